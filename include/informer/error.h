@@ -1,0 +1,74 @@
+/*
+ * error.h - what can go wrong, as codes a program can act on and texts a person can.
+ *
+ * Every function that can fail returns 0 or more on success and a negated code on failure
+ * (-INF_ENET). Where more is known it is in a `struct inf_error`: the same code and a sentence that
+ * names the place (file, server, object) and, where there is one, the remedy. Texts never contain
+ * tokens or keys.
+ */
+#ifndef INFORMER_ERROR_H
+#define INFORMER_ERROR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define INF_API __attribute__((visibility("default")))
+#else
+#define INF_API
+#endif
+
+/* name, value, meaning. Values are part of the ABI: append only. */
+#define INF_ERROR_MAP(X)                                             \
+    X(INF_EINVAL, 1, "invalid argument")                             \
+    X(INF_EIO, 2, "a local file or device failed")                   \
+    X(INF_ECONF, 3, "the configuration can't be used")               \
+    X(INF_ENET, 4, "the network or the peer failed")                 \
+    X(INF_ETLS, 5, "TLS handshake or certificate check failed")      \
+    X(INF_EPROTO, 6, "the peer does not speak HTTP/1.1 as expected") \
+    X(INF_ETIMEOUT, 7, "no answer in time")                          \
+    X(INF_EEOF, 8, "the stream ended as it should")                  \
+    X(INF_ECUT, 9, "the stream ended in the middle")                 \
+    X(INF_ETOOBIG, 10, "larger than its limit")                      \
+    X(INF_EDECODE, 11, "not the JSON that was expected")             \
+    X(INF_EGONE, 12, "resource version expired")                     \
+    X(INF_EFUTURE, 13, "resource version too large")                 \
+    X(INF_ETHROTTLED, 14, "the server asks to slow down")            \
+    X(INF_EUNAUTHORIZED, 15, "credentials missing or not accepted")  \
+    X(INF_EFORBIDDEN, 16, "not allowed")                             \
+    X(INF_ENOTFOUND, 17, "not found")                                \
+    X(INF_EREFUSED, 18, "the server refused the request as invalid") \
+    X(INF_ESERVER, 19, "the server failed")                          \
+    X(INF_ECLOSED, 20, "already closed or closing")
+
+enum inf_error_code {
+#define INF_ERROR_ENUM(name, value, text) name = value,
+    INF_ERROR_MAP(INF_ERROR_ENUM)
+#undef INF_ERROR_ENUM
+};
+
+enum {
+    INF_ERROR_TEXT_MAX = 512, /* longer texts are cut, with an ellipsis */
+};
+
+struct inf_error {
+    int code;                /* one of enum inf_error_code; 0: nothing went wrong */
+    int http_status;         /* of the answer that said so; 0: none did */
+    uint32_t retry_after_ms; /* how long the server asked us to wait; 0: it didn't */
+    char text[INF_ERROR_TEXT_MAX];
+};
+
+/** The code's name ("INF_EGONE"), for logs and metrics. Takes both signs. Never NULL. */
+INF_API const char *inf_error_name(int code);
+
+/** What the code means in general, in a few words. Takes both signs. Never NULL. */
+INF_API const char *inf_error_meaning(int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

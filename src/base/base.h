@@ -1,0 +1,15 @@
+/*
+ * base.h - the few words every layer uses.
+ */
+#ifndef BASE_BASE_H
+#define BASE_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The struct that holds @member, given a pointer to that member. */
+#define container_of(ptr, type, member) ((type *)((uintptr_t)(ptr)-offsetof(type, member)))
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,80 @@
+#include "base/base64.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "informer/error.h"
+
+#include "base/alloc.h"
+
+/* Six bits arrive at a time, eight leave; `pads` counts the '=' that end it. */
+struct decoder {
+    char *bytes;
+    size_t len;
+    uint32_t bits;  /* those not yet written, at the low end */
+    size_t letters; /* of the alphabet, so far */
+    size_t pads;
+};
+
+static int letter_value(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    if (c == '+')
+        return 62;
+    return c == '/' ? 63 : -1;
+}
+
+/* Of four letters the first begins a byte, and each of the others completes one. */
+static int take_letter(struct decoder *d, char c)
+{
+    int value = letter_value(c);
+    size_t place = d->letters++ % 4;
+    if (value < 0 || d->pads)
+        return -INF_EDECODE;
+    d->bits = (d->bits << 6 | (uint32_t)value) & 0xFFF;
+    if (place > 0)
+        d->bytes[d->len++] = (char)(d->bits >> (6 - 2 * place) & 0xFF);
+    return 0;
+}
+
+static int take(struct decoder *d, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '\n' || text[i] == '\r')
+            continue;
+        if (text[i] == '=')
+            d->pads++;
+        else if (take_letter(d, text[i]) < 0)
+            return -INF_EDECODE;
+    }
+    return 0;
+}
+
+/* Whole groups of four, at most two of them pads, and nothing but zeros in the bits they cut. */
+static int check_end(const struct decoder *d)
+{
+    static const uint32_t cut[] = {0, 0x3, 0xF};
+    if ((d->letters + d->pads) % 4 != 0 || d->pads > 2)
+        return -INF_EDECODE;
+    return d->bits & cut[d->pads] ? -INF_EDECODE : 0;
+}
+
+int base64_decode(const char *text, size_t len, char **ret_bytes, size_t *ret_len)
+{
+    size_t size = len / 4 * 3 + 4; /* a group begun writes up to two bytes more, and the NUL */
+    struct decoder d = {.bytes = xcalloc(1, size)};
+    if (take(&d, text, len) < 0 || check_end(&d) < 0) {
+        explicit_bzero(d.bytes, size);
+        free(d.bytes);
+        return -INF_EDECODE;
+    }
+    *ret_bytes = d.bytes;
+    *ret_len = d.len;
+    return 0;
+}

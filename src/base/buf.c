@@ -1,0 +1,85 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+
+enum {
+    BUF_FIRST = 256,
+};
+
+char *buf_room(struct buf *b, size_t len)
+{
+    if (b->cap - b->len < len) {
+        size_t cap = b->cap ? b->cap : BUF_FIRST;
+        while (cap - b->len < len)
+            cap *= 2;
+        b->bytes = xrealloc(b->bytes, cap);
+        b->cap = cap;
+    }
+    return b->bytes + b->len;
+}
+
+void buf_put(struct buf *b, const char *bytes, size_t len)
+{
+    if (!len)
+        return;
+    memcpy(buf_room(b, len), bytes, len);
+    b->len += len;
+}
+
+int buf_append(struct buf *b, const char *bytes, size_t len, size_t limit)
+{
+    if (len > limit || b->len > limit - len)
+        return -INF_ETOOBIG;
+    buf_put(b, bytes, len);
+    return 0;
+}
+
+void buf_puts(struct buf *b, const char *text)
+{
+    buf_put(b, text, strlen(text));
+}
+
+void buf_putc(struct buf *b, char c)
+{
+    *buf_room(b, 1) = c;
+    b->len++;
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list args, again;
+    int n;
+    va_start(args, fmt);
+    va_copy(again, args);
+    n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (n > 0) {
+        vsnprintf(buf_room(b, (size_t)n + 1), (size_t)n + 1, fmt, again);
+        b->len += (size_t)n;
+    }
+    va_end(again);
+}
+
+void buf_consume(struct buf *b, size_t len)
+{
+    b->len -= len;
+    if (b->len)
+        memmove(b->bytes, b->bytes + len, b->len);
+}
+
+void buf_clear(struct buf *b)
+{
+    b->len = 0;
+}
+
+void buf_free(struct buf *b)
+{
+    free(b->bytes);
+    *b = (struct buf){0};
+}

@@ -1,0 +1,78 @@
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *inf_error_name(int code)
+{
+    switch (code < 0 ? -code : code) {
+#define NAME(name, value, text) \
+    case value: return #name;
+        INF_ERROR_MAP(NAME)
+#undef NAME
+    }
+    return code ? "INF_E?" : "INF_OK";
+}
+
+const char *inf_error_meaning(int code)
+{
+    switch (code < 0 ? -code : code) {
+#define MEANING(name, value, text) \
+    case value: return text;
+        INF_ERROR_MAP(MEANING)
+#undef MEANING
+    }
+    return code ? "unknown error" : "no error";
+}
+
+/* What a peer or a file put into a text can't move a cursor or begin a new line: C0, DEL and C1 (in
+ * UTF-8) go. */
+static void blank_controls(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+            c[0] = c[1] = ' ';
+        if (*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    }
+}
+
+/* A text that did not fit ends in "..." so that nobody takes the cut for the end of the sentence.
+ */
+__attribute__((format(printf, 3, 0))) static void err_format(char *text, size_t size,
+                                                             const char *fmt, va_list args)
+{
+    int n = vsnprintf(text, size, fmt, args);
+    if (n >= (int)size)
+        memcpy(text + size - 4, "...", 4);
+    blank_controls(text);
+}
+
+int err_set(struct inf_error *err, int code, const char *fmt, ...)
+{
+    va_list args;
+    if (!err)
+        return -code;
+    *err = (struct inf_error){.code = code};
+    va_start(args, fmt);
+    err_format(err->text, sizeof(err->text), fmt, args);
+    va_end(args);
+    return -code;
+}
+
+int err_wrap(struct inf_error *err, const char *fmt, ...)
+{
+    char inner[INF_ERROR_TEXT_MAX];
+    size_t len;
+    va_list args;
+    memcpy(inner, err->text, sizeof(inner));
+    va_start(args, fmt);
+    err_format(err->text, sizeof(err->text), fmt, args);
+    va_end(args);
+    len = strlen(err->text);
+    if (snprintf(err->text + len, sizeof(err->text) - len, ": %s", inner) >=
+        (int)(sizeof(err->text) - len))
+        memcpy(err->text + sizeof(err->text) - 4, "...", 4);
+    return -err->code;
+}

@@ -1,0 +1,105 @@
+#include "base/hashmap.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum {
+    CHAINS_MIN = 16,
+    MOVED_A_CALL = 8, /* enough to be done long before the next resize is due */
+};
+
+void hashmap_free(struct hashmap *map)
+{
+    free(map->now.chains);
+    free(map->before.chains);
+    *map = (struct hashmap){0};
+}
+
+static struct hash_node **chain_of(const struct hashmap *map, uint64_t hash)
+{
+    if (map->before.chains && (hash & map->before.mask) >= map->moved)
+        return &map->before.chains[hash & map->before.mask];
+    return &map->now.chains[hash & map->now.mask];
+}
+
+static void move_chain(struct hashmap *map, size_t i)
+{
+    struct hash_node *node = map->before.chains[i];
+    while (node) {
+        struct hash_node *next = node->next;
+        struct hash_node **chain = &map->now.chains[node->hash & map->now.mask];
+        node->next = *chain;
+        *chain = node;
+        node = next;
+    }
+    map->before.chains[i] = NULL;
+}
+
+static void move_some(struct hashmap *map)
+{
+    if (!map->before.chains)
+        return;
+    for (int i = 0; i < MOVED_A_CALL && map->moved <= map->before.mask; i++)
+        move_chain(map, map->moved++);
+    if (map->moved > map->before.mask) {
+        free(map->before.chains);
+        map->before = (struct hash_table){0};
+    }
+}
+
+static void resize(struct hashmap *map, size_t chains)
+{
+    map->before = map->now;
+    map->moved = 0;
+    map->now.chains = xcalloc(chains, sizeof(struct hash_node *));
+    map->now.mask = chains - 1;
+}
+
+/* One entry a chain when full; given back when an eighth is used. Never while a resize is under
+ * way. */
+static void resize_if_due(struct hashmap *map)
+{
+    size_t chains = map->now.chains ? map->now.mask + 1 : 0;
+    if (map->before.chains)
+        return;
+    if (map->count >= chains)
+        resize(map, chains ? chains * 2 : CHAINS_MIN);
+    else if (chains > CHAINS_MIN && map->count < chains / 8)
+        resize(map, chains / 2);
+}
+
+struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,
+                               const void *key)
+{
+    if (!map->count)
+        return NULL;
+    for (struct hash_node *node = *chain_of(map, hash); node; node = node->next)
+        if (node->hash == hash && same(key, node))
+            return node;
+    return NULL;
+}
+
+void hashmap_add(struct hashmap *map, struct hash_node *node, uint64_t hash)
+{
+    struct hash_node **chain;
+    move_some(map);
+    resize_if_due(map);
+    chain = chain_of(map, hash);
+    node->hash = hash;
+    node->next = *chain;
+    *chain = node;
+    map->count++;
+}
+
+void hashmap_remove(struct hashmap *map, struct hash_node *node)
+{
+    struct hash_node **link = chain_of(map, node->hash);
+    while (*link != node)
+        link = &(*link)->next;
+    *link = node->next;
+    node->next = NULL;
+    map->count--;
+    move_some(map);
+    resize_if_due(map);
+}

@@ -1,0 +1,31 @@
+/*
+ * SplitMix64 (Steele, Lea and Flood): one add and three mixing steps a number.
+ */
+#include "base/rng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+void rng_init(struct rng *rng)
+{
+    if (getrandom(&rng->state, sizeof(rng->state), 0) == (ssize_t)sizeof(rng->state))
+        return;
+    fprintf(stderr, "informer: the system gives no random numbers\n"); /* UNTESTED: no such Linux */
+    abort();
+}
+
+uint64_t rng_next(struct rng *rng)
+{
+    uint64_t z = (rng->state += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+/* The remainder favours small numbers by one part in 2^64 / bound: nothing that jitter or a test
+ * could feel. */
+uint64_t rng_below(struct rng *rng, uint64_t bound)
+{
+    return bound ? rng_next(rng) % bound : 0;
+}

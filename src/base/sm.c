@@ -1,0 +1,40 @@
+#include "base/sm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void sm_init(struct sm *sm, const struct sm_state *states, int start, const char *who,
+             struct log *log)
+{
+    *sm = (struct sm){.states = states, .state = start, .who = who, .log = log};
+}
+
+const char *sm_name(const struct sm *sm)
+{
+    return sm->states[sm->state].name;
+}
+
+/* Also in release builds: to go on from an impossible state would corrupt what we promise to keep
+ * equal. */
+static void check_move(const struct sm *sm, int next)
+{
+    if (sm->states[sm->state].to & SM_TO(next))
+        return;
+    fprintf(stderr, "informer: bug: %s: no way from %s to %s\n", sm->who, sm_name(sm),
+            sm->states[next].name);
+    abort();
+}
+
+void sm_move(struct sm *sm, int next, const char *why, ...)
+{
+    char reason[512];
+    const char *from = sm_name(sm);
+    va_list args;
+    check_move(sm, next);
+    sm->state = next;
+    va_start(args, why);
+    vsnprintf(reason, sizeof(reason), why, args);
+    va_end(args);
+    log_line(sm->log, LOG_DEBUG, "%s: %s -> %s (%s)", sm->who, from, sm_name(sm), reason);
+}

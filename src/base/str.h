@@ -1,0 +1,38 @@
+/*
+ * str.h - a run of characters that belongs to somebody else.
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+    const char *at;
+    size_t len;
+};
+
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+#define STR_FMT(s)   (int)(s).len, (s).at /* for "%.*s" */
+
+static inline struct str str_of(const char *text)
+{
+    return (struct str){text, text ? strlen(text) : 0};
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+/* By bytes, the shorter first if one begins with the other: the order in which the API server
+ * lists. */
+static inline int str_cmp(struct str a, struct str b)
+{
+    size_t common = a.len < b.len ? a.len : b.len;
+    int diff = common ? memcmp(a.at, b.at, common) : 0;
+    return diff ? diff : (a.len > b.len) - (a.len < b.len);
+}
+
+#endif
