@@ -1,0 +1,161 @@
+/*
+ * clock.h - the seam for time: what time it is, timers, how long this tick may still work, and
+ * deferred freeing.
+ *
+ * loop/clock.c tells the machine's time; test/lib/sim.c tells invented time. Timers are embedded in
+ * their owner and need no closing: after timer_stop() the memory is the owner's again at once. Two
+ * timers due at the same moment fire in the order in which they were started.
+ */
+#ifndef SEAM_CLOCK_H
+#define SEAM_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/timers.h"
+
+struct clock;
+
+/* Memory to give back in the reap phase, when no frame of the stack can still be using it. Embedded
+ * in its owner. */
+struct corpse {
+    struct list node;
+    void (*bury)(struct corpse *corpse); /* frees the owner */
+};
+
+/* One tick is I/O, pump, flush, reap. Callbacks of streams and timers are the I/O phase; work is
+ * done in the next two. */
+enum phase {
+    PHASE_PUMP,  /* deltas into the store, events to handlers */
+    PHASE_FLUSH, /* what was written this tick goes out, in one piece */
+    PHASES,
+};
+
+/* Work for one of these phases. Embedded in its owner. */
+struct task {
+    struct list node; /* in no list: nothing to do */
+    enum phase phase;
+    void (*run)(struct task *task);
+};
+
+struct clock_ops {
+    uint64_t (*now_ms)(struct clock *clock);    /* monotonic, fixed within a tick */
+    int64_t (*wall_us)(struct clock *clock);    /* microseconds since 1970, UTC */
+    bool (*over_budget)(struct clock *clock);   /* has this tick worked long enough? */
+    void (*timer_changed)(struct clock *clock); /* the earliest timer may be another one now */
+    void (*wake)(struct clock *clock);          /* there is a task to run or something to reap */
+};
+
+/* Embed as the first thing in whatever is a clock. */
+struct clock {
+    const struct clock_ops *ops;
+    struct timers timers;
+    struct list tasks[PHASES]; /* of struct task: to run in that phase */
+    struct list corpses;       /* of struct corpse: to bury in the next reap phase */
+};
+
+static inline void clock_init(struct clock *clock, const struct clock_ops *ops)
+{
+    clock->ops = ops;
+    timers_init(&clock->timers);
+    for (int phase = 0; phase < PHASES; phase++)
+        list_init(&clock->tasks[phase]);
+    list_init(&clock->corpses);
+}
+
+static inline uint64_t clock_now_ms(struct clock *clock)
+{
+    return clock->ops->now_ms(clock);
+}
+
+static inline int64_t clock_wall_us(struct clock *clock)
+{
+    return clock->ops->wall_us(clock);
+}
+
+/* True once this tick has used up its share of the loop: stop at the next good place and go on in
+ * the next tick. */
+static inline bool clock_over_budget(struct clock *clock)
+{
+    return clock->ops->over_budget(clock);
+}
+
+/* Calls @timer->fire once, in @delay_ms from now; a running timer is set anew. */
+static inline void timer_start(struct clock *clock, struct timer *timer, uint64_t delay_ms)
+{
+    timers_remove(&clock->timers, timer);
+    timers_add(&clock->timers, timer, clock_now_ms(clock) + delay_ms);
+    clock->ops->timer_changed(clock);
+}
+
+/* Harmless if it is not running. */
+static inline void timer_stop(struct clock *clock, struct timer *timer)
+{
+    if (!timer->running)
+        return;
+    timers_remove(&clock->timers, timer);
+    clock->ops->timer_changed(clock);
+}
+
+static inline void task_init(struct task *task, enum phase phase, void (*run)(struct task *task))
+{
+    list_init(&task->node);
+    task->phase = phase;
+    task->run = run;
+}
+
+/* Runs @task once, in the next phase of its kind; asking twice is asking once. A task that asks for
+ * itself while it runs goes on in the next tick. */
+static inline void task_schedule(struct clock *clock, struct task *task)
+{
+    if (!list_empty(&task->node))
+        return;
+    list_push(&clock->tasks[task->phase], &task->node);
+    clock->ops->wake(clock);
+}
+
+static inline void task_cancel(struct task *task)
+{
+    list_remove(&task->node);
+}
+
+/* For whoever is a clock: runs what was due in @phase when it began. */
+static inline void clock_run_phase(struct clock *clock, enum phase phase)
+{
+    struct list due, *node;
+    list_init(&due);
+    list_move_all(&due, &clock->tasks[phase]);
+    while ((node = list_pop(&due))) {
+        struct task *task = container_of(node, struct task, node);
+        task->run(task);
+    }
+}
+
+/* Has @bury called in the reap phase of this tick, or of the next one if this tick's is over. */
+static inline void clock_bury(struct clock *clock, struct corpse *corpse,
+                              void (*bury)(struct corpse *corpse))
+{
+    corpse->bury = bury;
+    list_push(&clock->corpses, &corpse->node);
+    clock->ops->wake(clock);
+}
+
+/* For whoever is a clock: the reap phase. */
+static inline void clock_reap(struct clock *clock)
+{
+    struct list *node;
+    while ((node = list_pop(&clock->corpses))) {
+        struct corpse *corpse = container_of(node, struct corpse, node);
+        corpse->bury(corpse);
+    }
+}
+
+/* For whoever is a clock: whether the next tick has work even if nothing happens outside. */
+static inline bool clock_has_work(const struct clock *clock)
+{
+    return !list_empty(&clock->tasks[PHASE_PUMP]) || !list_empty(&clock->tasks[PHASE_FLUSH]) ||
+           !list_empty(&clock->corpses);
+}
+
+#endif
