@@ -1,0 +1,187 @@
+#include "core/json.h"
+
+#include <string.h>
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && is_space(*at))
+        at++;
+    return at;
+}
+
+/*
+ * @at is behind the opening quote; returns the place of the closing one, or @end. A quote is
+ * escaped if an odd number of backslashes stands before it. (Looking for the quote anew behind each
+ * escape would be quadratic: a script in a ConfigMap is one string with thousands of them.)
+ */
+static const char *string_end(const char *at, const char *end)
+{
+    const char *quote = at, *run;
+    while ((quote = memchr(quote, '"', (size_t)(end - quote)))) {
+        for (run = quote; run > at && run[-1] == '\\'; run--)
+            continue;
+        if ((quote - run) % 2 == 0)
+            return quote;
+        quote++;
+    }
+    return end;
+}
+
+static const char *behind_string(const char *at, const char *end)
+{
+    const char *quote = string_end(at + 1, end);
+    return quote < end ? quote + 1 : end;
+}
+
+static const char *behind_container(const char *at, const char *end)
+{
+    size_t depth = 0;
+    while (at < end) {
+        switch (*at) {
+        case '"': at = behind_string(at, end); continue;
+        case '{':
+        case '[': depth++; break;
+        case '}':
+        case ']':
+            if (--depth == 0)
+                return at + 1;
+            break;
+        default: break;
+        }
+        at++;
+    }
+    return end;
+}
+
+static const char *behind_value(const char *at, const char *end)
+{
+    if (at < end && *at == '"')
+        return behind_string(at, end);
+    if (at < end && (*at == '{' || *at == '['))
+        return behind_container(at, end);
+    while (at < end && *at != ',' && *at != '}' && *at != ']' && !is_space(*at))
+        at++;
+    return at;
+}
+
+void json_walk_start(struct json_walk *walk, struct str object)
+{
+    walk->end = object.at + object.len;
+    walk->at = skip_space(object.at, walk->end);
+    if (walk->at < walk->end && *walk->at == '{')
+        walk->at++;
+    else
+        walk->at = walk->end;
+}
+
+bool json_walk_next(struct json_walk *walk, struct json_member *ret_member)
+{
+    const char *end = walk->end, *at = skip_space(walk->at, end), *key;
+    if (at < end && *at == ',')
+        at = skip_space(at + 1, end);
+    if (at >= end || *at != '"')
+        return false;
+    key = at + 1;
+    at = string_end(key, end);
+    ret_member->key = (struct str){key, (size_t)(at - key)};
+    at = skip_space(at < end ? at + 1 : end, end);
+    if (at >= end || *at != ':')
+        return false;
+    at = skip_space(at + 1, end);
+    walk->at = behind_value(at, end);
+    ret_member->value = (struct str){at, (size_t)(walk->at - at)};
+    return true;
+}
+
+bool json_items_start(struct json_walk *walk, struct str array)
+{
+    walk->end = array.at + array.len;
+    walk->at = skip_space(array.at, walk->end);
+    if (walk->at < walk->end && *walk->at == '[') {
+        walk->at++;
+        return true;
+    }
+    walk->at = walk->end;
+    return false;
+}
+
+bool json_items_next(struct json_walk *walk, struct str *ret_item)
+{
+    const char *end = walk->end, *at = skip_space(walk->at, end), *behind;
+    if (at < end && *at == ',')
+        at = skip_space(at + 1, end);
+    behind = behind_value(at, end);
+    if (behind == at) /* the closing bracket, or what is no value */
+        return false;
+    *ret_item = (struct str){at, (size_t)(behind - at)};
+    walk->at = behind;
+    return true;
+}
+
+bool json_walk_complete(const struct json_walk *walk)
+{
+    const char *at = skip_space(walk->at, walk->end);
+    return at < walk->end && *at == '}' && skip_space(at + 1, walk->end) == walk->end;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* One character of a spelled string as a byte; -1 for what no name of ours contains. */
+static int unescape(const char **at, const char *end)
+{
+    const char *c = *at;
+    int value = 0;
+    if (*c != '\\') {
+        *at = c + 1;
+        return (unsigned char)*c;
+    }
+    if (end - c < 2)
+        return -1;
+    if (c[1] != 'u') {
+        *at = c + 2;
+        return c[1] == '"' || c[1] == '\\' || c[1] == '/' ? c[1] : -1;
+    }
+    if (end - c < 6)
+        return -1;
+    for (int i = 2; i < 6; i++) {
+        if (hex_digit(c[i]) < 0)
+            return -1;
+        value = value * 16 + hex_digit(c[i]);
+    }
+    *at = c + 6;
+    return value > 0 && value < 0x80 ? value : -1;
+}
+
+bool json_key_is(struct str spelled, const char *name)
+{
+    const char *at = spelled.at, *end = spelled.at + spelled.len;
+    if (!memchr(spelled.at, '\\', spelled.len))
+        return str_eq(spelled, str_of(name));
+    while (at < end && *name)
+        if (unescape(&at, end) != (unsigned char)*name++)
+            return false;
+    return at == end && !*name;
+}
+
+void json_compact(struct buf *out, struct str value)
+{
+    const char *at = value.at, *end = value.at + value.len;
+    while (at < end) {
+        const char *from = at = skip_space(at, end);
+        while (at < end && !is_space(*at))
+            at = *at == '"' ? behind_string(at, end) : at + 1;
+        buf_put(out, from, (size_t)(at - from));
+    }
+}

@@ -1,0 +1,345 @@
+/*
+ * object.c - canonical form, and the getters of informer/object.h.
+ *
+ * yyjson first reads the whole text: from then on it is known to be JSON, and its names are known.
+ * Then the text is copied as the server spelled it (shape.c): kind and apiVersion to the front,
+ * some fields cut, some hashed. At last header, names and text go into one allocation:
+ *
+ *     | header | key: shop/web-0 | shop | uid | version | kind | apiVersion | who | {"kind":...} |
+ *
+ * each NUL-terminated, so that getters can return them as they are.
+ */
+#include "core/object.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <yyjson.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/json_string.h"
+#include "core/json.h"
+#include "core/object_who.h"
+
+enum part {
+    KEY,
+    NAMESPACE,
+    UID,
+    VERSION,
+    KIND,
+    API_VERSION,
+    MANAGER,
+    SUBRESOURCE,
+    TIME,
+    STATUS_MANAGER,
+    STATUS_TIME,
+    TEXT,
+    PARTS,
+};
+
+struct inf_object {
+    uint32_t refs;
+    uint32_t size;      /* of the whole allocation */
+    uint32_t at[PARTS]; /* where in `bytes` each part begins */
+    uint32_t key_len;
+    uint32_t name_at; /* the name is the end of the key */
+    uint32_t text_len;
+    char bytes[];
+};
+
+struct names {
+    struct str ns;
+    struct str name;
+    struct str uid;
+    struct str version;
+    struct str kind;
+    struct str api_version;
+};
+
+/* Who gave us no key gets no secrets either: all values look the same. */
+static void no_digest(const struct digest *digest, const struct str *parts, size_t n_parts,
+                      char ret[DIGEST_HEX + 1])
+{
+    (void)digest, (void)parts, (void)n_parts;
+    memset(ret, '0', DIGEST_HEX);
+    ret[DIGEST_HEX] = '\0';
+}
+
+static const struct shape *shape_of(struct object_maker *maker)
+{
+    static const struct digest none = {no_digest};
+    if (maker->shape)
+        return maker->shape;
+    if (!maker->fallback.count)
+        shape_init(&maker->fallback, false, &none);
+    return &maker->fallback;
+}
+
+void object_maker_free(struct object_maker *maker)
+{
+    buf_free(&maker->text);
+    shape_free(&maker->fallback);
+}
+
+/* ---- reading ---- */
+
+static bool has_control_bytes(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if ((unsigned char)s.at[i] < 0x20 || s.at[i] == 0x7f)
+            return true;
+    return false;
+}
+
+int object_check_name(const char *field, struct str name, struct inf_error *err)
+{
+    if (name.len > OBJECT_NAME_MAX)
+        return err_set(err, INF_EDECODE, "object: '%s' has %zu bytes, more than %d", field,
+                       name.len, OBJECT_NAME_MAX);
+    if (has_control_bytes(name))
+        return err_set(err, INF_EDECODE, "object: '%s' contains control characters", field);
+    return 0;
+}
+
+/* Reads the string member @field; an absent one leaves *@ret as it is. */
+static int read_name(yyjson_val *object, const char *field, struct str *ret, struct inf_error *err)
+{
+    yyjson_val *value = yyjson_obj_get(object, field);
+    struct str s;
+    int rc;
+    if (!value || yyjson_is_null(value))
+        return 0;
+    if (!yyjson_is_str(value))
+        return err_set(err, INF_EDECODE, "object: '%s' is not a string", field);
+    s = (struct str){yyjson_get_str(value), yyjson_get_len(value)};
+    rc = object_check_name(field, s, err);
+    if (rc == 0)
+        *ret = s;
+    return rc;
+}
+
+static int read_names(yyjson_val *root, struct names *names, struct inf_error *err)
+{
+    yyjson_val *metadata = yyjson_obj_get(root, "metadata");
+    int rc;
+    if (!yyjson_is_obj(metadata))
+        return err_set(err, INF_EDECODE, "object: no metadata");
+    if ((rc = read_name(root, "kind", &names->kind, err)) < 0 ||
+        (rc = read_name(root, "apiVersion", &names->api_version, err)) < 0 ||
+        (rc = read_name(metadata, "namespace", &names->ns, err)) < 0 ||
+        (rc = read_name(metadata, "name", &names->name, err)) < 0 ||
+        (rc = read_name(metadata, "uid", &names->uid, err)) < 0 ||
+        (rc = read_name(metadata, "resourceVersion", &names->version, err)) < 0)
+        return rc;
+    if (!names->name.len)
+        return err_set(err, INF_EDECODE, "object: no metadata.name");
+    if (memchr(names->name.at, '/', names->name.len) ||
+        (names->ns.len && memchr(names->ns.at, '/', names->ns.len)))
+        return err_set(err, INF_EDECODE, "object: '/' in its name: two would share one key");
+    return 0;
+}
+
+/* ---- the canonical text ---- */
+
+static void put_name(struct buf *out, const char *key, struct str value)
+{
+    if (out->bytes[out->len - 1] != '{')
+        buf_putc(out, ',');
+    buf_printf(out, "\"%s\":", key);
+    json_put_string(out, value);
+}
+
+static bool comes_first(struct str key)
+{
+    return json_key_is(key, "kind") || json_key_is(key, "apiVersion");
+}
+
+static void write_canonical(struct object_maker *maker, struct str text, const struct names *names)
+{
+    struct buf *out = &maker->text;
+    struct shape_subject subject = {.kind = names->kind, .uid = names->uid};
+    buf_clear(out);
+    buf_putc(out, '{');
+    put_name(out, "kind", names->kind);
+    put_name(out, "apiVersion", names->api_version);
+    shape_copy_members(shape_of(maker), &subject, out, text, comes_first);
+    buf_putc(out, '}');
+}
+
+/* ---- the allocation ---- */
+
+static uint32_t place(struct inf_object *o, uint32_t *cursor, struct str s)
+{
+    uint32_t at = *cursor;
+    if (s.len)
+        memcpy(o->bytes + at, s.at, s.len);
+    o->bytes[at + s.len] = '\0';
+    *cursor += (uint32_t)s.len + 1;
+    return at;
+}
+
+static size_t bytes_of(const struct str parts[PARTS])
+{
+    size_t bytes = 0;
+    for (int i = 0; i < PARTS; i++)
+        bytes += parts[i].len + 1;
+    return bytes;
+}
+
+/* The key is put together here: `namespace/name`. */
+static struct inf_object *assemble(const struct names *n, struct str parts[PARTS])
+{
+    size_t ns_in_key = n->ns.len ? n->ns.len + 1 : 0, size;
+    struct inf_object *o;
+    uint32_t cursor = (uint32_t)ns_in_key;
+    parts[KEY] = n->name;
+    size = sizeof(*o) + ns_in_key + bytes_of(parts);
+    o = xmalloc(size);
+    *o = (struct inf_object){.refs = 1, .size = (uint32_t)size};
+    if (ns_in_key) {
+        memcpy(o->bytes, n->ns.at, n->ns.len);
+        o->bytes[n->ns.len] = '/';
+    }
+    for (int i = 0; i < PARTS; i++)
+        o->at[i] = place(o, &cursor, parts[i]);
+    o->name_at = o->at[KEY];
+    o->key_len = o->name_at + (uint32_t)n->name.len;
+    o->at[KEY] = 0;
+    o->text_len = (uint32_t)parts[TEXT].len;
+    return o;
+}
+
+static struct inf_object *make_from(struct object_maker *maker, struct str text,
+                                    const struct names *n, yyjson_val *root)
+{
+    struct who who;
+    who_read(yyjson_obj_get(root, "metadata"), &who);
+    write_canonical(maker, text, n);
+    return assemble(n, (struct str[PARTS]){
+                           [NAMESPACE] = n->ns,
+                           [UID] = n->uid,
+                           [VERSION] = n->version,
+                           [KIND] = n->kind,
+                           [API_VERSION] = n->api_version,
+                           [MANAGER] = who.manager,
+                           [SUBRESOURCE] = who.subresource,
+                           [TIME] = who.time,
+                           [STATUS_MANAGER] = who.status_manager,
+                           [STATUS_TIME] = who.status_time,
+                           [TEXT] = {maker->text.bytes, maker->text.len},
+                       });
+}
+
+int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
+                struct inf_object **ret_object, struct inf_error *err)
+{
+    struct names names = {.kind = {0}};
+    yyjson_read_err why;
+    yyjson_doc *doc;
+    int rc;
+    /* yyjson's reader does not write into the text unless told to (YYJSON_READ_INSITU). */
+    doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NUMBER_AS_RAW, NULL,
+                           &why);
+    if (!doc)
+        return err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);
+    if (defaults) {
+        names.kind = defaults->kind;
+        names.api_version = defaults->api_version;
+    }
+    rc = read_names(yyjson_doc_get_root(doc), &names, err);
+    if (rc == 0)
+        *ret_object = make_from(maker, text, &names, yyjson_doc_get_root(doc));
+    yyjson_doc_free(doc);
+    return rc;
+}
+
+/* ---- references and getters ---- */
+
+struct inf_object *inf_object_ref(const struct inf_object *object)
+{
+    struct inf_object *o = (struct inf_object *)(uintptr_t)object; /* only the count ever changes */
+    o->refs++;
+    return o;
+}
+
+void inf_object_unref(const struct inf_object *object)
+{
+    struct inf_object *o = (struct inf_object *)(uintptr_t)object;
+    if (!o)
+        return;
+    assert(o->refs > 0);
+    if (--o->refs == 0)
+        free(o);
+}
+
+const char *inf_object_kind(const struct inf_object *object)
+{
+    return object->bytes + object->at[KIND];
+}
+
+const char *inf_object_api_version(const struct inf_object *object)
+{
+    return object->bytes + object->at[API_VERSION];
+}
+
+const char *inf_object_namespace(const struct inf_object *object)
+{
+    return object->bytes + object->at[NAMESPACE];
+}
+
+const char *inf_object_name(const struct inf_object *object)
+{
+    return object->bytes + object->name_at;
+}
+
+const char *inf_object_uid(const struct inf_object *object)
+{
+    return object->bytes + object->at[UID];
+}
+
+const char *inf_object_resource_version(const struct inf_object *object)
+{
+    return object->bytes + object->at[VERSION];
+}
+
+bool inf_object_who(const struct inf_object *object, bool status_only, struct inf_who *ret_who)
+{
+    const char *bytes = object->bytes;
+    bool status = bytes[object->at[STATUS_TIME]], other = bytes[object->at[TIME]];
+    if (status == other && (!status || !status_only))
+        return false;
+    if (status && (!other || status_only))
+        *ret_who = (struct inf_who){bytes + object->at[STATUS_MANAGER], "status",
+                                    bytes + object->at[STATUS_TIME]};
+    else
+        *ret_who = (struct inf_who){bytes + object->at[MANAGER], bytes + object->at[SUBRESOURCE],
+                                    bytes + object->at[TIME]};
+    return true;
+}
+
+const char *inf_object_json(const struct inf_object *object, size_t *ret_len)
+{
+    if (ret_len)
+        *ret_len = object->text_len;
+    return object->bytes + object->at[TEXT];
+}
+
+size_t inf_object_size(const struct inf_object *object)
+{
+    return object->size;
+}
+
+struct str object_key(const struct inf_object *object)
+{
+    return (struct str){object->bytes + object->at[KEY], object->key_len};
+}
+
+bool object_equal(const struct inf_object *a, const struct inf_object *b)
+{
+    return a == b || (a->text_len == b->text_len &&
+                      memcmp(a->bytes + a->at[TEXT], b->bytes + b->at[TEXT], a->text_len) == 0 &&
+                      strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 &&
+                      strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0);
+}

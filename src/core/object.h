@@ -1,0 +1,55 @@
+/*
+ * object.h - makes objects: from the server's text to the one immutable allocation that the cache
+ * holds.
+ */
+#ifndef CORE_OBJECT_H
+#define CORE_OBJECT_H
+
+#include <stdbool.h>
+
+#include "informer/object.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "core/shape.h"
+
+enum {
+    OBJECT_NAME_MAX = 1024, /* LIMIT: bytes of a name, a namespace, a uid, a kind or a version */
+};
+
+/* What an object does not say about itself: items of a list of built-in types lack kind and
+ * apiVersion. */
+struct object_defaults {
+    struct str kind;
+    struct str api_version;
+};
+
+/* Makes objects; keeps scratch memory between them. One for each source. A zeroed struct is ready.
+ */
+struct object_maker {
+    const struct shape *shape; /* what to cut and hash, borrowed; NULL: the default, with no key */
+    struct buf text;           /* the canonical text under construction */
+    struct shape fallback;
+};
+
+void object_maker_free(struct object_maker *maker);
+
+/*
+ * Makes an object in canonical form (informer/object.h) from @text, one JSON object. @defaults may
+ * be NULL. The caller gets one reference. -INF_EDECODE if it is no object, has no name, or has
+ * names, uid or version with control bytes or over their limit.
+ */
+int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
+                struct inf_object **ret_object, struct inf_error *err);
+
+/* Whether a name, uid or version that a server sent may be used: -INF_EDECODE if it is over its
+ * limit or has control bytes. @field is what the error calls it. */
+int object_check_name(const char *field, struct str name, struct inf_error *err);
+
+/* `namespace/name`, or `name` if it has no namespace: what the store files it under. */
+struct str object_key(const struct inf_object *object);
+
+/* Same uid, resource version and text: nothing to tell. */
+bool object_equal(const struct inf_object *a, const struct inf_object *b);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * shape.c - the copy that cuts and hashes.
+ *
+ * All rules are followed together (path.h): at each level a member is either where a rule ends (cut
+ * it, or hash what is in it), or on the way of one (go down), or no rule's business (copied as it
+ * is, in one piece). Duplicate keys are each treated so; escapes in keys hide nothing.
+ *
+ * Hashing replaces every scalar under the rule's end by a keyed digest of uid, place and value: the
+ * shape of the data stays, changes stay visible, values do not; and equal values in two objects, or
+ * in two places, don't look equal.
+ */
+#include "core/shape.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/err.h"
+#include "core/json.h"
+#include "core/path.h"
+
+/* ---- the rules ---- */
+
+static void add_builtin(struct shape *shape, const char *text, bool hashed, bool secrets_only)
+{
+    struct inf_path *path = inf_path_parse(text, NULL);
+    uint64_t bit = UINT64_C(1) << shape->count;
+    shape->paths[shape->count++] = path; /* our own texts parse */
+    shape->hashed |= hashed ? bit : 0;
+    shape->secrets_only |= secrets_only ? bit : 0;
+}
+
+void shape_init(struct shape *shape, bool secrets, const struct digest *digest)
+{
+    *shape = (struct shape){.secrets = secrets, .digest = digest};
+    add_builtin(shape, "metadata.managedFields", false, false);
+    add_builtin(shape, "data", true, true);
+    add_builtin(shape, "stringData", true, true);
+    add_builtin(shape, "metadata.annotations[\"kubectl.kubernetes.io/last-applied-configuration\"]",
+                true, true);
+}
+
+void shape_free(struct shape *shape)
+{
+    for (size_t i = 0; i < shape->count; i++)
+        inf_path_free(shape->paths[i]);
+    *shape = (struct shape){.count = 0};
+}
+
+int shape_add(struct shape *shape, struct inf_path *path, bool hashed, struct inf_error *err)
+{
+    if (shape->count == SHAPE_RULES_MAX) {
+        inf_path_free(path);
+        return err_set(err, INF_EINVAL, "more than %d fields to cut or hash", SHAPE_RULES_MAX);
+    }
+    shape->hashed |= hashed ? UINT64_C(1) << shape->count : 0;
+    shape->paths[shape->count++] = path;
+    return 0;
+}
+
+/* ---- copying ---- */
+
+struct copy {
+    const struct shape *shape;
+    const struct shape_subject *subject;
+    struct buf *out;
+    struct buf place; /* keys and positions on the way down, each behind a '/' */
+};
+
+static void put_comma(struct buf *out)
+{
+    char last = out->bytes[out->len - 1];
+    if (last != '{' && last != '[')
+        buf_putc(out, ',');
+}
+
+static void put_key(struct buf *out, struct str key)
+{
+    put_comma(out);
+    buf_putc(out, '"');
+    buf_put(out, key.at, key.len);
+    buf_puts(out, "\":");
+}
+
+static size_t go_down(struct copy *c, struct str key)
+{
+    size_t before = c->place.len;
+    buf_putc(&c->place, '/');
+    buf_put(&c->place, key.at, key.len);
+    return before;
+}
+
+static size_t go_down_item(struct copy *c, size_t index)
+{
+    size_t before = c->place.len;
+    buf_printf(&c->place, "/%zu", index);
+    return before;
+}
+
+static bool is_null(struct str value)
+{
+    return str_eq(value, STR("null"));
+}
+
+static void hash_scalar(struct copy *c, struct str value)
+{
+    char digest[DIGEST_HEX + 1];
+    struct str parts[] = {c->subject->uid, {c->place.bytes, c->place.len}, value};
+    c->shape->digest->make(c->shape->digest, parts, ARRAY_LEN(parts), digest);
+    buf_printf(c->out, "\"hmac:%s\"", digest);
+}
+
+enum {
+    HASH_DEPTH_MAX =
+        64, /* LIMIT: levels in which scalars are hashed one by one; below, all in one */
+};
+
+/* Every scalar inside. */
+static void hash_value(struct copy *c, struct str value, unsigned depth)
+{
+    struct json_walk walk;
+    struct json_member member;
+    struct str item;
+    size_t n = 0, before;
+    if (depth == HASH_DEPTH_MAX) {
+        hash_scalar(c, value);
+    } else if (value.len && value.at[0] == '{') {
+        buf_putc(c->out, '{');
+        for (json_walk_start(&walk, value); json_walk_next(&walk, &member); c->place.len = before) {
+            before = go_down(c, member.key);
+            put_key(c->out, member.key);
+            hash_value(c, member.value, depth + 1);
+        }
+        buf_putc(c->out, '}');
+    } else if (json_items_start(&walk, value)) {
+        buf_putc(c->out, '[');
+        for (; json_items_next(&walk, &item); c->place.len = before) {
+            before = go_down_item(c, n++);
+            put_comma(c->out);
+            hash_value(c, item, depth + 1);
+        }
+        buf_putc(c->out, ']');
+    } else if (is_null(value)) {
+        buf_puts(c->out, "null");
+    } else {
+        hash_scalar(c, value);
+    }
+}
+
+static void copy_value(struct copy *c, struct str value, uint64_t live, size_t depth);
+
+/* What becomes of one value; whoever comes here has written its key, or its comma. */
+static void copy_forked(struct copy *c, struct str value, struct path_fork fork, size_t depth)
+{
+    if (fork.ended)
+        hash_value(c, value, 0);
+    else if (fork.live)
+        copy_value(c, value, fork.live, depth + 1);
+    else
+        json_compact(c->out, value);
+}
+
+/* Cutting wins over hashing: what is not there can't be told. */
+static bool is_cut(const struct shape *shape, struct path_fork fork)
+{
+    return fork.ended & ~shape->hashed;
+}
+
+static void copy_members(struct copy *c, struct str object, uint64_t live, size_t depth,
+                         bool (*skip)(struct str key))
+{
+    const struct inf_path *const *paths = (const struct inf_path *const *)c->shape->paths;
+    struct json_walk walk;
+    struct json_member member;
+    json_walk_start(&walk, object);
+    while (json_walk_next(&walk, &member)) {
+        struct path_fork fork = path_fork_key(paths, live, depth, member.key);
+        size_t before = go_down(c, member.key);
+        if ((!skip || !skip(member.key)) && !is_cut(c->shape, fork)) {
+            put_key(c->out, member.key);
+            copy_forked(c, member.value, fork, depth);
+        }
+        c->place.len = before;
+    }
+}
+
+static void copy_items(struct copy *c, struct json_walk *walk, uint64_t live, size_t depth)
+{
+    const struct inf_path *const *paths = (const struct inf_path *const *)c->shape->paths;
+    struct str item;
+    for (size_t n = 0; json_items_next(walk, &item); n++) {
+        struct path_fork fork = path_fork_item(paths, live, depth, n, item);
+        size_t before = go_down_item(c, n);
+        if (!is_cut(c->shape, fork)) {
+            put_comma(c->out);
+            copy_forked(c, item, fork, depth);
+        }
+        c->place.len = before;
+    }
+}
+
+static void copy_value(struct copy *c, struct str value, uint64_t live, size_t depth)
+{
+    struct json_walk walk;
+    if (value.len && value.at[0] == '{') {
+        buf_putc(c->out, '{');
+        copy_members(c, value, live, depth, NULL);
+        buf_putc(c->out, '}');
+    } else if (json_items_start(&walk, value)) {
+        buf_putc(c->out, '[');
+        copy_items(c, &walk, live, depth);
+        buf_putc(c->out, ']');
+    } else {
+        json_compact(c->out, value);
+    }
+}
+
+void shape_copy_members(const struct shape *shape, const struct shape_subject *subject,
+                        struct buf *out, struct str object, bool (*skip)(struct str key))
+{
+    bool secret = shape->secrets || str_eq(subject->kind, STR("Secret"));
+    uint64_t live = path_set_all(shape->count) & ~(secret ? 0 : shape->secrets_only);
+    struct copy copy = {.shape = shape, .subject = subject, .out = out};
+    copy_members(&copy, object, live, 0, skip);
+    buf_free(&copy.place);
+}
