@@ -1,0 +1,41 @@
+/*
+ * coalescer.h - for a consumer that fell behind: of each object only what it knew last and what is
+ * true now.
+ *
+ * Entries are taken in the order of their first change. An object that came and went unseen leaves
+ * no trace.
+ */
+#ifndef CORE_COALESCER_H
+#define CORE_COALESCER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "informer/event.h"
+
+#include "base/hashmap.h"
+#include "base/list.h"
+#include "base/siphash.h"
+
+struct coalescer {
+    struct siphash_key key;
+    struct hashmap by_key;
+    struct list order; /* of struct coalesced */
+};
+
+void coalescer_init(struct coalescer *c, const struct siphash_key *key);
+void coalescer_free(struct coalescer *c);
+size_t coalescer_count(const struct coalescer *c);
+
+/* Merges what @event tells. */
+void coalescer_put(struct coalescer *c, const struct inf_event *event);
+
+/*
+ * Takes the first entry out as one event, or as two: an object that was replaced by another of its
+ * name is deleted, then added. The events hold references, which the caller lets go with
+ * coalescer_event_done(). Returns how many, 0 if empty.
+ */
+size_t coalescer_take(struct coalescer *c, struct inf_event ret_events[2]);
+void coalescer_event_done(struct inf_event *event);
+
+#endif

@@ -1,0 +1,33 @@
+#include "informer/event.h"
+
+const char *inf_verb_name(enum inf_verb verb)
+{
+    switch (verb) {
+    case INF_ADDED: return "ADDED";
+    case INF_MODIFIED: return "MODIFIED";
+    case INF_DELETED: return "DELETED";
+    }
+    return "?";
+}
+
+const char *inf_origin_name(enum inf_origin origin)
+{
+    switch (origin) {
+    case INF_LIVE: return "live";
+    case INF_INITIAL: return "initial";
+    case INF_RELIST: return "relist";
+    case INF_RESYNC: return "resync";
+    }
+    return "?";
+}
+
+const char *inf_gap_reason_name(enum inf_gap_reason reason)
+{
+    switch (reason) {
+    case INF_GAP_RELIST: return "relist";
+    case INF_GAP_REWIND: return "rewind";
+    case INF_GAP_SKIPPED: return "skipped";
+    case INF_GAP_DROPPED: return "dropped";
+    }
+    return "?";
+}

@@ -1,0 +1,32 @@
+/*
+ * fault.h - what to do when a request ends: a table from error code to reaction.
+ */
+#ifndef CORE_FAULT_H
+#define CORE_FAULT_H
+
+#include <stdbool.h>
+
+#include "base/log.h"
+
+enum fault_next {
+    FAULT_RESUME, /* go on from the last resource version: nothing was missed */
+    FAULT_RELIST, /* that is of no use any more: list anew and tell the differences */
+};
+
+enum fault_wait {
+    WAIT_FEW,     /* not at all, a few times in a row; then back off */
+    WAIT_ONCE,    /* not at all the first time; then back off */
+    WAIT_BACKOFF, /* back off; longer if the server says so */
+};
+
+struct fault_rule {
+    int code;
+    enum fault_next next;
+    enum fault_wait wait;
+    enum log_level level;
+};
+
+/* The rule for @code; one for every code there is. */
+const struct fault_rule *fault_rule(int code);
+
+#endif

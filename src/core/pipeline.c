@@ -1,0 +1,190 @@
+#include "core/pipeline.h"
+
+#include <assert.h>
+
+#include "base/base.h"
+#include "core/mutant.h"
+#include "core/store.h"
+
+enum {
+    SLICE = 64,       /* entries of a generation told or freed between two looks at the budget */
+    FIFO_HIGH = 2000, /* LIMIT: deltas queued before the source is paused ... */
+    FIFO_LOW = 1000,  /* ... and so few before it goes on */
+};
+
+/* ---- applying ---- */
+
+static void tell(void *ctx, const struct inf_event *event)
+{
+    struct pipeline *p = ctx;
+    struct inf_event stamped = *event;
+    stamped.received_us = p->received_us;
+    dispatch_event(&p->dispatch, &stamped);
+}
+
+static void tell_gap(struct pipeline *p, enum inf_gap_reason reason, const char *text)
+{
+    dispatch_gap(&p->dispatch,
+                 &(struct inf_gap){.reason = reason, .text = text, .received_us = p->received_us});
+}
+
+static void flip(struct pipeline *p, struct delta *delta)
+{
+    bool first = !p->dispatch.synced;
+    if (!first && !MUTANT("gap-untold"))
+        tell_gap(p, delta->rewound ? INF_GAP_REWIND : INF_GAP_RELIST, delta->text);
+    store_flip(p->store, delta->generation, delta->resource_version,
+               first ? INF_INITIAL : INF_RELIST);
+    delta->generation = NULL; /* now the store's */
+    p->telling = true;
+    if (first && MUTANT("synced-too-early"))
+        dispatch_synced(&p->dispatch);
+}
+
+static void apply(struct pipeline *p, struct delta *delta)
+{
+    p->received_us = delta->received_us;
+    switch (delta->type) {
+    case DELTA_ADDED:
+    case DELTA_UPDATED: store_put(p->store, delta->object, INF_LIVE, tell, p); break;
+    case DELTA_DELETED: store_delete(p->store, delta->object, tell, p); break;
+    case DELTA_BOOKMARK: store_bookmark(p->store, delta->resource_version); break;
+    case DELTA_REPLACED: flip(p, delta); break;
+    case DELTA_SKIPPED: tell_gap(p, INF_GAP_SKIPPED, delta->text); break;
+    case DELTA_TYPES: break; /* not a type */
+    }
+}
+
+static bool is_dropped_on_purpose(const struct pipeline *p, const struct delta *delta)
+{
+    return (MUTANT("drop-one-event") && delta->type == DELTA_UPDATED &&
+            p->taken[DELTA_UPDATED] == 2) ||
+           (MUTANT("drop-one-delete") && delta->type == DELTA_DELETED &&
+            p->taken[DELTA_DELETED] == 2);
+}
+
+/* ---- the pump ---- */
+
+static bool take_delta(struct pipeline *p)
+{
+    struct delta delta;
+    if (!fifo_pop(&p->fifo, &delta))
+        return false;
+    p->taken[delta.type]++;
+    if (!is_dropped_on_purpose(p, &delta))
+        apply(p, &delta);
+    delta_done(&delta);
+    return true;
+}
+
+/* The differences of the last flip, a slice at a time; nothing else is applied before they are all
+ * told. */
+static void tell_slice(struct pipeline *p)
+{
+    p->telling = !store_tell_some(p->store, SLICE, tell, p);
+    if (!p->telling && !p->dispatch.synced)
+        dispatch_synced(&p->dispatch);
+}
+
+/* One small step; false when there is nothing to do, or somebody wants us to wait. */
+static bool step(struct pipeline *p)
+{
+    if (dispatch_full(&p->dispatch))
+        return false;
+    if (!p->telling)
+        return take_delta(p) || !store_sweep(p->store, SLICE);
+    tell_slice(p);
+    return true;
+}
+
+static void decide_reading(struct pipeline *p)
+{
+    if (p->fifo.count >= FIFO_HIGH)
+        p->crowded = true;
+    else if (p->fifo.count <= FIFO_LOW)
+        p->crowded = false;
+    reflector_hold(&p->reflector, p->crowded || dispatch_full(&p->dispatch));
+}
+
+static void pump(struct task *task)
+{
+    struct pipeline *p = container_of(task, struct pipeline, pump);
+    bool more;
+    do {
+        more = step(p);
+        more |= dispatch_step(&p->dispatch, !p->telling);
+    } while (more && !p->closed && !clock_over_budget(p->clock));
+    if (!p->closed)
+        dispatch_batch_end(&p->dispatch);
+    if (p->closed)
+        return;
+    decide_reading(p);
+    if (more)
+        task_schedule(p->clock, &p->pump);
+}
+
+/* ---- life ---- */
+
+static void tear_down(struct task *task);
+
+void pipeline_init(struct pipeline *p, const char *who, struct source *source, struct clock *clock,
+                   const struct siphash_key *key, struct log *log,
+                   const struct pipeline_settings *settings)
+{
+    *p = (struct pipeline){.clock = clock};
+    p->store = store_new(key, settings->indexes, settings->n_indexes);
+    if (settings->coalesce)
+        fifo_coalesce(&p->fifo, key);
+    task_init(&p->pump, PHASE_PUMP, pump);
+    task_init(&p->teardown, PHASE_PUMP, tear_down);
+    reflector_init(&p->reflector, who, source, clock, p->store, &p->fifo, &p->pump, log,
+                   &settings->reflector);
+    dispatch_init(&p->dispatch, clock, p->store, &p->pump, key);
+}
+
+void pipeline_start(struct pipeline *p)
+{
+    reflector_start(&p->reflector);
+}
+
+bool pipeline_synced(const struct pipeline *p)
+{
+    return p->dispatch.synced;
+}
+
+void pipeline_close(struct pipeline *p, void (*on_gone)(struct pipeline *p))
+{
+    assert(!p->closed);
+    p->closed = true;
+    p->on_gone = on_gone;
+    task_cancel(&p->pump);
+    reflector_close(&p->reflector);
+    dispatch_close(&p->dispatch);
+    task_schedule(p->clock, &p->teardown);
+}
+
+static void bury(struct corpse *corpse)
+{
+    struct pipeline *p = container_of(corpse, struct pipeline, corpse);
+    p->on_gone(p);
+}
+
+/* The FIFO and the backlogs are bounded; the store is not, and goes in slices. */
+static void tear_down(struct task *task)
+{
+    struct pipeline *p = container_of(task, struct pipeline, teardown);
+    struct delta delta;
+    dispatch_free(&p->dispatch);
+    while (fifo_pop(&p->fifo, &delta)) {
+        store_discard(p->store, delta.generation);
+        delta.generation = NULL;
+        delta_done(&delta);
+    }
+    while (!store_free_some(p->store, SLICE))
+        if (clock_over_budget(p->clock)) {
+            task_schedule(p->clock, &p->teardown);
+            return;
+        }
+    fifo_free(&p->fifo);
+    clock_bury(p->clock, &p->corpse, bury);
+}

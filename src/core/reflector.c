@@ -1,0 +1,570 @@
+/*
+ * reflector.c - list, then watch, for ever.
+ *
+ *              start                  end bookmark
+ *        idle ───────> filling ─────────────────────> watching <──┐ reopened from the last version
+ *                        │  ^                          ^ │  └─────┘
+ *      not supported, or │  │ pages complete, watch    │ │ failed, or version expired
+ *      never complete    v  │ from there               │ v
+ *                      listing ────────────────────────┘ waiting ──> filling, listing or watching
+ *
+ * The happy path. A watch-list request brings every object as ADDED into a staged generation; the
+ * annotated bookmark says it is complete, and the generation goes into the FIFO as one delta. The
+ * same stream then brings changes, each one delta. Each object and bookmark moves the resource
+ * version on.
+ *
+ * Servers that can't: a watch-list that is refused, or that ends twice or falls silent without its
+ * bookmark, is not tried again; the objects come as LIST, page by page, and a watch follows from
+ * the first page's version.
+ *
+ * When a request ends, core/fault.c says for each error whether to go on from the last version or
+ * to list anew, and whether to wait. A stream that is silent too long is taken for dead. What was
+ * staged is dropped: every attempt begins empty. An object that can't be read ends the request; if
+ * that happens twice in a row, such objects are skipped, and said to be missing: one bad object
+ * never blocks the others.
+ */
+#include "core/reflector.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "core/fault.h"
+#include "core/mutant.h"
+#include "core/store.h"
+#include "core/version.h"
+
+enum {
+    LIVED_MS = 10 * 1000, /* a stream that lived so long was a success: back-off starts over */
+    REOPEN_WINDOW_MS = 10 * 1000, /* normal ends reopen at once ... */
+    REOPEN_MAX = 5,               /* ... so often in that window, then wait */
+    AFTER_TIMEOUT_MS =
+        5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
+    UNENDED_MAX = 2,    /* watch-lists that end without their bookmark before we list instead */
+    UNREADABLE_MAX = 2, /* requests that end with an unreadable object before we skip it */
+};
+
+enum state {
+    IDLE,
+    FILLING,
+    LISTING,
+    WATCHING,
+    WAITING,
+    CLOSED,
+};
+
+/* clang-format off */
+#define TO_ANY (SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(WAITING) | SM_TO(CLOSED))
+static const struct sm_state states[] = {
+    [IDLE]     = {"idle",     SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
+    [FILLING]  = {"filling",  TO_ANY},
+    [LISTING]  = {"listing",  TO_ANY},
+    [WATCHING] = {"watching", TO_ANY},
+    [WAITING]  = {"waiting",  SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(CLOSED)},
+    [CLOSED]   = {"closed",   0},
+};
+/* clang-format on */
+
+/* ---- opening ---- */
+
+static uint32_t pick_timeout(struct reflector *r)
+{
+    uint32_t least = r->settings.watch_timeout_s;
+    return r->settings.no_jitter ? least : least + (uint32_t)rng_below(&r->backoff.rng, least + 1);
+}
+
+/* How long the request under way may stay silent. */
+static uint64_t patience_ms(const struct reflector *r)
+{
+    uint64_t until_timeout = (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
+    if (r->sm.state != WATCHING)
+        return r->settings.fill_silence_ms;
+    if (r->bookmark_seen && r->settings.stale_after_ms < until_timeout)
+        return r->settings.stale_after_ms;
+    return until_timeout;
+}
+
+static void arm_silence(struct reflector *r)
+{
+    r->progress = r->stretched = false;
+    r->silence_ms = patience_ms(r);
+    timer_start(r->clock, &r->silence, r->silence_ms);
+}
+
+static void open_request(struct reflector *r, struct source_request *request)
+{
+    r->timeout_s = request->timeout_s = pick_timeout(r);
+    request->skip_bad = r->unreadable >= UNREADABLE_MAX;
+    r->opened_ms = clock_now_ms(r->clock);
+    r->bookmark_seen = r->skipped_one = false;
+    r->counts.requests++;
+    arm_silence(r);
+    source_open(r->source, request, &r->user);
+}
+
+static void list_page(struct reflector *r)
+{
+    struct source_request request;
+    pager_request(&r->pager, &request);
+    open_request(r, &request);
+}
+
+static void drop_staged(struct reflector *r)
+{
+    if (!r->staged || MUTANT("staged-kept"))
+        return;
+    task_schedule(r->clock, r->pump); /* which frees it, in slices */
+    store_discard(r->store, r->staged);
+    r->staged = NULL;
+}
+
+static void start_list(struct reflector *r, const char *why)
+{
+    sm_move(&r->sm, LISTING, "%s", why);
+    r->staged = r->staged ? r->staged : generation_new(r->store);
+    list_page(r);
+}
+
+static void start_fill(struct reflector *r, const char *why)
+{
+    sm_move(&r->sm, FILLING, "%s", why);
+    r->staged = r->staged ? r->staged : generation_new(r->store);
+    open_request(
+        r, &(struct source_request){.want = SOURCE_WATCH_LIST,
+                                    .resource_version = r->version_unusable ? "" : r->version});
+}
+
+/* The very first list may be any state the server has at hand; later ones may not be older than ours. */
+static void sync_by_list(struct reflector *r, const char *why)
+{
+    pager_start(&r->pager, r->version_unusable ? "" : r->version[0] ? r->version : "0");
+    start_list(r, why);
+}
+
+static void sync_anew(struct reflector *r, const char *why)
+{
+    if (r->no_watch_list)
+        sync_by_list(r, why);
+    else
+        start_fill(r, why);
+}
+
+static void watch(struct reflector *r)
+{
+    sm_move(&r->sm, WATCHING, "from version %s", r->version);
+    open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
+}
+
+static void go_on(struct reflector *r, const char *why)
+{
+    if (r->must_sync)
+        sync_anew(r, why);
+    else
+        watch(r);
+}
+
+static void on_retry(struct timer *timer)
+{
+    struct reflector *r = container_of(timer, struct reflector, retry);
+    if (!r->held) /* else reflector_hold() goes on later */
+        go_on(r, "retry");
+}
+
+/* ---- the end of a request ---- */
+
+static void wait_and_retry(struct reflector *r, const struct inf_error *why, enum log_level level)
+{
+    uint64_t ms = backoff_next(&r->backoff, why->retry_after_ms);
+    log_line(r->log, level, "%s: %s; trying again in %" PRIu64 ".%" PRIu64 "s", r->sm.who,
+             why->text, ms / 1000, ms % 1000 / 100);
+    r->went_on_at_once = false;
+    sm_move(&r->sm, WAITING, "%s, retry in %" PRIu64 "ms", why->text, ms);
+    timer_start(r->clock, &r->retry, ms);
+}
+
+/* A proxy that closes each stream after one event must not make us spin. */
+static bool may_reopen_at_once(struct reflector *r)
+{
+    uint64_t now = clock_now_ms(r->clock);
+    if (now - r->reopened_ms > REOPEN_WINDOW_MS)
+        r->reopened = 0;
+    if (r->reopened == 0)
+        r->reopened_ms = now;
+    return ++r->reopened <= REOPEN_MAX;
+}
+
+static bool may_go_on_at_once(struct reflector *r, enum fault_wait wait)
+{
+    switch (wait) {
+    case WAIT_FEW: return may_reopen_at_once(r);
+    case WAIT_ONCE:
+        if (r->went_on_at_once)
+            return false;
+        r->went_on_at_once = true;
+        return true;
+    case WAIT_BACKOFF: break;
+    }
+    return false;
+}
+
+/* Two requests in a row that end with an unreadable object: the next one skips it. Any other end is
+ * a new start. */
+static void count_unreadable(struct reflector *r, int code)
+{
+    if (code == INF_EDECODE || code == INF_ETOOBIG)
+        r->unreadable++;
+    else if (!r->skipped_one)
+        r->unreadable = 0;
+}
+
+static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
+                              const struct fault_rule *rule)
+{
+    if (why->code == INF_EGONE || why->code == INF_EFUTURE)
+        r->version_unusable = r->sm.state != WATCHING || why->code == INF_EFUTURE;
+    if (rule->next == FAULT_RELIST && !r->must_sync && !MUTANT("stale-version-kept")) {
+        r->must_sync = true;
+        str_replace(&r->sync_reason, why->text);
+    }
+}
+
+static void follow_rule(struct reflector *r, const struct inf_error *why)
+{
+    const struct fault_rule *rule = fault_rule(why->code);
+    note_what_is_lost(r, why, rule);
+    if (why->code != INF_EEOF)
+        r->counts.faults++;
+    if (!may_go_on_at_once(r, rule->wait)) {
+        wait_and_retry(r, why, rule->level);
+        return;
+    }
+    log_line(r->log, rule->level, "%s: %s", r->sm.who, why->text);
+    go_on(r, why->text);
+}
+
+/* Refused, or silent for ever: that is how this server is, and it is remembered. A stream that just ends too early may
+ * have had other reasons (a server that starts or is under load): listed this time, streamed the next. */
+static void list_instead(struct reflector *r, const char *why, bool for_good)
+{
+    log_line(r->log, LOG_INFO, "%s: no streaming list from this server (%s): listing instead",
+             r->sm.who, why);
+    r->no_watch_list = for_good;
+    r->unended_fills = 0;
+    sync_by_list(r, "list instead");
+}
+
+/* A watch-list ended before its bookmark. */
+static void fill_ended(struct reflector *r, const struct inf_error *why)
+{
+    r->unended_fills = why->code == INF_EEOF ? r->unended_fills + 1 : 0;
+    if (why->code == INF_EREFUSED || r->unended_fills >= UNENDED_MAX)
+        list_instead(r, why->text, why->code == INF_EREFUSED);
+    else
+        follow_rule(r, why);
+}
+
+static void commit(struct reflector *r, const char *version, int64_t received_us);
+
+static void page_ended(struct reflector *r, const struct inf_error *why)
+{
+    struct inf_error failure;
+    switch (pager_on_end(&r->pager, why, &failure)) {
+    case PAGER_NEXT_PAGE: list_page(r); break;
+    case PAGER_COMPLETE:
+        commit(r, r->pager.version, clock_wall_us(r->clock));
+        watch(r);
+        break;
+    case PAGER_WHOLE_LIST:
+        drop_staged(r);
+        start_list(r, "the list's token expired: all at once");
+        break;
+    case PAGER_FAILED:
+        drop_staged(r);
+        follow_rule(r, &failure);
+        break;
+    }
+}
+
+static void request_ended(struct reflector *r, const struct inf_error *why)
+{
+    timer_stop(r->clock, &r->silence);
+    if (clock_now_ms(r->clock) - r->opened_ms >= LIVED_MS) {
+        backoff_reset(&r->backoff);
+        r->went_on_at_once = false;
+    }
+    count_unreadable(r, why->code);
+    switch ((enum state)r->sm.state) {
+    case FILLING:
+        drop_staged(r);
+        fill_ended(r, why);
+        break;
+    case LISTING: page_ended(r, why); break;
+    case WATCHING: follow_rule(r, why); break;
+    case IDLE:
+    case WAITING:
+    case CLOSED: break; /* no request is under way */
+    }
+}
+
+static void reflector_on_end(struct source_user *user, const struct inf_error *why)
+{
+    request_ended(container_of(user, struct reflector, user), why);
+}
+
+static void give_up_request(struct reflector *r, const struct inf_error *why)
+{
+    source_cancel(r->source);
+    request_ended(r, why);
+}
+
+/* Part of an event may be on its way: that stretches the patience, once. */
+static void on_silence(struct timer *timer)
+{
+    struct reflector *r = container_of(timer, struct reflector, silence);
+    struct inf_error why;
+    if (MUTANT("silence-ignored"))
+        return;
+    if (r->progress && !r->stretched) {
+        r->stretched = true;
+        timer_start(r->clock, &r->silence, r->silence_ms);
+        return;
+    }
+    err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
+            r->silence_ms / 1000 * (r->stretched ? 2 : 1));
+    if (r->sm.state == FILLING) { /* it never says that the list is complete: it can't */
+        source_cancel(r->source);
+        drop_staged(r);
+        list_instead(r, why.text, true);
+        return;
+    }
+    give_up_request(r, &why);
+}
+
+/* ---- events ---- */
+
+static void push(struct reflector *r, const struct delta *delta)
+{
+    fifo_push(r->fifo, delta); /* takes what the delta owns */
+    task_schedule(r->clock, r->pump);
+}
+
+/* The staged list is complete: it becomes one delta, and the state of the world is @version. */
+static void commit(struct reflector *r, const char *version, int64_t received_us)
+{
+    bool back = version_is_older(version, r->version);
+    push(r, &(struct delta){.type = DELTA_REPLACED,
+                            .generation = r->staged,
+                            .resource_version = xstrdup(version),
+                            .text = back ? xasprintf("the server went back from version %s to %s",
+                                                     r->version, version)
+                                         : xstrdup(r->sync_reason),
+                            .rewound = back,
+                            .received_us = received_us});
+    r->staged = NULL; /* now the FIFO's */
+    r->counts.relists += r->synced_once;
+    r->synced_once = true;
+    r->must_sync = r->version_unusable = false;
+    r->unended_fills = 0;
+    str_replace(&r->version, version);
+}
+
+static void refuse_without_version(struct reflector *r)
+{
+    struct inf_error why;
+    err_set(&why, INF_EDECODE, "the server sent an event without a resource version");
+    give_up_request(r, &why);
+}
+
+static void end_fill(struct reflector *r, const struct source_event *event)
+{
+    size_t count = generation_count(r->staged);
+    commit(r, event->resource_version, event->received_us);
+    sm_move(&r->sm, WATCHING, "%zu objects at version %s", count, r->version);
+}
+
+static void tell_skipped(struct reflector *r, const struct source_event *event)
+{
+    r->skipped_one = true;
+    r->counts.skipped++;
+    log_line(r->log, LOG_ERROR, "%s: skipped: %s", r->sm.who, event->text);
+    push(r, &(struct delta){.type = DELTA_SKIPPED,
+                            .text = xstrdup(event->text),
+                            .received_us = event->received_us});
+}
+
+/* While a list comes in. */
+static void stage(struct reflector *r, const struct source_event *event)
+{
+    switch (event->type) {
+    case SOURCE_ADDED:
+    case SOURCE_MODIFIED: generation_put(r->staged, event->object); break;
+    case SOURCE_DELETED: generation_delete(r->staged, event->object); break;
+    case SOURCE_BOOKMARK:
+        if (event->initial_end)
+            end_fill(r, event);
+        break;
+    case SOURCE_PAGE_END:
+        pager_on_page_end(&r->pager, event->resource_version, event->continue_token);
+        break;
+    case SOURCE_SKIPPED: tell_skipped(r, event); break;
+    }
+}
+
+static void pass_on(struct reflector *r, enum delta_type type, const struct source_event *event)
+{
+    struct delta delta = {.type = type, .received_us = event->received_us};
+    if (event->object)
+        delta.object = inf_object_ref(event->object);
+    else
+        delta.resource_version = xstrdup(event->resource_version);
+    if (!version_is_older(event->resource_version, r->version) && /* no stream leads us back */
+        !MUTANT("version-not-advanced"))
+        str_replace(&r->version, event->resource_version);
+    push(r, &delta);
+}
+
+static void watched(struct reflector *r, const struct source_event *event)
+{
+    switch (event->type) {
+    case SOURCE_ADDED: pass_on(r, DELTA_ADDED, event); break;
+    case SOURCE_MODIFIED: pass_on(r, DELTA_UPDATED, event); break;
+    case SOURCE_DELETED: pass_on(r, DELTA_DELETED, event); break;
+    case SOURCE_BOOKMARK: pass_on(r, DELTA_BOOKMARK, event); break;
+    case SOURCE_SKIPPED: tell_skipped(r, event); break;
+    case SOURCE_PAGE_END: break; /* no watch has pages */
+    }
+}
+
+static void reflector_on_event(struct source_user *user, const struct source_event *event)
+{
+    struct reflector *r = container_of(user, struct reflector, user);
+    if (event->type != SOURCE_SKIPPED && !event->resource_version[0]) {
+        refuse_without_version(r);
+        return;
+    }
+    r->bookmark_seen |= event->type == SOURCE_BOOKMARK;
+    if (r->sm.state == WATCHING)
+        watched(r, event);
+    else
+        stage(r, event);
+    arm_silence(r);
+}
+
+static void reflector_on_open(struct source_user *user)
+{
+    arm_silence(container_of(user, struct reflector, user));
+}
+
+static void reflector_on_progress(struct source_user *user)
+{
+    container_of(user, struct reflector, user)->progress = true;
+}
+
+static const struct source_user_ops user_ops = {
+    .on_open = reflector_on_open,
+    .on_event = reflector_on_event,
+    .on_progress = reflector_on_progress,
+    .on_end = reflector_on_end,
+};
+
+/* ---- holding ---- */
+
+static void hold(struct reflector *r)
+{
+    timer_stop(r->clock, &r->silence);
+    source_pause(r->source);
+}
+
+static void release(struct reflector *r)
+{
+    source_resume(r->source);
+    switch ((enum state)r->sm.state) {
+    case FILLING:
+    case LISTING:
+    case WATCHING: arm_silence(r); break;
+    case WAITING:
+        if (!r->retry.running)
+            go_on(r, "released");
+        break;
+    case IDLE:
+    case CLOSED: break;
+    }
+}
+
+void reflector_hold(struct reflector *r, bool held)
+{
+    if (r->held == held)
+        return;
+    r->held = held;
+    if (held)
+        hold(r);
+    else
+        release(r);
+}
+
+/* ---- life ---- */
+
+static uint32_t or_default(uint32_t value, uint32_t fallback)
+{
+    return value ? value : fallback;
+}
+
+static struct reflector_settings with_defaults(const struct reflector_settings *s)
+{
+    return (struct reflector_settings){
+        .watch_timeout_s = or_default(s->watch_timeout_s, 300),
+        .page_size = s->page_size,
+        .backoff_first_ms = or_default(s->backoff_first_ms, 800),
+        .backoff_max_ms = or_default(s->backoff_max_ms, 30 * 1000),
+        .stale_after_ms = or_default(s->stale_after_ms, 150 * 1000),
+        .fill_silence_ms = or_default(s->fill_silence_ms, 30 * 1000),
+        .no_watch_list = s->no_watch_list,
+        .no_jitter = s->no_jitter,
+    };
+}
+
+void reflector_init(struct reflector *r, const char *who, struct source *source,
+                    struct clock *clock, struct inf_store *store, struct fifo *fifo,
+                    struct task *pump, struct log *log, const struct reflector_settings *settings)
+{
+    *r = (struct reflector){
+        .user = {&user_ops},
+        .source = source,
+        .clock = clock,
+        .store = store,
+        .fifo = fifo,
+        .pump = pump,
+        .log = log,
+        .settings = with_defaults(settings),
+        .retry.fire = on_retry,
+        .silence.fire = on_silence,
+        .version = xstrdup(""),
+        .must_sync = true,
+        .sync_reason = xstrdup("start"),
+        .no_watch_list = settings->no_watch_list,
+    };
+    pager_init(&r->pager, r->settings.page_size);
+    backoff_init(&r->backoff, r->settings.backoff_first_ms, r->settings.backoff_max_ms,
+                 r->settings.no_jitter);
+    sm_init(&r->sm, states, IDLE, who, log);
+}
+
+void reflector_start(struct reflector *r)
+{
+    sync_anew(r, "start");
+}
+
+void reflector_close(struct reflector *r)
+{
+    sm_move(&r->sm, CLOSED, "stop");
+    source_cancel(r->source);
+    timer_stop(r->clock, &r->retry);
+    timer_stop(r->clock, &r->silence);
+    drop_staged(r);
+    free(r->version);
+    free(r->sync_reason);
+    pager_free(&r->pager);
+}

@@ -1,0 +1,100 @@
+/*
+ * reflector.h - keeps a stream of changes coming from a source, whatever happens, and pushes it
+ * into the FIFO.
+ */
+#ifndef CORE_REFLECTOR_H
+#define CORE_REFLECTOR_H
+
+#include <stdbool.h>
+
+#include "base/sm.h"
+#include "core/backoff.h"
+#include "core/fifo.h"
+#include "core/pager.h"
+#include "seam/clock.h"
+#include "seam/source.h"
+
+struct inf_store;
+
+/* The numbers of the machine. A zeroed field means the default beside it. */
+struct reflector_settings {
+    uint32_t watch_timeout_s;  /* 300: the server ends each stream after this to twice this long */
+    uint32_t page_size;        /* 500, and 0 pages where the server can answer from its cache */
+    uint32_t backoff_first_ms; /* 800 */
+    uint32_t backoff_max_ms;   /* 30,000 */
+    uint32_t stale_after_ms;   /* 150,000: a stream that once sent a bookmark and is silent for so
+                                  long is dead */
+    uint32_t fill_silence_ms;  /* 30,000: so long may a first sync be silent before its end */
+    bool no_watch_list;        /* list and watch from the start */
+    bool no_jitter;            /* for tests */
+};
+
+/* What happened so far, for status and metrics. */
+struct reflector_counts {
+    uint64_t requests;
+    uint64_t relists; /* syncs after the first */
+    uint64_t skipped; /* objects that could not be read */
+    uint64_t faults;  /* ends of a stream other than the normal one */
+};
+
+struct reflector {
+    struct source_user user;
+    struct source *source;
+    struct clock *clock;
+    struct inf_store *store; /* only to make generations of it */
+    struct fifo *fifo;
+    struct task *pump; /* to run when the FIFO has something */
+    struct log *log;
+    struct reflector_settings settings;
+    struct reflector_counts counts;
+
+    struct sm sm;
+    struct backoff backoff;
+    struct pager pager;
+    struct timer retry;   /* running while waiting */
+    struct timer silence; /* running while a request is open and not held */
+    bool held;            /* not reading: a consumer or the FIFO is full */
+
+    /* what is known */
+    char *version;         /* the last one seen; "" if none */
+    bool version_unusable; /* the server no longer, or not yet, has it: ask for the newest */
+    bool must_sync;        /* a watch can't go on from it: list anew */
+    char *sync_reason;     /* why; told with the differences */
+    bool no_watch_list; /* this server does not do it for this resource: found out once, remembered
+                         */
+    bool synced_once;
+
+    /* the request under way */
+    struct generation *staged; /* the list that is coming in */
+    uint32_t timeout_s;        /* what it was opened with */
+    uint64_t silence_ms;       /* how long it may be silent */
+    uint64_t opened_ms;
+    bool bookmark_seen;
+    bool progress;  /* part of an event came since the last whole one */
+    bool stretched; /* and the silence was allowed once more for that */
+    bool skipped_one;
+
+    /* guards against asking too often */
+    bool went_on_at_once;   /* after an expired version, since the last wait */
+    uint64_t reopened_ms;   /* when the first of the last quick reopens was */
+    uint32_t reopened;      /* how many there were since then */
+    unsigned unended_fills; /* watch-lists in a row that ended without their bookmark */
+    unsigned unreadable;    /* requests in a row that ended with an object that can't be read */
+};
+
+/* Borrows all it is given until reflector_close(). @who names it in log lines. */
+void reflector_init(struct reflector *r, const char *who, struct source *source,
+                    struct clock *clock, struct inf_store *store, struct fifo *fifo,
+                    struct task *pump, struct log *log, const struct reflector_settings *settings);
+
+void reflector_start(struct reflector *r);
+
+/* Stop and go on reading. While held a stream may be silent and none is opened anew. Saying it
+ * twice is harmless. */
+void reflector_hold(struct reflector *r, bool held);
+
+/* Gives up whatever is under way and frees what it owns. From any state; nothing is pushed
+ * afterwards. */
+void reflector_close(struct reflector *r);
+
+#endif

@@ -1,0 +1,17 @@
+#include "core/version.h"
+
+#include <string.h>
+
+static bool is_number(const char *version)
+{
+    return version[0] >= '1' && version[0] <= '9' &&
+           strspn(version, "0123456789") == strlen(version);
+}
+
+bool version_is_older(const char *version, const char *than)
+{
+    size_t len = strlen(version), than_len = strlen(than);
+    if (!is_number(version) || !is_number(than))
+        return false;
+    return len != than_len ? len < than_len : strcmp(version, than) < 0;
+}
