@@ -1,0 +1,408 @@
+/*
+ * http_conn.c - the client side of HTTP/1.1 on one stream.
+ *
+ *     opening -> idle -> asked -> reading -> idle -> ...       dead: no more requests       closed
+ *
+ * Happy path: dialled at once; a request is written at once too, the stream keeps it until it is
+ * open. The head of the answer is told, then the body as it comes, then the end; if HTTP allows,
+ * the connection is idle and can be asked again.
+ *
+ * Yields: the parser holds no bytes of its own. What the user does not take is not taken from the
+ * stream either.
+ *
+ * Failures: the stream ends or fails, the answer is no HTTP or over a limit, a timeout, bytes that
+ * nobody asked for. All of them make the connection `dead`: the stream is closed, `why` remembered,
+ * and the user of the request, if there is one, told once. A request on a dead connection is
+ * answered with `why` by a timer, since no call may call back.
+ */
+#include "wire/http_conn.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/sm.h"
+#include "wire/http_parser.h"
+#include "wire/http_request.h"
+#include "wire/peer.h"
+
+enum {
+    HEAD_MAX = 64 * 1024,
+    OPEN_TIMEOUT_MS = 15 * 1000,
+    HEAD_TIMEOUT_MS = 35 * 1000,
+};
+
+enum conn_state {
+    CONN_OPENING,
+    CONN_IDLE,
+    CONN_ASKED,   /* the request is out, the head of the answer is not here yet */
+    CONN_READING, /* the head was told */
+    CONN_DEAD,
+    CONN_CLOSED,
+};
+
+/* clang-format off */
+static const struct sm_state conn_states[] = {
+    [CONN_OPENING] = {"opening", SM_TO(CONN_IDLE) | SM_TO(CONN_ASKED) |
+                                 SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
+    [CONN_IDLE]    = {"idle",    SM_TO(CONN_ASKED) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
+    [CONN_ASKED]   = {"asked",   SM_TO(CONN_READING) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
+    [CONN_READING] = {"reading", SM_TO(CONN_IDLE) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
+    [CONN_DEAD]    = {"dead",    SM_TO(CONN_CLOSED)},
+    [CONN_CLOSED]  = {"closed",  0},
+};
+/* clang-format on */
+
+struct http_conn {
+    struct stream_user stream_user; /* what the stream calls */
+    struct stream *stream;          /* NULL once dead */
+    struct clock *clock;
+    struct http_limits limits;
+    struct http_parser *parser;
+    struct http_user *user; /* of the request in flight; NULL: none is */
+    struct sm sm;
+    struct timer timer; /* for the state it is in; see conn_arm() */
+    char *peer;
+    bool answered; /* at least one byte of the answer came */
+    bool over;     /* the parser is through with the answer; its end is still to be told */
+    bool paused;
+    bool owed;            /* the user asked for a call: resume() */
+    bool offered;         /* it got one, in the running call from the stream */
+    struct inf_error why; /* why it is dead, or is about to be; code 0: it is not */
+    struct corpse corpse;
+};
+
+const char *http_head_get(const struct http_head *head, const char *name)
+{
+    for (size_t i = 0; i < head->n_headers; i++)
+        if (strcasecmp(head->headers[i].name, name) == 0)
+            return head->headers[i].value;
+    return NULL;
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+/* Starts the timer that belongs to the state. */
+static void conn_arm(struct http_conn *c)
+{
+    timer_stop(c->clock, &c->timer);
+    switch ((enum conn_state)c->sm.state) {
+    case CONN_OPENING: timer_start(c->clock, &c->timer, c->limits.open_timeout_ms); break;
+    case CONN_ASKED: timer_start(c->clock, &c->timer, c->limits.head_timeout_ms); break;
+    case CONN_DEAD:
+        if (c->user)
+            timer_start(c->clock, &c->timer, 0);
+        break;
+    case CONN_IDLE:
+    case CONN_READING: /* how long a body may be silent is for its reader to say */
+    case CONN_CLOSED: break;
+    }
+}
+
+static void conn_move(struct http_conn *c, enum conn_state next, const char *why)
+{
+    sm_move(&c->sm, (int)next, "%s", why);
+    if (!c->paused)
+        conn_arm(c);
+}
+
+/* --- the end of a request, and of the connection ---------------------------------------------- */
+
+/* The last thing done with @c in a callback: the user may close it. */
+static void conn_tell_end(struct http_conn *c, const struct inf_error *why)
+{
+    struct http_user *user = c->user;
+    c->user = NULL;
+    c->owed = false;
+    if (user)
+        user->ops->on_end(user, why);
+}
+
+static void conn_die(struct http_conn *c, const struct inf_error *why)
+{
+    stream_close(c->stream);
+    c->stream = NULL;
+    if (why != &c->why)
+        c->why = *why;
+    conn_move(c, CONN_DEAD, c->why.text);
+    timer_stop(c->clock, &c->timer);
+}
+
+static void conn_fail(struct http_conn *c, const struct inf_error *why)
+{
+    conn_die(c, why);
+    conn_tell_end(c, &c->why);
+}
+
+static void conn_time_out(struct http_conn *c, const char *what, uint64_t ms)
+{
+    struct inf_error why;
+    if (ms % 1000 == 0)
+        err_set(&why, INF_ETIMEOUT, "%s %s within %" PRIu64 "s", what, c->peer, ms / 1000);
+    else
+        err_set(&why, INF_ETIMEOUT, "%s %s within %" PRIu64 "ms", what, c->peer, ms);
+    conn_fail(c, &why);
+}
+
+static void conn_on_timer(struct timer *timer)
+{
+    struct http_conn *c = container_of(timer, struct http_conn, timer);
+    switch ((enum conn_state)c->sm.state) {
+    case CONN_OPENING: conn_time_out(c, "no connection to", c->limits.open_timeout_ms); break;
+    case CONN_ASKED: conn_time_out(c, "no answer from", c->limits.head_timeout_ms); break;
+    case CONN_DEAD: conn_tell_end(c, &c->why); break;
+    case CONN_IDLE:
+    case CONN_READING:
+    case CONN_CLOSED: break;
+    }
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static void conn_on_head(struct http_conn *c, const struct http_head *head)
+{
+    conn_move(c, CONN_READING, "head");
+    c->user->ops->on_head(c->user, head);
+}
+
+static size_t conn_offer(struct http_conn *c, const char *bytes, size_t len)
+{
+    size_t taken = c->user->ops->on_body(c->user, bytes, len);
+    assert(taken <= len);
+    c->offered = true;
+    return taken;
+}
+
+/* @rest bytes came behind the answer: nobody asked for them, so whose they are can't be known. */
+static void conn_complete(struct http_conn *c, size_t rest)
+{
+    struct inf_error why;
+    if (rest)
+        err_set(&why, INF_EPROTO, "%s sent more than one answer to one request", c->peer);
+    else
+        err_set(&why, INF_EEOF, "%s allows no second request on this connection", c->peer);
+    if (rest || !http_parser_keep_alive(c->parser))
+        conn_die(c, &why);
+    else
+        conn_move(c, CONN_IDLE, "complete");
+    conn_tell_end(c, NULL);
+}
+
+static bool conn_may_go_on(const struct http_conn *c)
+{
+    return (c->sm.state == CONN_ASKED || c->sm.state == CONN_READING) && !c->paused && !c->owed;
+}
+
+/* Hands @piece up, or notes that it was the last. Returns how many bytes were taken. */
+static size_t conn_take(struct http_conn *c, struct http_piece *piece)
+{
+    size_t taken = 0;
+    switch (piece->type) {
+    case PIECE_MORE: break;
+    case PIECE_HEAD: conn_on_head(c, &piece->head); break;
+    case PIECE_BODY:
+        taken = conn_offer(c, piece->bytes, piece->len);
+        http_parser_took(c->parser, taken);
+        break;
+    case PIECE_BAD:
+        c->why = piece->why;
+        err_wrap(&c->why, "answer of %s", c->peer);
+        c->over = true;
+        break;
+    case PIECE_DONE: c->over = true; break;
+    }
+    return taken;
+}
+
+static size_t conn_read(struct http_conn *c, const char *bytes, size_t len)
+{
+    struct http_piece piece;
+    size_t at = 0, taken;
+    while (conn_may_go_on(c) && !c->over) {
+        at += http_parser_next(c->parser, bytes + at, len - at, &piece);
+        at += taken = conn_take(c, &piece);
+        if (piece.type == PIECE_MORE || (piece.type == PIECE_BODY && taken < piece.len))
+            break;
+    }
+    return at;
+}
+
+/* Tells the end as soon as nothing else has to be told before; @rest bytes are left. */
+static void conn_finish(struct http_conn *c, size_t rest)
+{
+    if (!c->over || !conn_may_go_on(c))
+        return;
+    c->over = false;
+    if (c->why.code)
+        conn_fail(c, &c->why);
+    else
+        conn_complete(c, rest);
+}
+
+/* --- what the stream calls -------------------------------------------------------------------- */
+
+static struct http_conn *conn_of(struct stream_user *user)
+{
+    return container_of(user, struct http_conn, stream_user);
+}
+
+static void conn_on_open(struct stream_user *user)
+{
+    struct http_conn *c = conn_of(user);
+    conn_move(c, c->user ? CONN_ASKED : CONN_IDLE, "open");
+}
+
+static size_t conn_on_bytes(struct stream_user *user, const char *bytes, size_t len)
+{
+    struct http_conn *c = conn_of(user);
+    struct inf_error why;
+    size_t at;
+    bool owed;
+    if (c->sm.state == CONN_IDLE && len) {
+        err_set(&why, INF_EPROTO, "%s sent an answer that nobody asked for", c->peer);
+        conn_die(c, &why);
+        return len;
+    }
+    c->answered |= len > 0;
+    owed = c->owed;
+    c->owed = c->offered = false;
+    at = conn_read(c, len ? bytes : "", len);
+    if (owed && !c->offered && c->sm.state == CONN_READING)
+        conn_offer(c, "", 0);
+    conn_finish(c, len - at);
+    return at;
+}
+
+/* What an end of the stream means depends on where it found us. */
+static void conn_on_end(struct stream_user *user, const struct inf_error *end)
+{
+    struct http_conn *c = conn_of(user);
+    struct inf_error why = *end;
+    bool cut = end->code == INF_EEOF || end->code == INF_ECUT;
+    if (cut && c->sm.state == CONN_READING)
+        err_set(&why, INF_ECUT, "%s closed the connection in the middle of an answer", c->peer);
+    else if (cut && c->sm.state == CONN_ASKED)
+        err_set(&why, INF_ECUT, "%s closed the connection %s", c->peer,
+                c->answered ? "in the head of an answer" : "before it answered");
+    else if (!strstr(why.text, c->peer))
+        err_wrap(&why, "%s", c->peer);
+    conn_fail(c, &why);
+}
+
+static const struct stream_user_ops conn_stream_user_ops = {
+    .on_open = conn_on_open,
+    .on_bytes = conn_on_bytes,
+    .on_end = conn_on_end,
+};
+
+/* --- what the user calls ---------------------------------------------------------------------- */
+
+static struct http_limits with_defaults(const struct http_limits *limits)
+{
+    struct http_limits l = limits ? *limits : (struct http_limits){0};
+    l.head_max = l.head_max ? l.head_max : HEAD_MAX;
+    l.open_timeout_ms = l.open_timeout_ms ? l.open_timeout_ms : OPEN_TIMEOUT_MS;
+    l.head_timeout_ms = l.head_timeout_ms ? l.head_timeout_ms : HEAD_TIMEOUT_MS;
+    return l;
+}
+
+struct http_conn *http_conn_open(struct clock *clock, struct dialer *dialer, const char *host,
+                                 uint16_t port, const struct http_limits *limits)
+{
+    struct http_conn *c = NEW(struct http_conn);
+    c->stream_user.ops = &conn_stream_user_ops;
+    c->clock = clock;
+    c->limits = with_defaults(limits);
+    c->parser = http_parser_new(c->limits.head_max);
+    c->timer.fire = conn_on_timer;
+    c->peer = peer_name(host, port);
+    sm_init(&c->sm, conn_states, CONN_OPENING, c->peer, NULL);
+    c->stream = dialer_dial(dialer, host, port, &c->stream_user);
+    conn_arm(c);
+    return c;
+}
+
+static void conn_send(struct http_conn *c, const struct http_request *request)
+{
+    struct buf bytes = {0};
+    struct inf_error why;
+    if (http_request_write(request, &bytes, &why) < 0) {
+        conn_die(c, &why);
+        return;
+    }
+    stream_write(c->stream, bytes.bytes, bytes.len);
+    buf_free(&bytes);
+    http_parser_start(c->parser, strcmp(request->method, "HEAD") == 0);
+}
+
+void http_conn_request(struct http_conn *c, const struct http_request *request,
+                       struct http_user *user)
+{
+    assert(!c->user);
+    c->user = user;
+    c->answered = false;
+    if (c->sm.state != CONN_DEAD)
+        conn_send(c, request);
+    if (c->sm.state == CONN_IDLE)
+        conn_move(c, CONN_ASKED, request->target);
+    else if (c->sm.state == CONN_DEAD && !c->paused)
+        conn_arm(c);
+}
+
+bool http_conn_reusable(const struct http_conn *c)
+{
+    return !c->user && (c->sm.state == CONN_OPENING || c->sm.state == CONN_IDLE);
+}
+
+bool http_conn_answered(const struct http_conn *c)
+{
+    return c->answered;
+}
+
+void http_conn_pause(struct http_conn *c)
+{
+    c->paused = true;
+    timer_stop(c->clock, &c->timer); /* while we don't listen, silence is no fault of the peer */
+    if (c->stream)
+        stream_pause(c->stream);
+}
+
+void http_conn_resume(struct http_conn *c)
+{
+    if (c->paused) {
+        c->paused = false;
+        conn_arm(c);
+    }
+    c->owed = c->sm.state == CONN_READING;
+    if (c->stream)
+        stream_resume(c->stream);
+}
+
+static void conn_bury(struct corpse *corpse)
+{
+    struct http_conn *c = container_of(corpse, struct http_conn, corpse);
+    http_parser_free(c->parser);
+    free(c->peer);
+    free(c);
+}
+
+void http_conn_close(struct http_conn *c)
+{
+    if (!c)
+        return;
+    if (c->stream)
+        stream_close(c->stream);
+    c->stream = NULL;
+    c->user = NULL;
+    c->owed = false;
+    timer_stop(c->clock, &c->timer);
+    sm_move(&c->sm, CONN_CLOSED, "by its user");
+    clock_bury(c->clock, &c->corpse, conn_bury);
+}

@@ -1,0 +1,279 @@
+/*
+ * http_parser.c - llhttp pushes; this turns it around, so that pieces can be pulled and left half
+ * taken.
+ *
+ * Happy path: each callback that finds a piece notes it down and returns HPE_PAUSED (llhttp_pause()
+ * inside a callback does nothing), which makes llhttp_execute() return just behind the piece. Some
+ * pieces need no byte of their own (the end of an answer behind the last byte of its body), so
+ * llhttp is asked even when there is nothing to feed.
+ *
+ * Limits: all bytes that are not body are counted, whatever llhttp takes them for: status line,
+ * headers, blanks between them, 1xx answers, chunk extensions, leading zeros, trailers. Chunks have
+ * an allowance each for their plain framing.
+ */
+#include "wire/http_parser.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llhttp.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+struct http_parser {
+    llhttp_t http;
+    llhttp_settings_t settings;
+    struct http_piece *piece; /* what the running call has found */
+    size_t head_max;
+    size_t overhead; /* bytes so far that were not body */
+    size_t chunks;
+    size_t untaken; /* bytes of body that llhttp is through with and the user is not */
+    bool no_body;
+    bool in_body;
+    bool over; /* after PIECE_DONE or PIECE_BAD */
+    bool keep_alive;
+    struct buf text; /* name, value, name, value...: each with a NUL behind it */
+    size_t n_headers;
+    struct http_header *headers; /* into text, once it is complete */
+};
+
+static struct http_parser *parser_of(llhttp_t *http)
+{
+    return container_of(http, struct http_parser, http);
+}
+
+static int refuse(struct http_parser *p, int code, const char *text)
+{
+    p->piece->type = PIECE_BAD;
+    err_set(&p->piece->why, code, "%s", text);
+    return HPE_USER;
+}
+
+/* --- the head --------------------------------------------------------------------------------- */
+
+static bool is_interim(const llhttp_t *http)
+{
+    return http->status_code >= 100 && http->status_code < 200;
+}
+
+/* Connections are idle or in a body most of the time: hold nothing for them. */
+static void forget_head(struct http_parser *p)
+{
+    buf_free(&p->text);
+    free(p->headers);
+    p->headers = NULL;
+    p->n_headers = 0;
+}
+
+static int on_begin(llhttp_t *http)
+{
+    forget_head(parser_of(http)); /* that of a 1xx answer */
+    return 0;
+}
+
+/* Trailers come by the same callbacks; they are counted with all overhead, and forgotten. */
+static int on_text(llhttp_t *http, const char *at, size_t len)
+{
+    struct http_parser *p = parser_of(http);
+    if (!p->in_body)
+        buf_put(&p->text, at, len); /* bounded by head_max and what was fed at once */
+    return 0;
+}
+
+static int on_text_end(llhttp_t *http)
+{
+    struct http_parser *p = parser_of(http);
+    if (!p->in_body)
+        buf_putc(&p->text, '\0');
+    return 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* llhttp skips the blanks before a value and leaves those behind it. */
+static int on_value_end(llhttp_t *http)
+{
+    struct http_parser *p = parser_of(http);
+    if (p->in_body)
+        return 0;
+    if (++p->n_headers > HTTP_HEADERS_MAX)
+        return refuse(p, INF_ETOOBIG, "too many header lines in its head");
+    while (
+        is_blank(p->text.bytes[p->text.len - 1])) /* stops at the end of the name, at the latest */
+        p->text.len--;
+    return on_text_end(http);
+}
+
+static const char *next_text(const char *text)
+{
+    return text + strlen(text) + 1; /* llhttp lets no NUL through */
+}
+
+static void finish_head(struct http_parser *p)
+{
+    const char *text = p->text.bytes;
+    p->headers = xcalloc(p->n_headers, sizeof(*p->headers));
+    for (size_t i = 0; i < p->n_headers; i++) {
+        p->headers[i].name = text;
+        p->headers[i].value = next_text(text);
+        text = next_text(p->headers[i].value);
+    }
+    p->piece->type = PIECE_HEAD;
+    p->piece->head = (struct http_head){
+        .status = p->http.status_code,
+        .headers = p->headers,
+        .n_headers = p->n_headers,
+    };
+}
+
+static int on_head_end(llhttp_t *http)
+{
+    struct http_parser *p = parser_of(http);
+    if (http->http_major != 1)
+        return refuse(p, INF_EPROTO, "not HTTP/1.1");
+    if (http->status_code == HTTP_STATUS_SWITCHING_PROTOCOLS)
+        return refuse(p, INF_EPROTO, "it switches to another protocol unasked (status 101)");
+    if (is_interim(http))
+        return 0;
+    if (p->no_body)
+        http->flags |= F_SKIPBODY;
+    if (llhttp_message_needs_eof(http))
+        return refuse(p, INF_EPROTO,
+                      "neither Content-Length nor chunked: nobody could tell a cut from the end");
+    p->in_body = true;
+    finish_head(p);
+    return HPE_PAUSED;
+}
+
+/* --- the body --------------------------------------------------------------------------------- */
+
+static int on_chunk(llhttp_t *http)
+{
+    parser_of(http)->chunks++;
+    return 0;
+}
+
+static int on_body(llhttp_t *http, const char *at, size_t len)
+{
+    struct http_parser *p = parser_of(http);
+    if (len == 0)
+        return 0;
+    p->piece->type = PIECE_BODY;
+    p->piece->bytes = at;
+    p->piece->len = len;
+    p->untaken = len;
+    return HPE_PAUSED;
+}
+
+static int on_done(llhttp_t *http)
+{
+    struct http_parser *p = parser_of(http);
+    if (is_interim(http))
+        return 0;
+    p->piece->type = PIECE_DONE;
+    p->keep_alive = llhttp_should_keep_alive(http);
+    return HPE_PAUSED;
+}
+
+/* --- feeding ---------------------------------------------------------------------------------- */
+
+struct http_parser *http_parser_new(size_t head_max)
+{
+    struct http_parser *p = NEW(struct http_parser);
+    p->head_max = head_max;
+    llhttp_settings_init(&p->settings);
+    p->settings.on_message_begin = on_begin;
+    p->settings.on_header_field = on_text;
+    p->settings.on_header_field_complete = on_text_end;
+    p->settings.on_header_value = on_text;
+    p->settings.on_header_value_complete = on_value_end;
+    p->settings.on_headers_complete = on_head_end;
+    p->settings.on_chunk_header = on_chunk;
+    p->settings.on_body = on_body;
+    p->settings.on_message_complete = on_done;
+    http_parser_start(p, false);
+    return p;
+}
+
+void http_parser_free(struct http_parser *p)
+{
+    if (!p)
+        return;
+    forget_head(p);
+    free(p);
+}
+
+void http_parser_start(struct http_parser *p, bool no_body)
+{
+    llhttp_init(&p->http, HTTP_RESPONSE, &p->settings);
+    forget_head(p);
+    p->no_body = no_body;
+    p->overhead = p->chunks = p->untaken = 0;
+    p->in_body = p->over = p->keep_alive = false;
+}
+
+/* Runs llhttp up to the next piece. Returns how much of @bytes lies before it. */
+static size_t run_to_piece(struct http_parser *p, const char *bytes, size_t len)
+{
+    enum llhttp_errno rc = llhttp_execute(&p->http, bytes, len);
+    size_t used = len;
+    if (rc == HPE_PAUSED) {
+        used = (size_t)(llhttp_get_error_pos(&p->http) - bytes) - p->untaken;
+        llhttp_resume(&p->http);
+    } else if (rc != HPE_OK && p->piece->type != PIECE_BAD) {
+        refuse(p, INF_EPROTO, llhttp_get_error_reason(&p->http));
+    }
+    p->overhead += used;
+    return used;
+}
+
+static void check_overhead(struct http_parser *p)
+{
+    bool head = !p->in_body || p->piece->type == PIECE_HEAD;
+    if (p->piece->type == PIECE_BAD ||
+        p->overhead <= p->head_max + p->chunks * HTTP_CHUNK_ALLOWANCE)
+        return;
+    p->piece->type = PIECE_BAD;
+    err_set(&p->piece->why, INF_ETOOBIG, "%s over head_max=%zu",
+            head ? "its head is" : "its chunk extensions and trailers are", p->head_max);
+}
+
+size_t http_parser_next(struct http_parser *p, const char *bytes, size_t len,
+                        struct http_piece *ret_piece)
+{
+    size_t used;
+    ret_piece->type = PIECE_MORE;
+    if (p->over)
+        return 0;
+    if (p->untaken) {
+        ret_piece->type = len ? PIECE_BODY : PIECE_MORE;
+        ret_piece->bytes = bytes;
+        ret_piece->len = len < p->untaken ? len : p->untaken;
+        return 0;
+    }
+    if (p->in_body)
+        forget_head(p);
+    p->piece = ret_piece;
+    used = run_to_piece(p, bytes, len);
+    check_overhead(p);
+    p->over = ret_piece->type == PIECE_DONE || ret_piece->type == PIECE_BAD;
+    return used;
+}
+
+void http_parser_took(struct http_parser *p, size_t len)
+{
+    assert(len <= p->untaken);
+    p->untaken -= len;
+}
+
+bool http_parser_keep_alive(const struct http_parser *p)
+{
+    return p->keep_alive;
+}

@@ -1,0 +1,65 @@
+#include "wire/http_request.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/err.h"
+
+/* RFC 9110's token: what methods and header names are made of. */
+static bool is_token(const char *s)
+{
+    static const char letters[] = "!#$%&'*+-.^_`|~0123456789"
+                                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    return *s && s[strspn(s, letters)] == '\0';
+}
+
+/* Printable and without blanks: what a target or a host may be. */
+static bool is_solid(const char *s)
+{
+    if (!*s)
+        return false;
+    for (; *s; s++)
+        if (*s <= ' ' ||
+            *s >= 0x7f) /* char may be signed: bytes from 0x80 are refused either way */
+            return false;
+    return true;
+}
+
+static bool is_value(const char *s)
+{
+    for (; *s; s++)
+        if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
+            return false;
+    return true;
+}
+
+static int check(const struct http_request *r, struct inf_error *err)
+{
+    if (!is_token(r->method))
+        return err_set(err, INF_EINVAL, "request: the method is not one word");
+    if (!is_solid(r->target))
+        return err_set(err, INF_EINVAL, "request: blanks or control bytes in the target");
+    if (!is_solid(r->host))
+        return err_set(err, INF_EINVAL, "request: blanks or control bytes in the host");
+    for (size_t i = 0; i < r->n_headers; i++) {
+        if (!is_token(r->headers[i].name))
+            return err_set(err, INF_EINVAL, "request: the name of header %zu is not one word",
+                           i + 1);
+        if (!is_value(r->headers[i].value))
+            return err_set(err, INF_EINVAL, "request: control bytes in the value of header '%s'",
+                           r->headers[i].name);
+    }
+    return 0;
+}
+
+int http_request_write(const struct http_request *r, struct buf *out, struct inf_error *err)
+{
+    int rc = check(r, err);
+    if (rc < 0)
+        return rc;
+    buf_printf(out, "%s %s HTTP/1.1\r\nHost: %s\r\n", r->method, r->target, r->host);
+    for (size_t i = 0; i < r->n_headers; i++)
+        buf_printf(out, "%s: %s\r\n", r->headers[i].name, r->headers[i].value);
+    buf_puts(out, "\r\n");
+    return 0;
+}

@@ -1,0 +1,19 @@
+/*
+ * http_request.h - a request as the bytes that go out.
+ */
+#ifndef WIRE_HTTP_REQUEST_H
+#define WIRE_HTTP_REQUEST_H
+
+#include "informer/error.h"
+
+#include "base/buf.h"
+#include "wire/http_conn.h"
+
+/*
+ * Adds @request to @out. Returns 0, or -INF_EINVAL if it holds a byte that could be taken for the
+ * end of a line or of the request; then @out is as it was. The text of @err names the header, never
+ * its value: it may be a token.
+ */
+int http_request_write(const struct http_request *request, struct buf *out, struct inf_error *err);
+
+#endif

@@ -1,0 +1,402 @@
+/*
+ * tls.c - the filter: ciphertext below, plaintext above.
+ *
+ *     opening -> handshaking -> open -> ending -> ended        and from everywhere: closed
+ *
+ * Happy path: the stream below opens, OpenSSL shakes hands over it, what was written meanwhile is
+ * sent, the user hears on_open. Then each on_bytes from below is decrypted record by record and
+ * handed up. close_notify from the peer ends it in good order.
+ *
+ * Yields: a user that takes only part of a record leaves the rest in `kept` (so at most one
+ * record), and nothing more is decrypted until it is taken; ciphertext not decrypted yet stays
+ * below. Between records we look at the clock, and yield ourselves when this tick has worked long
+ * enough.
+ *
+ * Failures: a refused certificate, a peer that does not speak TLS, an alert, a FIN without
+ * close_notify. All of them become `why` and the state `ending`, and are told as soon as the rules
+ * of stream.h allow: everything taken, no call owed, not paused. What fails inside a call from
+ * above (write) is told by the next call from below, which we ask for.
+ *
+ * The user may close in any of its callbacks: after each we look at the state before touching
+ * anything else.
+ */
+#include "wire/tls.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/sm.h"
+#include "wire/peer.h"
+#include "wire/tls_internal.h"
+
+enum tls_state {
+    TLS_OPENING,
+    TLS_HANDSHAKING,
+    TLS_OPEN,
+    TLS_ENDING, /* `why` is known and not told yet */
+    TLS_ENDED,
+    TLS_CLOSED,
+};
+
+static const struct sm_state tls_states[] = {
+    [TLS_OPENING] = {"opening", SM_TO(TLS_HANDSHAKING) | SM_TO(TLS_ENDING) | SM_TO(TLS_CLOSED)},
+    [TLS_HANDSHAKING] = {"handshaking", SM_TO(TLS_OPEN) | SM_TO(TLS_ENDING) | SM_TO(TLS_CLOSED)},
+    [TLS_OPEN] = {"open", SM_TO(TLS_ENDING) | SM_TO(TLS_CLOSED)},
+    [TLS_ENDING] = {"ending", SM_TO(TLS_ENDED) | SM_TO(TLS_CLOSED)},
+    [TLS_ENDED] = {"ended", SM_TO(TLS_CLOSED)},
+    [TLS_CLOSED] = {"closed", 0},
+};
+
+struct tls {
+    struct stream stream;          /* what the user above holds */
+    struct stream_user lower_user; /* what the stream below calls */
+    struct stream *lower;
+    struct clock *clock;
+    struct tls_context *context;
+    struct sm sm;
+    SSL *ssl; /* NULL until the stream below is open */
+    struct tls_wire wire;
+    struct tls_check check;
+    char *peer;
+    char *name;
+    struct buf unsent; /* written before the handshake was done */
+    struct buf kept;   /* plaintext the user did not take yet: at most one record */
+    bool opened;       /* on_open was told */
+    bool paused;
+    bool owed;    /* the user asked for a call: resume() */
+    bool offered; /* it got one, in the running call from below */
+    struct inf_error why;
+    struct corpse corpse;
+};
+
+static struct tls *tls_of_user(struct stream_user *user)
+{
+    return container_of(user, struct tls, lower_user);
+}
+
+static struct tls *tls_of(struct stream *stream)
+{
+    return container_of(stream, struct tls, stream);
+}
+
+/* Hands down, in one write, what OpenSSL wants sent. */
+static void tls_flush(struct tls *t)
+{
+    if (t->wire.out.len)
+        stream_write(t->lower, t->wire.out.bytes, t->wire.out.len);
+    buf_free(&t->wire.out); /* watches are idle most of the time: hold nothing for them */
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void tls_tell_end(struct tls *t)
+{
+    if (t->sm.state != TLS_ENDING || t->paused || t->owed || t->kept.len)
+        return;
+    sm_move(&t->sm, TLS_ENDED, "%s", t->why.text);
+    t->stream.user->ops->on_end(t->stream.user, &t->why);
+}
+
+/* After OpenSSL said no. The next flush sends the alert that tells the peer. */
+static void tls_fail(struct tls *t)
+{
+    tls_check_explain(&t->check, &t->wire, &t->why);
+    sm_move(&t->sm, TLS_ENDING, "failed");
+}
+
+static void tls_peer_is_done(struct tls *t)
+{
+    err_set(&t->why, INF_EEOF, "%s closed the connection", t->peer);
+    sm_move(&t->sm, TLS_ENDING, "close_notify");
+}
+
+/* --- upwards ---------------------------------------------------------------------------------- */
+
+/* Whether to go on after a callback. */
+static bool tls_may_go_on(const struct tls *t)
+{
+    return t->sm.state == TLS_OPEN && !t->paused && !t->owed && t->kept.len == 0;
+}
+
+static size_t tls_offer(struct tls *t, const char *bytes, size_t len)
+{
+    size_t taken = t->stream.user->ops->on_bytes(t->stream.user, bytes, len);
+    assert(taken <= len);
+    t->offered = true;
+    return taken;
+}
+
+/* What the user left comes before anything new. */
+static void tls_offer_kept(struct tls *t)
+{
+    size_t taken;
+    if (t->sm.state == TLS_CLOSED || t->kept.len == 0)
+        return;
+    taken = tls_offer(t, t->kept.bytes, t->kept.len);
+    if (t->sm.state == TLS_CLOSED)
+        return;
+    buf_consume(&t->kept, taken);
+    if (t->kept.len == 0)
+        buf_free(&t->kept);
+    else if (!t->paused)
+        stream_resume(t->lower); /* to be called again even if nothing comes */
+}
+
+static void tls_offer_record(struct tls *t, const char *bytes, size_t len)
+{
+    size_t taken = tls_offer(t, bytes, len);
+    if (t->sm.state == TLS_CLOSED || taken == len)
+        return;
+    buf_put(&t->kept, bytes + taken, len - taken);
+    if (!t->paused)
+        stream_resume(t->lower);
+}
+
+/* The next record into the context's buffer. 0: there is none for now; then the state says if there
+ * ever will be. */
+static size_t tls_decrypt(struct tls *t)
+{
+    int n, error;
+    ERR_clear_error();
+    n = SSL_read(t->ssl, t->context->record, sizeof(t->context->record));
+    error = SSL_get_error(t->ssl, n);
+    if (error == SSL_ERROR_ZERO_RETURN)
+        tls_peer_is_done(t);
+    else if (error != SSL_ERROR_NONE && error != SSL_ERROR_WANT_READ)
+        tls_fail(t);
+    tls_flush(t); /* it may have answered a key update */
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void tls_read(struct tls *t)
+{
+    size_t len;
+    while (tls_may_go_on(t) && (len = tls_decrypt(t)) > 0) {
+        tls_offer_record(t, t->context->record, len);
+        if (tls_may_go_on(t) && clock_over_budget(t->clock)) {
+            if (SSL_has_pending(t->ssl))
+                stream_resume(t->lower);
+            break;
+        }
+    }
+}
+
+/* --- the handshake ---------------------------------------------------------------------------- */
+
+static void tls_encrypt(struct tls *t, const char *bytes, size_t len)
+{
+    size_t written;
+    ERR_clear_error();
+    if (len && SSL_write_ex(t->ssl, bytes, len, &written) != 1)
+        tls_fail(t);
+}
+
+static void tls_opened(struct tls *t)
+{
+    sm_move(&t->sm, TLS_OPEN, "%s", SSL_get_version(t->ssl));
+    tls_encrypt(t, t->unsent.bytes, t->unsent.len);
+    buf_free(&t->unsent);
+    tls_flush(t);
+    if (t->sm.state != TLS_OPEN)
+        return; /* UNTESTED: as in tls_write() */
+    t->opened = true;
+    t->stream.user->ops->on_open(t->stream.user);
+}
+
+static void tls_handshake(struct tls *t)
+{
+    int rc;
+    ERR_clear_error();
+    rc = SSL_do_handshake(t->ssl);
+    if (rc == 1)
+        tls_opened(t);
+    else if (SSL_get_error(t->ssl, rc) != SSL_ERROR_WANT_READ)
+        tls_fail(t);
+    if (t->sm.state != TLS_CLOSED)
+        tls_flush(t);
+}
+
+static int tls_prepare(struct tls *t)
+{
+    BIO *bio = tls_bio_new(t->context->bio_method, &t->wire);
+    ERR_clear_error();
+    t->ssl = SSL_new(t->context->ssl_ctx);
+    if (!bio || !t->ssl) {
+        BIO_free(bio); /* UNTESTED: only out of memory leads here */
+        return err_set(&t->why, INF_ETLS, "TLS with %s: %s", t->peer, tls_reason());
+    }
+    SSL_set_bio(t->ssl, bio, bio); /* now its own */
+    SSL_set_connect_state(t->ssl);
+    return tls_check_init(t->ssl, &t->check, clock_wall_us(t->clock), &t->why);
+}
+
+/* --- what the stream below calls -------------------------------------------------------------- */
+
+static void tls_on_lower_open(struct stream_user *user)
+{
+    struct tls *t = tls_of_user(user);
+    if (tls_prepare(t) < 0) {
+        sm_move(&t->sm, TLS_ENDING, "can't begin");
+    } else {
+        sm_move(&t->sm, TLS_HANDSHAKING, "connected");
+        tls_handshake(t);
+    }
+    tls_tell_end(t);
+}
+
+static size_t tls_on_lower_bytes(struct stream_user *user, const char *bytes, size_t len)
+{
+    struct tls *t = tls_of_user(user);
+    bool owed = t->owed;
+    t->owed = t->offered = false;
+    t->wire.in = bytes;
+    t->wire.in_len = len;
+    t->wire.in_taken = 0;
+    if (t->sm.state == TLS_HANDSHAKING)
+        tls_handshake(t);
+    tls_offer_kept(t);
+    tls_read(t);
+    if (owed && !t->offered && t->sm.state != TLS_CLOSED)
+        tls_offer(t, "", 0);
+    tls_tell_end(t);
+    t->wire.in = NULL;
+    t->wire.in_len = 0;
+    return t->sm.state == TLS_ENDED ? len : t->wire.in_taken; /* after the end they mean nothing */
+}
+
+static void tls_on_lower_end(struct stream_user *user, const struct inf_error *why)
+{
+    struct tls *t = tls_of_user(user);
+    if (t->sm.state >= TLS_ENDING) {
+        tls_tell_end(t);
+        return;
+    }
+    if (why->code != INF_EEOF)
+        t->why = *why;
+    else if (t->sm.state == TLS_OPEN)
+        err_set(&t->why, INF_ECUT, "%s: connection closed without TLS close", t->peer);
+    else
+        err_set(&t->why, INF_ENET, "%s closed the connection during the TLS handshake", t->peer);
+    sm_move(&t->sm, TLS_ENDING, "the connection ended");
+    tls_tell_end(t);
+}
+
+static const struct stream_user_ops tls_lower_user_ops = {
+    .on_open = tls_on_lower_open,
+    .on_bytes = tls_on_lower_bytes,
+    .on_end = tls_on_lower_end,
+};
+
+/* --- what the user above calls ---------------------------------------------------------------- */
+
+static void tls_write(struct stream *stream, const char *bytes, size_t len)
+{
+    struct tls *t = tls_of(stream);
+    switch ((enum tls_state)t->sm.state) {
+    case TLS_OPENING:
+    case TLS_HANDSHAKING: buf_put(&t->unsent, bytes, len); break;
+    case TLS_OPEN:
+        tls_encrypt(t, bytes, len);
+        tls_flush(t);
+        if (t->sm.state == TLS_ENDING && !t->paused)
+            stream_resume(
+                t->lower); /* UNTESTED: OpenSSL refuses to encrypt only when out of memory */
+        break;
+    case TLS_ENDING:
+    case TLS_ENDED:
+    case TLS_CLOSED: break; /* the user hears why, or has heard it */
+    }
+}
+
+static void tls_pause(struct stream *stream)
+{
+    struct tls *t = tls_of(stream);
+    t->paused = true;
+    stream_pause(t->lower);
+}
+
+static void tls_resume(struct stream *stream)
+{
+    struct tls *t = tls_of(stream);
+    t->paused = false;
+    t->owed = t->opened && t->sm.state != TLS_ENDED; /* before on_open there is nothing to call */
+    stream_resume(t->lower);
+}
+
+static void tls_bury(struct corpse *corpse)
+{
+    struct tls *t = container_of(corpse, struct tls, corpse);
+    SSL_free(t->ssl);
+    tls_context_unref(t->context);
+    buf_free(&t->wire.out);
+    buf_free(&t->unsent);
+    buf_free(&t->kept);
+    free(t->peer);
+    free(t->name);
+    free(t);
+}
+
+static void tls_close(struct stream *stream)
+{
+    struct tls *t = tls_of(stream);
+    ERR_clear_error();
+    if (t->sm.state == TLS_OPEN) {
+        SSL_shutdown(t->ssl); /* says goodbye; that the peer says it too is not awaited */
+        tls_flush(t);
+    }
+    sm_move(&t->sm, TLS_CLOSED, "by its user");
+    stream_close(t->lower);
+    clock_bury(t->clock, &t->corpse, tls_bury);
+}
+
+static const struct stream_ops tls_stream_ops = {
+    .write = tls_write,
+    .pause = tls_pause,
+    .resume = tls_resume,
+    .close = tls_close,
+};
+
+/* --- the dialer ------------------------------------------------------------------------------- */
+
+/* "example.com." is how DNS writes it; certificates and SNI do without the last dot. */
+static char *name_without_dot(const char *name)
+{
+    size_t len = strlen(name);
+    return xstrndup(name, len && name[len - 1] == '.' ? len - 1 : len);
+}
+
+static struct stream *tls_dial(struct dialer *dialer, const char *host, uint16_t port,
+                               struct stream_user *user)
+{
+    struct tls_dialer *d = container_of(dialer, struct tls_dialer, dialer);
+    struct tls *t = NEW(struct tls);
+    t->stream = (struct stream){.ops = &tls_stream_ops, .user = user};
+    t->lower_user.ops = &tls_lower_user_ops;
+    t->clock = d->clock;
+    t->context = tls_context_ref(d->context);
+    t->peer = peer_name(host, port);
+    t->name = name_without_dot(d->server_name ? d->server_name : host);
+    t->check.peer = t->peer;
+    t->check.name = t->name;
+    sm_init(&t->sm, tls_states, TLS_OPENING, t->peer, NULL);
+    t->lower = dialer_dial(d->lower, host, port, &t->lower_user);
+    return &t->stream;
+}
+
+void tls_dialer_init(struct tls_dialer *d, struct dialer *lower, struct clock *clock,
+                     struct tls_context *context, const char *server_name)
+{
+    *d = (struct tls_dialer){
+        .dialer = {.dial = tls_dial},
+        .lower = lower,
+        .clock = clock,
+        .context = context,
+        .server_name = server_name,
+    };
+}

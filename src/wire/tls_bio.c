@@ -1,0 +1,78 @@
+/*
+ * tls_bio.c - what OpenSSL takes for its socket: it reads from the bytes in hand and writes into a
+ * buffer.
+ *
+ * Not a pair of memory BIOs: those copy every byte and grow with the peer's appetite. Here OpenSSL
+ * takes from the caller's own buffer just what it needs for the next record and leaves the rest
+ * where it is. What it writes is collected, so that one call to OpenSSL is at most one write below.
+ *
+ * It never fails and never ends: an empty hand is "try again later", and the end of the connection
+ * is tls.c's business.
+ */
+#include <string.h>
+
+#include <openssl/bio.h>
+
+#include "base/alloc.h"
+#include "wire/tls_internal.h"
+
+static void remember_first(struct tls_wire *wire, const char *bytes, size_t len)
+{
+    size_t room = TLS_FIRST - wire->n_first;
+    size_t n = len < room ? len : room;
+    memcpy(wire->first + wire->n_first, bytes, n);
+    wire->n_first += n;
+}
+
+static int bio_on_read(BIO *bio, char *ret_bytes, size_t len, size_t *ret_read)
+{
+    struct tls_wire *wire = BIO_get_data(bio);
+    size_t left = wire->in_len - wire->in_taken;
+    size_t n = len < left ? len : left;
+    BIO_clear_retry_flags(bio);
+    if (n == 0) {
+        BIO_set_retry_read(bio);
+        return 0;
+    }
+    memcpy(ret_bytes, wire->in + wire->in_taken, n);
+    remember_first(wire, ret_bytes, n);
+    wire->in_taken += n;
+    *ret_read = n;
+    return 1;
+}
+
+static int bio_on_write(BIO *bio, const char *bytes, size_t len, size_t *ret_written)
+{
+    struct tls_wire *wire = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    buf_put(&wire->out, bytes, len);
+    *ret_written = len;
+    return 1;
+}
+
+static long bio_on_ctrl(BIO *bio, int what, long n, void *p)
+{
+    (void)bio, (void)n, (void)p;
+    return what == BIO_CTRL_FLUSH; /* OpenSSL insists on it; anything else we don't do */
+}
+
+BIO_METHOD *tls_bio_method_new(void)
+{
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "informer stream");
+    if (!method || !BIO_meth_set_read_ex(method, bio_on_read) ||
+        !BIO_meth_set_write_ex(method, bio_on_write) || !BIO_meth_set_ctrl(method, bio_on_ctrl)) {
+        BIO_meth_free(method); /* UNTESTED: only out of memory leads here */
+        return NULL;
+    }
+    return method;
+}
+
+BIO *tls_bio_new(const BIO_METHOD *method, struct tls_wire *wire)
+{
+    BIO *bio = BIO_new(method);
+    if (!bio)
+        return NULL;
+    BIO_set_data(bio, wire);
+    BIO_set_init(bio, 1);
+    return bio;
+}
