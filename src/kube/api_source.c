@@ -1,0 +1,329 @@
+/*
+ * api_source.c - one request at a time to an API server, its answer as events.
+ *
+ * The happy path: dial, send the request, 200, then a body that body.c makes events of, each handed
+ * to the user. It ends when the server ends the body (INF_EEOF); a list tells its page end before
+ * that, and only then: when its text is complete and HTTP says that the body is.
+ *
+ * What can go wrong comes out as one on_end: an answer other than 200 (its body is collected first,
+ * for the reason is in there), an ERROR event, what is no JSON, a body that ends in the middle,
+ * anything that http_conn.c reports. The connection is closed with each request's end.
+ *
+ * A user may cancel, and open the next request, inside any callback: after each call `serial` tells
+ * whether we still serve the same request.
+ */
+#include "kube/api_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "kube/body.h"
+#include "kube/status.h"
+#include "wire/http_conn.h"
+
+enum {
+    HTTP_OK = 200,
+    REASON_MAX = 64 * 1024, /* LIMIT: kept of an answer that is not 200; the rest is passed over */
+};
+
+struct api_source {
+    struct source source;
+    struct http_user http;
+    struct corpse corpse;
+    const struct api_server *server;
+    struct resource resource;
+    char *ns;
+    bool paused;
+
+    /* the request under way */
+    struct source_user *user; /* NULL: there is none */
+    uint64_t serial;
+    struct http_conn *conn;
+    struct timer failed; /* tells a failure that came before there was a connection */
+    struct inf_error failure;
+    int status;
+    char *retry_after;
+    struct body body;  /* of an answer that is 200 */
+    struct buf reason; /* the body of one that is not */
+};
+
+/* ---- the end of a request ---- */
+
+static void forget_request(struct api_source *s)
+{
+    http_conn_close(s->conn);
+    s->conn = NULL;
+    s->user = NULL;
+    timer_stop(s->server->clock, &s->failed);
+    body_reset(&s->body);
+    buf_free(&s->reason);
+    free(s->retry_after);
+    s->retry_after = NULL;
+    s->status = 0;
+}
+
+static void finish(struct api_source *s, const struct inf_error *why)
+{
+    struct source_user *user = s->user;
+    forget_request(s);
+    user->ops->on_end(user, why);
+}
+
+static void fail(struct api_source *s, struct inf_error *why)
+{
+    err_wrap(why, "%s", s->server->host_header);
+    finish(s, why);
+}
+
+static void api_source_on_failed(struct timer *timer)
+{
+    struct api_source *s = container_of(timer, struct api_source, failed);
+    struct inf_error why = s->failure; /* the next request, made in on_end, may fail too */
+    finish(s, &why);
+}
+
+/* ---- the answer ---- */
+
+/* Types have no case, and may have parameters behind them. */
+static bool is_json(const char *content_type)
+{
+    return content_type && strncasecmp(content_type, "application/json", 16) == 0 &&
+           strchr("; \t", content_type[16]); /* the NUL at its end counts too */
+}
+
+static void api_source_on_head(struct http_user *http, const struct http_head *head)
+{
+    struct api_source *s = container_of(http, struct api_source, http);
+    const char *retry_after = http_head_get(head, "Retry-After");
+    const char *type = http_head_get(head, "Content-Type");
+    struct inf_error why;
+    s->status = head->status;
+    s->retry_after = retry_after ? xstrdup(retry_after) : NULL;
+    if (s->status != HTTP_OK)
+        return;
+    if (!is_json(type)) {
+        err_set(&why, INF_EPROTO, "answered with '%s' instead of JSON; is it an API server?",
+                type ? type : "no content type");
+        fail(s, &why);
+        return;
+    }
+    s->user->ops->on_open(s->user);
+}
+
+/* Whether the request is still the one of @serial. */
+static bool serves(const struct api_source *s, uint64_t serial)
+{
+    return s->serial == serial && s->user;
+}
+
+static void tell_event(struct api_source *s, struct source_event *event)
+{
+    event->received_us = clock_wall_us(s->server->clock);
+    s->user->ops->on_event(s->user, event);
+    inf_object_unref(event->object);
+}
+
+/* Takes events from @input until it is used up, the request is over, or this tick has worked
+ * enough. */
+static void read_events(struct api_source *s, struct str *input)
+{
+    uint64_t serial = s->serial;
+    bool told = false;
+    struct inf_error why;
+    struct source_event event;
+    do {
+        int rc = body_next(&s->body, input, &event, &why);
+        if (rc < 0) {
+            fail(s, &why);
+            return;
+        }
+        if (rc == 0) {
+            if (!told)
+                s->user->ops->on_progress(s->user);
+            return;
+        }
+        tell_event(s, &event);
+        told = true;
+    } while (serves(s, serial) && !s->paused && !clock_over_budget(s->server->clock));
+}
+
+static void keep_reason(struct api_source *s, const char *bytes, size_t len)
+{
+    size_t room = REASON_MAX - s->reason.len;
+    buf_put(&s->reason, bytes, len < room ? len : room);
+}
+
+static size_t api_source_on_body(struct http_user *http, const char *bytes, size_t len)
+{
+    struct api_source *s = container_of(http, struct api_source, http);
+    struct str input = {bytes, len};
+    if (s->status == HTTP_OK) {
+        if (len)
+            read_events(s, &input);
+        return len - input.len;
+    }
+    keep_reason(s, bytes, len);
+    return len;
+}
+
+/* The page's end is told before the request's. What is told is not ours any more: the user may
+ * cancel. */
+static void end_page(struct api_source *s, struct list_head *list, struct inf_error *why)
+{
+    uint64_t serial = s->serial;
+    tell_event(s, &(struct source_event){.type = SOURCE_PAGE_END,
+                                         .resource_version = list->resource_version,
+                                         .continue_token = list->continue_token});
+    list_head_free(list);
+    if (serves(s, serial))
+        fail(s, why);
+}
+
+/* The server ended the answer as HTTP wants it: was that a good end? */
+static void judge_end(struct api_source *s)
+{
+    struct list_head list;
+    struct inf_error why;
+    if (s->status != HTTP_OK) {
+        status_from_answer(s->status, (struct str){s->reason.bytes, s->reason.len}, s->retry_after,
+                           clock_wall_us(s->server->clock), &why);
+        fail(s, &why);
+    } else if (body_end(&s->body, &list, &why)) {
+        end_page(s, &list, &why);
+    } else {
+        fail(s, &why);
+    }
+}
+
+static void api_source_on_end(struct http_user *http, const struct inf_error *why)
+{
+    struct api_source *s = container_of(http, struct api_source, http);
+    struct inf_error cut;
+    if (!why) {
+        judge_end(s);
+        return;
+    }
+    cut = *why;
+    finish(s, &cut); /* http_conn.c has named the server */
+}
+
+static const struct http_user_ops http_ops = {
+    .on_head = api_source_on_head,
+    .on_body = api_source_on_body,
+    .on_end = api_source_on_end,
+};
+
+/* ---- the request ---- */
+
+static void send_request(struct api_source *s, const struct source_request *request,
+                         const char *authorization)
+{
+    const struct api_server *server = s->server;
+    struct http_header headers[] = {
+        {"Accept", "application/json"},
+        {"User-Agent", server->user_agent},
+        {"Authorization", authorization},
+    };
+    struct buf target = {0};
+    resource_target(&target, server->path_prefix, &s->resource, s->ns, request);
+    buf_putc(&target, '\0');
+    http_conn_request(s->conn,
+                      &(struct http_request){
+                          .method = "GET",
+                          .target = target.bytes,
+                          .host = server->host_header,
+                          .headers = headers,
+                          .n_headers = ARRAY_LEN(headers) - (authorization ? 0 : 1),
+                      },
+                      &s->http);
+    buf_free(&target);
+}
+
+static void api_source_open(struct source *source, const struct source_request *request,
+                            struct source_user *user)
+{
+    struct api_source *s = container_of(source, struct api_source, source);
+    char *authorization = NULL;
+    s->serial++;
+    s->user = user;
+    body_start(&s->body, request);
+    if (auth_header(&s->server->auth, &authorization, &s->failure) < 0) {
+        timer_start(s->server->clock, &s->failed, 0);
+        return;
+    }
+    s->conn =
+        http_conn_open(s->server->clock, s->server->dialer, s->server->host, s->server->port, NULL);
+    if (s->paused)
+        http_conn_pause(s->conn);
+    send_request(s, request, authorization);
+    secret_free(authorization);
+}
+
+static void api_source_cancel(struct source *source)
+{
+    forget_request(container_of(source, struct api_source, source));
+}
+
+static void api_source_pause(struct source *source)
+{
+    struct api_source *s = container_of(source, struct api_source, source);
+    s->paused = true;
+    if (s->conn)
+        http_conn_pause(s->conn);
+}
+
+static void api_source_resume(struct source *source)
+{
+    struct api_source *s = container_of(source, struct api_source, source);
+    s->paused = false;
+    if (s->conn)
+        http_conn_resume(s->conn);
+}
+
+static const struct source_ops source_ops = {
+    .open = api_source_open,
+    .cancel = api_source_cancel,
+    .pause = api_source_pause,
+    .resume = api_source_resume,
+};
+
+/* ---- life ---- */
+
+struct api_source *api_source_new(const struct api_server *server, struct resource *resource,
+                                  const char *ns, const struct shape *shape)
+{
+    struct api_source *s = NEW(struct api_source);
+    s->source.ops = &source_ops;
+    s->http.ops = &http_ops;
+    s->server = server;
+    s->body.decoder.maker.shape = shape;
+    s->resource = *resource;
+    *resource = (struct resource){0}; /* now ours */
+    s->ns = ns ? xstrdup(ns) : NULL;
+    s->failed.fire = api_source_on_failed;
+    return s;
+}
+
+struct source *api_source_source(struct api_source *source)
+{
+    return &source->source;
+}
+
+static void api_source_bury(struct corpse *corpse)
+{
+    struct api_source *s = container_of(corpse, struct api_source, corpse);
+    body_free(&s->body);
+    resource_free(&s->resource);
+    free(s->ns);
+    free(s);
+}
+
+void api_source_close(struct api_source *source)
+{
+    forget_request(source);
+    clock_bury(source->server->clock, &source->corpse, api_source_bury);
+}

@@ -1,0 +1,39 @@
+/*
+ * api_source.h - a source that is a real API server: requests out, events in.
+ */
+#ifndef KUBE_API_SOURCE_H
+#define KUBE_API_SOURCE_H
+
+#include "kube/auth.h"
+#include "kube/resource.h"
+#include "seam/clock.h"
+#include "seam/source.h"
+#include "seam/stream.h"
+
+/* One cluster's address and how to get in. All borrowed. */
+struct api_server {
+    struct clock *clock;
+    struct dialer *dialer;
+    const char *host;
+    uint16_t port;
+    const char *host_header; /* host:port as it stands in a URL */
+    const char *path_prefix; /* "" or "/k8s/clusters/c-1" */
+    const char *user_agent;
+    struct auth auth;
+};
+
+struct api_source;
+struct shape;
+
+/* @shape says what to cut and hash, borrowed (NULL: the default). Takes over what @resource owns;
+ * copies @ns (NULL: all namespaces). @server must outlive it. */
+struct api_source *api_source_new(const struct api_server *server, struct resource *resource,
+                                  const char *ns, const struct shape *shape);
+
+struct source *api_source_source(struct api_source *source);
+
+/* Cancels what is under way. Its memory goes in the reap phase, so this may be called inside a
+ * callback. */
+void api_source_close(struct api_source *source);
+
+#endif

@@ -1,0 +1,135 @@
+#include "kube/body.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "core/json_text.h"
+#include "kube/hint.h"
+
+void body_start(struct body *body, const struct source_request *request)
+{
+    body->want = request->want;
+    body->skip_bad = request->skip_bad;
+}
+
+void body_reset(struct body *body)
+{
+    frame_reset(&body->frame);
+    items_reset(&body->items);
+}
+
+void body_free(struct body *body)
+{
+    body_reset(body);
+    decoder_free(&body->decoder);
+}
+
+/* What failed alone, between others that may be good. An ERROR event never ends like that. */
+static bool can_skip(const struct body *body, int rc)
+{
+    return body->skip_bad && (rc == -INF_EDECODE || rc == -INF_ETOOBIG);
+}
+
+/* @rc is what became of one event; a bad one that can be passed over becomes a good one that says
+ * so. */
+static int skip_if_bad(struct body *body, int rc, struct source_event *ret_event,
+                       const struct inf_error *err)
+{
+    if (rc == 0)
+        return 1;
+    if (!can_skip(body, rc))
+        return rc;
+    body->skipped = *err;
+    *ret_event = (struct source_event){
+        .type = SOURCE_SKIPPED, .resource_version = "", .text = body->skipped.text};
+    return 1;
+}
+
+/* ---- a watch ---- */
+
+static void name_event(struct str text, struct inf_error *err)
+{
+    struct str object;
+    char *hint = NULL;
+    if (json_member_get(text, STR("object"), &object))
+        hint = hint_of(object, STR(""));
+    if (hint)
+        err_wrap(err, "%s", hint);
+    free(hint);
+}
+
+static int next_of_watch(struct body *body, struct str *input, struct source_event *ret_event,
+                         struct inf_error *err)
+{
+    struct str text;
+    int rc = frame_next(&body->frame, input, &text);
+    if (rc == 0)
+        return 0;
+    if (rc > 0)
+        rc = decode_event(&body->decoder, text, ret_event, err);
+    else if (rc == -INF_ETOOBIG)
+        err_set(err, INF_ETOOBIG, "watch event over frame_max=%d bytes", FRAME_MAX);
+    else
+        err_set(err, INF_EDECODE, "watch event over %d brackets deep", FRAME_DEPTH_MAX);
+    if (rc < 0)
+        name_event(text, err);
+    return skip_if_bad(body, rc, ret_event, err);
+}
+
+/* ---- a list ---- */
+
+static void name_item(const struct body *body, struct str text,
+                      const struct object_defaults *defaults, struct inf_error *err)
+{
+    char *hint = hint_of(text, defaults->kind);
+    err_wrap(err, "item %zu of the list%s%s", body->items.count, hint ? ", " : "",
+             hint ? hint : "");
+    free(hint);
+}
+
+static int next_of_list(struct body *body, struct str *input, struct source_event *ret_event,
+                        struct inf_error *err)
+{
+    struct object_defaults defaults;
+    struct str text;
+    int rc = items_next(&body->items, input, &text, err);
+    if (rc <= 0)
+        return rc;
+    defaults = list_head_defaults(&body->items.head);
+    rc =
+        rc == ITEMS_ONE ? decode_item(&body->decoder, text, &defaults, ret_event, err) : -err->code;
+    if (rc < 0)
+        name_item(body, text, &defaults, err);
+    return skip_if_bad(body, rc, ret_event, err);
+}
+
+/* ---- both ---- */
+
+int body_next(struct body *body, struct str *input, struct source_event *ret_event,
+              struct inf_error *err)
+{
+    if (body->want == SOURCE_LIST)
+        return next_of_list(body, input, ret_event, err);
+    return next_of_watch(body, input, ret_event, err);
+}
+
+static bool end_of_list(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
+{
+    if (items_end(&body->items, ret_why) < 0)
+        return false;
+    *ret_list = body->items.head;
+    body->items.head = (struct list_head){0}; /* now the caller's */
+    err_set(ret_why, INF_EEOF, "the list is complete");
+    return true;
+}
+
+bool body_end(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
+{
+    if (body->want == SOURCE_LIST)
+        return end_of_list(body, ret_list, ret_why);
+    if (frame_between(&body->frame))
+        err_set(ret_why, INF_EEOF, "the server ended the watch");
+    else
+        err_set(ret_why, INF_ECUT, "the watch ended in the middle of an event");
+    return false;
+}

@@ -1,0 +1,46 @@
+/*
+ * body.h - the body of a good answer, as events: the lines of a watch or the items of a list.
+ *
+ *     body_start(&body, request);
+ *     while (body_next(&body, &input, &event, &err) == 1) ...     for each piece of input
+ *     if (body_end(&body, &list, &err)) ...                       when HTTP says that it was all
+ *     body_reset(&body);
+ */
+#ifndef KUBE_BODY_H
+#define KUBE_BODY_H
+
+#include "kube/decode.h"
+#include "kube/frame.h"
+#include "kube/items.h"
+#include "seam/source.h"
+
+/* A zeroed one is ready to be started. */
+struct body {
+    enum source_want want;
+    bool skip_bad;
+    struct frame frame; /* of a watch */
+    struct items items; /* of a list */
+    struct decoder decoder;
+    struct inf_error skipped; /* why the last one was */
+};
+
+void body_start(struct body *body, const struct source_request *request);
+
+/*
+ * Takes the next event from the front of @input, which moves on. Returns 1 and the event, with a
+ * reference to its object if it has one, all else lent until the next call; 0 when all of @input is
+ * used up; or why the answer can't be read any further. With skip_bad, what can't be read but can
+ * be passed over is a SOURCE_SKIPPED.
+ */
+int body_next(struct body *body, struct str *input, struct source_event *ret_event,
+              struct inf_error *err);
+
+/* Nothing more will come. @ret_why is INF_EEOF if that was a good end, else what is missing. True
+ * if it was the good end of a list: @ret_list is then the caller's to free. */
+bool body_end(struct body *body, struct list_head *ret_list, struct inf_error *ret_why);
+
+/* Forgets the answer, keeps scratch memory. */
+void body_reset(struct body *body);
+void body_free(struct body *body);
+
+#endif

@@ -1,0 +1,164 @@
+#include "kube/decode.h"
+
+#include <string.h>
+
+#include <yyjson.h>
+
+#include "base/base.h"
+#include "base/err.h"
+#include "core/json.h"
+#include "kube/status.h"
+
+#define END_ANNOTATION "k8s.io/initial-events-end"
+
+/* ---- the envelope ---- */
+
+struct envelope {
+    struct str type; /* with its quotes */
+    struct str object;
+};
+
+static int read_envelope(struct str text, struct envelope *ret, struct inf_error *err)
+{
+    struct json_walk walk;
+    struct json_member member;
+    *ret = (struct envelope){.type = {0}};
+    json_walk_start(&walk, text);
+    while (json_walk_next(&walk, &member)) {
+        if (json_key_is(member.key, "type"))
+            ret->type = member.value;
+        else if (json_key_is(member.key, "object"))
+            ret->object = member.value;
+    }
+    if (!json_walk_complete(&walk))
+        return err_set(err, INF_EDECODE, "watch event: %zu bytes that are not a JSON object",
+                       text.len); /* what they are may be a secret's */
+    if (!ret->type.len || !ret->object.len)
+        return err_set(err, INF_EDECODE, "watch event: 'type' or 'object' is missing");
+    return 0;
+}
+
+/* ---- bookmarks ---- */
+
+/* The version is optional, but if there is one it must be as good as an object's. */
+static int read_version(struct decoder *decoder, yyjson_val *value, struct inf_error *err)
+{
+    struct str version = {yyjson_get_str(value), yyjson_get_len(value)};
+    int rc;
+    if (value && !yyjson_is_null(value) && !version.at)
+        return err_set(err, INF_EDECODE, "bookmark: 'resourceVersion' is not a string");
+    rc = object_check_name("resourceVersion", version, err);
+    if (rc < 0)
+        return rc;
+    if (version.len)
+        memcpy(decoder->version, version.at, version.len);
+    decoder->version[version.len] = '\0';
+    return 0;
+}
+
+static bool says_end(yyjson_val *annotations)
+{
+    return yyjson_equals_str(yyjson_obj_get(annotations, END_ANNOTATION), "true");
+}
+
+static int read_bookmark(struct decoder *decoder, yyjson_val *root, struct source_event *ret,
+                         struct inf_error *err)
+{
+    yyjson_val *metadata = yyjson_obj_get(root, "metadata");
+    int rc;
+    if (!yyjson_is_obj(metadata))
+        return err_set(err, INF_EDECODE, "bookmark: no metadata");
+    rc = read_version(decoder, yyjson_obj_get(metadata, "resourceVersion"), err);
+    if (rc < 0)
+        return rc;
+    ret->resource_version = decoder->version;
+    ret->initial_end = says_end(yyjson_obj_get(metadata, "annotations"));
+    return 0;
+}
+
+static int decode_bookmark(struct decoder *decoder, struct str object, struct source_event *ret,
+                           struct inf_error *err)
+{
+    yyjson_doc *doc = yyjson_read(object.at, object.len, YYJSON_READ_NUMBER_AS_RAW);
+    int rc = doc ? read_bookmark(decoder, yyjson_doc_get_root(doc), ret, err)
+                 : err_set(err, INF_EDECODE, "bookmark: not JSON");
+    yyjson_doc_free(doc);
+    return rc;
+}
+
+/* ---- the event ---- */
+
+static const struct {
+    struct str name;
+    enum source_type type;
+} types[] = {
+    {{"\"ADDED\"", 7}, SOURCE_ADDED},
+    {{"\"MODIFIED\"", 10}, SOURCE_MODIFIED},
+    {{"\"DELETED\"", 9}, SOURCE_DELETED},
+    {{"\"BOOKMARK\"", 10}, SOURCE_BOOKMARK},
+};
+
+static bool read_type(struct str name, enum source_type *ret_type)
+{
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (str_eq(types[i].name, name)) {
+            *ret_type = types[i].type;
+            return true;
+        }
+    return false;
+}
+
+static int decode_object(struct decoder *decoder, struct str object, struct source_event *ret,
+                         struct inf_error *err)
+{
+    int rc = object_make(&decoder->maker, object, NULL, &ret->object, err);
+    if (rc == 0)
+        ret->resource_version = inf_object_resource_version(ret->object);
+    return rc;
+}
+
+int decode_event(struct decoder *decoder, struct str text, struct source_event *ret_event,
+                 struct inf_error *err)
+{
+    struct source_event event = {.type = SOURCE_ADDED};
+    struct envelope envelope;
+    int rc = read_envelope(text, &envelope, err);
+    if (rc < 0)
+        return rc;
+    if (str_eq(envelope.type, STR("\"ERROR\""))) {
+        status_from_event(envelope.object, err);
+        return -err->code;
+    }
+    if (!read_type(envelope.type, &event.type))
+        return err_set(err, INF_EDECODE, "watch event: unknown type %.*s",
+                       (int)(envelope.type.len < 40 ? envelope.type.len : 40), envelope.type.at);
+    rc = event.type == SOURCE_BOOKMARK ? decode_bookmark(decoder, envelope.object, &event, err)
+                                       : decode_object(decoder, envelope.object, &event, err);
+    if (rc == 0)
+        *ret_event = event;
+    return rc;
+}
+
+/* ---- an item ---- */
+
+int decode_item(struct decoder *decoder, struct str text, const struct object_defaults *defaults,
+                struct source_event *ret_event, struct inf_error *err)
+{
+    struct source_event event = {.type = SOURCE_ADDED};
+    int rc = object_make(&decoder->maker, text, defaults, &event.object, err);
+    if (rc < 0)
+        return rc;
+    if (!inf_object_kind(event.object)[0] || !inf_object_api_version(event.object)[0]) {
+        inf_object_unref(event.object);
+        return err_set(err, INF_EDECODE,
+                       "object: neither it nor its list says its kind and apiVersion");
+    }
+    event.resource_version = inf_object_resource_version(event.object);
+    *ret_event = event;
+    return 0;
+}
+
+void decoder_free(struct decoder *decoder)
+{
+    object_maker_free(&decoder->maker);
+}

@@ -1,0 +1,30 @@
+/*
+ * decode.h - one watch event or one item of a list, from its text to a source_event.
+ */
+#ifndef KUBE_DECODE_H
+#define KUBE_DECODE_H
+
+#include "base/str.h"
+#include "core/object.h"
+#include "seam/source.h"
+
+struct decoder {
+    struct object_maker maker;
+    char version[OBJECT_NAME_MAX + 1]; /* of the last bookmark */
+};
+
+/*
+ * Reads `{"type":T,"object":{...}}`, members in any order. On success @ret_event holds a reference
+ * to its object, if it has one. An ERROR event is a failure whose code and text are those of its
+ * Status.
+ */
+int decode_event(struct decoder *decoder, struct str text, struct source_event *ret_event,
+                 struct inf_error *err);
+
+/* Reads an item of a list as SOURCE_ADDED. @defaults is what the list says about all of them. */
+int decode_item(struct decoder *decoder, struct str text, const struct object_defaults *defaults,
+                struct source_event *ret_event, struct inf_error *err);
+
+void decoder_free(struct decoder *decoder);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * hint.h - names an object that can't be read, as far as its text gives it away.
+ */
+#ifndef KUBE_HINT_H
+#define KUBE_HINT_H
+
+#include "base/str.h"
+
+/*
+ * "Pod shop/web-0" for @object, of which the end may be missing and which may be no JSON at all.
+ * The caller's; NULL if it has no name. @kind stands in for one that it does not say. Nothing but
+ * kind, namespace and name is ever shown: the rest may be secret.
+ */
+char *hint_of(struct str object, struct str kind);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * kubeconfig.h - how to reach one cluster as one user, found the way kubectl finds it.
+ *
+ *     rc = kubeconfig_load(NULL, NULL, &config, err);     the usual files, the current context
+ *     ... config.host, config.port, config.token ...
+ *     kubeconfig_free(&config);
+ *
+ * Read once and resolved: what comes out needs no look at the files again, except token_file, which
+ * is meant to change. Anything that can't be done as written is an error that names file, entry,
+ * field and what would be right; nothing is guessed, and no credentials are left out quietly.
+ */
+#ifndef KUBE_KUBECONFIG_H
+#define KUBE_KUBECONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "informer/error.h"
+
+/* Owned strings, NULL where nothing was said. */
+struct kubeconfig {
+    char *origin;  /* the file(s) it came from, for messages */
+    char *context; /* names of the entries */
+    char *cluster;
+    char *user; /* NULL: nobody, and so no credentials */
+
+    char *host; /* a name, or an address without brackets */
+    uint16_t port;
+    char *path_prefix; /* "" or "/prefix" */
+    bool https;        /* false: no credentials are here either */
+
+    char *tls_server_name;
+    bool insecure; /* don't verify the server; never together with ca_pem */
+    char *ca_pem;  /* contents, from file or data; NULL: the system's authorities */
+    char *cert_pem;
+    char *key_pem; /* both or neither */
+
+    char *token;      /* literal; used until token_file was read, if both are here */
+    char *token_file; /* absolute path, re-read by the auth layer; not looked at here */
+
+    char *namespace; /* "default" if not said */
+};
+
+/*
+ * Loads @path (NULL: the files of $KUBECONFIG, then ~/.kube/config) and picks @context (NULL: the
+ * current context).
+ *
+ * Returns 0; -INF_ENOTFOUND if no @path was given and no file is in the usual places (a caller may
+ * then try to be in a cluster); -INF_ECONF for all else.
+ */
+int kubeconfig_load(const char *path, const char *context, struct kubeconfig *ret,
+                    struct inf_error *err);
+
+/* Overwrites secrets first. Fine with a zeroed or an already freed one. */
+void kubeconfig_free(struct kubeconfig *c);
+
+#endif

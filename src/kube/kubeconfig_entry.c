@@ -1,0 +1,151 @@
+/*
+ * kubeconfig_entry.c - the fields of a kubeconfig, a row each, and the loop that reads them.
+ *
+ * Only the shape of a field is checked here (a text, true or false, not supported yet); what the
+ * fields mean together is kubeconfig.c's business.
+ */
+#include "kube/kubeconfig_entry.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "base/err.h"
+
+enum field_kind {
+    FIELD_TEXT,  /* kept as its node */
+    FIELD_BOOL,  /* kept as a bool */
+    FIELD_LATER, /* refused if it is given */
+};
+
+struct field {
+    const char *key;
+    enum field_kind kind;
+    size_t offset;      /* of the member that keeps it */
+    const char *remedy; /* what to do until it is supported */
+};
+
+#define CREDENTIALS "use token, tokenFile or client-certificate with client-key"
+#define IMPERSONATE "use credentials of the user to act as"
+
+/* clang-format off */
+#define AT(member) offsetof(struct context_entry, member)
+static const struct field context_fields[] = {
+    {"cluster",   FIELD_TEXT, AT(cluster),   NULL},
+    {"user",      FIELD_TEXT, AT(user),      NULL},
+    {"namespace", FIELD_TEXT, AT(namespace), NULL},
+};
+#undef AT
+
+#define AT(member) offsetof(struct cluster_entry, member)
+static const struct field cluster_fields[] = {
+    {"server",                     FIELD_TEXT,  AT(server),          NULL},
+    {"certificate-authority",      FIELD_TEXT,  AT(ca_file),         NULL},
+    {"certificate-authority-data", FIELD_TEXT,  AT(ca_data),         NULL},
+    {"tls-server-name",            FIELD_TEXT,  AT(tls_server_name), NULL},
+    {"insecure-skip-tls-verify",   FIELD_BOOL,  AT(insecure),        NULL},
+    {"proxy-url",                  FIELD_LATER, 0, "use a server that is reached directly"},
+};
+#undef AT
+
+#define AT(member) offsetof(struct user_entry, member)
+static const struct field user_fields[] = {
+    {"client-certificate",      FIELD_TEXT,  AT(cert_file),  NULL},
+    {"client-certificate-data", FIELD_TEXT,  AT(cert_data),  NULL},
+    {"client-key",              FIELD_TEXT,  AT(key_file),   NULL},
+    {"client-key-data",         FIELD_TEXT,  AT(key_data),   NULL},
+    {"token",                   FIELD_TEXT,  AT(token),      NULL},
+    {"tokenFile",               FIELD_TEXT,  AT(token_file), NULL},
+    {"exec",                    FIELD_LATER, 0, CREDENTIALS},
+    {"auth-provider",           FIELD_LATER, 0, CREDENTIALS},
+    {"username",                FIELD_LATER, 0, CREDENTIALS},
+    {"password",                FIELD_LATER, 0, CREDENTIALS},
+    {"as",                      FIELD_LATER, 0, IMPERSONATE},
+    {"as-uid",                  FIELD_LATER, 0, IMPERSONATE},
+    {"as-groups",               FIELD_LATER, 0, IMPERSONATE},
+    {"as-user-extra",           FIELD_LATER, 0, IMPERSONATE},
+};
+#undef AT
+/* clang-format on */
+
+int entry_error(const struct entry *entry, const struct yaml_node *field, struct inf_error *err,
+                const char *fmt, ...)
+{
+    char text[INF_ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (!field)
+        return yaml_error(entry->node, err, "%s '%s': %s", entry->what, entry->name, text);
+    return yaml_error(field->key, err, "%s '%s': %s: %s", entry->what, entry->name,
+                      field->key->text, text);
+}
+
+/* "" and {} are how some tools write that there is nothing. */
+static bool is_given(const struct yaml_node *node)
+{
+    if (yaml_is_null(node))
+        return false;
+    return node->kind == YAML_SCALAR ? node->text[0] != '\0' : node->count > 0;
+}
+
+/* @entry begins the struct that @field's offset is for. */
+static int read_field(struct entry *entry, const struct field *field, const struct yaml_node *node,
+                      struct inf_error *err)
+{
+    void *member = (char *)entry + field->offset;
+    switch (field->kind) {
+    case FIELD_TEXT:
+        if (node->kind != YAML_SCALAR)
+            return entry_error(entry, node, err, "must be a text");
+        *(const struct yaml_node **)member = node;
+        return 0;
+    case FIELD_BOOL:
+        if (yaml_bool(node, member) < 0)
+            return entry_error(entry, node, err, "must be true or false");
+        return 0;
+    case FIELD_LATER: break;
+    }
+    return entry_error(entry, node, err, "not supported yet by this version; %s", field->remedy);
+}
+
+static int read_fields(struct entry *entry, const struct field *fields, size_t n_fields,
+                       struct inf_error *err)
+{
+    const struct yaml_node *body = yaml_get(entry->node, entry->what);
+    int rc = 0;
+    if (!yaml_is_null(body) && body->kind != YAML_MAPPING)
+        return entry_error(entry, body, err, "must be a mapping of fields");
+    for (size_t i = 0; i < n_fields && !rc; i++) {
+        const struct yaml_node *node = yaml_get(body, fields[i].key);
+        if (is_given(node))
+            rc = read_field(entry, &fields[i], node, err);
+    }
+    return rc;
+}
+
+static struct entry entry_of(const char *what, const struct yaml_node *node)
+{
+    return (struct entry){.what = what, .name = yaml_string(yaml_get(node, "name")), .node = node};
+}
+
+int context_entry_read(const struct yaml_node *node, struct context_entry *ret,
+                       struct inf_error *err)
+{
+    *ret = (struct context_entry){.entry = entry_of("context", node)};
+    return read_fields(&ret->entry, context_fields, ARRAY_LEN(context_fields), err);
+}
+
+int cluster_entry_read(const struct yaml_node *node, struct cluster_entry *ret,
+                       struct inf_error *err)
+{
+    *ret = (struct cluster_entry){.entry = entry_of("cluster", node)};
+    return read_fields(&ret->entry, cluster_fields, ARRAY_LEN(cluster_fields), err);
+}
+
+int user_entry_read(const struct yaml_node *node, struct user_entry *ret, struct inf_error *err)
+{
+    *ret = (struct user_entry){.entry = entry_of("user", node)};
+    return read_fields(&ret->entry, user_fields, ARRAY_LEN(user_fields), err);
+}

@@ -1,0 +1,157 @@
+#include "kube/resource.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+
+enum {
+    LABEL_MAX = 63, /* LIMIT: of a name in DNS */
+    GROUP_MAX = 253,
+};
+
+static bool is_label(const char *text, size_t len)
+{
+    if (!len || len > LABEL_MAX || text[0] == '-' || text[len - 1] == '-')
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= '0' && text[i] <= '9') &&
+            text[i] != '-')
+            return false;
+    return true;
+}
+
+/* Labels with dots between them. */
+static bool is_group(const char *text, size_t len)
+{
+    const char *end = text + len;
+    if (len > GROUP_MAX)
+        return false;
+    while (text < end) {
+        const char *dot = memchr(text, '.', (size_t)(end - text));
+        if (!is_label(text, (size_t)((dot ? dot : end) - text)))
+            return false;
+        if (!dot)
+            return true;
+        text = dot + 1;
+    }
+    return false;
+}
+
+static int parse_qualified(const char *text, const char *dot, struct resource *ret,
+                           struct inf_error *err)
+{
+    const char *slash = strchr(dot, '/');
+    if (!slash)
+        return err_set(err, INF_EINVAL,
+                       "resource '%s': say the version too, as in 'deployments.apps/v1'", text);
+    if (!is_label(text, (size_t)(dot - text)) || !is_group(dot + 1, (size_t)(slash - dot - 1)) ||
+        !is_label(slash + 1, strlen(slash + 1)))
+        return err_set(err, INF_EINVAL,
+                       "resource '%s': not of the form name.group/version, in lower case", text);
+    *ret = (struct resource){
+        .group = xstrndup(dot + 1, (size_t)(slash - dot - 1)),
+        .version = xstrdup(slash + 1),
+        .name = xstrndup(text, (size_t)(dot - text)),
+    };
+    return 0;
+}
+
+int resource_parse(const char *text, struct resource *ret, struct inf_error *err)
+{
+    const char *dot = strchr(text, '.');
+    if (dot)
+        return parse_qualified(text, dot, ret, err);
+    if (!is_label(text, strlen(text)))
+        return err_set(err, INF_EINVAL,
+                       "resource '%s': use the plural in lower case, as in 'pods', or "
+                       "name.group/version, as in 'deployments.apps/v1'",
+                       text);
+    *ret = (struct resource){.group = xstrdup(""), .version = xstrdup("v1"), .name = xstrdup(text)};
+    return 0;
+}
+
+void resource_free(struct resource *resource)
+{
+    free(resource->group);
+    free(resource->version);
+    free(resource->name);
+    *resource = (struct resource){0};
+}
+
+int resource_check_namespace(const char *ns, struct inf_error *err)
+{
+    if (is_label(ns, strlen(ns)))
+        return 0;
+    return err_set(err, INF_EINVAL,
+                   "namespace '%s': use lower case letters, digits and '-', at most %d", ns,
+                   LABEL_MAX);
+}
+
+/* A resource version is opaque: whatever it is, it can't leave its parameter. */
+static void put_escaped(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+            strchr("-._~", c))
+            buf_putc(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+static void put_path(struct buf *out, const struct resource *r, const char *ns)
+{
+    if (r->group[0])
+        buf_printf(out, "/apis/%s/%s", r->group, r->version);
+    else
+        buf_printf(out, "/api/%s", r->version);
+    if (ns)
+        buf_printf(out, "/namespaces/%s", ns);
+    buf_printf(out, "/%s", r->name);
+}
+
+static void put_version(struct buf *out, const char *version)
+{
+    if (!version[0])
+        return;
+    buf_puts(out, "&resourceVersion=");
+    put_escaped(out, version);
+}
+
+/* A token stands for a version too: the server refuses both together. */
+static void put_list_query(struct buf *out, const struct source_request *request)
+{
+    size_t begin = out->len;
+    if (request->limit)
+        buf_printf(out, "&limit=%u", request->limit);
+    if (request->continue_token && request->continue_token[0]) {
+        buf_puts(out, "&continue=");
+        put_escaped(out, request->continue_token);
+    } else {
+        put_version(out, request->resource_version);
+    }
+    if (out->len > begin)
+        out->bytes[begin] = '?';
+}
+
+static void put_watch_query(struct buf *out, const struct source_request *request)
+{
+    buf_printf(out, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%u", request->timeout_s);
+    if (request->want == SOURCE_WATCH_LIST)
+        buf_puts(out, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+    put_version(out, request->resource_version);
+}
+
+void resource_target(struct buf *out, const char *prefix, const struct resource *resource,
+                     const char *ns, const struct source_request *request)
+{
+    buf_puts(out, prefix);
+    put_path(out, resource, ns);
+    if (request->want == SOURCE_LIST)
+        put_list_query(out, request);
+    else
+        put_watch_query(out, request);
+}

@@ -1,0 +1,30 @@
+/*
+ * resource.h - what to ask for, and the path under which the server serves it.
+ */
+#ifndef KUBE_RESOURCE_H
+#define KUBE_RESOURCE_H
+
+#include "informer/error.h"
+
+#include "base/buf.h"
+#include "seam/source.h"
+
+struct resource {
+    char *group; /* "" for the core group */
+    char *version;
+    char *name; /* plural, lower case */
+};
+
+/* Reads "pods" (core group, v1), or "deployments.apps/v1": name, group, version. */
+int resource_parse(const char *text, struct resource *ret, struct inf_error *err);
+void resource_free(struct resource *resource);
+
+/* Whether @ns can be the name of a namespace: it goes into a path. */
+int resource_check_namespace(const char *ns, struct inf_error *err);
+
+/* Adds the request's target to @out: @prefix (of the server's URL), path, query. @ns NULL: all
+ * namespaces. */
+void resource_target(struct buf *out, const char *prefix, const struct resource *resource,
+                     const char *ns, const struct source_request *request);
+
+#endif
