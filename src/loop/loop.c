@@ -1,0 +1,178 @@
+#include "loop/loop.h"
+
+#include <time.h>
+
+#include "base/base.h"
+#include "base/err.h"
+
+static struct loop *of_clock(struct clock *clock)
+{
+    return container_of(clock, struct loop, clock);
+}
+
+/* ---- seam/clock.h ---- */
+
+static uint64_t loop_now_ms(struct clock *clock)
+{
+    return uv_now(of_clock(clock)->uv);
+}
+
+static int64_t loop_wall_us(struct clock *clock)
+{
+    struct timespec now;
+    (void)clock;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* The first one to ask in a phase starts its budget: nobody has to announce that I/O has begun. */
+static bool loop_over_budget(struct clock *clock)
+{
+    struct loop *loop = of_clock(clock);
+    uint64_t now = uv_hrtime();
+    if (!loop->deadline_ns)
+        loop->deadline_ns = now + LOOP_BUDGET_US * UINT64_C(1000);
+    return now >= loop->deadline_ns;
+}
+
+static void on_time(uv_timer_t *handle)
+{
+    struct loop *loop = handle->data;
+    loop->firing = true;
+    timers_fire(&loop->clock.timers, uv_now(loop->uv));
+    loop->clock.ops->timer_changed(&loop->clock);
+    loop->firing = false;
+}
+
+/*
+ * One uv_timer stands for all of ours: it is set to the earliest. libuv (1.44) calls one that is
+ * due at once in the same round again, for ever if it starts itself; so what a firing timer starts
+ * is due in a millisecond at the earliest.
+ */
+static void loop_timer_changed(struct clock *clock)
+{
+    struct loop *loop = of_clock(clock);
+    uint64_t due = timers_next_due(&clock->timers), now = uv_now(loop->uv);
+    uint64_t least = loop->firing ? 1 : 0;
+    if (due == TIMERS_NONE)
+        uv_timer_stop(&loop->timer);
+    else
+        uv_timer_start(&loop->timer, on_time, due > now + least ? due - now : least, 0);
+}
+
+static void on_idle(uv_idle_t *handle)
+{
+    (void)handle; /* its being active is all it is for */
+}
+
+static void loop_wake(struct clock *clock)
+{
+    uv_idle_start(&of_clock(clock)->idle, on_idle);
+}
+
+static const struct clock_ops clock_ops = {
+    .now_ms = loop_now_ms,
+    .wall_us = loop_wall_us,
+    .over_budget = loop_over_budget,
+    .timer_changed = loop_timer_changed,
+    .wake = loop_wake,
+};
+
+/* ---- the tick ---- */
+
+void loop_again(struct loop *loop, struct again *again)
+{
+    if (!list_empty(&again->node))
+        return;
+    list_push(&loop->agains, &again->node);
+    loop_wake(&loop->clock);
+}
+
+static void run_agains(struct loop *loop)
+{
+    struct list due, *node;
+    list_init(&due);
+    list_move_all(&due, &loop->agains);
+    while ((node = list_pop(&due))) {
+        struct again *again = container_of(node, struct again, node);
+        again->run(again);
+    }
+}
+
+static void run_phase(struct loop *loop, enum phase phase)
+{
+    loop->deadline_ns = 0;
+    clock_run_phase(&loop->clock, phase);
+}
+
+static void close_handles(struct loop *loop);
+
+static void on_check(uv_check_t *handle)
+{
+    struct loop *loop = handle->data;
+    run_agains(loop);
+    run_phase(loop, PHASE_PUMP);
+    run_phase(loop, PHASE_FLUSH);
+    clock_reap(&loop->clock);
+    loop->deadline_ns = 0;
+    if (clock_has_work(&loop->clock) || !list_empty(&loop->agains))
+        return;
+    uv_idle_stop(&loop->idle);
+    if (loop->on_closed && !loop->kept)
+        close_handles(loop);
+}
+
+/* ---- life ---- */
+
+/* The handles that make the tick work don't keep the loop alive; what waits for a tick does,
+ * through the idle. */
+int loop_init(struct loop *loop, uv_loop_t *uv)
+{
+    loop->uv = uv;
+    loop->deadline_ns = 0;
+    loop->firing = false;
+    loop->on_closed = NULL;
+    loop->handles_open = 3;
+    loop->kept = 0;
+    list_init(&loop->agains);
+    clock_init(&loop->clock, &clock_ops);
+    if (uv_timer_init(uv, &loop->timer) || uv_check_init(uv, &loop->check) ||
+        uv_idle_init(uv, &loop->idle) || uv_check_start(&loop->check, on_check))
+        return -INF_EIO; /* UNTESTED: libuv's own code never fails here */
+    uv_unref((uv_handle_t *)&loop->check);
+    loop->timer.data = loop;
+    loop->check.data = loop;
+    loop->idle.data = loop;
+    return 0;
+}
+
+void loop_keep(struct loop *loop)
+{
+    loop->kept++;
+}
+
+void loop_drop(struct loop *loop)
+{
+    if (--loop->kept == 0 && loop->on_closed)
+        loop_wake(&loop->clock);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct loop *loop = handle->data;
+    if (--loop->handles_open == 0)
+        loop->on_closed(loop);
+}
+
+static void close_handles(struct loop *loop)
+{
+    uv_close((uv_handle_t *)&loop->timer, on_handle_closed);
+    uv_close((uv_handle_t *)&loop->check, on_handle_closed);
+    uv_close((uv_handle_t *)&loop->idle, on_handle_closed);
+}
+
+void loop_close(struct loop *loop, void (*on_closed)(struct loop *loop))
+{
+    loop->on_closed = on_closed;
+    loop_wake(&loop->clock);
+}

@@ -1,0 +1,69 @@
+/*
+ * loop.h - our clock on somebody's libuv loop: one tick is I/O, pump, flush, reap.
+ *
+ *      uv_run:   timers ─> poll ──────────> check ──────────────────────────────> closing
+ *                on_time   read callbacks   what yielded, pump, flush, reap
+ *                └──────── I/O phase ─────────────────┘
+ *
+ * Timers and read callbacks only feed and enqueue. Behind them, in one uv_check callback, comes the
+ * rest of the tick: first streams that were yielded or resumed get their call (that is still I/O),
+ * then tasks of the pump, then of the flush, then what was closed is freed. While work is left, a
+ * uv_idle keeps poll from sleeping.
+ *
+ * A tick has a budget for its I/O and one for its pump: clock_over_budget() says when to stop.
+ */
+#ifndef LOOP_LOOP_H
+#define LOOP_LOOP_H
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "seam/clock.h"
+
+enum {
+    LOOP_BUDGET_US = 2000,        /* so long may a phase work before it is over budget */
+    LOOP_READ_BUFFER = 64 * 1024, /* one for all streams: one thread reads one at a time */
+};
+
+/* Work to do at the end of the I/O phase. Embedded in its owner. */
+struct again {
+    struct list node; /* in no list: nothing to do */
+    void (*run)(struct again *again);
+};
+
+struct loop {
+    struct clock clock;
+    uv_loop_t *uv;
+    uv_timer_t timer;
+    uv_check_t check;
+    uv_idle_t idle;
+    bool firing; /* timers are */
+    int handles_open;
+    int kept;             /* things whose memory or handles still need the loop: see loop_keep() */
+    uint64_t deadline_ns; /* of the phase under way; 0: it has not looked at the time yet */
+    struct list agains;
+    void (*on_closed)(struct loop *loop); /* set by loop_close() */
+    char read_buffer[LOOP_READ_BUFFER];
+};
+
+/* Returns 0 or -INF_EIO. By itself it does not keep @uv running: streams, running timers and work
+ * to do are. */
+int loop_init(struct loop *loop, uv_loop_t *uv);
+
+/*
+ * Stops ticking once everything that was closed is really gone; @on_closed is then called, from
+ * libuv's closing phase, and may free the loop. All streams must be closed and all timers stopped
+ * before.
+ */
+void loop_close(struct loop *loop, void (*on_closed)(struct loop *loop));
+
+/* Runs @again at the end of the I/O phase: of this tick, or of the next one if it is that phase
+ * which asks. */
+void loop_again(struct loop *loop, struct again *again);
+
+/* For what outlives its own closing: the loop waits with its end until each keep was dropped. */
+void loop_keep(struct loop *loop);
+void loop_drop(struct loop *loop);
+
+#endif

@@ -1,0 +1,411 @@
+/*
+ * tcp.c - a TCP connection as a stream.
+ *
+ * The happy path: resolve the name (an address needs no resolving), connect to the first address,
+ * open; each read goes into the loop's one buffer and straight to the user.
+ *
+ * A user that takes less than it was given: the rest is copied to `kept`, reading stops, and the
+ * rest is offered again in the next tick, then reading goes on. The same call without bytes is what
+ * resume() promises.
+ *
+ * What can go wrong: no such name, nobody answers (then the next address is tried, until none is
+ * left), reset, end. Each is told once, by on_end, after every byte was taken.
+ *
+ * The handle, a write and a name lookup can outlive close(): each holds a reference, and the last
+ * one to go buries.
+ */
+#include "loop/tcp.h"
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+enum {
+    KEEPALIVE_S = 30,            /* a dead peer is noticed though nothing is sent */
+    USER_TIMEOUT_MS = 30 * 1000, /* and one that does not acknowledge, too */
+    TRY_MS = 10 * 1000,          /* one address may take so long before the next is tried */
+};
+
+struct tcp {
+    struct stream stream;
+    struct loop *loop;
+    char *peer; /* host:port, for messages */
+    int refs;   /* the user, the handle, a lookup, each write */
+    struct corpse corpse;
+
+    uv_getaddrinfo_t lookup;
+    struct addrinfo *addresses;
+    struct addrinfo *next_address;
+    uv_tcp_t handle;
+    uv_connect_t connect;
+    struct timer patience; /* for the address that is being tried */
+    struct buf unsent;     /* written before the connection was open */
+
+    struct again again;
+    struct buf kept; /* bytes the user did not take yet */
+    struct inf_error end;
+    bool connected;
+    bool reading;
+    bool owed;   /* a call to on_bytes, even without bytes */
+    bool paused; /* by the user */
+    bool ended;  /* `end` is to be told when all is taken */
+    bool told;   /* it was */
+    bool closed; /* by the user: nothing is told any more */
+};
+
+struct tcp_write {
+    uv_write_t request;
+    struct tcp *tcp;
+    char bytes[];
+};
+
+/* ---- lifetimes ---- */
+
+static void tcp_bury(struct corpse *corpse)
+{
+    struct tcp *t = container_of(corpse, struct tcp, corpse);
+    loop_drop(t->loop);
+    if (t->addresses)
+        uv_freeaddrinfo(t->addresses);
+    buf_free(&t->kept);
+    buf_free(&t->unsent);
+    free(t->peer);
+    free(t);
+}
+
+/* In the reap phase, as the last one to go may be a user that still reads what on_end gave it. */
+static void tcp_unref(struct tcp *t)
+{
+    if (--t->refs == 0)
+        clock_bury(&t->loop->clock, &t->corpse, tcp_bury);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    tcp_unref(container_of(handle, struct tcp, handle));
+}
+
+/* `handle.data` is set while there is a handle to close. */
+static void close_handle(struct tcp *t, uv_close_cb on_closed)
+{
+    t->handle.data = NULL;
+    uv_close((uv_handle_t *)&t->handle, on_closed);
+}
+
+/* ---- bytes to the user ---- */
+
+static void read_or_not(struct tcp *t);
+
+static void end(struct tcp *t, int code, const char *what, const char *why)
+{
+    if (t->ended)
+        return;
+    t->ended = true;
+    if (why)
+        err_set(&t->end, code, "%s: %s: %s", t->peer, what, why);
+    else
+        err_set(&t->end, code, "%s: %s", t->peer, what);
+    loop_again(t->loop, &t->again);
+}
+
+/* Hands over @len bytes, remembers what was not taken. */
+static void offer(struct tcp *t, const char *bytes, size_t len)
+{
+    size_t taken;
+    t->owed = false;
+    taken = t->stream.user->ops->on_bytes(t->stream.user, bytes, len);
+    if (t->closed)
+        return;
+    assert(taken <= len);
+    if (bytes == t->kept.bytes)
+        buf_consume(&t->kept, taken);
+    else
+        buf_put(&t->kept, bytes + taken, len - taken);
+    if (t->kept.len)
+        loop_again(t->loop, &t->again);
+    else
+        buf_free(&t->kept);
+}
+
+/* At the end of the I/O phase of a tick: what was kept or is owed, then the end. */
+static void tcp_on_again(struct again *again)
+{
+    struct tcp *t = container_of(again, struct tcp, again);
+    if (t->paused || t->told)
+        return;
+    if (clock_over_budget(&t->loop->clock)) {
+        loop_again(t->loop, &t->again); /* in the next tick, then */
+        return;
+    }
+    if (t->connected && (t->kept.len || t->owed))
+        offer(t, t->kept.bytes, t->kept.len);
+    if (t->closed || t->paused)
+        return;
+    if (t->ended && !t->kept.len && (!t->owed || !t->connected)) {
+        t->told = true;
+        t->stream.user->ops->on_end(t->stream.user, &t->end);
+        return;
+    }
+    read_or_not(t);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
+{
+    struct tcp *t = container_of(handle, struct tcp, handle);
+    (void)suggested;
+    *ret_buf = uv_buf_init(t->loop->read_buffer, sizeof(t->loop->read_buffer));
+}
+
+static void on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
+{
+    struct tcp *t = container_of(handle, struct tcp, handle);
+    if (n > 0)
+        offer(t, buf->base, (size_t)n);
+    else if (n == UV_EOF)
+        end(t, INF_EEOF, "connection closed by the peer", NULL);
+    else if (n < 0)
+        end(t, INF_ENET, "connection lost", uv_strerror((int)n));
+    if (!t->closed)
+        read_or_not(t);
+}
+
+/* Reads unless the user has enough, the stream is over, or this tick has worked long enough. */
+static void read_or_not(struct tcp *t)
+{
+    bool busy = clock_over_budget(&t->loop->clock);
+    bool want = t->connected && !t->paused && !t->ended && !t->kept.len && !busy;
+    if (want && !t->reading)
+        uv_read_start((uv_stream_t *)&t->handle, on_alloc, on_read);
+    if (!want && t->reading)
+        uv_read_stop((uv_stream_t *)&t->handle);
+    t->reading = want;
+    if (busy && t->connected && !t->paused && !t->ended)
+        loop_again(t->loop, &t->again);
+}
+
+/* ---- bytes to the peer ---- */
+
+static void on_written(uv_write_t *request, int status)
+{
+    struct tcp_write *w = container_of(request, struct tcp_write, request);
+    struct tcp *t = w->tcp;
+    if (status < 0 && !t->closed)
+        end(t, INF_ENET, "sending failed", uv_strerror(status));
+    free(w);
+    tcp_unref(t);
+}
+
+static void send_bytes(struct tcp *t, const char *bytes, size_t len)
+{
+    struct tcp_write *w;
+    uv_buf_t all;
+    int rc;
+    w = xmalloc(sizeof(*w) + len);
+    memcpy(w->bytes, bytes, len);
+    w->tcp = t;
+    all = uv_buf_init(w->bytes, (unsigned)len);
+    rc = uv_write(&w->request, (uv_stream_t *)&t->handle, &all, 1, on_written);
+    if (rc < 0) {
+        free(w);
+        end(t, INF_ENET, "sending failed", uv_strerror(rc));
+        return;
+    }
+    t->refs++;
+}
+
+static void tcp_write(struct stream *stream, const char *bytes, size_t len)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    if (t->ended || !len)
+        return;
+    if (t->connected)
+        send_bytes(t, bytes, len);
+    else
+        buf_put(&t->unsent, bytes, len);
+}
+
+/* ---- connecting ---- */
+
+static void try_next_address(struct tcp *t, const char *why);
+
+static void set_socket_options(struct tcp *t)
+{
+    int fd, ms = USER_TIMEOUT_MS;
+    uv_tcp_nodelay(&t->handle, 1);
+    uv_tcp_keepalive(&t->handle, 1, KEEPALIVE_S);
+    if (uv_fileno((uv_handle_t *)&t->handle, &fd) == 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+}
+
+static void opened(struct tcp *t)
+{
+    timer_stop(&t->loop->clock, &t->patience);
+    set_socket_options(t);
+    t->connected = true;
+    if (t->unsent.len)
+        send_bytes(t, t->unsent.bytes, t->unsent.len);
+    buf_free(&t->unsent);
+    t->stream.user->ops->on_open(t->stream.user);
+    if (!t->closed)
+        loop_again(t->loop, &t->again); /* reads from now on */
+}
+
+static void on_connected(uv_connect_t *request, int status)
+{
+    struct tcp *t = container_of(request, struct tcp, connect);
+    if (t->closed || t->ended || status == UV_ECANCELED)
+        return; /* closed, or too late, or given up for the next address */
+    if (status < 0)
+        try_next_address(t, uv_strerror(status));
+    else
+        opened(t);
+}
+
+/* A handle that failed can't connect again: it is closed, and the next address begins in its close
+ * callback. */
+static void on_handle_closed_try_next(uv_handle_t *handle)
+{
+    struct tcp *t = container_of(handle, struct tcp, handle);
+    if (!t->closed)
+        try_next_address(t, NULL);
+    tcp_unref(t);
+}
+
+static void connect_to(struct tcp *t, const struct sockaddr *address)
+{
+    int rc = uv_tcp_init(t->loop->uv, &t->handle);
+    if (rc == 0) {
+        t->handle.data = t;
+        t->refs++;
+        rc = uv_tcp_connect(&t->connect, &t->handle, address, on_connected);
+    }
+    if (rc < 0)
+        try_next_address(t, uv_strerror(rc));
+    else
+        timer_start(&t->loop->clock, &t->patience, TRY_MS);
+}
+
+/* @why the last one failed; NULL: its handle is gone now and the next may begin. */
+static void try_next_address(struct tcp *t, const char *why)
+{
+    struct addrinfo *address = t->next_address;
+    timer_stop(&t->loop->clock, &t->patience);
+    if (!address) {
+        end(t, INF_ENET, "can't connect", why);
+        return;
+    }
+    if (t->handle.data) {
+        close_handle(t, on_handle_closed_try_next);
+        return;
+    }
+    t->next_address = address->ai_next;
+    connect_to(t, address->ai_addr);
+}
+
+static void on_impatience(struct timer *timer)
+{
+    try_next_address(container_of(timer, struct tcp, patience), "no answer");
+}
+
+static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *addresses)
+{
+    struct tcp *t = container_of(request, struct tcp, lookup);
+    t->lookup.data = NULL;
+    t->addresses = addresses;
+    t->next_address = addresses;
+    if (!t->closed) {
+        if (status < 0)
+            end(t, INF_ENET, "can't resolve the name", uv_strerror(status));
+        else
+            try_next_address(t, NULL);
+    }
+    tcp_unref(t);
+}
+
+/* An address goes the same way as a name: resolving it asks nobody. `lookup.data` is set while it
+ * is under way. */
+static void look_up(struct tcp *t, const char *host, uint16_t port)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    char service[8];
+    int rc;
+    snprintf(service, sizeof(service), "%u", port);
+    rc = uv_getaddrinfo(t->loop->uv, &t->lookup, on_looked_up, host, service, &hints);
+    if (rc < 0) {
+        end(t, INF_ENET, "can't resolve the name", uv_strerror(rc));
+        return;
+    }
+    t->lookup.data = t;
+    t->refs++;
+}
+
+/* ---- seam/stream.h ---- */
+
+static void tcp_pause(struct stream *stream)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    t->paused = true;
+    if (t->reading)
+        uv_read_stop((uv_stream_t *)&t->handle);
+    t->reading = false;
+}
+
+static void tcp_resume(struct stream *stream)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    t->paused = false;
+    t->owed = true;
+    loop_again(t->loop, &t->again);
+}
+
+static void tcp_close(struct stream *stream)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    assert(!t->closed);
+    t->closed = true;
+    list_remove(&t->again.node);
+    timer_stop(&t->loop->clock, &t->patience);
+    if (t->lookup.data)
+        uv_cancel((uv_req_t *)&t->lookup);
+    if (t->handle.data)
+        close_handle(t, on_handle_closed);
+    tcp_unref(t);
+}
+
+static const struct stream_ops tcp_ops = {
+    .write = tcp_write,
+    .pause = tcp_pause,
+    .resume = tcp_resume,
+    .close = tcp_close,
+};
+
+static struct stream *tcp_dial(struct dialer *dialer, const char *host, uint16_t port,
+                               struct stream_user *user)
+{
+    struct tcp_dialer *d = container_of(dialer, struct tcp_dialer, dialer);
+    struct tcp *t = NEW(struct tcp);
+    t->stream = (struct stream){.ops = &tcp_ops, .user = user};
+    t->loop = d->loop;
+    t->peer = xasprintf(strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+    t->refs = 1;
+    t->again.run = tcp_on_again;
+    list_init(&t->again.node);
+    t->patience.fire = on_impatience;
+    loop_keep(t->loop);
+    look_up(t, host, port);
+    return &t->stream;
+}
+
+void tcp_dialer_init(struct tcp_dialer *dialer, struct loop *loop)
+{
+    *dialer = (struct tcp_dialer){.dialer = {tcp_dial}, .loop = loop};
+}
