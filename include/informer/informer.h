@@ -1,0 +1,191 @@
+/*
+ * informer.h - a live, exact copy of some of a cluster's objects, on your libuv loop.
+ *
+ *     struct inf_watch watch = {.resource = "pods"};
+ *     struct inf_client *client = inf_client_open(loop, NULL, &err);
+ *     struct inf_informer *pods = inf_informer_open(client, &watch, &err);
+ *     inf_handler_add(pods, &my_handler);
+ *     uv_run(loop, UV_RUN_DEFAULT);
+ *
+ * An informer lists the objects once, then follows every change. It never gives up: what ends a
+ * stream (a restart, a proxy, an expired version) is waited out, and the differences are told. See
+ * event.h for what a handler is promised and store.h for how to read the copy.
+ *
+ * Everything here belongs to the thread that runs the loop. No function blocks but
+ * inf_client_open(), which reads small local files. Nothing is called back before a function
+ * returns. A library can't ignore SIGPIPE for you: do it once in your main().
+ */
+#ifndef INFORMER_INFORMER_H
+#define INFORMER_INFORMER_H
+
+#include <stdbool.h>
+
+#include "informer/error.h"
+#include "informer/event.h"
+#include "informer/object.h"
+#include "informer/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct uv_loop_s;
+struct inf_client;
+struct inf_informer;
+
+/* ---- a cluster ---- */
+
+enum inf_log_level {
+    INF_LOG_DEBUG, /* every move of every state machine */
+    INF_LOG_INFO,
+    INF_LOG_WARN,
+    INF_LOG_ERROR,
+};
+
+/* All fields may be left zero. Strings are copied. */
+struct inf_client_options {
+    const char *
+        kubeconfig; /* a file; NULL: found as kubectl finds it ($KUBECONFIG, then ~/.kube/config) */
+    const char *context;    /* NULL: the file's current one */
+    const char *user_agent; /* NULL: informer/VERSION */
+
+    /* Told what happens, a line at a time, without a newline. NULL: nothing is told. */
+    void (*log)(void *log_ctx, enum inf_log_level level, const char *line);
+    void *log_ctx;
+    enum inf_log_level log_level; /* lines below it are not made */
+};
+
+/**
+ * One cluster, reached as the kubeconfig says. Does not connect yet: informers do.
+ *
+ * NULL, with @err naming file, entry and field, if the configuration can't be used. @options may be
+ * NULL.
+ */
+INF_API struct inf_client *inf_client_open(struct uv_loop_s *loop,
+                                           const struct inf_client_options *options,
+                                           struct inf_error *err);
+
+/**
+ * Closes the client, its informers and its queues; all are gone for the caller. Neither handlers
+ * nor workers are called any more. Memory and handles go as the loop runs on; when nothing else
+ * keeps it, uv_run() returns. NULL is fine.
+ */
+INF_API void inf_client_close(struct inf_client *client);
+
+/** The server's address, for messages: "https://10.0.0.1:6443". Lives as long as the client. */
+INF_API const char *inf_client_server(const struct inf_client *client);
+
+/** The namespace of the kubeconfig's context; "default" if it names none. Lives as long as the
+ * client. */
+INF_API const char *inf_client_namespace(const struct inf_client *client);
+
+/* ---- an informer ---- */
+
+/* Objects by what is in them: see inf_store_by_index(). */
+struct inf_index {
+    const char *name; /* "node" */
+    const char *path; /* "spec.nodeName": see path.h */
+};
+
+/* Fields may be left zero, but for the resource. Strings are copied. */
+struct inf_watch {
+    const char *resource; /* "pods", or with group and version: "deployments.apps/v1" */
+    const char *ns;       /* NULL: all namespaces */
+    const struct inf_index *indexes;
+    size_t n_indexes; /* at most 16 */
+    bool coalesce;    /* of each object only the newest state is told, if changes come faster */
+};
+
+/**
+ * A copy of the objects that @watch selects. Begins to fill as soon as the loop runs.
+ *
+ * NULL, with @err, if the resource is not one that can be asked for. The informer lives until
+ * inf_informer_close() or inf_client_close().
+ */
+INF_API struct inf_informer *inf_informer_open(struct inf_client *client,
+                                               const struct inf_watch *watch,
+                                               struct inf_error *err);
+
+/** Closes one informer. May be called from its handlers. NULL is fine. */
+INF_API void inf_informer_close(struct inf_informer *informer);
+
+/** The copy. Lives as long as the informer. */
+INF_API const struct inf_store *inf_informer_store(const struct inf_informer *informer);
+
+/** Whether the first list has come in and was told to the handlers. */
+INF_API bool inf_informer_synced(const struct inf_informer *informer);
+
+/* ---- handlers ---- */
+
+/* What happens when a handler is slower than the cluster: its backlog of events is full. */
+enum inf_overflow {
+    INF_WAIT, /* stop reading from the server until there is room: nothing is lost, everybody waits
+               */
+    INF_COALESCE, /* keep only the newest state of each object: changes in between are not told, the
+                     end is the same */
+    INF_DROP,     /* forget the oldest events, and say so (on_gap) */
+};
+
+/*
+ * Embed in your own struct, fill in, and leave it alone until it is removed. Any of the functions
+ * may be NULL. They are called from the loop, never inside a call to this library, and may call any
+ * function of it.
+ */
+struct inf_handler {
+    /** One change. */
+    void (*on_event)(struct inf_handler *handler, const struct inf_event *event);
+
+    /** All that was there when the handler came, or at the first list, was told. Once. */
+    void (*on_synced)(struct inf_handler *handler);
+
+    /** There is a hole in what is told, or may be: before the events that follow it. */
+    void (*on_gap)(struct inf_handler *handler, const struct inf_gap *gap);
+
+    /** No more events in this turn of the loop: a good moment to write what was collected. */
+    void (*on_batch_end)(struct inf_handler *handler);
+
+    enum inf_overflow overflow;
+    uint32_t max_events; /* of backlog; 0: 4096 */
+    uint32_t max_bytes;  /* of objects in it; 0: 64 MiB */
+    uint32_t resync_s;   /* tell every object again this often (origin INF_RESYNC); 0: never */
+
+    void *reserved; /* the library's, from inf_handler_add() to inf_handler_remove() */
+};
+
+/**
+ * Tells @handler about every change from now on, after one `ADDED` for each object already in the
+ * cache: no change is missed and none told twice.
+ *
+ * Keeps @handler (not a copy) until inf_handler_remove() or the informer's end. Never calls back
+ * before it returns. May be called from a handler. Returns 0, or -INF_EINVAL if @handler is added
+ * already.
+ */
+INF_API int inf_handler_add(struct inf_informer *informer, struct inf_handler *handler);
+
+/**
+ * @handler is not called any more, not even for what it has in its backlog. At any time, also from
+ * its own functions. Harmless if it is not added.
+ */
+INF_API void inf_handler_remove(struct inf_handler *handler);
+
+/**
+ * Stops and starts the calls to @handler, for one whose own output is full. Events go to its
+ * backlog meanwhile, and `overflow` says what happens when that is full.
+ */
+INF_API void inf_handler_pause(struct inf_handler *handler);
+INF_API void inf_handler_resume(struct inf_handler *handler);
+
+/** Whether on_synced was called, or would have been. */
+INF_API bool inf_handler_synced(const struct inf_handler *handler);
+
+/** How many events wait for @handler. */
+INF_API size_t inf_handler_backlog(const struct inf_handler *handler);
+
+/** The library's version, "0.1.0". */
+INF_API const char *inf_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

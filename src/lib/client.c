@@ -1,0 +1,157 @@
+/*
+ * client.c - one cluster: the kubeconfig becomes a dialer, credentials and an address that sources
+ * can use.
+ */
+#include "lib/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+
+const char *inf_version(void)
+{
+    return INFORMER_VERSION;
+}
+
+/* ---- log ---- */
+
+static void client_on_log(struct log *log, enum log_level level, const char *line)
+{
+    struct inf_client *client = container_of(log, struct inf_client, log);
+    client->user_log(client->user_log_ctx, (enum inf_log_level)level, line);
+}
+
+_Static_assert((int)INF_LOG_ERROR == (int)LOG_ERROR && (int)INF_LOG_DEBUG == (int)LOG_DEBUG,
+               "the public levels are the internal ones");
+
+/* ---- opening ---- */
+
+static int open_tls(struct inf_client *client, struct inf_error *err)
+{
+    const struct kubeconfig *config = &client->config;
+    if (!config->https)
+        return 0;
+    client->tls = tls_context_new(&(struct tls_settings){.ca_pem = config->ca_pem,
+                                                         .cert_pem = config->cert_pem,
+                                                         .key_pem = config->key_pem,
+                                                         .insecure = config->insecure},
+                                  err);
+    return client->tls ? 0 : err_wrap(err, "%s, context '%s'", config->origin, config->context);
+}
+
+static void name_server(struct inf_client *client)
+{
+    const struct kubeconfig *c = &client->config;
+    bool usual = c->port == (c->https ? 443 : 80), v6 = strchr(c->host, ':');
+    const char *open = v6 ? "[" : "", *close = v6 ? "]" : "";
+    client->host_header = usual ? xasprintf("%s%s%s", open, c->host, close)
+                                : xasprintf("%s%s%s:%u", open, c->host, close, c->port);
+    client->url =
+        xasprintf("%s://%s%s", c->https ? "https" : "http", client->host_header, c->path_prefix);
+}
+
+static void connect_parts(struct inf_client *client)
+{
+    const struct kubeconfig *config = &client->config;
+    tcp_dialer_init(&client->tcp_dialer, &client->loop);
+    tls_dialer_init(&client->tls_dialer, &client->tcp_dialer.dialer, &client->loop.clock,
+                    client->tls, config->tls_server_name);
+    client->server = (struct api_server){
+        .clock = &client->loop.clock,
+        .dialer = client->tls ? &client->tls_dialer.dialer : &client->tcp_dialer.dialer,
+        .host = config->host,
+        .port = config->port,
+        .host_header = client->host_header,
+        .path_prefix = config->path_prefix,
+        .user_agent = client->user_agent,
+        .auth = {.token = config->token, .token_file = config->token_file},
+    };
+}
+
+static void client_free(struct inf_client *client)
+{
+    tls_context_unref(client->tls);
+    kubeconfig_free(&client->config);
+    free(client->host_header);
+    free(client->url);
+    free(client->user_agent);
+    free(client);
+}
+
+static void client_digest(const struct digest *digest, const struct str *parts, size_t n_parts,
+                          char ret[DIGEST_HEX + 1])
+{
+    const struct inf_client *client = container_of(digest, struct inf_client, digest);
+    unsigned char bytes[TLS_DIGEST_BYTES];
+    tls_digest(client->digest_key, parts, n_parts, bytes);
+    for (int i = 0; i < DIGEST_HEX / 2; i++)
+        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static struct inf_client *client_new(const struct inf_client_options *options)
+{
+    struct inf_client *client = NEW(struct inf_client);
+    client->log = (struct log){.level = (enum log_level)options->log_level, .emit = client_on_log};
+    client->user_log = options->log;
+    client->user_log_ctx = options->log_ctx;
+    client->user_agent =
+        xstrdup(options->user_agent ? options->user_agent : "informer/" INFORMER_VERSION);
+    rng_init(&client->rng);
+    tls_digest_key(client->digest_key);
+    client->digest.make = client_digest;
+    list_init(&client->informers);
+    list_init(&client->queues);
+    return client;
+}
+
+struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_client_options *options,
+                                   struct inf_error *err)
+{
+    static const struct inf_client_options none;
+    struct inf_client *client;
+    options = options ? options : &none;
+    client = client_new(options);
+    if (kubeconfig_load(options->kubeconfig, options->context, &client->config, err) < 0 ||
+        open_tls(client, err) < 0) {
+        client_free(client);
+        return NULL;
+    }
+    name_server(client);
+    if (loop_init(&client->loop, loop) < 0) { /* UNTESTED: libuv's own code never fails here */
+        err_set(err, INF_EIO, "libuv can't make a handle");
+        client_free(client);
+        return NULL;
+    }
+    connect_parts(client);
+    return client;
+}
+
+/* ---- the rest ---- */
+
+const char *inf_client_server(const struct inf_client *client)
+{
+    return client->url;
+}
+
+const char *inf_client_namespace(const struct inf_client *client)
+{
+    return client->config.namespace;
+}
+
+static void client_on_closed(struct loop *loop)
+{
+    client_free(container_of(loop, struct inf_client, loop));
+}
+
+void inf_client_close(struct inf_client *client)
+{
+    if (!client)
+        return;
+    informer_close_all(client);
+    queue_close_all(client);
+    loop_close(&client->loop, client_on_closed);
+}

@@ -1,0 +1,45 @@
+/*
+ * client.h - what a client's informers need to know of it.
+ */
+#ifndef LIB_CLIENT_H
+#define LIB_CLIENT_H
+
+#include "informer/informer.h"
+
+#include "base/log.h"
+#include "base/rng.h"
+#include "core/shape.h"
+#include "kube/api_source.h"
+#include "kube/kubeconfig.h"
+#include "loop/loop.h"
+#include "loop/tcp.h"
+#include "wire/tls.h"
+#include "wire/tls_digest.h"
+
+struct inf_client {
+    struct loop loop;
+    struct log log; /* hands lines to the user's hook */
+    void (*user_log)(void *ctx, enum inf_log_level level, const char *line);
+    void *user_log_ctx;
+    struct rng rng;
+    struct digest digest; /* hashes secret values, with `digest_key` */
+    unsigned char digest_key[TLS_DIGEST_KEY];
+
+    struct kubeconfig config;
+    struct tls_context *tls; /* NULL: plain HTTP */
+    struct tcp_dialer tcp_dialer;
+    struct tls_dialer tls_dialer;
+    struct api_server server;
+    char *host_header;
+    char *url;
+    char *user_agent;
+
+    struct list informers;
+    struct list queues;
+};
+
+/* Closes all that is open. */
+void informer_close_all(struct inf_client *client);
+void queue_close_all(struct inf_client *client);
+
+#endif

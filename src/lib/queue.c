@@ -1,0 +1,29 @@
+/*
+ * queue.c - a work queue on the loop of a client, which closes with it. What it does is
+ * core/workqueue.c's.
+ */
+#include "base/base.h"
+#include "base/err.h"
+#include "core/workqueue.h"
+#include "lib/client.h"
+
+struct inf_queue *inf_queue_open(struct inf_client *client, struct inf_worker *worker,
+                                 const struct inf_queue_options *options, struct inf_error *err)
+{
+    struct siphash_key hash_key = {rng_next(&client->rng), rng_next(&client->rng)};
+    struct inf_queue *queue;
+    if (!worker->work) {
+        err_set(err, INF_EINVAL, "a worker without work()");
+        return NULL;
+    }
+    queue = workqueue_new(&client->loop.clock, worker, options, &hash_key,
+                          client->user_log ? &client->log : NULL);
+    list_push(&client->queues, &queue->node);
+    return queue;
+}
+
+void queue_close_all(struct inf_client *client)
+{
+    list_for_each_safe(node, &client->queues)
+        inf_queue_close(container_of(node, struct inf_queue, node));
+}
