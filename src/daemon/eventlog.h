@@ -1,0 +1,14 @@
+/*
+ * eventlog.h - a change as one line of JSON.
+ */
+#ifndef DAEMON_EVENTLOG_H
+#define DAEMON_EVENTLOG_H
+
+#include "informer/event.h"
+
+#include "base/buf.h"
+
+/* Adds the record of @event, newline included. */
+void eventlog_put(struct buf *out, const struct inf_event *event);
+
+#endif

@@ -1,0 +1,125 @@
+#include "daemon/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "informer/informer.h"
+
+static const char help[] =
+    "Usage: informerd watch RESOURCE [options]\n"
+    "\n"
+    "Prints one JSON line for each object that is there, and then for each change, for ever: what\n"
+    "ends other watches (a restarted server, an expired version) only makes it catch up.\n"
+    "\n"
+    "RESOURCE is a plural name of the core group (pods, configmaps), or name.group/version\n"
+    "(deployments.apps/v1, widgets.example.com/v1).\n"
+    "\n"
+    "  -n, --namespace NS   only this namespace; default: the one of the kubeconfig's context\n"
+    "  -A, --all-namespaces all namespaces\n"
+    "      --kubeconfig F   default: the files of $KUBECONFIG, then ~/.kube/config\n"
+    "      --context NAME   default: the kubeconfig's current context\n"
+    "  -o, --output FORMAT  jsonl: one JSON object a line (the only one so far)\n"
+    "  -v, --verbose        tell every step on stderr\n"
+    "  -h, --help           this text\n"
+    "  -V, --version\n"
+    "\n"
+    "Each line has: time (received, UTC), type (ADDED MODIFIED DELETED), origin (initial: was\n"
+    "there at the start; live; relist: found by comparing after an interruption), kind,\n"
+    "namespace, name, uid, rv (resource version), and on DELETED final: whether the last state\n"
+    "is known.\n"
+    "\n"
+    "Ends at SIGINT or SIGTERM with 0. Other exit codes: 64 wrong usage, 74 output failed,\n"
+    "78 kubeconfig can't be used.\n";
+
+enum {
+    OPT_KUBECONFIG = 256,
+    OPT_CONTEXT,
+};
+
+static const struct option long_options[] = {
+    {"namespace", required_argument, NULL, 'n'},
+    {"all-namespaces", no_argument, NULL, 'A'},
+    {"kubeconfig", required_argument, NULL, OPT_KUBECONFIG},
+    {"context", required_argument, NULL, OPT_CONTEXT},
+    {"output", required_argument, NULL, 'o'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static int usage(const char *what, const char *detail)
+{
+    fprintf(stderr, "informerd: %s%s; try 'informerd --help'\n", what, detail);
+    return EX_USAGE;
+}
+
+static int say(const char *text, struct options *ret)
+{
+    ret->command = COMMAND_DONE;
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "informerd: stdout: %s\n", strerror(errno));
+    return EX_IOERR;
+}
+
+/* getopt's own sentences would not say where to read on. @argv is what it has looked at last. */
+static int bad_option(int option, char **argv)
+{
+    const char *word = argv[optind - 1];
+    char letter[] = {'-', (char)optopt, '\0'};
+    bool is_long = strncmp(word, "--", 2) == 0;
+    if (option == ':')
+        return usage("a value is missing after ", word);
+    if (is_long && optopt)
+        return usage("no value belongs to ", word);
+    return usage("unknown option ", is_long ? word : letter);
+}
+
+/* One option. Returns 0 or an exit code. */
+static int take(int option, char **argv, const char *value, struct options *ret)
+{
+    switch (option) {
+    case 'n': ret->ns = value; return 0;
+    case 'A': ret->all_namespaces = true; return 0;
+    case OPT_KUBECONFIG: ret->kubeconfig = value; return 0;
+    case OPT_CONTEXT: ret->context = value; return 0;
+    case 'v': ret->verbose = true; return 0;
+    case 'o': return strcmp(value, "jsonl") == 0 ? 0 : usage("output is 'jsonl', not ", value);
+    case 'h': return say(help, ret);
+    case 'V': printf("informerd %s\n", inf_version()); return say("", ret);
+    default: return bad_option(option, argv);
+    }
+}
+
+static int take_words(int argc, char **argv, struct options *ret)
+{
+    if (argc == 0)
+        return usage("no command", "");
+    if (strcmp(argv[0], "watch") != 0)
+        return usage("unknown command ", argv[0]);
+    if (argc == 1)
+        return usage("watch what? Name a resource, as in 'informerd watch pods'", "");
+    if (argc > 2)
+        return usage("one resource at a time, so what is ", argv[2]);
+    ret->resource = argv[1];
+    return 0;
+}
+
+int options_parse(int argc, char **argv, struct options *ret)
+{
+    int option, rc;
+    *ret = (struct options){.command = COMMAND_WATCH};
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":n:Ao:vhV", long_options, NULL)) != -1) {
+        rc = take(option, argv, optarg, ret);
+        if (rc || ret->command == COMMAND_DONE)
+            return rc;
+    }
+    if (ret->ns && ret->all_namespaces)
+        return usage("either --namespace or --all-namespaces", "");
+    return take_words(argc - optind, argv + optind, ret);
+}
