@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+"""test_cli.py INFORMERD RECORDINGS: the daemon as whoever types its name meets it. Says its results as TAP.
+
+Nothing waits for a fixed time: what must happen is polled for, and a deadline that no machine should need says when it
+did not.
+"""
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from server import Recording, Server, make_certificate
+
+INFORMERD, RECORDINGS = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+DEADLINE = 60  # seconds; for a machine that does ten other things, under a sanitizer
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+clusters: [{{name: c, cluster: {{server: "{server}"{more}}}}}]
+users: [{{name: u, user: {{}}}}]
+contexts: [{{name: x, context: {{cluster: c, user: u, namespace: default}}}}]
+current-context: x
+"""
+
+
+def wait_until(true, what):
+    end = time.monotonic() + DEADLINE
+    while not true():
+        if time.monotonic() > end:
+            raise AssertionError(f'waited {DEADLINE} s for nothing: {what}')
+        time.sleep(0.02)
+
+
+class Daemon:
+    """A running informerd; its stderr goes to a file, its stdout to a pipe that the test reads if it likes."""
+
+    def __init__(self, folder, *arguments, stdout=subprocess.PIPE):
+        self.log = folder / 'stderr'
+        with open(self.log, 'wb') as log:
+            self.child = subprocess.Popen([INFORMERD, *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=log,
+                                          env=environment(folder))
+        self.stdout = self.child.stdout
+
+    def said(self):
+        return self.log.read_text()
+
+    def signal(self, number=signal.SIGTERM):
+        self.child.send_signal(number)
+
+    def status(self):
+        """Its exit status, once it has ended by itself."""
+        return self.child.wait(DEADLINE)
+
+    def alive(self):
+        return self.child.poll() is None
+
+    def resident(self):
+        """Bytes of memory it holds now."""
+        with open(f'/proc/{self.child.pid}/statm') as f:
+            return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+    def stop(self):
+        if self.alive():
+            self.child.kill()
+        self.child.wait()
+        if self.stdout:
+            self.stdout.close()
+
+
+def environment(folder):
+    """Nothing of the caller's own cluster; sanitizers that don't keep freed memory, so that growth is growth."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith('KUBE')}
+    env['HOME'] = str(folder)
+    env['ASAN_OPTIONS'] = env.get('ASAN_OPTIONS', '') + ':quarantine_size_mb=4'
+    return env
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix='test_cli.')))
+        self.widgets = Recording(RECORDINGS / 'widgets-watchlist.http')
+
+    def run_it(self, *arguments, **more):
+        return subprocess.run([INFORMERD, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=DEADLINE, env=environment(self.folder), **more)
+
+    def kubeconfig(self, server, more=''):
+        path = self.folder / 'kubeconfig'
+        path.write_text(KUBECONFIG.format(server=server, more=more))
+        return f'--kubeconfig={path}'
+
+    def start(self, *arguments, **more):
+        daemon = Daemon(self.folder, *arguments, **more)
+        self.stack.callback(daemon.stop)
+        return daemon
+
+    def serve(self, **more):
+        return self.stack.enter_context(Server(self.widgets, **more))
+
+    def watch(self, server, **more):
+        return self.start('watch', 'widgets.example.com/v1', self.kubeconfig(server.url), **more)
+
+    def assert_refused(self, result, status, *parts):
+        """That status, nothing on stdout, and one line on stderr that says what would be right."""
+        self.assertEqual((result.returncode, result.stdout), (status, ''), result.stderr)
+        self.assertRegex(result.stderr, r'\Ainformerd: [^\n]+\n\Z')
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+
+class Words(Case):
+    """What it says when nothing needs to run."""
+
+    def test_help_goes_to_stdout(self):
+        for option in ('--help', '-h'):
+            result = self.run_it(option)
+            self.assertEqual((result.returncode, result.stderr), (0, ''))
+            self.assertTrue(result.stdout.startswith('Usage: informerd watch RESOURCE [options]\n'))
+            self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
+
+    def test_help_names_every_option_and_exit_code(self):
+        text = self.run_it('--help').stdout
+        for word in ('--namespace', '--all-namespaces', '--kubeconfig', '--context', '--output', '--verbose', '--help',
+                     '--version', '64', '74', '78'):
+            self.assertIn(word, text)
+
+    def test_version_is_one_line(self):
+        for option in ('--version', '-V'):
+            result = self.run_it(option)
+            self.assertRegex(result.stdout, r'\Ainformerd \d+\.\d+\.\d+\n\Z')
+            self.assertEqual((result.returncode, result.stderr), (0, ''))
+
+    def test_help_that_nobody_could_read_is_a_failure(self):
+        with open('/dev/full', 'w') as full:
+            for option in ('--help', '--version'):
+                result = subprocess.run([INFORMERD, option], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(result.returncode, 74)
+                self.assertRegex(result.stderr, r'\Ainformerd: stdout: [^\n]+\n\Z')
+
+
+class Usage(Case):
+    """Wrong usage: status 64 and one line that helps."""
+
+    def test_wrong_words(self):
+        for arguments, part in [
+                ([], 'no command'),
+                (['wach'], 'wach'),
+                (['watch'], 'informerd watch pods'),
+                (['watch', 'pods', 'nodes'], 'nodes'),
+                (['watch', 'pods', '--nope'], '--nope'),
+                (['watch', 'pods', '-x'], 'x'),
+                (['watch', 'pods', '--namespace'], 'namespace'),
+                (['watch', 'pods', '--kubeconfig'], 'kubeconfig'),
+                (['watch', 'pods', '--verbose=5'], 'verbose'),
+                (['watch', 'pods', '-o', 'xml'], 'jsonl'),
+                (['watch', 'pods', '-n', 'shop', '-A'], '--all-namespaces'),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.assert_refused(self.run_it(*arguments), 64, part, '--help')
+
+    def test_words_that_only_a_server_s_address_lets_us_check(self):
+        config = self.kubeconfig('http://127.0.0.1:1')
+        for arguments, part in [
+                (['Pods'], "'pods'"),
+                (['deployments.apps'], 'deployments.apps/v1'),
+                ([''], "'pods'"),
+                (['pods', '-n', 'Shop'], 'lower case'),
+                (['pods', '-n', ''], 'lower case'),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.assert_refused(self.run_it('watch', *arguments, config), 64, part)
+
+
+class Configuration(Case):
+    """A kubeconfig that can't be used: status 78, and the file's name."""
+
+    def refused(self, text, *parts):
+        path = self.folder / 'bad'
+        path.write_text(text)
+        self.assert_refused(self.run_it('watch', 'pods', '--kubeconfig', path), 78, str(path), *parts)
+
+    def test_no_file_at_all(self):
+        self.assert_refused(self.run_it('watch', 'pods', '--kubeconfig', '/nowhere/config'), 78, '/nowhere/config')
+        self.assert_refused(self.run_it('watch', 'pods'), 78, 'kubeconfig')
+
+    def test_files_that_make_no_sense(self):
+        self.refused('{{{')
+        self.refused('')
+        self.refused('just words\n')
+        self.refused(KUBECONFIG.format(server='ftp://example.com', more=''), 'https://')
+        self.refused(KUBECONFIG.format(server='https://example.com', more='').replace('current-context: x', ''))
+        self.refused(KUBECONFIG.format(server='https://example.com', more='').replace('cluster: c,', 'cluster: d,'))
+
+    def test_no_such_context(self):
+        config = self.kubeconfig('https://example.com')
+        self.assert_refused(self.run_it('watch', 'pods', config, '--context', 'nope'), 78, 'nope')
+
+    def test_a_certificate_that_is_none(self):
+        config = self.kubeconfig('https://127.0.0.1:1', ', certificate-authority: missing.crt')
+        self.assert_refused(self.run_it('watch', 'pods', config), 78, 'missing.crt')
+
+
+class Manners(Case):
+    """Servers that are not there, readers that go away, and signals."""
+
+    def test_a_server_that_refuses_is_tried_again_until_a_signal(self):
+        with socket.socket() as nobody:
+            nobody.bind(('127.0.0.1', 0))  # bound, so nobody else can be there; not listening, so it refuses
+            config = self.kubeconfig(f'http://127.0.0.1:{nobody.getsockname()[1]}')
+            for number in (signal.SIGTERM, signal.SIGINT):
+                daemon = self.start('watch', 'pods', config)
+                wait_until(lambda: daemon.said().count('trying again in') >= 2, 'a second attempt')
+                daemon.signal(number)
+                self.assertEqual(daemon.status(), 0, daemon.said())
+                self.assertEqual(daemon.stdout.read(), b'')
+                self.assertIn('refused', daemon.said())
+
+    def test_lines_come_out_and_a_signal_ends_it(self):
+        server = self.serve(changes=16)
+        daemon = self.watch(server)
+        lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 16)]
+        self.assertEqual([(l['type'], l['name']) for l in lines[:4]],
+                         [('ADDED', 'widget-1'), ('ADDED', 'widget-2'), ('ADDED', 'widget-3'),
+                          ('MODIFIED', 'widget-1')])
+        self.assertEqual([l['rv'] for l in lines[3:]], [str(1000 + i) for i in range(16)])
+        self.assertIn('/apis/example.com/v1/namespaces/default/widgets?', server.requests[0])
+        daemon.signal()
+        self.assertEqual(daemon.status(), 0, daemon.said())
+        self.assertEqual(daemon.stdout.read(), b'')
+
+    def test_by_tls_too(self):
+        certificate = make_certificate(self.folder)
+        server = self.serve(changes=16, certificate=certificate)
+        config = self.kubeconfig(server.url, f', certificate-authority: {certificate[0]}')
+        daemon = self.start('watch', 'widgets.example.com/v1', config, '-A')
+        self.assertEqual(json.loads(daemon.stdout.readline())['name'], 'widget-1')
+        self.assertIn('/apis/example.com/v1/widgets?', server.requests[0])
+        daemon.signal()
+        self.assertEqual(daemon.status(), 0, daemon.said())
+
+    def test_a_server_nobody_vouches_for_is_not_spoken_to(self):
+        server = self.serve(certificate=make_certificate(self.folder))
+        daemon = self.watch(server)
+        wait_until(lambda: 'trying again' in daemon.said(), 'a refusal')
+        self.assertIn('certificate', daemon.said())
+        self.assertEqual(server.requests, [])
+        daemon.signal()
+        self.assertEqual(daemon.status(), 0, daemon.said())
+
+    def test_a_reader_that_has_seen_enough_ends_it(self):
+        daemon = self.watch(self.serve(changes=None))
+        daemon.stdout.readline()
+        daemon.stdout.close()  # | head -1
+        self.assertEqual(daemon.status(), 0, daemon.said())
+
+    def test_a_full_disk_is_said(self):
+        with open('/dev/full', 'wb') as full:
+            daemon = self.watch(self.serve(changes=16), stdout=full)
+            self.assertEqual(daemon.status(), 74)
+        self.assertIn('informerd: stdout: ', daemon.said())
+
+
+class Held(Case):
+    """Changes without end, and nobody reads."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.serve(changes=None)
+        self.daemon = self.watch(self.server)
+        # It may only be slow; then the checks below are weaker, not wrong.
+        wait_until(lambda: self.server.sent > 1024 * 1024 and self.server.quiet_for() > 1, 'the server being held')
+
+    def test_the_server_waits_and_memory_stays_bounded(self):
+        sent = self.server.sent
+        end = time.monotonic() + 2
+        wait_until(lambda: time.monotonic() > end, 'two seconds')
+        self.assertTrue(self.daemon.alive())
+        self.assertLess(self.server.sent - sent, 16 * 1024 * 1024)
+        self.assertLess(self.server.sent, 64 * 1024 * 1024)
+        self.assertLess(self.daemon.resident(), 128 * 1024 * 1024)
+
+    def test_when_somebody_reads_again_nothing_is_missing(self):
+        sent = self.server.sent
+        versions = []
+        while self.server.sent < 2 * sent:  # far more than any buffer between us
+            line = json.loads(self.daemon.stdout.readline())
+            if line['type'] == 'MODIFIED':
+                versions.append(int(line['rv']))
+        self.assertEqual(versions, list(range(1000, 1000 + len(versions))))
+
+    def test_one_signal_waits_for_the_reader_and_ends_with_a_whole_line(self):
+        self.daemon.signal()
+        wait_until(lambda: self.server.left, 'the connection being closed')
+        self.assertTrue(self.daemon.alive())
+        text = self.daemon.stdout.read()
+        self.assertEqual(self.daemon.status(), 0, self.daemon.said())
+        self.assertTrue(text.endswith(b'}\n'))
+        self.assertGreater(text.count(b'\n'), 100)
+
+    def test_a_second_signal_ends_at_once(self):
+        self.daemon.signal()
+        wait_until(lambda: self.server.left, 'the first signal being heard')
+        self.daemon.signal()
+        self.assertEqual(self.daemon.status(), 128 + signal.SIGTERM)
+
+
+class Tap(unittest.TestResult):
+    """One line a case, as .ci/test counts them; what went wrong stands below it."""
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.problems = []
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.problems += traceback.format_exception(*err)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.problems += traceback.format_exception(*err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self.problems += [str(subtest), *traceback.format_exception(*err)]
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        print(f'{"not ok" if self.problems else "ok"} {self.testsRun} - {test.id().split(".", 1)[1]}')
+        for line in ''.join(self.problems).splitlines():
+            print(f'# {line}')
+        sys.stdout.flush()
+
+
+suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
+print(f'1..{suite.countTestCases()}', flush=True)
+result = Tap()
+suite.run(result)
+sys.exit(not result.wasSuccessful())

@@ -1,0 +1,60 @@
+/*
+ * replay.c - replay DIRECTORY: gives a target every file of its corpus, and every beginning of it.
+ * What must hold, the target says; what it may not touch, the sanitizers do.
+ */
+#include <dirent.h>
+
+#include "base/file.h"
+#include "fuzz.h"
+
+enum {
+    FILE_MAX = 1024 * 1024,
+    PREFIXES_MAX = 4096, /* longer files are given whole only */
+};
+
+/* In memory that ends where the bytes end. */
+static void give(const char *text, size_t len)
+{
+    uint8_t *copy = xmalloc(len ? len : 1);
+    memcpy(copy, text, len);
+    LLVMFuzzerTestOneInput(copy, len);
+    free(copy);
+}
+
+static int replay(const char *directory, const char *name)
+{
+    char *path = xasprintf("%s/%s", directory, name), *text;
+    struct inf_error err;
+    size_t len;
+    int rc = file_read(path, FILE_MAX, &text, &len, &err);
+    free(path);
+    if (rc < 0) {
+        fprintf(stderr, "%s\n", err.text);
+        return rc;
+    }
+    for (size_t cut = len > PREFIXES_MAX ? len : 0; cut <= len; cut++)
+        give(text, cut);
+    free(text);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    DIR *directory = argc == 2 ? opendir(argv[1]) : NULL;
+    const struct dirent *entry;
+    size_t files = 0;
+    int rc = 0;
+    if (!directory) {
+        fprintf(stderr, "usage: replay DIRECTORY\n");
+        return 2;
+    }
+    while (rc == 0 && (entry = readdir(directory)))
+        if (entry->d_name[0] != '.') {
+            rc = replay(argv[1], entry->d_name);
+            files++;
+        }
+    closedir(directory);
+    if (rc == 0 && !files)
+        fprintf(stderr, "%s is empty\n", argv[1]);
+    return rc == 0 && files ? 0 : 1;
+}

@@ -1,0 +1,127 @@
+/*
+ * apiserver.h - an API server for stories: a source (seam/source.h) in virtual time, with a history
+ * of its own.
+ *
+ * It knows one resource. Each write makes a new resource version and is told to the watch under
+ * way, if any; a watch from an older version gets what happened since, or INF_EGONE if that was
+ * compacted away. Lists come in pages whose tokens stand for a version, and expire with it. An
+ * answer takes APISERVER_LATENCY_MS. Faults come when the story says so.
+ */
+#ifndef TEST_APISERVER_H
+#define TEST_APISERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/object.h"
+#include "seam/source.h"
+#include "sim.h"
+
+enum {
+    APISERVER_LATENCY_MS = 10,
+};
+
+struct change {
+    uint64_t version;
+    enum source_type type;
+    struct inf_object *object; /* NULL: a bookmark */
+};
+
+/* What there is, in key order. */
+struct snapshot {
+    struct inf_object **objects; /* borrowed from the history */
+    size_t count;
+};
+
+struct apiserver {
+    struct source source;
+    struct sim *sim;
+    struct sim_io io;
+    struct timer answer;
+
+    struct change *history; /* every write there ever was, in order */
+    size_t n_history;
+    size_t history_capacity;
+    struct snapshot now;
+    uint64_t version;
+    uint64_t compacted; /* versions before this one are forgotten */
+    unsigned uids;
+    const char *poison; /* the key of an object that can't be read; NULL: all can */
+
+    /* what it is like */
+    bool no_watch_list; /* refuses it */
+    bool withhold_end;  /* watch-lists get no end bookmark */
+    bool ignore_limit;
+    unsigned burst;   /* so many events at most before the engine's turn; 0: one */
+    bool pages_cache; /* pages also lists at version "0", as servers without a watch cache do */
+
+    /* the request under way */
+    struct source_user *user; /* NULL: none */
+    struct source_request request;
+    char *asked;             /* its version */
+    char *token;             /* its continue token */
+    uint64_t after;          /* the version the watch has got to */
+    struct snapshot sending; /* what a list or a watch-list is still to send, from `sent` on */
+    size_t sent;
+    uint64_t sending_version;
+    bool open;    /* it was answered */
+    bool filling; /* objects of `sending` are still to be sent */
+    bool paused;
+    bool silent;          /* sends nothing more on this request */
+    struct inf_error end; /* code 0: not yet */
+    size_t end_after;     /* so many events later */
+
+    /* what the next requests are answered with, instead of what they ask for */
+    struct inf_error refusal;
+    unsigned refusals;
+    unsigned requests; /* how many there were */
+    char *asked_for;   /* the last few requests, for a story to look at: "watch-list 5; list 0
+                          limit=500; " */
+};
+
+void apiserver_init(struct apiserver *a, struct sim *sim);
+void apiserver_done(struct apiserver *a);
+
+/* Creates or changes the object `namespace/name`. */
+void apiserver_put(struct apiserver *a, const char *key);
+/* The same with a value for spec.n. */
+void apiserver_put_n(struct apiserver *a, const char *key, int n);
+/* Writes an object as it is: for odd ones. */
+void apiserver_put_text(struct apiserver *a, const char *text);
+void apiserver_delete(struct apiserver *a, const char *key);
+/* What `namespace/name` is now; NULL if it is not. */
+const struct inf_object *apiserver_get(const struct apiserver *a, const char *key);
+
+/* What was there before the change that made @object; NULL: nothing. */
+const struct inf_object *apiserver_before(const struct apiserver *a,
+                                          const struct inf_object *object);
+
+/* Forgets the history: who watches from an older version than now gets INF_EGONE. */
+void apiserver_compact(struct apiserver *a);
+void apiserver_bookmark(struct apiserver *a);
+/* Goes back to what was true at @version, as a restored backup does. */
+void apiserver_restore(struct apiserver *a, uint64_t version);
+
+/* Ends the request under way: as a server does each few minutes, or as a network does. */
+void apiserver_end(struct apiserver *a);
+void apiserver_cut(struct apiserver *a);
+/* Ends it with any error, after what was written so far was sent. */
+void apiserver_end_with(struct apiserver *a, int code, const char *text);
+/* Ends it with any error after @n more events, whether there is more to send or not. */
+void apiserver_end_after(struct apiserver *a, size_t n, int code, const char *text);
+
+/* Says nothing more on the request under way, like a dead peer. */
+void apiserver_fall_silent(struct apiserver *a);
+
+/* Sends part of an event on the request under way. */
+void apiserver_progress(struct apiserver *a);
+
+/* Answers the next @n requests with this error. */
+void apiserver_refuse(struct apiserver *a, unsigned n, int code, uint32_t retry_after_ms,
+                      const char *text);
+
+/* What was asked for since the last time; the caller frees it. */
+char *apiserver_asked_for(struct apiserver *a);
+
+#endif

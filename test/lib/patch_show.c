@@ -1,0 +1,55 @@
+/*
+ * patch_show.c - diffs for the eyes of who reads a test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "patch.h"
+
+static void put_change(struct buf *out, const struct inf_change *c)
+{
+    buf_printf(out, "%c %s ", "+-~%"[c->op], c -> path);
+    if (c->at != INF_DIFF_END)
+        buf_printf(out, "@%zu ", c->at);
+    if (c->old_value.json)
+        buf_put(out, c->old_value.json, c->old_value.len);
+    if (c->op == INF_DIFF_REPLACE || c->op == INF_DIFF_REORDER)
+        buf_puts(out, " -> ");
+    if (c->new_value.json)
+        buf_put(out, c->new_value.json, c->new_value.len);
+}
+
+char *patch_lines(const struct inf_diff *diff)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < inf_diff_count(diff); i++) {
+        if (i)
+            buf_putc(&out, '\n');
+        put_change(&out, inf_diff_get(diff, i));
+    }
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+char *patch_json(const char *text)
+{
+    char *copy = xstrdup(text);
+    for (char *c = copy; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    return copy;
+}
+
+void patch_assert(const struct inf_diff *diff, struct str old_text, struct str new_text)
+{
+    struct buf why = {0};
+    if (!patch_gives(diff, old_text, new_text, &why))
+        fail_msg("%.*s\n%.*s\n%s\n%.*s", STR_FMT(old_text), STR_FMT(new_text), patch_lines(diff),
+                 (int)why.len, why.bytes);
+    buf_free(&why);
+}

@@ -1,0 +1,174 @@
+#include "source_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/object.h"
+#include "recording.h"
+
+static void act_if(struct source_world *w, enum world_moment now)
+{
+    assert_false(w->calling);
+    assert_non_null(w->api);
+    if (w->when != now)
+        return;
+    w->when = WORLD_NEVER;
+    w->act(w);
+}
+
+static void world_on_open(struct source_user *user)
+{
+    struct source_world *w = container_of(user, struct source_world, user);
+    buf_puts(&w->told, "open\n");
+    act_if(w, WORLD_IN_OPEN);
+}
+
+static void world_on_event(struct source_user *user, const struct source_event *e)
+{
+    static const char *const names[] = {"ADDED",    "MODIFIED", "DELETED",
+                                        "BOOKMARK", "PAGE_END", "SKIPPED"};
+    struct source_world *w = container_of(user, struct source_world, user);
+    assert_int_equal(e->received_us, clock_wall_us(&w->sim.clock));
+    buf_puts(&w->told, names[e->type]);
+    if (e->object)
+        buf_printf(&w->told, " %.*s", STR_FMT(object_key(e->object)));
+    buf_printf(&w->told, " %s%s", e->resource_version, e->initial_end ? " end" : "");
+    if (e->object && w->whole)
+        buf_printf(&w->told, " %s", inf_object_json(e->object, NULL));
+    if (e->type == SOURCE_PAGE_END && e->continue_token[0])
+        buf_printf(&w->told, " then %s", e->continue_token);
+    if (e->type == SOURCE_SKIPPED)
+        buf_printf(&w->told, "%s", e->text); /* behind its version, which is "" */
+    buf_putc(&w->told, '\n');
+    act_if(w, e->type == SOURCE_PAGE_END ? WORLD_IN_PAGE_END : WORLD_IN_EVENT);
+}
+
+static void world_on_end(struct source_user *user, const struct inf_error *why)
+{
+    struct source_world *w = container_of(user, struct source_world, user);
+    struct inf_error before = *why;
+    buf_printf(&w->told, "%s: %s\n", inf_error_name(why->code), why->text);
+    act_if(w, WORLD_IN_END);
+    assert_memory_equal(&before, why, sizeof(before)); /* lent until we return, whatever we do */
+}
+
+static void world_on_progress(struct source_user *user)
+{
+    struct source_world *w = container_of(user, struct source_world, user);
+    w->n_progress++; /* depends on how the bytes came: no part of what is told */
+    act_if(w, WORLD_IN_PROGRESS);
+}
+
+static const struct source_user_ops world_ops = {
+    .on_open = world_on_open,
+    .on_event = world_on_event,
+    .on_progress = world_on_progress,
+    .on_end = world_on_end,
+};
+
+void source_world_init(struct source_world *w, const char *resource, const char *ns)
+{
+    struct resource r;
+    struct inf_error err;
+    *w = (struct source_world){.user = {&world_ops}};
+    sim_init(&w->sim);
+    pipe_dialer_init(&w->pipes, &w->sim);
+    w->server = (struct api_server){.clock = &w->sim.clock,
+                                    .dialer = &w->pipes.dialer,
+                                    .host = "kube.test",
+                                    .port = 6443,
+                                    .host_header = "kube.test:6443",
+                                    .path_prefix = "",
+                                    .user_agent = "story/1"};
+    assert_int_equal(resource_parse(resource, &r, &err), 0);
+    w->api = api_source_new(&w->server, &r, ns, NULL);
+    w->source = api_source_source(w->api);
+}
+
+void source_world_close(struct source_world *w)
+{
+    if (w->api)
+        api_source_close(w->api);
+    w->api = NULL;
+}
+
+void source_world_done(struct source_world *w)
+{
+    source_world_close(w);
+    sim_done(&w->sim);
+    pipe_dialer_done(&w->pipes);
+    buf_free(&w->told);
+}
+
+void source_world_open(struct source_world *w, const struct source_request *request)
+{
+    w->calling = true;
+    source_open(w->source, request, &w->user);
+    w->calling = false;
+}
+
+void source_world_ask_for(struct source_world *w, enum source_want want, const char *version)
+{
+    source_world_open(
+        w, &(struct source_request){.want = want, .resource_version = version, .timeout_s = 300});
+}
+
+struct pipe *source_world_ask_with(struct source_world *w, const struct source_request *request)
+{
+    source_world_open(w, request);
+    sim_run(&w->sim);
+    return w->pipes.last;
+}
+
+struct pipe *source_world_ask(struct source_world *w)
+{
+    source_world_ask_for(w, SOURCE_WATCH_LIST, "");
+    sim_run(&w->sim);
+    return w->pipes.last;
+}
+
+void source_world_play(struct source_world *w, struct pipe *pipe, const char *name)
+{
+    struct recording r;
+    recording_open(&r, name);
+    pipe_send(pipe, r.wire.bytes, r.wire.len);
+    recording_close(&r);
+    sim_run(&w->sim);
+}
+
+void source_world_told(struct source_world *w, const char *expected)
+{
+    buf_putc(&w->told, '\0');
+    assert_string_equal(w->told.bytes, expected);
+    buf_clear(&w->told);
+}
+
+void send_chunk(struct pipe *pipe, const char *text)
+{
+    char *chunk = xasprintf("%zx\r\n%s\r\n", strlen(text), text);
+    pipe_sends(pipe, chunk);
+    free(chunk);
+}
+
+void source_world_tells(const struct source_request *request, const char *body,
+                        const char *expected)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    source_world_init(&w, "configmaps", NULL);
+    pipe = source_world_ask_with(&w, request);
+    pipe_sends(pipe, WATCH_HEAD);
+    send_chunk(pipe, body);
+    pipe_sends(pipe, WATCH_LAST);
+    sim_run(&w.sim);
+    source_world_told(&w, expected);
+    assert_true(pipe_closed(pipe));
+    source_world_done(&w);
+}

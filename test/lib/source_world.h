@@ -1,0 +1,94 @@
+/*
+ * source_world.h - an API source, a user that writes down what it is told, and a server that the
+ * test plays.
+ *
+ *     source_world_init(&w, "pods", NULL);
+ *     pipe = source_world_ask(&w);                      the request is in pipe->written now
+ *     source_world_play(&w, pipe, "pods-watchlist");    a recording
+ *     source_world_told(&w, "open\nADDED default/web 282\n...");
+ *     source_world_done(&w);
+ *
+ * The user checks the rules of source.h: nothing is told inside a call to the source, or after it
+ * was closed.
+ */
+#ifndef TEST_SOURCE_WORLD_H
+#define TEST_SOURCE_WORLD_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "kube/api_source.h"
+#include "pipe_stream.h"
+#include "seam/source.h"
+#include "sim.h"
+
+enum world_moment {
+    WORLD_NEVER,
+    WORLD_IN_OPEN,
+    WORLD_IN_EVENT,
+    WORLD_IN_END,
+    WORLD_IN_PAGE_END,
+    WORLD_IN_PROGRESS,
+};
+
+struct source_world {
+    struct source_user user; /* first */
+    struct sim sim;
+    struct pipe_dialer pipes;
+    struct api_server server;
+    struct api_source *api; /* NULL once closed */
+    struct source *source;
+    struct buf told;        /* a line for each callback */
+    size_t n_progress;      /* calls of on_progress */
+    bool whole;             /* the lines of events have the object's text too */
+    bool calling;           /* one of the source's functions: nothing may be told now */
+    enum world_moment when; /* to do this, once: */
+    void (*act)(struct source_world *w);
+};
+
+/* The server is kube.test:6443, by TCP, without credentials. */
+void source_world_init(struct source_world *w, const char *resource, const char *ns);
+void source_world_close(struct source_world *w); /* harmless if it is */
+void source_world_done(struct source_world *w);
+
+void source_world_open(struct source_world *w, const struct source_request *request);
+
+void source_world_ask_for(struct source_world *w, enum source_want want, const char *version);
+
+/* Asks for everything and lets the request go out. Returns the connection it went to. */
+struct pipe *source_world_ask(struct source_world *w);
+
+/* The same with a request of the test's own. */
+struct pipe *source_world_ask_with(struct source_world *w, const struct source_request *request);
+
+/* Sends a recorded answer and lets everything happen. */
+void source_world_play(struct source_world *w, struct pipe *pipe, const char *recording);
+
+/* Checks what was told since the last time; forgets it. */
+void source_world_told(struct source_world *w, const char *expected);
+
+/* ---- answers made by hand ---- */
+
+#define WATCH_HEAD \
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+#define WATCH_END  "kube.test:6443: the server ended the watch\n"
+#define WATCH_LAST "0\r\n\r\n"
+
+#define LIST_END  "INF_EEOF: kube.test:6443: the list is complete\n"
+#define LIST_HEAD "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\","
+#define LIST_META "\"metadata\":{\"resourceVersion\":\"9\"}"
+#define ITEM(name) \
+    "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"" name "\",\"resourceVersion\":\"5\"}}"
+
+/* A world in which @request is answered with @body, in one chunk, tells exactly @expected and
+ * closes the connection. */
+void source_world_tells(const struct source_request *request, const char *body,
+                        const char *expected);
+
+void send_chunk(struct pipe *pipe, const char *text);
+
+#define POD(name, version)                                           \
+    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"" name \
+    "\",\"resourceVersion\":\"" version "\"}}}\n"
+
+#endif

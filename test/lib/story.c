@@ -1,0 +1,131 @@
+#include "story.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+
+/* ---- what is said ---- */
+
+static void say(struct story *s, const char *line)
+{
+    buf_printf(&s->said, "[%5" PRIu64 "] %s\n", s->sim.now_ms, line);
+}
+
+static const char *origin_note(enum inf_origin origin)
+{
+    switch (origin) {
+    case INF_LIVE: return "";
+    case INF_INITIAL: return " (initial)";
+    case INF_RELIST: return " (relist)";
+    case INF_RESYNC: return " (resync)";
+    }
+    return "?";
+}
+
+static void story_on_log(struct log *log, enum log_level level, const char *line)
+{
+    (void)level;
+    say(container_of(log, struct story, log), line);
+}
+
+static void story_on_event(struct inf_handler *handler, const struct inf_event *event)
+{
+    static const char *const verbs[] = {
+        [INF_ADDED] = "add", [INF_MODIFIED] = "update", [INF_DELETED] = "delete"};
+    struct story *s = container_of(handler, struct story, handler);
+    const struct inf_object *object = inf_event_object(event);
+    buf_printf(&s->said, "[%5" PRIu64 "] %s %.*s %s%s%s\n", s->sim.now_ms, verbs[event->verb],
+               STR_FMT(object_key(object)), inf_object_resource_version(object),
+               origin_note(event->origin), event->final ? "" : " last state unknown");
+}
+
+static void story_on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+{
+    struct story *s = container_of(handler, struct story, handler);
+    buf_printf(&s->said, "[%5" PRIu64 "] gap: %s (%s)\n", s->sim.now_ms,
+               inf_gap_reason_name(gap->reason), gap->text);
+}
+
+static void story_on_synced(struct inf_handler *handler)
+{
+    say(container_of(handler, struct story, handler), "synced");
+}
+
+/* ---- what happens ---- */
+
+void story_start(struct story *s)
+{
+    static const struct siphash_key key = {1, 2};
+    pipeline_init(&s->pipeline, "pods", &s->server->source, &s->sim.clock, &key, &s->log,
+                  &s->settings);
+    dispatch_add(&s->pipeline.dispatch, &s->handler);
+    s->life = STORY_RUNNING;
+    pipeline_start(&s->pipeline);
+}
+
+void story_pass(struct story *s, uint64_t ms)
+{
+    sim_advance(&s->sim, ms);
+}
+
+static void on_gone(struct pipeline *p)
+{
+    (void)p; /* it is part of the story */
+}
+
+void story_stop(struct story *s)
+{
+    pipeline_close(&s->pipeline, on_gone);
+    s->life = STORY_STOPPED;
+}
+
+void expect(struct story *s, const char *lines)
+{
+    sim_run(&s->sim);
+    buf_putc(&s->said, '\0');
+    assert_string_equal(s->said.bytes, lines);
+    buf_clear(&s->said);
+}
+
+void expect_asked(struct story *s, const char *requests)
+{
+    char *asked = apiserver_asked_for(s->server);
+    assert_string_equal(asked, requests);
+    free(asked);
+}
+
+void expect_store(struct story *s, const char *keys)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    struct buf all = {0};
+    while ((object = inf_store_next(s->pipeline.store, &cursor)))
+        buf_printf(&all, "%s%.*s", all.len ? " " : "", STR_FMT(object_key(object)));
+    buf_putc(&all, '\0');
+    assert_string_equal(all.bytes, keys);
+    inf_cursor_end(&cursor);
+    buf_free(&all);
+}
+
+void story_tell(void (*story)(struct story *s))
+{
+    struct story *s = NEW(struct story);
+    s->server = NEW(struct apiserver);
+    s->log = (struct log){.level = LOG_DEBUG, .emit = story_on_log};
+    s->handler = (struct inf_handler){
+        .on_event = story_on_event, .on_synced = story_on_synced, .on_gap = story_on_gap};
+    s->settings.reflector.no_jitter = true;
+    sim_init(&s->sim);
+    apiserver_init(s->server, &s->sim);
+    story(s);
+    if (s->life == STORY_RUNNING)
+        story_stop(s);
+    sim_run(&s->sim);
+    apiserver_done(s->server);
+    free(s->server);
+    sim_done(&s->sim);
+    buf_free(&s->said);
+    free(s);
+}

@@ -1,0 +1,32 @@
+/*
+ * tcp_world.h - one stream of loop/tcp.c, its user, and the server it may reach, on one real loop.
+ */
+#ifndef TEST_TCP_WORLD_H
+#define TEST_TCP_WORLD_H
+
+#include "loop/tcp.h"
+#include "reader.h"
+#include "real_loop.h"
+#include "tcp_server.h"
+
+struct tcp_world {
+    struct real_loop rl;
+    struct tcp_server server; /* on 127.0.0.1 */
+    struct tcp_dialer dialer;
+    struct reader reader;
+    char peer[512]; /* host:port, as messages call it */
+};
+
+/* cmocka's setup and teardown: `*state` is the world. What is still open at the end is closed. */
+int tcp_world_setup(void **state);
+int tcp_world_teardown(void **state);
+
+/* The reader dials @host at the server's port, or at another. Nothing has happened when it returns.
+ */
+void tcp_world_dial(struct tcp_world *w, const char *host);
+void tcp_world_dial_port(struct tcp_world *w, const char *host, uint16_t port);
+
+/* The end was told with this code, and "host:port: @what". */
+void assert_tcp_end(const struct tcp_world *w, int code, const char *what);
+
+#endif

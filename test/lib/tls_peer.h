@@ -1,0 +1,49 @@
+/*
+ * tls_peer.h - a TLS server at the other end of a pipe (pipe_stream.h), by OpenSSL's own memory
+ * BIOs.
+ *
+ * It shares no code with src/wire: it is what the filter is measured against.
+ *
+ *     tls_peer_init(&peer, &(struct tls_peer_settings){.cert = server});
+ *     dialer.on_tick = tls_peer_on_tick;
+ *     dialer.peer = &peer;
+ */
+#ifndef TEST_TLS_PEER_H
+#define TEST_TLS_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "certs.h"
+#include "pipe_stream.h"
+
+struct tls_peer_settings {
+    const struct cert *cert;
+    const struct cert
+        *client_ca; /* clients have to show a certificate signed by it; NULL: they need none */
+    bool tls12;     /* speak TLS 1.2, not 1.3 */
+};
+
+struct tls_peer {
+    struct ssl_ctx_st *ctx;
+    struct ssl_st *ssl;
+    struct bio_st *in, *out; /* SSL's own */
+    struct buf received;     /* plaintext from the client */
+    struct buf to_send;      /* plaintext, waiting for the handshake */
+    bool shaken;
+    bool failed;
+    bool goodbye; /* say close_notify once everything is sent */
+    bool said_goodbye;
+    bool key_update;     /* ask the client for new keys, once, before the next bytes */
+    bool client_goodbye; /* the client said close_notify */
+    char sni[256];       /* the name the client asked for; "": none */
+    char alpn[256];      /* the protocols it offered, as on the wire */
+};
+
+void tls_peer_init(struct tls_peer *peer, const struct tls_peer_settings *settings);
+void tls_peer_done(struct tls_peer *peer);
+void tls_peer_on_tick(struct pipe *pipe);
+void tls_peer_send(struct tls_peer *peer, const char *bytes, size_t len);
+
+#endif

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Every engine that is wrong on purpose must be caught by the random test:  mutants.py PROGRAM SOURCE-DIRECTORY
+
+The mutants are the MUTANT("...") of the sources, so a new one is tried as soon as it is written.
+"""
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+SEEDS = '400'
+
+
+def main():
+    program, source = sys.argv[1:]
+    texts = [path.read_text() for path in sorted(Path(source).rglob('*.[ch]'))]
+    names = sorted({name for text in texts for name in re.findall(r'MUTANT\("([^"]+)"\)', text)})
+    print(f'1..{len(names) + 1}', flush=True)
+    alive = subprocess.run([program, '20'], env=os.environ | {'INFORMER_MUTANT': ''}, capture_output=True, text=True)
+    print('ok' if alive.returncode == 0 else 'not ok', '- no mutant: lives', alive.stderr.strip(), flush=True)
+    survivors = 0
+    for name in names:
+        run = subprocess.run([program, SEEDS], env=os.environ | {'INFORMER_MUTANT': name},
+                             capture_output=True, text=True)
+        killed = run.returncode != 0
+        survivors += not killed
+        last = (run.stderr.strip().splitlines() or [f'survived {SEEDS} seeds'])[0]
+        print('ok' if killed else 'not ok', f'- {name}: {last}', flush=True)
+    return 1 if survivors or alive.returncode else 0
+
+
+sys.exit(main())

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Which test stands for which row of the specification:  coverage.py TEST-DIRECTORY
+
+Tests say it themselves, in a comment before them: `covers: 1.6/gone-in-stream P3 8/20`, or, where they stand for an
+upstream test, by its number and name: `101, TestBasic`. Rows are the ways a watch ends
+(1.6/...), the promises (P1 to P8) and the upstream conformance tests that speak of the engine (8/...). The table is
+printed; a row that no test covers, and that is not excused below with a reason, fails.
+"""
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ENDS = '''clean-eof empty-short-eof unexpected-eof malformed gone-in-stream throttled-in-stream internal-in-stream
+    error-in-stream open-refused open-cut open-retry-after open-error resync-error stop'''.split()
+PROMISES = {
+    'P1': 'at rest the store equals the server; its version does not go back unsaid',
+    'P2': 'in order, and no callback sees a store older than itself',
+    'P3': 'nothing lost; what can not be known is said',
+    'P4': 'nothing told twice; another uid is another object',
+    'P5': 'truthful health: silence is noticed, every fault is told',
+    'P6': 'bounded: a slow consumer gets what it asked for',
+    'P7': 'polite: back-off, Retry-After, no loops',
+    'P8': 'discreet: secrets are hashed when the object is made',
+}
+UPSTREAM = [*range(1, 44), *range(57, 96), *range(101, 107), *range(122, 134)]
+NOT_OURS = {
+    '1.6/resync-error': 'our resync is a walk over the store; it can not fail',
+    '8/27': 'Table answers are refused by the wire layer, which has its own tests',
+    '8/43': 'a detector that is off in production; our random test compares always',
+    '8/65': 'an object without a usable key never becomes an object here',
+    '8/68': 'behaviour of the legacy DeltaFIFO that its successor dropped',
+    '8/72': 'no partial transactions: one thread, one change at a time',
+    '8/75': 'a tombstone carries the object itself; there is no key to extract',
+    '8/85': 'a handler in C that crashes takes the process with it',
+    '8/92': 'index functions can not fail',
+    '8/94': 'no expiring cache is offered',
+    '8/96': 'RetryWatcher is not part of an informer',
+    '8/125': 'a map can not hold a key twice',
+    '8/127': 'readers are callbacks of the same loop; there is no channel to be dropped',
+    '8/133': 'a latch for other threads',
+}
+
+
+def claims(tests):
+    """Row -> names of the tests that say they cover it."""
+    found = defaultdict(list)
+    for path in sorted(Path(tests).rglob('*.c')):
+        text = path.read_text()
+        for match in re.finditer(r'covers: ([^*]+)\*/\s*(?:STORY\(|static void )?(\w+)?', text):
+            name = f'{path.stem}: {match[2]}' if match[2] else path.stem
+            for row in match[1].split():
+                found[row].append(name)
+        for match in re.finditer(r'/\* (?:Scenario )?(\d+)[,:] [^/]*\*/\s*static void (\w+)', text):
+            for number in re.findall(r'\b(\d{2,3})[,:] ', match[0]):
+                found[f'8/{number}'].append(f'{path.stem}: {match[2]}')
+    return found
+
+
+def main():
+    rows = [f'1.6/{end}' for end in ENDS] + list(PROMISES) + [f'8/{n}' for n in UPSTREAM]
+    found = claims(sys.argv[1])
+    failures = [f'{row}: no such row, but {found[row][0]} covers it'
+                for row in found if row not in rows and not re.fullmatch(r'8/\d+', row)]
+    for row in rows:
+        covered = ', '.join(found[row])
+        excuse = NOT_OURS.get(row, '')
+        print(f'| {row} | {covered or "- " + excuse} |')
+        if not covered and not excuse:
+            failures.append(f'{row}: no test covers it; write one, or say in coverage.py why not')
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+sys.exit(main())

@@ -1,0 +1,355 @@
+/*
+ * Every way a watch ends, row by row, and what follows.
+ *
+ * `covers:` names the row of the table of faults, the promise or the upstream test that a story
+ * stands for; test/story/coverage.py makes a table of them and fails on an empty cell.
+ */
+#include "story.h"
+
+/* Past the first sync: one object, version 1, ten milliseconds gone. */
+static void watching(struct story *s)
+{
+    apiserver_put(s->server, "default/a");
+    story_start(s);
+    story_pass(s, 10);
+    sim_run(&s->sim);
+    buf_clear(&s->said);
+    expect_asked(s, "watch-list ''; ");
+}
+
+/* covers: 1.6/clean-eof 8/2 */
+STORY(
+    clean_end,
+    "a stream that ends as it should is reopened at once from the last version, and never relisted")
+{
+    watching(s);
+    apiserver_put(s->server, "default/b");
+    apiserver_end(s->server);
+    story_pass(s, 10);
+    expect(s, "[   10] add default/b 2\n"
+              "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 2)\n");
+    expect_asked(s, "watch '2'; ");
+}
+
+/* covers: 1.6/empty-short-eof 8/7 8/8 P7 */
+STORY(
+    empty_ends,
+    "streams that end at once without an event are asked for a few times, then with growing pauses")
+{
+    watching(s);
+    for (int i = 0; i < 6; i++) {
+        apiserver_end(s->server);
+        story_pass(s, 10);
+    }
+    expect_asked(s, "watch '1'; watch '1'; watch '1'; watch '1'; watch '1'; ");
+    story_pass(s, 800);
+    expect_asked(s, "watch '1'; ");
+    buf_clear(&s->said);
+}
+
+/* covers: 1.6/unexpected-eof 8/51 */
+STORY(
+    cut_in_the_middle,
+    "a stream cut in the middle of an event resumes: what was whole is kept, the part is forgotten")
+{
+    watching(s);
+    apiserver_put(s->server, "default/b");
+    apiserver_end_with(s->server, INF_ECUT, "the watch ended in the middle of an event");
+    story_pass(s, 1000);
+    expect(s, "[   10] add default/b 2\n"
+              "[   10] pods: the watch ended in the middle of an event; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (the watch ended in the middle of an event, retry "
+              "in 800ms)\n"
+              "[  810] pods: waiting -> watching (from version 2)\n");
+    expect_asked(s, "watch '2'; ");
+}
+
+/* covers: 1.6/malformed 8/3 8/141 */
+STORY(unreadable_once, "an event that can't be read costs a relist, and nothing is lost by it")
+{
+    watching(s);
+    s->server->poison = "default/b";
+    apiserver_put(s->server, "default/b");
+    expect(s, "[   10] pods: can't read an object; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (can't read an object, retry in 800ms)\n");
+    s->server->poison = NULL; /* a proxy's hiccup, it was */
+    story_pass(s, 810);
+    expect(s, "[  810] pods: waiting -> filling (retry)\n"
+              "[  820] pods: filling -> watching (2 objects at version 2)\n"
+              "[  820] gap: relist (can't read an object)\n"
+              "[  820] add default/b 2 (relist)\n");
+    expect_asked(s, "watch-list '1'; ");
+}
+
+/* covers: 1.6/malformed P3 8/141 8/25 */
+STORY(
+    poison,
+    "an object that can't be read twice in a row is skipped, and said to be missing; the others live on")
+{
+    watching(s);
+    s->server->poison = "default/b";
+    apiserver_put(s->server, "default/b");
+    apiserver_put(s->server, "default/c");
+    story_pass(s, 5000);
+    expect(s, "[   10] pods: can't read an object; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (can't read an object, retry in 800ms)\n"
+              "[  810] pods: waiting -> filling (retry)\n"
+              "[  820] pods: can't read an object; trying again in 1.6s\n"
+              "[  820] pods: filling -> waiting (can't read an object, retry in 1600ms)\n"
+              "[ 2420] pods: waiting -> filling (retry)\n"
+              "[ 2430] pods: skipped: default/b\n"
+              "[ 2430] gap: skipped (default/b)\n"
+              "[ 2430] pods: filling -> watching (2 objects at version 3)\n"
+              "[ 2430] gap: relist (can't read an object)\n"
+              "[ 2430] add default/c 3 (relist)\n");
+    expect_asked(s, "watch-list '1'; watch-list '1' skipping; ");
+    expect_store(s, "default/a default/c");
+    assert_int_equal(s->pipeline.reflector.counts.skipped, 1);
+}
+
+/* covers: 1.6/gone-in-stream 8/20 8/38 P3 P4 */
+STORY(gone_in_stream, "an ERROR 410 in the stream relists at once; only the differences are told")
+{
+    watching(s);
+    apiserver_put(s->server, "default/b");
+    apiserver_end_with(s->server, INF_EGONE, "too old resource version");
+    story_pass(s, 20);
+    expect(s, "[   10] add default/b 2\n"
+              "[   10] pods: too old resource version\n"
+              "[   10] pods: watching -> filling (too old resource version)\n"
+              "[   20] pods: filling -> watching (2 objects at version 2)\n"
+              "[   20] gap: relist (too old resource version)\n");
+    expect_asked(s, "watch-list '2'; ");
+}
+
+/* covers: 1.6/gone-in-stream P7 */
+STORY(gone_again_and_again,
+      "a second 410 before things went well waits: no server is asked in a loop")
+{
+    watching(s);
+    apiserver_end_with(s->server, INF_EGONE, "too old");
+    story_pass(s, 10);
+    apiserver_end_with(s->server, INF_EGONE, "too old");
+    story_pass(s, 1000);
+    expect(s, "[   10] pods: too old\n"
+              "[   10] pods: watching -> filling (too old)\n"
+              "[   20] pods: filling -> watching (1 objects at version 1)\n"
+              "[   20] gap: relist (too old)\n"
+              "[   20] pods: too old; trying again in 0.8s\n"
+              "[   20] pods: watching -> waiting (too old, retry in 800ms)\n"
+              "[  820] pods: waiting -> filling (retry)\n"
+              "[  830] pods: filling -> watching (1 objects at version 1)\n"
+              "[  830] gap: relist (too old)\n");
+}
+
+/* covers: 1.6/throttled-in-stream 8/12 8/13 P7 */
+STORY(throttled_in_stream,
+      "an ERROR 429 in the stream waits as long as it says, then resumes; it does not relist")
+{
+    watching(s);
+    apiserver_end_with(s->server, INF_ETHROTTLED, "too many requests");
+    s->server->end.retry_after_ms = 3000;
+    story_pass(s, 4000);
+    expect(s, "[   10] pods: too many requests; trying again in 3.0s\n"
+              "[   10] pods: watching -> waiting (too many requests, retry in 3000ms)\n"
+              "[ 3010] pods: waiting -> watching (from version 1)\n");
+    expect_asked(s, "watch '1'; ");
+}
+
+/* covers: 1.6/internal-in-stream 1.6/error-in-stream 8/14 8/97 */
+STORY(server_error_in_stream,
+      "an ERROR 500 or 504 in the stream waits and resumes: the version is as good as before")
+{
+    watching(s);
+    apiserver_end_with(s->server, INF_ESERVER, "internal error");
+    story_pass(s, 1000);
+    expect(s, "[   10] pods: internal error; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (internal error, retry in 800ms)\n"
+              "[  810] pods: waiting -> watching (from version 1)\n");
+}
+
+/* covers: 1.6/open-refused 8/10 8/13 8/35 P7 */
+STORY(refused_while_reopening,
+      "nobody answers when the watch is reopened: ever longer waits, no relist")
+{
+    watching(s);
+    apiserver_refuse(s->server, 3, INF_ENET, 0, "connection refused");
+    apiserver_end(s->server);
+    story_pass(s, 10000);
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   20] pods: connection refused; trying again in 0.8s\n"
+              "[   20] pods: watching -> waiting (connection refused, retry in 800ms)\n"
+              "[  820] pods: waiting -> watching (from version 1)\n"
+              "[  830] pods: connection refused; trying again in 1.6s\n"
+              "[  830] pods: watching -> waiting (connection refused, retry in 1600ms)\n"
+              "[ 2430] pods: waiting -> watching (from version 1)\n"
+              "[ 2440] pods: connection refused; trying again in 3.2s\n"
+              "[ 2440] pods: watching -> waiting (connection refused, retry in 3200ms)\n"
+              "[ 5640] pods: waiting -> watching (from version 1)\n");
+    expect_asked(s, "watch '1'; watch '1'; watch '1'; watch '1'; ");
+}
+
+/* covers: 1.6/open-cut 8/45 8/50 */
+STORY(cut_before_the_answer,
+      "a connection that dies before the answer is no end of the world, and no empty watch either")
+{
+    watching(s);
+    apiserver_refuse(s->server, 1, INF_ECUT, 0, "closed the connection before it answered");
+    apiserver_end(s->server);
+    apiserver_put(s->server, "default/b");
+    story_pass(s, 1000);
+    expect(s, "[   10] add default/b 2\n"
+              "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 2)\n"
+              "[   20] pods: closed the connection before it answered; trying again in 0.8s\n"
+              "[   20] pods: watching -> waiting (closed the connection before it answered, retry "
+              "in 800ms)\n"
+              "[  820] pods: waiting -> watching (from version 2)\n");
+}
+
+/* covers: 1.6/open-retry-after 8/46 8/47 P7 */
+STORY(server_says_how_long,
+      "a 503 with Retry-After is obeyed, but not for longer than five minutes")
+{
+    watching(s);
+    apiserver_refuse(s->server, 1, INF_ESERVER, 3600 * 1000, "shutting down");
+    apiserver_end(s->server);
+    story_pass(s, 300 * 1000 + 100);
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   20] pods: shutting down; trying again in 300.0s\n"
+              "[   20] pods: watching -> waiting (shutting down, retry in 300000ms)\n"
+              "[300020] pods: waiting -> watching (from version 1)\n");
+}
+
+/* covers: 1.6/open-error P5 8/38 8/79 */
+STORY(gone_when_reopened,
+      "an expired version at reopening relists at once, from a list not older than what we have")
+{
+    watching(s);
+    apiserver_cut(s->server);
+    sim_run(&s->sim);
+    apiserver_compact(s->server);
+    story_pass(s, 1000);
+    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[  810] pods: waiting -> watching (from version 1)\n"
+              "[  820] pods: too old resource version: 1 (2)\n"
+              "[  820] pods: watching -> filling (too old resource version: 1 (2))\n"
+              "[  830] pods: filling -> watching (1 objects at version 2)\n"
+              "[  830] gap: relist (too old resource version: 1 (2))\n");
+    expect_asked(s, "watch '1'; watch-list '1'; ");
+}
+
+/* covers: 1.6/open-error P5 8/79 */
+STORY(forbidden,
+      "401, 403 and TLS failures are told each time, waited out, and heal without a relist")
+{
+    watching(s);
+    apiserver_refuse(s->server, 1, INF_EFORBIDDEN, 0, "pods is forbidden");
+    apiserver_end(s->server);
+    story_pass(s, 1000);
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   20] pods: pods is forbidden; trying again in 0.8s\n"
+              "[   20] pods: watching -> waiting (pods is forbidden, retry in 800ms)\n"
+              "[  820] pods: waiting -> watching (from version 1)\n");
+}
+
+/* covers: 1.6/open-error */
+STORY(
+    not_found,
+    "a resource that is no longer there is asked for again as a list, for its objects may be gone")
+{
+    watching(s);
+    apiserver_refuse(s->server, 1, INF_ENOTFOUND, 0, "not found");
+    apiserver_end(s->server);
+    story_pass(s, 10);
+    apiserver_delete(s->server, "default/a");
+    apiserver_compact(s->server);
+    story_pass(s, 1000);
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   20] pods: not found; trying again in 0.8s\n"
+              "[   20] pods: watching -> waiting (not found, retry in 800ms)\n"
+              "[  820] pods: waiting -> filling (retry)\n"
+              "[  830] pods: filling -> watching (0 objects at version 3)\n"
+              "[  830] gap: relist (not found)\n"
+              "[  830] delete default/a 1 (relist) last state unknown\n");
+}
+
+/* covers: P5 8/122 */
+STORY(silent_peer,
+      "bytes of a part of an event stretch the patience with a silent stream once, no more")
+{
+    watching(s);
+    story_pass(s, 100 * 1000);
+    apiserver_progress(s->server);
+    apiserver_fall_silent(s->server);
+    story_pass(s, 400 * 1000);
+    expect(s, "[300010] pods: the server has been silent for 300s; trying again in 0.8s\n"
+              "[300010] pods: watching -> waiting (the server has been silent for 300s, retry in "
+              "800ms)\n"
+              "[300810] pods: waiting -> watching (from version 1)\n");
+}
+
+/* covers: P1 */
+STORY(restored_backup, "a server that went back to an older state is believed, and the gap says so")
+{
+    watching(s);
+    apiserver_put(s->server, "default/b");
+    apiserver_put(s->server, "default/c");
+    expect(s, "[   10] add default/b 2\n"
+              "[   10] add default/c 3\n");
+    apiserver_restore(s->server, 2);
+    apiserver_end_with(s->server, INF_EGONE, "the cache was re-made");
+    story_pass(s, 2000);
+    expect(s, "[   10] pods: the cache was re-made\n"
+              "[   10] pods: watching -> filling (the cache was re-made)\n"
+              "[   20] pods: Too large resource version; trying again in 0.8s\n"
+              "[   20] pods: filling -> waiting (Too large resource version, retry in 800ms)\n"
+              "[  820] pods: waiting -> filling (retry)\n"
+              "[  830] pods: filling -> watching (2 objects at version 2)\n"
+              "[  830] gap: rewind (the server went back from version 3 to 2)\n"
+              "[  830] delete default/c 3 (relist) last state unknown\n");
+    expect_asked(s, "watch-list '3'; watch-list ''; ");
+    assert_string_equal(inf_store_resource_version(s->pipeline.store), "2");
+}
+
+/* covers: 1.6/stop 8/4 8/6 8/9 */
+STORY(stop, "stop ends the stream, and nothing is said afterwards")
+{
+    watching(s);
+    apiserver_put(s->server, "default/b");
+    story_stop(s);
+    story_pass(s, 1000000);
+    expect(s, "[   10] pods: watching -> closed (stop)\n");
+    assert_null(s->server->user);
+}
+
+int main(void)
+{
+    const struct CMUnitTest stories[] = {
+        cmocka_unit_test(clean_end),
+        cmocka_unit_test(empty_ends),
+        cmocka_unit_test(cut_in_the_middle),
+        cmocka_unit_test(unreadable_once),
+        cmocka_unit_test(poison),
+        cmocka_unit_test(gone_in_stream),
+        cmocka_unit_test(gone_again_and_again),
+        cmocka_unit_test(throttled_in_stream),
+        cmocka_unit_test(server_error_in_stream),
+        cmocka_unit_test(refused_while_reopening),
+        cmocka_unit_test(cut_before_the_answer),
+        cmocka_unit_test(server_says_how_long),
+        cmocka_unit_test(gone_when_reopened),
+        cmocka_unit_test(forbidden),
+        cmocka_unit_test(not_found),
+        cmocka_unit_test(silent_peer),
+        cmocka_unit_test(restored_backup),
+        cmocka_unit_test(stop),
+    };
+    return cmocka_run_group_tests(stories, NULL, NULL);
+}

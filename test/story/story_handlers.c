@@ -1,0 +1,392 @@
+/*
+ * Handlers: many, slow, late, gone; each is told its own true story.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "story.h"
+
+/* A second handler, whose lines begin with its name. */
+struct extra {
+    struct inf_handler handler;
+    struct story *story;
+    const char *name;
+    struct inf_handler *removes; /* removes this one from inside its callback, once */
+    struct inf_handler *adds;
+    bool pauses_itself;
+};
+
+static void say(struct extra *x, const char *what, const struct inf_object *object,
+                const char *more)
+{
+    buf_printf(&x->story->said, "%s: %s", x->name, what);
+    if (object)
+        buf_printf(&x->story->said, " %.*s %s", STR_FMT(object_key(object)),
+                   inf_object_resource_version(object));
+    buf_printf(&x->story->said, "%s\n", more);
+}
+
+static void extra_on_event(struct inf_handler *handler, const struct inf_event *event)
+{
+    static const char *const verbs[] = {
+        [INF_ADDED] = "add", [INF_MODIFIED] = "update", [INF_DELETED] = "delete"};
+    struct extra *x = container_of(handler, struct extra, handler);
+    say(x, verbs[event->verb], inf_event_object(event),
+        event->origin == INF_RESYNC ? " (resync)" : "");
+    if (x->removes)
+        inf_handler_remove(x->removes);
+    x->removes = NULL;
+    if (x->adds)
+        dispatch_add(&x->story->pipeline.dispatch, x->adds);
+    x->adds = NULL;
+    if (x->pauses_itself)
+        inf_handler_pause(handler);
+}
+
+static void extra_on_synced(struct inf_handler *handler)
+{
+    say(container_of(handler, struct extra, handler), "synced", NULL, "");
+}
+
+static void extra_on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+{
+    struct extra *x = container_of(handler, struct extra, handler);
+    buf_printf(&x->story->said, "%s: gap %s %u\n", x->name, inf_gap_reason_name(gap->reason),
+               (unsigned)gap->dropped);
+}
+
+static struct extra extra(struct story *s, const char *name)
+{
+    return (struct extra){.handler = {.on_event = extra_on_event,
+                                      .on_synced = extra_on_synced,
+                                      .on_gap = extra_on_gap},
+                          .story = s,
+                          .name = name};
+}
+
+/* Only the extra handlers speak; a, b and c are there, at versions 1 to 3. */
+static void quiet_world(struct story *s)
+{
+    s->log.level = LOG_ERROR;
+    s->handler = (struct inf_handler){0};
+    apiserver_put(s->server, "n/a");
+    apiserver_put(s->server, "n/b");
+    apiserver_put(s->server, "n/c");
+    story_start(s);
+}
+
+static void add(struct story *s, struct extra *x)
+{
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &x->handler), 0);
+}
+
+/* The handlers are on the story's stack: the informer ends before they do. */
+static void story_end(struct story *s)
+{
+    story_stop(s);
+    sim_run(&s->sim);
+}
+
+/* covers: 8/80 8/82 8/78 */
+STORY(two_handlers, "every handler is told everything, each in order")
+{
+    struct extra one = extra(s, "one"), two = extra(s, "two");
+    quiet_world(s);
+    add(s, &one);
+    add(s, &two);
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &two.handler), -INF_EINVAL);
+    story_pass(s, 10);
+    expect(s, "one: add n/a 1\none: add n/b 2\none: add n/c 3\none: synced\n"
+              "two: add n/a 1\ntwo: add n/b 2\ntwo: add n/c 3\ntwo: synced\n");
+    apiserver_delete(s->server, "n/b");
+    expect(s, "one: delete n/b 4\ntwo: delete n/b 4\n");
+    story_end(s);
+}
+
+/* covers: 8/82 8/86 */
+STORY(late, "a handler that comes late is told what is there, then what changes: no gap, no double")
+{
+    struct extra x = extra(s, "late");
+    quiet_world(s);
+    story_pass(s, 10);
+    expect(s, "");
+    add(s, &x);
+    apiserver_put(s->server, "n/b"); /* read before its replay begins */
+    expect(s, "late: add n/a 1\nlate: add n/b 4\nlate: add n/c 3\nlate: synced\n");
+    apiserver_put(s->server, "n/c");
+    expect(s, "late: update n/c 5\n");
+    story_end(s);
+}
+
+/* covers: 8/82 */
+STORY(changes_during_replay,
+      "a change behind the replay is told, one before it is not: the replay brings it")
+{
+    struct extra x = extra(s, "late");
+    quiet_world(s);
+    story_pass(s, 10);
+    x.pauses_itself = true;
+    add(s, &x);
+    expect(s, "late: add n/a 1\n");
+    apiserver_put(s->server, "n/a");    /* behind */
+    apiserver_put(s->server, "n/b");    /* before */
+    apiserver_delete(s->server, "n/c"); /* before */
+    apiserver_put(s->server, "n/d");    /* before */
+    sim_run(&s->sim);
+    x.pauses_itself = false;
+    inf_handler_resume(&x.handler);
+    expect(s, "late: update n/a 4\nlate: add n/b 5\nlate: add n/d 7\nlate: synced\n");
+    story_end(s);
+}
+
+/* covers: 8/82 8/70 */
+STORY(
+    relist_during_replay,
+    "a relist in the middle of a replay: what was replayed is compared, the rest comes as it is now")
+{
+    struct extra x = extra(s, "late");
+    quiet_world(s);
+    story_pass(s, 10);
+    x.pauses_itself = true;
+    add(s, &x);
+    expect(s, "late: add n/a 1\n");
+    apiserver_end_after(s->server, 1, INF_EGONE, "too old");
+    sim_run(&s->sim);
+    apiserver_delete(s->server, "n/a");
+    apiserver_delete(s->server, "n/b");
+    apiserver_put(s->server, "n/d");
+    story_pass(s, 100);
+    x.pauses_itself = false;
+    inf_handler_resume(&x.handler);
+    expect(s, "late: gap relist 0\nlate: delete n/a 1\nlate: add n/c 3\nlate: add n/d 6\n"
+              "late: synced\n");
+    story_end(s);
+}
+
+/* covers: 8/80 8/81 8/83 8/84 */
+STORY(removed_inside_a_callback,
+      "a handler can remove another, or itself, or add one, from inside a callback")
+{
+    struct extra one = extra(s, "one"), two = extra(s, "two"), three = extra(s, "three");
+    quiet_world(s);
+    add(s, &one);
+    add(s, &two);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    one.removes = &two.handler;
+    one.adds = &three.handler;
+    apiserver_put(s->server, "n/a");
+    expect(s, "one: update n/a 4\n"
+              "three: add n/a 4\nthree: add n/b 2\nthree: add n/c 3\nthree: synced\n");
+    three.removes = &three.handler;
+    apiserver_put(s->server, "n/b");
+    apiserver_put(s->server, "n/c");
+    expect(s, "one: update n/b 5\nthree: update n/b 5\none: update n/c 6\n");
+    inf_handler_remove(&three.handler); /* once more is harmless */
+    assert_int_equal(inf_handler_backlog(&three.handler), 0);
+    story_end(s);
+}
+
+/* covers: P6 8/126 */
+STORY(waiting_for_the_slow,
+      "a handler that wants to be waited for holds the stream when its backlog is full")
+{
+    struct extra x = extra(s, "slow");
+    quiet_world(s);
+    x.handler.max_events = 2;
+    add(s, &x);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    inf_handler_pause(&x.handler);
+    for (int i = 0; i < 10; i++) {
+        apiserver_put(s->server, "n/a");
+        sim_run(&s->sim);
+    }
+    assert_int_equal(inf_handler_backlog(&x.handler), 3);
+    assert_true(s->pipeline.reflector.held);
+    assert_true(s->server->paused);
+    story_pass(s, 3600 * 1000); /* for an hour: nothing is given up */
+    inf_handler_resume(&x.handler);
+    sim_run(&s->sim);
+    assert_false(s->pipeline.reflector.held);
+    expect(s, "slow: update n/a 4\nslow: update n/a 5\nslow: update n/a 6\nslow: update n/a 7\n"
+              "slow: update n/a 8\nslow: update n/a 9\nslow: update n/a 10\nslow: update n/a 11\n"
+              "slow: update n/a 12\nslow: update n/a 13\n");
+    story_end(s);
+}
+
+/* covers: P6 */
+STORY(one_waits_for_none, "a slow handler that does not want to be waited for holds up nobody else")
+{
+    struct extra fast = extra(s, "fast"), slow = extra(s, "slow");
+    quiet_world(s);
+    slow.handler.max_events = 1;
+    slow.handler.overflow = INF_COALESCE;
+    add(s, &fast);
+    add(s, &slow);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    inf_handler_pause(&slow.handler);
+    apiserver_put(s->server, "n/a");
+    apiserver_put(s->server, "n/a");
+    apiserver_put(s->server, "n/a");
+    expect(s, "fast: update n/a 4\nfast: update n/a 5\nfast: update n/a 6\n");
+    story_end(s);
+}
+
+/* covers: P6 8/60 */
+STORY(
+    coalescing,
+    "a handler that coalesces is told the newest states, and nothing of what came and went unseen")
+{
+    struct extra x = extra(s, "slow");
+    quiet_world(s);
+    x.handler.max_events = 1;
+    x.handler.overflow = INF_COALESCE;
+    add(s, &x);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    inf_handler_pause(&x.handler);
+    apiserver_put(s->server, "n/a");
+    apiserver_put(s->server, "n/a");
+    apiserver_put(s->server, "n/brief");
+    apiserver_delete(s->server, "n/brief");
+    apiserver_delete(s->server, "n/b"); /* another one of its name comes: deleted, then added */
+    apiserver_put(s->server, "n/b");
+    apiserver_delete(s->server, "n/c");
+    apiserver_put(s->server, "n/d");
+    sim_run(&s->sim);
+    inf_handler_resume(&x.handler);
+    expect(s, "slow: update n/a 5\nslow: delete n/b 8\nslow: add n/b 9\nslow: delete n/c 10\n"
+              "slow: add n/d 11\n");
+    apiserver_put(s->server, "n/a"); /* it has caught up: every change again */
+    apiserver_put(s->server, "n/a");
+    expect(s, "slow: update n/a 12\nslow: update n/a 13\n");
+    story_end(s);
+}
+
+/* covers: P6 P3 */
+STORY(dropping, "a handler that lets events be dropped loses the oldest, and is told how many")
+{
+    struct extra x = extra(s, "slow");
+    quiet_world(s);
+    x.handler.max_events = 2;
+    x.handler.overflow = INF_DROP;
+    add(s, &x);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    inf_handler_pause(&x.handler);
+    for (int i = 0; i < 10; i++)
+        apiserver_put(s->server, "n/a");
+    sim_run(&s->sim);
+    inf_handler_resume(&x.handler);
+    expect(s, "slow: gap dropped 8\nslow: update n/a 12\nslow: update n/a 13\n");
+    story_end(s);
+}
+
+/* covers: P6 */
+STORY(bytes_count_too,
+      "a backlog is full when its objects are too many bytes, whatever their number")
+{
+    struct extra x = extra(s, "slow");
+    quiet_world(s);
+    x.handler.max_bytes = 3000;
+    add(s, &x);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    inf_handler_pause(&x.handler);
+    for (int i = 0; i < 100; i++)
+        apiserver_put(s->server, "n/a");
+    sim_run(&s->sim);
+    assert_in_range(inf_handler_backlog(&x.handler), 3, 20);
+    inf_handler_resume(&x.handler);
+    sim_run(&s->sim);
+    assert_int_equal(inf_handler_backlog(&x.handler), 0);
+    buf_clear(&s->said);
+    story_end(s);
+}
+
+/* covers: 8/15 8/76 8/77 8/63 8/74 */
+STORY(
+    resync,
+    "a handler that asks for it is told everything again now and then, as unchanged, others are not")
+{
+    struct extra plain = extra(s, "plain"), keen = extra(s, "keen");
+    quiet_world(s);
+    keen.handler.resync_s = 2;
+    add(s, &plain);
+    add(s, &keen);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    story_pass(s, 1980);
+    expect(s, "");
+    story_pass(s, 20);
+    expect(s, "keen: update n/a 1 (resync)\nkeen: update n/b 2 (resync)\nkeen: update n/c 3 "
+              "(resync)\n");
+    apiserver_put(s->server, "n/a");
+    expect(s, "plain: update n/a 4\nkeen: update n/a 4\n");
+    story_pass(s, 2000);
+    expect(s, "keen: update n/a 4 (resync)\nkeen: update n/b 2 (resync)\nkeen: update n/c 3 "
+              "(resync)\n");
+    story_end(s);
+}
+
+/* covers: 8/57 8/58 8/62 P2 */
+STORY(coalesced_fifo,
+      "an informer that coalesces tells the newest state of what changed while it was busy")
+{
+    struct extra x = extra(s, "x");
+    s->settings.coalesce = true;
+    quiet_world(s);
+    x.handler.max_events = 1;
+    add(s, &x);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    s->server->burst = 100; /* all in one read */
+    apiserver_put(s->server, "n/a");
+    apiserver_put(s->server, "n/b");
+    apiserver_put(s->server, "n/a");
+    apiserver_delete(s->server, "n/c");
+    apiserver_put(s->server, "n/c");
+    expect(s, "x: update n/a 6\nx: update n/b 5\nx: delete n/c 3\nx: add n/c 8\n");
+    assert_string_equal(inf_store_resource_version(s->pipeline.store), "8");
+    story_end(s);
+}
+
+/* covers: 8/83 */
+STORY(informer_ends, "a handler of a closed informer is free: nothing of it is used any more")
+{
+    struct extra x = extra(s, "x");
+    quiet_world(s);
+    add(s, &x);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    story_stop(s);
+    sim_run(&s->sim);
+    assert_null(x.handler.reserved);
+    inf_handler_remove(&x.handler);
+    inf_handler_pause(&x.handler);
+    inf_handler_resume(&x.handler);
+    expect(s, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest stories[] = {
+        cmocka_unit_test(two_handlers),
+        cmocka_unit_test(late),
+        cmocka_unit_test(changes_during_replay),
+        cmocka_unit_test(relist_during_replay),
+        cmocka_unit_test(removed_inside_a_callback),
+        cmocka_unit_test(waiting_for_the_slow),
+        cmocka_unit_test(one_waits_for_none),
+        cmocka_unit_test(coalescing),
+        cmocka_unit_test(dropping),
+        cmocka_unit_test(bytes_count_too),
+        cmocka_unit_test(resync),
+        cmocka_unit_test(coalesced_fifo),
+        cmocka_unit_test(informer_ends),
+    };
+    return cmocka_run_group_tests(stories, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/*
+ * First syncs and relists: streaming lists, the ways servers fail at them, and LIST with its pages.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "story.h"
+
+static void five_pods(struct story *s)
+{
+    for (char name[] = "default/a"; name[8] <= 'e'; name[8]++)
+        apiserver_put(s->server, name);
+}
+
+static const char five_told[] = "add default/a 1 (initial)\n"
+                                "add default/b 2 (initial)\n"
+                                "add default/c 3 (initial)\n"
+                                "add default/d 4 (initial)\n"
+                                "add default/e 5 (initial)\n"
+                                "synced\n";
+
+/* Compares what handlers were told, without the times and without what the machine says of itself.
+ */
+static void expect_told(struct story *s, const char *lines)
+{
+    struct buf told = {0};
+    char *line, *rest = NULL;
+    sim_run(&s->sim);
+    buf_putc(&s->said, '\0');
+    for (line = strtok_r(s->said.bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        const char *what = strchr(line, ']') + 2;
+        if (strncmp(what, "pods: ", 6) != 0)
+            buf_printf(&told, "%s\n", what);
+    }
+    buf_putc(&told, '\0');
+    assert_string_equal(told.bytes, lines);
+    buf_free(&told);
+    buf_clear(&s->said);
+}
+
+/* covers: 8/29 8/33 8/40 8/1 P1 P2 */
+STORY(
+    streamed,
+    "a streaming list reaches the store when its end is announced, at the announced version, not before")
+{
+    five_pods(s);
+    s->server->withhold_end = true;
+    story_start(s);
+    story_pass(s, 20000);
+    expect_told(s, "");
+    expect_store(s, "");
+    s->server->withhold_end = false;
+    expect_told(s, five_told);
+    assert_string_equal(inf_store_resource_version(s->pipeline.store), "5");
+}
+
+/* covers: 8/34 */
+STORY(changes_while_streaming,
+      "objects that change while the list streams in are told once, as they are at its end")
+{
+    five_pods(s);
+    s->server->withhold_end = true;
+    story_start(s);
+    story_pass(s, 20);
+    apiserver_put(s->server, "default/a"); /* comes as MODIFIED ... */
+    apiserver_delete(s->server, "default/b");
+    story_pass(s, 20);
+    s->server->withhold_end = false; /* ... before the end */
+    expect_told(s, "add default/a 6 (initial)\n"
+                   "add default/c 3 (initial)\n"
+                   "add default/d 4 (initial)\n"
+                   "add default/e 5 (initial)\n"
+                   "synced\n");
+    assert_string_equal(inf_store_resource_version(s->pipeline.store), "7");
+}
+
+/* covers: 8/32 8/31 8/42 */
+STORY(not_supported, "a server that refuses streaming is listed, and not asked to stream again")
+{
+    five_pods(s);
+    s->server->no_watch_list = true;
+    story_start(s);
+    story_pass(s, 30);
+    expect_told(s, five_told);
+    expect_asked(s, "watch-list ''; list '0' limit=500; watch '5'; ");
+    apiserver_end_with(s->server, INF_EGONE, "too old");
+    story_pass(s, 20);
+    expect_asked(s, "list '5'; watch '5'; ");
+    expect_told(s, "gap: relist (too old)\n");
+}
+
+/* covers: 8/36 8/41 */
+STORY(
+    stream_ends_early,
+    "a streaming list that ends twice too early is listed this time; the next sync may stream again")
+{
+    five_pods(s);
+    story_start(s);
+    apiserver_end_after(s->server, 3, INF_EEOF, "the server ended the watch");
+    story_pass(s, 10);
+    apiserver_end_after(s->server, 3, INF_EEOF, "the server ended the watch");
+    story_pass(s, 30);
+    expect_told(s, five_told);
+    expect_asked(s, "watch-list ''; watch-list ''; list '0' limit=500; watch '5'; ");
+    apiserver_end_with(s->server, INF_EGONE, "too old");
+    story_pass(s, 20);
+    expect_asked(s, "watch-list '5'; ");
+    expect_told(s, "gap: relist (too old)\n");
+}
+
+/* covers: 8/39 */
+STORY(other_bookmarks, "a bookmark without the annotation is not the end of a list")
+{
+    five_pods(s);
+    apiserver_bookmark(s->server);
+    s->server->withhold_end = true;
+    story_start(s);
+    story_pass(s, 10);
+    apiserver_bookmark(s->server);
+    story_pass(s, 10);
+    expect_told(s, "");
+    expect_store(s, "");
+    assert_string_equal(sm_name(&s->pipeline.reflector.sm), "filling");
+}
+
+/* covers: 8/30 8/1 8/28 */
+STORY(list_and_watch,
+      "turned off, the first sync is a list of any state, then a watch from its version")
+{
+    five_pods(s);
+    s->settings.reflector.no_watch_list = true;
+    story_start(s);
+    story_pass(s, 20);
+    expect_told(s, five_told);
+    expect_asked(s, "list '0' limit=500; watch '5'; ");
+}
+
+/* covers: 8/16 8/44 8/139 */
+STORY(
+    pages,
+    "pages are put together; later ones carry the token and no version; the version is the first page's")
+{
+    five_pods(s);
+    s->settings.reflector.no_watch_list = true;
+    s->settings.reflector.page_size = 2;
+    s->server->pages_cache = true;
+    story_start(s);
+    story_pass(s, 15);
+    apiserver_put(s->server,
+                  "default/f"); /* after the first page: not in the list, but in the watch */
+    story_pass(s, 50);
+    expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; list '' limit=2 "
+                    "continue=5/4; watch '5'; ");
+    expect_told(s, "add default/a 1 (initial)\n"
+                   "add default/b 2 (initial)\n"
+                   "add default/c 3 (initial)\n"
+                   "add default/d 4 (initial)\n"
+                   "add default/e 5 (initial)\n"
+                   "synced\n"
+                   "add default/f 6\n");
+}
+
+/* covers: 8/21 8/138 */
+STORY(token_expires,
+      "a token that expires in the middle costs one whole list of the original version")
+{
+    five_pods(s);
+    s->settings.reflector.no_watch_list = true;
+    s->settings.reflector.page_size = 2;
+    s->server->pages_cache = true;
+    story_start(s);
+    story_pass(s, 15);
+    apiserver_delete(s->server, "default/a");
+    apiserver_compact(s->server);
+    story_pass(s, 50);
+    expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; list '0'; watch '7'; ");
+    expect_told(s, "add default/b 2 (initial)\n"
+                   "add default/c 3 (initial)\n"
+                   "add default/d 4 (initial)\n"
+                   "add default/e 5 (initial)\n"
+                   "synced\n");
+}
+
+/* covers: 8/17 8/19 */
+STORY(relist_from_cache,
+      "a relist asks for a state not older than ours, and for no pages, so that a cache can answer")
+{
+    five_pods(s);
+    s->settings.reflector.no_watch_list = true;
+    story_start(s);
+    story_pass(s, 20);
+    expect_told(s, five_told);
+    apiserver_put(s->server, "default/a");
+    apiserver_end_with(s->server, INF_EDECODE, "garbage");
+    story_pass(s, 1000);
+    expect_asked(s, "list '0' limit=500; watch '5'; list '6'; watch '6'; ");
+    expect_told(s, "update default/a 6\n"
+                   "gap: relist (garbage)\n");
+}
+
+/* covers: 8/18 */
+STORY(server_without_cache,
+      "a server that pages what it should have had at hand is asked in pages from then on")
+{
+    five_pods(s);
+    s->settings.reflector.no_watch_list = true;
+    s->server->pages_cache = true;
+    for (int i = 0; i < 600; i++) {
+        char key[24];
+        snprintf(key, sizeof(key), "many/%d", i);
+        apiserver_put(s->server, key);
+    }
+    story_start(s);
+    story_pass(s, 30);
+    apiserver_end_with(s->server, INF_EDECODE, "garbage");
+    story_pass(s, 1000);
+    expect_asked(s, "list '0' limit=500; list '' limit=500 continue=605/500; watch '605'; "
+                    "list '605' limit=500; list '' limit=500 continue=605/500; watch '605'; ");
+    assert_int_equal(inf_store_count(s->pipeline.store), 605);
+    buf_clear(&s->said);
+}
+
+/* covers: 8/22 8/20 */
+STORY(version_from_the_future,
+      "a list that the server can't serve yet is asked for anew, newest first, without a wait")
+{
+    five_pods(s);
+    s->settings.reflector.no_watch_list = true;
+    story_start(s);
+    story_pass(s, 20);
+    expect_told(s, five_told);
+    apiserver_end_with(s->server, INF_EDECODE, "garbage");
+    sim_run(&s->sim);
+    apiserver_restore(s->server, 3);
+    story_pass(s, 1000);
+    expect_asked(s, "list '0' limit=500; watch '5'; list '5'; list '' limit=500; watch '3'; ");
+    expect_told(s, "gap: rewind (the server went back from version 5 to 3)\n"
+                   "delete default/d 4 (relist) last state unknown\n"
+                   "delete default/e 5 (relist) last state unknown\n");
+}
+
+/* covers: 8/2 P3 */
+STORY(list_cut_short, "a list that is cut short is never taken for a short list")
+{
+    five_pods(s);
+    s->settings.reflector.no_watch_list = true;
+    apiserver_refuse(s->server, 1, INF_ECUT, 0, "cut in the middle of the list");
+    story_start(s);
+    story_pass(s, 10);
+    expect_told(s, "");
+    story_pass(s, 1000);
+    expect_told(s, five_told);
+}
+
+/* covers: 8/26 P4 */
+STORY(relist_unchanged,
+      "a relist of an unchanged cluster tells nothing but the gap, and holds no object twice")
+{
+    const struct inf_object *before;
+    five_pods(s);
+    story_start(s);
+    story_pass(s, 20);
+    expect_told(s, five_told);
+    before = inf_store_get(s->pipeline.store, "default", "c");
+    apiserver_end_with(s->server, INF_EGONE, "too old");
+    story_pass(s, 20);
+    expect_told(s, "gap: relist (too old)\n");
+    assert_ptr_equal(inf_store_get(s->pipeline.store, "default", "c"), before);
+}
+
+/* covers: 8/23 */
+STORY(
+    watch_timeouts,
+    "the server is asked to end each stream after five to ten minutes, never all at the same time")
+{
+    uint32_t least = UINT32_MAX, most = 0;
+    s->settings.reflector.no_jitter = false;
+    story_start(s);
+    for (int i = 0; i < 200; i++) {
+        uint32_t timeout = s->server->request.timeout_s;
+        least = timeout < least ? timeout : least;
+        most = timeout > most ? timeout : most;
+        apiserver_end_with(s->server, INF_EEOF, "end");
+        story_pass(s, 60 * 1000);
+    }
+    assert_in_range(least, 300, 330);
+    assert_in_range(most, 570, 600);
+    buf_clear(&s->said);
+}
+
+int main(void)
+{
+    const struct CMUnitTest stories[] = {
+        cmocka_unit_test(streamed),
+        cmocka_unit_test(changes_while_streaming),
+        cmocka_unit_test(not_supported),
+        cmocka_unit_test(stream_ends_early),
+        cmocka_unit_test(other_bookmarks),
+        cmocka_unit_test(list_and_watch),
+        cmocka_unit_test(pages),
+        cmocka_unit_test(token_expires),
+        cmocka_unit_test(relist_from_cache),
+        cmocka_unit_test(server_without_cache),
+        cmocka_unit_test(version_from_the_future),
+        cmocka_unit_test(list_cut_short),
+        cmocka_unit_test(relist_unchanged),
+        cmocka_unit_test(watch_timeouts),
+    };
+    return cmocka_run_group_tests(stories, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""globals.py ROOT BUILDDIR: two loops in one process never meet, so no variable outlives a function unless const.
+
+Asks the compiled objects, not the text: a static local, a table that lacks its const and a tentative definition all
+end in a writable section. Constants that need relocation (.data.rel.ro) are written by the loader alone.
+"""
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from style import Rule
+
+root, build = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+WRITABLE = re.compile(r'\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\.lbss|\.ldata|\*COM\*')
+
+
+def objects():
+    """(source, object) of each compiled file below src/, from what the build itself says."""
+    for command in json.loads((build / 'compile_commands.json').read_text()):
+        source = Path(command['directory'], command['file']).resolve()
+        variant = command['output'].startswith('test/')  # the same sources for a test, and perhaps not built
+        if source.is_relative_to(root / 'src') and not variant:
+            yield source, Path(command['directory'], command['output'])
+
+
+def variables(obj):
+    """The names in writable sections; those with two underscores are the compiler's (sanitizers, coverage)."""
+    table = subprocess.run(['nm', '--format=sysv', obj], capture_output=True, text=True, check=True).stdout
+    for row in table.splitlines():
+        cells = [cell.strip() for cell in row.split('|')]
+        if len(cells) == 7 and WRITABLE.match(cells[6]) and cells[3] in ('OBJECT', 'TLS') and cells[0][:2] != '__':
+            yield re.sub(r'(\.\d+)+$', '', cells[0]).split('.')[-1]  # a static local n of f: n.0 (gcc), f.n (clang)
+
+
+def line_of(name, source):
+    lines = source.read_text().splitlines()
+    return next((n for n, line in enumerate(lines, 1) if re.search(rf'\b{re.escape(name)}\b', line)), 1)
+
+
+rule = Rule(root, 'there are no mutable globals and no static locals: two loops in one process never meet.',
+            'make it const (a table of strings: `static const char *const names[]`), or a member of the struct '
+            'whose life it shares.')
+looked_at = 0
+for source, obj in sorted(set(objects())):
+    looked_at += 1
+    for name in variables(obj):
+        rule.broken(source, line_of(name, source), f'`{name}` can be written to')
+if not looked_at:
+    sys.exit(f'no object of src/ found in {build}: nothing was checked')
+rule.verdict()

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""layers.py ROOT: who may include whom. The two tables are the architecture; the rest reads #include lines."""
+import re
+import sys
+from fnmatch import fnmatch
+
+from style import Rule, code, files
+
+# layer: what it may include of ours, besides itself. base's informer/error.h is every layer's.
+OURS = {
+    'base': [],
+    'seam': ['base'],
+    'core': ['base', 'seam', 'informer'],
+    'wire': ['base', 'seam'],
+    'kube': ['base', 'seam', 'core', 'wire', 'informer'],
+    'loop': ['base', 'seam'],
+    'lib': ['base', 'seam', 'core', 'wire', 'kube', 'loop', 'informer'],
+    'daemon': ['base', 'seam', 'wire', 'loop', 'informer'],  # the strictest user of the library: not its insides
+    'ctl': ['base', 'seam', 'wire', 'loop', 'informer'],
+}
+
+# header of others: the files that may include it.
+THEIRS = {
+    'uv.h': ['src/loop/*', 'src/daemon/*', 'src/ctl/*'],
+    'openssl/*': ['src/wire/tls*.c'],
+    'llhttp.h': ['src/wire/http_parser.c'],
+    'zlib.h': ['src/wire/gunzip.c'],
+    'yaml.h': ['src/base/yaml.c'],
+    'yyjson.h': ['src/core/object.c', 'src/core/object_*.c', 'src/core/diff.c', 'src/core/path.c', 'src/kube/*'],
+}
+
+# The C library and the kernel; what has to do with threads is left out on purpose.
+LIBC = {'sys/*', 'net/*', 'netinet/*', 'arpa/*', 'linux/*'} | {f'{name}.h' for name in '''
+    assert ctype dirent endian errno fcntl float fnmatch getopt glob grp inttypes limits locale malloc math netdb
+    poll pwd regex setjmp signal spawn stdalign stdarg stdbool stddef stdint stdio stdlib stdnoreturn string strings
+    sysexits syslog termios time ucontext unistd wchar'''.split()}
+
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def matches(name, patterns):
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def complaint(path, bracket, header):
+    """Why the file at path (relative to the root) may not include the header; None if it may."""
+    public = path.startswith('include/')
+    if bracket == '<':
+        if matches(header, LIBC):
+            return None
+        if public:
+            return f'<{header}>: a public header needs nothing but libc; forward-declare the type'
+        for theirs, places in THEIRS.items():
+            if fnmatch(header, theirs):
+                return None if matches(path, places) else f'<{header}> belongs to {", ".join(places)} alone'
+        return f'<{header}> is neither libc nor one of our dependencies'
+    if public:
+        return None if header.startswith('informer/') else f'"{header}": a public header may use informer/ only'
+    layer = path.split('/')[1]
+    to, slash, _ = header.partition('/')
+    if not slash or to not in [*OURS, 'informer']:
+        return f'"{header}": write it with its layer, as in "{layer}/{header}"'
+    if header == 'informer/error.h' or to in [layer, *OURS[layer]]:
+        return None
+    return f'"{header}": {layer} may include {", ".join([layer, *OURS[layer]])}, not {to}'
+
+
+rule = Rule(sys.argv[1], 'a file knows its own layer and those below it, and others\' libraries have one home each.',
+            'move the code to where it may know this, or let it ask through seam/; the tables are in '
+            'test/style/layers.py.')
+for file in files(rule.root, 'src/**/*.[ch]', 'include/**/*.h'):
+    path = file.relative_to(rule.root).as_posix()
+    if path.startswith('src/') and path.split('/')[1] not in OURS:
+        rule.broken(file, 1, f'{path.split("/")[1]} is no layer: {", ".join(OURS)}')
+        continue
+    for number, line in enumerate(code(file, strings=True), 1):
+        include = INCLUDE.match(line)
+        why = include and complaint(path, *include.groups())
+        if why:
+            rule.broken(file, number, why)
+rule.verdict()

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""selftest.py CC...: a rule that cannot fail is no rule. Feeds each one tiny trees, good and bad, and speaks TAP."""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from style import SKIP
+
+HERE = Path(__file__).resolve().parent
+CC = sys.argv[1:]
+PUBLIC = '__attribute__((visibility("default"))) '
+
+# rule: (what is wrong, {file: text}, what the complaint must say; None: the rule is content)
+CASES = {
+    'layers': [
+        ('a tidy tree', {'src/core/fifo.c': '#include "core/fifo.h"\n#include <errno.h>\n#include "base/list.h"\n',
+                         'src/wire/tls.c': '#include <openssl/ssl.h>\n#include "informer/error.h"\n',
+                         'src/core/object_text.c': '#include <yyjson.h>\n',
+                         'src/core/said.c': '/*\n#include "loop/loop.h"\n*/\n',
+                         'include/informer/store.h': '#include <stddef.h>\n#include "informer/object.h"\n'}, None),
+        ('a layer that looks up', {'src/core/fifo.c': '\n#include "loop/loop.h"\n'},
+         'src/core/fifo.c:2: "loop/loop.h": core may include'),
+        ('the insides of the library in the daemon', {'src/daemon/main.c': '#include "core/store.h"\n'}, 'not core'),
+        ('libuv in the engine', {'src/core/fifo.c': '#include <uv.h>\n'}, 'src/core/fifo.c:1: <uv.h> belongs to'),
+        ('OpenSSL outside of tls*.c', {'src/wire/proxy.c': '#include <openssl/ssl.h>\n'}, '<openssl/ssl.h> belongs'),
+        ('an unknown library', {'src/wire/proxy.c': '#include <curl/curl.h>\n'}, 'nor one of our dependencies'),
+        ('an include without its layer', {'src/core/fifo.c': '#include "fifo.h"\n'}, 'as in "core/fifo.h"'),
+        ('a public header that needs libuv', {'include/informer/a.h': '#include <uv.h>\n'}, 'forward-declare'),
+        ('a public header that shows our insides', {'include/informer/a.h': '#include "core/a.h"\n'},
+         'informer/ only'),
+        ('a folder that is no layer', {'src/util/a.c': ''}, 'util is no layer'),
+    ],
+    'threads': [
+        ('words in a comment and a string',
+         {'src/a.c': '/* no pthread_create */ const char *s = "uv_mutex_t";\n'}, None),
+        ('a lock', {'src/a.c': '\nstatic uv_mutex_t lock;\n'}, 'src/a.c:2: uv_mutex_t'),
+        ('work on the pool', {'src/a.c': 'uv_queue_work(loop, &w, f, g);\n'}, 'uv_queue_work'),
+        ('a thread', {'src/a.c': 'pthread_create(&t, 0, f, 0);\n'}, 'pthread_create'),
+        ('an atomic', {'src/a.h': '_Atomic int n;\n'}, 'src/a.h:1: _Atomic'),
+    ],
+    'globals': [
+        ('constants', {'src/a.c': 'const int n = 1;\nconst char *const s[] = {"a"};\n'}, None),
+        ('a counter', {'src/a.c': '\nstatic int count;\nint f(void) { return ++count; }\n'}, 'src/a.c:2: `count`'),
+        ('a static local', {'src/a.c': 'int f(void)\n{\n    static int calls = 7;\n    return ++calls;\n}\n'},
+         'src/a.c:3: `calls`'),
+        ('a table whose pointers lack const', {'src/a.c': 'const char *names[] = {"a", "b"};\n'}, '`names`'),
+        ('a global per thread', {'src/a.c': '_Thread_local int mine;\n'}, '`mine`'),
+        ('nothing built', {'src/a.txt': ''}, 'nothing was checked'),
+    ],
+    'symbols': [
+        ('one public function', {'src/a.c': PUBLIC + 'int inf_a(void) { return 1; }\nint helper(void) { return 2; }\n',
+                                 'include/informer/a.h': 'int inf_a(void);\n'}, None),
+        ('a helper that is visible', {'src/a.c': PUBLIC + 'int helper(void) { return 1; }\n'},
+         'src/a.c:1: `helper` is visible outside'),
+        ('an export that no header declares', {'src/a.c': PUBLIC + 'int inf_b(void) { return 1; }\n'},
+         '`inf_b` is exported, but'),
+    ],
+    'format': [
+        ('a tidy file', {'src/a.c': 'int f(void)\n{\n    return 1;\n}\n'}, None),
+        ('a sloppy file', {'src/a.c': 'int a;\nint f( void ){ return 1 ;}\n'}, 'src/a.c:2: is laid out differently'),
+    ],
+    'length': [
+        ('600 lines', {'src/a.c': '\n' * 600}, None),
+        ('601 lines', {'src/a.c': '\n' * 601}, 'src/a.c:601: goes on to line 601'),
+    ],
+    'scripts': [
+        ('fine scripts', {'a': '#!/bin/sh\ntrue\n', 'b.py': 'print(1)\n', 'c': '#!/bin/bash\na=(1 2)\n'}, None),
+        ('a broken sh script', {'.ci/a': '#!/bin/sh\nif true; then\n'}, '.ci/a:'),
+        ('a broken bash script', {'a': '#!/usr/bin/env bash\nfor x in 1; do\n'}, 'a:'),
+        ('a broken python script', {'a.py': 'print(1)\ndef\n'}, 'a.py:2:'),
+    ],
+    'hosts': [  # the bad names are put together here, or this file would break the rule itself
+        ('examples and addresses',
+         {'a': 'https://api.example.com:6443 http://127.0.0.1:1 https://[::1]/ http://www.apache.org/\n'
+               'https://kubernetes.default.svc https://${HOST}/ https://%s/ registry.example.com/a:1 https://localhost:1\n'
+               'base/work/a $HOME/work/ /var/lib\n'}, None),
+        ('a mirror', {'a': '\nURIs: http:' + '//mirror.debian.' + 'org/debian\n'},
+         'a:2: names the host mirror.debian.'),
+        ('a proxy without scheme', {'a': 'GOPROXY=' + 'proxy.golang.' + 'org\n'}, 'a:1: names the host proxy.'),
+        ('a path of one machine', {'a': 'cd /' + 'work/main\n'}, 'a:1: names the path'),
+        ('a home', {'a': '"/' + 'home/me/src"\n'}, 'a:1: names the path'),
+    ],
+    'listed': [
+        ('all there', {'src/base/a.c': '', 'src/meson.build': "files('base/a.c')",
+                       'test/unit/test_a.c': '', 'test/lib/sim.c': '',
+                       'test/meson.build': "# let's\nunits = ['a']\nfiles('lib/sim.c')"}, None),
+        ('a source nobody builds',
+         {'src/base/a.c': '', 'src/meson.build': "# 'base/a.c'", 'test/meson.build': ''},
+         'src/base/a.c:1: is not in src/meson.build'),
+        ('a test nobody runs',
+         {'test/story/story_gone.c': '', 'test/meson.build': "units = ['a']", 'src/meson.build': ''},
+         "test/story/story_gone.c:1: is not in test/meson.build, as 'gone'"),
+    ],
+}
+
+
+def compile_tree(root, rule):
+    """The further arguments of the rules that look at compiled code, after making what they look at."""
+    build = root / 'build'
+    build.mkdir()
+    if rule == 'globals':
+        commands = []
+        for source in root.glob('src/*.c'):
+            subprocess.run([*CC, '-c', '-fPIC', '-o', build / 'a.o', source], check=True)
+            commands.append({'directory': str(build), 'file': str(source), 'output': 'a.o'})
+        (build / 'compile_commands.json').write_text(json.dumps(commands))
+        return [build]
+    if rule == 'symbols':
+        flags = ['-fPIC', '-fvisibility=hidden']
+        subprocess.run([*CC, *flags, '-shared', '-o', build / 'a.so', root / 'src/a.c'], check=True)
+        subprocess.run([*CC, *flags, '-c', '-o', build / 'a.o', root / 'src/a.c'], check=True)
+        subprocess.run(['ar', 'rc', build / 'a.a', build / 'a.o'], check=True)
+        return [build / 'a.so', build / 'a.a']
+    return []
+
+
+def judge(rule, tree, complaint):
+    """None if the rule says of the tree what it should, else what it said."""
+    with tempfile.TemporaryDirectory() as root:
+        root = Path(root).resolve()
+        for name, text in tree.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        (root / '.clang-format').write_text((HERE.parent.parent / '.clang-format').read_text())
+        run = subprocess.run([sys.executable, HERE / f'{rule}.py', root, *compile_tree(root, rule)],
+                             capture_output=True, text=True)
+    said = f'exit status {run.returncode}\n{run.stdout}{run.stderr}'
+    if run.returncode == SKIP:
+        return SKIP
+    if complaint is None:
+        return None if run.returncode == 0 else said
+    return None if run.returncode == 1 and complaint in said else said
+
+
+def main():
+    cases = [(rule, *case) for rule, those in CASES.items() for case in those]
+    failed = False
+    print(f'1..{len(cases)}')
+    for number, (rule, what, tree, complaint) in enumerate(cases, 1):
+        said = judge(rule, tree, complaint)
+        if said == SKIP:
+            print(f'ok {number} - {rule}: {what} # SKIP')
+        else:
+            print(f'{"not ok" if said else "ok"} {number} - {rule}: {what}')
+        if said and said != SKIP:
+            failed = True
+            print(*(f'# {line}' for line in said.splitlines()), sep='\n')
+    return 1 if failed else 0
+
+
+sys.exit(main())

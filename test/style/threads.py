@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+"""threads.py ROOT: one loop, one thread. So there is nothing to lock, and nothing that locks."""
+import re
+import sys
+
+from style import Rule, code, files
+
+WORDS = re.compile(r'''\b(
+    pthread_\w+ | thrd_\w+ | mtx_\w+ | cnd_\w+ | tss_\w+ | call_once | sem_(init|open|wait|post)\w* |
+    uv_(mutex|rwlock|sem|cond|barrier|thread|key|once|queue_work)\w* |
+    _Atomic | _Thread_local | __thread | (__)?atomic_\w+ | __sync_\w+ | (stdatomic|threads|pthread|semaphore)\.h
+)\b''', re.VERBOSE)
+
+rule = Rule(sys.argv[1], 'there is one thread, so there are no locks, threads or atomics.',
+            'do the work in budgeted slices on the loop (loop/loop.h), or give it to a child process.')
+for file in files(rule.root, 'src/**/*.[ch]', 'include/**/*.h'):
+    for number, line in enumerate(code(file), 1):
+        for word in WORDS.finditer(line):
+            rule.broken(file, number, word[0])
+rule.verdict()

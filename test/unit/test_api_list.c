@@ -1,0 +1,330 @@
+/*
+ * test_api_list.c - lists asked for and told: requests, pages and their ends.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "recording.h"
+#include "source_world.h"
+#include "split.h"
+
+static const struct source_request any_list = {
+    .want = SOURCE_LIST, .resource_version = "0", .limit = 500, .timeout_s = 300};
+static const struct source_request patient_list = {
+    .want = SOURCE_LIST, .resource_version = "0", .skip_bad = true};
+
+/* ---- what it asks ---- */
+
+static void assert_asks(const struct source_request *request, const char *query)
+{
+    struct source_world w;
+    char *expected = xasprintf("GET /api/v1/configmaps%s HTTP/1.1\r\n"
+                               "Host: kube.test:6443\r\n"
+                               "Accept: application/json\r\n"
+                               "User-Agent: story/1\r\n"
+                               "\r\n",
+                               query);
+    source_world_init(&w, "configmaps", NULL);
+    assert_true(pipe_wrote(source_world_ask_with(&w, request), expected));
+    source_world_done(&w);
+    free(expected);
+}
+
+static void a_list_asks_for_what_it_wants_and_no_more(void **state)
+{
+    (void)state;
+    assert_asks(&any_list, "?limit=500&resourceVersion=0");
+    assert_asks(&patient_list, "?resourceVersion=0");
+    assert_asks(&(struct source_request){.want = SOURCE_LIST, .resource_version = ""}, "");
+    assert_asks(&(struct source_request){.want = SOURCE_LIST, .resource_version = "5", .limit = 0},
+                "?resourceVersion=5");
+    assert_asks(&(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 2},
+                "?limit=2");
+}
+
+/* The server refuses a version beside a token. */
+static void a_later_page_asks_by_token_alone(void **state)
+{
+    (void)state;
+    assert_asks(&(struct source_request){.want = SOURCE_LIST,
+                                         .resource_version = "580",
+                                         .continue_token = "a+b/c==",
+                                         .limit = 2},
+                "?limit=2&continue=a%2Bb%2Fc%3D%3D");
+    assert_asks(&(struct source_request){.want = SOURCE_LIST,
+                                         .resource_version = "580",
+                                         .continue_token = ""},
+                "?resourceVersion=580");
+}
+
+/* ---- what it tells ---- */
+
+#define CM      "ADDED default/cm-"
+#define WIDGET  "ADDED default/widget-"
+#define TOKEN_3 "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NTgwLCJzdGFydCI6Ii9jbS0zXHUwMDAwIn0"
+#define TOKEN_6 "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NTgwLCJzdGFydCI6Ii9jbS02XHUwMDAwIn0"
+
+static const struct {
+    const char *name;
+    const char *told;
+} recorded[] = {
+    {"configmaps-list-page1", "open\n" CM "1 509\n" CM "2 510\n" CM "3 511\n"
+                              "PAGE_END 580 then " TOKEN_3 "\n" LIST_END},
+    {"configmaps-list-page2", "open\n" CM "4 512\n" CM "5 513\n" CM "6 514\n"
+                              "PAGE_END 580 then " TOKEN_6 "\n" LIST_END},
+    {"pods-list-metadata",
+     "open\nADDED default/web-frontend-66b99d9c48-m42qs 282\nPAGE_END 610\n" LIST_END},
+    {"widgets-list", "open\n" WIDGET "1 505\n" WIDGET "2 506\n" WIDGET "3 507\n"
+                     "PAGE_END 577\n" LIST_END},
+    {"pods-list-rv-too-large",
+     "INF_EFUTURE: kube.test:6443: the server says: Timeout: Too large resource version: "
+     "999999999, current: 610 (504 Timeout)\n"},
+    {"secrets-watchlist", /* of a server that doesn't know what a list is */
+     "open\nINF_EDECODE: kube.test:6443: list: expected nothing more, not byte 0x7b (0 items so "
+     "far)\n"},
+};
+
+static void recorded_lists_are_told_and_the_connection_closed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
+        struct source_world w;
+        source_world_init(&w, "configmaps", NULL);
+        source_world_play(&w, source_world_ask_with(&w, &any_list), recorded[i].name);
+        source_world_told(&w, recorded[i].told);
+        assert_true(pipe_closed(w.pipes.last));
+        source_world_done(&w);
+    }
+}
+
+/* An expired token is what it is by its reason, whatever else the server advises. */
+static void an_expired_token_is_gone(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "configmaps", NULL);
+    source_world_play(&w, source_world_ask_with(&w, &any_list),
+                      "configmaps-list-expired-continue-410");
+    assert_memory_equal(w.told.bytes, "INF_EGONE: ", 11);
+    source_world_done(&w);
+}
+
+static void play_split(const void *ctx, struct str input, struct split split)
+{
+    struct source_world w;
+    struct str piece;
+    struct pipe *pipe;
+    source_world_init(&w, "configmaps", NULL);
+    w.sim.budget = (unsigned)split.first % 3; /* and with many yields, or none */
+    w.pipes.cut = split.piece;
+    pipe = source_world_ask_with(&w, &any_list);
+    split.piece = 0;
+    while (split_next(&split, &input, &piece)) {
+        pipe_send(pipe, piece.at, piece.len);
+        sim_run(&w.sim);
+    }
+    source_world_told(&w, ctx);
+    source_world_done(&w);
+}
+
+static void however_it_is_cut_the_same_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
+        struct recording r;
+        recording_open(&r, recorded[i].name);
+        split_each(recording_wire(&r), play_split, recorded[i].told);
+        recording_close(&r);
+    }
+}
+
+/* ---- answers made by hand ---- */
+
+static void items_get_what_only_their_list_says(void **state)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    (void)state;
+    source_world_init(&w, "configmaps", NULL);
+    w.whole = true;
+    pipe = source_world_ask_with(&w, &any_list);
+    pipe_sends(pipe, WATCH_HEAD);
+    send_chunk(pipe, LIST_HEAD "\"items\":[" ITEM("a") ",{\"kind\":\"Own\",\"apiVersion\":\"x/v2\","
+                                                       "\"metadata\":{\"name\":\"b\"}}]}");
+    sim_run(&w.sim);
+    source_world_told(
+        &w, "open\n"
+            "ADDED shop/a 5 {\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{"
+            "\"namespace\":\"shop\",\"name\":\"a\",\"resourceVersion\":\"5\"}}\n"
+            "ADDED b  {\"kind\":\"Own\",\"apiVersion\":\"x/v2\",\"metadata\":{\"name\":\"b\"}}\n");
+    source_world_done(&w);
+}
+
+#define NAMELESS "neither it nor its list says its kind and apiVersion\n"
+
+static void an_item_of_no_kind_is_refused(void **state)
+{
+    (void)state;
+    source_world_tells(
+        &any_list, "{\"items\":[" ITEM("a") "]," LIST_META ",\"kind\":\"ConfigMapList\"}",
+        "open\nINF_EDECODE: kube.test:6443: item 1 of the list, shop/a: object: " NAMELESS);
+    source_world_tells(&any_list, "{\"kind\":\"ConfigMapList\",\"items\":[" ITEM("a") "]}",
+                       "open\nINF_EDECODE: kube.test:6443: item 1 of the list, ConfigMap shop/a: "
+                       "object: " NAMELESS);
+}
+
+static void what_is_no_list_is_refused(void **state)
+{
+    (void)state;
+    source_world_tells(
+        &patient_list, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":410}",
+        "open\nINF_EDECODE: kube.test:6443: the server answered with a Status instead of "
+        "a list\n");
+    source_world_tells(
+        &patient_list, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}",
+        "open\nINF_EDECODE: kube.test:6443: the server answered without a list: no items "
+        "in it\n");
+    source_world_tells(
+        &patient_list, LIST_HEAD LIST_META ",\"items\":[" ITEM("a") "]}}",
+        "open\nADDED shop/a 5\nINF_EDECODE: kube.test:6443: list: expected nothing more, "
+        "not byte 0x7d (1 items so far)\n");
+}
+
+/* ---- lists that are cut ---- */
+
+/* Also when all of the JSON is here: only HTTP can say that nothing more comes. */
+static void a_connection_lost_at_any_byte_is_no_list(void **state)
+{
+    struct recording r;
+    (void)state;
+    recording_open(&r, "widgets-list");
+    for (size_t len = 0; len < r.wire.len; len++) {
+        struct source_world w;
+        struct pipe *pipe;
+        char *end;
+        source_world_init(&w, "configmaps", NULL);
+        pipe = source_world_ask_with(&w, &any_list);
+        pipe_send(pipe, r.wire.bytes, len);
+        pipe_end(pipe, INF_EEOF, "FIN");
+        sim_run(&w.sim);
+        buf_putc(&w.told, '\0');
+        end = strstr(w.told.bytes, "INF_ECUT: kube.test:6443 closed the connection ");
+        assert_non_null(end);
+        assert_null(strstr(w.told.bytes, "PAGE_END"));
+        assert_memory_equal(w.told.bytes, recorded[3].told, (size_t)(end - w.told.bytes));
+        source_world_done(&w);
+    }
+    recording_close(&r);
+}
+
+static void a_body_that_ends_inside_the_list_is_a_cut(void **state)
+{
+    (void)state;
+    source_world_tells(
+        &any_list, LIST_HEAD LIST_META ",\"items\":[" ITEM("a") "]",
+        "open\nADDED shop/a 5\nINF_ECUT: kube.test:6443: the list ended in the middle (1 "
+        "items so far)\n");
+    source_world_tells(
+        &patient_list, " ",
+        "open\nINF_ECUT: kube.test:6443: the list ended in the middle (0 items so far)\n");
+}
+
+/* ---- what a user may do meanwhile ---- */
+
+static void cancel(struct source_world *w)
+{
+    w->calling = true;
+    source_cancel(w->source);
+    w->calling = false;
+}
+
+static void next_page(struct source_world *w)
+{
+    cancel(w);
+    source_world_open(w, &any_list);
+}
+
+static const struct {
+    enum world_moment when;
+    const char *told;
+} moments[] = {
+    {WORLD_IN_OPEN, "open\n"},
+    {WORLD_IN_PROGRESS, "open\n"},
+    {WORLD_IN_EVENT, "open\n" WIDGET "1 505\n"},
+    {WORLD_IN_PAGE_END, "open\n" WIDGET "1 505\n" WIDGET "2 506\n" WIDGET "3 507\nPAGE_END 577\n"},
+};
+
+static void assert_silent_after(void (*act)(struct source_world *w), size_t cut)
+{
+    for (size_t i = 0; i < ARRAY_LEN(moments); i++) {
+        struct source_world w;
+        source_world_init(&w, "configmaps", NULL);
+        w.pipes.cut = cut;
+        w.when = moments[i].when;
+        w.act = act;
+        source_world_play(&w, source_world_ask_with(&w, &any_list), "widgets-list");
+        source_world_told(&w, moments[i].told);
+        if (act == next_page) {
+            source_world_play(&w, w.pipes.last, "widgets-list");
+            source_world_told(&w, recorded[3].told);
+        }
+        source_world_done(&w);
+    }
+}
+
+static void after_a_cancel_a_close_or_a_new_request_nothing_of_the_old_is_told(void **state)
+{
+    (void)state;
+    for (size_t cut = 33; cut < 1000; cut += 300) {
+        assert_silent_after(cancel, cut);
+        assert_silent_after(source_world_close, cut);
+        assert_silent_after(next_page, cut);
+    }
+}
+
+static void hold(struct source_world *w)
+{
+    source_pause(w->source);
+}
+
+static void a_held_list_stops_at_its_item_and_goes_on_later(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "configmaps", NULL);
+    w.when = WORLD_IN_EVENT;
+    w.act = hold;
+    source_world_play(&w, source_world_ask_with(&w, &any_list), "widgets-list");
+    source_world_told(&w, "open\n" WIDGET "1 505\n");
+    source_resume(w.source);
+    sim_run(&w.sim);
+    source_world_told(&w, WIDGET "2 506\n" WIDGET "3 507\nPAGE_END 577\n" LIST_END);
+    source_world_done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_asks_for_what_it_wants_and_no_more),
+        cmocka_unit_test(a_later_page_asks_by_token_alone),
+        cmocka_unit_test(recorded_lists_are_told_and_the_connection_closed),
+        cmocka_unit_test(an_expired_token_is_gone),
+        cmocka_unit_test(however_it_is_cut_the_same_is_told),
+        cmocka_unit_test(items_get_what_only_their_list_says),
+        cmocka_unit_test(an_item_of_no_kind_is_refused),
+        cmocka_unit_test(what_is_no_list_is_refused),
+        cmocka_unit_test(a_connection_lost_at_any_byte_is_no_list),
+        cmocka_unit_test(a_body_that_ends_inside_the_list_is_a_cut),
+        cmocka_unit_test(after_a_cancel_a_close_or_a_new_request_nothing_of_the_old_is_told),
+        cmocka_unit_test(a_held_list_stops_at_its_item_and_goes_on_later),
+    };
+    return cmocka_run_group_tests_name("api_list", tests, NULL, NULL);
+}

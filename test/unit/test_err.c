@@ -1,0 +1,178 @@
+/*
+ * test_err.c - what an error says, how it gains context, and what it never does to a terminal.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+
+enum {
+    LAST = INF_ERROR_TEXT_MAX - 1, /* where the NUL of a full text is */
+};
+
+/* @len times @c, for texts that are too long. */
+static const char *many(char *buf, char c, size_t len)
+{
+    memset(buf, c, len);
+    buf[len] = 0;
+    return buf;
+}
+
+static void assert_cut(const struct inf_error *err)
+{
+    assert_int_equal(strlen(err->text), LAST);
+    assert_string_equal(err->text + LAST - 3, "...");
+}
+
+static void test_set(void **state)
+{
+    struct inf_error err = {.code = 99, .http_status = 410, .retry_after_ms = 5};
+    (void)state;
+    assert_int_equal(err_set(&err, INF_EIO, "file '%s': %d", "x", 7), -INF_EIO);
+    assert_int_equal(err.code, INF_EIO);
+    assert_int_equal(err.http_status, 0);
+    assert_int_equal(err.retry_after_ms, 0);
+    assert_string_equal(err.text, "file 'x': 7");
+}
+
+static void test_nobody_wants_the_text(void **state)
+{
+    (void)state;
+    assert_int_equal(err_set(NULL, INF_ENET, "%s", "unheard"), -INF_ENET);
+}
+
+static void test_wrap_puts_context_before(void **state)
+{
+    struct inf_error err;
+    (void)state;
+    err_set(&err, INF_EIO, "token file 'x': No such file");
+    err.http_status = 401;
+    assert_int_equal(err_wrap(&err, "user '%s'", "ci"), -INF_EIO);
+    assert_int_equal(err_wrap(&err, "context %d", 1), -INF_EIO);
+    assert_string_equal(err.text, "context 1: user 'ci': token file 'x': No such file");
+    assert_int_equal(err.code, INF_EIO);
+    assert_int_equal(err.http_status, 401);
+}
+
+static void test_full_text_is_not_cut(void **state)
+{
+    struct inf_error err;
+    char text[INF_ERROR_TEXT_MAX];
+    (void)state;
+    err_set(&err, INF_EIO, "%s", many(text, 'x', LAST));
+    assert_string_equal(err.text, text);
+}
+
+static void test_cut_text_says_so(void **state)
+{
+    struct inf_error err;
+    char text[2 * INF_ERROR_TEXT_MAX];
+    (void)state;
+    err_set(&err, INF_EIO, "%s", many(text, 'x', LAST + 1));
+    assert_cut(&err);
+    err_set(&err, INF_EIO, "%s", many(text, 'x', sizeof(text) - 1));
+    assert_cut(&err);
+    assert_int_equal(err.text[LAST - 4], 'x');
+}
+
+static void test_cut_by_wrapping(void **state)
+{
+    struct inf_error err;
+    char text[2 * INF_ERROR_TEXT_MAX];
+    (void)state;
+    err_set(&err, INF_EIO, "%s", many(text, 'x', LAST - 3));
+    err_wrap(&err, "a"); /* "a: " fills it to the last place */
+    assert_int_equal(strlen(err.text), LAST);
+    assert_int_equal(err.text[LAST - 1], 'x');
+    err_wrap(&err, "b");
+    assert_cut(&err);
+    assert_memory_equal(err.text, "b: a: xxx", 9);
+    err_wrap(&err, "%s", many(text, 'y', sizeof(text) - 1)); /* no room for the inner text at all */
+    assert_cut(&err);
+    assert_int_equal(err.text[LAST - 4], 'y');
+}
+
+static void test_context_that_just_fits(void **state)
+{
+    struct inf_error err;
+    char text[INF_ERROR_TEXT_MAX];
+    (void)state;
+    for (size_t len = LAST - 5; len <= LAST; len++) {
+        err_set(&err, INF_EIO, "in");
+        err_wrap(&err, "%s", many(text, 'y', len));
+        if (len + strlen(": in") > LAST)
+            assert_cut(&err);
+        else
+            assert_string_equal(err.text + len, ": in");
+    }
+}
+
+/* A server, a file name or a certificate may hold anything; a terminal obeys what is below space,
+ * DEL and C1. */
+static void test_control_characters_become_blanks(void **state)
+{
+    struct inf_error err;
+    (void)state;
+    err_set(&err, INF_EIO, "%s",
+            "a\nb\r\x1b[31mc\td\x7f"
+            "e\x01\x1f");
+    assert_string_equal(err.text, "a b  [31mc d e  ");
+    err_set(&err, INF_EIO, "%s",
+            "x\xc2\x9b"
+            "2Jy\xc2\x80\xc2\x9fz");
+    assert_string_equal(err.text, "x  2Jy    z");
+    err_wrap(&err, "%s", "p\nq");
+    assert_string_equal(err.text, "p q: x  2Jy    z");
+}
+
+static void test_other_characters_stay(void **state)
+{
+    struct inf_error err;
+    (void)state;
+    err_set(&err, INF_EIO, "%s", "grün \xc2\xa0 \xe2\x82\xac \xf0\x9f\x90\xb3 100%");
+    assert_string_equal(err.text, "grün \xc2\xa0 \xe2\x82\xac \xf0\x9f\x90\xb3 100%");
+}
+
+static void test_every_code_has_a_name_and_a_meaning(void **state)
+{
+    (void)state;
+    for (int code = INF_EINVAL; code <= INF_ECLOSED; code++) {
+        assert_string_not_equal(inf_error_name(code), "INF_E?");
+        assert_string_equal(inf_error_name(code), inf_error_name(-code));
+        assert_string_equal(inf_error_meaning(code), inf_error_meaning(-code));
+    }
+    assert_string_equal(inf_error_name(-INF_EGONE), "INF_EGONE");
+    assert_string_equal(inf_error_meaning(INF_EGONE), "resource version expired");
+}
+
+static void test_no_code_and_no_such_code(void **state)
+{
+    (void)state;
+    assert_string_equal(inf_error_name(0), "INF_OK");
+    assert_string_equal(inf_error_meaning(0), "no error");
+    assert_string_equal(inf_error_name(4711), "INF_E?");
+    assert_string_equal(inf_error_meaning(-4711), "unknown error");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_nobody_wants_the_text),
+        cmocka_unit_test(test_wrap_puts_context_before),
+        cmocka_unit_test(test_full_text_is_not_cut),
+        cmocka_unit_test(test_cut_text_says_so),
+        cmocka_unit_test(test_cut_by_wrapping),
+        cmocka_unit_test(test_context_that_just_fits),
+        cmocka_unit_test(test_control_characters_become_blanks),
+        cmocka_unit_test(test_other_characters_stay),
+        cmocka_unit_test(test_every_code_has_a_name_and_a_meaning),
+        cmocka_unit_test(test_no_code_and_no_such_code),
+    };
+    return cmocka_run_group_tests_name("err", tests, NULL, NULL);
+}

@@ -1,0 +1,529 @@
+/*
+ * test_http_parser.c - answers of servers: real ones cut at every byte, half taken, and those that
+ * mean no good.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/rng.h"
+#include "base/str.h"
+#include "recording.h"
+#include "split.h"
+#include "wire/http_parser.h"
+
+enum {
+    LIMIT = 64 * 1024,
+};
+
+/* A reader of answers, as difficult as the rules allow. */
+struct reading {
+    struct http_parser *parser;
+    size_t take;     /* at most so many bytes of a piece; 0: all */
+    bool reluctant;  /* takes nothing of each piece when it is offered first */
+    bool refused;    /* that was the last offer */
+    struct buf head; /* "200\nName: value\n..." */
+    struct buf body;
+    int heads;
+    bool done;
+    struct inf_error why;
+};
+
+static void reading_init(struct reading *r, size_t head_max)
+{
+    *r = (struct reading){.parser = http_parser_new(head_max)};
+}
+
+static void reading_free(struct reading *r)
+{
+    http_parser_free(r->parser);
+    buf_free(&r->head);
+    buf_free(&r->body);
+}
+
+static void read_head(struct reading *r, const struct http_head *head)
+{
+    r->heads++;
+    buf_printf(&r->head, "%d\n", head->status);
+    for (size_t i = 0; i < head->n_headers; i++)
+        buf_printf(&r->head, "%s: %s\n", head->headers[i].name, head->headers[i].value);
+}
+
+static size_t read_body(struct reading *r, const struct http_piece *piece)
+{
+    size_t n = r->take && r->take < piece->len ? r->take : piece->len;
+    assert_true(piece->len > 0);
+    r->refused = r->reluctant && !r->refused;
+    if (r->refused)
+        n = 0;
+    buf_put(&r->body, piece->bytes, n);
+    http_parser_took(r->parser, n);
+    return n;
+}
+
+/* Offers a copy of exactly these bytes. Returns how many were used; fewer than all is a yield. */
+static size_t offer(struct reading *r, struct str input)
+{
+    char *bytes = xstrndup(input.at, input.len);
+    struct http_piece piece;
+    size_t at = 0, taken;
+    bool more = true;
+    while (more) {
+        at += http_parser_next(r->parser, bytes + at, input.len - at, &piece);
+        assert_true(at <= input.len);
+        taken = 0;
+        switch (piece.type) {
+        case PIECE_MORE: more = false; break;
+        case PIECE_HEAD: read_head(r, &piece.head); break;
+        case PIECE_BODY:
+            at += taken = read_body(r, &piece);
+            more = taken == piece.len;
+            break;
+        case PIECE_DONE:
+            r->done = true;
+            more = false;
+            break;
+        case PIECE_BAD:
+            r->why = piece.why;
+            more = false;
+            break;
+        }
+    }
+    free(bytes);
+    return at;
+}
+
+/* Gives @input cut as @split says; what is left over begins the next offer. Returns how much was
+ * used in all. */
+static size_t feed(struct reading *r, struct str input, struct split split)
+{
+    struct str rest = input, piece, hand = {input.at, 0};
+    while (split_next(&split, &rest, &piece)) {
+        size_t used = 1, before = 0;
+        hand.len += piece.len;
+        do {
+            before = hand.len;
+            used = offer(r, hand);
+            hand.at += used;
+            hand.len -= used;
+        } while (!r->done && !r->why.code && hand.len && (hand.len < before || r->refused));
+        if (r->done || r->why.code)
+            break;
+        assert_int_equal(hand.len, 0);
+    }
+    return (size_t)(hand.at - input.at);
+}
+
+static void feed_text(struct reading *r, const char *text)
+{
+    feed(r, str_of(text), (struct split){0, 0});
+}
+
+/* --- recordings ------------------------------------------------------------------------------- */
+
+static void assert_same(const struct reading *r, const struct recording *expected)
+{
+    char status[16];
+    assert_int_equal(r->why.code, 0);
+    assert_true(r->done);
+    assert_int_equal(r->heads, 1);
+    snprintf(status, sizeof(status), "%d\n", expected->status);
+    assert_memory_equal(r->head.bytes, status, strlen(status));
+    assert_int_equal(r->body.len, expected->body.len);
+    assert_memory_equal(r->body.bytes, expected->body.bytes, expected->body.len);
+    assert_true(http_parser_keep_alive(r->parser));
+}
+
+static void play_recording(const void *ctx, struct str input, struct split split)
+{
+    const struct recording *recording = ctx;
+    struct reading r;
+    reading_init(&r, LIMIT);
+    assert_int_equal(feed(&r, input, split), input.len);
+    assert_same(&r, recording);
+    reading_free(&r);
+}
+
+static const char *const recordings[] = {
+    "anonymous-403",
+    "badtoken-401",
+    "configmaps-list-expired-continue-410",
+    "configmaps-list-page1",
+    "configmaps-list-page2",
+    "discovery-api",
+    "discovery-apis",
+    "discovery-apps-v1",
+    "discovery-core-v1",
+    "discovery-example",
+    "list-invalid-rv-400",
+    "notfound-404",
+    "pods-list-exact-expired-410",
+    "pods-list-fieldselector-400",
+    "pods-list-metadata",
+    "pods-list-rv-too-large",
+    "pods-watch-lifecycle",
+    "pods-watch-too-old-410",
+    "pods-watchlist",
+    "pods-watchlist-metadata",
+    "pods-watchlist-rv-too-large",
+    "secrets-watchlist",
+    "version",
+    "watch-rvmatch-invalid-422",
+    "widgets-list",
+    "widgets-watchlist",
+};
+
+static void every_recording_reads_the_same_however_it_is_cut(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(recordings); i++) {
+        struct recording recording;
+        recording_open(&recording, recordings[i]);
+        split_each(recording_wire(&recording), play_recording, &recording);
+        recording_close(&recording);
+    }
+}
+
+/* 200 KB: too long to be cut everywhere. */
+static void a_long_recording_reads_the_same_at_two_hundred_cuts(void **state)
+{
+    struct recording recording;
+    struct rng rng = {1};
+    (void)state;
+    recording_open(&recording, "configmaps-list-gzip");
+    play_recording(&recording, recording_wire(&recording), (struct split){1, 1});
+    for (int i = 0; i < 200; i++)
+        play_recording(&recording, recording_wire(&recording),
+                       (struct split){1 + rng_below(&rng, recording.wire.len - 1), 0});
+    recording_close(&recording);
+}
+
+static void a_recording_can_be_taken_in_any_portions(void **state)
+{
+    static const size_t takes[] = {1, 2, 3, 7, 100, 1000, 4096, 0};
+    struct recording recording;
+    (void)state;
+    recording_open(&recording, "pods-watchlist");
+    for (size_t i = 0; i < ARRAY_LEN(takes); i++)
+        for (int reluctant = 0; reluctant <= 1; reluctant++)
+            for (size_t piece = 0; piece <= 64; piece = piece * 2 + 1) {
+                struct reading r;
+                reading_init(&r, LIMIT);
+                r.take = takes[i];
+                r.reluctant = reluctant;
+                feed(&r, recording_wire(&recording), (struct split){0, piece});
+                assert_same(&r, &recording);
+                reading_free(&r);
+            }
+    recording_close(&recording);
+}
+
+/* --- small answers, in every way -------------------------------------------------------------- */
+
+static const struct answer {
+    const char *wire;
+    const char *head;
+    const char *body;
+    bool keep_alive;
+} answers[] = {
+    {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "200\nContent-Length: 5\n", "hello",
+     true},
+    {"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", "200\ncontent-length: 0\n", "", true},
+    {"HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n"
+     "5\r\nhello\r\n1\r\n,\r\n6\r\n world\r\n0\r\n\r\n",
+     "200\nTransfer-Encoding: chunked\n", "hello, world", true},
+    {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+     "200\nTransfer-Encoding: chunked\n", "", true},
+    {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+     "3;a=b;c=\"d\"\r\nabc\r\n0\r\nX: y\r\nZ:\r\n\r\n",
+     "200\nTransfer-Encoding: chunked\n", "abc", true},
+    {"HTTP/1.1 200 OK\r\nEmpty:\r\nBlank: \t \r\nPadded:  a b \t\r\nContent-Length: 1\r\n\r\nx",
+     "200\nEmpty: \nBlank: \nPadded: a b\nContent-Length: 1\n", "x", true},
+    {"HTTP/1.1 204 No Content\r\n\r\n", "204\n", "", true},
+    {"HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n", "304\nContent-Length: 7\n", "",
+     true},
+    {"HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n",
+     "301\nLocation: /x\nContent-Length: 0\n", "", true},
+    {"HTTP/1.1 100 Continue\r\nA: b\r\n\r\nHTTP/1.1 103 Early\r\n\r\n"
+     "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+     "200\nContent-Length: 2\n", "ok", true},
+    {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+     "200\nConnection: close\nContent-Length: 2\n", "ok", false},
+    {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", "200\nContent-Length: 2\n", "ok", false},
+    {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
+     "200\nConnection: keep-alive\nContent-Length: 2\n", "ok", true},
+};
+
+/* Whatever follows an answer is left alone. */
+static void play_answer(const struct answer *a, struct split split, size_t take, bool reluctant,
+                        const char *tail)
+{
+    char *wire = xasprintf("%s%s", a->wire, tail);
+    struct reading r;
+    reading_init(&r, LIMIT);
+    r.take = take;
+    r.reluctant = reluctant;
+    assert_int_equal(feed(&r, str_of(wire), split), strlen(a->wire));
+    buf_putc(&r.head, '\0');
+    buf_putc(&r.body, '\0');
+    assert_int_equal(r.why.code, 0);
+    assert_true(r.done);
+    assert_string_equal(r.head.bytes, a->head);
+    assert_string_equal(r.body.bytes, a->body);
+    assert_int_equal(http_parser_keep_alive(r.parser), a->keep_alive);
+    reading_free(&r);
+    free(wire);
+}
+
+static void small_answers_survive_every_cut_and_every_yield(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+        for (size_t cut = 0; cut < strlen(answers[i].wire); cut++)
+            for (size_t take = 0; take <= 6; take++) {
+                play_answer(&answers[i], (struct split){cut, 0}, take, false, "");
+                play_answer(&answers[i], (struct split){cut, 0}, take, true, "HTTP/1.1 200 OK\r\n");
+                play_answer(&answers[i], (struct split){cut, 1}, take, true, "garbage");
+            }
+}
+
+static void one_parser_reads_one_answer_after_another(void **state)
+{
+    struct reading r;
+    (void)state;
+    reading_init(&r, LIMIT);
+    for (int i = 0; i < 3; i++) {
+        http_parser_start(r.parser, false);
+        r.done = false;
+        feed_text(&r, answers[2].wire);
+        assert_true(r.done);
+    }
+    assert_int_equal(r.heads, 3);
+    assert_int_equal(r.body.len, 3 * strlen("hello, world"));
+    reading_free(&r);
+}
+
+static void a_new_start_forgets_a_half_read_answer(void **state)
+{
+    struct reading r;
+    (void)state;
+    reading_init(&r, LIMIT);
+    r.take = 2;
+    offer(&r, str_of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"));
+    http_parser_start(r.parser, false);
+    feed_text(&r, answers[0].wire);
+    assert_true(r.done);
+    assert_memory_equal(r.body.bytes, "hehello", 7);
+    reading_free(&r);
+}
+
+static void the_answer_to_a_head_request_has_no_body(void **state)
+{
+    static const char *const heads[] = {
+        "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n\r\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        struct reading r;
+        reading_init(&r, LIMIT);
+        http_parser_start(r.parser, true);
+        feed_text(&r, heads[i]);
+        assert_true(r.done);
+        reading_free(&r);
+    }
+}
+
+/* --- what is refused -------------------------------------------------------------------------- */
+
+static void play_refusal(struct str input, struct split split, size_t head_max, int code,
+                         const char *text)
+{
+    struct reading r;
+    reading_init(&r, head_max);
+    feed(&r, input, split);
+    assert_false(r.done);
+    assert_int_equal(r.why.code, code);
+    if (!strstr(r.why.text, text))
+        assert_string_equal(r.why.text, text);
+    offer(&r, str_of(answers[0].wire)); /* and nothing more is read */
+    assert_false(r.done);
+    reading_free(&r);
+}
+
+/* However it is cut. */
+static void expect_refused(const char *input, size_t len, size_t head_max, int code,
+                           const char *text)
+{
+    struct str wire = {input, len};
+    for (size_t cut = 0; cut < len && len < 1000; cut++)
+        play_refusal(wire, (struct split){cut, 0}, head_max, code, text);
+    play_refusal(wire, (struct split){0, 0}, head_max, code, text);
+    play_refusal(wire, (struct split){1, 1}, head_max, code, text);
+}
+
+#define EXPECT_BAD(wire, text) expect_refused(wire, sizeof(wire) - 1, LIMIT, INF_EPROTO, text)
+#define OK_HEAD                "HTTP/1.1 200 OK\r\n"
+
+static void bodies_that_end_with_the_connection_are_refused(void **state)
+{
+    (void)state;
+    EXPECT_BAD(OK_HEAD "\r\nhello", "neither Content-Length nor chunked");
+    EXPECT_BAD(OK_HEAD "Connection: close\r\n\r\nhello", "neither Content-Length nor chunked");
+    EXPECT_BAD("HTTP/1.0 200 OK\r\n\r\nhello", "neither Content-Length nor chunked");
+    EXPECT_BAD(OK_HEAD "Transfer-Encoding: gzip\r\n\r\nhello",
+               "neither Content-Length nor chunked");
+}
+
+static void other_protocols_are_refused(void **state)
+{
+    (void)state;
+    EXPECT_BAD("HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n", "101");
+    EXPECT_BAD("HTTP/1.1 101 Switching\r\n\r\n", "101");
+    EXPECT_BAD("HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", "not HTTP/1.1");
+    EXPECT_BAD("HTTP/3.0 200 OK\r\n\r\n", "");
+    EXPECT_BAD("SSH-2.0-OpenSSH\r\n", "");
+    EXPECT_BAD("\x15\x03\x03\x00\x02\x02\x50", "");
+    EXPECT_BAD("GET / HTTP/1.1\r\n\r\n", "");
+}
+
+static void ambiguous_framing_is_refused(void **state)
+{
+    (void)state;
+    EXPECT_BAD(OK_HEAD "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "Content-Length: -1\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "Content-Length: 1x\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "Content-Length: 99999999999999999999\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "Transfer-Encoding: chunked\r\n\r\n11111111111111111\r\n", "");
+    EXPECT_BAD(OK_HEAD "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", "");
+    EXPECT_BAD(OK_HEAD "Transfer-Encoding: chunked\r\n\r\n-1\r\n", "");
+    EXPECT_BAD(OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nabc", "");
+}
+
+static void damaged_heads_are_refused(void **state)
+{
+    (void)state;
+    EXPECT_BAD(OK_HEAD "A: b\0c\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "A: b\x01c\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "A\0: b\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "A : b\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD ": b\r\n\r\n", "");
+    EXPECT_BAD(OK_HEAD "A: b\rC: d\r\n\r\n", "");
+    EXPECT_BAD("HTTP/1.1 2x0 OK\r\n\r\n", "");
+}
+
+static char *repeat(const char *start, const char *part, size_t len)
+{
+    struct buf b = {0};
+    buf_puts(&b, start);
+    while (b.len < len)
+        buf_puts(&b, part);
+    buf_putc(&b, '\0');
+    return b.bytes;
+}
+
+static void whatever_never_ends_is_refused_at_the_limit(void **state)
+{
+    static const struct {
+        const char *start, *part;
+    } rows[] = {
+        {"", "\r\n"},
+        {"HTTP/1.1 200 ", "reason "},
+        {OK_HEAD, "Name: value, long enough for few lines\r\n"},
+        {OK_HEAD "A", "a"},
+        {OK_HEAD "A: ", "a"},
+        {OK_HEAD "A:", " "},
+        {"", "HTTP/1.1 100 Continue\r\n\r\n"},
+        {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n", "0"},
+        {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1", ";a=b"},
+        {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1;a=\"", "b"},
+        {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n",
+         "1;extension=which-is-longer-than-the-allowance\r\na\r\n"},
+        {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n0\r\n", "Trailer: value\r\n"},
+        {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n0\r\nTrailer:", " "},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *wire = repeat(rows[i].start, rows[i].part, 6000);
+        expect_refused(wire, strlen(wire), 1000, INF_ETOOBIG, "over head_max=1000");
+        free(wire);
+    }
+}
+
+static void a_head_may_be_as_long_as_its_limit(void **state)
+{
+    size_t limit = strlen(OK_HEAD "Content-Length: 1\r\n\r\n");
+    const char *wire = OK_HEAD "Content-Length: 1\r\n\r\nx";
+    struct reading r;
+    (void)state;
+    reading_init(&r, limit);
+    feed_text(&r, wire);
+    assert_true(r.done);
+    reading_free(&r);
+    expect_refused(wire, strlen(wire), limit - 1, INF_ETOOBIG, "its head is over head_max=");
+}
+
+static void header_lines_are_counted(void **state)
+{
+    struct buf b = {0};
+    struct reading r;
+    (void)state;
+    buf_puts(&b, OK_HEAD "Content-Length: 0\r\n");
+    for (int i = 1; i < HTTP_HEADERS_MAX; i++)
+        buf_puts(&b, "a:b\r\n");
+    reading_init(&r, LIMIT);
+    feed(&r, (struct str){b.bytes, b.len}, (struct split){0, 0});
+    feed_text(&r, "\r\n");
+    assert_true(r.done);
+    reading_free(&r);
+    buf_puts(&b, "one: more\r\n\r\n");
+    expect_refused(b.bytes, b.len, LIMIT, INF_ETOOBIG, "too many header lines");
+    buf_free(&b);
+}
+
+static void a_long_watch_of_many_chunks_meets_no_limit(void **state)
+{
+    struct reading r;
+    (void)state;
+    reading_init(&r, 100);
+    feed_text(&r, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 100000; i++)
+        feed_text(&r, "00000001\r\nx\r\n");
+    feed_text(&r, "0\r\n\r\n");
+    assert_true(r.done);
+    assert_int_equal(r.body.len, 100000);
+    reading_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_recording_reads_the_same_however_it_is_cut),
+        cmocka_unit_test(a_long_recording_reads_the_same_at_two_hundred_cuts),
+        cmocka_unit_test(a_recording_can_be_taken_in_any_portions),
+        cmocka_unit_test(small_answers_survive_every_cut_and_every_yield),
+        cmocka_unit_test(one_parser_reads_one_answer_after_another),
+        cmocka_unit_test(a_new_start_forgets_a_half_read_answer),
+        cmocka_unit_test(the_answer_to_a_head_request_has_no_body),
+        cmocka_unit_test(bodies_that_end_with_the_connection_are_refused),
+        cmocka_unit_test(other_protocols_are_refused),
+        cmocka_unit_test(ambiguous_framing_is_refused),
+        cmocka_unit_test(damaged_heads_are_refused),
+        cmocka_unit_test(whatever_never_ends_is_refused_at_the_limit),
+        cmocka_unit_test(a_head_may_be_as_long_as_its_limit),
+        cmocka_unit_test(header_lines_are_counted),
+        cmocka_unit_test(a_long_watch_of_many_chunks_meets_no_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,494 @@
+/*
+ * test_loop.c - the tick on a real libuv loop: phases in order, nobody starves, and an end that
+ * waits for all.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "real_loop.h"
+
+struct world;
+
+/* Something that happens to be a task, an again, a timer and a corpse at once; whichever it is
+ * tells its name. */
+struct actor {
+    struct world *world;
+    const char *name;
+    struct task task;
+    struct again again;
+    struct timer timer;
+    struct corpse corpse;
+    void (*then)(struct actor *actor); /* what else it does; may be NULL */
+    int times;
+};
+
+struct world {
+    struct real_loop rl;
+    struct loop *loop;
+    struct clock *clock;
+    uv_async_t io; /* something from outside; keeps libuv running */
+    struct actor a, b, c, d;
+    struct buf story;
+    uint64_t started_ms; /* when the test began, by the loop's clock */
+};
+
+static void tell(struct actor *actor)
+{
+    struct buf *story = &actor->world->story;
+    buf_printf(story, "%s%s", story->len ? " " : "", actor->name);
+    actor->times++;
+    if (actor->then)
+        actor->then(actor);
+}
+
+static void on_task(struct task *task)
+{
+    tell(container_of(task, struct actor, task));
+}
+
+static void on_again(struct again *again)
+{
+    tell(container_of(again, struct actor, again));
+}
+
+static void on_timer(struct timer *timer)
+{
+    tell(container_of(timer, struct actor, timer));
+}
+
+static void on_bury(struct corpse *corpse)
+{
+    tell(container_of(corpse, struct actor, corpse));
+}
+
+static void actor_init(struct actor *actor, struct world *w, const char *name)
+{
+    *actor = (struct actor){.world = w, .name = name};
+    task_init(&actor->task, PHASE_PUMP, on_task);
+    list_init(&actor->again.node);
+    actor->again.run = on_again;
+    actor->timer.fire = on_timer;
+}
+
+static void on_io(uv_async_t *async);
+
+static int setup(void **state)
+{
+    static struct world w;
+    memset(&w, 0, sizeof(w));
+    real_loop_init(&w.rl);
+    w.loop = &w.rl.loop;
+    w.clock = &w.loop->clock;
+    assert_int_equal(uv_async_init(&w.rl.uv, &w.io, on_io), 0);
+    w.io.data = &w;
+    actor_init(&w.a, &w, "a");
+    actor_init(&w.b, &w, "b");
+    actor_init(&w.c, &w, "c");
+    actor_init(&w.d, &w, "d");
+    w.started_ms = clock_now_ms(w.clock);
+    *state = &w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    if (!uv_is_closing((uv_handle_t *)&w->io))
+        uv_close((uv_handle_t *)&w->io, NULL);
+    real_loop_done(&w->rl);
+    buf_free(&w->story);
+    return 0;
+}
+
+/* What was told since the last time. */
+static void assert_story(struct world *w, const char *story)
+{
+    buf_putc(&w->story, '\0');
+    assert_string_equal(w->story.bytes, story);
+    buf_clear(&w->story);
+}
+
+static void assert_tick_tells(struct world *w, const char *story)
+{
+    real_loop_tick(&w->rl);
+    assert_story(w, story);
+}
+
+/* ---- phases ---- */
+
+/* A read callback asks for everything, the last phase first. */
+static void on_io(uv_async_t *async)
+{
+    struct world *w = async->data;
+    buf_puts(&w->story, "io");
+    clock_bury(w->clock, &w->d.corpse, on_bury);
+    task_schedule(w->clock, &w->c.task);
+    task_schedule(w->clock, &w->b.task);
+    loop_again(w->loop, &w->a.again);
+}
+
+static void test_phases_in_order(void **state)
+{
+    struct world *w = *state;
+    w->a.name = "again";
+    w->b.name = "pump";
+    w->c.name = "flush";
+    w->d.name = "reap";
+    w->c.task.phase = PHASE_FLUSH;
+    uv_async_send(&w->io);
+    assert_tick_tells(w, "io again pump flush reap");
+    assert_tick_tells(w, "");
+}
+
+static void ask_for_b(struct actor *actor)
+{
+    task_schedule(actor->world->clock, &actor->world->b.task);
+}
+
+static void test_pump_feeds_the_flush_of_the_same_tick(void **state)
+{
+    struct world *w = *state;
+    w->a.then = ask_for_b;
+    w->b.task.phase = PHASE_FLUSH;
+    task_schedule(w->clock, &w->a.task);
+    assert_tick_tells(w, "a b");
+}
+
+static void test_flush_feeds_the_pump_of_the_next_tick(void **state)
+{
+    struct world *w = *state;
+    w->a.then = ask_for_b;
+    w->a.task.phase = PHASE_FLUSH;
+    task_schedule(w->clock, &w->a.task);
+    assert_tick_tells(w, "a");
+    assert_tick_tells(w, "b");
+}
+
+static void test_asking_twice_is_asking_once(void **state)
+{
+    struct world *w = *state;
+    task_schedule(w->clock, &w->a.task);
+    task_schedule(w->clock, &w->a.task);
+    loop_again(w->loop, &w->b.again);
+    loop_again(w->loop, &w->b.again);
+    assert_tick_tells(w, "b a");
+    assert_tick_tells(w, "");
+}
+
+static void cancel_b(struct actor *actor)
+{
+    task_cancel(&actor->world->b.task);
+}
+
+static void test_cancelled_by_one_of_the_same_phase(void **state)
+{
+    struct world *w = *state;
+    w->a.then = cancel_b;
+    task_schedule(w->clock, &w->a.task);
+    task_schedule(w->clock, &w->b.task);
+    task_schedule(w->clock, &w->c.task);
+    assert_tick_tells(w, "a c");
+    task_cancel(&w->b.task); /* harmless */
+    assert_tick_tells(w, "");
+}
+
+static void bury_b(struct actor *actor)
+{
+    clock_bury(actor->world->clock, &actor->world->b.corpse, on_bury);
+}
+
+static void test_a_burial_may_lead_to_another(void **state)
+{
+    struct world *w = *state;
+    w->a.then = bury_b;
+    clock_bury(w->clock, &w->a.corpse, on_bury);
+    assert_tick_tells(w, "a b");
+}
+
+/* ---- nobody starves ---- */
+
+static void task_goes_on(struct actor *actor)
+{
+    task_schedule(actor->world->clock, &actor->task);
+}
+
+static void test_a_task_that_goes_on_runs_once_a_tick(void **state)
+{
+    struct world *w = *state;
+    w->a.then = task_goes_on;
+    w->b.then = task_goes_on;
+    w->b.task.phase = PHASE_FLUSH;
+    task_schedule(w->clock, &w->a.task);
+    task_schedule(w->clock, &w->b.task);
+    assert_tick_tells(w, "a b");
+    assert_tick_tells(w, "a b");
+    timer_start(w->clock, &w->c.timer, 0);
+    assert_tick_tells(w, "c a b"); /* a timer has its turn */
+    loop_again(w->loop, &w->d.again);
+    assert_tick_tells(w, "d a b"); /* and a stream */
+    w->a.then = NULL;
+    w->b.then = NULL;
+    assert_tick_tells(w, "a b");
+    assert_tick_tells(w, "");
+}
+
+static void again_goes_on(struct actor *actor)
+{
+    loop_again(actor->world->loop, &actor->again);
+}
+
+static void test_an_again_that_goes_on_runs_once_a_tick(void **state)
+{
+    struct world *w = *state;
+    w->a.then = again_goes_on;
+    loop_again(w->loop, &w->a.again);
+    loop_again(w->loop, &w->b.again);
+    assert_tick_tells(w, "a b");
+    assert_tick_tells(w, "a");
+    w->a.then = NULL;
+    assert_tick_tells(w, "a");
+    assert_tick_tells(w, "");
+}
+
+/* ---- timers ---- */
+
+static void test_timers_in_the_order_in_which_they_are_due(void **state)
+{
+    struct world *w = *state;
+    timer_start(w->clock, &w->a.timer, 3);
+    timer_start(w->clock, &w->b.timer, 1);
+    timer_start(w->clock, &w->c.timer, 3);
+    timer_start(w->clock, &w->d.timer, 2);
+    RUN_UNTIL(&w->rl, w->c.times);
+    assert_story(w, "b d a c");
+    assert_true(clock_now_ms(w->clock) >= w->started_ms + 3); /* never early */
+}
+
+static void test_a_started_timer_can_be_set_anew(void **state)
+{
+    struct world *w = *state;
+    timer_start(w->clock, &w->a.timer, 3600 * 1000);
+    timer_start(w->clock, &w->b.timer, 1);
+    timer_start(w->clock, &w->a.timer, 1);
+    RUN_UNTIL(&w->rl, w->a.times);
+    assert_story(w, "b a");
+}
+
+static void timer_goes_on(struct actor *actor)
+{
+    if (actor->times < 3)
+        timer_start(actor->world->clock, &actor->timer, 0);
+}
+
+/* It asks for right now, and still others have their turn in between. */
+static void test_a_timer_that_goes_on_fires_once_a_tick(void **state)
+{
+    struct world *w = *state;
+    w->a.then = timer_goes_on;
+    timer_start(w->clock, &w->a.timer, 0);
+    while (w->a.times < 3) {
+        int before = w->a.times;
+        real_loop_tick(&w->rl);
+        assert_in_range(w->a.times - before, 0, 1);
+    }
+    assert_story(w, "a a a");
+}
+
+static void stop_b(struct actor *actor)
+{
+    timer_stop(actor->world->clock, &actor->world->b.timer);
+}
+
+static void test_one_timer_stops_another(void **state)
+{
+    struct world *w = *state;
+    w->a.then = stop_b;
+    timer_start(w->clock, &w->a.timer, 0);
+    timer_start(w->clock, &w->b.timer, 0);
+    assert_tick_tells(w, "a");
+    assert_tick_tells(w, "");
+}
+
+/* ---- time ---- */
+
+static int64_t wall_us_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void test_wall_clock(void **state)
+{
+    struct world *w = *state;
+    int64_t before = wall_us_now();
+    int64_t wall = clock_wall_us(w->clock);
+    assert_true(before <= wall);
+    assert_true(wall <= wall_us_now());
+}
+
+static void work_for_the_whole_budget(struct actor *actor)
+{
+    struct clock *clock = actor->world->clock;
+    uint64_t now_ms = clock_now_ms(clock), until_ns;
+    assert_false(clock_over_budget(clock)); /* each phase begins with a budget of its own */
+    until_ns = uv_hrtime() + LOOP_BUDGET_US * UINT64_C(1000);
+    while (uv_hrtime() < until_ns)
+        continue;
+    assert_true(clock_over_budget(clock));
+    assert_true(clock_now_ms(clock) == now_ms); /* a tick is one moment */
+}
+
+static void test_each_phase_has_its_budget(void **state)
+{
+    struct world *w = *state;
+    w->a.then = work_for_the_whole_budget;
+    w->b.then = work_for_the_whole_budget;
+    w->c.then = work_for_the_whole_budget;
+    w->c.task.phase = PHASE_FLUSH;
+    for (int tick = 0; tick < 2; tick++) {
+        loop_again(w->loop, &w->a.again);
+        task_schedule(w->clock, &w->b.task);
+        task_schedule(w->clock, &w->c.task);
+        assert_tick_tells(w, "a b c");
+    }
+}
+
+/* ---- life ---- */
+
+static void let_go_of_io(struct world *w)
+{
+    uv_close((uv_handle_t *)&w->io, NULL);
+    real_loop_tick(&w->rl);
+}
+
+static void test_by_itself_it_keeps_nobody_running(void **state)
+{
+    struct world *w = *state;
+    let_go_of_io(w);
+    assert_false(uv_loop_alive(&w->rl.uv));
+    task_schedule(w->clock, &w->a.task);
+    assert_true(uv_loop_alive(&w->rl.uv)); /* there is work */
+    assert_tick_tells(w, "a");
+    assert_false(uv_loop_alive(&w->rl.uv));
+    timer_start(w->clock, &w->b.timer, 1);
+    assert_true(uv_loop_alive(&w->rl.uv)); /* a timer runs */
+    uv_run(&w->rl.uv, UV_RUN_DEFAULT);
+    assert_story(w, "b");
+}
+
+static void test_a_stopped_timer_keeps_nobody_running(void **state)
+{
+    struct world *w = *state;
+    let_go_of_io(w);
+    timer_start(w->clock, &w->a.timer, 3600 * 1000);
+    timer_stop(w->clock, &w->a.timer);
+    assert_false(uv_loop_alive(&w->rl.uv));
+}
+
+static void on_loop_closed(struct loop *loop)
+{
+    struct world *w = container_of(loop, struct world, rl.loop);
+    buf_puts(&w->story, w->story.len ? " closed" : "closed");
+    w->rl.closed = true;
+}
+
+/* For tests that close the loop themselves. */
+static int teardown_closed(void **state)
+{
+    struct world *w = *state;
+    assert_true(w->rl.closed);
+    uv_close((uv_handle_t *)&w->io, NULL);
+    uv_run(&w->rl.uv, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&w->rl.uv), 0);
+    buf_free(&w->story);
+    return 0;
+}
+
+static void test_close_waits_for_what_is_kept(void **state)
+{
+    struct world *w = *state;
+    loop_keep(w->loop);
+    loop_keep(w->loop);
+    loop_close(w->loop, on_loop_closed);
+    assert_tick_tells(w, "");
+    loop_drop(w->loop);
+    assert_tick_tells(w, "");
+    loop_drop(w->loop);
+    assert_story(w, ""); /* never inside the call */
+    assert_tick_tells(w, "closed");
+}
+
+static void drop(struct actor *actor)
+{
+    loop_drop(actor->world->loop);
+}
+
+static void test_the_last_burial_ends_it(void **state)
+{
+    struct world *w = *state;
+    w->a.then = drop;
+    loop_keep(w->loop);
+    clock_bury(w->clock, &w->a.corpse, on_bury);
+    loop_close(w->loop, on_loop_closed);
+    assert_tick_tells(w, "a closed");
+}
+
+static void test_close_does_the_work_first(void **state)
+{
+    struct world *w = *state;
+    w->a.then = ask_for_b;
+    task_schedule(w->clock, &w->a.task);
+    loop_again(w->loop, &w->c.again);
+    loop_close(w->loop, on_loop_closed);
+    assert_tick_tells(w, "c a");
+    assert_tick_tells(w, "b closed");
+}
+
+static void test_what_was_kept_and_dropped_before_does_not_matter(void **state)
+{
+    struct world *w = *state;
+    loop_keep(w->loop);
+    loop_drop(w->loop);
+    assert_tick_tells(w, "");
+    loop_close(w->loop, on_loop_closed);
+    assert_tick_tells(w, "closed");
+}
+
+#define CASE(test)         cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define CLOSING_CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown_closed)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_phases_in_order),
+        CASE(test_pump_feeds_the_flush_of_the_same_tick),
+        CASE(test_flush_feeds_the_pump_of_the_next_tick),
+        CASE(test_asking_twice_is_asking_once),
+        CASE(test_cancelled_by_one_of_the_same_phase),
+        CASE(test_a_burial_may_lead_to_another),
+        CASE(test_a_task_that_goes_on_runs_once_a_tick),
+        CASE(test_an_again_that_goes_on_runs_once_a_tick),
+        CASE(test_timers_in_the_order_in_which_they_are_due),
+        CASE(test_a_started_timer_can_be_set_anew),
+        CASE(test_a_timer_that_goes_on_fires_once_a_tick),
+        CASE(test_one_timer_stops_another),
+        CASE(test_wall_clock),
+        CASE(test_each_phase_has_its_budget),
+        CASE(test_by_itself_it_keeps_nobody_running),
+        CASE(test_a_stopped_timer_keeps_nobody_running),
+        CLOSING_CASE(test_close_waits_for_what_is_kept),
+        CLOSING_CASE(test_the_last_burial_ends_it),
+        CLOSING_CASE(test_close_does_the_work_first),
+        CLOSING_CASE(test_what_was_kept_and_dropped_before_does_not_matter),
+    };
+    return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+/*
+ * test_resource.c - what may be asked for, and the exact words in which it is asked.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "kube/resource.h"
+
+#define LABEL_63 "a23456789012345678901234567890123456789012345678901234567890123"
+
+static const struct {
+    const char *text;
+    const char *parts; /* group version name */
+} good[] = {
+    {"pods", "'' v1 pods"},
+    {"configmaps", "'' v1 configmaps"},
+    {"deployments.apps/v1", "'apps' v1 deployments"},
+    {"widgets.example.com/v1", "'example.com' v1 widgets"},
+    {"ingresses.networking.k8s.io/v1beta1", "'networking.k8s.io' v1beta1 ingresses"},
+    {"a.b.c.d.e.f/v2alpha1", "'b.c.d.e.f' v2alpha1 a"},
+    {"x-1.y-2/v3", "'y-2' v3 x-1"},
+    {LABEL_63, "'' v1 " LABEL_63},
+};
+
+static void good_names_are_taken_apart(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        struct resource r;
+        struct inf_error err;
+        char *parts;
+        if (resource_parse(good[i].text, &r, &err) < 0)
+            fail_msg("%s", err.text);
+        parts = xasprintf("'%s' %s %s", r.group, r.version, r.name);
+        assert_string_equal(parts, good[i].parts);
+        free(parts);
+        resource_free(&r);
+        assert_null(r.name);
+    }
+}
+
+static const struct {
+    const char *text;
+    const char *remedy; /* part of the sentence */
+} bad[] = {
+    {"", "use the plural in lower case, as in 'pods'"},
+    {"Pods", "use the plural in lower case"},
+    {"pods ", "use the plural in lower case"},
+    {"-pods", "use the plural in lower case"},
+    {"pods-", "use the plural in lower case"},
+    {"pods/v1", "name.group/version"},
+    {"pods/log", "name.group/version"},
+    {"../secrets", "not of the form"},
+    {"pods?watch", "use the plural"},
+    {"p%6fds", "use the plural"},
+    {"pods\r\nX: y", "use the plural"},
+    {"p\xc3\xb6"
+     "ds",
+     "use the plural"},
+    {LABEL_63 "4", "use the plural"},
+    {"deployments.apps", "say the version too, as in 'deployments.apps/v1'"},
+    {"deployments.", "say the version too"},
+    {"deployments.apps/", "not of the form name.group/version, in lower case"},
+    {"deployments./v1", "not of the form"},
+    {".apps/v1", "not of the form"},
+    {"deployments.apps./v1", "not of the form"},
+    {"deployments.apps..io/v1", "not of the form"},
+    {"deployments.Apps/v1", "not of the form"},
+    {"deployments.apps/V1", "not of the form"},
+    {"deployments.apps/v1/x", "not of the form"},
+    {"deployments.apps/v1?x=y", "not of the form"},
+    {"deployments.apps/..", "not of the form"},
+    {"pods/x.apps/v1", "not of the form"},
+    {"a." LABEL_63 "4/v1", "not of the form"},
+    {"a." LABEL_63 "." LABEL_63 "." LABEL_63 "." LABEL_63 "/v1", "not of the form"}, /* over 253 */
+};
+
+static void bad_names_are_refused_with_a_remedy(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct resource r = {.name = NULL};
+        struct inf_error err = {0};
+        assert_int_equal(resource_parse(bad[i].text, &r, &err), -INF_EINVAL);
+        if (!strstr(err.text, bad[i].remedy))
+            fail_msg("'%s' -> %s", bad[i].text, err.text);
+        assert_null(r.name);
+    }
+}
+
+static void a_namespace_is_one_label(void **state)
+{
+    static const char *const wrong[] = {"",    "Shop", "a.b", "a/b", "..",         "-a",   "a-",
+                                        "a b", "a?",   "a\n", "%",   LABEL_63 "4", "a\xff"};
+    struct inf_error err;
+    (void)state;
+    assert_int_equal(resource_check_namespace("shop", &err), 0);
+    assert_int_equal(resource_check_namespace("0-9", &err), 0);
+    assert_int_equal(resource_check_namespace(LABEL_63, &err), 0);
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        assert_int_equal(resource_check_namespace(wrong[i], &err), -INF_EINVAL);
+        assert_non_null(strstr(err.text, "use lower case letters, digits and '-', at most 63"));
+    }
+}
+
+static void assert_target(const char *resource, const char *prefix, const char *ns,
+                          const struct source_request *request, const char *expected)
+{
+    struct resource r;
+    struct inf_error err;
+    struct buf out = {0};
+    assert_int_equal(resource_parse(resource, &r, &err), 0);
+    resource_target(&out, prefix, &r, ns, request);
+    buf_putc(&out, '\0');
+    assert_string_equal(out.bytes, expected);
+    buf_free(&out);
+    resource_free(&r);
+}
+
+#define FIRST(t) \
+    (&(struct source_request){.want = SOURCE_WATCH_LIST, .resource_version = "", .timeout_s = (t)})
+#define AGAIN(v) \
+    (&(struct source_request){.want = SOURCE_WATCH_LIST, .resource_version = (v), .timeout_s = 300})
+#define AFTER(v) \
+    (&(struct source_request){.want = SOURCE_WATCH, .resource_version = (v), .timeout_s = 300})
+
+#define WATCH "?watch=true&allowWatchBookmarks=true&timeoutSeconds="
+
+static void a_watch_list_asks_for_the_initial_objects(void **state)
+{
+    (void)state;
+    assert_target("pods", "", NULL, FIRST(417),
+                  "/api/v1/pods" WATCH "417"
+                  "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+    assert_target("pods", "", "shop", AGAIN("582"),
+                  "/api/v1/namespaces/shop/pods" WATCH "300"
+                  "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+                  "&resourceVersion=582");
+    assert_target("widgets.example.com/v1", "/k8s/clusters/c-1", "shop", FIRST(300),
+                  "/k8s/clusters/c-1/apis/example.com/v1/namespaces/shop/widgets" WATCH "300"
+                  "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+}
+
+/* resourceVersionMatch is forbidden here: the server answers 422 (recorded). */
+static void a_watch_asks_for_what_came_after_a_version(void **state)
+{
+    (void)state;
+    assert_target("pods", "", NULL, AFTER("582"), "/api/v1/pods" WATCH "300&resourceVersion=582");
+    assert_target("deployments.apps/v1", "", "shop", AFTER("7"),
+                  "/apis/apps/v1/namespaces/shop/deployments" WATCH "300&resourceVersion=7");
+}
+
+static void an_odd_version_stays_in_its_parameter(void **state)
+{
+    (void)state;
+    assert_target("pods", "", NULL, AFTER("a&limit=1#x y%/?=+\"\r\n\x7f\xc3\xa9"),
+                  "/api/v1/pods" WATCH "300&resourceVersion="
+                  "a%26limit%3D1%23x%20y%25%2F%3F%3D%2B%22%0D%0A%7F%C3%A9");
+    assert_target("pods", "", NULL, AFTER("aZ09-._~"),
+                  "/api/v1/pods" WATCH "300&resourceVersion=aZ09-._~");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_names_are_taken_apart),
+        cmocka_unit_test(bad_names_are_refused_with_a_remedy),
+        cmocka_unit_test(a_namespace_is_one_label),
+        cmocka_unit_test(a_watch_list_asks_for_the_initial_objects),
+        cmocka_unit_test(a_watch_asks_for_what_came_after_a_version),
+        cmocka_unit_test(an_odd_version_stays_in_its_parameter),
+    };
+    return cmocka_run_group_tests_name("resource", tests, NULL, NULL);
+}

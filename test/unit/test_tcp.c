@@ -1,0 +1,382 @@
+/*
+ * test_tcp.c - streams by TCP against a plain server, both on one real loop.
+ *
+ * The reader (lib/reader.h) checks the rules of seam/stream.h in every callback; the tests tell the
+ * stories. How it goes wrong before it is open, and closing at each moment, are in test_tcp_dial.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "tcp_world.h"
+
+/* Opens and hands over to the test: nothing was sent by anybody. */
+static struct tcp_world *opened(void **state)
+{
+    struct tcp_world *w = *state;
+    tcp_world_dial(w, "127.0.0.1");
+    RUN_UNTIL(&w->rl, w->reader.opened && w->server.accepted);
+    return w;
+}
+
+static char *pattern(size_t len)
+{
+    char *bytes = xmalloc(len);
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = (char)(i % 251);
+    return bytes;
+}
+
+static void assert_got(const struct buf *got, const char *bytes, size_t len)
+{
+    assert_int_equal(got->len, len);
+    if (len)
+        assert_memory_equal(got->bytes, bytes, len);
+}
+
+static void sends(struct tcp_world *w, const char *text)
+{
+    tcp_server_send(&w->server, text, strlen(text));
+}
+
+/* ---- both ways ---- */
+
+static void test_echo(void **state)
+{
+    struct tcp_world *w = *state;
+    w->server.echo = true;
+    w->reader.write_in_open = "ping";
+    tcp_world_dial(w, "127.0.0.1");
+    RUN_UNTIL(&w->rl, w->reader.got.len == 4);
+    assert_got(&w->reader.got, "ping", 4);
+}
+
+static void test_written_before_open_goes_first(void **state)
+{
+    struct tcp_world *w = *state;
+    w->reader.write_in_open = "three";
+    tcp_world_dial(w, "127.0.0.1");
+    reader_write(&w->reader, "one ", 4);
+    reader_write(&w->reader, "", 0);
+    reader_write(&w->reader, "two ", 4);
+    RUN_UNTIL(&w->rl, w->server.got.len == 13);
+    assert_got(&w->server.got, "one two three", 13);
+}
+
+static void test_megabytes_there_and_back(void **state)
+{
+    struct tcp_world *w = opened(state);
+    size_t len = 4 * 1024 * 1024;
+    char *bytes = pattern(len);
+    w->server.echo = true;
+    reader_write(&w->reader, bytes, len / 2);
+    reader_write(&w->reader, bytes + len / 2, len - len / 2);
+    RUN_UNTIL(&w->rl, w->reader.got.len == len);
+    assert_got(&w->reader.got, bytes, len);
+    free(bytes);
+}
+
+static void test_close_lets_the_peer_see_the_end(void **state)
+{
+    struct tcp_world *w = opened(state);
+    reader_write(&w->reader, "bye", 3);
+    RUN_UNTIL(&w->rl, w->server.got.len == 3);
+    reader_close(&w->reader);
+    RUN_UNTIL(&w->rl, w->server.ended);
+}
+
+/* ---- a user that takes its time ---- */
+
+/* All of @len bytes come, once and in order, then the end. */
+static void read_to_the_end(struct tcp_world *w, size_t len)
+{
+    char *bytes = pattern(len);
+    tcp_server_send(&w->server, bytes, len);
+    tcp_server_end(&w->server);
+    RUN_UNTIL(&w->rl, w->reader.ended);
+    assert_got(&w->reader.got, bytes, len);
+    assert_tcp_end(w, INF_EEOF, "connection closed by the peer");
+    free(bytes);
+}
+
+static void test_takes_all(void **state)
+{
+    struct tcp_world *w = opened(state);
+    read_to_the_end(w, 1000 * 1000);
+}
+
+static void test_takes_one_byte_a_time(void **state)
+{
+    struct tcp_world *w = opened(state);
+    w->reader.take = 1;
+    read_to_the_end(w, 3000);
+}
+
+static void test_takes_seven_bytes_a_time(void **state)
+{
+    struct tcp_world *w = opened(state);
+    w->reader.take = 7;
+    read_to_the_end(w, 20 * 1000);
+}
+
+/* From nothing at all to 100 bytes, as the dice fall. */
+static void test_takes_any_number_of_bytes(void **state)
+{
+    struct tcp_world *w = opened(state);
+    w->reader.take = 100;
+    w->reader.dice.state = 1;
+    read_to_the_end(w, 20 * 1000);
+}
+
+static void test_asks_for_another_call_each_time(void **state)
+{
+    struct tcp_world *w = opened(state);
+    w->reader.take = 100;
+    w->reader.ask_again = true;
+    read_to_the_end(w, 1000);
+    assert_int_equal(w->reader.empty_calls, 1); /* with the last byte it asked once more */
+}
+
+static void test_takes_nothing_and_is_offered_the_same_each_tick(void **state)
+{
+    struct tcp_world *w = opened(state);
+    w->reader.take_none = true;
+    sends(w, "hello");
+    RUN_UNTIL(&w->rl, w->reader.calls);
+    for (size_t calls = w->reader.calls; calls < 10; calls++) {
+        assert_int_equal(w->reader.calls, calls);
+        real_loop_tick(&w->rl);
+    }
+    w->reader.take_none = false;
+    real_loop_tick(&w->rl);
+    assert_got(&w->reader.got, "hello", 5);
+}
+
+static void test_what_came_first_is_taken_first(void **state)
+{
+    struct tcp_world *w = opened(state);
+    w->reader.take_none = true;
+    sends(w, "first ");
+    RUN_UNTIL(&w->rl, w->reader.calls);
+    sends(w, "second");
+    real_loop_settle(&w->rl);
+    w->reader.take_none = false;
+    RUN_UNTIL(&w->rl, w->reader.got.len == 12);
+    assert_got(&w->reader.got, "first second", 12);
+}
+
+/* ---- pause and resume ---- */
+
+static void test_pause_holds_everything_back(void **state)
+{
+    struct tcp_world *w = *state;
+    w->reader.pause_in = IN_OPEN;
+    tcp_world_dial(w, "127.0.0.1");
+    RUN_UNTIL(&w->rl, w->reader.opened && w->server.accepted);
+    sends(w, "patience");
+    tcp_server_end(&w->server);
+    real_loop_settle(&w->rl);
+    assert_int_equal(w->reader.calls + (size_t)w->reader.ended, 0);
+    reader_resume(&w->reader);
+    RUN_UNTIL(&w->rl, w->reader.ended);
+    assert_got(&w->reader.got, "patience", 8);
+    assert_tcp_end(w, INF_EEOF, "connection closed by the peer");
+}
+
+static void test_pause_keeps_what_was_not_taken(void **state)
+{
+    struct tcp_world *w = opened(state);
+    w->reader.pause_in = IN_BYTES;
+    w->reader.take = 2;
+    sends(w, "abcdef");
+    for (size_t taken = 2; taken <= 6; taken += 2) {
+        RUN_UNTIL(&w->rl, w->reader.paused);
+        real_loop_settle(&w->rl);
+        assert_got(&w->reader.got, "abcdef", taken);
+        reader_resume(&w->reader);
+    }
+}
+
+static void test_a_paused_stream_holds_the_peer_back(void **state)
+{
+    struct tcp_world *w = opened(state);
+    size_t len = 16 * 1024 * 1024;
+    char *bytes = pattern(len);
+    reader_pause(&w->reader);
+    tcp_server_send(&w->server, bytes, len);
+    real_loop_settle(&w->rl);
+    assert_true(uv_stream_get_write_queue_size((uv_stream_t *)&w->server.peer) > 0);
+    reader_resume(&w->reader);
+    RUN_UNTIL(&w->rl, w->reader.got.len == len);
+    assert_got(&w->reader.got, bytes, len);
+    free(bytes);
+}
+
+static void assert_one_empty_call_next_tick(struct tcp_world *w)
+{
+    size_t before = w->reader.empty_calls;
+    reader_resume(&w->reader);
+    assert_int_equal(w->reader.empty_calls, before); /* never inside the call */
+    real_loop_tick(&w->rl);
+    assert_int_equal(w->reader.empty_calls, before + 1);
+    real_loop_settle(&w->rl);
+    assert_int_equal(w->reader.empty_calls, before + 1);
+}
+
+static void test_resume_owes_a_call(void **state)
+{
+    struct tcp_world *w = opened(state);
+    assert_one_empty_call_next_tick(w); /* also if it was not paused */
+    reader_pause(&w->reader);
+    assert_one_empty_call_next_tick(w);
+    sends(w, "x");
+    RUN_UNTIL(&w->rl, w->reader.got.len);
+    assert_one_empty_call_next_tick(w);
+}
+
+static void test_resume_before_open_is_owed_after_it(void **state)
+{
+    struct tcp_world *w = *state;
+    tcp_world_dial(w, "127.0.0.1");
+    reader_pause(&w->reader);
+    reader_resume(&w->reader);
+    RUN_UNTIL(&w->rl, w->reader.opened);
+    RUN_UNTIL(&w->rl, w->reader.calls);
+    assert_int_equal(w->reader.empty_calls, 1);
+}
+
+static void test_pause_takes_back_what_resume_promised(void **state)
+{
+    struct tcp_world *w = opened(state);
+    reader_resume(&w->reader);
+    reader_pause(&w->reader);
+    real_loop_settle(&w->rl);
+    assert_int_equal(w->reader.calls, 0);
+    assert_one_empty_call_next_tick(w);
+}
+
+static void test_the_owed_call_comes_before_the_end(void **state)
+{
+    struct tcp_world *w = opened(state);
+    reader_pause(&w->reader);
+    tcp_server_end(&w->server);
+    real_loop_settle(&w->rl);
+    assert_int_equal(w->reader.ended, 0);
+    reader_resume(&w->reader);
+    RUN_UNTIL(&w->rl, w->reader.ended); /* the reader checks that this was the last call */
+    assert_int_equal(w->reader.empty_calls, 1);
+}
+
+/* ---- ends ---- */
+
+static void test_reset_by_the_peer(void **state)
+{
+    struct tcp_world *w = opened(state);
+    tcp_server_reset(&w->server);
+    RUN_UNTIL(&w->rl, w->reader.ended);
+    assert_tcp_end(w, INF_ENET, "connection lost: connection reset by peer");
+    reader_write(&w->reader, "anybody?", 8); /* nobody; nothing is told either */
+    reader_pause(&w->reader);
+    reader_resume(&w->reader);
+    real_loop_settle(&w->rl);
+}
+
+/* It may show in reading or in writing, but it shows once. */
+static void test_writing_to_a_peer_that_is_gone(void **state)
+{
+    struct tcp_world *w = opened(state);
+    reader_pause(&w->reader); /* reading can't tell */
+    tcp_server_reset(&w->server);
+    real_loop_settle(&w->rl);
+    reader_write(&w->reader, "a", 1);
+    reader_write(&w->reader, "b", 1);
+    real_loop_settle(&w->rl);
+    assert_int_equal(w->reader.ended, 0);
+    reader_resume(&w->reader);
+    RUN_UNTIL(&w->rl, w->reader.ended);
+    assert_int_equal(w->reader.why.code, INF_ENET);
+}
+
+/* As a server does that answers "401" and hangs up before it has read the request. */
+static void test_what_came_before_a_failed_write_is_taken_before_the_end(void **state)
+{
+    struct tcp_world *w = opened(state);
+    w->reader.take_none = true;
+    sends(w, "answer");
+    RUN_UNTIL(&w->rl, w->reader.calls);
+    tcp_server_reset(&w->server);
+    real_loop_settle(&w->rl);
+    reader_write(&w->reader, "question", 8);
+    reader_write(&w->reader, "question", 8);
+    real_loop_settle(&w->rl);
+    assert_int_equal(w->reader.ended, 0);
+    w->reader.take_none = false;
+    RUN_UNTIL(&w->rl, w->reader.ended);
+    assert_got(&w->reader.got, "answer", 6);
+    assert_int_equal(w->reader.why.code, INF_ENET);
+}
+
+/* ---- budget ---- */
+
+struct miser {
+    uv_prepare_t prepare;
+    struct loop *loop;
+    unsigned tick;
+};
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct miser *m = container_of(prepare, struct miser, prepare);
+    if (m->tick++ % 2)
+        m->loop->deadline_ns = 1; /* long ago: this tick's I/O is over budget before it begins */
+}
+
+static void test_over_budget_every_other_tick(void **state)
+{
+    struct tcp_world *w = opened(state);
+    struct miser miser = {.loop = &w->rl.loop};
+    assert_int_equal(uv_prepare_init(&w->rl.uv, &miser.prepare), 0);
+    uv_prepare_start(&miser.prepare, on_prepare);
+    w->reader.take = 1000;
+    read_to_the_end(w, 300 * 1000);
+    uv_close((uv_handle_t *)&miser.prepare, NULL);
+    real_loop_tick(&w->rl);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, tcp_world_setup, tcp_world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_echo),
+        CASE(test_written_before_open_goes_first),
+        CASE(test_megabytes_there_and_back),
+        CASE(test_close_lets_the_peer_see_the_end),
+        CASE(test_takes_all),
+        CASE(test_takes_one_byte_a_time),
+        CASE(test_takes_seven_bytes_a_time),
+        CASE(test_takes_any_number_of_bytes),
+        CASE(test_asks_for_another_call_each_time),
+        CASE(test_takes_nothing_and_is_offered_the_same_each_tick),
+        CASE(test_what_came_first_is_taken_first),
+        CASE(test_pause_holds_everything_back),
+        CASE(test_pause_keeps_what_was_not_taken),
+        CASE(test_a_paused_stream_holds_the_peer_back),
+        CASE(test_resume_owes_a_call),
+        CASE(test_resume_before_open_is_owed_after_it),
+        CASE(test_pause_takes_back_what_resume_promised),
+        CASE(test_the_owed_call_comes_before_the_end),
+        CASE(test_reset_by_the_peer),
+        CASE(test_writing_to_a_peer_that_is_gone),
+        CASE(test_what_came_before_a_failed_write_is_taken_before_the_end),
+        CASE(test_over_budget_every_other_tick),
+    };
+    return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/*
+ * test_tls_check.c - whom TLS trusts, whom it doesn't, and whether a person could act on what it
+ * says then.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "tls_world.h"
+
+/* Shakes hands by @plan. "": it opened; otherwise what was said. */
+static char *outcome(const struct tls_certs *certs, const struct tls_plan *plan)
+{
+    struct tls_world w;
+    char *said;
+    tls_world_init(&w, certs, plan);
+    w.reader.write_in_open = "hello"; /* in TLS 1.3 a server refuses a client only after that */
+    sim_run(&w.sim);
+    if (w.peer.failed)
+        pipe_end(w.pipe, INF_EEOF, "FIN");
+    sim_run(&w.sim);
+    said = xstrdup(w.reader.ended ? w.reader.why.text : "");
+    assert_int_equal(w.reader.ended ? INF_ETLS : 0, w.reader.why.code);
+    assert_int_equal(w.reader.ended ? 0 : 5, w.peer.received.len);
+    tls_world_done(&w);
+    return said;
+}
+
+static void expect_outcome(void **state, const struct tls_plan *plan, const char *expected)
+{
+    struct tls_plan p = *plan;
+    for (int tls12 = 0; tls12 <= 1; tls12++) {
+        char *said;
+        p.tls12 = tls12;
+        said = outcome(*state, &p);
+        assert_string_equal(said, expected);
+        free(said);
+    }
+}
+
+static struct cert *signed_cert(void **state, const char *sans, int from_days, int to_days)
+{
+    const struct tls_certs *certs = *state;
+    return cert_make(&(struct cert_spec){.cn = "server",
+                                         .sans = sans,
+                                         .issuer = certs->ca,
+                                         .from_days = from_days,
+                                         .to_days = to_days});
+}
+
+static void a_server_of_our_authority_and_the_right_name_is_trusted(void **state)
+{
+    expect_outcome(state, &(struct tls_plan){.host = "localhost"}, "");
+    expect_outcome(state, &(struct tls_plan){.host = "127.0.0.1"}, "");
+    expect_outcome(state, &(struct tls_plan){.host = "api.example.com"}, "");
+    expect_outcome(state, &(struct tls_plan){.host = "api.example.com."}, "");
+    expect_outcome(state, &(struct tls_plan){.host = "10.9.9.9", .server_name = "localhost"}, "");
+}
+
+static void an_ipv6_address_is_checked_as_an_address(void **state)
+{
+    struct cert *cert = signed_cert(state, "IP:::1", 0, 0);
+    expect_outcome(state, &(struct tls_plan){.host = "::1", .server = cert}, "");
+    expect_outcome(state, &(struct tls_plan){.host = "::2", .server = cert},
+                   "certificate of [::2]:6443 is for ::1; not for ::2");
+    cert_free(cert);
+}
+
+static void a_wrong_name_is_refused_and_the_right_ones_told(void **state)
+{
+    struct cert *cert = signed_cert(state, "IP:10.0.0.1,DNS:kubernetes.default", 0, 0);
+    expect_outcome(
+        state,
+        &(struct tls_plan){.host = "127.0.0.1", .server_name = "example.com", .server = cert},
+        "certificate of 127.0.0.1:6443 is for 10.0.0.1, kubernetes.default; not for "
+        "example.com");
+    expect_outcome(state, &(struct tls_plan){.host = "10.0.0.2", .server = cert},
+                   "certificate of 10.0.0.2:6443 is for 10.0.0.1, kubernetes.default; not for "
+                   "10.0.0.2");
+    cert_free(cert);
+}
+
+static void a_wildcard_covers_one_whole_label(void **state)
+{
+    struct cert *cert = signed_cert(state, "DNS:a*.example.com", 0, 0);
+    expect_outcome(state, &(struct tls_plan){.host = "a.b.example.com"},
+                   "certificate of a.b.example.com:6443 is for localhost, *.example.com, "
+                   "127.0.0.1; not for a.b.example.com");
+    expect_outcome(state, &(struct tls_plan){.host = "api.example.com", .server = cert},
+                   "certificate of api.example.com:6443 is for a*.example.com; not for "
+                   "api.example.com");
+    cert_free(cert);
+}
+
+static void a_long_list_of_names_is_cut(void **state)
+{
+    char sans[4096] = "DNS:a.example.com", *said;
+    struct cert *cert;
+    for (int i = 0; i < 100; i++)
+        strcat(sans, ",DNS:another.example.com");
+    cert = signed_cert(state, sans, 0, 0);
+    said = outcome(*state, &(struct tls_plan){.host = "x.org", .server = cert});
+    assert_non_null(strstr(said, "is for a.example.com, another.example.com, "));
+    assert_non_null(strstr(said, "...; not for x.org"));
+    free(said);
+    cert_free(cert);
+}
+
+static void a_certificate_without_names_is_for_no_server(void **state)
+{
+    struct cert *cert = signed_cert(state, NULL, 0, 0);
+    expect_outcome(state, &(struct tls_plan){.host = "127.0.0.1", .server = cert},
+                   "certificate of 127.0.0.1:6443 is for no server (subject 'CN=server'); not for "
+                   "127.0.0.1");
+    cert_free(cert);
+}
+
+static void an_expired_certificate_is_refused_by_the_clock_of_the_seam(void **state)
+{
+    struct cert *cert = signed_cert(state, "DNS:localhost", -10, -1);
+    expect_outcome(state, &(struct tls_plan){.server = cert},
+                   "certificate of localhost:6443 expired on 2025-12-31 00:00:00 UTC");
+    cert_free(cert);
+    cert = signed_cert(state, "DNS:localhost", 1, 10);
+    expect_outcome(state, &(struct tls_plan){.server = cert},
+                   "certificate of localhost:6443 is not valid before 2026-01-02 00:00:00 UTC");
+    cert_free(cert);
+}
+
+static void an_expired_authority_is_named(void **state)
+{
+    struct cert *ca =
+        cert_make(&(struct cert_spec){.cn = "old-ca", .ca = true, .from_days = -10, .to_days = -1});
+    struct cert *cert =
+        cert_make(&(struct cert_spec){.cn = "server", .sans = "DNS:localhost", .issuer = ca});
+    expect_outcome(state, &(struct tls_plan){.ca = ca, .server = cert},
+                   "certificate of localhost:6443: its authority 'CN=old-ca' expired on 2025-12-31 "
+                   "00:00:00 UTC");
+    cert_free(cert);
+    cert_free(ca);
+}
+
+static void an_unknown_authority_is_refused_and_named(void **state)
+{
+    const struct tls_certs *certs = *state;
+    static const char *const said = "certificate of localhost:6443 is signed by unknown authority "
+                                    "'CN=test-ca'; set certificate-authority";
+    struct cert *namesake = cert_make(&(struct cert_spec){.cn = "test-ca", .ca = true});
+    expect_outcome(state, &(struct tls_plan){.ca = certs->other_ca}, said);
+    expect_outcome(state, &(struct tls_plan){.ca = namesake}, said);
+    cert_free(namesake);
+}
+
+static void a_self_signed_server_is_refused_unless_it_is_trusted_itself(void **state)
+{
+    struct cert *cert = cert_make(&(struct cert_spec){.cn = "self", .sans = "DNS:localhost"});
+    expect_outcome(state, &(struct tls_plan){.server = cert},
+                   "certificate of localhost:6443 is signed by unknown authority 'CN=self'; set "
+                   "certificate-authority");
+    expect_outcome(state, &(struct tls_plan){.server = cert, .ca = cert}, "");
+    cert_free(cert);
+}
+
+static void an_authority_need_not_be_a_root(void **state)
+{
+    const struct tls_certs *certs = *state;
+    struct cert *middle =
+        cert_make(&(struct cert_spec){.cn = "middle", .ca = true, .issuer = certs->other_ca});
+    struct cert *cert =
+        cert_make(&(struct cert_spec){.cn = "server", .sans = "DNS:localhost", .issuer = middle});
+    expect_outcome(state, &(struct tls_plan){.server = cert, .ca = middle}, "");
+    cert_free(cert);
+    cert_free(middle);
+}
+
+static void who_asked_to_trust_anybody_does(void **state)
+{
+    const struct tls_certs *certs = *state;
+    expect_outcome(
+        state, &(struct tls_plan){.host = "x.org", .ca = certs->other_ca, .insecure = true}, "");
+}
+
+static void an_empty_server_name_is_refused_not_taken_for_any(void **state)
+{
+    expect_outcome(state, &(struct tls_plan){.server_name = ""},
+                   "localhost:6443: no server name to check the certificate against");
+    expect_outcome(state, &(struct tls_plan){.server_name = "."},
+                   "localhost:6443: no server name to check the certificate against");
+}
+
+static void a_client_certificate_is_shown_when_asked_for(void **state)
+{
+    const struct tls_certs *certs = *state;
+    expect_outcome(state, &(struct tls_plan){.client = certs->client, .client_ca = certs->ca}, "");
+}
+
+static void a_missing_client_certificate_is_told_with_the_remedy(void **state)
+{
+    const struct tls_certs *certs = *state;
+    expect_outcome(state, &(struct tls_plan){.client_ca = certs->ca},
+                   "localhost:6443 asks for a client certificate; set client-certificate and "
+                   "client-key");
+}
+
+static void a_client_certificate_the_server_does_not_know_is_told(void **state)
+{
+    const struct tls_certs *certs = *state;
+    expect_outcome(state, &(struct tls_plan){.client = certs->client, .client_ca = certs->other_ca},
+                   "localhost:6443 does not know who signed our client certificate");
+}
+
+static void an_expired_client_certificate_is_told(void **state)
+{
+    const struct tls_certs *certs = *state;
+    struct cert *old = signed_cert(state, NULL, -10, -1);
+    expect_outcome(state, &(struct tls_plan){.client = old, .client_ca = certs->ca},
+                   "localhost:6443 says that our client certificate expired");
+    cert_free(old);
+}
+
+static void the_server_is_asked_for_by_name_but_never_by_address(void **state)
+{
+    static const struct {
+        const char *host, *server_name, *sni;
+    } rows[] = {
+        {"localhost", NULL, "localhost"}, {"api.example.com.", NULL, "api.example.com"},
+        {"127.0.0.1", NULL, ""},          {"127.0.0.1", "localhost", "localhost"},
+        {"localhost", "127.0.0.1", ""},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tls_world w;
+        tls_world_init(
+            &w, *state,
+            &(struct tls_plan){.host = rows[i].host, .server_name = rows[i].server_name});
+        sim_run(&w.sim);
+        assert_int_equal(w.reader.opened, 1);
+        assert_string_equal(w.peer.sni, rows[i].sni);
+        assert_string_equal(w.peer.alpn, "\x08http/1.1");
+        assert_string_equal(w.pipe->host, rows[i].host);
+        tls_world_done(&w);
+    }
+}
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+static void expect_unusable(const struct tls_settings *settings, const char *expected)
+{
+    struct inf_error err;
+    struct tls_context *context = tls_context_new(settings, &err);
+    assert_null(context);
+    assert_int_equal(err.code, INF_ECONF);
+    if (!strstr(err.text, expected))
+        assert_string_equal(err.text, expected);
+    assert_null(tls_context_new(settings, NULL));
+}
+
+static void unusable_authorities_are_told(void **state)
+{
+    const struct tls_certs *certs = *state;
+    char *broken = xstrdup(certs->ca->pem), *second;
+    expect_unusable(&(struct tls_settings){.ca_pem = ""},
+                    "certificate-authority: no certificate in PEM form in it");
+    expect_unusable(&(struct tls_settings){.ca_pem = "/etc/ca.crt"},
+                    "certificate-authority: no certificate in PEM form in it");
+    expect_unusable(&(struct tls_settings){.ca_pem = certs->ca->key_pem},
+                    "certificate-authority: no certificate in PEM form in it");
+    memset(broken + 40, '!', 8);
+    expect_unusable(&(struct tls_settings){.ca_pem = broken},
+                    "certificate-authority: certificate 1 can't be read: ");
+    second = xasprintf("%s%s", certs->ca->pem, broken);
+    expect_unusable(&(struct tls_settings){.ca_pem = second},
+                    "certificate-authority: certificate 2 can't be read: ");
+    free(second);
+    free(broken);
+}
+
+static void an_unusable_client_certificate_is_told(void **state)
+{
+    const struct tls_certs *certs = *state;
+    const char *ca = certs->ca->pem, *cert = certs->client->pem, *key = certs->client->key_pem;
+    char *locked = cert_encrypted_key(certs->client);
+    expect_unusable(&(struct tls_settings){.ca_pem = ca, .cert_pem = cert},
+                    "client-certificate without client-key");
+    expect_unusable(&(struct tls_settings){.ca_pem = ca, .key_pem = key},
+                    "client-key without client-certificate");
+    expect_unusable(&(struct tls_settings){.ca_pem = ca, .cert_pem = key, .key_pem = key},
+                    "client-certificate: no certificate in PEM form in it");
+    expect_unusable(&(struct tls_settings){.ca_pem = ca, .cert_pem = cert, .key_pem = cert},
+                    "client-key: ");
+    expect_unusable(&(struct tls_settings){.ca_pem = ca, .cert_pem = cert, .key_pem = locked},
+                    "client-key: it is encrypted; only keys without passphrase work");
+    expect_unusable(
+        &(struct tls_settings){.ca_pem = ca, .cert_pem = cert, .key_pem = certs->server->key_pem},
+        "client-key does not belong to client-certificate: ");
+    free(locked);
+}
+
+static void several_authorities_and_a_chain_are_fine(void **state)
+{
+    const struct tls_certs *certs = *state;
+    char *both = xasprintf("# ours\n%s\n# theirs\n%s", certs->ca->pem, certs->other_ca->pem);
+    struct inf_error err;
+    struct tls_context *context = tls_context_new(&(struct tls_settings){.ca_pem = both}, &err);
+    assert_non_null(context);
+    tls_context_unref(tls_context_ref(context));
+    tls_context_unref(context);
+    free(both);
+    both = xasprintf("%s%s", certs->client->pem, certs->ca->pem);
+    context = tls_context_new(&(struct tls_settings){.ca_pem = certs->ca->pem,
+                                                     .cert_pem = both,
+                                                     .key_pem = certs->client->key_pem},
+                              &err);
+    assert_non_null(context);
+    tls_context_unref(context);
+    tls_context_unref(NULL);
+    free(both);
+}
+
+static void without_authorities_the_system_s_are_used(void **state)
+{
+    struct inf_error err;
+    struct tls_context *context = tls_context_new(&(struct tls_settings){0}, &err);
+    (void)state;
+    assert_non_null(context);
+    tls_context_unref(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_of_our_authority_and_the_right_name_is_trusted),
+        cmocka_unit_test(an_ipv6_address_is_checked_as_an_address),
+        cmocka_unit_test(a_wrong_name_is_refused_and_the_right_ones_told),
+        cmocka_unit_test(a_wildcard_covers_one_whole_label),
+        cmocka_unit_test(a_long_list_of_names_is_cut),
+        cmocka_unit_test(a_certificate_without_names_is_for_no_server),
+        cmocka_unit_test(an_expired_certificate_is_refused_by_the_clock_of_the_seam),
+        cmocka_unit_test(an_expired_authority_is_named),
+        cmocka_unit_test(an_unknown_authority_is_refused_and_named),
+        cmocka_unit_test(a_self_signed_server_is_refused_unless_it_is_trusted_itself),
+        cmocka_unit_test(an_authority_need_not_be_a_root),
+        cmocka_unit_test(who_asked_to_trust_anybody_does),
+        cmocka_unit_test(an_empty_server_name_is_refused_not_taken_for_any),
+        cmocka_unit_test(a_client_certificate_is_shown_when_asked_for),
+        cmocka_unit_test(a_missing_client_certificate_is_told_with_the_remedy),
+        cmocka_unit_test(a_client_certificate_the_server_does_not_know_is_told),
+        cmocka_unit_test(an_expired_client_certificate_is_told),
+        cmocka_unit_test(the_server_is_asked_for_by_name_but_never_by_address),
+        cmocka_unit_test(unusable_authorities_are_told),
+        cmocka_unit_test(an_unusable_client_certificate_is_told),
+        cmocka_unit_test(several_authorities_and_a_chain_are_fine),
+        cmocka_unit_test(without_authorities_the_system_s_are_used),
+    };
+    return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
+}
