@@ -1,0 +1,1 @@
+"""What the end-to-end scenarios are made of."""

@@ -1,0 +1,65 @@
+"""A small JSON client of the API server: keep-alive, verified TLS, one connection per thread."""
+
+import http.client
+import json
+import ssl
+import threading
+
+USER_AGENT = "informerd-e2e"  # a name of its own: the server pretty-prints for curl and browsers
+
+
+class ApiError(Exception):
+    def __init__(self, method, path, status, body):
+        message = body.get("message", "") if isinstance(body, dict) else body
+        super().__init__(f"{method} {path}: {status} {message}")
+        self.status = status
+
+
+class Api:
+    def __init__(self, port, ca, certificate=None, key=None, token=None):
+        self.port = port
+        self._tls = ssl.create_default_context(cafile=ca)
+        if certificate:
+            self._tls.load_cert_chain(certificate, key)
+        self._headers = {"User-Agent": USER_AGENT, "Accept": "application/json"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._mine = threading.local()
+
+    def get(self, path):
+        return self._call("GET", path)
+
+    def create(self, path, body):
+        return self._call("POST", path, body)
+
+    def patch(self, path, body):
+        return self._call("PATCH", path, body, "application/merge-patch+json")
+
+    def delete(self, path, grace):
+        return self._call("DELETE", path, {"gracePeriodSeconds": grace})
+
+    def _call(self, method, path, body=None, kind="application/json"):
+        """One request. When its connection fails, nobody knows whether a write happened."""
+        headers = self._headers | ({"Content-Type": kind} if body is not None else {})
+        connection = self._connection()
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            response = connection.getresponse()
+            answer = self._decode(response)
+        except (OSError, http.client.HTTPException):
+            connection.close()
+            raise
+        if response.status >= 400:
+            raise ApiError(method, path, response.status, answer)
+        return answer
+
+    def _connection(self):
+        if not hasattr(self._mine, "connection"):
+            self._mine.connection = http.client.HTTPSConnection(
+                "127.0.0.1", self.port, context=self._tls, timeout=30)
+        return self._mine.connection
+
+    @staticmethod
+    def _decode(response):
+        text = response.read().decode()
+        return json.loads(text) if "json" in response.getheader("Content-Type", "") else text

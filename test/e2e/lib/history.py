@@ -1,0 +1,94 @@
+"""What really happened: every version of every pod, as etcd tells it, whatever the API server does.
+
+Watchers that lost their server may miss versions, each its own; the writer does not know the
+versions the server makes by itself. Etcd knows all, and outlives the API server.
+"""
+
+import base64
+import http.client
+import json
+import re
+import threading
+import urllib.request
+
+from . import compare
+from .children import Failure
+from .compare import Event
+
+PREFIX = "/registry/pods/"
+AFTER_PREFIX = "/registry/pods0"  # '0' follows '/': the end of the range of all pods
+UID = re.compile(rb"\*\$([0-9a-f-]{36})")  # in protobuf: field 5, 36 bytes; the first is the pod's
+
+
+class History:
+    """Records from etcd's first revision on; so it must be begun before anything is compacted."""
+
+    def __init__(self, etcd_url):
+        self.events = []
+        self._url = etcd_url
+        self._replica = compare.Replica()
+        self._news = threading.Condition()
+        self._broken = None
+        threading.Thread(target=self._record, daemon=True).start()
+
+    def wait_for_state(self, state, seconds):
+        """Wait until it has recorded what led to this state; the recorder may not be behind."""
+        with self._news:
+            self._news.wait_for(lambda: self._broken or self._replica.state == state, seconds)
+            if self._replica.state != state:
+                raise Failure(f"etcd's history is incomplete: {self._broken or 'it is late'}")
+
+    def _record(self):
+        """Until etcd ends, which ends the stream; who still waits then is told."""
+        try:
+            for answer in self._answers():
+                self._note(from_etcd(answer.get("events", []), self._replica.state))
+                if answer.get("canceled"):
+                    raise ValueError(answer)
+            self._end("etcd ended the watch")
+        except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+            self._end(repr(error))
+
+    def _answers(self):
+        pods = {"key": in_base64(PREFIX), "range_end": in_base64(AFTER_PREFIX),
+                "start_revision": "1"}
+        body = json.dumps({"create_request": pods}).encode()
+        with urllib.request.urlopen(urllib.request.Request(f"{self._url}/v3/watch", body)) as lines:
+            for line in lines:
+                yield json.loads(line)["result"]
+
+    def _note(self, events):
+        for event in events:
+            with self._news:
+                self.events.append(event)
+                self._replica.apply(event)
+                self._news.notify_all()
+
+    def _end(self, why):
+        with self._news:
+            self._broken = why
+            self._news.notify_all()
+
+
+def from_etcd(changes, held):
+    """Changes of keys as events of pods. A removed key has no value: held knows whose it was."""
+    for change in changes:
+        kv = change["kv"]
+        key = base64.b64decode(kv["key"]).decode().removeprefix(PREFIX)
+        revision = int(kv["mod_revision"])  # which the API server calls the resource version
+        if change.get("type") == "DELETE":
+            yield Event("DELETED", key, held[key].uid, revision)
+        else:
+            kind = "ADDED" if kv["create_revision"] == kv["mod_revision"] else "MODIFIED"
+            yield Event(kind, key, uid_in(base64.b64decode(kv["value"])), revision)
+
+
+def uid_in(value):
+    found = UID.search(value)
+    if not found:
+        raise ValueError("a pod without a uid")
+    return found[1].decode()
+
+
+def in_base64(text):
+    return base64.b64encode(text.encode()).decode()

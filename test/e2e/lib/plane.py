@@ -1,0 +1,250 @@
+"""A real control plane on loopback: etcd and kube-apiserver with TLS, RBAC, tokens, certificates.
+
+    with Plane(folder, binaries) as plane:
+        plane.admin.get("/api/v1/pods")
+        plane.kubeconfigs["token"]  # for who is under test: may read everything, change nothing
+
+All it writes is below folder. Its ports are held as long as it lives, also while a server is down.
+"""
+
+import base64
+import json
+import secrets
+import signal
+import socket
+import urllib.request
+
+from . import children
+from .api import Api, ApiError
+from .certs import Certificates
+from .children import Failure
+
+RBAC = "rbac.authorization.k8s.io"
+READERS = "informerd:readers"
+MASTERS = "system:masters"
+READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+
+
+class Plane:
+    def __init__(self, folder, binaries):
+        self.folder = folder
+        self._binaries = binaries
+        self._ports = {name: ReservedPort() for name in ("api", "etcd", "peer")}
+        self._etcd = self._apiserver = None
+        self.certs = make_certificates(folder / "pki")
+        self.token = secrets.token_hex(16)
+        self._tokens = self._write("tokens.csv", f'{self.token},reader-by-token,1,"{READERS}"\n')
+        self.admin = self.client(certificate=self.certs.crt("admin"), key=self.certs.key("admin"))
+        self.kubeconfigs = self._write_kubeconfigs()
+
+    @property
+    def url(self):
+        return f"https://127.0.0.1:{self._ports['api'].number}"
+
+    @property
+    def etcd_url(self):
+        return f"http://127.0.0.1:{self._ports['etcd'].number}"
+
+    @property
+    def pids(self):
+        return {"etcd": self._etcd.pid, "kube-apiserver": self._apiserver.pid}
+
+    def __enter__(self):
+        try:
+            self.start_etcd()
+            self.start_apiserver()
+            self._let_readers_read()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for server in filter(None, (self._apiserver, self._etcd)):
+            children.stop(server, seconds=2)  # no long goodbye: its state goes with the folder
+        for port in self._ports.values():
+            port.release()
+
+    def client(self, **credentials):
+        return Api(self._ports["api"].number, self.certs.crt("ca"), **credentials)
+
+    # -- the servers
+
+    def start_etcd(self):
+        peer_url = f"http://127.0.0.1:{self._ports['peer'].number}"
+        self._etcd = self._launch("etcd", {
+            "data-dir": self.folder / "etcd",
+            "listen-client-urls": self.etcd_url,
+            "advertise-client-urls": self.etcd_url,
+            "listen-peer-urls": peer_url,
+            "initial-advertise-peer-urls": peer_url,
+            "initial-cluster": f"default={peer_url}",
+            "socket-reuse-port": "true",
+            "quota-backend-bytes": 4 << 30,
+            "unsafe-no-fsync": "true",
+        })
+        self._until_ready("etcd", self._etcd, self._etcd_is_healthy)
+
+    def start_apiserver(self):
+        """Start it, or start it again: always on the same port, with the same keys."""
+        self._apiserver = self._launch("kube-apiserver", {
+            "etcd-servers": self.etcd_url,
+            "etcd-compaction-interval": "0",  # history goes when a scenario says so: compact()
+            "bind-address": "127.0.0.1",
+            "advertise-address": "192.0.2.1",  # unused; without it the host needs a network
+            "endpoint-reconciler-type": "none",
+            "secure-port": self._ports["api"].number,
+            "permit-port-sharing": "true",
+            "tls-cert-file": self.certs.crt("apiserver"),
+            "tls-private-key-file": self.certs.key("apiserver"),
+            "client-ca-file": self.certs.crt("ca"),
+            "token-auth-file": self._tokens,
+            "authorization-mode": "RBAC",
+            "service-account-key-file": self.certs.crt("service-accounts"),
+            "service-account-signing-key-file": self.certs.key("service-accounts"),
+            "service-account-issuer": "https://kubernetes.default.svc",
+            "service-cluster-ip-range": "10.96.0.0/16",
+            "shutdown-watch-termination-grace-period": "5s",  # without it they are left to time out
+            "disable-admission-plugins": "ServiceAccount",  # nobody is there to create accounts
+        })
+        self._until_ready("kube-apiserver", self._apiserver, self._apiserver_is_ready)
+
+    def stop_apiserver(self):
+        """The orderly end: watches are closed with a proper last chunk."""
+        status = children.stop(self._apiserver, seconds=60)
+        if status != 0:
+            raise Failure(f"kube-apiserver did not end in order: status {status}")
+
+    def kill_apiserver(self):
+        """The crash: connections are cut where they are."""
+        self._apiserver.send_signal(signal.SIGKILL)
+        self._apiserver.wait()
+
+    def compact(self):
+        """Make etcd forget all history up to now, and return the revision of now.
+
+        The API server's watch cache has a history of its own, which only a restart makes it forget.
+        """
+        revision = self._etcd_call("/v3/maintenance/status", {})["header"]["revision"]
+        self._etcd_call("/v3/kv/compaction", {"revision": revision, "physical": True})
+        return int(revision)
+
+    def _launch(self, program, flags):
+        options = (f"--{name}={value}" for name, value in flags.items())
+        with open(self._log(program), "a") as log:
+            return children.start([self._binaries / program, *options], stdout=log, stderr=log)
+
+    def _log(self, program):
+        return self.folder / f"{program}.log"
+
+    def _until_ready(self, program, server, ready):
+        def ready_or_dead():
+            if server.poll() is not None:
+                raise Failure(f"{program} ended with status {server.returncode} while starting")
+            return ready()
+        try:
+            children.until(ready_or_dead, 60, f"{program} ready")
+        except Failure as failure:
+            log = children.tail(self._log(program))
+            raise Failure(f"{failure}; its log ends:\n{log}") from None
+
+    def _etcd_is_healthy(self):
+        try:
+            with urllib.request.urlopen(f"{self.etcd_url}/health", timeout=5) as answer:
+                return json.load(answer)["health"] == "true"
+        except OSError:
+            return False
+
+    def _apiserver_is_ready(self):
+        try:
+            return self.admin.get("/readyz") == "ok"
+        except (OSError, ApiError):
+            return False
+
+    def _etcd_call(self, path, body):
+        request = urllib.request.Request(self.etcd_url + path, json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    # -- who may do what
+
+    def _let_readers_read(self):
+        name, group = {"name": READERS}, {"apiGroup": RBAC, "name": READERS}
+        self.admin.create(f"/apis/{RBAC}/v1/clusterroles", {"metadata": name, "rules": [READ_ALL]})
+        self.admin.create(f"/apis/{RBAC}/v1/clusterrolebindings", {
+            "metadata": name,
+            "roleRef": {"kind": "ClusterRole"} | group,
+            "subjects": [{"kind": "Group"} | group],
+        })
+        reader = self.client(token=self.token)
+        children.until(lambda: can_list_pods(reader), 30, "the readers' role in force")
+
+    def _write_kubeconfigs(self):
+        crt, key = self.certs.crt("reader"), self.certs.key("reader")
+        users = {
+            "token": {"token": self.token},
+            "token-file": {"tokenFile": str(self._write("reader.token", self.token + "\n"))},
+            "certificate-data": certificate_data(crt, key),
+            "certificate-files": {"client-certificate": str(crt), "client-key": str(key)},
+            "admin": certificate_data(self.certs.crt("admin"), self.certs.key("admin")),
+        }
+        return {name: self._write(f"{name}.kubeconfig", self._kubeconfig(user))
+                for name, user in users.items()}
+
+    def _kubeconfig(self, user):
+        """JSON is YAML, and needs no writer of our own."""
+        ca = in_base64(self.certs.crt("ca"))
+        cluster = {"server": self.url, "certificate-authority-data": ca}
+        return json.dumps({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "e2e", "cluster": cluster}],
+            "users": [{"name": "e2e", "user": user}],
+            "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": "e2e"}}],
+            "current-context": "e2e",
+        }, indent=2) + "\n"
+
+    def _write(self, name, text):
+        path = self.folder / name
+        path.touch(mode=0o600)
+        path.write_text(text)
+        return path
+
+
+class ReservedPort:
+    """A free port that stays ours: bound, not listening; SO_REUSEPORT lets the server share it."""
+
+    def __init__(self):
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._socket.bind(("127.0.0.1", 0))
+        self.number = self._socket.getsockname()[1]
+
+    def release(self):
+        self._socket.close()
+
+
+def make_certificates(folder):
+    certs = Certificates(folder)
+    certs.server("apiserver")
+    certs.server("service-accounts")  # signs tokens, serves nothing
+    certs.user("admin", MASTERS)
+    certs.user("reader", READERS)
+    return certs
+
+
+def certificate_data(crt, key):
+    return {"client-certificate-data": in_base64(crt), "client-key-data": in_base64(key)}
+
+
+def in_base64(path):
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+def can_list_pods(reader):
+    try:
+        return "items" in reader.get("/api/v1/pods")
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        return False

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""End-to-end test of informerd: a real etcd and kube-apiserver, with client-go's informer beside it
+as the oracle.
+
+Each scenario runs twice, on a control plane of its own: with informerd, which must say what the
+oracle says; and with a build that drops one event on purpose, which must be caught, or the check is
+blind. Where the API server is restarted in the middle, the oracle misses things too: then etcd's
+history says what happened, and only a relist excuses what was not told.
+
+The parts are built once, from test/e2e/parts, into ~/.cache/informerd-e2e; at first that takes some
+minutes. Everything else is on loopback and in a temporary folder, and goes when the test ends,
+however it ends.
+"""
+
+import argparse
+import random
+import shutil
+import signal
+import sys
+import traceback
+import unittest
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+sys.dont_write_bytecode = True  # the tree stays as it is in git
+
+from lib import children, parts, test_compare
+from lib.children import Failure
+from lib.plane import Plane
+from lib.stage import Load, Outcome, Stage, Subject
+from scenarios import churn, churn_restarts, lifecycle, lifecycle_restarts
+
+SCENARIOS = {"lifecycle": lifecycle, "churn": churn,
+             "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts}
+INFORMERD = Path(__file__).resolve().parents[2] / "build" / "informerd"
+DROPPED = {"lifecycle": "event", "churn": "event",  # by the mutant
+           "lifecycle-restarts": "delete", "churn-restarts": "delete"}
+MUTANT_SECONDS = 5  # of load: enough to drop an event
+DROP_EFFECT = 5  # events a drop can cost: it may change how the next ones of that object are told
+COLUMNS = "{:40}{:8}{:>18}{:>6}{:>7}{:>10}{:>12}{:>13}"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked us to end. Of the one kind that nobody swallows, unittest neither."""
+
+    def __init__(self, number):
+        super().__init__(signal.Signals(number).name)
+        self.status = 128 + number
+
+
+class Trial(NamedTuple):
+    """A scenario to be run, on whom, and what is to come out of it."""
+
+    title: str
+    scenario: str
+    subject: Subject
+    load: Load
+    complaint: Callable[[Outcome], str]  # empty: as it should be
+
+
+@dataclass
+class Row:
+    """A line of the report."""
+
+    title: str
+    failure: str = ""  # empty: passed
+    notes: str = ""
+    outcome: Outcome | None = None
+
+    @property
+    def result(self):
+        return "FAILED" if self.failure else "passed"
+
+
+def main():
+    args = arguments()
+    catch_signals()
+    try:
+        check_tools()
+        with children.temporary_folder(args.keep) as folder:
+            return serve(folder) if args.serve else test(args, folder)
+    except Failure as failure:
+        print(f"run.py: {failure}", file=sys.stderr)
+        return 1
+    except Interrupted as interrupted:
+        print(f"run.py: {interrupted}: all stopped", file=sys.stderr)
+        return interrupted.status
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    option = parser.add_argument
+    option("--informerd", type=Path, default=INFORMERD, metavar="PATH",
+           help="what to test (default: build/informerd)")
+    option("--mutant", type=Path, metavar="PATH",
+           help="a build that obeys INFORMER_MUTANT; without it that part fails")
+    option("--only", choices=SCENARIOS, action="append", help="this scenario; may be repeated")
+    option("--seed", type=int, default=random.randrange(1 << 32),
+           help="of the random load (default: another each time)")
+    option("--rate", type=int, default=300, help="writes a second in churn (default: 300)")
+    option("--seconds", type=int, default=30, help="of writing in churn (default: 30)")
+    option("--keep", action="store_true", help="keep the temporary folder with the logs")
+    option("--serve", action="store_true",
+           help="no test: start a control plane for experiments, until Ctrl-C")
+    return parser.parse_args()
+
+
+def catch_signals():
+    handled = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def interrupt(number, _):
+        for each in handled:
+            signal.signal(each, signal.SIG_IGN)  # cleaning up is not to be interrupted
+        raise Interrupted(number)
+
+    for each in handled:
+        if signal.getsignal(each) != signal.SIG_IGN:  # nohup and the like have their way
+            signal.signal(each, interrupt)
+
+
+def check_tools():
+    for tool, package in {"openssl": "openssl", "setpriv": "util-linux"}.items():
+        if not shutil.which(tool):
+            raise Failure(f"the command {tool} is needed: install {package}")
+
+
+def serve(folder):
+    with Plane(folder, parts.binaries()) as plane:
+        version = plane.admin.get("/version")["gitVersion"]
+        print(f"kube-apiserver {version} at {plane.url}, etcd at {plane.etcd_url}")
+        print("pids: " + ", ".join(f"{name} {pid}" for name, pid in plane.pids.items()))
+        print("kubeconfigs (admin may do all, the others read all):")
+        for name, path in plane.kubeconfigs.items():
+            print(f"  {name:18} {path}")
+        print(f"logs: {folder}/*.log")
+        print("Ctrl-C stops it and removes all of this.", flush=True)
+        while True:
+            signal.pause()
+
+
+def test(args, folder):
+    rows = [check_the_check()]
+    binaries = parts.binaries()
+    for trial in trials(args):
+        rows.append(attempt(trial, folder / trial.title.replace(" ", "-"), binaries))
+    return report(rows)
+
+
+def trials(args):
+    informerd = Subject(args.informerd, {}, patience=60)
+    load = Load(args.seed, args.rate, args.seconds)
+    brief = load._replace(seconds=min(args.seconds, MUTANT_SECONDS))
+    for name in args.only or SCENARIOS:
+        yield Trial(name, name, informerd, load, disagreement)
+        yield Trial(f"{name}, one {DROPPED[name]} dropped", name, mutant(args, name), brief,
+                    blindness)
+
+
+def mutant(args, scenario):
+    """It may never catch up, so it has less time; but as much as a reconnect may take."""
+    mutation = {"INFORMER_MUTANT": f"drop-one-{DROPPED[scenario]}"}
+    return Subject(args.mutant, mutation, patience=15 if "restarts" in scenario else 5)
+
+
+def check_the_check():
+    """The comparison's own unit tests come first."""
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromModule(test_compare).run(result)
+    broken = "\n".join(text for _, text in result.errors + result.failures)
+    return told(Row("comparison's own tests", broken, f"{result.testsRun} tests"))
+
+
+def attempt(trial, folder, binaries):
+    print(f"{trial.title} ...", flush=True)
+    row = Row(trial.title)
+    try:
+        check_binary(trial.subject.binary)
+        perform(trial, row, folder, binaries)
+        row.failure = trial.complaint(row.outcome)
+    except Failure as failure:
+        row.failure = str(failure)
+    except Exception:  # the other scenarios still have their say
+        log = children.tail(folder / "kube-apiserver.log")
+        row.failure = f"{traceback.format_exc()}kube-apiserver's log ends:\n{log}"
+    return told(row)
+
+
+def check_binary(path):
+    if path is None:
+        raise Failure("missing: without a mutant build (--mutant PATH) this check may be blind")
+    if not path.is_file():
+        raise Failure(f"missing: {path}")
+
+
+def perform(trial, row, folder, binaries):
+    folder.mkdir()
+    with (Plane(folder, binaries) as plane,
+          Stage(plane, binaries, trial.subject, trial.load) as stage):
+        row.notes = SCENARIOS[trial.scenario].run(stage)
+        row.outcome = stage.account()
+
+
+def disagreement(outcome):
+    """What informerd and the oracle disagree on; with informerd, there must be nothing."""
+    findings = outcome.verdict.findings
+    if not findings:
+        return ""
+    listed = "\n".join(f"    - {finding}" for finding in findings)
+    return f"{listed}\n    informerd's log ends:\n{outcome.log}"
+
+
+def blindness(outcome):
+    """Why a dropped event was not caught. One that tells nothing at all would prove nothing."""
+    if not outcome.verdict.findings:
+        return "one event was to be dropped, and the comparison has nothing to say"
+    if not 1 <= outcome.verdict.lost <= DROP_EFFECT:
+        return (f"one event was to be dropped, and {outcome.verdict.lost} were lost:\n"
+                f"{disagreement(outcome)}")
+    return ""
+
+
+def told(row):
+    print(f"{row.title}: {row.result}" + (f" ({row.notes})" if row.notes else ""))
+    if row.failure:
+        print(row.failure)
+    sys.stdout.flush()
+    return row
+
+
+def report(rows):
+    print()
+    print(COLUMNS.format("scenario", "result", "informerd/oracle", "lost", "extra", "repeated",
+                         "disordered", "equal after"))
+    for row in rows:
+        print(COLUMNS.format(row.title, row.result, *figures(row.outcome)).rstrip())
+    failed = sum(bool(row.failure) for row in rows)
+    print(f"\n{len(rows) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def figures(outcome):
+    if outcome is None:
+        return [""] * 6
+    verdict = outcome.verdict
+    after = "never" if outcome.equal_after is None else f"{outcome.equal_after:.3f} s"
+    return (f"{outcome.ours}/{outcome.theirs}", verdict.lost, verdict.extra, verdict.repeated,
+            verdict.disordered, after)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
