@@ -1,0 +1,71 @@
+# A thin cover over meson: set up the machine (.ci/setup), configure once, let ninja do the rest.
+#
+#   make test CC=clang       make run KUBECONFIG=path ARGS='-o full'       make install PREFIX=/usr
+#
+# Set-up and build talk on stderr, so that what `make run` prints can be piped.
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+export CC
+
+PREFIX ?= /usr/local
+cc     := $(notdir $(firstword $(CC)))
+tested := build-test-$(cc)
+
+.NOTPARALLEL:
+.PHONY: build test run e2e bench format tidy install clean help
+
+build: setup-build build/made-with-$(cc) ## the release, into build/
+	@ninja -C build product >&2
+
+test: setup-test $(tested)/build.ninja ## all tests but e2e, warnings as errors, address and undefined sanitizers
+	@.ci/test $(tested) $(ARGS)
+
+run: build ## watch all pods of the cluster that KUBECONFIG names; further arguments in ARGS
+	@build/informerd watch pods -A $(ARGS)
+
+e2e: setup-e2e build build-mutant/made-with-$(cc) ## against a real API server, with client-go beside us
+	@ninja -C build-mutant informerd >&2
+	@python3 test/e2e/run.py --informerd build/informerd --mutant build-mutant/informerd $(ARGS)
+
+bench: build ## print how long the engine holds the loop with 100,000 objects
+	@ninja -C build test/bench/bench_engine test/bench/bench_store >&2
+	@build/test/bench/bench_engine
+	@build/test/bench/bench_store
+
+format: setup-format ## lay out all C files
+	@find src include test -name '*.[ch]' -exec clang-format-14 -i {} +
+
+tidy: ## clang-tidy over all C files
+	@CC=clang .ci/setup tidy
+	@$(MAKE) --no-print-directory CC=clang build-test-clang/build.ninja
+	@run-clang-tidy -quiet -p build-test-clang
+
+install: build ## into PREFIX (/usr/local), below DESTDIR
+	@meson configure build -Dprefix=$(PREFIX)
+	@ninja -C build product
+	@meson install -C build --no-rebuild
+
+clean: ## remove every build directory
+	rm -rf build build-*/
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+setup-%:
+	@.ci/setup $* >&2
+
+# Each directory is configured when it is not yet, or when that was cut short.
+# b_lundef=false: a shared library finds the sanitizers only in the program that loads it.
+build-test-%/build.ninja:
+	@rm -rf $(@D)
+	@meson setup $(@D) -Dwerror=true -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Db_lundef=false >&2
+
+# The release builds don't have the compiler in their names: made with another one, they are made anew.
+# The mutant has named wrong engines behind a switch, which e2e must catch.
+build-mutant/made-with-$(cc): options := -Dc_args=-DINF_MUTANTS
+build/made-with-$(cc) build-mutant/made-with-$(cc):
+	@rm -rf $(@D)
+	@meson setup $(@D) --buildtype=release $(options) >&2
+	@touch $@
