@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/json_text.h"
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -129,50 +131,9 @@ bool json_walk_complete(const struct json_walk *walk)
     return at < walk->end && *at == '}' && skip_space(at + 1, walk->end) == walk->end;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* One character of a spelled string as a byte; -1 for what no name of ours contains. */
-static int unescape(const char **at, const char *end)
-{
-    const char *c = *at;
-    int value = 0;
-    if (*c != '\\') {
-        *at = c + 1;
-        return (unsigned char)*c;
-    }
-    if (end - c < 2)
-        return -1;
-    if (c[1] != 'u') {
-        *at = c + 2;
-        return c[1] == '"' || c[1] == '\\' || c[1] == '/' ? c[1] : -1;
-    }
-    if (end - c < 6)
-        return -1;
-    for (int i = 2; i < 6; i++) {
-        if (hex_digit(c[i]) < 0)
-            return -1;
-        value = value * 16 + hex_digit(c[i]);
-    }
-    *at = c + 6;
-    return value > 0 && value < 0x80 ? value : -1;
-}
-
 bool json_key_is(struct str spelled, const char *name)
 {
-    const char *at = spelled.at, *end = spelled.at + spelled.len;
-    if (!memchr(spelled.at, '\\', spelled.len))
-        return str_eq(spelled, str_of(name));
-    while (at < end && *name)
-        if (unescape(&at, end) != (unsigned char)*name++)
-            return false;
-    return at == end && !*name;
+    return json_text_is(spelled, str_of(name));
 }
 
 void json_compact(struct buf *out, struct str value)

@@ -249,7 +249,7 @@ static const struct {
     {"a\\\"b", "a\"b", true},
     {"a\\nb", "anb", false},
     {"a\\", "a", false},
-    {"a\\", "a\\", false},
+    {"a\\", "a\\", true},
     {"\\u", "u", false},
     {"\\u007", "7", false},
     {"\\u007Gbject", "object", false}, /* 0x7G is no number, whatever an arithmetic makes of it */
