@@ -29,7 +29,7 @@ static const char help[] =
     "Each line has: time (received, UTC), type (ADDED MODIFIED DELETED), origin (initial: was\n"
     "there at the start; live; relist: found by comparing after an interruption), kind,\n"
     "namespace, name, uid, rv (resource version), and on DELETED final: whether the last state\n"
-    "is known.\n"
+    "is known. A RELIST line comes before what was found so; a GAP line says what is missing.\n"
     "\n"
     "Ends at SIGINT or SIGTERM with 0. Other exit codes: 64 wrong usage, 74 output failed,\n"
     "78 kubeconfig can't be used.\n";

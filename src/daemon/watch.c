@@ -97,6 +97,12 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
     eventlog_put(&w->output.collected, event);
 }
 
+static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+{
+    struct watch *w = container_of(handler, struct watch, handler);
+    eventlog_put_gap(&w->output.collected, gap);
+}
+
 static void on_batch_end(struct inf_handler *handler)
 {
     struct watch *w = container_of(handler, struct watch, handler);
@@ -168,8 +174,10 @@ static void catch_signals(struct watch *w)
 
 int watch_run(const struct options *options)
 {
-    struct watch w = {
-        .handler = {.on_event = on_event, .on_synced = on_synced, .on_batch_end = on_batch_end}};
+    struct watch w = {.handler = {.on_event = on_event,
+                                  .on_synced = on_synced,
+                                  .on_gap = on_gap,
+                                  .on_batch_end = on_batch_end}};
     struct inf_error err;
     uv_loop_t loop;
     uv_loop_init(&loop);

@@ -11,6 +11,10 @@ import threading
 import time
 
 
+EXPIRED = (b'{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",'
+           b'"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}\n')
+
+
 class Recording:
     """The lines of a recorded watch-list: the initial objects, and the bookmark behind them."""
 
@@ -45,11 +49,12 @@ def chunk(data):
 class Server:
     """with Server(recording, changes=10) as server: ... server.url ...
 
-    changes: how many to send after the initial objects; None: without end.
+    changes: how many to send after the initial objects; None: without end. expire: the first watch ends with the
+    error of an expired version instead.
     """
 
-    def __init__(self, recording, changes=0, certificate=None):
-        self.recording, self.changes = recording, changes
+    def __init__(self, recording, changes=0, certificate=None, expire=False):
+        self.recording, self.changes, self.expire = recording, changes, expire
         self.tls = None
         if certificate:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -96,6 +101,10 @@ class Server:
             connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
                                b'Transfer-Encoding: chunked\r\n\r\n')
             self._send(connection, b''.join(self.recording.initial) + self.recording.end)
+            if self.expire:
+                self.expire = False
+                self._send(connection, EXPIRED)
+                connection.sendall(b'0\r\n\r\n')
             number = 0
             while self.changes is None or number < self.changes:
                 self._send(connection, b''.join(self.recording.change(number + i) for i in range(16)))

@@ -240,6 +240,15 @@ class Manners(Case):
         self.assertEqual(daemon.status(), 0, daemon.said())
         self.assertEqual(daemon.stdout.read(), b'')
 
+    def test_a_relist_is_said_and_tells_nothing_twice(self):
+        server = self.serve(changes=16, expire=True)
+        daemon = self.watch(server)
+        lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 1 + 16)]
+        self.assertEqual([l['type'] for l in lines], ['ADDED'] * 3 + ['RELIST'] + ['MODIFIED'] * 16)
+        self.assertIn('too old resource version', lines[3]['msg'])
+        daemon.signal()
+        self.assertEqual(daemon.status(), 0, daemon.said())
+
     def test_by_tls_too(self):
         certificate = make_certificate(self.folder)
         server = self.serve(changes=16, certificate=certificate)
