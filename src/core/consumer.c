@@ -59,7 +59,7 @@ static void coalesce_notice(struct consumer *c, const struct notice *n)
         if (!replay_will_tell(c, object_of(n)))
             coalescer_put(&c->coalescer, &n->event);
         break;
-    case NOTICE_GAP: break;    /* it loses states in between anyway */
+    case NOTICE_GAP:           /* states in between are lost to it anyway */
     case NOTICE_SYNCED: break; /* told when it has caught up */
     }
 }
