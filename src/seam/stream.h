@@ -10,9 +10,10 @@
  *      loop/tcp, or a test's    a stream
  *
  * Bytes go up by on_bytes(). A user says how much it took, and may take less than it was given:
- * that is a *yield*. The stream keeps the rest and offers it again, first, in the next tick. That
- * is how a time budget holds all the way down: nobody above ever buffers what it was not ready for,
- * and nobody below ever calls in a loop without end.
+ * that is a *yield*. The stream keeps the rest and offers it again, first, in another call from the
+ * loop: in the next tick at the latest, and not in this one if its budget is used up. That is how a
+ * time budget holds all the way down: nobody above ever buffers what it was not ready for, and
+ * nobody below ever calls in a loop without end.
  *
  * Only four things travel down: write, pause, resume, close.
  *
@@ -20,7 +21,7 @@
  *   1. No callback runs inside a call to write, pause, resume or close. Callbacks come from the
  * loop's I/O phase only.
  *   2. pause: no on_bytes and no on_end until resume. Bytes already given and not taken are kept.
- *   3. resume: go on, and call on_bytes in the next tick at least once, with len 0 if nothing new
+ *   3. resume: go on, and call on_bytes by the next tick at least once, with len 0 if nothing new
  * has come. A filter that kept something of its own asks for this call when its user yields.
  * Harmless if not paused.
  *   4. on_end comes once, last, and only when every byte was taken, no call of rule 3 is owed, and
