@@ -14,8 +14,8 @@
  *     while (json_walk_next(&walk, &member)) {
  *         struct path_fork fork = path_fork_key(paths, live, depth, member.key);
  *         if (fork.ended)         some path ends at this member: cut it, hash it
- *         else if (fork.live)     some path goes on inside: copy it member by member, with
- * fork.live at depth + 1 else                    no path comes here: copy it as it is
+ *         else if (fork.live)     some path goes on inside: copy its members, with fork.live, depth + 1
+ *         else                    no path comes here: copy it as it is
  *     }
  *
  * So a copy goes at most PATH_STEPS_MAX levels down, and a key that is there twice is seen twice.

@@ -13,9 +13,9 @@
  * same stream then brings changes, each one delta. Each object and bookmark moves the resource
  * version on.
  *
- * Servers that can't: a watch-list that is refused, or that ends twice or falls silent without its
- * bookmark, is not tried again; the objects come as LIST, page by page, and a watch follows from
- * the first page's version.
+ * Servers that can't: a watch-list that is refused, or falls silent without its bookmark, is not
+ * tried again, and one that ends twice without it not this time; the objects come as LIST, page by
+ * page, and a watch follows from the first page's version.
  *
  * When a request ends, core/fault.c says for each error whether to go on from the last version or
  * to list anew, and whether to wait. A stream that is silent too long is taken for dead. What was

@@ -19,16 +19,16 @@
  *
  * The rules, for whoever implements or uses a stream:
  *   1. No callback runs inside a call to write, pause, resume or close. Callbacks come from the
- * loop's I/O phase only.
+ *      loop's I/O phase only.
  *   2. pause: no on_bytes and no on_end until resume. Bytes already given and not taken are kept.
  *   3. resume: go on, and call on_bytes by the next tick at least once, with len 0 if nothing new
- * has come. A filter that kept something of its own asks for this call when its user yields.
- * Harmless if not paused.
+ *      has come. A filter that kept something of its own asks for this call when its user yields.
+ *      Harmless if not paused.
  *   4. on_end comes once, last, and only when every byte was taken, no call of rule 3 is owed, and
- * not paused.
+ *      not paused.
  *   5. close: nothing is called afterwards. It may be called at any moment, also inside any
- * callback, also after on_end, and exactly once: the stream is gone for the caller; its memory goes
- * in the reap phase.
+ *      callback, also after on_end, and exactly once: the stream is gone for the caller; its memory
+ *      goes in the reap phase.
  */
 #ifndef SEAM_STREAM_H
 #define SEAM_STREAM_H
