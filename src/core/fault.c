@@ -45,3 +45,33 @@ const struct fault_rule *fault_rule(int code)
             return &rules[i];
     return fault_rule(INF_EINVAL);
 }
+
+enum {
+    WINDOW_MS = 10 * 1000, /* normal ends reopen at once ... */
+    REOPEN_MAX = 5,        /* ... so often in that time, then wait */
+};
+
+static bool may_reopen(struct fault_guard *guard, uint64_t now_ms)
+{
+    if (now_ms - guard->window_ms > WINDOW_MS)
+        guard->reopened = 0;
+    if (guard->reopened == 0)
+        guard->window_ms = now_ms;
+    return ++guard->reopened <= REOPEN_MAX;
+}
+
+bool fault_may_go_on(struct fault_guard *guard, enum fault_wait wait, uint64_t now_ms)
+{
+    bool first = !guard->went_on;
+    switch (wait) {
+    case WAIT_FEW: return may_reopen(guard, now_ms);
+    case WAIT_ONCE: guard->went_on = true; return first;
+    case WAIT_BACKOFF: break;
+    }
+    return false;
+}
+
+void fault_guard_rested(struct fault_guard *guard)
+{
+    guard->went_on = false;
+}

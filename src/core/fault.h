@@ -5,6 +5,7 @@
 #define CORE_FAULT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/log.h"
 
@@ -28,5 +29,18 @@ struct fault_rule {
 
 /* The rule for @code; one for every code there is. */
 const struct fault_rule *fault_rule(int code);
+
+/* Against asking a server again and again without a pause. A zeroed struct is ready. */
+struct fault_guard {
+    bool went_on;       /* once, since the last rest */
+    uint64_t window_ms; /* when the first of the last quick reopens was */
+    uint32_t reopened;  /* how many there were since then */
+};
+
+/* Whether to go on without a wait this time. A proxy that ends each stream after one event must not make us spin. */
+bool fault_may_go_on(struct fault_guard *guard, enum fault_wait wait, uint64_t now_ms);
+
+/* There was a wait, or things went well for a while. */
+void fault_guard_rested(struct fault_guard *guard);
 
 #endif

@@ -39,8 +39,6 @@
 
 enum {
     LIVED_MS = 10 * 1000, /* a stream that lived so long was a success: back-off starts over */
-    REOPEN_WINDOW_MS = 10 * 1000, /* normal ends reopen at once ... */
-    REOPEN_MAX = 5,               /* ... so often in that window, then wait */
     AFTER_TIMEOUT_MS =
         5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
     UNENDED_MAX = 2,    /* watch-lists that end without their bookmark before we list instead */
@@ -180,34 +178,9 @@ static void wait_and_retry(struct reflector *r, const struct inf_error *why, enu
     uint64_t ms = backoff_next(&r->backoff, why->retry_after_ms);
     log_line(r->log, level, "%s: %s; trying again in %" PRIu64 ".%" PRIu64 "s", r->sm.who,
              why->text, ms / 1000, ms % 1000 / 100);
-    r->went_on_at_once = false;
+    fault_guard_rested(&r->guard);
     sm_move(&r->sm, WAITING, "%s, retry in %" PRIu64 "ms", why->text, ms);
     timer_start(r->clock, &r->retry, ms);
-}
-
-/* A proxy that closes each stream after one event must not make us spin. */
-static bool may_reopen_at_once(struct reflector *r)
-{
-    uint64_t now = clock_now_ms(r->clock);
-    if (now - r->reopened_ms > REOPEN_WINDOW_MS)
-        r->reopened = 0;
-    if (r->reopened == 0)
-        r->reopened_ms = now;
-    return ++r->reopened <= REOPEN_MAX;
-}
-
-static bool may_go_on_at_once(struct reflector *r, enum fault_wait wait)
-{
-    switch (wait) {
-    case WAIT_FEW: return may_reopen_at_once(r);
-    case WAIT_ONCE:
-        if (r->went_on_at_once)
-            return false;
-        r->went_on_at_once = true;
-        return true;
-    case WAIT_BACKOFF: break;
-    }
-    return false;
 }
 
 /* Two requests in a row that end with an unreadable object: the next one skips it. Any other end is
@@ -237,7 +210,7 @@ static void follow_rule(struct reflector *r, const struct inf_error *why)
     note_what_is_lost(r, why, rule);
     if (why->code != INF_EEOF)
         r->counts.faults++;
-    if (!may_go_on_at_once(r, rule->wait)) {
+    if (!fault_may_go_on(&r->guard, rule->wait, clock_now_ms(r->clock))) {
         wait_and_retry(r, why, rule->level);
         return;
     }
@@ -293,7 +266,7 @@ static void request_ended(struct reflector *r, const struct inf_error *why)
     timer_stop(r->clock, &r->silence);
     if (clock_now_ms(r->clock) - r->opened_ms >= LIVED_MS) {
         backoff_reset(&r->backoff);
-        r->went_on_at_once = false;
+        fault_guard_rested(&r->guard);
     }
     count_unreadable(r, why->code);
     switch ((enum state)r->sm.state) {

@@ -9,6 +9,7 @@
 
 #include "base/sm.h"
 #include "core/backoff.h"
+#include "core/fault.h"
 #include "core/fifo.h"
 #include "core/pager.h"
 #include "seam/clock.h"
@@ -75,9 +76,7 @@ struct reflector {
     bool skipped_one;
 
     /* guards against asking too often */
-    bool went_on_at_once;   /* after an expired version, since the last wait */
-    uint64_t reopened_ms;   /* when the first of the last quick reopens was */
-    uint32_t reopened;      /* how many there were since then */
+    struct fault_guard guard;
     unsigned unended_fills; /* watch-lists in a row that ended without their bookmark */
     unsigned unreadable;    /* requests in a row that ended with an object that can't be read */
 };

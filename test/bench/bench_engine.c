@@ -162,7 +162,7 @@ static void relist(struct bench *b)
     struct inf_error why = {.code = INF_EGONE, .text = "too old"};
     struct source_user *user = b->user;
     b->user = NULL;
-    b->pipeline.reflector.went_on_at_once = false; /* without a wait each time */
+    fault_guard_rested(&b->pipeline.reflector.guard); /* without a wait each time */
     user->ops->on_end(user, &why);
 }
 
