@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "story.h"
 
 static void five_pods(struct story *s)
@@ -268,6 +269,40 @@ STORY(relist_unchanged,
     assert_ptr_equal(inf_store_get(s->pipeline.store, "default", "c"), before);
 }
 
+/* covers: 1.6/stop */
+STORY(stopped_listing, "the informer can be stopped between two pages, and says nothing afterwards")
+{
+    five_pods(s);
+    s->settings.reflector.no_watch_list = true;
+    s->settings.reflector.page_size = 2;
+    s->server->pages_cache = true;
+    story_start(s);
+    story_pass(s, 15);
+    story_stop(s);
+    story_pass(s, 100000);
+    expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; ");
+    expect_told(s, "");
+}
+
+static void stop_at_the_second(struct inf_handler *handler, const struct inf_event *event)
+{
+    struct story *s = container_of(handler, struct story, handler);
+    buf_printf(&s->said, "[] %s\n", inf_object_name(inf_event_object(event)));
+    if (strcmp(inf_object_name(inf_event_object(event)), "b") == 0)
+        story_stop(s);
+}
+
+/* covers: 1.6/stop */
+STORY(stopped_telling,
+      "... and in the middle of being told what a list brought, by the very handler")
+{
+    five_pods(s);
+    s->handler.on_event = stop_at_the_second;
+    story_start(s);
+    story_pass(s, 100000);
+    expect_told(s, "a\nb\n");
+}
+
 /* covers: 8/23 */
 STORY(
     watch_timeouts,
@@ -304,6 +339,8 @@ int main(void)
         cmocka_unit_test(version_from_the_future),
         cmocka_unit_test(list_cut_short),
         cmocka_unit_test(relist_unchanged),
+        cmocka_unit_test(stopped_listing),
+        cmocka_unit_test(stopped_telling),
         cmocka_unit_test(watch_timeouts),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
