@@ -1,7 +1,7 @@
 /*
  * source.h - the seam for Kubernetes: where the reflector's objects come from.
  *
- * kube/api_source.c asks a real server; test/lib/script_source.c plays a story. A source serves one
+ * kube/api_source.c asks a real server; test/lib/apiserver.c plays a story. A source serves one
  * resource with one selection, and one request at a time.
  */
 #ifndef SEAM_SOURCE_H

@@ -96,6 +96,18 @@ void expect_asked(struct story *s, const char *requests)
     free(asked);
 }
 
+void story_start_watching(struct story *s)
+{
+    apiserver_put(s->server, "default/a");
+    story_start(s);
+    story_pass(s, 10);
+    expect(s, "[    0] pods: idle -> filling (start)\n"
+              "[   10] pods: filling -> watching (1 objects at version 1)\n"
+              "[   10] add default/a 1 (initial)\n"
+              "[   10] synced\n");
+    expect_asked(s, "watch-list ''; ");
+}
+
 void expect_store(struct story *s, const char *keys)
 {
     struct inf_cursor cursor = INF_CURSOR_START;

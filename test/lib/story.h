@@ -51,6 +51,9 @@ struct story {
 /* The informer begins. */
 void story_start(struct story *s);
 
+/* The same, up to a live watch: one object, default/a at version 1, ten milliseconds gone, all of it expected. */
+void story_start_watching(struct story *s);
+
 /* Everything that can happen now happens; then @ms pass. */
 void story_pass(struct story *s, uint64_t ms);
 

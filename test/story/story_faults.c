@@ -6,23 +6,12 @@
  */
 #include "story.h"
 
-/* Past the first sync: one object, version 1, ten milliseconds gone. */
-static void watching(struct story *s)
-{
-    apiserver_put(s->server, "default/a");
-    story_start(s);
-    story_pass(s, 10);
-    sim_run(&s->sim);
-    buf_clear(&s->said);
-    expect_asked(s, "watch-list ''; ");
-}
-
 /* covers: 1.6/clean-eof 8/2 */
 STORY(
     clean_end,
     "a stream that ends as it should is reopened at once from the last version, and never relisted")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put(s->server, "default/b");
     apiserver_end(s->server);
     story_pass(s, 10);
@@ -37,7 +26,7 @@ STORY(
     empty_ends,
     "streams that end at once without an event are asked for a few times, then with growing pauses")
 {
-    watching(s);
+    story_start_watching(s);
     for (int i = 0; i < 6; i++) {
         apiserver_end(s->server);
         story_pass(s, 10);
@@ -53,7 +42,7 @@ STORY(
     cut_in_the_middle,
     "a stream cut in the middle of an event resumes: what was whole is kept, the part is forgotten")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put(s->server, "default/b");
     apiserver_end_with(s->server, INF_ECUT, "the watch ended in the middle of an event");
     story_pass(s, 1000);
@@ -68,7 +57,7 @@ STORY(
 /* covers: 1.6/malformed 8/3 8/141 */
 STORY(unreadable_once, "an event that can't be read costs a relist, and nothing is lost by it")
 {
-    watching(s);
+    story_start_watching(s);
     s->server->poison = "default/b";
     apiserver_put(s->server, "default/b");
     expect(s, "[   10] pods: can't read an object; trying again in 0.8s\n"
@@ -87,7 +76,7 @@ STORY(
     poison,
     "an object that can't be read twice in a row is skipped, and said to be missing; the others live on")
 {
-    watching(s);
+    story_start_watching(s);
     s->server->poison = "default/b";
     apiserver_put(s->server, "default/b");
     apiserver_put(s->server, "default/c");
@@ -111,7 +100,7 @@ STORY(
 /* covers: 1.6/gone-in-stream 8/20 8/38 P3 P4 */
 STORY(gone_in_stream, "an ERROR 410 in the stream relists at once; only the differences are told")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put(s->server, "default/b");
     apiserver_end_with(s->server, INF_EGONE, "too old resource version");
     story_pass(s, 20);
@@ -127,7 +116,7 @@ STORY(gone_in_stream, "an ERROR 410 in the stream relists at once; only the diff
 STORY(gone_again_and_again,
       "a second 410 before things went well waits: no server is asked in a loop")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 10);
     apiserver_end_with(s->server, INF_EGONE, "too old");
@@ -147,7 +136,7 @@ STORY(gone_again_and_again,
 STORY(throttled_in_stream,
       "an ERROR 429 in the stream waits as long as it says, then resumes; it does not relist")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_end_with(s->server, INF_ETHROTTLED, "too many requests");
     s->server->end.retry_after_ms = 3000;
     story_pass(s, 4000);
@@ -161,7 +150,7 @@ STORY(throttled_in_stream,
 STORY(server_error_in_stream,
       "an ERROR 500 or 504 in the stream waits and resumes: the version is as good as before")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_end_with(s->server, INF_ESERVER, "internal error");
     story_pass(s, 1000);
     expect(s, "[   10] pods: internal error; trying again in 0.8s\n"
@@ -173,7 +162,7 @@ STORY(server_error_in_stream,
 STORY(refused_while_reopening,
       "nobody answers when the watch is reopened: ever longer waits, no relist")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_refuse(s->server, 3, INF_ENET, 0, "connection refused");
     apiserver_end(s->server);
     story_pass(s, 10000);
@@ -195,7 +184,7 @@ STORY(refused_while_reopening,
 STORY(cut_before_the_answer,
       "a connection that dies before the answer is no end of the world, and no empty watch either")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_refuse(s->server, 1, INF_ECUT, 0, "closed the connection before it answered");
     apiserver_end(s->server);
     apiserver_put(s->server, "default/b");
@@ -213,7 +202,7 @@ STORY(cut_before_the_answer,
 STORY(server_says_how_long,
       "a 503 with Retry-After is obeyed, but not for longer than five minutes")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_refuse(s->server, 1, INF_ESERVER, 3600 * 1000, "shutting down");
     apiserver_end(s->server);
     story_pass(s, 300 * 1000 + 100);
@@ -228,7 +217,7 @@ STORY(server_says_how_long,
 STORY(gone_when_reopened,
       "an expired version at reopening relists at once, from a list not older than what we have")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_cut(s->server);
     sim_run(&s->sim);
     apiserver_compact(s->server);
@@ -247,7 +236,7 @@ STORY(gone_when_reopened,
 STORY(forbidden,
       "401, 403 and TLS failures are told each time, waited out, and heal without a relist")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_refuse(s->server, 1, INF_EFORBIDDEN, 0, "pods is forbidden");
     apiserver_end(s->server);
     story_pass(s, 1000);
@@ -263,7 +252,7 @@ STORY(
     not_found,
     "a resource that is no longer there is asked for again as a list, for its objects may be gone")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_refuse(s->server, 1, INF_ENOTFOUND, 0, "not found");
     apiserver_end(s->server);
     story_pass(s, 10);
@@ -284,7 +273,7 @@ STORY(
 STORY(silent_peer,
       "bytes of a part of an event stretch the patience with a silent stream once, no more")
 {
-    watching(s);
+    story_start_watching(s);
     story_pass(s, 100 * 1000);
     apiserver_progress(s->server);
     apiserver_fall_silent(s->server);
@@ -298,7 +287,7 @@ STORY(silent_peer,
 /* covers: P1 */
 STORY(restored_backup, "a server that went back to an older state is believed, and the gap says so")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put(s->server, "default/b");
     apiserver_put(s->server, "default/c");
     expect(s, "[   10] add default/b 2\n"
@@ -321,7 +310,7 @@ STORY(restored_backup, "a server that went back to an older state is believed, a
 /* covers: 1.6/stop 8/4 8/6 8/9 */
 STORY(stop, "stop ends the stream, and nothing is said afterwards")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put(s->server, "default/b");
     story_stop(s);
     story_pass(s, 1000000);

@@ -81,6 +81,16 @@ static void add(struct story *s, struct extra *x)
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &x->handler), 0);
 }
 
+/* The world is synced and all of it told; from here on nothing is taken by @x until it is resumed. */
+static void fall_behind(struct story *s, struct extra *x)
+{
+    quiet_world(s);
+    add(s, x);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    inf_handler_pause(&x->handler);
+}
+
 /* The handlers are on the story's stack: the informer ends before they do. */
 static void story_end(struct story *s)
 {
@@ -193,12 +203,8 @@ STORY(waiting_for_the_slow,
       "a handler that wants to be waited for holds the stream when its backlog is full")
 {
     struct extra x = extra(s, "slow");
-    quiet_world(s);
     x.handler.max_events = 2;
-    add(s, &x);
-    story_pass(s, 10);
-    buf_clear(&s->said);
-    inf_handler_pause(&x.handler);
+    fall_behind(s, &x);
     for (int i = 0; i < 10; i++) {
         apiserver_put(s->server, "n/a");
         sim_run(&s->sim);
@@ -241,13 +247,9 @@ STORY(
     "a handler that coalesces is told the newest states, and nothing of what came and went unseen")
 {
     struct extra x = extra(s, "slow");
-    quiet_world(s);
     x.handler.max_events = 1;
     x.handler.overflow = INF_COALESCE;
-    add(s, &x);
-    story_pass(s, 10);
-    buf_clear(&s->said);
-    inf_handler_pause(&x.handler);
+    fall_behind(s, &x);
     apiserver_put(s->server, "n/a");
     apiserver_put(s->server, "n/a");
     apiserver_put(s->server, "n/brief");
@@ -270,13 +272,9 @@ STORY(
 STORY(dropping, "a handler that lets events be dropped loses the oldest, and is told how many")
 {
     struct extra x = extra(s, "slow");
-    quiet_world(s);
     x.handler.max_events = 2;
     x.handler.overflow = INF_DROP;
-    add(s, &x);
-    story_pass(s, 10);
-    buf_clear(&s->said);
-    inf_handler_pause(&x.handler);
+    fall_behind(s, &x);
     for (int i = 0; i < 10; i++)
         apiserver_put(s->server, "n/a");
     sim_run(&s->sim);
@@ -290,12 +288,8 @@ STORY(bytes_count_too,
       "a backlog is full when its objects are too many bytes, whatever their number")
 {
     struct extra x = extra(s, "slow");
-    quiet_world(s);
     x.handler.max_bytes = 3000;
-    add(s, &x);
-    story_pass(s, 10);
-    buf_clear(&s->said);
-    inf_handler_pause(&x.handler);
+    fall_behind(s, &x);
     for (int i = 0; i < 100; i++)
         apiserver_put(s->server, "n/a");
     sim_run(&s->sim);

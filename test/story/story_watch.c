@@ -38,23 +38,11 @@ STORY(empty, "nothing there is synced, too")
               "[   10] synced\n");
 }
 
-/* Past the first sync, with nothing of it left to expect. */
-static void watching(struct story *s)
-{
-    apiserver_put(s->server, "default/a");
-    story_start(s);
-    story_pass(s, 10);
-    expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: filling -> watching (1 objects at version 1)\n"
-              "[   10] add default/a 1 (initial)\n"
-              "[   10] synced\n");
-}
-
 /* covers: 8/37 8/123 P4 */
 STORY(normal_end,
       "a stream that the server ends is reopened at once, from where it was; nothing is told twice")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_end(s->server);
     story_pass(s, 10);
     expect(s, "[   10] pods: the server ended the watch\n"
@@ -68,7 +56,7 @@ STORY(
     hot_proxy,
     "a proxy that ends each stream is not asked more than five times in ten seconds without a pause")
 {
-    watching(s);
+    story_start_watching(s);
     for (int i = 0; i < 6; i++) {
         apiserver_end(s->server);
         story_pass(s, 10);
@@ -91,7 +79,7 @@ STORY(
 STORY(cut,
       "a lost connection costs a pause, and what happened meanwhile is told as if nothing had been")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_cut(s->server);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
@@ -106,7 +94,7 @@ STORY(cut,
 /* covers: 8/70 8/59 8/60 8/124 8/66 P3 P4 */
 STORY(gone, "an expired version costs one relist and tells only the differences, deletes first")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put(s->server, "default/b");
     expect(s, "[   10] add default/b 2\n");
     apiserver_cut(s->server);
@@ -129,7 +117,7 @@ STORY(gone, "an expired version costs one relist and tells only the differences,
 /* covers: 8/130 8/60 P4 */
 STORY(recreated, "a name that comes back with another uid is another object: deleted, then added")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_cut(s->server);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
@@ -198,7 +186,7 @@ STORY(told_to_wait, "a server that says how long to wait is obeyed")
 STORY(dead_peer,
       "a stream that sent bookmarks and falls silent is given up after two and a half minutes")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put(s->server, "default/a");
     apiserver_bookmark(s->server);
     expect(s, "[   10] update default/a 2\n");
@@ -235,7 +223,7 @@ STORY(endless_list,
 STORY(no_version,
       "an object without a resource version is refused: going on from nowhere would lose changes")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put_text(s->server, "{\"metadata\":{\"name\":\"odd\",\"namespace\":\"default\"}}");
     expect(s, "[   10] pods: the server sent an event without a resource version; trying again in "
               "0.8s\n"
@@ -246,7 +234,7 @@ STORY(no_version,
 /* covers: 8/126 P6 */
 STORY(held, "while held nothing is read and nothing is given up; on release the stream goes on")
 {
-    watching(s);
+    story_start_watching(s);
     inf_handler_pause(&s->handler);
     s->handler.max_events = 1;
     apiserver_put(s->server, "default/b");
@@ -289,7 +277,7 @@ STORY(stopped_waiting, "... while it waits to try again")
 /* covers: 8/9 8/67 1.6/stop */
 STORY(stopped_watching, "... and with changes on their way")
 {
-    watching(s);
+    story_start_watching(s);
     apiserver_put(s->server, "default/b");
     story_stop(s);
     apiserver_put(s->server, "default/c");
