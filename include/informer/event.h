@@ -62,6 +62,13 @@ struct inf_gap {
     int64_t received_us;
 };
 
+/* Whether the copy may still be taken for true: see on_freshness. */
+struct inf_freshness {
+    bool stale;       /* nothing was heard from the server for too long; false: it was again */
+    const char *text; /* for how long, and why if that is known; lent for the call */
+    int64_t received_us;
+};
+
 /** The object the event is about: the new one, or the old one if it was deleted. */
 static inline const struct inf_object *inf_event_object(const struct inf_event *event)
 {

@@ -141,6 +141,10 @@ struct inf_handler {
     /** There is a hole in what is told, or may be: before the events that follow it. */
     void (*on_gap)(struct inf_handler *handler, const struct inf_gap *gap);
 
+    /** Nothing was heard from the server for too long (stale_after), or it is heard again. The
+     * informer goes on trying by itself. */
+    void (*on_freshness)(struct inf_handler *handler, const struct inf_freshness *freshness);
+
     /** No more events in this turn of the loop: a good moment to write what was collected. */
     void (*on_batch_end)(struct inf_handler *handler);
 

@@ -59,6 +59,7 @@ static void coalesce_notice(struct consumer *c, const struct notice *n)
         if (!replay_will_tell(c, object_of(n)))
             coalescer_put(&c->coalescer, &n->event);
         break;
+    case NOTICE_FRESHNESS:     /* what holds when it has caught up is what counts */
     case NOTICE_GAP:           /* states in between are lost to it anyway */
     case NOTICE_SYNCED: break; /* told when it has caught up */
     }
@@ -133,6 +134,13 @@ static void call_synced(struct consumer *c)
         c->handler->on_synced(c->handler);
 }
 
+static void call_freshness(struct consumer *c, const struct inf_freshness *freshness)
+{
+    c->called = true;
+    if (c->handler->on_freshness)
+        c->handler->on_freshness(c->handler, freshness);
+}
+
 static void confess_dropped(struct consumer *c)
 {
     struct inf_gap gap = {.reason = INF_GAP_DROPPED,
@@ -152,6 +160,7 @@ static void tell_notice(struct consumer *c, const struct notice *n)
         break;
     case NOTICE_GAP: call_gap(c, &n->gap); break;
     case NOTICE_SYNCED: call_synced(c); break;
+    case NOTICE_FRESHNESS: call_freshness(c, &n->freshness); break;
     }
 }
 

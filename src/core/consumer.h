@@ -13,13 +13,15 @@ enum notice_type {
     NOTICE_EVENT,
     NOTICE_GAP,
     NOTICE_SYNCED,
+    NOTICE_FRESHNESS,
 };
 
 struct notice {
     enum notice_type type;
-    struct inf_event event; /* holds references */
-    struct inf_gap gap;     /* its text is owned */
-    uint64_t bytes_before;  /* of all notices before this one */
+    struct inf_event event;         /* holds references */
+    struct inf_gap gap;             /* its text is owned */
+    struct inf_freshness freshness; /* this one's too */
+    uint64_t bytes_before;          /* of all notices before this one */
 };
 
 enum walk {

@@ -38,7 +38,8 @@ static void notice_done(struct notice *n)
 {
     coalescer_event_done(&n->event);
     free((char *)(uintptr_t)n->gap.text);
-    n->gap.text = NULL;
+    free((char *)(uintptr_t)n->freshness.text);
+    n->gap.text = n->freshness.text = NULL;
 }
 
 /* Lets go of what every cursor has passed. */
@@ -88,6 +89,13 @@ void dispatch_gap(struct dispatch *d, const struct inf_gap *gap)
 {
     struct notice n = {.type = NOTICE_GAP, .gap = *gap};
     n.gap.text = xstrdup(gap->text);
+    publish(d, &n);
+}
+
+void dispatch_freshness(struct dispatch *d, const struct inf_freshness *freshness)
+{
+    struct notice n = {.type = NOTICE_FRESHNESS, .freshness = *freshness};
+    n.freshness.text = xstrdup(freshness->text);
     publish(d, &n);
 }
 

@@ -5,7 +5,7 @@
  *                  ^       ^           ^
  *               slow     b's         a's cursor            each consumer reads at its own
  *
- * A notice is an event, a gap or "synced"; it goes when the last cursor has passed it. Consumers
+ * A notice is an event, a gap, "synced" or "stale"; it goes when the last cursor has passed it. Consumers
  * that keep up are at `next` at the end of each tick, and the ring is empty.
  *
  * A consumer that is paused falls behind. When its backlog is full its policy decides: INF_WAIT
@@ -58,9 +58,10 @@ void dispatch_init(struct dispatch *d, struct clock *clock, const struct inf_sto
 void dispatch_close(struct dispatch *d);
 void dispatch_free(struct dispatch *d);
 
-/* Adds a notice. Takes references to the event's objects; copies the gap. */
+/* Adds a notice. Takes references to the event's objects; copies the others. */
 void dispatch_event(struct dispatch *d, const struct inf_event *event);
 void dispatch_gap(struct dispatch *d, const struct inf_gap *gap);
+void dispatch_freshness(struct dispatch *d, const struct inf_freshness *freshness);
 void dispatch_synced(struct dispatch *d);
 
 /* Whether somebody who wants to be waited for has a full backlog: no more notices, please. */

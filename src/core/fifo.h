@@ -30,6 +30,8 @@ enum delta_type {
     DELTA_REPLACED, /* everything: `generation`, at `resource_version`; `text` says why */
     DELTA_BOOKMARK, /* nothing, up to `resource_version` */
     DELTA_SKIPPED,  /* an object that can't be read: `text` */
+    DELTA_STALE,    /* nothing was heard for too long: `text` */
+    DELTA_RECOVERED,
     DELTA_TYPES,
 };
 
@@ -38,7 +40,7 @@ struct delta {
     const struct inf_object *object; /* a reference; ADDED, UPDATED, DELETED */
     struct generation *generation;   /* owned; REPLACED */
     char *resource_version;          /* owned; REPLACED, BOOKMARK */
-    char *text;                      /* owned; REPLACED, SKIPPED */
+    char *text;                      /* owned; REPLACED, SKIPPED, STALE, RECOVERED */
     bool rewound;                    /* REPLACED: the server's version went back */
     int64_t received_us;
 };

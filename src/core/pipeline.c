@@ -51,6 +51,13 @@ static void apply(struct pipeline *p, struct delta *delta)
     case DELTA_BOOKMARK: store_bookmark(p->store, delta->resource_version); break;
     case DELTA_REPLACED: flip(p, delta); break;
     case DELTA_SKIPPED: tell_gap(p, INF_GAP_SKIPPED, delta->text); break;
+    case DELTA_STALE:
+    case DELTA_RECOVERED:
+        dispatch_freshness(&p->dispatch,
+                           &(struct inf_freshness){.stale = delta->type == DELTA_STALE,
+                                                   .text = delta->text,
+                                                   .received_us = delta->received_us});
+        break;
     case DELTA_TYPES: break; /* not a type */
     }
 }

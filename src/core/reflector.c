@@ -33,6 +33,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "core/fault.h"
+#include "core/intake.h"
 #include "core/mutant.h"
 #include "core/store.h"
 #include "core/version.h"
@@ -47,6 +48,7 @@ enum {
 
 enum state {
     IDLE,
+    QUEUED,
     FILLING,
     LISTING,
     WATCHING,
@@ -55,13 +57,14 @@ enum state {
 };
 
 /* clang-format off */
-#define TO_ANY (SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(WAITING) | SM_TO(CLOSED))
+#define TO_ANY (SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(WAITING) | SM_TO(CLOSED))
 static const struct sm_state states[] = {
-    [IDLE]     = {"idle",     SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
+    [IDLE]     = {"idle",     SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
+    [QUEUED]   = {"queued",   SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
     [FILLING]  = {"filling",  TO_ANY},
     [LISTING]  = {"listing",  TO_ANY},
     [WATCHING] = {"watching", TO_ANY},
-    [WAITING]  = {"waiting",  SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(CLOSED)},
+    [WAITING]  = {"waiting",  SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(CLOSED)},
     [CLOSED]   = {"closed",   0},
 };
 /* clang-format on */
@@ -110,15 +113,6 @@ static void list_page(struct reflector *r)
     open_request(r, &request);
 }
 
-static void drop_staged(struct reflector *r)
-{
-    if (!r->staged || MUTANT("staged-kept"))
-        return;
-    task_schedule(r->clock, r->pump); /* which frees it, in slices */
-    store_discard(r->store, r->staged);
-    r->staged = NULL;
-}
-
 static void start_list(struct reflector *r, const char *why)
 {
     sm_move(&r->sm, LISTING, "%s", why);
@@ -142,7 +136,7 @@ static void sync_by_list(struct reflector *r, const char *why)
     start_list(r, why);
 }
 
-static void sync_anew(struct reflector *r, const char *why)
+static void sync_now(struct reflector *r, const char *why)
 {
     if (r->no_watch_list)
         sync_by_list(r, why);
@@ -150,8 +144,23 @@ static void sync_anew(struct reflector *r, const char *why)
         start_fill(r, why);
 }
 
+/* Only so many lists at a time are asked of a server. */
+static void sync_anew(struct reflector *r, const char *why)
+{
+    if (turn_enter(&r->turn))
+        sync_now(r, why);
+    else if (r->sm.state != QUEUED)
+        sm_move(&r->sm, QUEUED, "%s", why);
+}
+
+static void reflector_on_turn(struct turn *turn)
+{
+    sync_now(container_of(turn, struct reflector, turn), "its turn");
+}
+
 static void watch(struct reflector *r)
 {
+    turn_leave(&r->turn);
     sm_move(&r->sm, WATCHING, "from version %s", r->version);
     open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
 }
@@ -176,6 +185,7 @@ static void on_retry(struct timer *timer)
 static void wait_and_retry(struct reflector *r, const struct inf_error *why, enum log_level level)
 {
     uint64_t ms = backoff_next(&r->backoff, why->retry_after_ms);
+    turn_leave(&r->turn);
     log_line(r->log, level, "%s: %s; trying again in %" PRIu64 ".%" PRIu64 "s", r->sm.who,
              why->text, ms / 1000, ms % 1000 / 100);
     fault_guard_rested(&r->guard);
@@ -200,16 +210,26 @@ static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
         r->version_unusable = r->sm.state != WATCHING || why->code == INF_EFUTURE;
     if (rule->next == FAULT_RELIST && !r->must_sync && !MUTANT("stale-version-kept")) {
         r->must_sync = true;
+        r->sync_code = why->code;
         str_replace(&r->sync_reason, why->text);
     }
+}
+
+static void count_end(struct reflector *r, const struct inf_error *why)
+{
+    r->counts.ends[why->code]++;
+    if (why->code == INF_EEOF)
+        return;
+    if (!r->fault.code)
+        r->failing_since_ms = clock_now_ms(r->clock);
+    r->fault = *why;
 }
 
 static void follow_rule(struct reflector *r, const struct inf_error *why)
 {
     const struct fault_rule *rule = fault_rule(why->code);
     note_what_is_lost(r, why, rule);
-    if (why->code != INF_EEOF)
-        r->counts.faults++;
+    count_end(r, why);
     if (!fault_may_go_on(&r->guard, rule->wait, clock_now_ms(r->clock))) {
         wait_and_retry(r, why, rule->level);
         return;
@@ -239,23 +259,21 @@ static void fill_ended(struct reflector *r, const struct inf_error *why)
         follow_rule(r, why);
 }
 
-static void commit(struct reflector *r, const char *version, int64_t received_us);
-
 static void page_ended(struct reflector *r, const struct inf_error *why)
 {
     struct inf_error failure;
     switch (pager_on_end(&r->pager, why, &failure)) {
     case PAGER_NEXT_PAGE: list_page(r); break;
     case PAGER_COMPLETE:
-        commit(r, r->pager.version, clock_wall_us(r->clock));
+        intake_commit(r, r->pager.version, clock_wall_us(r->clock));
         watch(r);
         break;
     case PAGER_WHOLE_LIST:
-        drop_staged(r);
+        intake_drop_staged(r);
         start_list(r, "the list's token expired: all at once");
         break;
     case PAGER_FAILED:
-        drop_staged(r);
+        intake_drop_staged(r);
         follow_rule(r, &failure);
         break;
     }
@@ -269,14 +287,19 @@ static void request_ended(struct reflector *r, const struct inf_error *why)
         fault_guard_rested(&r->guard);
     }
     count_unreadable(r, why->code);
+    if (why->code == INF_EEOF && r->sm.state == WATCHING)
+        freshness_sign(&r->freshness, 0);
+    else
+        freshness_lost(&r->freshness);
     switch ((enum state)r->sm.state) {
     case FILLING:
-        drop_staged(r);
+        intake_drop_staged(r);
         fill_ended(r, why);
         break;
     case LISTING: page_ended(r, why); break;
     case WATCHING: follow_rule(r, why); break;
     case IDLE:
+    case QUEUED:
     case WAITING:
     case CLOSED: break; /* no request is under way */
     }
@@ -309,7 +332,7 @@ static void on_silence(struct timer *timer)
             r->silence_ms / 1000 * (r->stretched ? 2 : 1));
     if (r->sm.state == FILLING) { /* it never says that the list is complete: it can't */
         source_cancel(r->source);
-        drop_staged(r);
+        intake_drop_staged(r);
         list_instead(r, why.text, true);
         return;
     }
@@ -317,32 +340,6 @@ static void on_silence(struct timer *timer)
 }
 
 /* ---- events ---- */
-
-static void push(struct reflector *r, const struct delta *delta)
-{
-    fifo_push(r->fifo, delta); /* takes what the delta owns */
-    task_schedule(r->clock, r->pump);
-}
-
-/* The staged list is complete: it becomes one delta, and the state of the world is @version. */
-static void commit(struct reflector *r, const char *version, int64_t received_us)
-{
-    bool back = version_is_older(version, r->version);
-    push(r, &(struct delta){.type = DELTA_REPLACED,
-                            .generation = r->staged,
-                            .resource_version = xstrdup(version),
-                            .text = back ? xasprintf("the server went back from version %s to %s",
-                                                     r->version, version)
-                                         : xstrdup(r->sync_reason),
-                            .rewound = back,
-                            .received_us = received_us});
-    r->staged = NULL; /* now the FIFO's */
-    r->counts.relists += r->synced_once;
-    r->synced_once = true;
-    r->must_sync = r->version_unusable = false;
-    r->unended_fills = 0;
-    str_replace(&r->version, version);
-}
 
 static void refuse_without_version(struct reflector *r)
 {
@@ -354,18 +351,9 @@ static void refuse_without_version(struct reflector *r)
 static void end_fill(struct reflector *r, const struct source_event *event)
 {
     size_t count = generation_count(r->staged);
-    commit(r, event->resource_version, event->received_us);
+    intake_commit(r, event->resource_version, event->received_us);
+    turn_leave(&r->turn);
     sm_move(&r->sm, WATCHING, "%zu objects at version %s", count, r->version);
-}
-
-static void tell_skipped(struct reflector *r, const struct source_event *event)
-{
-    r->skipped_one = true;
-    r->counts.skipped++;
-    log_line(r->log, LOG_ERROR, "%s: skipped: %s", r->sm.who, event->text);
-    push(r, &(struct delta){.type = DELTA_SKIPPED,
-                            .text = xstrdup(event->text),
-                            .received_us = event->received_us});
 }
 
 /* While a list comes in. */
@@ -382,31 +370,21 @@ static void stage(struct reflector *r, const struct source_event *event)
     case SOURCE_PAGE_END:
         pager_on_page_end(&r->pager, event->resource_version, event->continue_token);
         break;
-    case SOURCE_SKIPPED: tell_skipped(r, event); break;
+    case SOURCE_SKIPPED: intake_skipped(r, event); break;
     }
-}
-
-static void pass_on(struct reflector *r, enum delta_type type, const struct source_event *event)
-{
-    struct delta delta = {.type = type, .received_us = event->received_us};
-    if (event->object)
-        delta.object = inf_object_ref(event->object);
-    else
-        delta.resource_version = xstrdup(event->resource_version);
-    if (!version_is_older(event->resource_version, r->version) && /* no stream leads us back */
-        !MUTANT("version-not-advanced"))
-        str_replace(&r->version, event->resource_version);
-    push(r, &delta);
 }
 
 static void watched(struct reflector *r, const struct source_event *event)
 {
+    r->fault.code = 0;
+    if (event->type != SOURCE_BOOKMARK)
+        r->event_ms = clock_now_ms(r->clock);
     switch (event->type) {
-    case SOURCE_ADDED: pass_on(r, DELTA_ADDED, event); break;
-    case SOURCE_MODIFIED: pass_on(r, DELTA_UPDATED, event); break;
-    case SOURCE_DELETED: pass_on(r, DELTA_DELETED, event); break;
-    case SOURCE_BOOKMARK: pass_on(r, DELTA_BOOKMARK, event); break;
-    case SOURCE_SKIPPED: tell_skipped(r, event); break;
+    case SOURCE_ADDED: intake_change(r, DELTA_ADDED, event); break;
+    case SOURCE_MODIFIED: intake_change(r, DELTA_UPDATED, event); break;
+    case SOURCE_DELETED: intake_change(r, DELTA_DELETED, event); break;
+    case SOURCE_BOOKMARK: intake_change(r, DELTA_BOOKMARK, event); break;
+    case SOURCE_SKIPPED: intake_skipped(r, event); break;
     case SOURCE_PAGE_END: break; /* no watch has pages */
     }
 }
@@ -418,17 +396,28 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
         refuse_without_version(r);
         return;
     }
-    r->bookmark_seen |= event->type == SOURCE_BOOKMARK;
+    if (event->type == SOURCE_BOOKMARK) {
+        r->bookmark_seen = true;
+        r->bookmark_ms = clock_now_ms(r->clock);
+    }
     if (r->sm.state == WATCHING)
         watched(r, event);
     else
         stage(r, event);
     arm_silence(r);
+    if (r->sm.state == WATCHING)
+        freshness_sign(&r->freshness, r->silence_ms);
 }
 
+/* A server that sends bookmarks has to send one before we believe it; of one that never did, more
+ * than that it took the request can't be asked. */
 static void reflector_on_open(struct source_user *user)
 {
-    arm_silence(container_of(user, struct reflector, user));
+    struct reflector *r = container_of(user, struct reflector, user);
+    r->fault.code = 0;
+    arm_silence(r);
+    if (r->sm.state == WATCHING && !r->bookmark_ms)
+        freshness_sign(&r->freshness, r->silence_ms);
 }
 
 static void reflector_on_progress(struct source_user *user)
@@ -448,6 +437,7 @@ static const struct source_user_ops user_ops = {
 static void hold(struct reflector *r)
 {
     timer_stop(r->clock, &r->silence);
+    turn_leave(&r->turn); /* others need not wait for our consumers */
     source_pause(r->source);
 }
 
@@ -458,6 +448,7 @@ static void release(struct reflector *r)
     case FILLING:
     case LISTING:
     case WATCHING: arm_silence(r); break;
+    case QUEUED: go_on(r, "released"); break;
     case WAITING:
         if (!r->retry.running)
             go_on(r, "released");
@@ -472,6 +463,8 @@ void reflector_hold(struct reflector *r, bool held)
     if (r->held == held)
         return;
     r->held = held;
+    r->held_since_ms = clock_now_ms(r->clock);
+    freshness_hold(&r->freshness, held);
     if (held)
         hold(r);
     else
@@ -496,6 +489,7 @@ static struct reflector_settings with_defaults(const struct reflector_settings *
         .fill_silence_ms = or_default(s->fill_silence_ms, 30 * 1000),
         .no_watch_list = s->no_watch_list,
         .no_jitter = s->no_jitter,
+        .turnstile = s->turnstile,
     };
 }
 
@@ -522,6 +516,8 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
     pager_init(&r->pager, r->settings.page_size);
     backoff_init(&r->backoff, r->settings.backoff_first_ms, r->settings.backoff_max_ms,
                  r->settings.no_jitter);
+    freshness_init(&r->freshness, clock, r->settings.stale_after_ms, intake_on_freshness);
+    turn_init(&r->turn, r->settings.turnstile, clock, reflector_on_turn);
     sm_init(&r->sm, states, IDLE, who, log);
 }
 
@@ -534,9 +530,11 @@ void reflector_close(struct reflector *r)
 {
     sm_move(&r->sm, CLOSED, "stop");
     source_cancel(r->source);
+    turn_leave(&r->turn);
+    freshness_close(&r->freshness);
     timer_stop(r->clock, &r->retry);
     timer_stop(r->clock, &r->silence);
-    drop_staged(r);
+    intake_drop_staged(r);
     free(r->version);
     free(r->sync_reason);
     pager_free(&r->pager);

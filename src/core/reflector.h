@@ -11,7 +11,9 @@
 #include "core/backoff.h"
 #include "core/fault.h"
 #include "core/fifo.h"
+#include "core/freshness.h"
 #include "core/pager.h"
+#include "core/turnstile.h"
 #include "seam/clock.h"
 #include "seam/source.h"
 
@@ -28,14 +30,15 @@ struct reflector_settings {
     uint32_t fill_silence_ms;  /* 30,000: so long may a first sync be silent before its end */
     bool no_watch_list;        /* list and watch from the start */
     bool no_jitter;            /* for tests */
+    struct turnstile *turnstile; /* lists wait for their turn there; borrowed; NULL: they don't */
 };
 
 /* What happened so far, for status and metrics. */
 struct reflector_counts {
     uint64_t requests;
-    uint64_t relists; /* syncs after the first */
-    uint64_t skipped; /* objects that could not be read */
-    uint64_t faults;  /* ends of a stream other than the normal one */
+    uint64_t skipped;          /* objects that could not be read */
+    uint64_t ends[INF_ERRORS]; /* of requests, by error code; lists that are complete don't count */
+    uint64_t relists[INF_ERRORS]; /* syncs after the first, by the code that made them necessary */
 };
 
 struct reflector {
@@ -54,16 +57,24 @@ struct reflector {
     struct pager pager;
     struct timer retry;   /* running while waiting */
     struct timer silence; /* running while a request is open and not held */
-    bool held;            /* not reading: a consumer or the FIFO is full */
+    struct freshness freshness;
+    struct turn turn; /* to list */
+    bool held;        /* not reading: a consumer or the FIFO is full */
+    uint64_t held_since_ms;
+    uint64_t event_ms; /* when the last event of a watch came; 0: never */
+    uint64_t bookmark_ms;
+    uint64_t stale_since_ms;
+    uint64_t failing_since_ms;
+    struct inf_error fault; /* the last one; code 0 once things go well again */
 
     /* what is known */
     char *version;         /* the last one seen; "" if none */
     bool version_unusable; /* the server no longer, or not yet, has it: ask for the newest */
     bool must_sync;        /* a watch can't go on from it: list anew */
     char *sync_reason;     /* why; told with the differences */
+    int sync_code;         /* the same as an error code */
     bool no_watch_list; /* this server does not do it for this resource: found out once, remembered
                          */
-    bool synced_once;
 
     /* the request under way */
     struct generation *staged; /* the list that is coming in */

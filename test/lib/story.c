@@ -48,6 +48,13 @@ static void story_on_gap(struct inf_handler *handler, const struct inf_gap *gap)
                inf_gap_reason_name(gap->reason), gap->text);
 }
 
+static void story_on_freshness(struct inf_handler *handler, const struct inf_freshness *f)
+{
+    struct story *s = container_of(handler, struct story, handler);
+    buf_printf(&s->said, "[%5" PRIu64 "] %s (%s)\n", s->sim.now_ms,
+               f->stale ? "stale" : "recovered", f->text);
+}
+
 static void story_on_synced(struct inf_handler *handler)
 {
     say(container_of(handler, struct story, handler), "synced");
@@ -126,8 +133,10 @@ void story_tell(void (*story)(struct story *s))
     struct story *s = NEW(struct story);
     s->server = NEW(struct apiserver);
     s->log = (struct log){.level = LOG_DEBUG, .emit = story_on_log};
-    s->handler = (struct inf_handler){
-        .on_event = story_on_event, .on_synced = story_on_synced, .on_gap = story_on_gap};
+    s->handler = (struct inf_handler){.on_event = story_on_event,
+                                      .on_synced = story_on_synced,
+                                      .on_gap = story_on_gap,
+                                      .on_freshness = story_on_freshness};
     s->settings.reflector.no_jitter = true;
     sim_init(&s->sim);
     apiserver_init(s->server, &s->sim);

@@ -210,6 +210,8 @@ STORY(server_says_how_long,
               "[   10] pods: watching -> watching (from version 1)\n"
               "[   20] pods: shutting down; trying again in 300.0s\n"
               "[   20] pods: watching -> waiting (shutting down, retry in 300000ms)\n"
+              "[150010] pods: nothing heard for 150s: shutting down\n"
+              "[150010] stale (nothing heard for 150s: shutting down)\n"
               "[300020] pods: waiting -> watching (from version 1)\n");
 }
 
@@ -278,7 +280,9 @@ STORY(silent_peer,
     apiserver_progress(s->server);
     apiserver_fall_silent(s->server);
     story_pass(s, 400 * 1000);
-    expect(s, "[300010] pods: the server has been silent for 300s; trying again in 0.8s\n"
+    expect(s, "[150010] pods: nothing heard for 150s\n"
+              "[150010] stale (nothing heard for 150s)\n"
+              "[300010] pods: the server has been silent for 300s; trying again in 0.8s\n"
               "[300010] pods: watching -> waiting (the server has been silent for 300s, retry in "
               "800ms)\n"
               "[300810] pods: waiting -> watching (from version 1)\n");

@@ -195,10 +195,14 @@ STORY(dead_peer,
     story_pass(s, 150000);
     expect(s, "[150010] pods: the server has been silent for 150s; trying again in 0.8s\n"
               "[150010] pods: watching -> waiting (the server has been silent for 150s, retry in "
-              "800ms)\n");
+              "800ms)\n"
+              "[150010] pods: nothing heard for 150s: the server has been silent for 150s\n"
+              "[150010] stale (nothing heard for 150s: the server has been silent for 150s)\n");
     story_pass(s, 810);
     expect(s, "[150810] pods: waiting -> watching (from version 3)\n"
-              "[150820] add default/b 4\n");
+              "[150820] pods: heard again after 150s\n"
+              "[150820] add default/b 4\n"
+              "[150820] recovered (heard again after 150s)\n");
 }
 
 /* covers: 8/29 8/41 */

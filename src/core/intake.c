@@ -1,0 +1,90 @@
+#include "core/intake.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/mutant.h"
+#include "core/store.h"
+#include "core/version.h"
+
+static void push(struct reflector *r, const struct delta *delta)
+{
+    fifo_push(r->fifo, delta); /* takes what the delta owns */
+    task_schedule(r->clock, r->pump);
+}
+
+/* The staged list is complete: it becomes one delta, and the state of the world is @version. */
+void intake_commit(struct reflector *r, const char *version, int64_t received_us)
+{
+    bool back = version_is_older(version, r->version);
+    push(r, &(struct delta){.type = DELTA_REPLACED,
+                            .generation = r->staged,
+                            .resource_version = xstrdup(version),
+                            .text = back ? xasprintf("the server went back from version %s to %s",
+                                                     r->version, version)
+                                         : xstrdup(r->sync_reason),
+                            .rewound = back,
+                            .received_us = received_us});
+    r->staged = NULL; /* now the FIFO's */
+    r->fault.code = 0;
+    if (r->freshness.begun) {
+        r->counts.relists[r->sync_code]++;
+        freshness_sign(&r->freshness, 0);
+    } else {
+        freshness_begin(&r->freshness);
+    }
+    r->must_sync = r->version_unusable = false;
+    r->unended_fills = 0;
+    str_replace(&r->version, version);
+}
+
+void intake_skipped(struct reflector *r, const struct source_event *event)
+{
+    r->skipped_one = true;
+    r->counts.skipped++;
+    log_line(r->log, LOG_ERROR, "%s: skipped: %s", r->sm.who, event->text);
+    push(r, &(struct delta){.type = DELTA_SKIPPED,
+                            .text = xstrdup(event->text),
+                            .received_us = event->received_us});
+}
+
+void intake_change(struct reflector *r, enum delta_type type, const struct source_event *event)
+{
+    struct delta delta = {.type = type, .received_us = event->received_us};
+    if (event->object)
+        delta.object = inf_object_ref(event->object);
+    else
+        delta.resource_version = xstrdup(event->resource_version);
+    if (!version_is_older(event->resource_version, r->version) && /* no stream leads us back */
+        !MUTANT("version-not-advanced"))
+        str_replace(&r->version, event->resource_version);
+    push(r, &delta);
+}
+
+void intake_on_freshness(struct freshness *f)
+{
+    struct reflector *r = container_of(f, struct reflector, freshness);
+    uint64_t now = clock_now_ms(r->clock);
+    struct delta delta = {.received_us = clock_wall_us(r->clock)};
+    if (f->stale) {
+        r->stale_since_ms = f->sign_ms;
+        delta.type = DELTA_STALE;
+        delta.text = xasprintf("nothing heard for %" PRIu64 "s%s%s", (now - f->sign_ms) / 1000,
+                               r->fault.code ? ": " : "", r->fault.code ? r->fault.text : "");
+    } else {
+        delta.type = DELTA_RECOVERED;
+        delta.text = xasprintf("heard again after %" PRIu64 "s", (now - r->stale_since_ms) / 1000);
+    }
+    log_line(r->log, f->stale ? LOG_WARN : LOG_INFO, "%s: %s", r->sm.who, delta.text);
+    push(r, &delta);
+}
+
+void intake_drop_staged(struct reflector *r)
+{
+    if (!r->staged || MUTANT("staged-kept"))
+        return;
+    task_schedule(r->clock, r->pump); /* which frees it, in slices */
+    store_discard(r->store, r->staged);
+    r->staged = NULL;
+}

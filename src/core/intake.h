@@ -1,0 +1,28 @@
+/*
+ * intake.h - where what a reflector takes in goes: into the list that is being filled, and into the
+ * FIFO.
+ *
+ * The reflector (reflector.c) decides what to ask and what an answer means; this is the other half of
+ * it, which moves the resource version on and tells the pump. Nobody else includes it.
+ */
+#ifndef CORE_INTAKE_H
+#define CORE_INTAKE_H
+
+#include "core/reflector.h"
+
+/* The staged list is complete: it becomes one delta, and the state of the world is @version. */
+void intake_commit(struct reflector *r, const char *version, int64_t received_us);
+
+/* Forgets a list that did not come to its end. */
+void intake_drop_staged(struct reflector *r);
+
+/* A change or a bookmark of a watch. */
+void intake_change(struct reflector *r, enum delta_type type, const struct source_event *event);
+
+/* An object that can't be read and was passed over. */
+void intake_skipped(struct reflector *r, const struct source_event *event);
+
+/* The reflector's freshness changed. */
+void intake_on_freshness(struct freshness *f);
+
+#endif
