@@ -42,12 +42,21 @@ enum inf_log_level {
     INF_LOG_ERROR,
 };
 
+enum {
+    INF_HASH_KEY = 32,
+};
+
 /* All fields may be left zero. Strings are copied. */
 struct inf_client_options {
     const char *
         kubeconfig; /* a file; NULL: found as kubectl finds it ($KUBECONFIG, then ~/.kube/config) */
     const char *context;    /* NULL: the file's current one */
     const char *user_agent; /* NULL: informer/VERSION */
+    uint32_t stale_after_s; /* see on_freshness; 0: 150, at most 1 day */
+
+    /* INF_HASH_KEY bytes, the key under which secret values are hashed, copied. NULL: a new one, so
+     * that what this client hashes can be compared with nothing else. */
+    const unsigned char *hash_key;
 
     /* Told what happens, a line at a time, without a newline. NULL: nothing is told. */
     void (*log)(void *log_ctx, enum inf_log_level level, const char *line);
@@ -91,6 +100,21 @@ struct inf_index {
 struct inf_watch {
     const char *resource; /* "pods", or with group and version: "deployments.apps/v1" */
     const char *ns;       /* NULL: all namespaces */
+
+    /* Which of them, see selector.h. It is the server that selects: an object that no longer is
+     * selected is told as deleted. NULL: all. */
+    const char *label_selector;
+    const char *field_selector;
+
+    /* What of them, as paths (see path.h). Secret values, and what `redact` names, are hashed when an
+     * object comes in: nothing later ever sees them. */
+    const char *const *drop; /* fields to cut; NULL: metadata.managedFields */
+    size_t n_drop;
+    const char *const *redact; /* fields to hash, beside those of Secrets */
+    size_t n_redact;
+    bool reveal;        /* Secrets are kept as they are, for who asks for exactly that */
+    bool metadata_only; /* the server sends no more than metadata */
+
     const struct inf_index *indexes;
     size_t n_indexes; /* at most 16 */
     bool coalesce;    /* of each object only the newest state is told, if changes come faster */
@@ -99,14 +123,16 @@ struct inf_watch {
 /**
  * A copy of the objects that @watch selects. Begins to fill as soon as the loop runs.
  *
- * NULL, with @err, if the resource is not one that can be asked for. The informer lives until
- * inf_informer_close() or inf_client_close().
+ * Who asks a client twice for the same shares one copy and one stream: the same is a watch with the
+ * same fields, indexes included. NULL, with @err, if the resource is not one that can be asked for.
+ * The informer lives until inf_informer_close() or inf_client_close().
  */
 INF_API struct inf_informer *inf_informer_open(struct inf_client *client,
                                                const struct inf_watch *watch,
                                                struct inf_error *err);
 
-/** Closes one informer. May be called from its handlers. NULL is fine. */
+/** Closes one informer: its handlers are not called any more. The copy goes with the last one who
+ * shares it. May be called from its handlers. NULL is fine. */
 INF_API void inf_informer_close(struct inf_informer *informer);
 
 /** The copy. Lives as long as the informer. */
@@ -114,6 +140,35 @@ INF_API const struct inf_store *inf_informer_store(const struct inf_informer *in
 
 /** Whether the first list has come in and was told to the handlers. */
 INF_API bool inf_informer_synced(const struct inf_informer *informer);
+
+#define INF_NEVER UINT64_MAX
+
+/* How an informer is doing, now. */
+struct inf_status {
+    bool synced;            /* inf_informer_synced() */
+    bool stale;             /* nothing was heard from the server for too long */
+    bool held;              /* not reading, because a handler that wants to be waited for is full */
+    struct inf_error error; /* what the last request failed with; code 0: nothing, or it is over */
+
+    uint64_t event_age_ms;    /* since the last event of a watch; INF_NEVER */
+    uint64_t bookmark_age_ms; /* since the last bookmark; INF_NEVER */
+    uint64_t heard_age_ms;    /* since anything complete came; INF_NEVER */
+    uint64_t failing_for_ms;  /* 0: it isn't */
+    uint64_t held_for_ms;     /* 0: it isn't */
+
+    /* since it was opened */
+    uint64_t requests;
+    uint64_t ends[INF_ERRORS];    /* of streams and failed requests, by error code */
+    uint64_t relists[INF_ERRORS]; /* by the code that made them necessary */
+    uint64_t skipped;             /* objects that could not be read */
+    uint64_t coalesced;           /* changes that a newer one replaced before they were told */
+    size_t queued;                /* changes that wait to be applied, now */
+};
+
+INF_API void inf_informer_status(const struct inf_informer *informer, struct inf_status *ret);
+
+/** In a word: "syncing", "live", "stale", "held", "forbidden", "unauthorized", "not found", "failing". */
+INF_API const char *inf_status_word(const struct inf_status *status);
 
 /* ---- handlers ---- */
 

@@ -34,7 +34,8 @@ struct consumer {
     struct list node;
     struct dispatch *dispatch;
     struct inf_handler *handler;
-    uint64_t cursor; /* serial of the next notice to tell */
+    const void *owner; /* see dispatch_add() */
+    uint64_t cursor;   /* serial of the next notice to tell */
     bool paused;
     bool full; /* INF_WAIT: its backlog was full and is not half empty yet */
     bool removed;

@@ -185,14 +185,24 @@ void dispatch_free(struct dispatch *d)
     d->ring = NULL;
 }
 
-int dispatch_add(struct dispatch *d, struct inf_handler *handler)
+int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *owner)
 {
     struct consumer *c;
     if (handler->reserved)
         return -INF_EINVAL;
     c = consumer_new(d, handler);
+    c->owner = owner;
     list_push(&d->consumers, &c->node);
     handler->reserved = c;
     task_schedule(d->clock, d->pump);
     return 0;
+}
+
+void dispatch_remove_all(struct dispatch *d, const void *owner)
+{
+    list_for_each(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        if (c->owner == owner && !c->removed)
+            inf_handler_remove(c->handler);
+    }
 }

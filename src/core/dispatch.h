@@ -76,7 +76,10 @@ bool dispatch_step(struct dispatch *d, bool settled);
 /* Calls on_batch_end of those who were called since the last time. */
 void dispatch_batch_end(struct dispatch *d);
 
-/* informer/informer.h */
-int dispatch_add(struct dispatch *d, struct inf_handler *handler);
+/* informer/informer.h; @owner is whoever the handler goes with. */
+int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *owner);
+
+/* Removes all handlers of @owner. */
+void dispatch_remove_all(struct dispatch *d, const void *owner);
 
 #endif

@@ -29,14 +29,29 @@ static void add_builtin(struct shape *shape, const char *text, bool hashed, bool
     shape->secrets_only |= secrets_only ? bit : 0;
 }
 
-void shape_init(struct shape *shape, bool secrets, const struct digest *digest)
+void shape_init_bare(struct shape *shape, bool secrets, const struct digest *digest)
 {
     *shape = (struct shape){.secrets = secrets, .digest = digest};
-    add_builtin(shape, "metadata.managedFields", false, false);
+}
+
+void shape_hash_secrets(struct shape *shape)
+{
     add_builtin(shape, "data", true, true);
     add_builtin(shape, "stringData", true, true);
     add_builtin(shape, "metadata.annotations[\"kubectl.kubernetes.io/last-applied-configuration\"]",
                 true, true);
+}
+
+void shape_cut_managed_fields(struct shape *shape)
+{
+    add_builtin(shape, "metadata.managedFields", false, false);
+}
+
+void shape_init(struct shape *shape, bool secrets, const struct digest *digest)
+{
+    shape_init_bare(shape, secrets, digest);
+    shape_cut_managed_fields(shape);
+    shape_hash_secrets(shape);
 }
 
 void shape_free(struct shape *shape)

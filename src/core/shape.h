@@ -42,6 +42,12 @@ struct shape {
  * whose kind is PartialObjectMetadata are treated as such.
  */
 void shape_init(struct shape *shape, bool secrets, const struct digest *digest);
+
+/* The same in parts, for who wants only some: nothing is cut or hashed; then, before anything else is
+ * added, either or both of the two. */
+void shape_init_bare(struct shape *shape, bool secrets, const struct digest *digest);
+void shape_cut_managed_fields(struct shape *shape);
+void shape_hash_secrets(struct shape *shape);
 void shape_free(struct shape *shape);
 
 /* One more field to cut, or to hash. Takes over @path. -INF_EINVAL if there are too many. */

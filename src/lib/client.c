@@ -12,6 +12,12 @@
 #include "base/base.h"
 #include "base/err.h"
 
+enum {
+    SYNCS_AT_A_TIME = 4, /* a server that comes back is not asked for everything at once */
+};
+
+_Static_assert((int)INF_HASH_KEY == (int)TLS_DIGEST_KEY, "the public size is the internal one");
+
 const char *inf_version(void)
 {
     return INFORMER_VERSION;
@@ -101,9 +107,15 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     client->user_agent =
         xstrdup(options->user_agent ? options->user_agent : "informer/" INFORMER_VERSION);
     rng_init(&client->rng);
-    tls_digest_key(client->digest_key);
+    if (options->hash_key)
+        memcpy(client->digest_key, options->hash_key, sizeof(client->digest_key));
+    else
+        tls_digest_key(client->digest_key);
+    client->stale_after_ms = options->stale_after_s * 1000;
+    turnstile_init(&client->turnstile, SYNCS_AT_A_TIME);
     client->digest.make = client_digest;
     list_init(&client->informers);
+    list_init(&client->handles);
     list_init(&client->queues);
     return client;
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "core/shape.h"
+#include "core/turnstile.h"
 #include "kube/api_source.h"
 #include "kube/kubeconfig.h"
 #include "loop/loop.h"
@@ -34,7 +35,10 @@ struct inf_client {
     char *url;
     char *user_agent;
 
-    struct list informers;
+    struct turnstile turnstile; /* lists of this cluster wait for their turn there */
+    uint32_t stale_after_ms;
+    struct list informers; /* of struct shared */
+    struct list handles;   /* of struct inf_informer */
     struct list queues;
 };
 

@@ -176,7 +176,7 @@ static void play(struct bench *b, const struct pipeline_settings *settings)
     struct inf_handler first = {.on_event = on_event}, late = {.on_event = on_event};
     pipeline_init(&b->pipeline, "pods", &b->source, &b->sim.clock, &(struct siphash_key){1, 2},
                   NULL, settings);
-    dispatch_add(&b->pipeline.dispatch, &first);
+    dispatch_add(&b->pipeline.dispatch, &first, NULL);
     pipeline_start(&b->pipeline);
     run(b, "first sync");
     make_again(b, 0);
@@ -185,7 +185,7 @@ static void play(struct bench *b, const struct pipeline_settings *settings)
     make_again(b, CHURN_EVERY);
     relist(b);
     run(b, "relist, a tenth changed");
-    dispatch_add(&b->pipeline.dispatch, &late);
+    dispatch_add(&b->pipeline.dispatch, &late, NULL);
     run(b, "replay to a late handler");
     b->count /= 2;
     relist(b);

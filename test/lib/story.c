@@ -67,7 +67,7 @@ void story_start(struct story *s)
     static const struct siphash_key key = {1, 2};
     pipeline_init(&s->pipeline, "pods", &s->server->source, &s->sim.clock, &key, &s->log,
                   &s->settings);
-    dispatch_add(&s->pipeline.dispatch, &s->handler);
+    dispatch_add(&s->pipeline.dispatch, &s->handler, NULL);
     s->life = STORY_RUNNING;
     pipeline_start(&s->pipeline);
 }

@@ -256,7 +256,7 @@ static void add_witness(struct world *w, size_t i)
     struct witness *t = &w->witnesses[i];
     forget_all(t);
     t->added = true;
-    if (dispatch_add(&w->pipeline.dispatch, &t->handler) < 0)
+    if (dispatch_add(&w->pipeline.dispatch, &t->handler, NULL) < 0)
         fail(w, "%s: not added", t->name);
 }
 

@@ -38,7 +38,7 @@ static void extra_on_event(struct inf_handler *handler, const struct inf_event *
         inf_handler_remove(x->removes);
     x->removes = NULL;
     if (x->adds)
-        dispatch_add(&x->story->pipeline.dispatch, x->adds);
+        dispatch_add(&x->story->pipeline.dispatch, x->adds, NULL);
     x->adds = NULL;
     if (x->pauses_itself)
         inf_handler_pause(handler);
@@ -78,7 +78,7 @@ static void quiet_world(struct story *s)
 
 static void add(struct story *s, struct extra *x)
 {
-    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &x->handler), 0);
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &x->handler, NULL), 0);
 }
 
 /* The world is synced and all of it told; from here on nothing is taken by @x until it is resumed. */
@@ -105,7 +105,7 @@ STORY(two_handlers, "every handler is told everything, each in order")
     quiet_world(s);
     add(s, &one);
     add(s, &two);
-    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &two.handler), -INF_EINVAL);
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &two.handler, NULL), -INF_EINVAL);
     story_pass(s, 10);
     expect(s, "one: add n/a 1\none: add n/b 2\none: add n/c 3\none: synced\n"
               "two: add n/a 1\ntwo: add n/b 2\ntwo: add n/c 3\ntwo: synced\n");

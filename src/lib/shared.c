@@ -1,0 +1,244 @@
+#include "lib/shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "core/index_path.h"
+
+/* ---- identity ---- */
+
+static void put_part(struct buf *out, const char *text)
+{
+    text = text ? text : "";
+    buf_printf(out, "%zu:%s", strlen(text), text);
+}
+
+/* Two spellings of one selector are the same. */
+static void put_selector(struct buf *out, const char *text,
+                         struct inf_selector *(*parse)(const char *text, struct inf_error *err))
+{
+    struct inf_selector *selector = parse(text ? text : "", NULL);
+    put_part(out, inf_selector_text(selector));
+    inf_selector_free(selector);
+}
+
+static void put_parts(struct buf *out, const char *const *texts, size_t n)
+{
+    buf_printf(out, "%zu,", n);
+    for (size_t i = 0; i < n; i++)
+        put_part(out, texts[i]);
+}
+
+/* Of a watch that was checked. */
+static char *identity_of(const struct inf_watch *watch)
+{
+    struct buf out = {0};
+    buf_printf(&out, "%d%d%d%d,", watch->coalesce, watch->reveal, watch->metadata_only,
+               watch->drop != NULL);
+    put_part(&out, watch->resource);
+    put_part(&out, watch->ns);
+    put_selector(&out, watch->label_selector, inf_selector_parse_labels);
+    put_selector(&out, watch->field_selector, inf_selector_parse_fields);
+    put_parts(&out, watch->drop, watch->drop ? watch->n_drop : 0);
+    put_parts(&out, watch->redact, watch->n_redact);
+    for (size_t i = 0; i < watch->n_indexes; i++) {
+        put_part(&out, watch->indexes[i].name);
+        put_part(&out, watch->indexes[i].path);
+    }
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+static struct shared *find(const struct inf_client *client, const char *identity)
+{
+    list_for_each(node, &client->informers) {
+        struct shared *s = container_of(node, struct shared, node);
+        if (strcmp(s->identity, identity) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/* ---- indexes ---- */
+
+static int check_index_name(const struct shared *s, const char *name, struct inf_error *err)
+{
+    if (s->n_indexes == INDEXES_MAX)
+        return err_set(err, INF_EINVAL, "more than %d indexes", INDEXES_MAX);
+    if (!name || !name[0] || strcmp(name, "namespace") == 0)
+        return err_set(err, INF_EINVAL, "index '%s': use another name", name ? name : "");
+    for (size_t i = 0; i < s->n_indexes; i++)
+        if (strcmp(s->index_names[i], name) == 0)
+            return err_set(err, INF_EINVAL, "index '%s': defined twice", name);
+    return 0;
+}
+
+static int add_index(struct shared *s, const struct inf_index *index, struct inf_error *err)
+{
+    size_t i = s->n_indexes;
+    struct inf_path *path;
+    int rc = check_index_name(s, index->name, err);
+    if (rc < 0)
+        return rc;
+    path = inf_path_parse(index->path ? index->path : "", err);
+    if (!path)
+        return err_wrap(err, "index '%s'", index->name);
+    s->index_names[i] = xstrdup(index->name);
+    s->index_paths[i] = path;
+    s->indexes[i] = index_by_path(s->index_names[i], path);
+    s->n_indexes++;
+    return 0;
+}
+
+static int add_indexes(struct shared *s, const struct inf_watch *watch, struct inf_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < watch->n_indexes; i++)
+        rc = add_index(s, &watch->indexes[i], err);
+    return rc;
+}
+
+/* ---- shape ---- */
+
+static bool is_secrets(const struct resource *resource)
+{
+    return strcmp(resource->name, "secrets") == 0 && !resource->group[0];
+}
+
+static int add_rules(struct shape *shape, const char *const *texts, size_t n, bool hashed,
+                     struct inf_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        struct inf_path *path = inf_path_parse(texts[i], err);
+        rc = path ? shape_add(shape, path, hashed, err) : -INF_EINVAL;
+        if (rc < 0)
+            err_wrap(err, "%s", hashed ? "redact" : "drop");
+    }
+    return rc;
+}
+
+static int make_shape(struct shared *s, const struct resource *resource,
+                      const struct inf_watch *watch, struct inf_error *err)
+{
+    shape_init_bare(&s->shape, is_secrets(resource), &s->client->digest);
+    if (!watch->drop)
+        shape_cut_managed_fields(&s->shape);
+    if (!watch->reveal)
+        shape_hash_secrets(&s->shape);
+    if (add_rules(&s->shape, watch->drop, watch->drop ? watch->n_drop : 0, false, err) < 0)
+        return -INF_EINVAL;
+    return add_rules(&s->shape, watch->redact, watch->n_redact, true, err);
+}
+
+/* ---- what it is made of ---- */
+
+static int check_selector(struct inf_selector *selector, const char *what, struct inf_error *err)
+{
+    if (!selector)
+        return err_wrap(err, "%s", what);
+    inf_selector_free(selector);
+    return 0;
+}
+
+static int check_watch(const struct inf_watch *watch, struct inf_error *err)
+{
+    int rc = 0;
+    if (!watch->resource)
+        return err_set(err, INF_EINVAL, "no resource named");
+    if (watch->ns)
+        rc = resource_check_namespace(watch->ns, err);
+    if (rc == 0 && watch->label_selector)
+        rc = check_selector(inf_selector_parse_labels(watch->label_selector, err), "label selector",
+                            err);
+    if (rc == 0 && watch->field_selector)
+        rc = check_selector(inf_selector_parse_fields(watch->field_selector, err), "field selector",
+                            err);
+    return rc;
+}
+
+/* Takes over what @resource owns. */
+static void connect_parts(struct shared *s, struct resource *resource,
+                          const struct inf_watch *watch)
+{
+    struct inf_client *client = s->client;
+    struct pipeline_settings settings = {
+        .reflector = {.turnstile = &client->turnstile, .stale_after_ms = client->stale_after_ms},
+        .coalesce = watch->coalesce,
+        .indexes = s->indexes,
+        .n_indexes = s->n_indexes,
+    };
+    struct siphash_key key = {rng_next(&client->rng), rng_next(&client->rng)};
+    s->who =
+        watch->ns ? xasprintf("%s in %s", watch->resource, watch->ns) : xstrdup(watch->resource);
+    s->source = api_source_new(&client->server, resource, watch->ns, &s->shape);
+    pipeline_init(&s->pipeline, s->who, api_source_source(s->source), &client->loop.clock, &key,
+                  client->user_log ? &client->log : NULL, &settings);
+    list_push(&client->informers, &s->node);
+}
+
+static void shared_free(struct shared *s)
+{
+    for (size_t i = 0; i < s->n_indexes; i++) {
+        inf_path_free(s->index_paths[i]);
+        free(s->index_names[i]);
+    }
+    shape_free(&s->shape);
+    free(s->identity);
+    free(s->who);
+    free(s);
+}
+
+/* Takes over @identity. */
+static struct shared *shared_new(struct inf_client *client, const struct inf_watch *watch,
+                                 char *identity, struct inf_error *err)
+{
+    struct shared *s = NEW(struct shared);
+    struct resource resource = {0};
+    s->client = client;
+    s->identity = identity;
+    if (resource_parse(watch->resource, &resource, err) < 0 || add_indexes(s, watch, err) < 0 ||
+        make_shape(s, &resource, watch, err) < 0) {
+        resource_free(&resource);
+        shared_free(s);
+        return NULL;
+    }
+    connect_parts(s, &resource, watch);
+    pipeline_start(&s->pipeline);
+    return s;
+}
+
+struct shared *shared_use(struct inf_client *client, const struct inf_watch *watch,
+                          struct inf_error *err)
+{
+    struct shared *s;
+    char *identity;
+    if (check_watch(watch, err) < 0)
+        return NULL;
+    identity = identity_of(watch);
+    s = find(client, identity);
+    if (s)
+        free(identity);
+    else
+        s = shared_new(client, watch, identity, err);
+    if (s)
+        s->users++;
+    return s;
+}
+
+static void shared_on_gone(struct pipeline *pipeline)
+{
+    shared_free(container_of(pipeline, struct shared, pipeline));
+}
+
+void shared_leave(struct shared *s)
+{
+    if (--s->users)
+        return;
+    list_remove(&s->node);
+    pipeline_close(&s->pipeline, shared_on_gone);
+    api_source_close(s->source);
+}

@@ -1,0 +1,195 @@
+/*
+ * test_shared.c - one client, many who ask: who shares a copy, who doesn't, and who is refused.
+ *
+ * The server is an address where nobody listens: what is shared is decided before anybody answers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <uv.h>
+
+#include "informer/informer.h"
+#include "informer/path.h"
+
+#include "base/base.h"
+
+static const char kubeconfig[] =
+    "{current-context: c, contexts: [{name: c, context: {cluster: c}}],"
+    " clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]}";
+
+struct place {
+    char path[32];
+    uv_loop_t loop;
+    struct inf_client *client;
+    struct inf_informer *pods;
+};
+
+static int set_up(void **state)
+{
+    struct place *p = test_calloc(1, sizeof(*p));
+    struct inf_error err = {0};
+    int fd;
+    strcpy(p->path, "/tmp/test_shared.XXXXXX");
+    fd = mkstemp(p->path);
+    if (fd < 0 || write(fd, kubeconfig, strlen(kubeconfig)) < 0 || close(fd) < 0)
+        return -1;
+    uv_loop_init(&p->loop);
+    p->client =
+        inf_client_open(&p->loop, &(struct inf_client_options){.kubeconfig = p->path}, &err);
+    if (!p->client)
+        print_error("%s\n", err.text);
+    *state = p;
+    return p->client ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+    inf_client_close(p->client);
+    uv_run(&p->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&p->loop), 0);
+    unlink(p->path);
+    test_free(p);
+    return 0;
+}
+
+static struct inf_informer *opened(struct place *p, const struct inf_watch *watch)
+{
+    struct inf_error err = {0};
+    struct inf_informer *informer = inf_informer_open(p->client, watch, &err);
+    if (!informer)
+        fail_msg("%s", err.text);
+    return informer;
+}
+
+static bool share(struct place *p, const struct inf_watch *a, const struct inf_watch *b)
+{
+    struct inf_informer *one = opened(p, a), *two = opened(p, b);
+    bool same = inf_informer_store(one) == inf_informer_store(two);
+    inf_informer_close(one);
+    inf_informer_close(two);
+    return same;
+}
+
+static const char *const status[] = {"status"};
+static const char *const spec[] = {"spec"};
+static const struct inf_index by_node = {"node", "spec.nodeName"};
+
+static void the_same_is_shared(void **state)
+{
+    struct place *p = *state;
+    struct inf_watch pods = {.resource = "pods"};
+    struct inf_watch spelled = {.resource = "pods", .label_selector = "a in (y, x), b"};
+    struct inf_watch differently = {.resource = "pods", .label_selector = "b,a in (x,y)"};
+    struct inf_watch shaped = {.resource = "pods", .drop = status, .n_drop = 1};
+    assert_true(share(p, &pods, &pods));
+    assert_true(share(p, &shaped, &shaped));
+    assert_true(share(p, &spelled, &differently));
+}
+
+static void what_differs_is_not_shared(void **state)
+{
+    struct place *p = *state;
+    static const struct inf_watch watches[] = {
+        {.resource = "pods"},
+        {.resource = "secrets"},
+        {.resource = "pods", .ns = "shop"},
+        {.resource = "pods", .label_selector = "a"},
+        {.resource = "pods", .field_selector = "a="},
+        {.resource = "pods", .drop = status, .n_drop = 1},
+        {.resource = "pods", .drop = spec, .n_drop = 1},
+        {.resource = "pods", .drop = status, .n_drop = 0}, /* not even managedFields */
+        {.resource = "pods", .redact = status, .n_redact = 1},
+        {.resource = "pods", .reveal = true},
+        {.resource = "pods", .metadata_only = true},
+        {.resource = "pods", .coalesce = true},
+        {.resource = "pods", .indexes = &by_node, .n_indexes = 1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(watches); i++)
+        for (size_t j = 0; j < i; j++)
+            if (share(p, &watches[i], &watches[j]))
+                fail_msg("watches %zu and %zu share a copy", i, j);
+}
+
+static void refused(struct place *p, const struct inf_watch *watch, const char *text)
+{
+    struct inf_error err = {0};
+    assert_null(inf_informer_open(p->client, watch, &err));
+    assert_int_equal(err.code, INF_EINVAL);
+    assert_string_equal(err.text, text);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+    static const char *const no_path[] = {"a..b"};
+    struct place *p = *state;
+    struct inf_error labels = {0}, path = {0};
+    char text[INF_ERROR_TEXT_MAX + 32];
+    assert_null(inf_selector_parse_labels("a in", &labels));
+    assert_null(inf_path_parse("a..b", &path));
+    refused(p, &(struct inf_watch){0}, "no resource named");
+    snprintf(text, sizeof(text), "label selector: %s", labels.text);
+    refused(p, &(struct inf_watch){.resource = "pods", .label_selector = "a in"}, text);
+    snprintf(text, sizeof(text), "drop: %s", path.text);
+    refused(p, &(struct inf_watch){.resource = "pods", .drop = no_path, .n_drop = 1}, text);
+    snprintf(text, sizeof(text), "redact: %s", path.text);
+    refused(p, &(struct inf_watch){.resource = "pods", .redact = no_path, .n_redact = 1}, text);
+}
+
+static void on_event(struct inf_handler *handler, const struct inf_event *event)
+{
+    (void)handler;
+    (void)event;
+}
+
+static void closing_takes_only_ones_own(void **state)
+{
+    struct place *p = *state;
+    struct inf_watch pods = {.resource = "pods"};
+    struct inf_informer *one = opened(p, &pods), *two = opened(p, &pods);
+    struct inf_handler ones = {.on_event = on_event}, twos = {.on_event = on_event};
+    assert_int_equal(inf_handler_add(one, &ones), 0);
+    assert_int_equal(inf_handler_add(two, &twos), 0);
+    inf_informer_close(one);
+    assert_null(ones.reserved);
+    assert_non_null(twos.reserved);
+    uv_run(&p->loop, UV_RUN_NOWAIT);
+    assert_int_equal(inf_store_count(inf_informer_store(two)), 0);
+    assert_int_equal(inf_handler_add(two, &ones), 0);
+}
+
+static void a_dead_server_is_told(void **state)
+{
+    struct place *p = *state;
+    struct inf_status s;
+    p->pods = opened(p, &(struct inf_watch){.resource = "pods"});
+    inf_informer_status(p->pods, &s);
+    assert_string_equal(inf_status_word(&s), "syncing");
+    assert_int_equal(s.event_age_ms, INF_NEVER);
+    while (!s.error.code) {
+        uv_run(&p->loop, UV_RUN_ONCE);
+        inf_informer_status(p->pods, &s);
+    }
+    assert_string_equal(inf_status_word(&s), "failing");
+    assert_int_equal(s.error.code, INF_ENET);
+    assert_int_equal(s.ends[INF_ENET], 1);
+    assert_false(s.synced || s.stale || s.held);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(the_same_is_shared),     CASE(what_differs_is_not_shared),
+        CASE(what_is_wrong_is_named), CASE(closing_takes_only_ones_own),
+        CASE(a_dead_server_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
