@@ -100,7 +100,7 @@ INF_API void inf_queue_close(struct inf_queue *queue);
  * its place.
  *
  * Returns 0; -INF_ECLOSED when draining; -INF_ETOOBIG, changing nothing, if the key is too long or
- * would be one more than keys_max: for the caller to remember, or to inf_informer_hold(). A key
+ * would be one more than keys_max: for the caller to remember, or to inf_handler_pause(). A key
  * that the queue knows always has room.
  */
 INF_API int inf_queue_add(struct inf_queue *queue, const char *key);
