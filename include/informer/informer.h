@@ -81,6 +81,12 @@ INF_API struct inf_client *inf_client_open(struct uv_loop_s *loop,
  */
 INF_API void inf_client_close(struct inf_client *client);
 
+/**
+ * Whether both clients reach the same server in the same way, with the same credentials: a kubeconfig
+ * was read again and neither it nor the files that it names have changed.
+ */
+INF_API bool inf_client_same(const struct inf_client *a, const struct inf_client *b);
+
 /** The server's address, for messages: "https://10.0.0.1:6443". Lives as long as the client. */
 INF_API const char *inf_client_server(const struct inf_client *client);
 

@@ -51,6 +51,9 @@ struct kubeconfig {
 int kubeconfig_load(const char *path, const char *context, struct kubeconfig *ret,
                     struct inf_error *err);
 
+/* Whether both reach the same server as the same user; where that was read does not count. */
+bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b);
+
 /* Overwrites secrets first. Fine with a zeroed or an already freed one. */
 void kubeconfig_free(struct kubeconfig *c);
 

@@ -144,6 +144,11 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
 
 /* ---- the rest ---- */
 
+bool inf_client_same(const struct inf_client *a, const struct inf_client *b)
+{
+    return kubeconfig_equal(&a->config, &b->config);
+}
+
 const char *inf_client_server(const struct inf_client *client)
 {
     return client->url;

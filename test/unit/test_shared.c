@@ -165,6 +165,24 @@ static void closing_takes_only_ones_own(void **state)
     assert_int_equal(inf_handler_add(two, &ones), 0);
 }
 
+static void a_kubeconfig_read_again_is_the_same_until_it_changes(void **state)
+{
+    struct place *p = *state;
+    struct inf_client_options options = {.kubeconfig = p->path};
+    struct inf_error err;
+    struct inf_client *again = inf_client_open(&p->loop, &options, &err), *changed;
+    FILE *file = fopen(p->path, "w");
+    assert_non_null(file);
+    fprintf(file, "{current-context: c, contexts: [{name: c, context: {cluster: c}}],"
+                  " clusters: [{name: c, cluster: {server: 'http://127.0.0.1:2'}}]}");
+    fclose(file);
+    changed = inf_client_open(&p->loop, &options, &err);
+    assert_true(inf_client_same(p->client, again));
+    assert_false(inf_client_same(p->client, changed));
+    inf_client_close(again);
+    inf_client_close(changed);
+}
+
 static void a_dead_server_is_told(void **state)
 {
     struct place *p = *state;
@@ -189,7 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(the_same_is_shared),     CASE(what_differs_is_not_shared),
         CASE(what_is_wrong_is_named), CASE(closing_takes_only_ones_own),
-        CASE(a_dead_server_is_told),
+        CASE(a_dead_server_is_told),  CASE(a_kubeconfig_read_again_is_the_same_until_it_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
