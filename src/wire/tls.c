@@ -199,7 +199,13 @@ static void tls_encrypt(struct tls *t, const char *bytes, size_t len)
 
 static void tls_opened(struct tls *t)
 {
-    sm_move(&t->sm, TLS_OPEN, "%s", SSL_get_version(t->ssl));
+    if (tls_check_protocol(t->ssl, &t->check, &t->why) < 0) {
+        sm_move(&t->sm, TLS_ENDING, "another protocol");
+        return;
+    }
+    sm_move(&t->sm, TLS_OPEN, "%s%s", SSL_get_version(t->ssl),
+            SSL_session_reused(t->ssl) ? ", resumed" : "");
+    tls_session_worked(t->ssl);
     tls_encrypt(t, t->unsent.bytes, t->unsent.len);
     buf_free(&t->unsent);
     tls_flush(t);
@@ -233,7 +239,11 @@ static int tls_prepare(struct tls *t)
     }
     SSL_set_bio(t->ssl, bio, bio); /* now its own */
     SSL_set_connect_state(t->ssl);
-    return tls_check_init(t->ssl, &t->check, clock_wall_us(t->clock), &t->why);
+    t->check.begun_us = clock_wall_us(t->clock);
+    if (tls_check_init(t->ssl, &t->check, &t->why) < 0)
+        return -t->why.code;
+    tls_session_offer(t->ssl, &t->check);
+    return 0;
 }
 
 /* --- what the stream below calls -------------------------------------------------------------- */
@@ -349,6 +359,8 @@ static void tls_close(struct stream *stream)
     if (t->sm.state == TLS_OPEN) {
         SSL_shutdown(t->ssl); /* says goodbye; that the peer says it too is not awaited */
         tls_flush(t);
+    } else if (t->ssl && t->why.code != INF_ETLS) {
+        tls_session_spare(t->ssl);
     }
     sm_move(&t->sm, TLS_CLOSED, "by its user");
     stream_close(t->lower);
@@ -384,6 +396,7 @@ static struct stream *tls_dial(struct dialer *dialer, const char *host, uint16_t
     t->name = name_without_dot(d->server_name ? d->server_name : host);
     t->check.peer = t->peer;
     t->check.name = t->name;
+    t->check.sessions = &t->context->sessions;
     sm_init(&t->sm, tls_states, TLS_OPENING, t->peer, NULL);
     t->lower = dialer_dial(d->lower, host, port, &t->lower_user);
     return &t->stream;

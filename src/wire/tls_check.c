@@ -34,14 +34,15 @@ static int set_name(SSL *ssl, char *name)
 {
     if (is_address(name))
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name);
-    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    SSL_set_hostflags(ssl,
+                      X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
-int tls_check_init(SSL *ssl, struct tls_check *check, int64_t wall_us, struct inf_error *err)
+int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
 {
     SSL_set_app_data(ssl, check);
-    X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), (time_t)(wall_us / 1000000));
+    X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), (time_t)(check->begun_us / 1000000));
     ERR_clear_error();
     if (check->name[0] == '\0') /* OpenSSL would take it for "any name will do" */
         return err_set(err, INF_ETLS, "%s: no server name to check the certificate against",
@@ -77,6 +78,17 @@ static void put_clean(struct buf *text, const unsigned char *bytes, int len)
         buf_putc(text, bytes[i] > ' ' && bytes[i] < 0x7f ? (char)bytes[i] : '?');
 }
 
+/* A frequent slip, and "is for 10.0.0.1; not for 10.0.0.1" would help nobody. */
+static void put_dns_name(struct buf *text, const unsigned char *bytes, int len)
+{
+    size_t start = text->len;
+    put_clean(text, bytes, len);
+    buf_putc(text, '\0');
+    text->len--;
+    if (is_address(text->bytes + start))
+        buf_puts(text, " (as a DNS name, which covers no address)");
+}
+
 static void put_address(struct buf *text, const unsigned char *bytes, int len)
 {
     char address[INET6_ADDRSTRLEN];
@@ -97,7 +109,7 @@ static void put_name(struct buf *text, const GENERAL_NAME *name)
     if (text->len)
         buf_puts(text, ", ");
     if (type == GEN_DNS)
-        put_clean(text, ASN1_STRING_get0_data(s), ASN1_STRING_length(s));
+        put_dns_name(text, ASN1_STRING_get0_data(s), ASN1_STRING_length(s));
     else
         put_address(text, ASN1_STRING_get0_data(s), ASN1_STRING_length(s));
 }
@@ -186,6 +198,23 @@ int tls_check_cert_asked(SSL *ssl, void *unused)
     return 1;
 }
 
+/* --- after the handshake ---------------------------------------------------------------------- */
+
+int tls_check_protocol(const SSL *ssl, const struct tls_check *check, struct inf_error *err)
+{
+    const unsigned char *picked;
+    unsigned len;
+    struct buf text = {0};
+    SSL_get0_alpn_selected(ssl, &picked, &len);
+    if (len == 0 || (len == strlen(TLS_PROTOCOL) && memcmp(picked, TLS_PROTOCOL, len) == 0))
+        return 0;
+    put_clean(&text, picked, (int)len);
+    err_set(err, INF_ETLS, "%s picked protocol '%.*s'; only " TLS_PROTOCOL " was offered (ALPN)",
+            check->peer, (int)text.len, text.bytes);
+    buf_free(&text);
+    return -INF_ETLS;
+}
+
 /* --- any other failure ------------------------------------------------------------------------ */
 
 static const char *const CERT_WANTED =
@@ -209,6 +238,7 @@ static const char *refusal(int reason, bool cert_missing)
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
     case SSL_R_UNSUPPORTED_PROTOCOL: return "does not speak TLS 1.2 or newer";
     case SSL_R_TLSV1_UNRECOGNIZED_NAME: return "serves no host of the name we ask for";
+    case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: return "does not speak HTTP/1.1 (ALPN)";
     default: return NULL;
     }
 }

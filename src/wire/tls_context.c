@@ -127,15 +127,16 @@ static int set_identity(SSL_CTX *ctx, const struct tls_settings *s, struct inf_e
 
 static int set_protocol(SSL_CTX *ctx, const struct tls_settings *s)
 {
-    static const unsigned char http11[] = "\x08http/1.1";
+    static const unsigned char protocols[] = "\x08" TLS_PROTOCOL;
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); /* some 30 KB for each idle connection */
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* resumption skips verification */
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(ctx, tls_session_on_new);
     if (!s->insecure)
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, tls_check_verify);
     SSL_CTX_set_cert_cb(ctx, tls_check_cert_asked, NULL);
     return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
-           SSL_CTX_set_alpn_protos(ctx, http11, sizeof(http11) - 1) == 0;
+           SSL_CTX_set_alpn_protos(ctx, protocols, sizeof(protocols) - 1) == 0;
 }
 
 struct tls_context *tls_context_new(const struct tls_settings *settings, struct inf_error *err)
@@ -143,6 +144,7 @@ struct tls_context *tls_context_new(const struct tls_settings *settings, struct 
     struct tls_context *context = NEW(struct tls_context);
     struct inf_error why;
     context->refs = 1;
+    tls_sessions_init(&context->sessions);
     ERR_clear_error();
     context->bio_method = tls_bio_method_new();
     context->ssl_ctx = SSL_CTX_new(TLS_client_method());
@@ -172,6 +174,7 @@ void tls_context_unref(struct tls_context *context)
 {
     if (!context || --context->refs > 0)
         return;
+    tls_sessions_free(&context->sessions);
     SSL_CTX_free(context->ssl_ctx);
     BIO_meth_free(context->bio_method);
     free(context);

@@ -3,8 +3,8 @@
  * are.
  *
  * One context per set of credentials: loading the system's authorities takes some 30 ms, so it is
- * done once, not per connection. Reference-counted, because connections outlive a change of
- * credentials.
+ * done once, not per connection. Its connections resume each other's sessions; a new context starts
+ * without any. Reference-counted, because connections outlive a change of credentials.
  */
 #ifndef WIRE_TLS_CONTEXT_H
 #define WIRE_TLS_CONTEXT_H

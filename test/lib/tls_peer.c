@@ -17,11 +17,11 @@ static void must(long ok)
 static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                    const unsigned char *in, unsigned in_len, void *arg)
 {
-    struct tls_peer *peer = arg;
-    (void)ssl;
+    struct tls_peer *peer = SSL_get_app_data(ssl);
+    (void)arg;
     memcpy(peer->alpn, in, in_len < sizeof(peer->alpn) ? in_len : sizeof(peer->alpn) - 1);
-    *out = in + 1;
-    *out_len = in[0];
+    *out = peer->protocol ? (const unsigned char *)peer->protocol : in + 1;
+    *out_len = peer->protocol ? (unsigned char)strlen(peer->protocol) : in[0];
     return SSL_TLSEXT_ERR_OK;
 }
 
@@ -32,17 +32,41 @@ static void ask_for_certificate(SSL_CTX *ctx, const struct cert *ca)
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 }
 
+static int on_ticket(SSL *ssl, void *arg)
+{
+    static const char ballast[20000];
+    (void)arg;
+    return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), ballast, sizeof(ballast));
+}
+
+static SSL_CTX *server_new(const struct tls_peer_settings *settings)
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    must(SSL_CTX_use_certificate(ctx, settings->cert->x509));
+    must(SSL_CTX_use_PrivateKey(ctx, settings->cert->key));
+    if (settings->middle)
+        must(SSL_CTX_add1_chain_cert(ctx, settings->middle->x509));
+    if (settings->tls12)
+        must(SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION));
+    if (settings->no_tickets)
+        SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+    if (settings->fat_tickets)
+        must(SSL_CTX_set_session_ticket_cb(ctx, on_ticket, NULL, NULL));
+    if (settings->client_ca)
+        ask_for_certificate(ctx, settings->client_ca);
+    must(SSL_CTX_set_session_id_context(ctx, (const unsigned char *)"peer", 4));
+    SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+    return ctx;
+}
+
 void tls_peer_init(struct tls_peer *peer, const struct tls_peer_settings *settings)
 {
-    *peer = (struct tls_peer){.ctx = SSL_CTX_new(TLS_server_method())};
-    must(SSL_CTX_use_certificate(peer->ctx, settings->cert->x509));
-    must(SSL_CTX_use_PrivateKey(peer->ctx, settings->cert->key));
-    if (settings->tls12)
-        must(SSL_CTX_set_max_proto_version(peer->ctx, TLS1_2_VERSION));
-    if (settings->client_ca)
-        ask_for_certificate(peer->ctx, settings->client_ca);
-    SSL_CTX_set_alpn_select_cb(peer->ctx, on_alpn, peer);
+    *peer = (struct tls_peer){.protocol = settings->protocol};
+    if (settings->twin)
+        must(SSL_CTX_up_ref(settings->twin->ctx));
+    peer->ctx = settings->twin ? settings->twin->ctx : server_new(settings);
     peer->ssl = SSL_new(peer->ctx);
+    SSL_set_app_data(peer->ssl, peer);
     peer->in = BIO_new(BIO_s_mem());
     peer->out = BIO_new(BIO_s_mem());
     SSL_set_bio(peer->ssl, peer->in, peer->out);
@@ -51,6 +75,8 @@ void tls_peer_init(struct tls_peer *peer, const struct tls_peer_settings *settin
 
 void tls_peer_done(struct tls_peer *peer)
 {
+    if (!peer->failed)
+        SSL_set_shutdown(peer->ssl, SSL_SENT_SHUTDOWN); /* or OpenSSL would forget the session */
     SSL_free(peer->ssl);
     SSL_CTX_free(peer->ctx);
     buf_free(&peer->received);
@@ -70,6 +96,7 @@ static void shake(struct tls_peer *peer)
     int rc = SSL_do_handshake(peer->ssl);
     check(peer, rc);
     peer->shaken = rc == 1;
+    peer->resumed = rc == 1 && SSL_session_reused(peer->ssl);
     if (rc == 1 && (name = SSL_get_servername(peer->ssl, TLSEXT_NAMETYPE_host_name)))
         snprintf(peer->sni, sizeof(peer->sni), "%s", name);
 }

@@ -22,16 +22,24 @@ struct tls_peer_settings {
     const struct cert *cert;
     const struct cert
         *client_ca; /* clients have to show a certificate signed by it; NULL: they need none */
-    bool tls12;     /* speak TLS 1.2, not 1.3 */
+    const struct cert *middle;   /* shown after its own certificate; NULL: nothing */
+    const char *protocol;        /* picks this one, offered or not; NULL: the first offered */
+    const struct tls_peer *twin; /* another connection of the same server: tickets of that one are
+                                    good for this one; the rest is as there. NULL: a new server */
+    bool tls12;                  /* speak TLS 1.2, not 1.3 */
+    bool no_tickets;             /* TLS 1.2: sessions by id, kept by the server */
+    bool fat_tickets;            /* of some 20,000 bytes */
 };
 
 struct tls_peer {
     struct ssl_ctx_st *ctx;
     struct ssl_st *ssl;
     struct bio_st *in, *out; /* SSL's own */
-    struct buf received;     /* plaintext from the client */
-    struct buf to_send;      /* plaintext, waiting for the handshake */
+    const char *protocol;
+    struct buf received; /* plaintext from the client */
+    struct buf to_send;  /* plaintext, waiting for the handshake */
     bool shaken;
+    bool resumed; /* the handshake, by a session of an earlier one */
     bool failed;
     bool goodbye; /* say close_notify once everything is sent */
     bool said_goodbye;

@@ -34,7 +34,11 @@ static void init_peer(struct tls_world *w, const struct tls_certs *certs)
     tls_peer_init(&w->peer, &(struct tls_peer_settings){
                                 .cert = w->plan->server ? w->plan->server : certs->server,
                                 .client_ca = w->plan->client_ca,
+                                .middle = w->plan->middle,
+                                .protocol = w->plan->protocol,
                                 .tls12 = w->plan->tls12,
+                                .no_tickets = w->plan->no_tickets,
+                                .fat_tickets = w->plan->fat_tickets,
                             });
     w->pipes.on_tick = w->plan->no_peer ? NULL : tls_peer_on_tick;
     w->pipes.peer = &w->peer;
@@ -57,6 +61,15 @@ static void init_context(struct tls_world *w, const struct tls_certs *certs)
     }
 }
 
+static void dial(struct tls_world *w, const struct tls_plan *plan)
+{
+    tls_dialer_init(&w->dialer, &w->pipes.dialer, &w->sim.clock, w->context, plan->server_name);
+    reader_init(&w->reader);
+    w->reader.stream = dialer_dial(&w->dialer.dialer, plan->host ? plan->host : "localhost", 6443,
+                                   &w->reader.user);
+    w->pipe = w->pipes.last;
+}
+
 void tls_world_init(struct tls_world *w, const struct tls_certs *certs, const struct tls_plan *plan)
 {
     *w = (struct tls_world){.plan = plan};
@@ -68,11 +81,25 @@ void tls_world_init(struct tls_world *w, const struct tls_certs *certs, const st
     w->pipes.hold = plan->hold;
     init_peer(w, certs);
     init_context(w, certs);
-    tls_dialer_init(&w->dialer, &w->pipes.dialer, &w->sim.clock, w->context, plan->server_name);
-    reader_init(&w->reader);
-    w->reader.stream = dialer_dial(&w->dialer.dialer, plan->host ? plan->host : "localhost", 6443,
-                                   &w->reader.user);
-    w->pipe = w->pipes.last;
+    dial(w, plan);
+}
+
+void tls_world_again(struct tls_world *w, const struct tls_plan *plan)
+{
+    struct tls_peer old = w->peer;
+    reader_done(&w->reader);
+    sim_run(&w->sim);
+    tls_peer_init(&w->peer, &(struct tls_peer_settings){.twin = &old});
+    tls_peer_done(&old);
+    dial(w, plan);
+}
+
+void tls_world_restart(struct tls_world *w, const struct tls_certs *certs)
+{
+    reader_close(&w->reader);
+    sim_run(&w->sim);
+    tls_peer_done(&w->peer);
+    init_peer(w, certs);
 }
 
 void tls_world_done(struct tls_world *w)

@@ -28,7 +28,9 @@ struct tls_plan {
     const struct cert *server; /* certs->server */
     const struct cert *client; /* none */
     const struct cert *client_ca;
-    bool tls12, insecure, hold;
+    const struct cert *middle; /* none */
+    const char *protocol;      /* the first offered */
+    bool tls12, no_tickets, fat_tickets, insecure, hold;
     bool no_peer; /* the test itself is the peer */
     size_t cut;
     uint64_t seed;
@@ -52,6 +54,13 @@ int tls_certs_drop(void **state);
 /* Dials; nothing has happened yet. */
 void tls_world_init(struct tls_world *w, const struct tls_certs *certs,
                     const struct tls_plan *plan);
+
+/* Closes the connection and dials the same server again, with the same context, by @plan's names.
+ */
+void tls_world_again(struct tls_world *w, const struct tls_plan *plan);
+
+/* The server is restarted: it has forgotten its sessions. Before tls_world_again(). */
+void tls_world_restart(struct tls_world *w, const struct tls_certs *certs);
 
 /* Closes what is open; checks that nothing is left. */
 void tls_world_done(struct tls_world *w);

@@ -1,0 +1,166 @@
+/*
+ * tls_session.c - sessions kept for the next connection: half the work of a handshake, for both
+ * sides.
+ *
+ * A resumed connection is not verified again: the server proves that it is the one we talked to
+ * before, and OpenSSL never looks at a certificate. So a session is only as good as the check
+ * behind it, and is used
+ *   - by the same context: other credentials or authorities are another context, with no sessions;
+ *   - for the same server and name;
+ *   - until the first certificate of the chain expires, and for a day at most. What a resumed
+ *     connection brings inherits that moment: however many follow each other, the check gets no
+ *     younger.
+ * The newest is offered first, and it is taken out for that: a ticket shown twice would let an
+ * onlooker know us again (RFC 8446, C.4), and a session that leads to a failure must not be met
+ * again. Only those of TLS 1.2, which come once and last, are put back when they have worked.
+ *
+ * Nothing fails here: without a session, or with one the server does not know any more, the
+ * handshake is a full one.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <openssl/ssl.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "wire/tls_internal.h"
+
+enum {
+    SESSIONS_MAX = 8,     /* LIMIT: kept in a context; the oldest goes */
+    TICKET_MAX = 16384,   /* LIMIT: a session with a larger ticket is not kept */
+    CHECK_HOURS_MAX = 24, /* how long after a full check sessions may stand for it */
+};
+
+struct tls_session {
+    struct list node;
+    char *peer, *name;
+    SSL_SESSION *session;
+    int64_t good_until_us;
+};
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static struct tls_session *session_of(struct list *node)
+{
+    return container_of(node, struct tls_session, node);
+}
+
+static void session_drop(struct tls_sessions *all, struct tls_session *s)
+{
+    list_remove(&s->node);
+    all->count--;
+    SSL_SESSION_free(s->session);
+    free(s->peer);
+    free(s->name);
+    free(s);
+}
+
+void tls_sessions_init(struct tls_sessions *sessions)
+{
+    list_init(&sessions->list);
+}
+
+void tls_sessions_free(struct tls_sessions *sessions)
+{
+    list_for_each_safe(n, &sessions->list)
+        session_drop(sessions, session_of(n));
+}
+
+/* --- coming in -------------------------------------------------------------------------------- */
+
+static int64_t cert_end_us(const X509 *cert)
+{
+    struct tm tm;
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) != 1)
+        return 0; /* UNTESTED: a certificate with such a date is refused before */
+    return (int64_t)timegm(&tm) * 1000000;
+}
+
+/* Until when what was verified on @ssl, now or when its session was made, may stand. */
+static int64_t check_end_us(const SSL *ssl, const struct tls_check *check)
+{
+    STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
+    int64_t end = check->begun_us + INT64_C(3600000000) * CHECK_HOURS_MAX;
+    if (SSL_session_reused(ssl))
+        return check->good_until_us;
+    for (int i = 0; i < sk_X509_num(chain); i++)
+        end = earlier(end, cert_end_us(sk_X509_value(chain, i)));
+    return end;
+}
+
+static bool worth_keeping(const SSL_SESSION *session)
+{
+    const unsigned char *ticket;
+    size_t len = 0;
+    SSL_SESSION_get0_ticket(session, &ticket, &len);
+    return SSL_SESSION_is_resumable(session) && len <= TICKET_MAX;
+}
+
+int tls_session_on_new(SSL *ssl, SSL_SESSION *session)
+{
+    const struct tls_check *check = SSL_get_app_data(ssl);
+    struct tls_sessions *all = check->sessions;
+    struct tls_session *s;
+    if (!worth_keeping(session))
+        return 0;
+    s = NEW(struct tls_session);
+    s->peer = xstrdup(check->peer);
+    s->name = xstrdup(check->name);
+    s->session = session; /* the reference is ours */
+    s->good_until_us = check_end_us(ssl, check);
+    list_push(&all->list, &s->node);
+    if (++all->count > SESSIONS_MAX)
+        session_drop(all, session_of(all->list.next));
+    return 1;
+}
+
+void tls_session_worked(SSL *ssl)
+{
+    SSL_SESSION *session;
+    if (!SSL_session_reused(ssl) || SSL_version(ssl) >= TLS1_3_VERSION)
+        return;
+    session = SSL_get1_session(ssl);
+    if (!tls_session_on_new(ssl, session))
+        SSL_SESSION_free(session);
+}
+
+/* --- going out -------------------------------------------------------------------------------- */
+
+static bool still_good(const struct tls_session *s, int64_t now_us)
+{
+    return now_us < s->good_until_us && SSL_SESSION_is_resumable(s->session);
+}
+
+/* The newest for @check; drops on the way what is of no use any more. */
+static struct tls_session *session_find(const struct tls_check *check)
+{
+    struct tls_session *newest = NULL;
+    list_for_each_safe(n, &check->sessions->list) {
+        struct tls_session *s = session_of(n);
+        if (!still_good(s, check->begun_us))
+            session_drop(check->sessions, s);
+        else if (strcmp(s->peer, check->peer) == 0 && strcmp(s->name, check->name) == 0)
+            newest = s;
+    }
+    return newest;
+}
+
+void tls_session_offer(SSL *ssl, struct tls_check *check)
+{
+    struct tls_session *s = session_find(check);
+    if (!s)
+        return;
+    check->good_until_us = s->good_until_us;
+    SSL_set_session(ssl, s->session); /* takes a reference; fails only out of memory: no matter */
+    session_drop(check->sessions, s);
+}
+
+void tls_session_spare(SSL *ssl)
+{
+    SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
