@@ -22,35 +22,10 @@ enum {
     NAMES_MAX = 240, /* how much of a certificate's list of names is told */
 };
 
-/* --- before the handshake --------------------------------------------------------------------- */
-
 static bool is_address(const char *name)
 {
     unsigned char address[sizeof(struct in6_addr)];
     return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
-}
-
-static int set_name(SSL *ssl, char *name)
-{
-    if (is_address(name))
-        return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name);
-    SSL_set_hostflags(ssl,
-                      X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    return SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
-}
-
-int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
-{
-    SSL_set_app_data(ssl, check);
-    X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), (time_t)(check->begun_us / 1000000));
-    ERR_clear_error();
-    if (check->name[0] == '\0') /* OpenSSL would take it for "any name will do" */
-        return err_set(err, INF_ETLS, "%s: no server name to check the certificate against",
-                       check->peer);
-    if (set_name(ssl, check->name) != 1)
-        return err_set(err, INF_ETLS, "%s: '%s' can't be the name of a server: %s", check->peer,
-                       check->name, tls_reason());
-    return 0;
 }
 
 /* --- the verdict over a certificate ----------------------------------------------------------- */
@@ -198,21 +173,54 @@ int tls_check_cert_asked(SSL *ssl, void *unused)
     return 1;
 }
 
-/* --- after the handshake ---------------------------------------------------------------------- */
+/* --- the protocol the server picked ----------------------------------------------------------- */
 
-int tls_check_protocol(const SSL *ssl, const struct tls_check *check, struct inf_error *err)
+/* Some versions of OpenSSL let a server pick what was not offered, others end the handshake with
+ * "bad extension". So we look for ourselves, at the extension as it comes: the length of a list, of
+ * its one name, the name. */
+static void check_on_extension(SSL *ssl, int unused, int type, const unsigned char *bytes, int len,
+                               void *unused_too)
 {
-    const unsigned char *picked;
-    unsigned len;
-    struct buf text = {0};
-    SSL_get0_alpn_selected(ssl, &picked, &len);
-    if (len == 0 || (len == strlen(TLS_PROTOCOL) && memcmp(picked, TLS_PROTOCOL, len) == 0))
-        return 0;
-    put_clean(&text, picked, (int)len);
-    err_set(err, INF_ETLS, "%s picked protocol '%.*s'; only " TLS_PROTOCOL " was offered (ALPN)",
-            check->peer, (int)text.len, text.bytes);
-    buf_free(&text);
-    return -INF_ETLS;
+    static const int head = 3, name_max = 255;
+    struct tls_check *check = SSL_get_app_data(ssl);
+    struct buf name = {0};
+    (void)unused, (void)unused_too;
+    if (type != TLSEXT_TYPE_application_layer_protocol_negotiation || len <= head ||
+        len > head + name_max)
+        return;
+    put_clean(&name, bytes + head, len - head);
+    buf_putc(&name, '\0');
+    if (strcmp(name.bytes, TLS_PROTOCOL) != 0)
+        err_set(&check->why, INF_ETLS,
+                "%s picked protocol '%s'; only " TLS_PROTOCOL " was offered (ALPN)", check->peer,
+                name.bytes);
+    buf_free(&name);
+}
+
+/* --- before the handshake --------------------------------------------------------------------- */
+
+static int set_name(SSL *ssl, char *name)
+{
+    if (is_address(name))
+        return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name);
+    SSL_set_hostflags(ssl,
+                      X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    return SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
+}
+
+int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
+{
+    SSL_set_app_data(ssl, check);
+    SSL_set_tlsext_debug_callback(ssl, check_on_extension);
+    X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), (time_t)(check->begun_us / 1000000));
+    ERR_clear_error();
+    if (check->name[0] == '\0') /* OpenSSL would take it for "any name will do" */
+        return err_set(err, INF_ETLS, "%s: no server name to check the certificate against",
+                       check->peer);
+    if (set_name(ssl, check->name) != 1)
+        return err_set(err, INF_ETLS, "%s: '%s' can't be the name of a server: %s", check->peer,
+                       check->name, tls_reason());
+    return 0;
 }
 
 /* --- any other failure ------------------------------------------------------------------------ */

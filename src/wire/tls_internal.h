@@ -79,15 +79,11 @@ struct tls_check {
     int64_t begun_us;              /* wall clock at the beginning: certificates are good then */
     int64_t good_until_us; /* of the session that was offered: until when its check may stand */
     bool cert_missing;     /* the server asked for a client certificate and we have none */
-    struct inf_error why;  /* code 0 until the certificate was found wanting */
+    struct inf_error why;  /* code 0 until the certificate or the protocol was found wanting */
 };
 
 /* Tells OpenSSL which name or address to check at which time, and names the server (SNI). */
 int tls_check_init(struct ssl_st *ssl, struct tls_check *check, struct inf_error *err);
-
-/* After the handshake: did the server pick the protocol we offered, or none? */
-int tls_check_protocol(const struct ssl_st *ssl, const struct tls_check *check,
-                       struct inf_error *err);
 
 /* Callbacks for the SSL_CTX: the verdict over each certificate, and "the server asks who we are".
  */

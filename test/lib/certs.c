@@ -41,6 +41,8 @@ static void set_extensions(X509 *x, const struct cert_spec *spec)
     X509V3_set_ctx(&ctx, spec->issuer ? spec->issuer->x509 : x, x, NULL, NULL, 0);
     if (spec->ca)
         add_extension(x, &ctx, NID_basic_constraints, "critical,CA:TRUE");
+    if (spec->usage)
+        add_extension(x, &ctx, NID_ext_key_usage, spec->usage);
     if (spec->sans)
         add_extension(x, &ctx, NID_subject_alt_name, spec->sans);
 }

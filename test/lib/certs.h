@@ -17,6 +17,7 @@ struct cert_spec {
     const char *cn;
     const char *sans;          /* "DNS:localhost,IP:127.0.0.1"; NULL: none */
     const struct cert *issuer; /* NULL: signed by itself */
+    const char *usage;         /* "serverAuth,clientAuth"; NULL: any */
     bool ca;
     int from_days, to_days; /* both 0: from a year before to a year after */
 };

@@ -6,8 +6,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -118,6 +120,33 @@ static void a_certificate_without_names_is_for_no_server(void **state)
     expect_outcome(state, &(struct tls_plan){.host = "127.0.0.1", .server = cert},
                    "certificate of 127.0.0.1:6443 is for no server (subject 'CN=server'); not for "
                    "127.0.0.1");
+    expect_outcome(state, &(struct tls_plan){.host = "server", .server = cert},
+                   "certificate of server:6443 is for no server (subject 'CN=server'); not for "
+                   "server"); /* as kubectl: a subject is no name */
+    cert_free(cert);
+    cert = signed_cert(state, "email:admin@example.com,URI:https://example.com", 0, 0);
+    expect_outcome(state, &(struct tls_plan){.host = "example.com", .server = cert},
+                   "certificate of example.com:6443 is for no server (subject 'CN=server'); not "
+                   "for example.com");
+    cert_free(cert);
+}
+
+static void an_address_as_dns_name_counts_for_nothing(void **state)
+{
+    struct cert *cert = signed_cert(state, "DNS:10.0.0.1,DNS:::1,DNS:localhost", 0, 0);
+    expect_outcome(state, &(struct tls_plan){.host = "10.0.0.1", .server = cert},
+                   "certificate of 10.0.0.1:6443 is for 10.0.0.1 (as a DNS name, which covers no "
+                   "address), ::1 (as a DNS name, which covers no address), localhost; not for "
+                   "10.0.0.1");
+    expect_outcome(state, &(struct tls_plan){.server = cert}, "");
+    cert_free(cert);
+}
+
+static void a_name_full_of_control_bytes_is_cleaned(void **state)
+{
+    struct cert *cert = signed_cert(state, "DNS:a\x1b[2Jb\x7f\xc3", 0, 0);
+    expect_outcome(state, &(struct tls_plan){.server = cert},
+                   "certificate of localhost:6443 is for a?[2Jb??; not for localhost");
     cert_free(cert);
 }
 
@@ -177,6 +206,21 @@ static void an_authority_need_not_be_a_root(void **state)
     expect_outcome(state, &(struct tls_plan){.server = cert, .ca = middle}, "");
     cert_free(cert);
     cert_free(middle);
+}
+
+static void a_certificate_of_another_kind_is_told(void **state)
+{
+    const struct tls_certs *certs = *state;
+    struct cert *client = cert_make(&(struct cert_spec){
+        .cn = "client", .sans = "DNS:localhost", .usage = "clientAuth", .issuer = certs->ca});
+    struct cert *by_server =
+        cert_make(&(struct cert_spec){.cn = "x", .sans = "DNS:localhost", .issuer = certs->server});
+    expect_outcome(state, &(struct tls_plan){.server = client},
+                   "certificate of localhost:6443: unsuitable certificate purpose");
+    expect_outcome(state, &(struct tls_plan){.server = by_server, .middle = certs->server},
+                   "certificate of localhost:6443: invalid CA certificate");
+    cert_free(by_server);
+    cert_free(client);
 }
 
 static void who_asked_to_trust_anybody_does(void **state)
@@ -243,6 +287,53 @@ static void the_server_is_asked_for_by_name_but_never_by_address(void **state)
         assert_string_equal(w.peer.sni, rows[i].sni);
         assert_string_equal(w.peer.alpn, "\x08http/1.1");
         assert_string_equal(w.pipe->host, rows[i].host);
+        tls_world_done(&w);
+    }
+}
+
+static void a_protocol_that_was_not_offered_is_refused(void **state)
+{
+    expect_outcome(state, &(struct tls_plan){.protocol = "http/1.1"}, "");
+    expect_outcome(state, &(struct tls_plan){.protocol = "h2"},
+                   "localhost:6443 picked protocol 'h2'; only http/1.1 was offered (ALPN)");
+    expect_outcome(state, &(struct tls_plan){.protocol = "http/1.0"},
+                   "localhost:6443 picked protocol 'http/1.0'; only http/1.1 was offered (ALPN)");
+    expect_outcome(state, &(struct tls_plan){.protocol = "\n"},
+                   "localhost:6443 picked protocol '?'; only http/1.1 was offered (ALPN)");
+}
+
+static void every_alert_becomes_a_sentence(void **state)
+{
+    static const struct {
+        char alert;
+        const char *said;
+    } rows[] = {
+        {40, "TLS with localhost:6443: sslv3 alert handshake failure"},
+        {42, "localhost:6443 does not accept our client certificate"},
+        {43, "localhost:6443 does not accept our client certificate"},
+        {44, "localhost:6443 says that our client certificate is revoked"},
+        {45, "localhost:6443 says that our client certificate expired"},
+        {46, "localhost:6443 does not accept our client certificate"},
+        {48, "localhost:6443 does not know who signed our client certificate"},
+        {49, "localhost:6443 does not accept our client certificate"},
+        {70, "localhost:6443 does not speak TLS 1.2 or newer"},
+        {80, "TLS with localhost:6443: tlsv1 alert internal error"},
+        {112, "localhost:6443 serves no host of the name we ask for"},
+        {116, "localhost:6443 asks for a client certificate; set client-certificate and "
+              "client-key"},
+        {120, "localhost:6443 does not speak HTTP/1.1 (ALPN)"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char record[] = {21, 3, 3, 0, 2, 2, rows[i].alert};
+        struct tls_world w;
+        tls_world_init(&w, *state, &(struct tls_plan){.no_peer = true});
+        sim_run(&w.sim);
+        pipe_send(w.pipe, record, sizeof(record));
+        pipe_end(w.pipe, INF_EEOF, "FIN");
+        sim_run(&w.sim);
+        assert_int_equal(w.reader.ended, 1);
+        assert_string_equal(w.reader.why.text, rows[i].said);
+        assert_int_equal(w.reader.why.code, INF_ETLS);
         tls_world_done(&w);
     }
 }
@@ -322,13 +413,38 @@ static void several_authorities_and_a_chain_are_fine(void **state)
     free(both);
 }
 
+/* A connection with the system's authorities, which are those in a file that names @cert. */
+static char *outcome_with_system(const struct tls_certs *certs, const struct cert *cert)
+{
+    char path[] = "/tmp/test_tls_check.XXXXXX", *said;
+    FILE *file = fdopen(mkstemp(path), "w");
+    struct tls_world w;
+    assert_true(fputs(cert->pem, file) >= 0 && fclose(file) == 0);
+    setenv("SSL_CERT_FILE", path, 1); /* as OpenSSL's users know it */
+    tls_world_init(&w, certs, &(struct tls_plan){0});
+    tls_context_unref(w.context);
+    w.context = tls_context_new(&(struct tls_settings){.ca_pem = NULL}, NULL);
+    assert_non_null(w.context);
+    unsetenv("SSL_CERT_FILE");
+    unlink(path);
+    tls_world_again(&w, &(struct tls_plan){0});
+    sim_run(&w.sim);
+    said = xstrdup(w.reader.ended ? w.reader.why.text : "");
+    assert_int_equal(w.reader.opened, !w.reader.ended);
+    tls_world_done(&w);
+    return said;
+}
+
 static void without_authorities_the_system_s_are_used(void **state)
 {
-    struct inf_error err;
-    struct tls_context *context = tls_context_new(&(struct tls_settings){0}, &err);
-    (void)state;
-    assert_non_null(context);
-    tls_context_unref(context);
+    const struct tls_certs *certs = *state;
+    char *said = outcome_with_system(certs, certs->ca);
+    assert_string_equal(said, "");
+    free(said);
+    said = outcome_with_system(certs, certs->other_ca);
+    assert_string_equal(said, "certificate of localhost:6443 is signed by unknown authority "
+                              "'CN=test-ca'; set certificate-authority");
+    free(said);
 }
 
 int main(void)
@@ -340,11 +456,14 @@ int main(void)
         cmocka_unit_test(a_wildcard_covers_one_whole_label),
         cmocka_unit_test(a_long_list_of_names_is_cut),
         cmocka_unit_test(a_certificate_without_names_is_for_no_server),
+        cmocka_unit_test(an_address_as_dns_name_counts_for_nothing),
+        cmocka_unit_test(a_name_full_of_control_bytes_is_cleaned),
         cmocka_unit_test(an_expired_certificate_is_refused_by_the_clock_of_the_seam),
         cmocka_unit_test(an_expired_authority_is_named),
         cmocka_unit_test(an_unknown_authority_is_refused_and_named),
         cmocka_unit_test(a_self_signed_server_is_refused_unless_it_is_trusted_itself),
         cmocka_unit_test(an_authority_need_not_be_a_root),
+        cmocka_unit_test(a_certificate_of_another_kind_is_told),
         cmocka_unit_test(who_asked_to_trust_anybody_does),
         cmocka_unit_test(an_empty_server_name_is_refused_not_taken_for_any),
         cmocka_unit_test(a_client_certificate_is_shown_when_asked_for),
@@ -352,6 +471,8 @@ int main(void)
         cmocka_unit_test(a_client_certificate_the_server_does_not_know_is_told),
         cmocka_unit_test(an_expired_client_certificate_is_told),
         cmocka_unit_test(the_server_is_asked_for_by_name_but_never_by_address),
+        cmocka_unit_test(a_protocol_that_was_not_offered_is_refused),
+        cmocka_unit_test(every_alert_becomes_a_sentence),
         cmocka_unit_test(unusable_authorities_are_told),
         cmocka_unit_test(an_unusable_client_certificate_is_told),
         cmocka_unit_test(several_authorities_and_a_chain_are_fine),
