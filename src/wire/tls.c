@@ -158,6 +158,15 @@ static void tls_offer_record(struct tls *t, const char *bytes, size_t len)
         stream_resume(t->lower);
 }
 
+/* SSL_MODE_RELEASE_BUFFERS misses one case: a TLS 1.3 ticket has OpenSSL 3.0 make a buffer of 16 KB
+ * for an answer that it never writes. Not within a record ("RB" is "read body"): versions without
+ * the fix of CVE-2024-4741 would lose what they have of it. */
+static void tls_release_buffers(struct tls *t)
+{
+    if (strcmp(SSL_rstate_string(t->ssl), "RH") == 0)
+        SSL_free_buffers(t->ssl);
+}
+
 /* The next record into the context's buffer. 0: there is none for now; then the state says if there
  * ever will be. */
 static size_t tls_decrypt(struct tls *t)
@@ -168,7 +177,9 @@ static size_t tls_decrypt(struct tls *t)
     error = SSL_get_error(t->ssl, n);
     if (error == SSL_ERROR_ZERO_RETURN)
         tls_peer_is_done(t);
-    else if (error != SSL_ERROR_NONE && error != SSL_ERROR_WANT_READ)
+    else if (error == SSL_ERROR_WANT_READ)
+        tls_release_buffers(t);
+    else if (error != SSL_ERROR_NONE)
         tls_fail(t);
     tls_flush(t); /* it may have answered a key update */
     return n > 0 ? (size_t)n : 0;
