@@ -1,0 +1,202 @@
+/*
+ * test_tls_cut.c - the conversation with the server, split or ended after every single byte of it,
+ * in both directions.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "tls_world.h"
+
+enum cut {
+    SPLIT,      /* the server's bytes after the first `limit` come a tick later */
+    END_READS,  /* and never: the server is gone */
+    END_WRITES, /* the server is gone when it has read `limit` bytes of ours */
+};
+
+struct cut_world {
+    struct tls_world w;
+    enum cut cut;
+    size_t limit;
+    size_t n_read, n_written; /* by us, so far */
+    struct buf later;
+    char host[32]; /* a new one for each conversation: no session is known for it */
+    int serial;
+};
+
+static struct cut_world *cut_world_of(struct pipe *pipe)
+{
+    return container_of((struct tls_peer *)pipe->peer, struct cut_world, w.peer);
+}
+
+/* Takes from the end of @bytes what goes beyond the limit, now that they are @total in all. */
+static void shorten(struct buf *bytes, size_t total, size_t limit, struct buf *rest)
+{
+    size_t beyond = total > limit ? total - limit : 0;
+    if (beyond > bytes->len)
+        beyond = bytes->len;
+    bytes->len -= beyond;
+    if (rest && beyond)
+        buf_put(rest, bytes->bytes + bytes->len, beyond);
+}
+
+static void on_tick_split(struct pipe *pipe)
+{
+    struct cut_world *c = cut_world_of(pipe);
+    size_t before = pipe->to_read.len;
+    bool first = c->n_read <= c->limit;
+    if (c->later.len)
+        pipe_send(pipe, c->later.bytes, c->later.len);
+    buf_clear(&c->later);
+    tls_peer_on_tick(pipe);
+    c->n_read += pipe->to_read.len - before;
+    if (first)
+        shorten(&pipe->to_read, c->n_read, c->limit, &c->later);
+}
+
+static void on_tick_end_reads(struct pipe *pipe)
+{
+    struct cut_world *c = cut_world_of(pipe);
+    size_t before = pipe->to_read.len;
+    tls_peer_on_tick(pipe);
+    c->n_read += pipe->to_read.len - before;
+    if (c->n_read < c->limit || pipe->ending)
+        return;
+    shorten(&pipe->to_read, c->n_read, c->limit, NULL);
+    pipe_end(pipe, INF_EEOF, "FIN");
+}
+
+static void on_tick_end_writes(struct pipe *pipe)
+{
+    struct cut_world *c = cut_world_of(pipe);
+    c->n_written += pipe->written.len;
+    shorten(&pipe->written, c->n_written, c->limit, NULL);
+    tls_peer_on_tick(pipe);
+    if (c->n_written >= c->limit && !pipe->ending)
+        pipe_end(pipe, INF_ENET, "connection reset");
+}
+
+/* A conversation that is cut at @limit; with a session of another one, if it is to be @resumed. */
+static void converse(struct cut_world *c, size_t limit, bool resumed)
+{
+    static void (*const on_tick[])(struct pipe *) = {
+        [SPLIT] = on_tick_split,
+        [END_READS] = on_tick_end_reads,
+        [END_WRITES] = on_tick_end_writes,
+    };
+    c->limit = limit;
+    c->n_read = c->n_written = 0;
+    snprintf(c->host, sizeof(c->host), "n%d.example.com", c->serial++);
+    tls_world_again(&c->w, &(struct tls_plan){.host = c->host});
+    if (resumed) {
+        sim_run(&c->w.sim);
+        tls_world_again(&c->w, &(struct tls_plan){.host = c->host});
+    }
+    c->w.pipe->on_tick = on_tick[c->cut];
+    reader_write(&c->w.reader, "ping", 4);
+    tls_peer_send(&c->w.peer, "pong", 4);
+    sim_run(&c->w.sim);
+    sim_run(&c->w.sim); /* a part of no bytes looks like rest */
+}
+
+/* How many bytes there are to cut between, give or take two: signatures differ in length. */
+static size_t length(struct cut_world *c, bool resumed)
+{
+    converse(c, SIZE_MAX, resumed);
+    assert_int_equal(c->w.reader.got.len, 4);
+    assert_int_equal(c->w.peer.resumed, resumed);
+    return c->cut == END_WRITES ? c->n_written : c->n_read;
+}
+
+static void expect_whole(struct cut_world *c)
+{
+    const struct reader *r = &c->w.reader;
+    assert_int_equal(r->opened, 1);
+    assert_int_equal(r->ended, 0);
+    assert_int_equal(r->got.len, 4);
+    assert_memory_equal(r->got.bytes, "pong", 4);
+    assert_int_equal(c->w.peer.received.len, 4);
+}
+
+/* The end, also if the conversation was over before the limit. */
+static void expect_end(struct cut_world *c, int code, const char *text)
+{
+    if (!c->w.pipe->ending)
+        pipe_end(c->w.pipe, code, text);
+    sim_run(&c->w.sim);
+    assert_int_equal(c->w.reader.ended, 1);
+}
+
+static void expect_cut(struct cut_world *c)
+{
+    const struct reader *r = &c->w.reader;
+    char text[128];
+    expect_end(c, INF_EEOF, "FIN");
+    snprintf(text, sizeof(text),
+             r->opened ? "%s:6443: connection closed without TLS close"
+                       : "%s:6443 closed the connection during the TLS handshake",
+             c->host);
+    assert_string_equal(r->why.text, text);
+    assert_int_equal(r->why.code, r->opened ? INF_ECUT : INF_ENET);
+    assert_true(r->got.len == 0 || r->opened);
+}
+
+static void expect_reset(struct cut_world *c)
+{
+    const struct reader *r = &c->w.reader;
+    expect_end(c, INF_ENET, "connection reset");
+    assert_string_equal(r->why.text, "connection reset");
+    assert_int_equal(r->why.code, INF_ENET);
+}
+
+static void cut_everywhere(const struct tls_certs *certs, enum cut cut, bool resumed,
+                           void (*expect)(struct cut_world *c))
+{
+    for (int tls12 = 0; tls12 <= 1; tls12++) {
+        const struct tls_plan plan = {.tls12 = tls12};
+        struct cut_world c = {.cut = cut};
+        size_t len;
+        tls_world_init(&c.w, certs, &plan);
+        len = length(&c, resumed);
+        assert_in_range(len, 100, 4000);
+        for (size_t limit = 0; limit < len; limit++) {
+            converse(&c, limit, resumed);
+            expect(&c);
+        }
+        tls_world_done(&c.w);
+        buf_free(&c.later);
+    }
+}
+
+/* Full handshakes arrive byte by byte, and in other parts, in test_tls.c. */
+static void the_server_s_bytes_may_be_split_anywhere(void **state)
+{
+    cut_everywhere(*state, SPLIT, true, expect_whole);
+}
+
+static void a_server_that_leaves_is_told_wherever_it_was(void **state)
+{
+    cut_everywhere(*state, END_READS, false, expect_cut);
+}
+
+static void a_server_that_stops_listening_is_told_wherever_it_was(void **state)
+{
+    cut_everywhere(*state, END_WRITES, false, expect_reset);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_server_s_bytes_may_be_split_anywhere),
+        cmocka_unit_test(a_server_that_leaves_is_told_wherever_it_was),
+        cmocka_unit_test(a_server_that_stops_listening_is_told_wherever_it_was),
+    };
+    return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
+}
