@@ -1,5 +1,6 @@
 #include "loop/loop.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -155,6 +156,19 @@ void loop_drop(struct loop *loop)
 {
     if (--loop->kept == 0 && loop->on_closed)
         loop_wake(&loop->clock);
+}
+
+static void on_discarded(uv_handle_t *handle)
+{
+    loop_drop(handle->data);
+    free(handle);
+}
+
+void loop_discard(struct loop *loop, uv_handle_t *handle)
+{
+    loop_keep(loop);
+    handle->data = loop;
+    uv_close(handle, on_discarded);
 }
 
 static void on_handle_closed(uv_handle_t *handle)

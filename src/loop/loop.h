@@ -66,4 +66,8 @@ void loop_again(struct loop *loop, struct again *again);
 void loop_keep(struct loop *loop);
 void loop_drop(struct loop *loop);
 
+/* Closes @handle, whose memory is an allocation of its own, and frees it when libuv lets go of it.
+ * Its `data` is used for that. */
+void loop_discard(struct loop *loop, uv_handle_t *handle);
+
 #endif

@@ -1,25 +1,24 @@
 /*
  * tcp.c - a TCP connection as a stream.
  *
- * The happy path: resolve the name (an address needs no resolving), connect to the first address,
- * open; each read goes into the loop's one buffer and straight to the user.
+ * The happy path: resolve the name (an address needs no resolving), connect to the address that
+ * answers first, open; each read goes into the loop's one buffer and straight to the user.
  *
  * A user that takes less than it was given: the rest is copied to `kept`, reading stops, and the
  * rest is offered again in the next tick, then reading goes on. The same call without bytes is what
  * resume() promises.
  *
- * What can go wrong: no such name, nobody answers (then the next address is tried, until none is
- * left), reset, end. Each is told once, by on_end, after every byte was taken.
+ * What can go wrong: no such name, none of its addresses answers, reset, end. Each is told once, by
+ * on_end, after every byte was taken.
  *
- * The handle, a write and a name lookup can outlive close(): each holds a reference, and the last
- * one to go buries.
+ * A write and a name lookup can outlive close(): each holds a reference, and the last one to go
+ * buries.
  */
 #include "loop/tcp.h"
 
 #include <assert.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,32 +27,29 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "loop/race.h"
 
 enum {
     KEEPALIVE_S = 30,            /* a dead peer is noticed though nothing is sent */
     USER_TIMEOUT_MS = 30 * 1000, /* and one that does not acknowledge, too */
-    TRY_MS = 10 * 1000,          /* one address may take so long before the next is tried */
 };
 
 struct tcp {
     struct stream stream;
     struct loop *loop;
     char *peer; /* host:port, for messages */
-    int refs;   /* the user, the handle, a lookup, each write */
+    int refs;   /* the user, a lookup, each write */
     struct corpse corpse;
 
     uv_getaddrinfo_t lookup;
-    struct addrinfo *addresses;
-    struct addrinfo *next_address;
-    uv_tcp_t handle;
-    uv_connect_t connect;
-    struct timer patience; /* for the address that is being tried */
-    struct buf unsent;     /* written before the connection was open */
+    struct race race;
+    uint16_t port;
+    uv_tcp_t *handle;  /* NULL: not connected yet */
+    struct buf unsent; /* written before the connection was open */
 
     struct again again;
     struct buf kept; /* bytes the user did not take yet */
     struct inf_error end;
-    bool connected;
     bool reading;
     bool owed;   /* a call to on_bytes, even without bytes */
     bool paused; /* by the user */
@@ -74,8 +70,6 @@ static void tcp_bury(struct corpse *corpse)
 {
     struct tcp *t = container_of(corpse, struct tcp, corpse);
     loop_drop(t->loop);
-    if (t->addresses)
-        uv_freeaddrinfo(t->addresses);
     buf_free(&t->kept);
     buf_free(&t->unsent);
     free(t->peer);
@@ -87,18 +81,6 @@ static void tcp_unref(struct tcp *t)
 {
     if (--t->refs == 0)
         clock_bury(&t->loop->clock, &t->corpse, tcp_bury);
-}
-
-static void on_handle_closed(uv_handle_t *handle)
-{
-    tcp_unref(container_of(handle, struct tcp, handle));
-}
-
-/* `handle.data` is set while there is a handle to close. */
-static void close_handle(struct tcp *t, uv_close_cb on_closed)
-{
-    t->handle.data = NULL;
-    uv_close((uv_handle_t *)&t->handle, on_closed);
 }
 
 /* ---- bytes to the user ---- */
@@ -146,11 +128,11 @@ static void tcp_on_again(struct again *again)
         loop_again(t->loop, &t->again); /* in the next tick, then */
         return;
     }
-    if (t->connected && (t->kept.len || t->owed))
+    if (t->handle && (t->kept.len || t->owed))
         offer(t, t->kept.bytes, t->kept.len);
     if (t->closed || t->paused)
         return;
-    if (t->ended && !t->kept.len && (!t->owed || !t->connected)) {
+    if (t->ended && !t->kept.len && (!t->owed || !t->handle)) {
         t->told = true;
         t->stream.user->ops->on_end(t->stream.user, &t->end);
         return;
@@ -160,14 +142,14 @@ static void tcp_on_again(struct again *again)
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 {
-    struct tcp *t = container_of(handle, struct tcp, handle);
+    struct tcp *t = handle->data;
     (void)suggested;
     *ret_buf = uv_buf_init(t->loop->read_buffer, sizeof(t->loop->read_buffer));
 }
 
 static void on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
 {
-    struct tcp *t = container_of(handle, struct tcp, handle);
+    struct tcp *t = handle->data;
     if (n > 0)
         offer(t, buf->base, (size_t)n);
     else if (n == UV_EOF)
@@ -182,13 +164,13 @@ static void on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
 static void read_or_not(struct tcp *t)
 {
     bool busy = clock_over_budget(&t->loop->clock);
-    bool want = t->connected && !t->paused && !t->ended && !t->kept.len && !busy;
+    bool want = t->handle && !t->paused && !t->ended && !t->kept.len && !busy;
     if (want && !t->reading)
-        uv_read_start((uv_stream_t *)&t->handle, on_alloc, on_read);
+        uv_read_start((uv_stream_t *)t->handle, on_alloc, on_read);
     if (!want && t->reading)
-        uv_read_stop((uv_stream_t *)&t->handle);
+        uv_read_stop((uv_stream_t *)t->handle);
     t->reading = want;
-    if (busy && t->connected && !t->paused && !t->ended)
+    if (busy && t->handle && !t->paused && !t->ended)
         loop_again(t->loop, &t->again);
 }
 
@@ -213,7 +195,7 @@ static void send_bytes(struct tcp *t, const char *bytes, size_t len)
     memcpy(w->bytes, bytes, len);
     w->tcp = t;
     all = uv_buf_init(w->bytes, (unsigned)len);
-    rc = uv_write(&w->request, (uv_stream_t *)&t->handle, &all, 1, on_written);
+    rc = uv_write(&w->request, (uv_stream_t *)t->handle, &all, 1, on_written);
     if (rc < 0) {
         free(w);
         end(t, INF_ENET, "sending failed", uv_strerror(rc));
@@ -227,7 +209,7 @@ static void tcp_write(struct stream *stream, const char *bytes, size_t len)
     struct tcp *t = container_of(stream, struct tcp, stream);
     if (t->ended || !len)
         return;
-    if (t->connected)
+    if (t->handle)
         send_bytes(t, bytes, len);
     else
         buf_put(&t->unsent, bytes, len);
@@ -235,22 +217,21 @@ static void tcp_write(struct stream *stream, const char *bytes, size_t len)
 
 /* ---- connecting ---- */
 
-static void try_next_address(struct tcp *t, const char *why);
-
 static void set_socket_options(struct tcp *t)
 {
     int fd, ms = USER_TIMEOUT_MS;
-    uv_tcp_nodelay(&t->handle, 1);
-    uv_tcp_keepalive(&t->handle, 1, KEEPALIVE_S);
-    if (uv_fileno((uv_handle_t *)&t->handle, &fd) == 0)
+    uv_tcp_nodelay(t->handle, 1);
+    uv_tcp_keepalive(t->handle, 1, KEEPALIVE_S);
+    if (uv_fileno((uv_handle_t *)t->handle, &fd) == 0)
         setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 }
 
-static void opened(struct tcp *t)
+static void on_won(struct race *race, uv_tcp_t *handle)
 {
-    timer_stop(&t->loop->clock, &t->patience);
+    struct tcp *t = container_of(race, struct tcp, race);
+    t->handle = handle;
+    t->handle->data = t;
     set_socket_options(t);
-    t->connected = true;
     if (t->unsent.len)
         send_bytes(t, t->unsent.bytes, t->unsent.len);
     buf_free(&t->unsent);
@@ -259,87 +240,33 @@ static void opened(struct tcp *t)
         loop_again(t->loop, &t->again); /* reads from now on */
 }
 
-static void on_connected(uv_connect_t *request, int status)
+static void on_lost(struct race *race, const char *why)
 {
-    struct tcp *t = container_of(request, struct tcp, connect);
-    if (t->closed || t->ended || status == UV_ECANCELED)
-        return; /* closed, or too late, or given up for the next address */
-    if (status < 0)
-        try_next_address(t, uv_strerror(status));
-    else
-        opened(t);
+    end(container_of(race, struct tcp, race), INF_ENET, "can't connect", why);
 }
 
-/* A handle that failed can't connect again: it is closed, and the next address begins in its close
- * callback. */
-static void on_handle_closed_try_next(uv_handle_t *handle)
-{
-    struct tcp *t = container_of(handle, struct tcp, handle);
-    if (!t->closed)
-        try_next_address(t, NULL);
-    tcp_unref(t);
-}
-
-static void connect_to(struct tcp *t, const struct sockaddr *address)
-{
-    int rc = uv_tcp_init(t->loop->uv, &t->handle);
-    if (rc == 0) {
-        t->handle.data = t;
-        t->refs++;
-        rc = uv_tcp_connect(&t->connect, &t->handle, address, on_connected);
-    }
-    if (rc < 0)
-        try_next_address(t, uv_strerror(rc));
-    else
-        timer_start(&t->loop->clock, &t->patience, TRY_MS);
-}
-
-/* @why the last one failed; NULL: its handle is gone now and the next may begin. */
-static void try_next_address(struct tcp *t, const char *why)
-{
-    struct addrinfo *address = t->next_address;
-    timer_stop(&t->loop->clock, &t->patience);
-    if (!address) {
-        end(t, INF_ENET, "can't connect", why);
-        return;
-    }
-    if (t->handle.data) {
-        close_handle(t, on_handle_closed_try_next);
-        return;
-    }
-    t->next_address = address->ai_next;
-    connect_to(t, address->ai_addr);
-}
-
-static void on_impatience(struct timer *timer)
-{
-    try_next_address(container_of(timer, struct tcp, patience), "no answer");
-}
-
-static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *addresses)
+static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *answer)
 {
     struct tcp *t = container_of(request, struct tcp, lookup);
+    struct addresses addresses;
     t->lookup.data = NULL;
-    t->addresses = addresses;
-    t->next_address = addresses;
     if (!t->closed) {
+        addresses_from_answer(&addresses, answer);
         if (status < 0)
             end(t, INF_ENET, "can't resolve the name", uv_strerror(status));
         else
-            try_next_address(t, NULL);
+            race_start(&t->race, &addresses, t->port);
     }
+    uv_freeaddrinfo(answer);
     tcp_unref(t);
 }
 
 /* An address goes the same way as a name: resolving it asks nobody. `lookup.data` is set while it
  * is under way. */
-static void look_up(struct tcp *t, const char *host, uint16_t port)
+static void look_up(struct tcp *t, const char *host)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    char service[8];
-    int rc;
-    snprintf(service, sizeof(service), "%u", port);
-    rc = uv_getaddrinfo(t->loop->uv, &t->lookup, on_looked_up, host, service, &hints);
+    int rc = uv_getaddrinfo(t->loop->uv, &t->lookup, on_looked_up, host, NULL, &hints);
     if (rc < 0) {
         end(t, INF_ENET, "can't resolve the name", uv_strerror(rc));
         return;
@@ -355,7 +282,7 @@ static void tcp_pause(struct stream *stream)
     struct tcp *t = container_of(stream, struct tcp, stream);
     t->paused = true;
     if (t->reading)
-        uv_read_stop((uv_stream_t *)&t->handle);
+        uv_read_stop((uv_stream_t *)t->handle);
     t->reading = false;
 }
 
@@ -373,11 +300,11 @@ static void tcp_close(struct stream *stream)
     assert(!t->closed);
     t->closed = true;
     list_remove(&t->again.node);
-    timer_stop(&t->loop->clock, &t->patience);
+    race_stop(&t->race);
     if (t->lookup.data)
         uv_cancel((uv_req_t *)&t->lookup);
-    if (t->handle.data)
-        close_handle(t, on_handle_closed);
+    if (t->handle)
+        loop_discard(t->loop, (uv_handle_t *)t->handle);
     tcp_unref(t);
 }
 
@@ -399,9 +326,12 @@ static struct stream *tcp_dial(struct dialer *dialer, const char *host, uint16_t
     t->refs = 1;
     t->again.run = tcp_on_again;
     list_init(&t->again.node);
-    t->patience.fire = on_impatience;
+    race_init(&t->race, t->loop);
+    t->race.on_won = on_won;
+    t->race.on_lost = on_lost;
+    t->port = port;
     loop_keep(t->loop);
-    look_up(t, host, port);
+    look_up(t, host);
     return &t->stream;
 }
 

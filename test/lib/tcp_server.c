@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -120,5 +121,17 @@ int port_that_refuses(const char *ip, uint16_t port, uint16_t *ret_port)
     assert_int_equal(bind(fd, (const struct sockaddr *)&wanted, sizeof(wanted)), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&bound, &len), 0);
     *ret_port = port_of(&bound);
+    return fd;
+}
+
+int port_that_is_silent(const char *ip, uint16_t port, uint16_t *ret_port)
+{
+    struct sockaddr_in to;
+    int filler = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = port_that_refuses(ip, port, ret_port);
+    assert_int_equal(listen(fd, 0), 0); /* room for one */
+    assert_int_equal(uv_ip4_addr(ip, *ret_port, &to), 0);
+    assert_int_equal(connect(filler, (const struct sockaddr *)&to, sizeof(to)), 0);
+    close(filler); /* its connection stays in the queue: nobody accepts it */
     return fd;
 }

@@ -37,4 +37,8 @@ void tcp_server_close(struct tcp_server *s); /* all that is still open */
  * caller closes it. */
 int port_that_refuses(const char *ip, uint16_t port, uint16_t *ret_port);
 
+/* A socket that listens and whose queue is full: whoever connects hears nothing. The same otherwise.
+ */
+int port_that_is_silent(const char *ip, uint16_t port, uint16_t *ret_port);
+
 #endif

@@ -4,12 +4,15 @@
  * The reader (lib/reader.h) checks the rules of seam/stream.h in every callback; the tests tell the
  * stories. How it goes wrong before it is open, and closing at each moment, are in test_tcp_dial.c.
  */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 
@@ -90,6 +93,36 @@ static void test_close_lets_the_peer_see_the_end(void **state)
     RUN_UNTIL(&w->rl, w->server.got.len == 3);
     reader_close(&w->reader);
     RUN_UNTIL(&w->rl, w->server.ended);
+}
+
+/* The descriptor of the stream's socket: the one whose peer is the server. */
+static int socket_of(const struct tcp_world *w)
+{
+    struct sockaddr_in peer;
+    socklen_t len = sizeof(peer);
+    for (int fd = 0; fd < 1024; fd++)
+        if (getpeername(fd, (struct sockaddr *)&peer, &len) == 0 && peer.sin_family == AF_INET &&
+            ntohs(peer.sin_port) == w->server.port)
+            return fd;
+    return -1;
+}
+
+static int option_of(int fd, int level, int option)
+{
+    int value = -1;
+    socklen_t len = sizeof(value);
+    assert_int_equal(getsockopt(fd, level, option, &value, &len), 0);
+    return value;
+}
+
+static void test_a_dead_peer_will_be_noticed(void **state)
+{
+    struct tcp_world *w = opened(state);
+    int fd = socket_of(w);
+    assert_int_equal(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+    assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+    assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 30000);
+    assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 1);
 }
 
 /* ---- a user that takes its time ---- */
@@ -359,6 +392,7 @@ int main(void)
         CASE(test_written_before_open_goes_first),
         CASE(test_megabytes_there_and_back),
         CASE(test_close_lets_the_peer_see_the_end),
+        CASE(test_a_dead_peer_will_be_noticed),
         CASE(test_takes_all),
         CASE(test_takes_one_byte_a_time),
         CASE(test_takes_seven_bytes_a_time),
