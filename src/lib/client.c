@@ -170,5 +170,6 @@ void inf_client_close(struct inf_client *client)
         return;
     informer_close_all(client);
     queue_close_all(client);
+    tcp_dialer_close(&client->tcp_dialer);
     loop_close(&client->loop, client_on_closed);
 }

@@ -2,8 +2,9 @@
 
 #include <assert.h>
 #include <netdb.h>
-#include <stdbool.h>
 #include <string.h>
+
+#include <uv.h>
 
 /* The first one of @family, from @at on. */
 static const struct addrinfo *next_of(int family, const struct addrinfo *at)
@@ -32,6 +33,16 @@ void addresses_from_answer(struct addresses *ret, const struct addrinfo *answer)
         }
         turn = !turn;
     }
+}
+
+bool addresses_from_literal(struct addresses *ret, const char *host)
+{
+    union address address;
+    if (uv_ip4_addr(host, 0, &address.v4) < 0 && uv_ip6_addr(host, 0, &address.v6) < 0)
+        return false;
+    ret->count = 1;
+    ret->list[0] = address;
+    return true;
 }
 
 void address_set_port(union address *address, uint16_t port)

@@ -5,6 +5,7 @@
 #define LOOP_ADDRESS_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -32,6 +33,9 @@ struct addresses {
  * which is the one that works where the first does not.
  */
 void addresses_from_answer(struct addresses *ret, const struct addrinfo *answer);
+
+/* "10.0.0.1", "::1", "fe80::1%eth0". False, and nothing set, if @host is none of these but a name. */
+bool addresses_from_literal(struct addresses *ret, const char *host);
 
 void address_set_port(union address *address, uint16_t port);
 

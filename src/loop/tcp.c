@@ -11,8 +11,7 @@
  * What can go wrong: no such name, none of its addresses answers, reset, end. Each is told once, by
  * on_end, after every byte was taken.
  *
- * A write and a name lookup can outlive close(): each holds a reference, and the last one to go
- * buries.
+ * A write can outlive close(): it holds a reference, and the last one to go buries.
  */
 #include "loop/tcp.h"
 
@@ -38,10 +37,10 @@ struct tcp {
     struct stream stream;
     struct loop *loop;
     char *peer; /* host:port, for messages */
-    int refs;   /* the user, a lookup, each write */
+    int refs;   /* the user, each write */
     struct corpse corpse;
 
-    uv_getaddrinfo_t lookup;
+    struct resolving resolving;
     struct race race;
     uint16_t port;
     uv_tcp_t *handle;  /* NULL: not connected yet */
@@ -245,34 +244,15 @@ static void on_lost(struct race *race, const char *why)
     end(container_of(race, struct tcp, race), INF_ENET, "can't connect", why);
 }
 
-static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *answer)
+static void on_resolved(struct resolving *resolving, const struct addresses *addresses)
 {
-    struct tcp *t = container_of(request, struct tcp, lookup);
-    struct addresses addresses;
-    t->lookup.data = NULL;
-    if (!t->closed) {
-        addresses_from_answer(&addresses, answer);
-        if (status < 0)
-            end(t, INF_ENET, "can't resolve the name", uv_strerror(status));
-        else
-            race_start(&t->race, &addresses, t->port);
-    }
-    uv_freeaddrinfo(answer);
-    tcp_unref(t);
+    struct tcp *t = container_of(resolving, struct tcp, resolving);
+    race_start(&t->race, addresses, t->port);
 }
 
-/* An address goes the same way as a name: resolving it asks nobody. `lookup.data` is set while it
- * is under way. */
-static void look_up(struct tcp *t, const char *host)
+static void on_unresolved(struct resolving *resolving, const char *why)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    int rc = uv_getaddrinfo(t->loop->uv, &t->lookup, on_looked_up, host, NULL, &hints);
-    if (rc < 0) {
-        end(t, INF_ENET, "can't resolve the name", uv_strerror(rc));
-        return;
-    }
-    t->lookup.data = t;
-    t->refs++;
+    end(container_of(resolving, struct tcp, resolving), INF_ENET, "can't resolve the name", why);
 }
 
 /* ---- seam/stream.h ---- */
@@ -300,9 +280,8 @@ static void tcp_close(struct stream *stream)
     assert(!t->closed);
     t->closed = true;
     list_remove(&t->again.node);
+    resolve_stop(&t->resolving);
     race_stop(&t->race);
-    if (t->lookup.data)
-        uv_cancel((uv_req_t *)&t->lookup);
     if (t->handle)
         loop_discard(t->loop, (uv_handle_t *)t->handle);
     tcp_unref(t);
@@ -315,6 +294,16 @@ static const struct stream_ops tcp_ops = {
     .close = tcp_close,
 };
 
+static void prepare_connecting(struct tcp *t, struct tcp_dialer *dialer)
+{
+    resolving_init(&t->resolving, &dialer->resolver);
+    t->resolving.on_resolved = on_resolved;
+    t->resolving.on_unresolved = on_unresolved;
+    race_init(&t->race, t->loop);
+    t->race.on_won = on_won;
+    t->race.on_lost = on_lost;
+}
+
 static struct stream *tcp_dial(struct dialer *dialer, const char *host, uint16_t port,
                                struct stream_user *user)
 {
@@ -326,16 +315,20 @@ static struct stream *tcp_dial(struct dialer *dialer, const char *host, uint16_t
     t->refs = 1;
     t->again.run = tcp_on_again;
     list_init(&t->again.node);
-    race_init(&t->race, t->loop);
-    t->race.on_won = on_won;
-    t->race.on_lost = on_lost;
     t->port = port;
+    prepare_connecting(t, d);
     loop_keep(t->loop);
-    look_up(t, host);
+    resolve_start(&t->resolving, host);
     return &t->stream;
 }
 
 void tcp_dialer_init(struct tcp_dialer *dialer, struct loop *loop)
 {
     *dialer = (struct tcp_dialer){.dialer = {tcp_dial}, .loop = loop};
+    resolver_init(&dialer->resolver, loop);
+}
+
+void tcp_dialer_close(struct tcp_dialer *dialer)
+{
+    resolver_close(&dialer->resolver);
 }

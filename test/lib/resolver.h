@@ -12,6 +12,9 @@
  * copied; there is one such name at a time. */
 void resolver_set(const char *name, const char *addresses);
 
+/* How many lookups have begun since the program started. Ask when none is under way. */
+unsigned resolver_asked(void);
+
 /* Lookups wait from now on. */
 void resolver_hold(void);
 

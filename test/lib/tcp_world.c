@@ -28,6 +28,7 @@ int tcp_world_teardown(void **state)
 {
     struct tcp_world *w = *state;
     reader_done(&w->reader);
+    tcp_dialer_close(&w->dialer);
     tcp_server_close(&w->server);
     real_loop_done(&w->rl);
     free(w);
