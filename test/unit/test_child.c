@@ -1,0 +1,326 @@
+/*
+ * test_child.c - what a program is given, what it says, and how its end is told.
+ *
+ * How it is made to end, and closing at each moment, are in test_child_end.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "child_world.h"
+
+static void assert_end(const struct child_world *w, enum child_fate fate, int code, const char *how)
+{
+    assert_string_equal(w->runner.how, how);
+    assert_int_equal(w->runner.fate, fate);
+    assert_int_equal(w->runner.code, code);
+}
+
+/* @script says exactly this on stdout and ends well. */
+static void assert_says(struct child_world *w, const char *script, const char *output)
+{
+    child_world_run(w, script);
+    assert_string_equal(w->runner.errors.bytes, "");
+    assert_string_equal(w->runner.output.bytes, output);
+    assert_end(w, CHILD_EXITED, 0, "exit code 0");
+}
+
+/* ---- how it ends ---- */
+
+static void test_success(void **state)
+{
+    assert_says(*state, "echo hello", "hello\n");
+}
+
+static void test_an_exit_code(void **state)
+{
+    struct child_world *w = *state;
+    child_world_run(w, "echo half; echo sorry >&2; exit 3");
+    assert_end(w, CHILD_EXITED, 3, "exit code 3");
+    assert_string_equal(w->runner.output.bytes, "half\n");
+    assert_string_equal(w->runner.errors.bytes, "sorry\n");
+}
+
+static void test_a_signal(void **state)
+{
+    struct child_world *w = *state;
+    child_world_run(w, "kill -USR1 $$");
+    assert_end(w, CHILD_KILLED, SIGUSR1, "killed by SIGUSR1");
+}
+
+static void test_a_missing_program(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.argv = (const char *const[]){"no-such-program-anywhere", NULL};
+    child_world_spawn(w, &w->runner);
+    assert_int_equal(w->runner.ended, 0); /* never inside the call */
+    RUN_UNTIL(&w->rl, w->runner.ended);
+    assert_end(w, CHILD_UNSTARTED, ENOENT, "No such file or directory");
+}
+
+static void test_a_file_that_is_no_program(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.argv = (const char *const[]){"/dev/null", NULL};
+    child_world_spawn(w, &w->runner);
+    RUN_UNTIL(&w->rl, w->runner.ended);
+    assert_end(w, CHILD_UNSTARTED, EACCES, "Permission denied");
+}
+
+/* As a program does that waits for any child of its own. */
+static void test_somebody_else_waits_for_it(void **state)
+{
+    struct child_world *w = *state;
+    child_world_script(w, &w->runner, "echo gone; exit 3");
+    assert_true(waitpid(-1, NULL, 0) > 0);
+    RUN_UNTIL(&w->rl, w->runner.ended);
+    assert_end(w, CHILD_LOST, 0, "somebody else waited for it");
+    assert_string_equal(w->runner.output.bytes, "gone\n");
+}
+
+/* ---- what it is given ---- */
+
+static void test_stdin(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.input = STR("one\ntwo\n");
+    assert_says(w, "read a; read b; echo $b $a; cat", "two one\n");
+}
+
+static void test_stdin_without_anything(void **state)
+{
+    assert_says(*state, "cat; echo done", "done\n");
+}
+
+static void test_a_lot_of_stdin(void **state)
+{
+    struct child_world *w = *state;
+    size_t len = 1024 * 1024;
+    char *bytes = xmalloc(len);
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = (char)(i % 251);
+    w->spec.input = (struct str){bytes, len};
+    w->spec.output_max = len;
+    child_world_run(w, "cat");
+    assert_int_equal(w->runner.output.len, len);
+    assert_memory_equal(w->runner.output.bytes, bytes, len);
+    free(bytes);
+}
+
+static void test_stdin_that_nobody_reads(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.input = STR("unread");
+    assert_says(w, "exit 0", "");
+}
+
+static void test_environment(void **state)
+{
+    struct child_world *w = *state;
+    setenv("CHILD_TEST_KEPT", "kept", 1);
+    setenv("CHILD_TEST", "old", 1);
+    setenv("CHILD_TEST_LONGER", "too", 1); /* a name that only begins like it */
+    w->spec.env = (const char *const[]){"CHILD_TEST=new", "CHILD_TEST_ADDED=a=b", NULL};
+    assert_says(w,
+                "echo $CHILD_TEST_KEPT $CHILD_TEST $CHILD_TEST_LONGER $CHILD_TEST_ADDED; env | "
+                "grep -c ^CHILD_TEST=",
+                "kept new too a=b\n1\n");
+}
+
+static void test_no_descriptors_but_three(void **state)
+{
+    struct child_world *w = *state;
+    char env[32];
+    int leaky = open("/dev/null", O_RDONLY); /* not close-on-exec, as others may do */
+    assert_true(leaky > 2);
+    snprintf(env, sizeof(env), "LEAKY=%d", leaky);
+    w->spec.env = (const char *const[]){env, NULL};
+    assert_says(
+        w, "for fd in 0 1 2 $LEAKY; do test -e /proc/$$/fd/$fd && echo open || echo closed; done",
+        "open\nopen\nopen\nclosed\n");
+    close(leaky);
+}
+
+static void test_a_process_group_of_its_own(void **state)
+{
+    assert_says(*state,
+                "read pid name state parent group rest < /proc/$$/stat; "
+                "test $group = $$ && echo own",
+                "own\n");
+}
+
+static void test_signals_as_usual(void **state)
+{
+    struct child_world *w = *state;
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    signal(SIGPIPE, SIG_IGN);
+    /* the last seven digits: 32 and above are libc's own business */
+    assert_says(w, "exec sed -n 's/^Sig[BI].*\\(.......\\)$/\\1/p' /proc/self/status",
+                "0000000\n0000000\n");
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A daemon may have closed its own. */
+static void test_without_a_stdin_of_our_own(void **state)
+{
+    struct child_world *w = *state;
+    int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
+    close(STDIN_FILENO);
+    w->spec.input = STR("in\n");
+    child_world_run(w, "cat; echo err >&2");
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+    assert_string_equal(w->runner.output.bytes, "in\n");
+    assert_string_equal(w->runner.errors.bytes, "err\n");
+}
+
+/* ---- what it says ---- */
+
+static void test_exactly_as_much_as_allowed(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.output_max = 6;
+    assert_says(w, "echo hello", "hello\n");
+}
+
+static void test_one_byte_more_than_allowed(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.output_max = 5;
+    child_world_run(w, "echo hello");
+    assert_end(w, CHILD_TOO_MUCH, 0, "more than 5 bytes of output");
+    assert_string_equal(w->runner.output.bytes, "");
+}
+
+static void test_no_end_of_words(void **state)
+{
+    struct child_world *w = *state;
+    child_world_run(w, "while :; do echo words and words and words; done");
+    assert_end(w, CHILD_TOO_MUCH, 0, "more than 65536 bytes of output");
+    assert_true(w->runner.output.len <= w->spec.output_max);
+}
+
+static void test_the_tail_of_many_complaints(void **state)
+{
+    struct child_world *w = *state;
+    w->spec.errors_max = 8;
+    child_world_run(w, "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i + 1)); done >&2; exit 1");
+    assert_end(w, CHILD_EXITED, 1, "exit code 1");
+    assert_string_equal(w->runner.errors.bytes, "8\n19999\n");
+}
+
+/* ---- many ---- */
+
+static bool all_ended(const struct runner *runners, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!runners[i].ended)
+            return false;
+    return true;
+}
+
+static void test_fifty_at_once(void **state)
+{
+    struct child_world *w = *state;
+    struct runner runners[50];
+    char script[64], expected[16];
+    for (int i = 0; i < 50; i++) {
+        runner_init(&runners[i]);
+        snprintf(script, sizeof(script), "echo %d; exit %d", i, i);
+        child_world_script(w, &runners[i], script);
+    }
+    assert_int_equal(w->spawner.running, 50);
+    RUN_UNTIL(&w->rl, all_ended(runners, 50));
+    for (int i = 0; i < 50; i++) {
+        snprintf(expected, sizeof(expected), "%d\n", i);
+        assert_string_equal(runners[i].output.bytes, expected);
+        assert_int_equal(runners[i].code, i);
+        runner_done(&runners[i]);
+    }
+}
+
+static void test_one_more_than_allowed(void **state)
+{
+    struct child_world *w = *state;
+    struct runner runners[CHILDREN_MAX];
+    for (int i = 0; i < CHILDREN_MAX; i++) {
+        runner_init(&runners[i]);
+        child_world_script(w, &runners[i], "exec sleep 1000");
+    }
+    child_world_run(w, "exit 0");
+    assert_int_equal(w->runner.fate, CHILD_UNSTARTED);
+    assert_int_equal(w->runner.code, EAGAIN);
+    for (int i = 0; i < CHILDREN_MAX; i++)
+        runner_done(&runners[i]);
+}
+
+/* Whichever of them the kernel refuses, the others are given back: the teardown counts. */
+static void test_no_descriptors_left(void **state)
+{
+    struct child_world *w = *state;
+    struct rlimit before, few;
+    int lowest_free = dup(0), enough = 0;
+    close(lowest_free);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int more = 0; !enough; more++) {
+        struct runner r;
+        runner_init(&r);
+        few = (struct rlimit){(rlim_t)(lowest_free + more), before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        child_world_script(w, &r, "exit 0");
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        RUN_UNTIL(&w->rl, r.ended);
+        if (r.fate == CHILD_UNSTARTED)
+            assert_int_equal(r.code, EMFILE);
+        enough = r.fate == CHILD_EXITED;
+        runner_done(&r);
+        assert_in_range(more, 0, 20);
+    }
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, child_world_setup, child_world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_success),
+        CASE(test_an_exit_code),
+        CASE(test_a_signal),
+        CASE(test_a_missing_program),
+        CASE(test_a_file_that_is_no_program),
+        CASE(test_somebody_else_waits_for_it),
+        CASE(test_stdin),
+        CASE(test_stdin_without_anything),
+        CASE(test_a_lot_of_stdin),
+        CASE(test_stdin_that_nobody_reads),
+        CASE(test_environment),
+        CASE(test_no_descriptors_but_three),
+        CASE(test_a_process_group_of_its_own),
+        CASE(test_signals_as_usual),
+        CASE(test_without_a_stdin_of_our_own),
+        CASE(test_exactly_as_much_as_allowed),
+        CASE(test_one_byte_more_than_allowed),
+        CASE(test_no_end_of_words),
+        CASE(test_the_tail_of_many_complaints),
+        CASE(test_fifty_at_once),
+        CASE(test_one_more_than_allowed),
+        CASE(test_no_descriptors_left),
+    };
+    return cmocka_run_group_tests_name("child", tests, child_world_group_setup, NULL);
+}

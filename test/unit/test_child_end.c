@@ -1,0 +1,295 @@
+/*
+ * test_child_end.c - programs that don't want to end, and children that are closed at each moment.
+ *
+ * Time passes by firing the timer that is due next. A script says how far it is by making a file.
+ */
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "child_world.h"
+
+struct world {
+    struct child_world *w;
+    struct runner *runner;
+    char dir[32]; /* $DIR of the scripts */
+    char env[40];
+    const char *envs[2];
+};
+
+static int setup(void **state)
+{
+    struct world *t = NEW(struct world);
+    if (child_world_setup((void **)&t->w) < 0)
+        return -1;
+    t->runner = &t->w->runner;
+    strcpy(t->dir, "/tmp/test_child.XXXXXX");
+    assert_non_null(mkdtemp(t->dir));
+    snprintf(t->env, sizeof(t->env), "DIR=%s", t->dir);
+    t->envs[0] = t->env;
+    t->w->spec.env = t->envs;
+    *state = t;
+    return 0;
+}
+
+static char *path_of(const struct world *t, const char *name)
+{
+    return xasprintf("%s/%s", t->dir, name);
+}
+
+static bool is_there(const struct world *t, const char *name)
+{
+    char *path = path_of(t, name);
+    bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+static int teardown(void **state)
+{
+    static const char *const names[] = {"ready", "pid", "ended"};
+    struct world *t = *state;
+    int rc = child_world_teardown((void **)&t->w);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char *path = path_of(t, names[i]);
+        unlink(path);
+        free(path);
+    }
+    assert_int_equal(rmdir(t->dir), 0);
+    free(t);
+    return rc;
+}
+
+/* Runs until the script has made $DIR/ready. */
+static void start(struct world *t, const char *script)
+{
+    child_world_script(t->w, t->runner, script);
+    RUN_UNTIL(&t->w->rl, is_there(t, "ready"));
+    assert_int_equal(t->runner->ended, 0);
+}
+
+/* Whether the process whose number is in $DIR/pid is no more, or only a zombie of somebody's. */
+static bool is_dead(const struct world *t)
+{
+    char *path = path_of(t, "pid"), stat_path[64], letter = 'X';
+    FILE *file = fopen(path, "r");
+    long pid = 0;
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld", &pid), 1);
+    fclose(file);
+    free(path);
+    snprintf(stat_path, sizeof(stat_path), "/proc/%ld/stat", pid);
+    file = fopen(stat_path, "r");
+    if (!file)
+        return true;
+    if (fscanf(file, "%*d (%*[^)]) %c", &letter) != 1)
+        letter = 'X';
+    fclose(file);
+    return letter == 'Z' || letter == 'X';
+}
+
+/* It was killed; how soon that is done is the kernel's business. */
+static void await_death(const struct world *t)
+{
+    while (!is_dead(t))
+        sched_yield();
+}
+
+static uint64_t next_timer_in(struct world *t)
+{
+    struct clock *clock = &t->w->rl.loop.clock;
+    return timers_next_due(&clock->timers) - clock_now_ms(clock);
+}
+
+static void assert_timed_out(struct world *t, const char *output)
+{
+    RUN_UNTIL(&t->w->rl, t->runner->ended);
+    assert_int_equal(t->runner->fate, CHILD_TIMED_OUT);
+    assert_string_equal(t->runner->how, "not done after 90.5 s");
+    assert_string_equal(t->runner->output.bytes, output);
+    assert_true(timers_next_due(&t->w->rl.loop.clock.timers) == TIMERS_NONE);
+}
+
+/* ---- timeouts ---- */
+
+static void test_timeout(void **state)
+{
+    struct world *t = *state;
+    t->w->spec.timeout_ms = 90500;
+    start(t, "echo begun; : > $DIR/ready; exec sleep 1000");
+    assert_in_range(next_timer_in(t), CHILD_GRACE_MS + 1, 90500);
+    child_world_next_timer(t->w);
+    assert_timed_out(t, "begun\n");
+}
+
+static void test_asked_to_end_first(void **state)
+{
+    struct world *t = *state;
+    t->w->spec.timeout_ms = 90500;
+    start(t, "trap 'echo tidied up; exit 0' TERM; : > $DIR/ready; sleep 1000 & wait");
+    child_world_next_timer(t->w);
+    assert_timed_out(t, "tidied up\n");
+}
+
+static void test_made_to_end_then(void **state)
+{
+    struct world *t = *state;
+    t->w->spec.timeout_ms = 90500;
+    start(t, "trap '' TERM; : > $DIR/ready; while :; do sleep 1000; done");
+    child_world_next_timer(t->w);
+    real_loop_settle(&t->w->rl);
+    assert_int_equal(t->runner->ended, 0);
+    assert_in_range(next_timer_in(t), 0, CHILD_GRACE_MS);
+    child_world_next_timer(t->w);
+    assert_timed_out(t, "");
+}
+
+static void test_timeout_ends_grandchildren(void **state)
+{
+    struct world *t = *state;
+    t->w->spec.timeout_ms = 90500;
+    start(t, "(trap '' TERM; while :; do sleep 1000; done) & echo $! > $DIR/pid; : > $DIR/ready; "
+             "wait");
+    assert_false(is_dead(t));
+    child_world_next_timer(t->w);
+    assert_timed_out(t, ""); /* the one that did not mind SIGTERM goes with the program's end */
+    await_death(t);
+}
+
+static void test_in_time(void **state)
+{
+    struct world *t = *state;
+    t->w->spec.timeout_ms = 1000 * 1000;
+    child_world_run(t->w, "exit 0");
+    assert_int_equal(t->runner->fate, CHILD_EXITED);
+    assert_true(timers_next_due(&t->w->rl.loop.clock.timers) == TIMERS_NONE);
+}
+
+/* ---- what is left behind ---- */
+
+/* It holds the pipes for a long time: that delays nothing. */
+static void test_a_grandchild_left_behind(void **state)
+{
+    struct world *t = *state;
+    child_world_run(t->w, "sleep 1000 & echo $! > $DIR/pid; echo done");
+    assert_int_equal(t->runner->fate, CHILD_EXITED);
+    assert_string_equal(t->runner->output.bytes, "done\n");
+    await_death(t);
+}
+
+static void test_too_loud_and_deaf(void **state)
+{
+    struct world *t = *state;
+    t->w->spec.output_max = 4;
+    child_world_script(t->w, t->runner,
+                       "trap '' TERM; trap '' PIPE; : > $DIR/ready; echo loud; "
+                       "while :; do sleep 1000; done");
+    RUN_UNTIL(&t->w->rl, timers_next_due(&t->w->rl.loop.clock.timers) != TIMERS_NONE);
+    child_world_next_timer(t->w);
+    RUN_UNTIL(&t->w->rl, t->runner->ended);
+    assert_int_equal(t->runner->fate, CHILD_TOO_MUCH);
+}
+
+/* ---- closing: nothing is told, the program ends, nothing is left ---- */
+
+static void close_and_run(struct world *t)
+{
+    runner_close(t->runner);
+    RUN_UNTIL(&t->w->rl, t->w->spawner.running == 0);
+    assert_int_equal(t->runner->ended, 0);
+}
+
+static void test_close_right_after_starting(void **state)
+{
+    struct world *t = *state;
+    child_world_script(t->w, t->runner, "exec sleep 1000");
+    close_and_run(t);
+}
+
+static void test_close_while_it_runs(void **state)
+{
+    struct world *t = *state;
+    start(t, "trap ': > $DIR/ended; exit 0' TERM; : > $DIR/ready; sleep 1000 & wait");
+    close_and_run(t);
+    assert_true(is_there(t, "ended")); /* it was asked to */
+}
+
+static void test_close_one_that_is_deaf(void **state)
+{
+    struct world *t = *state;
+    start(t, "trap '' TERM; echo $$ > $DIR/pid; : > $DIR/ready; while :; do sleep 1000; done");
+    runner_close(t->runner);
+    real_loop_settle(&t->w->rl);
+    assert_int_equal(t->w->spawner.running, 1);
+    child_world_next_timer(t->w);
+    RUN_UNTIL(&t->w->rl, t->w->spawner.running == 0);
+    assert_true(is_dead(t));
+}
+
+static void test_close_one_that_is_too_late_already(void **state)
+{
+    struct world *t = *state;
+    t->w->spec.timeout_ms = 90500;
+    start(t, "trap '' TERM; : > $DIR/ready; while :; do sleep 1000; done");
+    child_world_next_timer(t->w);
+    runner_close(t->runner);
+    child_world_next_timer(t->w);
+    RUN_UNTIL(&t->w->rl, t->w->spawner.running == 0);
+    assert_int_equal(t->runner->ended, 0);
+}
+
+static void test_close_before_it_is_told_that_it_cant_start(void **state)
+{
+    struct world *t = *state;
+    t->w->spec.argv = (const char *const[]){"no-such-program-anywhere", NULL};
+    child_world_spawn(t->w, t->runner);
+    close_and_run(t);
+}
+
+static void test_close_inside_on_end(void **state)
+{
+    struct world *t = *state;
+    t->runner->close_in_end = true;
+    child_world_run(t->w, "echo still readable");
+    assert_string_equal(t->runner->output.bytes, "still readable\n");
+}
+
+/* The world ends at once; the loop waits for the program. */
+static void test_the_loop_is_closed_with_a_running_program(void **state)
+{
+    struct world *t = *state;
+    start(t, ": > $DIR/ready; exec sleep 1000");
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_timeout),
+        CASE(test_asked_to_end_first),
+        CASE(test_made_to_end_then),
+        CASE(test_timeout_ends_grandchildren),
+        CASE(test_in_time),
+        CASE(test_a_grandchild_left_behind),
+        CASE(test_too_loud_and_deaf),
+        CASE(test_close_right_after_starting),
+        CASE(test_close_while_it_runs),
+        CASE(test_close_one_that_is_deaf),
+        CASE(test_close_one_that_is_too_late_already),
+        CASE(test_close_before_it_is_told_that_it_cant_start),
+        CASE(test_close_inside_on_end),
+        CASE(test_the_loop_is_closed_with_a_running_program),
+    };
+    return cmocka_run_group_tests_name("child_end", tests, child_world_group_setup, NULL);
+}
