@@ -42,8 +42,9 @@ enum {
     LIVED_MS = 10 * 1000, /* a stream that lived so long was a success: back-off starts over */
     AFTER_TIMEOUT_MS =
         5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
-    UNENDED_MAX = 2,    /* watch-lists that end without their bookmark before we list instead */
-    UNREADABLE_MAX = 2, /* requests that end with an unreadable object before we skip it */
+    UNENDED_MAX = 2,     /* watch-lists that end without their bookmark before we list instead */
+    UNREADABLE_MAX = 2,  /* requests that end with an unreadable object before we skip it */
+    SLEPT_MS = 5 * 1000, /* if the host slept so long, its watches are dead */
 };
 
 enum state {
@@ -101,6 +102,7 @@ static void open_request(struct reflector *r, struct source_request *request)
     request->skip_bad = r->unreadable >= UNREADABLE_MAX;
     r->opened_ms = clock_now_ms(r->clock);
     r->bookmark_seen = r->skipped_one = false;
+    r->slept_ms = 0;
     r->counts.requests++;
     arm_silence(r);
     source_open(r->source, request, &r->user);
@@ -339,6 +341,27 @@ static void on_silence(struct timer *timer)
     give_up_request(r, &why);
 }
 
+static void reopen_after_sleep(struct reflector *r)
+{
+    log_line(r->log, LOG_DEBUG, "%s: the host slept for %" PRIu64 "s", r->sm.who,
+             r->slept_ms / 1000);
+    source_cancel(r->source);
+    freshness_lost(&r->freshness);
+    watch(r);
+}
+
+/* The other side has long forgotten the connection, but nothing will say so. What is held is not
+ * reopened before it is released. */
+static void on_slept(struct sleep_watch *sleep, uint64_t ms)
+{
+    struct reflector *r = container_of(sleep, struct reflector, sleep);
+    if (ms < SLEPT_MS || r->sm.state != WATCHING)
+        return;
+    r->slept_ms = ms;
+    if (!r->held)
+        reopen_after_sleep(r);
+}
+
 /* ---- events ---- */
 
 static void refuse_without_version(struct reflector *r)
@@ -444,6 +467,10 @@ static void hold(struct reflector *r)
 static void release(struct reflector *r)
 {
     source_resume(r->source);
+    if (r->slept_ms) {
+        reopen_after_sleep(r);
+        return;
+    }
     switch ((enum state)r->sm.state) {
     case FILLING:
     case LISTING:
@@ -519,6 +546,7 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
     freshness_init(&r->freshness, clock, r->settings.stale_after_ms, intake_on_freshness);
     turn_init(&r->turn, r->settings.turnstile, clock, reflector_on_turn);
     sm_init(&r->sm, states, IDLE, who, log);
+    sleep_watch_start(clock, &r->sleep, on_slept);
 }
 
 void reflector_start(struct reflector *r)
@@ -532,6 +560,7 @@ void reflector_close(struct reflector *r)
     source_cancel(r->source);
     turn_leave(&r->turn);
     freshness_close(&r->freshness);
+    sleep_watch_stop(&r->sleep);
     timer_stop(r->clock, &r->retry);
     timer_stop(r->clock, &r->silence);
     intake_drop_staged(r);

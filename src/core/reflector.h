@@ -57,6 +57,7 @@ struct reflector {
     struct pager pager;
     struct timer retry;   /* running while waiting */
     struct timer silence; /* running while a request is open and not held */
+    struct sleep_watch sleep;
     struct freshness freshness;
     struct turn turn; /* to list */
     bool held;        /* not reading: a consumer or the FIFO is full */
@@ -85,6 +86,7 @@ struct reflector {
     bool progress;  /* part of an event came since the last whole one */
     bool stretched; /* and the silence was allowed once more for that */
     bool skipped_one;
+    uint64_t slept_ms; /* the host did, while it was held: to be reopened */
 
     /* guards against asking too often */
     struct fault_guard guard;

@@ -4,6 +4,7 @@
  */
 #include "lib/client.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,14 @@ static void client_on_log(struct log *log, enum log_level level, const char *lin
 
 _Static_assert((int)INF_LOG_ERROR == (int)LOG_ERROR && (int)INF_LOG_DEBUG == (int)LOG_DEBUG,
                "the public levels are the internal ones");
+
+/* Said once, here: what each informer does about it is a detail. */
+static void client_on_slept(struct sleep_watch *watch, uint64_t ms)
+{
+    struct inf_client *client = container_of(watch, struct inf_client, sleep);
+    if (client->user_log)
+        log_line(&client->log, LOG_INFO, "the host slept for %" PRIu64 "s", ms / 1000);
+}
 
 /* ---- opening ---- */
 
@@ -139,6 +148,7 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
         return NULL;
     }
     connect_parts(client);
+    sleep_watch_start(&client->loop.clock, &client->sleep, client_on_slept);
     return client;
 }
 
@@ -171,5 +181,6 @@ void inf_client_close(struct inf_client *client)
     informer_close_all(client);
     queue_close_all(client);
     tcp_dialer_close(&client->tcp_dialer);
+    sleep_watch_stop(&client->sleep);
     loop_close(&client->loop, client_on_closed);
 }

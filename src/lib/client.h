@@ -35,6 +35,7 @@ struct inf_client {
     char *url;
     char *user_agent;
 
+    struct sleep_watch sleep;
     struct turnstile turnstile; /* lists of this cluster wait for their turn there */
     uint32_t stale_after_ms;
     struct list informers; /* of struct shared */

@@ -11,6 +11,9 @@
  * uv_idle keeps poll from sleeping.
  *
  * A tick has a budget for its I/O and one for its pump: clock_over_budget() says when to stop.
+ *
+ * A sleep of the host (suspend) is noticed in the first tick after it; while somebody wants to know,
+ * and any timer runs, there is one every LOOP_SLEEP_CHECK_MS.
  */
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
@@ -22,8 +25,10 @@
 #include "seam/clock.h"
 
 enum {
-    LOOP_BUDGET_US = 2000,        /* so long may a phase work before it is over budget */
-    LOOP_READ_BUFFER = 64 * 1024, /* one for all streams: one thread reads one at a time */
+    LOOP_BUDGET_US = 2000,           /* so long may a phase work before it is over budget */
+    LOOP_READ_BUFFER = 64 * 1024,    /* one for all streams: one thread reads one at a time */
+    LOOP_SLEEP_CHECK_MS = 30 * 1000, /* so soon after it, a sleep of the host is noticed, */
+    LOOP_SLEEP_LEAST_MS = 1000,      /* if it was so long */
 };
 
 /* Work to do at the end of the I/O phase. Embedded in its owner. */
@@ -42,6 +47,7 @@ struct loop {
     int handles_open;
     int kept;             /* things whose memory or handles still need the loop: see loop_keep() */
     uint64_t deadline_ns; /* of the phase under way; 0: it has not looked at the time yet */
+    int64_t asleep_ms;    /* that the host has slept since it was booted, as of the last tick */
     struct list agains;
     void (*on_closed)(struct loop *loop); /* set by loop_close() */
     char read_buffer[LOOP_READ_BUFFER];

@@ -1,6 +1,6 @@
 /*
- * clock.h - the seam for time: what time it is, timers, how long this tick may still work, and
- * deferred freeing.
+ * clock.h - the seam for time: what time it is, timers, how long this tick may still work, whether
+ * the host slept, and deferred freeing.
  *
  * loop/clock.c tells the machine's time; test/lib/sim.c tells invented time. Timers are embedded in
  * their owner and need no closing: after timer_stop() the memory is the owner's again at once. Two
@@ -39,6 +39,13 @@ struct task {
     void (*run)(struct task *task);
 };
 
+/* Wants to be told when the host has slept: no timer ran meanwhile, and connections that look open
+ * are forgotten by the other side. Embedded in its owner. */
+struct sleep_watch {
+    struct list node;
+    void (*on_slept)(struct sleep_watch *watch, uint64_t ms); /* in the I/O phase */
+};
+
 struct clock_ops {
     uint64_t (*now_ms)(struct clock *clock);    /* monotonic, fixed within a tick */
     int64_t (*wall_us)(struct clock *clock);    /* microseconds since 1970, UTC */
@@ -53,6 +60,7 @@ struct clock {
     struct timers timers;
     struct list tasks[PHASES]; /* of struct task: to run in that phase */
     struct list corpses;       /* of struct corpse: to bury in the next reap phase */
+    struct list sleep_watches; /* of struct sleep_watch */
 };
 
 static inline void clock_init(struct clock *clock, const struct clock_ops *ops)
@@ -62,6 +70,7 @@ static inline void clock_init(struct clock *clock, const struct clock_ops *ops)
     for (int phase = 0; phase < PHASES; phase++)
         list_init(&clock->tasks[phase]);
     list_init(&clock->corpses);
+    list_init(&clock->sleep_watches);
 }
 
 static inline uint64_t clock_now_ms(struct clock *clock)
@@ -129,6 +138,33 @@ static inline void clock_run_phase(struct clock *clock, enum phase phase)
     while ((node = list_pop(&due))) {
         struct task *task = container_of(node, struct task, node);
         task->run(task);
+    }
+}
+
+static inline void sleep_watch_start(struct clock *clock, struct sleep_watch *watch,
+                                     void (*on_slept)(struct sleep_watch *watch, uint64_t ms))
+{
+    watch->on_slept = on_slept;
+    list_push(&clock->sleep_watches, &watch->node);
+    clock->ops->timer_changed(clock); /* somebody cares now: long timers must not hide a sleep */
+}
+
+static inline void sleep_watch_stop(struct sleep_watch *watch)
+{
+    list_remove(&watch->node);
+}
+
+/* For whoever is a clock: the host has slept for @ms. Each watch that is there now is told once; it
+ * may stop itself or others. */
+static inline void clock_tell_slept(struct clock *clock, uint64_t ms)
+{
+    struct list telling, *node;
+    list_init(&telling);
+    list_move_all(&telling, &clock->sleep_watches);
+    while ((node = list_pop(&telling))) {
+        struct sleep_watch *watch = container_of(node, struct sleep_watch, node);
+        list_push(&clock->sleep_watches, node);
+        watch->on_slept(watch, ms);
     }
 }
 

@@ -57,11 +57,12 @@ void sim_done(struct sim *sim)
 {
     clock_reap(&sim->clock);
     if (!clock_has_work(&sim->clock) && list_empty(&sim->ios) &&
-        timers_next_due(&sim->clock.timers) == TIMERS_NONE)
+        timers_next_due(&sim->clock.timers) == TIMERS_NONE && list_empty(&sim->clock.sleep_watches))
         return;
-    fprintf(stderr, "sim: something is left: %s%s%s\n", clock_has_work(&sim->clock) ? "task " : "",
-            list_empty(&sim->ios) ? "" : "stream ",
-            timers_next_due(&sim->clock.timers) == TIMERS_NONE ? "" : "timer");
+    fprintf(stderr, "sim: something is left: %s%s%s%s\n",
+            clock_has_work(&sim->clock) ? "task " : "", list_empty(&sim->ios) ? "" : "stream ",
+            timers_next_due(&sim->clock.timers) == TIMERS_NONE ? "" : "timer ",
+            list_empty(&sim->clock.sleep_watches) ? "" : "sleep watch");
     abort();
 }
 
@@ -124,5 +125,12 @@ void sim_advance(struct sim *sim, uint64_t ms)
         sim_run(sim);
     }
     sim->now_ms = end;
+    sim_run(sim);
+}
+
+void sim_sleep(struct sim *sim, uint64_t ms)
+{
+    sim->wall_offset_us += (int64_t)ms * 1000;
+    clock_tell_slept(&sim->clock, ms);
     sim_run(sim);
 }

@@ -39,8 +39,8 @@ struct sim {
 
 void sim_init(struct sim *sim);
 
-/* Buries what is left to bury and checks that nothing else is left: no timer, no task, no stream.
- */
+/* Buries what is left to bury and checks that nothing else is left: no timer, no task, no stream, no
+ * watch. */
 void sim_done(struct sim *sim);
 
 void sim_io_add(struct sim *sim, struct sim_io *io, bool (*poll)(struct sim_io *io));
@@ -54,5 +54,8 @@ void sim_run(struct sim *sim);
 
 /* Lets @ms pass, with a sim_run() at the beginning, after each timer and at the end. */
 void sim_advance(struct sim *sim, uint64_t ms);
+
+/* The host sleeps for @ms: the wall clock goes on, nothing else does. Then a sim_run(). */
+void sim_sleep(struct sim *sim, uint64_t ms);
 
 #endif

@@ -48,6 +48,20 @@ STORY(empty_promise,
 }
 
 /* covers: P5 */
+STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the server")
+{
+    story_start_watching(s);
+    story_pass(s, 100 * 1000);
+    sim_sleep(&s->sim, 60 * 1000);
+    apiserver_fall_silent(s->server);
+    story_pass(s, 50 * 1000);
+    expect(s, "[100010] pods: the host slept for 60s\n"
+              "[100010] pods: watching -> watching (from version 1)\n"
+              "[150010] pods: nothing heard for 150s\n"
+              "[150010] stale (nothing heard for 150s)\n");
+}
+
+/* covers: P5 */
 STORY(quiet_end, "a stream that ends as it should was alive until then")
 {
     story_start_watching(s);
@@ -154,13 +168,10 @@ STORY(failing_lets_others_in,
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(outage),
-        cmocka_unit_test(empty_promise),
-        cmocka_unit_test(quiet_end),
-        cmocka_unit_test(relist_heals),
-        cmocka_unit_test(held_is_not_stale),
-        cmocka_unit_test(in_line),
-        cmocka_unit_test(failing_lets_others_in),
+        cmocka_unit_test(outage),           cmocka_unit_test(empty_promise),
+        cmocka_unit_test(sleep_is_no_sign), cmocka_unit_test(quiet_end),
+        cmocka_unit_test(relist_heals),     cmocka_unit_test(held_is_not_stale),
+        cmocka_unit_test(in_line),          cmocka_unit_test(failing_lets_others_in),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

@@ -1,0 +1,182 @@
+/*
+ * test_loop_sleep.c - a host that was suspended: who is told, when, and that an idle one is not kept
+ * from sleeping.
+ *
+ * No host is suspended here: the loop is made to believe that it had seen less sleep.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "real_loop.h"
+
+struct world;
+
+struct sleeper {
+    struct sleep_watch watch;
+    struct world *world;
+    const char *name;
+    uint64_t slept_ms;
+    struct sleeper *stops; /* and this one, when told */
+};
+
+struct world {
+    struct real_loop rl;
+    struct clock *clock;
+    struct timer timer;
+    struct task task;
+    struct sleeper a, b, c;
+    struct buf story;
+};
+
+static void on_slept(struct sleep_watch *watch, uint64_t ms)
+{
+    struct sleeper *s = container_of(watch, struct sleeper, watch);
+    s->slept_ms = ms;
+    buf_puts(&s->world->story, s->name);
+    if (s->stops)
+        sleep_watch_stop(&s->stops->watch);
+}
+
+static void on_pump(struct task *task)
+{
+    buf_puts(&container_of(task, struct world, task)->story, "pump");
+}
+
+static void on_timer(struct timer *timer)
+{
+    buf_puts(&container_of(timer, struct world, timer)->story, "timer");
+}
+
+static int setup(void **state)
+{
+    struct world *w = NEW(struct world);
+    real_loop_init(&w->rl);
+    w->clock = &w->rl.loop.clock;
+    w->timer.fire = on_timer;
+    task_init(&w->task, PHASE_PUMP, on_pump);
+    w->a = (struct sleeper){.world = w, .name = "a"};
+    w->b = (struct sleeper){.world = w, .name = "b"};
+    w->c = (struct sleeper){.world = w, .name = "c"};
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    timer_stop(w->clock, &w->timer);
+    real_loop_done(&w->rl);
+    buf_free(&w->story);
+    free(w);
+    return 0;
+}
+
+static void watch(struct sleeper *s)
+{
+    sleep_watch_start(s->world->clock, &s->watch, on_slept);
+}
+
+/* The host sleeps for @ms; then one tick tells these. */
+static void assert_sleep_tells(struct world *w, int64_t ms, const char *story)
+{
+    w->rl.loop.asleep_ms -= ms;
+    w->clock->ops->wake(w->clock); /* libuv does not even look where nothing can happen */
+    real_loop_tick(&w->rl);
+    buf_putc(&w->story, '\0');
+    assert_string_equal(w->story.bytes, story);
+    buf_clear(&w->story);
+}
+
+static uint64_t next_look_in(const struct world *w)
+{
+    return uv_timer_get_due_in(&w->rl.loop.timer);
+}
+
+static void test_told_once_and_before_the_pump(void **state)
+{
+    struct world *w = *state;
+    watch(&w->a);
+    watch(&w->b);
+    assert_sleep_tells(w, 0, "");
+    task_schedule(w->clock, &w->task);
+    assert_sleep_tells(w, 60 * 1000, "abpump");
+    assert_in_range(w->a.slept_ms, 59 * 1000, 61 * 1000);
+    assert_sleep_tells(w, 0, "");
+}
+
+static void test_a_nap_is_not_told(void **state)
+{
+    struct world *w = *state;
+    watch(&w->a);
+    assert_sleep_tells(w, LOOP_SLEEP_LEAST_MS / 2, "");
+}
+
+static void test_one_that_stops_itself(void **state)
+{
+    struct world *w = *state;
+    w->a.stops = &w->a;
+    watch(&w->a);
+    watch(&w->b);
+    assert_sleep_tells(w, 60 * 1000, "ab");
+    assert_sleep_tells(w, 60 * 1000, "b");
+}
+
+static void test_one_that_stops_the_next(void **state)
+{
+    struct world *w = *state;
+    w->a.stops = &w->b;
+    watch(&w->a);
+    watch(&w->b);
+    watch(&w->c);
+    assert_sleep_tells(w, 60 * 1000, "ac");
+}
+
+/* After a sleep nothing may happen for a long time but our own timers. */
+static void test_long_timers_do_not_hide_it(void **state)
+{
+    struct world *w = *state;
+    timer_start(w->clock, &w->timer, 3600 * 1000);
+    assert_true(next_look_in(w) > LOOP_SLEEP_CHECK_MS); /* nobody wants to know */
+    watch(&w->a);
+    assert_in_range(next_look_in(w), 1, LOOP_SLEEP_CHECK_MS);
+    uv_timer_start(&w->rl.loop.timer, w->rl.loop.timer.timer_cb, 0, 0); /* half a minute later */
+    assert_sleep_tells(w, 60 * 1000, "a"); /* and not the timer, which has an hour to go */
+    assert_in_range(next_look_in(w), 1, LOOP_SLEEP_CHECK_MS);
+}
+
+static void test_short_timers_are_as_short_as_ever(void **state)
+{
+    struct world *w = *state;
+    watch(&w->a);
+    timer_start(w->clock, &w->timer, 1);
+    RUN_UNTIL(&w->rl, !w->timer.running);
+    assert_sleep_tells(w, 0, "timer");
+}
+
+static void test_a_watch_keeps_nobody_running(void **state)
+{
+    struct world *w = *state;
+    watch(&w->a);
+    assert_false(uv_loop_alive(&w->rl.uv));
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_told_once_and_before_the_pump), CASE(test_a_nap_is_not_told),
+        CASE(test_one_that_stops_itself),         CASE(test_one_that_stops_the_next),
+        CASE(test_long_timers_do_not_hide_it),    CASE(test_short_timers_are_as_short_as_ever),
+        CASE(test_a_watch_keeps_nobody_running),
+    };
+    return cmocka_run_group_tests_name("loop_sleep", tests, NULL, NULL);
+}
