@@ -180,7 +180,9 @@ static void keep(struct program *p, struct outlet *from, const char *bytes, size
 /* Reads once. False: nothing is there now, or will ever be. */
 static bool hear(struct program *p, struct outlet *outlet)
 {
-    ssize_t n = read(outlet->fd, p->loop->read_buffer, sizeof(p->loop->read_buffer));
+    ssize_t n;
+    loop_busy(p->loop);
+    n = read(outlet->fd, p->loop->read_buffer, sizeof(p->loop->read_buffer));
     if (n > 0)
         keep(p, outlet, p->loop->read_buffer, (size_t)n);
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))

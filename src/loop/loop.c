@@ -26,7 +26,7 @@ static int64_t loop_wall_us(struct clock *clock)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* The first one to ask in a phase starts its budget: nobody has to announce that I/O has begun. */
+/* The budget of I/O begins with its first callback, that of a later phase when somebody first asks. */
 static bool loop_over_budget(struct clock *clock)
 {
     struct loop *loop = of_clock(clock);
@@ -39,10 +39,12 @@ static bool loop_over_budget(struct clock *clock)
 static void on_time(uv_timer_t *handle)
 {
     struct loop *loop = handle->data;
+    uint64_t began_ns = uv_hrtime();
     loop->firing = true;
     timers_fire(&loop->clock.timers, uv_now(loop->uv));
     loop->clock.ops->timer_changed(&loop->clock);
     loop->firing = false;
+    loop->timers_ns += uv_hrtime() - began_ns;
 }
 
 /* Who wants to hear of a sleep hears of it soon after, though all timers are long ones. */
@@ -151,15 +153,38 @@ static void run_phase(struct loop *loop, enum phase phase)
 
 static void close_handles(struct loop *loop);
 
+void loop_busy(struct loop *loop)
+{
+    if (loop->busy_ns)
+        return;
+    loop->busy_ns = uv_hrtime();
+    if (!loop->deadline_ns)
+        loop->deadline_ns = loop->busy_ns + LOOP_BUDGET_US * UINT64_C(1000);
+}
+
+static void note_tick(struct loop *loop)
+{
+    uint64_t ns = loop->timers_ns + uv_hrtime() - loop->busy_ns;
+    peak_note(&loop->ticks, uv_now(loop->uv), ns / 1000);
+    loop->timers_ns = loop->busy_ns = 0;
+}
+
+uint64_t loop_worst_tick_us(struct loop *loop)
+{
+    return peak_value(&loop->ticks, uv_now(loop->uv));
+}
+
 static void on_check(uv_check_t *handle)
 {
     struct loop *loop = handle->data;
+    loop_busy(loop);
     notice_sleep(loop);
     run_agains(loop);
     run_phase(loop, PHASE_PUMP);
     run_phase(loop, PHASE_FLUSH);
     clock_reap(&loop->clock);
     loop->deadline_ns = 0;
+    note_tick(loop);
     if (clock_has_work(&loop->clock) || !list_empty(&loop->agains))
         return;
     uv_idle_stop(&loop->idle);
@@ -174,7 +199,8 @@ static void on_check(uv_check_t *handle)
 int loop_init(struct loop *loop, uv_loop_t *uv)
 {
     loop->uv = uv;
-    loop->deadline_ns = 0;
+    loop->deadline_ns = loop->busy_ns = loop->timers_ns = 0;
+    loop->ticks = (struct peak){0};
     loop->firing = false;
     loop->on_closed = NULL;
     loop->handles_open = 3;

@@ -22,6 +22,7 @@
 
 #include <uv.h>
 
+#include "loop/peak.h"
 #include "seam/clock.h"
 
 enum {
@@ -48,6 +49,9 @@ struct loop {
     int kept;             /* things whose memory or handles still need the loop: see loop_keep() */
     uint64_t deadline_ns; /* of the phase under way; 0: it has not looked at the time yet */
     int64_t asleep_ms;    /* that the host has slept since it was booted, as of the last tick */
+    uint64_t busy_ns;     /* since when this tick's callbacks have been at work; 0: none has yet */
+    uint64_t timers_ns;   /* that its timers took, before it went to poll */
+    struct peak ticks;    /* in microseconds */
     struct list agains;
     void (*on_closed)(struct loop *loop); /* set by loop_close() */
     char read_buffer[LOOP_READ_BUFFER];
@@ -67,6 +71,20 @@ void loop_close(struct loop *loop, void (*on_closed)(struct loop *loop));
 /* Runs @again at the end of the I/O phase: of this tick, or of the next one if it is that phase
  * which asks. */
 void loop_again(struct loop *loop, struct again *again);
+
+/* The first thing that a callback says which libuv calls out of its poll: here work begins, for the
+ * budget and for loop_worst_tick_us(). */
+void loop_busy(struct loop *loop);
+
+/*
+ * The longest tick of the last minute (or two: see loop/peak.h), in microseconds: how long others
+ * may have had to wait for the loop because of us.
+ *
+ * A tick is its timers, and all from the first of our I/O callbacks to the end of the reap phase;
+ * callbacks of other users of the same uv_loop_t that come in between are counted with it, the time
+ * asleep in poll is not.
+ */
+uint64_t loop_worst_tick_us(struct loop *loop);
 
 /* For what outlives its own closing: the loop waits with its end until each keep was dropped. */
 void loop_keep(struct loop *loop);

@@ -30,6 +30,7 @@ static void on_connected(uv_connect_t *request, int status)
         try_next(race, uv_strerror(status));
         return;
     }
+    loop_busy(race->loop); /* not above: a failure may come before poll, which then sleeps */
     race_stop(race);
     race->on_won(race, handle);
 }

@@ -87,6 +87,7 @@ static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo 
 {
     struct lookup *lookup = container_of(request, struct lookup, request);
     struct resolver *resolver = lookup->resolver;
+    loop_busy(lookup->loop);
     if (resolver) {
         resolver->lookup = NULL;
         looked_up(resolver, lookup->name, found, status < 0 ? uv_strerror(status) : NULL);

@@ -149,6 +149,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 static void on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
 {
     struct tcp *t = handle->data;
+    loop_busy(t->loop);
     if (n > 0)
         offer(t, buf->base, (size_t)n);
     else if (n == UV_EOF)

@@ -362,6 +362,68 @@ static void test_each_phase_has_its_budget(void **state)
     }
 }
 
+/* ---- the worst tick ---- */
+
+static void work_3ms(struct actor *actor)
+{
+    uint64_t until_ns = uv_hrtime() + UINT64_C(3000000);
+    (void)actor;
+    while (uv_hrtime() < until_ns)
+        continue;
+}
+
+/* A timer, an I/O callback, a phase: all of it is the tick. */
+static void test_the_worst_tick(void **state)
+{
+    struct world *w = *state;
+    w->a.then = w->b.then = w->c.then = work_3ms;
+    task_schedule(w->clock, &w->a.task);
+    assert_tick_tells(w, "a");
+    assert_in_range(loop_worst_tick_us(w->loop), 3000, UINT64_MAX);
+    timer_start(w->clock, &w->a.timer, 0);
+    loop_again(w->loop, &w->b.again);
+    task_schedule(w->clock, &w->c.task);
+    assert_tick_tells(w, "a b c");
+    assert_in_range(loop_worst_tick_us(w->loop), 9000, UINT64_MAX);
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct world *w = prepare->data;
+    assert_int_equal(w->loop->busy_ns, 0); /* poll comes next, and may sleep */
+}
+
+static void test_sleep_in_poll_is_no_work(void **state)
+{
+    struct world *w = *state;
+    uv_prepare_t prepare;
+    uv_prepare_init(&w->rl.uv, &prepare);
+    prepare.data = w;
+    uv_prepare_start(&prepare, on_prepare);
+    timer_start(w->clock, &w->a.timer, 0); /* comes before poll */
+    task_schedule(w->clock, &w->b.task);
+    assert_tick_tells(w, "a b");
+    uv_async_send(&w->io);
+    assert_tick_tells(w, "io a c b d");
+    assert_tick_tells(w, "");
+    uv_close((uv_handle_t *)&prepare, NULL);
+    real_loop_tick(&w->rl);
+}
+
+static void test_what_is_long_ago_is_forgotten(void **state)
+{
+    struct peak peak = {0};
+    (void)state;
+    assert_int_equal(peak_value(&peak, 1000 * 1000), 0);
+    peak_note(&peak, 1000 * 1000, 7);
+    peak_note(&peak, 1001 * 1000, 5);
+    assert_int_equal(peak_value(&peak, 1001 * 1000), 7);
+    assert_int_equal(peak_value(&peak, 1060 * 1000), 7); /* a minute is told */
+    peak_note(&peak, 1060 * 1000, 6);
+    assert_int_equal(peak_value(&peak, 1121 * 1000), 6); /* two are not */
+    assert_int_equal(peak_value(&peak, 9999 * 1000), 0);
+}
+
 /* ---- life ---- */
 
 static void let_go_of_io(struct world *w)
@@ -483,6 +545,9 @@ int main(void)
         CASE(test_one_timer_stops_another),
         CASE(test_wall_clock),
         CASE(test_each_phase_has_its_budget),
+        CASE(test_the_worst_tick),
+        CASE(test_sleep_in_poll_is_no_work),
+        CASE(test_what_is_long_ago_is_forgotten),
         CASE(test_by_itself_it_keeps_nobody_running),
         CASE(test_a_stopped_timer_keeps_nobody_running),
         CLOSING_CASE(test_close_waits_for_what_is_kept),

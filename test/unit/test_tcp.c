@@ -383,6 +383,59 @@ static void test_over_budget_every_other_tick(void **state)
     real_loop_tick(&w->rl);
 }
 
+/* Takes a millisecond for whatever it is given. */
+struct slow_user {
+    struct stream_user user;
+    struct stream *stream;
+    int opened;
+    size_t calls, len;
+    const char *at; /* the last bytes */
+};
+
+static void slow_on_open(struct stream_user *user)
+{
+    container_of(user, struct slow_user, user)->opened++;
+}
+
+static size_t slow_on_bytes(struct stream_user *user, const char *bytes, size_t len)
+{
+    struct slow_user *slow = container_of(user, struct slow_user, user);
+    uint64_t until_ns = uv_hrtime() + UINT64_C(1000000);
+    slow->calls++;
+    slow->len += len;
+    slow->at = bytes;
+    while (uv_hrtime() < until_ns)
+        continue;
+    return len;
+}
+
+static void slow_on_end(struct stream_user *user, const struct inf_error *why)
+{
+    (void)user;
+    fail_msg("%s", why->text);
+}
+
+/* libuv would read 32 times in a row while there is something to read. */
+static void test_a_tick_reads_no_longer_than_its_budget(void **state)
+{
+    static const struct stream_user_ops ops = {slow_on_open, slow_on_bytes, slow_on_end};
+    struct tcp_world *w = *state;
+    struct slow_user slow = {.user = {&ops}};
+    size_t len = 8 * 1024 * 1024;
+    char *bytes = pattern(len);
+    slow.stream = dialer_dial(&w->dialer.dialer, "127.0.0.1", w->server.port, &slow.user);
+    RUN_UNTIL(&w->rl, slow.opened && w->server.accepted);
+    tcp_server_send(&w->server, bytes, len);
+    while (slow.len < len) {
+        size_t before = slow.calls;
+        real_loop_tick(&w->rl);
+        assert_in_range(slow.calls - before, 0, LOOP_BUDGET_US / 1000);
+    }
+    assert_ptr_equal(slow.at, w->rl.loop.read_buffer); /* the one buffer of all streams */
+    stream_close(slow.stream);
+    free(bytes);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, tcp_world_setup, tcp_world_teardown)
 
 int main(void)
@@ -411,6 +464,7 @@ int main(void)
         CASE(test_writing_to_a_peer_that_is_gone),
         CASE(test_what_came_before_a_failed_write_is_taken_before_the_end),
         CASE(test_over_budget_every_other_tick),
+        CASE(test_a_tick_reads_no_longer_than_its_budget),
     };
     return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);
 }
