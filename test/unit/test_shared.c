@@ -163,6 +163,7 @@ static void closing_takes_only_ones_own(void **state)
     uv_run(&p->loop, UV_RUN_NOWAIT);
     assert_int_equal(inf_store_count(inf_informer_store(two)), 0);
     assert_int_equal(inf_handler_add(two, &ones), 0);
+    inf_informer_close(two); /* whose handlers are on our stack */
 }
 
 static void a_kubeconfig_read_again_is_the_same_until_it_changes(void **state)
