@@ -36,15 +36,17 @@ enum {
 struct tcp {
     struct stream stream;
     struct loop *loop;
-    char *peer; /* host:port, for messages */
-    int refs;   /* the user, each write */
+    char *peer;                /* host:port, for messages */
+    struct tcp_parent *parent; /* of an accepted one; NULL: dialled */
+    int refs;                  /* the user, each write */
+    size_t n_writes;           /* under way */
     struct corpse corpse;
 
     struct resolving resolving;
     struct race race;
     uint16_t port;
-    uv_tcp_t *handle;  /* NULL: not connected yet */
-    struct buf unsent; /* written before the connection was open */
+    uv_stream_t *handle; /* NULL: not connected yet */
+    struct buf unsent;   /* written before the connection was open */
 
     struct again again;
     struct buf kept; /* bytes the user did not take yet */
@@ -166,9 +168,9 @@ static void read_or_not(struct tcp *t)
     bool busy = clock_over_budget(&t->loop->clock);
     bool want = t->handle && !t->paused && !t->ended && !t->kept.len && !busy;
     if (want && !t->reading)
-        uv_read_start((uv_stream_t *)t->handle, on_alloc, on_read);
+        uv_read_start(t->handle, on_alloc, on_read);
     if (!want && t->reading)
-        uv_read_stop((uv_stream_t *)t->handle);
+        uv_read_stop(t->handle);
     t->reading = want;
     if (busy && t->handle && !t->paused && !t->ended)
         loop_again(t->loop, &t->again);
@@ -176,12 +178,21 @@ static void read_or_not(struct tcp *t)
 
 /* ---- bytes to the peer ---- */
 
+/* A peer that says no more may still listen. */
+static bool can_send(const struct tcp *t)
+{
+    return !t->ended || t->end.code == INF_EEOF;
+}
+
 static void on_written(uv_write_t *request, int status)
 {
     struct tcp_write *w = container_of(request, struct tcp_write, request);
     struct tcp *t = w->tcp;
+    t->n_writes--;
     if (status < 0 && !t->closed)
         end(t, INF_ENET, "sending failed", uv_strerror(status));
+    else if (!t->closed && !t->n_writes && can_send(t))
+        stream_tell_drain(&t->stream);
     free(w);
     tcp_unref(t);
 }
@@ -195,19 +206,20 @@ static void send_bytes(struct tcp *t, const char *bytes, size_t len)
     memcpy(w->bytes, bytes, len);
     w->tcp = t;
     all = uv_buf_init(w->bytes, (unsigned)len);
-    rc = uv_write(&w->request, (uv_stream_t *)t->handle, &all, 1, on_written);
+    rc = uv_write(&w->request, t->handle, &all, 1, on_written);
     if (rc < 0) {
         free(w);
         end(t, INF_ENET, "sending failed", uv_strerror(rc));
         return;
     }
     t->refs++;
+    t->n_writes++;
 }
 
 static void tcp_write(struct stream *stream, const char *bytes, size_t len)
 {
     struct tcp *t = container_of(stream, struct tcp, stream);
-    if (t->ended || !len)
+    if (!can_send(t) || !len)
         return;
     if (t->handle)
         send_bytes(t, bytes, len);
@@ -217,21 +229,21 @@ static void tcp_write(struct stream *stream, const char *bytes, size_t len)
 
 /* ---- connecting ---- */
 
-static void set_socket_options(struct tcp *t)
+static void set_socket_options(uv_tcp_t *handle)
 {
     int fd, ms = USER_TIMEOUT_MS;
-    uv_tcp_nodelay(t->handle, 1);
-    uv_tcp_keepalive(t->handle, 1, KEEPALIVE_S);
-    if (uv_fileno((uv_handle_t *)t->handle, &fd) == 0)
+    uv_tcp_nodelay(handle, 1);
+    uv_tcp_keepalive(handle, 1, KEEPALIVE_S);
+    if (uv_fileno((uv_handle_t *)handle, &fd) == 0)
         setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 }
 
 static void on_won(struct race *race, uv_tcp_t *handle)
 {
     struct tcp *t = container_of(race, struct tcp, race);
-    t->handle = handle;
+    t->handle = (uv_stream_t *)handle;
     t->handle->data = t;
-    set_socket_options(t);
+    set_socket_options(handle);
     if (t->unsent.len)
         send_bytes(t, t->unsent.bytes, t->unsent.len);
     buf_free(&t->unsent);
@@ -263,7 +275,7 @@ static void tcp_pause(struct stream *stream)
     struct tcp *t = container_of(stream, struct tcp, stream);
     t->paused = true;
     if (t->reading)
-        uv_read_stop((uv_stream_t *)t->handle);
+        uv_read_stop(t->handle);
     t->reading = false;
 }
 
@@ -281,11 +293,23 @@ static void tcp_close(struct stream *stream)
     assert(!t->closed);
     t->closed = true;
     list_remove(&t->again.node);
-    resolve_stop(&t->resolving);
-    race_stop(&t->race);
+    if (t->parent) {
+        t->parent->on_close(t->parent);
+    } else {
+        resolve_stop(&t->resolving);
+        race_stop(&t->race);
+    }
     if (t->handle)
         loop_discard(t->loop, (uv_handle_t *)t->handle);
     tcp_unref(t);
+}
+
+static size_t tcp_unsent(struct stream *stream)
+{
+    struct tcp *t = container_of(stream, struct tcp, stream);
+    if (!can_send(t))
+        return 0;
+    return t->handle ? uv_stream_get_write_queue_size(t->handle) : t->unsent.len;
 }
 
 static const struct stream_ops tcp_ops = {
@@ -293,7 +317,20 @@ static const struct stream_ops tcp_ops = {
     .pause = tcp_pause,
     .resume = tcp_resume,
     .close = tcp_close,
+    .unsent = tcp_unsent,
 };
+
+static struct tcp *tcp_new(struct loop *loop, struct stream_user *user)
+{
+    struct tcp *t = NEW(struct tcp);
+    t->stream = (struct stream){.ops = &tcp_ops, .user = user};
+    t->loop = loop;
+    t->refs = 1;
+    t->again.run = tcp_on_again;
+    list_init(&t->again.node);
+    loop_keep(t->loop);
+    return t;
+}
 
 static void prepare_connecting(struct tcp *t, struct tcp_dialer *dialer)
 {
@@ -309,16 +346,10 @@ static struct stream *tcp_dial(struct dialer *dialer, const char *host, uint16_t
                                struct stream_user *user)
 {
     struct tcp_dialer *d = container_of(dialer, struct tcp_dialer, dialer);
-    struct tcp *t = NEW(struct tcp);
-    t->stream = (struct stream){.ops = &tcp_ops, .user = user};
-    t->loop = d->loop;
+    struct tcp *t = tcp_new(d->loop, user);
     t->peer = xasprintf(strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
-    t->refs = 1;
-    t->again.run = tcp_on_again;
-    list_init(&t->again.node);
     t->port = port;
     prepare_connecting(t, d);
-    loop_keep(t->loop);
     resolve_start(&t->resolving, host);
     return &t->stream;
 }
@@ -332,4 +363,40 @@ void tcp_dialer_init(struct tcp_dialer *dialer, struct loop *loop)
 void tcp_dialer_close(struct tcp_dialer *dialer)
 {
     resolver_close(&dialer->resolver);
+}
+
+/* ---- accepting ---- */
+
+/* A handle of the listener's own kind. */
+static uv_stream_t *new_handle(uv_loop_t *uv, const uv_stream_t *listener)
+{
+    uv_pipe_t *pipe;
+    uv_tcp_t *tcp;
+    if (uv_handle_get_type((const uv_handle_t *)listener) == UV_NAMED_PIPE) {
+        pipe = NEW(uv_pipe_t);
+        uv_pipe_init(uv, pipe, 0);
+        return (uv_stream_t *)pipe;
+    }
+    tcp = NEW(uv_tcp_t);
+    uv_tcp_init(uv, tcp);
+    return (uv_stream_t *)tcp;
+}
+
+struct stream *tcp_accept(struct loop *loop, uv_stream_t *listener, struct tcp_parent *parent)
+{
+    uv_stream_t *handle = new_handle(loop->uv, listener);
+    struct tcp *t;
+    if (uv_accept(listener, handle) < 0) {
+        loop_discard(loop, (uv_handle_t *)handle); /* UNTESTED: libuv has it in hand already */
+        return NULL;
+    }
+    if (uv_handle_get_type((uv_handle_t *)handle) == UV_TCP)
+        set_socket_options((uv_tcp_t *)handle);
+    t = tcp_new(loop, NULL);
+    t->peer = xstrdup("client");
+    t->parent = parent;
+    t->handle = handle;
+    t->handle->data = t;
+    loop_again(t->loop, &t->again);
+    return &t->stream;
 }

@@ -24,11 +24,15 @@
  *   3. resume: go on, and call on_bytes by the next tick at least once, with len 0 if nothing new
  *      has come. A filter that kept something of its own asks for this call when its user yields.
  *      Harmless if not paused.
- *   4. on_end comes once, last, and only when every byte was taken, no call of rule 3 is owed, and
- *      not paused.
+ *   4. on_end comes once, last of all but on_drain, and only when every byte was taken, no call of
+ *      rule 3 is owed, and not paused.
  *   5. close: nothing is called afterwards. It may be called at any moment, also inside any
  *      callback, also after on_end, and exactly once: the stream is gone for the caller; its memory
- *      goes in the reap phase.
+ *      goes in the reap phase. What was written and is not sent yet may be lost.
+ *   6. After each write on_drain comes once nothing is unsent any more; one call may answer for
+ *      many writes. Pausing is about reading and does not hold it back. It still comes after an
+ *      on_end of INF_EEOF, as a peer that says no more may yet listen; after any other end nothing
+ *      can be sent and it does not come.
  */
 #ifndef SEAM_STREAM_H
 #define SEAM_STREAM_H
@@ -53,6 +57,9 @@ struct stream_user_ops {
     /* No more will come. why->code is INF_EEOF if the peer ended in good order. The user still has
      * to close. */
     void (*on_end)(struct stream_user *user, const struct inf_error *why);
+
+    /* All that was written is out: see rule 6. May be NULL, for who writes only a little. */
+    void (*on_drain)(struct stream_user *user);
 };
 
 /* Embed as the first thing in whatever uses a stream. */
@@ -66,6 +73,9 @@ struct stream_ops {
     void (*pause)(struct stream *stream);
     void (*resume)(struct stream *stream);
     void (*close)(struct stream *stream);
+    /* How many bytes were written and still wait for the peer or the network. May be NULL in a
+     * stream nobody writes much to. */
+    size_t (*unsent)(struct stream *stream);
 };
 
 /* Embed as the first thing in whatever is a stream. */
@@ -108,6 +118,20 @@ static inline void stream_resume(struct stream *stream)
 static inline void stream_close(struct stream *stream)
 {
     stream->ops->close(stream);
+}
+
+/* How much a writer is ahead of its reader. Who can make more than a little waits for on_drain when
+ * this is large. */
+static inline size_t stream_unsent(struct stream *stream)
+{
+    return stream->ops->unsent ? stream->ops->unsent(stream) : 0;
+}
+
+/* For whoever is a stream. */
+static inline void stream_tell_drain(struct stream *stream)
+{
+    if (stream->user->ops->on_drain)
+        stream->user->ops->on_drain(stream->user);
 }
 
 #endif

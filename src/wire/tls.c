@@ -308,10 +308,19 @@ static void tls_on_lower_end(struct stream_user *user, const struct inf_error *w
     tls_tell_end(t);
 }
 
+/* Also after a handshake message or a key update went out: a call too many does no harm. */
+static void tls_on_lower_drain(struct stream_user *user)
+{
+    struct tls *t = tls_of_user(user);
+    if (t->sm.state == TLS_OPEN || (t->sm.state >= TLS_ENDING && t->why.code == INF_EEOF))
+        stream_tell_drain(&t->stream);
+}
+
 static const struct stream_user_ops tls_lower_user_ops = {
     .on_open = tls_on_lower_open,
     .on_bytes = tls_on_lower_bytes,
     .on_end = tls_on_lower_end,
+    .on_drain = tls_on_lower_drain,
 };
 
 /* --- what the user above calls ---------------------------------------------------------------- */
@@ -378,11 +387,18 @@ static void tls_close(struct stream *stream)
     clock_bury(t->clock, &t->corpse, tls_bury);
 }
 
+static size_t tls_unsent(struct stream *stream)
+{
+    struct tls *t = tls_of(stream);
+    return t->unsent.len + stream_unsent(t->lower);
+}
+
 static const struct stream_ops tls_stream_ops = {
     .write = tls_write,
     .pause = tls_pause,
     .resume = tls_resume,
     .close = tls_close,
+    .unsent = tls_unsent,
 };
 
 /* --- the dialer ------------------------------------------------------------------------------- */

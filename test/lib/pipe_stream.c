@@ -35,6 +35,7 @@ static void pipe_write(struct stream *stream, const char *bytes, size_t len)
 {
     struct pipe *pipe = pipe_stream_of(stream)->pipe;
     pipe->n_writes++;
+    pipe->unsent += len;
     buf_put(&pipe->written, bytes, len);
 }
 
@@ -64,11 +65,17 @@ static void pipe_close(struct stream *stream)
     clock_bury(&s->pipe->sim->clock, &s->corpse, pipe_bury);
 }
 
+static size_t pipe_unsent(struct stream *stream)
+{
+    return pipe_stream_of(stream)->pipe->unsent;
+}
+
 static const struct stream_ops pipe_stream_ops = {
     .write = pipe_write,
     .pause = pipe_pause,
     .resume = pipe_resume,
     .close = pipe_close,
+    .unsent = pipe_unsent,
 };
 
 /* --- what the user is called with ------------------------------------------------------------- */
@@ -119,6 +126,19 @@ static bool pipe_deliver_end(struct pipe_stream *s)
     return true;
 }
 
+/* Counts as something that happened only for who is told. */
+static bool pipe_drain(struct pipe_stream *s)
+{
+    struct pipe *pipe = s->pipe;
+    bool dead = pipe->ended && pipe->why.code != INF_EEOF;
+    bool told = s->stream.user->ops->on_drain != NULL;
+    if (s->closed || !pipe->open || pipe->clogged || dead || !pipe->unsent)
+        return false;
+    pipe->unsent = 0;
+    stream_tell_drain(&s->stream);
+    return told;
+}
+
 static bool pipe_poll(struct sim_io *io)
 {
     struct pipe_stream *s = container_of(io, struct pipe_stream, io);
@@ -131,7 +151,8 @@ static bool pipe_poll(struct sim_io *io)
         s->stream.user->ops->on_open(s->stream.user);
         return true;
     }
-    busy = pipe->open && pipe_deliver_some(s);
+    busy = pipe_drain(s);
+    busy |= pipe->open && pipe_deliver_some(s);
     return pipe_deliver_end(s) || busy;
 }
 

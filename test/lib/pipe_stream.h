@@ -63,6 +63,8 @@ struct pipe {
     size_t n_writes;
     size_t n_calls;     /* of on_bytes */
     struct buf to_read; /* sent by the test, not taken by the user yet */
+    size_t unsent;      /* of `written`: what the user does not know to be out yet */
+    bool clogged;       /* the peer does not read: nothing drains */
     bool open, held;
     bool ending, ended; /* on_end is to come; was told */
     struct inf_error why;

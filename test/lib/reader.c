@@ -93,10 +93,21 @@ static void reader_on_end(struct stream_user *user, const struct inf_error *why)
     r->why = *why; /* good until we return, though we may have closed */
 }
 
+static void reader_on_drain(struct stream_user *user)
+{
+    struct reader *r = container_of(user, struct reader, user);
+    assert(r->stream && !r->inside && "as for every callback");
+    assert((!r->ended || r->why.code == INF_EEOF) && "rule 6");
+    assert(!stream_unsent(r->stream) && "rule 6");
+    r->drained++;
+    reader_at(r, IN_DRAIN);
+}
+
 static const struct stream_user_ops reader_ops = {
     .on_open = reader_on_open,
     .on_bytes = reader_on_bytes,
     .on_end = reader_on_end,
+    .on_drain = reader_on_drain,
 };
 
 void reader_init(struct reader *r)

@@ -22,6 +22,7 @@ enum reader_moment {
     IN_OPEN,
     IN_BYTES,
     IN_END,
+    IN_DRAIN,
 };
 
 struct reader {
@@ -37,6 +38,7 @@ struct reader {
     struct buf got;
     int opened;
     int ended;
+    int drained;        /* calls of on_drain */
     size_t calls;       /* of on_bytes */
     size_t empty_calls; /* of them with len 0 */
     struct inf_error why;

@@ -418,7 +418,8 @@ static void slow_on_end(struct stream_user *user, const struct inf_error *why)
 /* libuv would read 32 times in a row while there is something to read. */
 static void test_a_tick_reads_no_longer_than_its_budget(void **state)
 {
-    static const struct stream_user_ops ops = {slow_on_open, slow_on_bytes, slow_on_end};
+    static const struct stream_user_ops ops = {
+        .on_open = slow_on_open, .on_bytes = slow_on_bytes, .on_end = slow_on_end};
     struct tcp_world *w = *state;
     struct slow_user slow = {.user = {&ops}};
     size_t len = 8 * 1024 * 1024;

@@ -1,0 +1,196 @@
+/*
+ * listen.c - accepting.
+ *
+ * Happy path: the socket is bound (listen_socket.c), libuv listens on it, each connection becomes a
+ * stream (tcp.c) and goes to the user.
+ *
+ * Too many: a connection that is not accepted makes libuv stop watching the socket, so `max` needs
+ * no more than not accepting. The close of a stream makes room, and what waits is accepted at the
+ * end of the I/O phase.
+ *
+ * The listener counts its streams, so its memory stays until the last of them is closed.
+ */
+#include "loop/listen.h"
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "loop/listen_socket.h"
+#include "loop/tcp.h"
+
+enum {
+    BACKLOG = 128, /* LIMIT: connections the kernel lets wait for us */
+};
+
+struct listener {
+    struct loop *loop;
+    struct listener_user *user; /* NULL once closed */
+    struct tcp_parent parent;   /* of every stream */
+    union {
+        uv_tcp_t tcp;
+        uv_pipe_t pipe;
+        uv_stream_t stream;
+        uv_handle_t handle; /* `data` is set while there is one to close */
+    };
+    struct again again; /* to accept what waits */
+    struct corpse corpse;
+    char *path; /* of a Unix socket */
+    struct stat file;
+    size_t max;
+    size_t open;  /* streams */
+    bool waiting; /* a connection that is one too many */
+    int refs;     /* the user, the handle, each stream */
+};
+
+static void listener_bury(struct corpse *corpse)
+{
+    struct listener *l = container_of(corpse, struct listener, corpse);
+    loop_drop(l->loop);
+    free(l->path);
+    free(l);
+}
+
+static void listener_unref(struct listener *l)
+{
+    if (--l->refs == 0)
+        clock_bury(&l->loop->clock, &l->corpse, listener_bury);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    listener_unref(container_of(handle, struct listener, handle));
+}
+
+/* ---- accepting ---- */
+
+static void accept_one(struct listener *l)
+{
+    struct stream *stream = tcp_accept(l->loop, &l->stream, &l->parent);
+    if (!stream)
+        return; /* UNTESTED: as in tcp_accept() */
+    l->open++;
+    l->refs++;
+    l->user->on_accept(l->user, stream);
+}
+
+/* What goes wrong here (out of descriptors, a client gone again) is libuv's to get over. */
+static void on_connection(uv_stream_t *stream, int status)
+{
+    struct listener *l = container_of(stream, struct listener, stream);
+    loop_busy(l->loop);
+    if (status < 0)
+        return;
+    if (l->open < l->max)
+        accept_one(l);
+    else
+        l->waiting = true;
+}
+
+static void on_room(struct again *again)
+{
+    struct listener *l = container_of(again, struct listener, again);
+    if (!l->waiting || l->open >= l->max)
+        return;
+    l->waiting = false;
+    accept_one(l);
+}
+
+static void on_stream_closed(struct tcp_parent *parent)
+{
+    struct listener *l = container_of(parent, struct listener, parent);
+    l->open--;
+    if (l->user && l->waiting)
+        loop_again(l->loop, &l->again);
+    listener_unref(l);
+}
+
+/* ---- opening and closing ---- */
+
+static int start_tcp(struct listener *l, const char *address, struct inf_error *err)
+{
+    int rc, fd = listen_socket_tcp(address, err);
+    if (fd < 0)
+        return fd;
+    uv_tcp_init(l->loop->uv, &l->tcp);
+    l->handle.data = l;
+    l->refs++;
+    rc = uv_tcp_open(&l->tcp, fd);
+    if (rc == 0)
+        rc = uv_listen(&l->stream, BACKLOG, on_connection);
+    else
+        close(fd); /* UNTESTED: a socket that was just made can be opened */
+    return rc < 0 ? err_set(err, INF_EIO, "listen address '%s': %s", address, uv_strerror(rc)) : 0;
+}
+
+static int start_unix(struct listener *l, const struct listen_options *o, struct inf_error *err)
+{
+    int rc, fd = listen_socket_unix(o, &l->file, err);
+    if (fd < 0)
+        return fd;
+    l->path = xstrdup(o->path); /* from now on there is a file to remove */
+    uv_pipe_init(l->loop->uv, &l->pipe, 0);
+    l->handle.data = l;
+    l->refs++;
+    rc = uv_pipe_open(&l->pipe, fd);
+    if (rc == 0)
+        rc = uv_listen(&l->stream, BACKLOG, on_connection);
+    else
+        close(fd); /* UNTESTED: as above */
+    return rc < 0 ? err_set(err, INF_EIO, "socket '%s': %s", o->path, uv_strerror(rc)) : 0;
+}
+
+struct listener *listener_open(struct loop *loop, const struct listen_options *o,
+                               struct listener_user *user, struct inf_error *err)
+{
+    struct listener *l = NEW(struct listener);
+    int rc;
+    assert(!o->address != !o->path);
+    l->loop = loop;
+    l->user = user;
+    l->parent.on_close = on_stream_closed;
+    l->again.run = on_room;
+    list_init(&l->again.node);
+    l->max = o->max ? o->max : LISTEN_MAX;
+    l->refs = 1;
+    loop_keep(loop);
+    rc = o->path ? start_unix(l, o, err) : start_tcp(l, o->address, err);
+    if (rc == 0)
+        return l;
+    listener_close(l);
+    return NULL;
+}
+
+uint16_t listener_port(const struct listener *l)
+{
+    struct sockaddr_storage name = {0};
+    int len = sizeof(name);
+    if (l->path || uv_tcp_getsockname(&l->tcp, (struct sockaddr *)&name, &len) < 0)
+        return 0;
+    return ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
+                                            : ((struct sockaddr_in *)&name)->sin_port);
+}
+
+size_t listener_count(const struct listener *l)
+{
+    return l->open;
+}
+
+void listener_close(struct listener *l)
+{
+    if (!l)
+        return;
+    l->user = NULL;
+    list_remove(&l->again.node);
+    if (l->path)
+        listen_socket_remove(l->path, &l->file);
+    if (l->handle.data)
+        uv_close(&l->handle, on_handle_closed);
+    listener_unref(l);
+}

@@ -1,0 +1,198 @@
+#include "loop/listen_socket.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+
+enum {
+    HOST_MAX = 64, /* LIMIT: longer than any address */
+};
+
+union any_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct sockaddr_un un;
+};
+
+/* ---- TCP ---- */
+
+/* Decimal, 0 to 65535, and nothing behind it. */
+static int parse_port(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    int port = digits && digits <= 5 && !text[digits] ? atoi(text) : -1;
+    return port <= UINT16_MAX ? port : -1;
+}
+
+/* "127.0.0.1:80" and "[::1]:80" into host and port; -1 if it is neither. */
+static int split_address(const char *text, char host[static HOST_MAX])
+{
+    const char *colon = strrchr(text, ':'), *end = colon;
+    if (!colon)
+        return -1;
+    if (*text == '[') {
+        if (colon[-1] != ']')
+            return -1;
+        text++;
+        end--;
+    } else if (memchr(text, ':', (size_t)(colon - text))) {
+        return -1; /* an IPv6 address without brackets: where would the port begin? */
+    }
+    if (end <= text || end - text >= HOST_MAX)
+        return -1;
+    memcpy(host, text, (size_t)(end - text));
+    host[end - text] = '\0';
+    return parse_port(colon + 1);
+}
+
+static bool parse_address(const char *text, union any_address *ret)
+{
+    char host[HOST_MAX];
+    int port = split_address(text, host);
+    union any_address a = {.any = {.sa_family = AF_INET}};
+    if (port < 0)
+        return false;
+    if (*text == '[') {
+        a.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+        if (inet_pton(AF_INET6, host, &a.v6.sin6_addr) != 1)
+            return false;
+    } else {
+        a.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+        if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host,
+                      &a.v4.sin_addr) != 1)
+            return false;
+    }
+    *ret = a;
+    return true;
+}
+
+int listen_socket_tcp(const char *address, struct inf_error *err)
+{
+    union any_address a;
+    socklen_t len;
+    int fd, on = 1;
+    if (!parse_address(address, &a))
+        return err_set(err, INF_ECONF,
+                       "listen address '%s': not like 127.0.0.1:9470, [::1]:9470 or localhost:9470",
+                       address);
+    len = a.any.sa_family == AF_INET6 ? sizeof(a.v6) : sizeof(a.v4);
+    fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+        bind(fd, &a.any, len) == 0)
+        return fd;
+    err_set(err, INF_EIO, "listen address '%s': %s", address, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -INF_EIO;
+}
+
+/* ---- Unix ---- */
+
+static int unix_address(const char *path, union any_address *ret, struct inf_error *err)
+{
+    size_t len = strlen(path);
+    *ret = (union any_address){.un = {.sun_family = AF_UNIX}};
+    if (!len || len >= sizeof(ret->un.sun_path))
+        return err_set(err, INF_ECONF, "socket '%s': a path of 1 to %zu bytes is needed", path,
+                       sizeof(ret->un.sun_path) - 1);
+    memcpy(ret->un.sun_path, path, len);
+    return 0;
+}
+
+static int find_group(const char *name, gid_t *ret_gid, struct inf_error *err)
+{
+    struct group group, *found = NULL;
+    char text[16 * 1024];
+    *ret_gid = (gid_t)-1; /* chown's word for "leave it" */
+    if (!name)
+        return 0;
+    getgrnam_r(name, &group, text, sizeof(text), &found);
+    if (!found)
+        return err_set(err, INF_ECONF, "socket group '%s': there is no such group", name);
+    *ret_gid = found->gr_gid;
+    return 0;
+}
+
+/* 0 if somebody accepts connections there, else why not. Never waits: one whose queue is full is
+ * alive, too. */
+static int knock(const union any_address *a)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int rc = fd < 0 || connect(fd, &a->any, sizeof(a->un)) < 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return rc == EAGAIN ? 0 : rc;
+}
+
+/* Makes room for our socket, if what is there is what a dead process left. */
+static int clear_path(const char *path, const union any_address *a, struct inf_error *err)
+{
+    struct stat st;
+    int why;
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT ? 0
+                               : err_set(err, INF_EIO, "socket '%s': %s", path, strerror(errno));
+    if (!S_ISSOCK(st.st_mode))
+        return err_set(err, INF_EIO,
+                       "socket '%s': there is a file that is no socket; remove it or "
+                       "choose another path",
+                       path);
+    why = knock(a);
+    if (why == 0)
+        return err_set(err, INF_EIO, "socket '%s': another process is listening on it", path);
+    if (why != ECONNREFUSED || unlink(path) < 0)
+        return err_set(err, INF_EIO, "socket '%s': can't take the place of the one there: %s", path,
+                       strerror(why != ECONNREFUSED ? why : errno));
+    return 0;
+}
+
+/* Between bind and listen nobody can connect: there is no moment with a wrong mode. */
+static int bind_unix(int fd, const struct listen_options *o, const union any_address *a, gid_t gid,
+                     struct stat *ret_file, struct inf_error *err)
+{
+    if (fd < 0 || bind(fd, &a->any, sizeof(a->un)) < 0)
+        return err_set(err, INF_EIO, "socket '%s': %s", o->path, strerror(errno));
+    if (lchown(o->path, (uid_t)-1, gid) == 0 && chmod(o->path, o->mode ? o->mode : 0600) == 0 &&
+        lstat(o->path, ret_file) == 0)
+        return 0;
+    err_set(err, INF_EIO, "socket '%s': setting mode and group: %s", o->path, strerror(errno));
+    unlink(o->path);
+    return -INF_EIO;
+}
+
+int listen_socket_unix(const struct listen_options *o, struct stat *ret_file, struct inf_error *err)
+{
+    union any_address a;
+    gid_t gid;
+    int fd, rc;
+    if ((rc = unix_address(o->path, &a, err)) < 0 || (rc = find_group(o->group, &gid, err)) < 0 ||
+        (rc = clear_path(o->path, &a, err)) < 0)
+        return rc;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    rc = bind_unix(fd, o, &a, gid, ret_file, err);
+    if (rc == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+void listen_socket_remove(const char *path, const struct stat *file)
+{
+    struct stat now;
+    if (lstat(path, &now) == 0 && now.st_dev == file->st_dev && now.st_ino == file->st_ino)
+        unlink(path);
+}
