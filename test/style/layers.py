@@ -23,7 +23,7 @@ OURS = {
 THEIRS = {
     'uv.h': ['src/loop/*', 'src/daemon/*', 'src/ctl/*'],
     'openssl/*': ['src/wire/tls*.c'],
-    'llhttp.h': ['src/wire/http_parser.c'],
+    'llhttp.h': ['src/wire/http_*parser.c'],
     'zlib.h': ['src/wire/gunzip.c'],
     'yaml.h': ['src/base/yaml.c'],
     'yyjson.h': ['src/core/object.c', 'src/core/object_*.c', 'src/core/diff.c', 'src/core/path.c', 'src/kube/*'],

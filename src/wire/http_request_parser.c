@@ -1,0 +1,260 @@
+/*
+ * http_request_parser.c - one request at a time out of llhttp.
+ *
+ * Happy path: llhttp's callbacks collect target and headers as text; at the end of the head the
+ * request is checked and taken apart, and llhttp is stopped there. It is set up anew for the next
+ * one, so that nothing of a request outlives it.
+ *
+ * Refused: what llhttp does not take for HTTP, other versions than 1.0 and 1.1, HTTP/1.1 without
+ * exactly one Host, bodies, expectations other than 100-continue, targets that mean nothing, and
+ * everything over a limit.
+ */
+#include "wire/http_request_parser.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <llhttp.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "wire/http_target.h"
+
+struct http_request_parser {
+    llhttp_t http;
+    llhttp_settings_t settings;
+    size_t head_max;
+    size_t seen; /* bytes of this request, and of blank lines before it */
+    bool began;
+    enum http_asked asked;
+    int status; /* of a refusal */
+    const char *why;
+    struct buf text; /* target, name, value, name, value...: each with a NUL behind it */
+    size_t target_len;
+    size_t n_headers;
+    struct http_header *headers;
+    char *path, *query;
+    struct http_server_request request;
+};
+
+static struct http_request_parser *parser_of(llhttp_t *http)
+{
+    return container_of(http, struct http_request_parser, http);
+}
+
+static int refuse(struct http_request_parser *p, int status, const char *why)
+{
+    p->asked = ASKED_BAD;
+    p->status = status;
+    p->why = why;
+    return HPE_USER;
+}
+
+/* ---- collecting ---- */
+
+static int on_text(llhttp_t *http, const char *at, size_t len)
+{
+    buf_put(&parser_of(http)->text, at, len); /* bounded by head_max: see feed */
+    return 0;
+}
+
+static int on_method(llhttp_t *http, const char *at, size_t len)
+{
+    (void)at, (void)len; /* llhttp remembers which one it is */
+    parser_of(http)->began = true;
+    return 0;
+}
+
+static int on_target(llhttp_t *http, const char *at, size_t len)
+{
+    struct http_request_parser *p = parser_of(http);
+    p->target_len += len;
+    if (p->target_len > HTTP_ASK_TARGET_MAX)
+        return refuse(p, 414, "the target is too long");
+    return on_text(http, at, len);
+}
+
+static int on_text_end(llhttp_t *http)
+{
+    buf_putc(&parser_of(http)->text, '\0');
+    return 0;
+}
+
+static int on_value_end(llhttp_t *http)
+{
+    struct http_request_parser *p = parser_of(http);
+    if (++p->n_headers > HTTP_ASK_HEADERS_MAX)
+        return refuse(p, 431, "too many header lines");
+    while (p->text.bytes[p->text.len - 1] == ' ' || p->text.bytes[p->text.len - 1] == '\t')
+        p->text.len--; /* llhttp leaves blanks behind a value; the name's NUL stops us */
+    return on_text_end(http);
+}
+
+/* ---- judging ---- */
+
+static const char *next_text(const char *text)
+{
+    return text + strlen(text) + 1; /* llhttp lets no NUL through */
+}
+
+static void make_request(struct http_request_parser *p)
+{
+    const char *text = next_text(p->text.bytes);
+    p->headers = xcalloc(p->n_headers ? p->n_headers : 1, sizeof(*p->headers));
+    for (size_t i = 0; i < p->n_headers; i++) {
+        p->headers[i].name = text;
+        p->headers[i].value = next_text(text);
+        text = next_text(p->headers[i].value);
+    }
+    p->request = (struct http_server_request){
+        .method = llhttp_method_name(p->http.method),
+        .target = p->text.bytes,
+        .path = p->path,
+        .query = p->query,
+        .headers = p->headers,
+        .n_headers = p->n_headers,
+        .head = p->http.method == HTTP_HEAD,
+        .keep_alive = llhttp_should_keep_alive(&p->http) != 0,
+        .http_1_0 = p->http.http_minor == 0,
+    };
+}
+
+static size_t count_header(const struct http_server_request *r, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_headers; i++)
+        n += strcasecmp(r->headers[i].name, name) == 0;
+    return n;
+}
+
+/* Whoever waits for our 100 before sending a body gets the refusal of the body instead. */
+static bool expects_too_much(const struct http_server_request *r)
+{
+    const char *expect = http_server_request_get(r, "Expect");
+    return expect && strcasecmp(expect, "100-continue") != 0;
+}
+
+static int check_request(struct http_request_parser *p)
+{
+    const struct http_server_request *r = &p->request;
+    size_t hosts = count_header(r, "Host");
+    if (p->http.http_major != 1)
+        return refuse(p, 505, "this is a server of HTTP/1.1");
+    if (hosts > 1 || (hosts == 0 && !r->http_1_0))
+        return refuse(p, 400, "exactly one Host header is needed");
+    if (expects_too_much(r))
+        return refuse(p, 417, "unknown expectation");
+    if (p->http.content_length > 0 || (p->http.flags & F_TRANSFER_ENCODING))
+        return refuse(p, 413, "requests have no body here");
+    return 0;
+}
+
+static int on_head_end(llhttp_t *http)
+{
+    struct http_request_parser *p = parser_of(http);
+    bool is_get = http->method == HTTP_GET || http->method == HTTP_HEAD;
+    int bad = http_target_split(p->text.bytes, &p->path, &p->query);
+    int rc;
+    make_request(p);
+    rc = check_request(p);
+    if (rc)
+        return rc;
+    if (bad && is_get) /* "*" and "host:port" are for other methods, which are refused as such */
+        return refuse(p, 400, "the target can't be understood");
+    p->asked = ASKED;
+    return HPE_PAUSED;
+}
+
+/* ---- feeding ---- */
+
+struct http_request_parser *http_request_parser_new(size_t head_max)
+{
+    struct http_request_parser *p = NEW(struct http_request_parser);
+    p->head_max = head_max;
+    llhttp_settings_init(&p->settings);
+    p->settings.on_method = on_method;
+    p->settings.on_url = on_target;
+    p->settings.on_url_complete = on_text_end;
+    p->settings.on_header_field = on_text;
+    p->settings.on_header_field_complete = on_text_end;
+    p->settings.on_header_value = on_text;
+    p->settings.on_header_value_complete = on_value_end;
+    p->settings.on_headers_complete = on_head_end;
+    http_request_parser_start(p);
+    return p;
+}
+
+/* Connections are idle most of the time: nothing is held for them. */
+void http_request_parser_start(struct http_request_parser *p)
+{
+    llhttp_init(&p->http, HTTP_REQUEST, &p->settings);
+    buf_free(&p->text);
+    free(p->headers);
+    free(p->path);
+    free(p->query);
+    p->headers = NULL;
+    p->path = p->query = NULL;
+    p->seen = p->target_len = p->n_headers = 0;
+    p->began = false;
+    p->asked = ASKED_MORE;
+    p->request = (struct http_server_request){0};
+}
+
+void http_request_parser_free(struct http_request_parser *p)
+{
+    if (!p)
+        return;
+    http_request_parser_start(p);
+    free(p);
+}
+
+/* Never more at once than the limit allows, so that what was collected is within it too. */
+size_t http_request_parser_feed(struct http_request_parser *p, const char *bytes, size_t len,
+                                enum http_asked *ret_asked)
+{
+    size_t room = p->head_max - p->seen, used = len < room ? len : room;
+    if (p->asked == ASKED_MORE && len) {
+        enum llhttp_errno rc = llhttp_execute(&p->http, bytes, used);
+        if (rc == HPE_PAUSED)
+            used = (size_t)(llhttp_get_error_pos(&p->http) - bytes);
+        else if (rc != HPE_OK && p->asked != ASKED_BAD)
+            refuse(p, 400, llhttp_get_error_reason(&p->http));
+        p->seen += used;
+        if (p->asked == ASKED_MORE && used < len)
+            refuse(p, 431, "the head of the request is too large");
+    } else {
+        used = 0;
+    }
+    *ret_asked = p->asked;
+    return used;
+}
+
+bool http_request_parser_began(const struct http_request_parser *p)
+{
+    return p->began;
+}
+
+const struct http_server_request *http_request_parser_request(const struct http_request_parser *p)
+{
+    return &p->request;
+}
+
+int http_request_parser_status(const struct http_request_parser *p)
+{
+    return p->status;
+}
+
+const char *http_request_parser_why(const struct http_request_parser *p)
+{
+    return p->why;
+}
+
+const char *http_server_request_get(const struct http_server_request *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_headers; i++)
+        if (strcasecmp(r->headers[i].name, name) == 0)
+            return r->headers[i].value;
+    return NULL;
+}

@@ -1,0 +1,122 @@
+#include "wire/http_target.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "informer/error.h"
+
+#include "base/alloc.h"
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* The byte that "%XX" at the start of @text stands for; 0, which is never meant, if it is none. */
+static char escaped_byte(struct str text)
+{
+    int high = text.len >= 3 ? hex_digit(text.at[1]) : -1;
+    int low = text.len >= 3 ? hex_digit(text.at[2]) : -1;
+    return high < 0 || low < 0 ? '\0' : (char)(high * 16 + low);
+}
+
+static char *decode(struct str text, bool plus_is_blank)
+{
+    char *decoded = xmalloc(text.len + 1), *to = decoded;
+    for (size_t i = 0; i < text.len; to++) {
+        bool escape = text.at[i] == '%';
+        *to = escape ? escaped_byte((struct str){text.at + i, text.len - i}) : text.at[i];
+        if (*to == '\0') {
+            free(decoded);
+            return NULL;
+        }
+        if (plus_is_blank && text.at[i] == '+')
+            *to = ' ';
+        i += escape ? 3 : 1;
+    }
+    *to = '\0';
+    return decoded;
+}
+
+char *http_percent_decode(struct str text)
+{
+    return decode(text, false);
+}
+
+/* ---- the target ---- */
+
+/* @but: bytes that are not welcome either. */
+static bool is_clean(const char *text, const char *but)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f || strchr(but, *text))
+            return false;
+    return true;
+}
+
+/* Where path and query begin; NULL if it is no target for a GET. */
+static const char *skip_authority(const char *target)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    if (*target == '/')
+        return target;
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strlen(schemes[i]), host;
+        if (strncasecmp(target, schemes[i], len) != 0)
+            continue;
+        host = strcspn(target + len, "/?");
+        return host ? target + len + host : NULL;
+    }
+    return NULL;
+}
+
+int http_target_split(const char *target, char **ret_path, char **ret_query)
+{
+    const char *at = is_clean(target, " #") ? skip_authority(target) : NULL;
+    size_t len = at ? strcspn(at, "?") : 0;
+    char *path = at ? decode(len ? (struct str){at, len} : STR("/"), false) : NULL;
+    if (!path || !is_clean(path, "")) {
+        free(path);
+        return -INF_EINVAL;
+    }
+    *ret_path = path;
+    *ret_query = xstrdup(at[len] ? at + len + 1 : "");
+    return 0;
+}
+
+/* ---- the query ---- */
+
+/* Whether the parameter @pair is called @name: 1 and the value, 0, or -INF_EINVAL. */
+static int match(struct str pair, const char *name, char **ret_value)
+{
+    const char *equals = pair.len ? memchr(pair.at, '=', pair.len) : NULL;
+    size_t len = equals ? (size_t)(equals - pair.at) : pair.len, skip = equals ? len + 1 : len;
+    char *called = decode((struct str){pair.at, len}, true);
+    char *value = decode((struct str){pair.at + skip, pair.len - skip}, true);
+    int rc = !called || !value ? -INF_EINVAL : strcmp(called, name) == 0;
+    free(called);
+    if (rc == 1)
+        *ret_value = value;
+    else
+        free(value);
+    return rc;
+}
+
+int http_query_get(const char *query, const char *name, char **ret_value)
+{
+    int rc = 0;
+    while (rc == 0 && *query) {
+        size_t len = strcspn(query, "&");
+        if (len)
+            rc = match((struct str){query, len}, name, ret_value);
+        query += len + (query[len] == '&');
+    }
+    return rc;
+}
