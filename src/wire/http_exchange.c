@@ -1,0 +1,167 @@
+/*
+ * http_exchange.c - answers: their heads, chunks, and how far they have come.
+ *
+ * Answers have a length, or come in chunks, or end with the connection if the client speaks
+ * HTTP/1.0. They are never to be kept by anybody in between: what we say is about now.
+ */
+#include "wire/http_exchange.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "wire/http_server_internal.h"
+
+static const char *reason_of(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {
+        {200, "OK"},
+        {400, "Bad Request"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
+        {410, "Gone"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {417, "Expectation Failed"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
+        {505, "HTTP Version Not Supported"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "";
+}
+
+static const struct http_server_request *request_of(const struct http_exchange *x)
+{
+    return http_request_parser_request(x->parser);
+}
+
+/* ---- heads ---- */
+
+void http_exchange_follow(struct http_exchange *x, struct http_follower *follower)
+{
+    x->follower = follower;
+}
+
+void http_exchange_header(struct http_exchange *x, const char *name, const char *value)
+{
+    assert(!strpbrk(name, "\r\n:") && !strpbrk(value, "\r\n"));
+    buf_printf(&x->headers, "%s: %s\r\n", name, value);
+}
+
+static void put_head(struct http_exchange *x, struct buf *out, int status, const char *content_type)
+{
+    assert(status >= 200 && status != 204 && status != 304);
+    buf_printf(out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\n", status,
+               reason_of(status), content_type);
+    buf_put(out, x->headers.bytes, x->headers.len);
+    buf_free(&x->headers);
+    if (!x->keep_alive)
+        buf_puts(out, "Connection: close\r\n");
+    else if (request_of(x)->http_1_0)
+        buf_puts(out, "Connection: keep-alive\r\n");
+}
+
+/* ---- sending ---- */
+
+int64_t exchange_sent(const struct http_exchange *x)
+{
+    return x->written - (int64_t)stream_unsent(x->stream);
+}
+
+/* The timer runs from the first byte that waits: who keeps writing does not hide a stalled client.
+ */
+static void send_bytes(struct http_exchange *x, const struct buf *bytes)
+{
+    stream_write(x->stream, bytes->bytes, bytes->len);
+    x->written += (int64_t)bytes->len;
+    if (!x->waiting) {
+        x->waiting = true;
+        exchange_arm(x);
+    }
+}
+
+void http_exchange_reply(struct http_exchange *x, int status, const char *content_type,
+                         const char *bytes, size_t len)
+{
+    struct buf out = {0};
+    assert(x->sm.state != X_ANSWERING && "it was started");
+    put_head(x, &out, status, content_type);
+    buf_printf(&out, "Content-Length: %zu\r\n\r\n", len);
+    if (!request_of(x)->head)
+        buf_put(&out, bytes, len);
+    sm_move(&x->sm, X_SENDING, "%d", status);
+    send_bytes(x, &out);
+    buf_free(&out);
+    exchange_answered(x);
+}
+
+void exchange_say(struct http_exchange *x, int status, const char *text)
+{
+    struct buf line = {0};
+    buf_printf(&line, "%s\n", text);
+    http_exchange_reply(x, status, "text/plain; charset=utf-8", line.bytes, line.len);
+    buf_free(&line);
+}
+
+/* ---- answers in pieces ---- */
+
+void http_exchange_start(struct http_exchange *x, int status, const char *content_type)
+{
+    struct buf out = {0};
+    x->chunked = !request_of(x)->http_1_0;
+    if (!x->chunked)
+        x->keep_alive = false; /* the end of the connection is the end of the answer */
+    put_head(x, &out, status, content_type);
+    buf_puts(&out, x->chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
+    sm_move(&x->sm, X_ANSWERING, "%d", status);
+    send_bytes(x, &out);
+    buf_free(&out);
+}
+
+void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len)
+{
+    struct buf out = {0};
+    assert(x->sm.state == X_ANSWERING);
+    if (!len || request_of(x)->head)
+        return; /* a chunk without bytes would be the last one */
+    if (x->chunked)
+        buf_printf(&out, "%zx\r\n", len);
+    buf_put(&out, bytes, len);
+    if (x->chunked)
+        buf_puts(&out, "\r\n");
+    send_bytes(x, &out);
+    buf_free(&out);
+}
+
+size_t http_exchange_unsent(const struct http_exchange *x)
+{
+    return stream_unsent(x->stream);
+}
+
+void http_exchange_end(struct http_exchange *x)
+{
+    struct buf last = {0};
+    assert(x->sm.state == X_ANSWERING);
+    sm_move(&x->sm, X_SENDING, "complete");
+    buf_puts(&last, "0\r\n\r\n");
+    if (x->chunked && !request_of(x)->head)
+        send_bytes(x, &last);
+    buf_free(&last);
+    exchange_answered(x);
+}
+
+void http_exchange_cut(struct http_exchange *x)
+{
+    exchange_close(x, "cut by its user");
+}

@@ -1,0 +1,310 @@
+/*
+ * http_server.c - connections of clients: who asks, whose turn it is, and who is let go.
+ *
+ * Happy path: bytes come, a request is complete, the pump calls the user, the answer goes out, and
+ * only when it is out the next request is looked at. So a client that asks and asks without reading
+ * fills one answer and `in`, then its own buffers.
+ *
+ * While an answer is under way we read on, into `in`, to notice a client that leaves. One that has
+ * said its last (FIN) is still answered: that is how nc asks. But an answer in pieces that is under
+ * way ends there: a watch would never notice otherwise.
+ *
+ * Let go: who is idle, who sends a head too slowly, who takes an answer too slowly, who speaks no
+ * HTTP. A refusal is followed by some lingering: closing with unread bytes would make the kernel
+ * throw away what the client has not read yet.
+ */
+#include "wire/http_server.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "wire/http_server_internal.h"
+
+enum {
+    HEAD_MAX = 16 * 1024,
+    HEAD_TIMEOUT_MS = 10 * 1000,
+    IDLE_TIMEOUT_MS = 60 * 1000,
+    STALL_TIMEOUT_MS = 30 * 1000,
+    LINGER_MS = 2 * 1000,
+};
+
+/* clang-format off */
+static const struct sm_state states[] = {
+    [X_IDLE]      = {"idle",      SM_TO(X_READING) | SM_TO(X_ASKED) | SM_TO(X_SENDING) |
+                                  SM_TO(X_CLOSED)},
+    [X_READING]   = {"reading",   SM_TO(X_ASKED) | SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
+    [X_ASKED]     = {"asked",     SM_TO(X_ANSWERING) | SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
+    [X_ANSWERING] = {"answering", SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
+    [X_SENDING]   = {"sending",   SM_TO(X_IDLE) | SM_TO(X_LINGERING) | SM_TO(X_CLOSED)},
+    [X_LINGERING] = {"lingering", SM_TO(X_CLOSED)},
+    [X_CLOSED]    = {"closed",    0},
+};
+/* clang-format on */
+
+static struct http_exchange *exchange_of(struct stream_user *user)
+{
+    return container_of(user, struct http_exchange, stream_user);
+}
+
+/* ---- the end ---- */
+
+static void exchange_bury(struct corpse *corpse)
+{
+    struct http_exchange *x = container_of(corpse, struct http_exchange, corpse);
+    http_request_parser_free(x->parser);
+    buf_free(&x->in);
+    buf_free(&x->headers);
+    free(x);
+}
+
+void exchange_close(struct http_exchange *x, const char *why)
+{
+    stream_close(x->stream);
+    timer_stop(x->server->clock, &x->timer);
+    task_cancel(&x->task);
+    list_remove(&x->node);
+    sm_move(&x->sm, X_CLOSED, "%s", why);
+    clock_bury(x->server->clock, &x->corpse, exchange_bury);
+}
+
+/* The same, for a reason the user does not know of. */
+static void exchange_abort(struct http_exchange *x, const char *why)
+{
+    struct http_follower *follower = x->follower;
+    exchange_close(x, why);
+    if (follower)
+        follower->ops->on_abort(follower);
+}
+
+/* ---- time ---- */
+
+void exchange_arm(struct http_exchange *x)
+{
+    const struct http_server_limits *limits = &x->server->limits;
+    uint64_t ms = 0;
+    switch ((enum exchange_state)x->sm.state) {
+    case X_IDLE: ms = x->served ? limits->idle_timeout_ms : limits->head_timeout_ms; break;
+    case X_READING: ms = limits->head_timeout_ms; break;
+    case X_ANSWERING:
+    case X_SENDING: ms = x->waiting ? limits->stall_timeout_ms : 0; break;
+    case X_LINGERING: ms = LINGER_MS; break;
+    case X_ASKED:
+    case X_CLOSED: break;
+    }
+    x->mark = exchange_sent(x);
+    if (ms)
+        timer_start(x->server->clock, &x->timer, ms);
+    else
+        timer_stop(x->server->clock, &x->timer);
+}
+
+static void refuse(struct http_exchange *x, int status, const char *why)
+{
+    x->keep_alive = false;
+    x->linger = true;
+    exchange_say(x, status, why);
+}
+
+static void on_timeout(struct timer *timer)
+{
+    struct http_exchange *x = container_of(timer, struct http_exchange, timer);
+    if (x->sm.state == X_READING)
+        refuse(x, 408, "the request took too long");
+    else if (exchange_sent(x) - x->mark >= HTTP_SERVER_PROGRESS)
+        exchange_arm(x); /* slow, but it moves */
+    else
+        exchange_abort(x, "timeout");
+}
+
+/* ---- requests ---- */
+
+static void asked(struct http_exchange *x)
+{
+    const struct http_server_request *request = http_request_parser_request(x->parser);
+    x->keep_alive = request->keep_alive;
+    sm_move(&x->sm, X_ASKED, "%s", request->method);
+    exchange_arm(x);
+    if (request->head || strcmp(request->method, "GET") == 0) {
+        x->told = false;
+        task_schedule(x->server->clock, &x->task);
+        return;
+    }
+    http_exchange_header(x, "Allow", "GET, HEAD");
+    refuse(x, 405, "only GET and HEAD are served here");
+}
+
+/* Looks for a request in `in`, if it is time for one. Calls nobody. */
+static void read_request(struct http_exchange *x)
+{
+    enum http_asked what;
+    if ((x->sm.state != X_IDLE && x->sm.state != X_READING) || !x->in.len)
+        return;
+    buf_consume(&x->in, http_request_parser_feed(x->parser, x->in.bytes, x->in.len, &what));
+    if (!x->in.len)
+        buf_free(&x->in);
+    switch (what) {
+    case ASKED_MORE:
+        if (x->sm.state == X_IDLE && http_request_parser_began(x->parser)) {
+            sm_move(&x->sm, X_READING, "first byte");
+            exchange_arm(x);
+        }
+        break;
+    case ASKED: asked(x); break;
+    case ASKED_BAD:
+        refuse(x, http_request_parser_status(x->parser), http_request_parser_why(x->parser));
+        break;
+    }
+}
+
+static void next_request(struct http_exchange *x)
+{
+    http_request_parser_start(x->parser);
+    x->served = true;
+    sm_move(&x->sm, X_IDLE, "served");
+    exchange_arm(x);
+    read_request(x);
+    if (x->ended && (x->sm.state == X_IDLE || x->sm.state == X_READING)) {
+        exchange_close(x, "the client is done");
+    } else if (x->paused) {
+        x->paused = false;
+        stream_resume(x->stream);
+    }
+}
+
+/* The answer is out. */
+static void sent(struct http_exchange *x)
+{
+    if (x->keep_alive) {
+        next_request(x);
+    } else if (x->linger && !x->ended) {
+        sm_move(&x->sm, X_LINGERING, "refused");
+        buf_free(&x->in);
+        exchange_arm(x);
+        stream_resume(x->stream);
+    } else {
+        exchange_close(x, "served");
+    }
+}
+
+void exchange_answered(struct http_exchange *x)
+{
+    x->follower = NULL;
+    if (!x->waiting)
+        sent(x);
+}
+
+/* ---- the user's turn ---- */
+
+static void on_turn(struct task *task)
+{
+    struct http_exchange *x = container_of(task, struct http_exchange, task);
+    struct http_server_user *user = x->server->user;
+    if (!x->told) {
+        x->told = true;
+        user->ops->on_request(user, http_request_parser_request(x->parser), x);
+        assert((x->follower || (x->sm.state != X_ASKED && x->sm.state != X_ANSWERING)) &&
+               "what is not answered has to be followed");
+    } else if (x->sm.state == X_ANSWERING && !x->waiting && x->follower->ops->on_drain) {
+        x->follower->ops->on_drain(x->follower);
+    }
+}
+
+/* ---- what the stream calls ---- */
+
+static void on_open(struct stream_user *user)
+{
+    (void)user;
+}
+
+static size_t on_bytes(struct stream_user *user, const char *bytes, size_t len)
+{
+    struct http_exchange *x = exchange_of(user);
+    size_t room = HTTP_SERVER_IN_MAX - x->in.len, taken = len < room ? len : room;
+    if (x->sm.state == X_LINGERING)
+        return len;
+    buf_put(&x->in, bytes, taken);
+    read_request(x);
+    if (x->in.len == HTTP_SERVER_IN_MAX) {
+        x->paused = true;
+        stream_pause(x->stream);
+    }
+    return taken;
+}
+
+static void on_drain(struct stream_user *user)
+{
+    struct http_exchange *x = exchange_of(user);
+    x->waiting = false;
+    if (x->sm.state == X_SENDING)
+        sent(x);
+    else if (x->sm.state == X_ANSWERING) {
+        exchange_arm(x);
+        task_schedule(x->server->clock, &x->task);
+    }
+}
+
+static void on_end(struct stream_user *user, const struct inf_error *why)
+{
+    struct http_exchange *x = exchange_of(user);
+    x->ended = true;
+    if (why->code != INF_EEOF || (x->sm.state != X_ASKED && x->sm.state != X_SENDING))
+        exchange_abort(x, why->text);
+}
+
+static const struct stream_user_ops stream_user_ops = {
+    .on_open = on_open,
+    .on_bytes = on_bytes,
+    .on_end = on_end,
+    .on_drain = on_drain,
+};
+
+/* ---- the server ---- */
+
+struct http_server *http_server_new(struct clock *clock, const struct http_server_limits *limits,
+                                    struct http_server_user *user)
+{
+    struct http_server *s = NEW(struct http_server);
+    struct http_server_limits l = limits ? *limits : (struct http_server_limits){0};
+    s->clock = clock;
+    s->user = user;
+    s->limits = (struct http_server_limits){
+        .head_max = l.head_max ? l.head_max : HEAD_MAX,
+        .head_timeout_ms = l.head_timeout_ms ? l.head_timeout_ms : HEAD_TIMEOUT_MS,
+        .idle_timeout_ms = l.idle_timeout_ms ? l.idle_timeout_ms : IDLE_TIMEOUT_MS,
+        .stall_timeout_ms = l.stall_timeout_ms ? l.stall_timeout_ms : STALL_TIMEOUT_MS,
+    };
+    list_init(&s->exchanges);
+    return s;
+}
+
+void http_server_accept(struct http_server *s, struct stream *stream)
+{
+    struct http_exchange *x = NEW(struct http_exchange);
+    x->stream_user.ops = &stream_user_ops;
+    x->server = s;
+    x->stream = stream;
+    stream->user = &x->stream_user;
+    x->parser = http_request_parser_new(s->limits.head_max);
+    x->timer.fire = on_timeout;
+    task_init(&x->task, PHASE_PUMP, on_turn);
+    sm_init(&x->sm, states, X_IDLE, "client", NULL);
+    list_push(&s->exchanges, &x->node);
+    exchange_arm(x);
+}
+
+static void server_bury(struct corpse *corpse)
+{
+    free(container_of(corpse, struct http_server, corpse));
+}
+
+void http_server_close(struct http_server *s)
+{
+    if (!s)
+        return;
+    while (!list_empty(&s->exchanges))
+        exchange_close(container_of(s->exchanges.next, struct http_exchange, node), "shutdown");
+    clock_bury(s->clock, &s->corpse, server_bury);
+}

@@ -1,0 +1,64 @@
+/*
+ * server_world.h - wire/http_server.c in virtual time: pipes in place of clients, and one who
+ * answers by the path.
+ *
+ *     server_world_init(&w, NULL);
+ *     pipe = server_world_connect(&w);
+ *     pipe_sends(pipe, GET("/hello"));
+ *     server_world_wrote(&w, pipe, OK_TEXT("5") "hello");
+ *     server_world_done(&w);
+ *
+ * "/hello" says hello, "/echo..." says path and query, "/long" a hundred thousand bytes, "/later"
+ * waits for server_world_reply(), "/pieces" for server_world_write() and _end(), "/close" closes the
+ * server.
+ */
+#ifndef TEST_SERVER_WORLD_H
+#define TEST_SERVER_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pipe_stream.h"
+#include "sim.h"
+#include "wire/http_server.h"
+
+#define GET(target) "GET " target " HTTP/1.1\r\nHost: h\r\n\r\n"
+
+#define STATUS_TEXT(status, extra, len)                                                    \
+    "HTTP/1.1 " status "\r\nContent-Type: text/plain\r\nCache-Control: no-store\r\n" extra \
+    "Content-Length: " len "\r\n\r\n"
+#define OK_TEXT(len) STATUS_TEXT("200 OK", "", len)
+
+/* What the server says by itself. */
+#define REFUSED(status, extra, len)                                      \
+    "HTTP/1.1 " status "\r\nContent-Type: text/plain; charset=utf-8\r\n" \
+    "Cache-Control: no-store\r\n" extra "Connection: close\r\nContent-Length: " len "\r\n\r\n"
+
+enum {
+    LONG = 100 * 1000,
+};
+
+struct server_world {
+    struct http_server_user user;
+    struct http_follower follower; /* of the exchange at hand */
+    struct sim sim;
+    struct pipe_dialer pipes;
+    struct http_server *server; /* NULL once closed */
+    struct http_exchange *x;    /* of "/later" or "/pieces"; NULL: none */
+    bool cut_in_drain, end_in_drain;
+    int asked, drained, aborted;
+};
+
+void server_world_init(struct server_world *w, const struct http_server_limits *limits);
+void server_world_done(struct server_world *w); /* closes too */
+
+struct pipe *server_world_connect(struct server_world *w);
+
+/* Exactly @text was written to the client since the last time. */
+void server_world_wrote(struct server_world *w, struct pipe *pipe, const char *text);
+
+void server_world_reply(struct server_world *w, const char *text);
+void server_world_write(struct server_world *w, const char *text);
+void server_world_end(struct server_world *w);
+
+#endif
