@@ -1,0 +1,77 @@
+/*
+ * fuzz_http_request.c - a byte that says how to cut, and what a client sends. However it is cut the
+ * same requests come out, each within the limits, and what is refused is refused with a status.
+ */
+#include "base/buf.h"
+#include "fuzz.h"
+#include "wire/http_request_parser.h"
+#include "wire/http_target.h"
+
+enum {
+    HEAD_MAX = 512, /* small enough to be reached */
+};
+
+static void tell(const struct http_server_request *r, struct buf *out)
+{
+    char *value = NULL;
+    MUST(r->n_headers <= HTTP_ASK_HEADERS_MAX);
+    MUST(!r->path || r->path[0] == '/');
+    MUST(strlen(r->target) <= HTTP_ASK_TARGET_MAX);
+    buf_printf(out, "%s %s %d%d%d", r->method, r->target, r->keep_alive, r->http_1_0, r->head);
+    for (size_t i = 0; i < r->n_headers; i++)
+        buf_printf(out, " %s=%s", r->headers[i].name, r->headers[i].value);
+    if (r->query && http_query_get(r->query, "a", &value) == 1)
+        MUST(strlen(value) <= strlen(r->query));
+    buf_printf(out, " %s\n", value ? value : "-");
+    free(value);
+}
+
+/* Gives one piece, in memory that ends where it ends. False after a refusal. */
+static bool feed(struct http_request_parser *p, struct str piece, struct buf *out)
+{
+    char *block = xmalloc(piece.len);
+    enum http_asked asked = ASKED_MORE;
+    size_t at = 0;
+    memcpy(block, piece.at, piece.len);
+    while (at < piece.len && asked != ASKED_BAD) {
+        size_t used = http_request_parser_feed(p, block + at, piece.len - at, &asked);
+        MUST(used <= piece.len - at);
+        MUST(used || asked == ASKED_BAD);
+        at += used;
+        if (asked == ASKED) {
+            tell(http_request_parser_request(p), out);
+            http_request_parser_start(p);
+        }
+    }
+    if (asked == ASKED_BAD) {
+        MUST(http_request_parser_status(p) >= 400 && http_request_parser_why(p));
+        buf_printf(out, "%d", http_request_parser_status(p));
+    }
+    free(block);
+    return asked != ASKED_BAD;
+}
+
+static void read_all(struct str wire, size_t size, struct buf *out)
+{
+    struct http_request_parser *p = http_request_parser_new(HEAD_MAX);
+    bool good = true;
+    for (size_t at = 0; good && at < wire.len; at += size)
+        good =
+            feed(p, (struct str){wire.at + at, size < wire.len - at ? size : wire.len - at}, out);
+    http_request_parser_free(p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct str wire = {(const char *)bytes + 1, len - 1};
+    struct buf whole = {0}, cut = {0};
+    if (len < 2)
+        return 0;
+    read_all(wire, wire.len, &whole);
+    read_all(wire, bytes[0] % 32 + 1, &cut);
+    MUST(whole.len == cut.len);
+    MUST(!whole.len || memcmp(whole.bytes, cut.bytes, cut.len) == 0);
+    buf_free(&whole);
+    buf_free(&cut);
+    return 0;
+}
