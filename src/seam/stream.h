@@ -31,8 +31,9 @@
  *      goes in the reap phase. What was written and is not sent yet may be lost.
  *   6. After each write on_drain comes once nothing is unsent any more; one call may answer for
  *      many writes. Pausing is about reading and does not hold it back. It still comes after an
- *      on_end of INF_EEOF, as a peer that says no more may yet listen; after any other end nothing
- *      can be sent and it does not come.
+ *      on_end of INF_EEOF: a peer that says no more may yet listen, and TCP goes on sending (TLS
+ *      drops what is written then: its end is that of both ways). After any other end nothing can
+ *      be sent, and it does not come.
  */
 #ifndef SEAM_STREAM_H
 #define SEAM_STREAM_H
