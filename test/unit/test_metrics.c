@@ -257,9 +257,9 @@ static void wrote(double value, const char *text)
 static void numbers_as_people_write_them(void **state)
 {
     (void)state;
-    wrote(NAN, "NaN\n");
-    wrote(INFINITY, "+Inf\n");
-    wrote(-INFINITY, "-Inf\n");
+    wrote((double)NAN, "NaN\n");
+    wrote((double)INFINITY, "+Inf\n");
+    wrote(-(double)INFINITY, "-Inf\n");
     wrote(0.1, "0.1\n");
     wrote(123456789, "123456789\n");
     wrote(1e14, "100000000000000\n");
