@@ -15,20 +15,13 @@
 #include "kube/api_source.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "kube/answer.h"
 #include "kube/body.h"
-#include "kube/status.h"
 #include "wire/http_conn.h"
-
-enum {
-    HTTP_OK = 200,
-    REASON_MAX = 64 * 1024, /* LIMIT: kept of an answer that is not 200; the rest is passed over */
-};
 
 struct api_source {
     struct source source;
@@ -45,10 +38,8 @@ struct api_source {
     struct http_conn *conn;
     struct timer failed; /* tells a failure that came before there was a connection */
     struct inf_error failure;
-    int status;
-    char *retry_after;
-    struct body body;  /* of an answer that is 200 */
-    struct buf reason; /* the body of one that is not */
+    struct answer answer;
+    struct body body; /* of a good answer */
 };
 
 /* ---- the end of a request ---- */
@@ -60,10 +51,7 @@ static void forget_request(struct api_source *s)
     s->user = NULL;
     timer_stop(s->server->clock, &s->failed);
     body_reset(&s->body);
-    buf_free(&s->reason);
-    free(s->retry_after);
-    s->retry_after = NULL;
-    s->status = 0;
+    answer_reset(&s->answer);
 }
 
 static void finish(struct api_source *s, const struct inf_error *why)
@@ -88,30 +76,14 @@ static void api_source_on_failed(struct timer *timer)
 
 /* ---- the answer ---- */
 
-/* Types have no case, and may have parameters behind them. */
-static bool is_json(const char *content_type)
-{
-    return content_type && strncasecmp(content_type, "application/json", 16) == 0 &&
-           strchr("; \t", content_type[16]); /* the NUL at its end counts too */
-}
-
 static void api_source_on_head(struct http_user *http, const struct http_head *head)
 {
     struct api_source *s = container_of(http, struct api_source, http);
-    const char *retry_after = http_head_get(head, "Retry-After");
-    const char *type = http_head_get(head, "Content-Type");
     struct inf_error why;
-    s->status = head->status;
-    s->retry_after = retry_after ? xstrdup(retry_after) : NULL;
-    if (s->status != HTTP_OK)
-        return;
-    if (!is_json(type)) {
-        err_set(&why, INF_EPROTO, "answered with '%s' instead of JSON; is it an API server?",
-                type ? type : "no content type");
+    if (answer_start(&s->answer, head, &why) < 0)
         fail(s, &why);
-        return;
-    }
-    s->user->ops->on_open(s->user);
+    else if (answer_good(&s->answer))
+        s->user->ops->on_open(s->user);
 }
 
 /* Whether the request is still the one of @serial. */
@@ -151,23 +123,34 @@ static void read_events(struct api_source *s, struct str *input)
     } while (serves(s, serial) && !s->paused && !clock_over_budget(s->server->clock));
 }
 
-static void keep_reason(struct api_source *s, const char *bytes, size_t len)
+/* What a slice of gzip still holds needs no more input, but another call. */
+static void read_body(struct api_source *s, struct str *input)
 {
-    size_t room = REASON_MAX - s->reason.len;
-    buf_put(&s->reason, bytes, len < room ? len : room);
+    uint64_t serial = s->serial;
+    struct inf_error why;
+    struct str piece;
+    int rc;
+    while ((rc = answer_next(&s->answer, input, &piece, &why)) == 1) {
+        size_t len = piece.len;
+        read_events(s, &piece);
+        if (!serves(s, serial))
+            return;
+        answer_took(&s->answer, input, len - piece.len);
+        if (piece.len || s->paused || clock_over_budget(s->server->clock))
+            break;
+    }
+    if (rc < 0)
+        fail(s, &why);
+    else if (rc == 1 && !s->paused && answer_holds(&s->answer))
+        http_conn_resume(s->conn);
 }
 
 static size_t api_source_on_body(struct http_user *http, const char *bytes, size_t len)
 {
     struct api_source *s = container_of(http, struct api_source, http);
     struct str input = {bytes, len};
-    if (s->status == HTTP_OK) {
-        if (len)
-            read_events(s, &input);
-        return len - input.len;
-    }
-    keep_reason(s, bytes, len);
-    return len;
+    read_body(s, &input);
+    return len - input.len;
 }
 
 /* The page's end is told before the request's. What is told is not ours any more: the user may
@@ -188,9 +171,7 @@ static void judge_end(struct api_source *s)
 {
     struct list_head list;
     struct inf_error why;
-    if (s->status != HTTP_OK) {
-        status_from_answer(s->status, (struct str){s->reason.bytes, s->reason.len}, s->retry_after,
-                           clock_wall_us(s->server->clock), &why);
+    if (answer_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
         fail(s, &why);
     } else if (body_end(&s->body, &list, &why)) {
         end_page(s, &list, &why);
@@ -219,16 +200,34 @@ static const struct http_user_ops http_ops = {
 
 /* ---- the request ---- */
 
+struct headers {
+    struct http_header list[4];
+    size_t count;
+};
+
+/* NULL: no such header. */
+static void add_header(struct headers *headers, const char *name, const char *value)
+{
+    if (value)
+        headers->list[headers->count++] = (struct http_header){name, value};
+}
+
+/* Plain watches are not compressed by any server: there the token would be noise. */
+static const char *accept_encoding(const struct api_source *s, enum source_want want)
+{
+    return want == SOURCE_WATCH || s->server->no_compression ? NULL : "gzip";
+}
+
 static void send_request(struct api_source *s, const struct source_request *request,
                          const char *authorization)
 {
     const struct api_server *server = s->server;
-    struct http_header headers[] = {
-        {"Accept", "application/json"},
-        {"User-Agent", server->user_agent},
-        {"Authorization", authorization},
-    };
+    struct headers headers = {.count = 0};
     struct buf target = {0};
+    add_header(&headers, "Accept", "application/json");
+    add_header(&headers, "Accept-Encoding", accept_encoding(s, request->want));
+    add_header(&headers, "User-Agent", server->user_agent);
+    add_header(&headers, "Authorization", authorization);
     resource_target(&target, server->path_prefix, &s->resource, s->ns, request);
     buf_putc(&target, '\0');
     http_conn_request(s->conn,
@@ -236,8 +235,8 @@ static void send_request(struct api_source *s, const struct source_request *requ
                           .method = "GET",
                           .target = target.bytes,
                           .host = server->host_header,
-                          .headers = headers,
-                          .n_headers = ARRAY_LEN(headers) - (authorization ? 0 : 1),
+                          .headers = headers.list,
+                          .n_headers = headers.count,
                       },
                       &s->http);
     buf_free(&target);

@@ -20,6 +20,7 @@ struct api_server {
     const char *path_prefix; /* "" or "/k8s/clusters/c-1" */
     const char *user_agent;
     struct auth auth;
+    bool no_compression; /* don't ask for gzip */
 };
 
 struct api_source;

@@ -104,6 +104,7 @@ static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
                            "given together with insecure-skip-tls-verify; keep one of them");
     c->cluster = xstrdup(e.entry.name);
     c->insecure = e.insecure;
+    c->no_compression = e.no_compression;
     c->tls_server_name = e.tls_server_name ? xstrdup(e.tls_server_name->text) : NULL;
     rc = resolve_server(&e, c, err);
     if (!rc)

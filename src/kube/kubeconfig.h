@@ -26,8 +26,9 @@ struct kubeconfig {
 
     char *host; /* a name, or an address without brackets */
     uint16_t port;
-    char *path_prefix; /* "" or "/prefix" */
-    bool https;        /* false: no credentials are here either */
+    char *path_prefix;   /* "" or "/prefix" */
+    bool https;          /* false: no credentials are here either */
+    bool no_compression; /* don't ask for gzip */
 
     char *tls_server_name;
     bool insecure; /* don't verify the server; never together with ca_pem */

@@ -44,6 +44,7 @@ static const struct field cluster_fields[] = {
     {"certificate-authority-data", FIELD_TEXT,  AT(ca_data),         NULL},
     {"tls-server-name",            FIELD_TEXT,  AT(tls_server_name), NULL},
     {"insecure-skip-tls-verify",   FIELD_BOOL,  AT(insecure),        NULL},
+    {"disable-compression",        FIELD_BOOL,  AT(no_compression),  NULL},
     {"proxy-url",                  FIELD_LATER, 0, "use a server that is reached directly"},
 };
 #undef AT

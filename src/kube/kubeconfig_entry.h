@@ -33,6 +33,7 @@ struct cluster_entry {
     const struct yaml_node *ca_data;
     const struct yaml_node *tls_server_name;
     bool insecure;
+    bool no_compression;
 };
 
 struct user_entry {

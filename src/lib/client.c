@@ -83,6 +83,7 @@ static void connect_parts(struct inf_client *client)
         .host_header = client->host_header,
         .path_prefix = config->path_prefix,
         .user_agent = client->user_agent,
+        .no_compression = config->no_compression,
         .auth = {.token = config->token, .token_file = config->token_file},
     };
 }

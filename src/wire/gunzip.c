@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define ZLIB_CONST /* input is only read */
@@ -137,6 +136,11 @@ void gunzip_took(struct gunzip *g, size_t len)
 {
     assert(len <= g->len - g->at);
     g->at += len;
+}
+
+bool gunzip_holds(const struct gunzip *g)
+{
+    return g->at < g->len || (g->inside && g->full) || g->why.code;
 }
 
 int gunzip_end(const struct gunzip *g, struct inf_error *err)

@@ -16,6 +16,8 @@
 #ifndef WIRE_GUNZIP_H
 #define WIRE_GUNZIP_H
 
+#include <stdbool.h>
+
 #include "informer/error.h"
 
 #include "base/str.h"
@@ -39,6 +41,9 @@ int gunzip_next(struct gunzip *g, struct str *input, struct str *ret_piece, stru
 
 /* Says how much of the last piece was taken. */
 void gunzip_took(struct gunzip *g, size_t len);
+
+/* Whether gunzip_next() may have something to tell without any input. */
+bool gunzip_holds(const struct gunzip *g);
 
 /* The body has ended, and gunzip_next() has returned 0: -INF_ECUT if that was inside a member. */
 int gunzip_end(const struct gunzip *g, struct inf_error *err);

@@ -29,6 +29,7 @@ static void assert_asks(const struct source_request *request, const char *query)
     char *expected = xasprintf("GET /api/v1/configmaps%s HTTP/1.1\r\n"
                                "Host: kube.test:6443\r\n"
                                "Accept: application/json\r\n"
+                               "Accept-Encoding: gzip\r\n"
                                "User-Agent: story/1\r\n"
                                "\r\n",
                                query);

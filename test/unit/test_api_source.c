@@ -31,6 +31,7 @@ static void the_request_is_exactly_this(void **state)
     assert_true(pipe_wrote(source_world_ask(&w), "GET /api/v1/pods" LIST " HTTP/1.1\r\n"
                                                  "Host: kube.test:6443\r\n"
                                                  "Accept: application/json\r\n"
+                                                 "Accept-Encoding: gzip\r\n"
                                                  "User-Agent: story/1\r\n"
                                                  "\r\n"));
     assert_string_equal(w.pipes.last->host, "kube.test");

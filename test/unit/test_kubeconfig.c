@@ -170,10 +170,11 @@ static void test_json_with_mark(void **state)
         "\xEF\xBB\xBF{\"kind\":\"Config\",\"apiVersion\":\"v1\",\"current-context\":\"c\","
         "\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\",\"user\":\"u\"}}],"
         "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https://h\","
-        "\"insecure-skip-tls-verify\":true}}],"
+        "\"insecure-skip-tls-verify\":true,\"disable-compression\":true}}],"
         "\"users\":[{\"name\":\"u\",\"user\":{\"token\":\"t\"}}]}");
     c = load("config", NULL);
     assert_true(c.insecure);
+    assert_true(c.no_compression);
     assert_string_equal(c.token, "t");
     kubeconfig_free(&c);
 }
@@ -192,6 +193,7 @@ static void test_nothing_said(void **state)
     assert_string_equal(c.user, "u");
     assert_null(c.ca_pem);
     assert_false(c.insecure);
+    assert_false(c.no_compression);
     kubeconfig_free(&c);
 }
 
