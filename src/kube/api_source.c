@@ -7,7 +7,7 @@
  *
  * What can go wrong comes out as one on_end: an answer other than 200 (its body is collected first,
  * for the reason is in there), an ERROR event, what is no JSON, a body that ends in the middle,
- * anything that http_conn.c reports. The connection is closed with each request's end.
+ * anything that http_conn.c reports. A connection whose answer was read to its end is used again.
  *
  * A user may cancel, and open the next request, inside any callback: after each call `serial` tells
  * whether we still serve the same request.
@@ -22,6 +22,7 @@
 #include "kube/answer.h"
 #include "kube/body.h"
 #include "wire/http_conn.h"
+#include "wire/http_pool.h"
 
 struct api_source {
     struct source source;
@@ -35,7 +36,7 @@ struct api_source {
     /* the request under way */
     struct source_user *user; /* NULL: there is none */
     uint64_t serial;
-    struct http_conn *conn;
+    struct http_call *call;
     struct timer failed; /* tells a failure that came before there was a connection */
     struct inf_error failure;
     struct answer answer;
@@ -46,8 +47,8 @@ struct api_source {
 
 static void forget_request(struct api_source *s)
 {
-    http_conn_close(s->conn);
-    s->conn = NULL;
+    http_call_close(s->call);
+    s->call = NULL;
     s->user = NULL;
     timer_stop(s->server->clock, &s->failed);
     body_reset(&s->body);
@@ -142,7 +143,7 @@ static void read_body(struct api_source *s, struct str *input)
     if (rc < 0)
         fail(s, &why);
     else if (rc == 1 && !s->paused && answer_holds(&s->answer))
-        http_conn_resume(s->conn);
+        http_call_resume(s->call);
 }
 
 static size_t api_source_on_body(struct http_user *http, const char *bytes, size_t len)
@@ -230,15 +231,15 @@ static void send_request(struct api_source *s, const struct source_request *requ
     add_header(&headers, "Authorization", authorization);
     resource_target(&target, server->path_prefix, &s->resource, s->ns, request);
     buf_putc(&target, '\0');
-    http_conn_request(s->conn,
-                      &(struct http_request){
-                          .method = "GET",
-                          .target = target.bytes,
-                          .host = server->host_header,
-                          .headers = headers.list,
-                          .n_headers = headers.count,
-                      },
-                      &s->http);
+    s->call = http_pool_request(server->pool,
+                                &(struct http_request){
+                                    .method = "GET",
+                                    .target = target.bytes,
+                                    .host = server->host_header,
+                                    .headers = headers.list,
+                                    .n_headers = headers.count,
+                                },
+                                &s->http);
     buf_free(&target);
 }
 
@@ -254,11 +255,9 @@ static void api_source_open(struct source *source, const struct source_request *
         timer_start(s->server->clock, &s->failed, 0);
         return;
     }
-    s->conn =
-        http_conn_open(s->server->clock, s->server->dialer, s->server->host, s->server->port, NULL);
-    if (s->paused)
-        http_conn_pause(s->conn);
     send_request(s, request, authorization);
+    if (s->paused)
+        http_call_pause(s->call);
     secret_free(authorization);
 }
 
@@ -271,16 +270,16 @@ static void api_source_pause(struct source *source)
 {
     struct api_source *s = container_of(source, struct api_source, source);
     s->paused = true;
-    if (s->conn)
-        http_conn_pause(s->conn);
+    if (s->call)
+        http_call_pause(s->call);
 }
 
 static void api_source_resume(struct source *source)
 {
     struct api_source *s = container_of(source, struct api_source, source);
     s->paused = false;
-    if (s->conn)
-        http_conn_resume(s->conn);
+    if (s->call)
+        http_call_resume(s->call);
 }
 
 static const struct source_ops source_ops = {

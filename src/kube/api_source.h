@@ -8,14 +8,13 @@
 #include "kube/resource.h"
 #include "seam/clock.h"
 #include "seam/source.h"
-#include "seam/stream.h"
+
+struct http_pool;
 
 /* One cluster's address and how to get in. All borrowed. */
 struct api_server {
     struct clock *clock;
-    struct dialer *dialer;
-    const char *host;
-    uint16_t port;
+    struct http_pool *pool;  /* where it is, and the connections that are open */
     const char *host_header; /* host:port as it stands in a URL */
     const char *path_prefix; /* "" or "/k8s/clusters/c-1" */
     const char *user_agent;

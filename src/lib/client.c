@@ -75,11 +75,12 @@ static void connect_parts(struct inf_client *client)
     tcp_dialer_init(&client->tcp_dialer, &client->loop);
     tls_dialer_init(&client->tls_dialer, &client->tcp_dialer.dialer, &client->loop.clock,
                     client->tls, config->tls_server_name);
+    client->pool = http_pool_new(
+        &client->loop.clock, client->tls ? &client->tls_dialer.dialer : &client->tcp_dialer.dialer,
+        config->host, config->port, NULL);
     client->server = (struct api_server){
         .clock = &client->loop.clock,
-        .dialer = client->tls ? &client->tls_dialer.dialer : &client->tcp_dialer.dialer,
-        .host = config->host,
-        .port = config->port,
+        .pool = client->pool,
         .host_header = client->host_header,
         .path_prefix = config->path_prefix,
         .user_agent = client->user_agent,
@@ -181,6 +182,7 @@ void inf_client_close(struct inf_client *client)
         return;
     informer_close_all(client);
     queue_close_all(client);
+    http_pool_free(client->pool);
     tcp_dialer_close(&client->tcp_dialer);
     sleep_watch_stop(&client->sleep);
     loop_close(&client->loop, client_on_closed);

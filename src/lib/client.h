@@ -14,6 +14,7 @@
 #include "kube/kubeconfig.h"
 #include "loop/loop.h"
 #include "loop/tcp.h"
+#include "wire/http_pool.h"
 #include "wire/tls.h"
 #include "wire/tls_digest.h"
 
@@ -30,6 +31,7 @@ struct inf_client {
     struct tls_context *tls; /* NULL: plain HTTP */
     struct tcp_dialer tcp_dialer;
     struct tls_dialer tls_dialer;
+    struct http_pool *pool;
     struct api_server server;
     char *host_header;
     char *url;

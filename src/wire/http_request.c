@@ -1,8 +1,11 @@
 #include "wire/http_request.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/base.h"
 #include "base/err.h"
 
 /* RFC 9110's token: what methods and header names are made of. */
@@ -62,4 +65,51 @@ int http_request_write(const struct http_request *r, struct buf *out, struct inf
         buf_printf(out, "%s: %s\r\n", r->headers[i].name, r->headers[i].value);
     buf_puts(out, "\r\n");
     return 0;
+}
+
+/* ---- copies ---- */
+
+struct copy {
+    struct http_request request;
+    char *method, *target, *host; /* what the request points to */
+    struct {
+        char *name, *value;
+    } * strings;
+    struct http_header *headers;
+};
+
+struct http_request *http_request_copy(const struct http_request *r)
+{
+    struct copy *copy = NEW(struct copy);
+    copy->strings = xcalloc(r->n_headers, sizeof(*copy->strings));
+    copy->headers = xcalloc(r->n_headers, sizeof(*copy->headers));
+    for (size_t i = 0; i < r->n_headers; i++) {
+        copy->headers[i].name = copy->strings[i].name = xstrdup(r->headers[i].name);
+        copy->headers[i].value = copy->strings[i].value = xstrdup(r->headers[i].value);
+    }
+    copy->request = (struct http_request){
+        .method = copy->method = xstrdup(r->method),
+        .target = copy->target = xstrdup(r->target),
+        .host = copy->host = xstrdup(r->host),
+        .headers = copy->headers,
+        .n_headers = r->n_headers,
+    };
+    return &copy->request;
+}
+
+void http_request_free(struct http_request *request)
+{
+    struct copy *copy = request ? container_of(request, struct copy, request) : NULL;
+    if (!copy)
+        return;
+    for (size_t i = 0; i < request->n_headers; i++) {
+        free(copy->strings[i].name);
+        secret_free(copy->strings[i].value); /* one of them may be a token */
+    }
+    free(copy->strings);
+    free(copy->headers);
+    free(copy->method);
+    free(copy->target);
+    free(copy->host);
+    free(copy);
 }

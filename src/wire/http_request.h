@@ -16,4 +16,8 @@
  */
 int http_request_write(const struct http_request *request, struct buf *out, struct inf_error *err);
 
+/* A copy with strings of its own, to be given to http_request_free(), which overwrites the values. */
+struct http_request *http_request_copy(const struct http_request *request);
+void http_request_free(struct http_request *copy); /* NULL is fine */
+
 #endif

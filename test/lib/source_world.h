@@ -21,6 +21,7 @@
 #include "pipe_stream.h"
 #include "seam/source.h"
 #include "sim.h"
+#include "wire/http_pool.h"
 
 enum world_moment {
     WORLD_NEVER,
@@ -35,6 +36,7 @@ struct source_world {
     struct source_user user; /* first */
     struct sim sim;
     struct pipe_dialer pipes;
+    struct http_pool *pool;
     struct api_server server;
     struct api_source *api; /* NULL once closed */
     struct source *source;
@@ -80,8 +82,7 @@ void source_world_told(struct source_world *w, const char *expected);
 #define ITEM(name) \
     "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"" name "\",\"resourceVersion\":\"5\"}}"
 
-/* A world in which @request is answered with @body, in one chunk, tells exactly @expected and
- * closes the connection. */
+/* A world in which @request is answered with @body, in one chunk, tells exactly @expected. */
 void source_world_tells(const struct source_request *request, const char *body,
                         const char *expected);
 

@@ -93,7 +93,7 @@ static const struct {
      "far)\n"},
 };
 
-static void recorded_lists_are_told_and_the_connection_closed(void **state)
+static void recorded_lists_are_told(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
@@ -101,7 +101,6 @@ static void recorded_lists_are_told_and_the_connection_closed(void **state)
         source_world_init(&w, "configmaps", NULL);
         source_world_play(&w, source_world_ask_with(&w, &any_list), recorded[i].name);
         source_world_told(&w, recorded[i].told);
-        assert_true(pipe_closed(w.pipes.last));
         source_world_done(&w);
     }
 }
@@ -316,7 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_asks_for_what_it_wants_and_no_more),
         cmocka_unit_test(a_later_page_asks_by_token_alone),
-        cmocka_unit_test(recorded_lists_are_told_and_the_connection_closed),
+        cmocka_unit_test(recorded_lists_are_told),
         cmocka_unit_test(an_expired_token_is_gone),
         cmocka_unit_test(however_it_is_cut_the_same_is_told),
         cmocka_unit_test(items_get_what_only_their_list_says),

@@ -102,7 +102,7 @@ static const struct {
      "Timeout: Too large resource version: 999999999, current: 610 (504 Timeout)\n"},
 };
 
-static void recorded_answers_are_told_and_the_connection_closed(void **state)
+static void recorded_answers_are_told(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
@@ -110,7 +110,6 @@ static void recorded_answers_are_told_and_the_connection_closed(void **state)
         source_world_init(&w, "pods", NULL);
         source_world_play(&w, source_world_ask(&w), recorded[i].name);
         source_world_told(&w, recorded[i].told);
-        assert_true(pipe_closed(w.pipes.last));
         assert_int_equal(w.pipes.n_dialled, 1);
         source_world_done(&w);
     }
@@ -385,7 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_request_is_exactly_this),
         cmocka_unit_test(a_watch_in_a_namespace_behind_a_proxy_with_a_token),
-        cmocka_unit_test(recorded_answers_are_told_and_the_connection_closed),
+        cmocka_unit_test(recorded_answers_are_told),
         cmocka_unit_test(however_it_is_cut_the_same_is_told),
         cmocka_unit_test(a_connection_lost_at_any_byte_is_a_cut),
         cmocka_unit_test(a_body_that_ends_inside_an_event_is_a_cut),

@@ -54,7 +54,7 @@ static void after_a_cancel_in_any_callback_nothing_is_told(void **state)
             struct source_world w;
             play_and(&w, (enum world_moment)when, cancel, cut);
             source_world_told(&w, until[when]);
-            assert_true(pipe_closed(w.pipes.last));
+            assert_int_equal(pipe_closed(w.pipes.last), when != WORLD_IN_END);
             source_world_done(&w);
         }
 }
@@ -67,7 +67,7 @@ static void after_a_close_in_any_callback_nothing_is_told(void **state)
             struct source_world w;
             play_and(&w, (enum world_moment)when, source_world_close, cut);
             source_world_told(&w, until[when]);
-            assert_true(pipe_closed(w.pipes.last));
+            assert_int_equal(pipe_closed(w.pipes.last), when != WORLD_IN_END);
             source_world_done(&w);
         }
 }
@@ -81,7 +81,7 @@ static void the_next_request_may_be_made_in_any_callback(void **state)
             struct source_world w;
             play_and(&w, (enum world_moment)when, cancel_and_ask_again, cut);
             source_world_told(&w, until[when]);
-            assert_int_equal(w.pipes.n_dialled, 2);
+            assert_int_equal(w.pipes.n_dialled, when == WORLD_IN_END ? 1 : 2);
             buf_putc(&w.pipes.last->written, '\0');
             assert_non_null(strstr(w.pipes.last->written.bytes, "&resourceVersion=7 HTTP/1.1"));
             source_world_play(&w, w.pipes.last, "secrets-watchlist");

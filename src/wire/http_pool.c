@@ -1,0 +1,247 @@
+/*
+ * http_pool.c - a short stack of idle connections, and the calls that use them.
+ *
+ * Happy path: a call takes the connection that was used last (the one that is least likely to be
+ * closed soon), sits between it and the user, and puts it back before it tells the end, so that the
+ * user can ask the next thing at once.
+ *
+ * What happens to an idle connection, unasked bytes or its end, http_conn.c knows: it is dead, and
+ * found so when it is looked for. All else goes to the user as it comes.
+ */
+#include "wire/http_pool.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "wire/http_request.h"
+
+struct idle {
+    struct http_conn *conn;
+    uint64_t until_ms;
+};
+
+struct http_pool {
+    struct clock *clock;
+    struct dialer *dialer;
+    char *host;
+    uint16_t port;
+    struct http_limits limits;
+    struct idle idle[HTTP_POOL_MAX]; /* the oldest first */
+    size_t n_idle;
+    struct timer timer; /* for the oldest */
+    uint64_t drops;     /* how often it was dropped: older connections don't come back */
+    size_t n_calls;
+};
+
+struct http_call {
+    struct http_user http; /* what the connection calls */
+    struct http_pool *pool;
+    struct http_user *user;
+    struct http_conn *conn;     /* NULL once the answer is over */
+    uint64_t drops;             /* of the pool, when conn was opened or taken */
+    struct http_request *spare; /* to be made once more if it has to; NULL: it will not be */
+    struct corpse corpse;
+};
+
+/* ---- idle connections ---- */
+
+static void pool_remove(struct http_pool *p, size_t i)
+{
+    p->n_idle--;
+    memmove(&p->idle[i], &p->idle[i + 1], (p->n_idle - i) * sizeof(p->idle[0]));
+}
+
+static void pool_arm(struct http_pool *p)
+{
+    uint64_t now = clock_now_ms(p->clock);
+    timer_stop(p->clock, &p->timer);
+    if (p->n_idle)
+        timer_start(p->clock, &p->timer, p->idle[0].until_ms > now ? p->idle[0].until_ms - now : 0);
+}
+
+static void pool_close_oldest(struct http_pool *p)
+{
+    http_conn_close(p->idle[0].conn);
+    pool_remove(p, 0);
+}
+
+static void pool_on_timer(struct timer *timer)
+{
+    struct http_pool *p = container_of(timer, struct http_pool, timer);
+    pool_close_oldest(p);
+    pool_arm(p);
+}
+
+static void pool_put(struct http_pool *p, struct http_conn *conn)
+{
+    if (p->n_idle == HTTP_POOL_MAX)
+        pool_close_oldest(p);
+    p->idle[p->n_idle++] =
+        (struct idle){.conn = conn, .until_ms = clock_now_ms(p->clock) + HTTP_POOL_IDLE_MS};
+    pool_arm(p);
+}
+
+/* The connection used last that is still good; NULL: there is none. */
+static struct http_conn *pool_take(struct http_pool *p)
+{
+    struct http_conn *conn = NULL;
+    while (!conn && p->n_idle) {
+        conn = p->idle[--p->n_idle].conn;
+        if (!http_conn_reusable(conn)) {
+            http_conn_close(conn);
+            conn = NULL;
+        }
+    }
+    pool_arm(p);
+    return conn;
+}
+
+struct http_pool *http_pool_new(struct clock *clock, struct dialer *dialer, const char *host,
+                                uint16_t port, const struct http_limits *limits)
+{
+    struct http_pool *p = NEW(struct http_pool);
+    p->clock = clock;
+    p->dialer = dialer;
+    p->host = xstrdup(host);
+    p->port = port;
+    p->limits = limits ? *limits : (struct http_limits){0};
+    p->timer.fire = pool_on_timer;
+    return p;
+}
+
+void http_pool_drop(struct http_pool *p)
+{
+    p->drops++;
+    while (p->n_idle)
+        pool_close_oldest(p);
+    pool_arm(p);
+}
+
+void http_pool_free(struct http_pool *p)
+{
+    if (!p)
+        return;
+    assert(!p->n_calls);
+    http_pool_drop(p);
+    free(p->host);
+    free(p);
+}
+
+/* ---- a call ---- */
+
+static struct http_call *call_of(struct http_user *http)
+{
+    return container_of(http, struct http_call, http);
+}
+
+static void call_dial(struct http_call *c)
+{
+    struct http_pool *p = c->pool;
+    c->conn = http_conn_open(p->clock, p->dialer, p->host, p->port, &p->limits);
+    c->drops = p->drops;
+}
+
+static void call_forget_spare(struct http_call *c)
+{
+    http_request_free(c->spare);
+    c->spare = NULL;
+}
+
+/* Whether the server had just closed a connection that it had no more use for. Silence is something
+ * else: it may be at work. */
+static bool call_was_unlucky(const struct http_call *c, const struct inf_error *why)
+{
+    return c->spare && !http_conn_answered(c->conn) && why->code != INF_ETIMEOUT;
+}
+
+static void call_try_again(struct http_call *c)
+{
+    http_conn_close(c->conn);
+    call_dial(c);
+    http_conn_request(c->conn, c->spare, &c->http);
+    call_forget_spare(c);
+}
+
+static void call_give_back(struct http_call *c)
+{
+    if (c->drops == c->pool->drops && http_conn_reusable(c->conn))
+        pool_put(c->pool, c->conn);
+    else
+        http_conn_close(c->conn);
+    c->conn = NULL;
+}
+
+static void call_on_head(struct http_user *http, const struct http_head *head)
+{
+    struct http_call *c = call_of(http);
+    call_forget_spare(c);
+    c->user->ops->on_head(c->user, head);
+}
+
+static size_t call_on_body(struct http_user *http, const char *bytes, size_t len)
+{
+    struct http_call *c = call_of(http);
+    return c->user->ops->on_body(c->user, bytes, len);
+}
+
+static void call_on_end(struct http_user *http, const struct inf_error *why)
+{
+    struct http_call *c = call_of(http);
+    struct inf_error copy;
+    if (why && call_was_unlucky(c, why)) {
+        call_try_again(c);
+        return;
+    }
+    if (why)
+        copy = *why; /* the connection is about to go */
+    call_give_back(c);
+    c->user->ops->on_end(c->user, why ? &copy : NULL);
+}
+
+static const struct http_user_ops call_ops = {call_on_head, call_on_body, call_on_end};
+
+struct http_call *http_pool_request(struct http_pool *p, const struct http_request *request,
+                                    struct http_user *user)
+{
+    struct http_call *c = NEW(struct http_call);
+    *c = (struct http_call){.http = {&call_ops}, .pool = p, .user = user, .drops = p->drops};
+    p->n_calls++;
+    c->conn = pool_take(p);
+    if (c->conn)
+        c->spare = http_request_copy(request);
+    else
+        call_dial(c);
+    http_conn_request(c->conn, request, &c->http);
+    return c;
+}
+
+void http_call_pause(struct http_call *c)
+{
+    if (c->conn)
+        http_conn_pause(c->conn);
+}
+
+void http_call_resume(struct http_call *c)
+{
+    if (c->conn)
+        http_conn_resume(c->conn);
+}
+
+static void call_bury(struct corpse *corpse)
+{
+    free(container_of(corpse, struct http_call, corpse));
+}
+
+void http_call_close(struct http_call *c)
+{
+    if (!c)
+        return;
+    http_conn_close(c->conn);
+    c->conn = NULL;
+    call_forget_spare(c);
+    c->pool->n_calls--;
+    clock_bury(c->pool->clock, &c->corpse, call_bury);
+}

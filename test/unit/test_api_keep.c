@@ -1,0 +1,106 @@
+/*
+ * test_api_keep.c - one connection for a list, its pages and the watch behind it; and the answers
+ * that are no 200.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "source_world.h"
+
+static void pages_and_watch_come_by_one_connection(void **state)
+{
+    static const struct source_request page = {
+        .want = SOURCE_LIST, .resource_version = "", .limit = 2};
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    source_world_play(&w, source_world_ask_with(&w, &page), "configmaps-list-page1");
+    source_world_play(&w, source_world_ask_with(&w, &page), "configmaps-list-page2");
+    source_world_play(&w, source_world_ask(&w), "pods-watchlist");
+    source_world_play(&w, source_world_ask(&w), "badtoken-401");
+    source_world_play(&w, source_world_ask(&w), "pods-watch-lifecycle");
+    assert_int_equal(w.pipes.n_dialled, 1);
+    assert_false(pipe_closed(w.pipes.last));
+    source_world_done(&w);
+}
+
+/* Whoever fails in the middle of an answer can't know what else is in the pipe. */
+static void an_answer_that_was_not_read_to_its_end_closes_its_connection(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    source_world_play(&w, source_world_ask(&w), "pods-watch-too-old-410");
+    assert_true(pipe_closed(w.pipes.last));
+    source_world_done(&w);
+}
+
+static void a_connection_the_server_has_closed_costs_nothing(void **state)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    source_world_play(&w, source_world_ask(&w), "secrets-watchlist");
+    buf_clear(&w.told);
+    pipe = source_world_ask(&w);
+    pipe_end(pipe, INF_ENET, "connection reset by peer");
+    sim_run(&w.sim);
+    source_world_told(&w, "");
+    assert_int_equal(w.pipes.n_dialled, 2);
+    source_world_play(&w, w.pipes.last, "secrets-watchlist");
+    source_world_told(
+        &w, "open\nADDED default/db-password 508\nBOOKMARK 583 end\nINF_EEOF: " WATCH_END);
+    source_world_done(&w);
+}
+
+static void odd_answers_are_named(void **state)
+{
+    static const struct {
+        const char *wire, *told;
+    } cases[] = {
+        {"HTTP/1.1 302 Found\r\nLocation: https://sso.test/login?state=s3cr3t\r\n"
+         "Content-Length: 0\r\n\r\n",
+         "INF_EPROTO: kube.test:6443: redirects to 'https://sso.test/login' (HTTP 302), where we "
+         "don't go with our credentials; if that is the API server, make it the `server:` of the "
+         "kubeconfig\n"},
+        {"HTTP/1.1 308 Permanent Redirect\r\nContent-Length: 0\r\n\r\n",
+         "INF_EPROTO: kube.test:6443: redirects to '' (HTTP 308), where we don't go with our "
+         "credentials; if that is the API server, make it the `server:` of the kubeconfig\n"},
+        {"HTTP/1.1 204 No Content\r\n\r\n",
+         "INF_EPROTO: kube.test:6443: the server answers HTTP 204\n"},
+        {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n",
+         "INF_ESERVER: kube.test:6443: the server answers HTTP 503\n"},
+        {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n",
+         "INF_EPROTO: answer of kube.test:6443: it switches to another protocol unasked (status "
+         "101)\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct source_world w;
+        source_world_init(&w, "pods", NULL);
+        pipe_sends(source_world_ask(&w), cases[i].wire);
+        sim_run(&w.sim);
+        source_world_told(&w, cases[i].told);
+        source_world_done(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pages_and_watch_come_by_one_connection),
+        cmocka_unit_test(an_answer_that_was_not_read_to_its_end_closes_its_connection),
+        cmocka_unit_test(a_connection_the_server_has_closed_costs_nothing),
+        cmocka_unit_test(odd_answers_are_named),
+    };
+    return cmocka_run_group_tests_name("api_keep", tests, NULL, NULL);
+}
