@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "kube/answer.h"
 #include "kube/body.h"
+#include "kube/warnings.h"
 #include "wire/http_conn.h"
 #include "wire/http_pool.h"
 
@@ -81,6 +82,7 @@ static void api_source_on_head(struct http_user *http, const struct http_head *h
 {
     struct api_source *s = container_of(http, struct api_source, http);
     struct inf_error why;
+    warnings_heed(s->server->warnings, s->server->host_header, head);
     if (answer_start(&s->answer, head, &why) < 0)
         fail(s, &why);
     else if (answer_good(&s->answer))

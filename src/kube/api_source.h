@@ -10,6 +10,7 @@
 #include "seam/source.h"
 
 struct http_pool;
+struct warnings;
 
 /* One cluster's address and how to get in. All borrowed. */
 struct api_server {
@@ -19,7 +20,8 @@ struct api_server {
     const char *path_prefix; /* "" or "/k8s/clusters/c-1" */
     const char *user_agent;
     struct auth auth;
-    bool no_compression; /* don't ask for gzip */
+    bool no_compression;       /* don't ask for gzip */
+    struct warnings *warnings; /* what it says to people; NULL: nobody reads it */
 };
 
 struct api_source;

@@ -78,6 +78,7 @@ static void connect_parts(struct inf_client *client)
     client->pool = http_pool_new(
         &client->loop.clock, client->tls ? &client->tls_dialer.dialer : &client->tcp_dialer.dialer,
         config->host, config->port, NULL);
+    warnings_init(&client->warnings, client->user_log ? &client->log : NULL);
     client->server = (struct api_server){
         .clock = &client->loop.clock,
         .pool = client->pool,
@@ -85,6 +86,7 @@ static void connect_parts(struct inf_client *client)
         .path_prefix = config->path_prefix,
         .user_agent = client->user_agent,
         .no_compression = config->no_compression,
+        .warnings = &client->warnings,
         .auth = {.token = config->token, .token_file = config->token_file},
     };
 }
@@ -92,6 +94,7 @@ static void connect_parts(struct inf_client *client)
 static void client_free(struct inf_client *client)
 {
     tls_context_unref(client->tls);
+    warnings_free(&client->warnings);
     kubeconfig_free(&client->config);
     free(client->host_header);
     free(client->url);

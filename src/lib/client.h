@@ -12,6 +12,7 @@
 #include "core/turnstile.h"
 #include "kube/api_source.h"
 #include "kube/kubeconfig.h"
+#include "kube/warnings.h"
 #include "loop/loop.h"
 #include "loop/tcp.h"
 #include "wire/http_pool.h"
@@ -32,6 +33,7 @@ struct inf_client {
     struct tcp_dialer tcp_dialer;
     struct tls_dialer tls_dialer;
     struct http_pool *pool;
+    struct warnings warnings;
     struct api_server server;
     char *host_header;
     char *url;
