@@ -180,6 +180,14 @@ static bool is_cut(const struct shape *shape, struct path_fork fork)
     return fork.ended & ~shape->hashed;
 }
 
+/* A server that was asked for metadata only may send all the same; the object is the same either
+ * way. */
+static bool is_left_out(const struct shape *shape, struct str key, size_t depth)
+{
+    return depth == 0 && shape->metadata_only && !json_key_is(key, "metadata") &&
+           !json_key_is(key, "kind") && !json_key_is(key, "apiVersion");
+}
+
 static void copy_members(struct copy *c, struct str object, uint64_t live, size_t depth,
                          bool (*skip)(struct str key))
 {
@@ -190,7 +198,8 @@ static void copy_members(struct copy *c, struct str object, uint64_t live, size_
     while (json_walk_next(&walk, &member)) {
         struct path_fork fork = path_fork_key(paths, live, depth, member.key);
         size_t before = go_down(c, member.key);
-        if ((!skip || !skip(member.key)) && !is_cut(c->shape, fork)) {
+        if ((!skip || !skip(member.key)) && !is_left_out(c->shape, member.key, depth) &&
+            !is_cut(c->shape, fork)) {
             put_key(c->out, member.key);
             copy_forked(c, member.value, fork, depth);
         }

@@ -31,7 +31,7 @@ struct api_source {
     struct corpse corpse;
     const struct api_server *server;
     struct resource resource;
-    char *ns;
+    char *ns, *label_selector, *field_selector; /* NULL: none */
     bool paused;
 
     /* the request under way */
@@ -215,6 +215,18 @@ static void add_header(struct headers *headers, const char *name, const char *va
         headers->list[headers->count++] = (struct http_header){name, value};
 }
 
+#define PARTIAL(kind) \
+    "application/json;as=" kind ";g=meta.k8s.io;v=v1,application/json" /* or all, if it can't */
+
+static const char *accept(const struct api_source *s, enum source_want want)
+{
+    const struct shape *shape = s->body.decoder.maker.shape;
+    if (!shape || !shape->metadata_only)
+        return "application/json";
+    return want == SOURCE_LIST ? PARTIAL("PartialObjectMetadataList")
+                               : PARTIAL("PartialObjectMetadata");
+}
+
 /* Plain watches are not compressed by any server: there the token would be noise. */
 static const char *accept_encoding(const struct api_source *s, enum source_want want)
 {
@@ -225,13 +237,14 @@ static void send_request(struct api_source *s, const struct source_request *requ
                          const char *authorization)
 {
     const struct api_server *server = s->server;
+    struct resource_scope scope = {s->ns, s->label_selector, s->field_selector};
     struct headers headers = {.count = 0};
     struct buf target = {0};
-    add_header(&headers, "Accept", "application/json");
+    add_header(&headers, "Accept", accept(s, request->want));
     add_header(&headers, "Accept-Encoding", accept_encoding(s, request->want));
     add_header(&headers, "User-Agent", server->user_agent);
     add_header(&headers, "Authorization", authorization);
-    resource_target(&target, server->path_prefix, &s->resource, s->ns, request);
+    resource_target(&target, server->path_prefix, &s->resource, &scope, request);
     buf_putc(&target, '\0');
     s->call = http_pool_request(server->pool,
                                 &(struct http_request){
@@ -293,17 +306,24 @@ static const struct source_ops source_ops = {
 
 /* ---- life ---- */
 
-struct api_source *api_source_new(const struct api_server *server, struct resource *resource,
-                                  const char *ns, const struct shape *shape)
+static char *copy_or_null(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+struct api_source *api_source_new(const struct api_server *server,
+                                  const struct api_source_options *options)
 {
     struct api_source *s = NEW(struct api_source);
     s->source.ops = &source_ops;
     s->http.ops = &http_ops;
     s->server = server;
-    s->body.decoder.maker.shape = shape;
-    s->resource = *resource;
-    *resource = (struct resource){0}; /* now ours */
-    s->ns = ns ? xstrdup(ns) : NULL;
+    s->body.decoder.maker.shape = options->shape;
+    s->resource = *options->resource;
+    *options->resource = (struct resource){0}; /* now ours */
+    s->ns = copy_or_null(options->scope.ns);
+    s->label_selector = copy_or_null(options->scope.label_selector);
+    s->field_selector = copy_or_null(options->scope.field_selector);
     s->failed.fire = api_source_on_failed;
     return s;
 }
@@ -319,6 +339,8 @@ static void api_source_bury(struct corpse *corpse)
     body_free(&s->body);
     resource_free(&s->resource);
     free(s->ns);
+    free(s->label_selector);
+    free(s->field_selector);
     free(s);
 }
 

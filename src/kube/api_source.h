@@ -27,10 +27,17 @@ struct api_server {
 struct api_source;
 struct shape;
 
-/* @shape says what to cut and hash, borrowed (NULL: the default). Takes over what @resource owns;
- * copies @ns (NULL: all namespaces). @server must outlive it. */
-struct api_source *api_source_new(const struct api_server *server, struct resource *resource,
-                                  const char *ns, const struct shape *shape);
+/* What to ask for, and what to keep of it. */
+struct api_source_options {
+    struct resource *resource;   /* what it owns is taken over */
+    struct resource_scope scope; /* copied */
+    const struct shape *shape; /* borrowed; NULL: the default. With metadata_only, no more than that
+                                  is asked for. */
+};
+
+/* @server must outlive it. */
+struct api_source *api_source_new(const struct api_server *server,
+                                  const struct api_source_options *options);
 
 struct source *api_source_source(struct api_source *source);
 

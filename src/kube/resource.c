@@ -89,7 +89,8 @@ int resource_check_namespace(const char *ns, struct inf_error *err)
                    LABEL_MAX);
 }
 
-/* A resource version is opaque: whatever it is, it can't leave its parameter. */
+/* Versions and tokens are opaque, selectors are a user's: whatever they are, they can't leave their
+ * parameter. */
 static void put_escaped(struct buf *out, const char *text)
 {
     for (; *text; text++) {
@@ -113,45 +114,46 @@ static void put_path(struct buf *out, const struct resource *r, const char *ns)
     buf_printf(out, "/%s", r->name);
 }
 
-static void put_version(struct buf *out, const char *version)
+static void put_parameter(struct buf *out, const char *name, const char *value)
 {
-    if (!version[0])
+    if (!value || !value[0])
         return;
-    buf_puts(out, "&resourceVersion=");
-    put_escaped(out, version);
+    buf_printf(out, "&%s=", name);
+    put_escaped(out, value);
 }
 
 /* A token stands for a version too: the server refuses both together. */
 static void put_list_query(struct buf *out, const struct source_request *request)
 {
-    size_t begin = out->len;
+    const char *token = request->continue_token;
     if (request->limit)
         buf_printf(out, "&limit=%u", request->limit);
-    if (request->continue_token && request->continue_token[0]) {
-        buf_puts(out, "&continue=");
-        put_escaped(out, request->continue_token);
-    } else {
-        put_version(out, request->resource_version);
-    }
-    if (out->len > begin)
-        out->bytes[begin] = '?';
+    put_parameter(out, "continue", token);
+    if (!token || !token[0])
+        put_parameter(out, "resourceVersion", request->resource_version);
 }
 
 static void put_watch_query(struct buf *out, const struct source_request *request)
 {
-    buf_printf(out, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%u", request->timeout_s);
+    buf_printf(out, "&watch=true&allowWatchBookmarks=true&timeoutSeconds=%u", request->timeout_s);
     if (request->want == SOURCE_WATCH_LIST)
         buf_puts(out, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
-    put_version(out, request->resource_version);
+    put_parameter(out, "resourceVersion", request->resource_version);
 }
 
 void resource_target(struct buf *out, const char *prefix, const struct resource *resource,
-                     const char *ns, const struct source_request *request)
+                     const struct resource_scope *scope, const struct source_request *request)
 {
+    size_t query;
     buf_puts(out, prefix);
-    put_path(out, resource, ns);
+    put_path(out, resource, scope->ns);
+    query = out->len;
     if (request->want == SOURCE_LIST)
         put_list_query(out, request);
     else
         put_watch_query(out, request);
+    put_parameter(out, "labelSelector", scope->label_selector);
+    put_parameter(out, "fieldSelector", scope->field_selector);
+    if (out->len > query)
+        out->bytes[query] = '?';
 }

@@ -22,9 +22,15 @@ void resource_free(struct resource *resource);
 /* Whether @ns can be the name of a namespace: it goes into a path. */
 int resource_check_namespace(const char *ns, struct inf_error *err);
 
-/* Adds the request's target to @out: @prefix (of the server's URL), path, query. @ns NULL: all
- * namespaces. */
+/* Which of its objects; NULL: no matter which. */
+struct resource_scope {
+    const char *ns;
+    const char *label_selector; /* as kubectl takes them: "app in (web,api)" */
+    const char *field_selector; /* "spec.nodeName=n1" */
+};
+
+/* Adds the request's target to @out: @prefix (of the server's URL), path, query. */
 void resource_target(struct buf *out, const char *prefix, const struct resource *resource,
-                     const char *ns, const struct source_request *request);
+                     const struct resource_scope *scope, const struct source_request *request);
 
 #endif

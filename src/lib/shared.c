@@ -125,6 +125,7 @@ static int make_shape(struct shared *s, const struct resource *resource,
                       const struct inf_watch *watch, struct inf_error *err)
 {
     shape_init_bare(&s->shape, is_secrets(resource), &s->client->digest);
+    s->shape.metadata_only = watch->metadata_only;
     if (!watch->drop)
         shape_cut_managed_fields(&s->shape);
     if (!watch->reveal)
@@ -174,7 +175,14 @@ static void connect_parts(struct shared *s, struct resource *resource,
     struct siphash_key key = {rng_next(&client->rng), rng_next(&client->rng)};
     s->who =
         watch->ns ? xasprintf("%s in %s", watch->resource, watch->ns) : xstrdup(watch->resource);
-    s->source = api_source_new(&client->server, resource, watch->ns, &s->shape);
+    s->source =
+        api_source_new(&client->server, &(struct api_source_options){
+                                            .resource = resource,
+                                            .scope = {.ns = watch->ns,
+                                                      .label_selector = watch->label_selector,
+                                                      .field_selector = watch->field_selector},
+                                            .shape = &s->shape,
+                                        });
     pipeline_init(&s->pipeline, s->who, api_source_source(s->source), &client->loop.clock, &key,
                   client->user_log ? &client->log : NULL, &settings);
     list_push(&client->informers, &s->node);

@@ -75,6 +75,12 @@ static const struct source_user_ops world_ops = {
 
 void source_world_init(struct source_world *w, const char *resource, const char *ns)
 {
+    source_world_init_with(w, resource, &(struct resource_scope){.ns = ns}, NULL);
+}
+
+void source_world_init_with(struct source_world *w, const char *resource,
+                            const struct resource_scope *scope, const struct shape *shape)
+{
     struct resource r;
     struct inf_error err;
     *w = (struct source_world){.user = {&world_ops}};
@@ -87,7 +93,8 @@ void source_world_init(struct source_world *w, const char *resource, const char 
                                     .path_prefix = "",
                                     .user_agent = "story/1"};
     assert_int_equal(resource_parse(resource, &r, &err), 0);
-    w->api = api_source_new(&w->server, &r, ns, NULL);
+    w->api = api_source_new(
+        &w->server, &(struct api_source_options){.resource = &r, .scope = *scope, .shape = shape});
     w->source = api_source_source(w->api);
 }
 

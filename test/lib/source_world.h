@@ -50,6 +50,8 @@ struct source_world {
 
 /* The server is kube.test:6443, by TCP, without credentials. */
 void source_world_init(struct source_world *w, const char *resource, const char *ns);
+void source_world_init_with(struct source_world *w, const char *resource,
+                            const struct resource_scope *scope, const struct shape *shape);
 void source_world_close(struct source_world *w); /* harmless if it is */
 void source_world_done(struct source_world *w);
 

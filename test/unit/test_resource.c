@@ -111,18 +111,25 @@ static void a_namespace_is_one_label(void **state)
     }
 }
 
-static void assert_target(const char *resource, const char *prefix, const char *ns,
-                          const struct source_request *request, const char *expected)
+static void assert_scoped(const char *resource, const char *prefix,
+                          const struct resource_scope *scope, const struct source_request *request,
+                          const char *expected)
 {
     struct resource r;
     struct inf_error err;
     struct buf out = {0};
     assert_int_equal(resource_parse(resource, &r, &err), 0);
-    resource_target(&out, prefix, &r, ns, request);
+    resource_target(&out, prefix, &r, scope, request);
     buf_putc(&out, '\0');
     assert_string_equal(out.bytes, expected);
     buf_free(&out);
     resource_free(&r);
+}
+
+static void assert_target(const char *resource, const char *prefix, const char *ns,
+                          const struct source_request *request, const char *expected)
+{
+    assert_scoped(resource, prefix, &(struct resource_scope){.ns = ns}, request, expected);
 }
 
 #define FIRST(t) \
@@ -168,6 +175,32 @@ static void an_odd_version_stays_in_its_parameter(void **state)
                   "/api/v1/pods" WATCH "300&resourceVersion=aZ09-._~");
 }
 
+/* Each page, and the watch behind them, has to say the selection again. */
+static void a_selection_goes_with_every_request(void **state)
+{
+    static const struct resource_scope scope = {.ns = "shop",
+                                                .label_selector = "app in (web,api),!old",
+                                                .field_selector = "spec.nodeName="};
+    static const struct resource_scope by_name = {.field_selector = "metadata.name=a"};
+    static const struct resource_scope nothing = {.label_selector = "", .field_selector = ""};
+#define SELECTED "labelSelector=app%20in%20%28web%2Capi%29%2C%21old&fieldSelector=spec.nodeName%3D"
+    (void)state;
+    assert_scoped("pods", "", &scope, AFTER("7"),
+                  "/api/v1/namespaces/shop/pods" WATCH "300&resourceVersion=7&" SELECTED);
+    assert_scoped("pods", "", &scope,
+                  &(struct source_request){.want = SOURCE_LIST, .continue_token = "t", .limit = 5},
+                  "/api/v1/namespaces/shop/pods?limit=5&continue=t&" SELECTED);
+    assert_scoped("pods", "", &scope,
+                  &(struct source_request){.want = SOURCE_LIST, .resource_version = ""},
+                  "/api/v1/namespaces/shop/pods?" SELECTED);
+    assert_scoped("pods", "", &by_name,
+                  &(struct source_request){.want = SOURCE_LIST, .resource_version = ""},
+                  "/api/v1/pods?fieldSelector=metadata.name%3Da");
+    assert_scoped("pods", "", &nothing,
+                  &(struct source_request){.want = SOURCE_LIST, .resource_version = ""},
+                  "/api/v1/pods");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +210,7 @@ int main(void)
         cmocka_unit_test(a_watch_list_asks_for_the_initial_objects),
         cmocka_unit_test(a_watch_asks_for_what_came_after_a_version),
         cmocka_unit_test(an_odd_version_stays_in_its_parameter),
+        cmocka_unit_test(a_selection_goes_with_every_request),
     };
     return cmocka_run_group_tests_name("resource", tests, NULL, NULL);
 }
