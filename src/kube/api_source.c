@@ -6,7 +6,7 @@
  * that, and only then: when its text is complete and HTTP says that the body is.
  *
  * What can go wrong comes out as one on_end: an answer other than 200 (its body is collected first,
- * for the reason is in there), an ERROR event, what is no JSON, a body that ends in the middle,
+ * for a while, for the reason is in there), an ERROR event, what is no JSON, a body that ends in the middle,
  * anything that http_conn.c reports. A connection whose answer was read to its end is used again.
  *
  * A user may cancel, and open the next request, inside any callback: after each call `serial` tells
@@ -25,6 +25,10 @@
 #include "wire/http_conn.h"
 #include "wire/http_pool.h"
 
+enum {
+    REASON_TIMEOUT_MS = 10 * 1000, /* LIMIT: from the head of a refusal to the end of its body */
+};
+
 struct api_source {
     struct source source;
     struct http_user http;
@@ -40,6 +44,7 @@ struct api_source {
     struct http_call *call;
     struct timer failed; /* tells a failure that came before there was a connection */
     struct inf_error failure;
+    struct timer reason_due; /* a refusal's body should be here by then */
     struct answer answer;
     struct body body; /* of a good answer */
 };
@@ -52,6 +57,7 @@ static void forget_request(struct api_source *s)
     s->call = NULL;
     s->user = NULL;
     timer_stop(s->server->clock, &s->failed);
+    timer_stop(s->server->clock, &s->reason_due);
     body_reset(&s->body);
     answer_reset(&s->answer);
 }
@@ -87,6 +93,8 @@ static void api_source_on_head(struct http_user *http, const struct http_head *h
         fail(s, &why);
     else if (answer_good(&s->answer))
         s->user->ops->on_open(s->user);
+    else
+        timer_start(s->server->clock, &s->reason_due, REASON_TIMEOUT_MS);
 }
 
 /* Whether the request is still the one of @serial. */
@@ -181,6 +189,12 @@ static void judge_end(struct api_source *s)
     } else {
         fail(s, &why);
     }
+}
+
+/* That we are refused is known; the rest of why is not worth waiting for. */
+static void api_source_on_reason_due(struct timer *timer)
+{
+    judge_end(container_of(timer, struct api_source, reason_due));
 }
 
 static void api_source_on_end(struct http_user *http, const struct inf_error *why)
@@ -325,6 +339,7 @@ struct api_source *api_source_new(const struct api_server *server,
     s->label_selector = copy_or_null(options->scope.label_selector);
     s->field_selector = copy_or_null(options->scope.field_selector);
     s->failed.fire = api_source_on_failed;
+    s->reason_due.fire = api_source_on_reason_due;
     return s;
 }
 

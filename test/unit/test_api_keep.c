@@ -94,6 +94,44 @@ static void odd_answers_are_named(void **state)
     }
 }
 
+static void a_refusal_whose_reason_never_ends_is_told_without_it(void **state)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    source_world_ask_for(&w, SOURCE_WATCH, "7");
+    sim_run(&w.sim);
+    pipe = w.pipes.last;
+    pipe_sends(pipe, "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 9; i++) {
+        send_chunk(pipe, "drip ");
+        sim_advance(&w.sim, 1000);
+    }
+    source_world_told(&w, "");
+    sim_advance(&w.sim, 1000);
+    source_world_told(&w,
+                      "INF_ESERVER: kube.test:6443: the server answers HTTP 503: drip drip drip "
+                      "drip drip drip drip drip drip \n");
+    assert_true(pipe_closed(pipe));
+    source_world_done(&w);
+}
+
+/* Not so a good one: how long a body may be silent is for its reader to say. */
+static void a_good_answer_has_all_the_time(void **state)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    pipe = source_world_ask(&w);
+    pipe_sends(pipe, WATCH_HEAD);
+    sim_advance(&w.sim, 3600 * 1000);
+    source_world_told(&w, "open\n");
+    assert_false(pipe_closed(pipe));
+    source_world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +139,8 @@ int main(void)
         cmocka_unit_test(an_answer_that_was_not_read_to_its_end_closes_its_connection),
         cmocka_unit_test(a_connection_the_server_has_closed_costs_nothing),
         cmocka_unit_test(odd_answers_are_named),
+        cmocka_unit_test(a_refusal_whose_reason_never_ends_is_told_without_it),
+        cmocka_unit_test(a_good_answer_has_all_the_time),
     };
     return cmocka_run_group_tests_name("api_keep", tests, NULL, NULL);
 }
