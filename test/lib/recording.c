@@ -42,13 +42,16 @@ static char *header(struct str head, const char *name)
     return value;
 }
 
-static void join_chunks(struct buf *out, const char *at)
+static void join_chunks(struct recording *r, const char *at)
 {
     char *data;
     size_t len;
+    r->edges = xcalloc(r->wire.len, sizeof(*r->edges)); /* a chunk has more than two bytes */
     while ((len = strtoul(at, &data, 16))) {
-        buf_put(out, data + 2, len);
+        buf_put(&r->body, data + 2, len);
+        r->edges[r->n_edges++] = (size_t)(data + 2 - r->wire.bytes);
         at = data + 2 + len + 2;
+        r->edges[r->n_edges++] = (size_t)(at - r->wire.bytes);
     }
 }
 
@@ -67,7 +70,7 @@ void recording_open(struct recording *r, const char *name)
     r->retry_after = header(head, "Retry-After");
     chunked = header(head, "Transfer-Encoding");
     if (chunked)
-        join_chunks(&r->body, end);
+        join_chunks(r, end);
     else
         buf_put(&r->body, end, r->wire.len - (size_t)(end - r->wire.bytes));
     free(chunked);
@@ -77,6 +80,7 @@ void recording_close(struct recording *r)
 {
     buf_free(&r->wire);
     buf_free(&r->body);
+    free(r->edges);
     free(r->retry_after);
 }
 

@@ -21,7 +21,9 @@ struct recording {
     int status;
     char *retry_after; /* that header; NULL: there is none */
     struct buf body;   /* without the framing of HTTP */
-    size_t at;         /* where recording_next() goes on */
+    size_t *edges;     /* where in `wire` chunks begin and end; NULL: it has none */
+    size_t n_edges;
+    size_t at; /* where recording_next() goes on */
 };
 
 /* A recording that is not there fails the test. */

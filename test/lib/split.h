@@ -23,6 +23,11 @@ void split_each(struct str input,
                 void (*play)(const void *ctx, struct str input, struct split split),
                 const void *ctx);
 
+/* The same for an input whose edges are no lines: @edges are the places that matter. */
+void split_each_near(struct str input, const size_t *edges, size_t n_edges,
+                     void (*play)(const void *ctx, struct str input, struct split split),
+                     const void *ctx);
+
 /* Takes the next piece from the front of @input; false when nothing is left. */
 bool split_next(struct split *split, struct str *input, struct str *ret_piece);
 
