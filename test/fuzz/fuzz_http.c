@@ -1,0 +1,84 @@
+/*
+ * fuzz_http.c - a byte that says how to cut, and what a server answers before it closes the
+ * connection. However it is cut the same is told: heads, body, and one end.
+ */
+#include "base/base.h"
+#include "base/buf.h"
+#include "fuzz.h"
+#include "pipe_stream.h"
+#include "wire/http_conn.h"
+
+struct asker {
+    struct http_user user;
+    struct buf told;
+    bool over;
+};
+
+static struct asker *asker_of(struct http_user *user)
+{
+    struct asker *a = container_of(user, struct asker, user);
+    MUST(!a->over);
+    return a;
+}
+
+static void on_head(struct http_user *user, const struct http_head *head)
+{
+    struct asker *a = asker_of(user);
+    buf_printf(&a->told, "%d\n", head->status);
+    for (size_t i = 0; i < head->n_headers; i++)
+        buf_printf(&a->told, "%s: %s\n", head->headers[i].name, head->headers[i].value);
+}
+
+static size_t on_body(struct http_user *user, const char *bytes, size_t len)
+{
+    buf_put(&asker_of(user)->told, bytes, len);
+    return len;
+}
+
+static void on_end(struct http_user *user, const struct inf_error *why)
+{
+    struct asker *a = asker_of(user);
+    buf_puts(&a->told, why ? "\nfailed" : "\nend");
+    a->over = true;
+}
+
+static const struct http_user_ops ops = {on_head, on_body, on_end};
+
+static void ask(struct str answer, size_t cut, struct buf *ret_told)
+{
+    struct asker asker = {.user = {&ops}};
+    struct pipe_dialer pipes;
+    struct http_conn *conn;
+    struct sim sim;
+    sim_init(&sim);
+    pipe_dialer_init(&pipes, &sim);
+    pipes.cut = cut;
+    conn =
+        http_conn_open(&sim.clock, &pipes.dialer, "h", 1, &(struct http_limits){.head_max = 2000});
+    http_conn_request(conn, &(struct http_request){.method = "GET", .target = "/", .host = "h"},
+                      &asker.user);
+    sim_run(&sim);
+    pipe_send(pipes.last, answer.at, answer.len);
+    pipe_end(pipes.last, INF_EEOF, "FIN");
+    sim_run(&sim);
+    MUST(asker.over); /* the connection has ended: so has the answer */
+    http_conn_close(conn);
+    sim_done(&sim);
+    pipe_dialer_done(&pipes);
+    *ret_told = asker.told;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct str answer = {(const char *)bytes + 1, len - 1};
+    struct buf whole, cut;
+    if (len < 2)
+        return 0;
+    ask(answer, 0, &whole);
+    ask(answer, bytes[0] % 32 + 1, &cut);
+    MUST(whole.len == cut.len);
+    MUST(memcmp(whole.bytes, cut.bytes, cut.len) == 0);
+    buf_free(&whole);
+    buf_free(&cut);
+    return 0;
+}
