@@ -331,8 +331,8 @@ bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
 {
     return same(a->host, b->host) && a->port == b->port && same(a->path_prefix, b->path_prefix) &&
            a->https == b->https && same(a->tls_server_name, b->tls_server_name) &&
-           a->insecure == b->insecure && same(a->ca_pem, b->ca_pem) &&
-           same(a->cert_pem, b->cert_pem) && same(a->key_pem, b->key_pem) &&
-           same(a->token, b->token) && same(a->token_file, b->token_file) &&
-           same(a->namespace, b->namespace);
+           a->insecure == b->insecure && a->no_compression == b->no_compression &&
+           same(a->ca_pem, b->ca_pem) && same(a->cert_pem, b->cert_pem) &&
+           same(a->key_pem, b->key_pem) && same(a->token, b->token) &&
+           same(a->token_file, b->token_file) && same(a->namespace, b->namespace);
 }

@@ -1,0 +1,161 @@
+/*
+ * test_linear.c - the cost of cutting a body into objects is linear in its bytes, however it comes.
+ *
+ * Not measured by time, but counted: the linker puts us between frame.c and items.c and what they
+ * are made of, so every byte that is scanned or copied goes past here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "kube/frame.h"
+#include "kube/items.h"
+#include "split.h"
+
+static size_t scanned, copied;
+
+size_t __real_scan_value(struct scan *scan, struct str text, bool *ret_ended);
+size_t __wrap_scan_value(struct scan *scan, struct str text, bool *ret_ended);
+int __real_buf_append(struct buf *b, const char *bytes, size_t len, size_t limit);
+int __wrap_buf_append(struct buf *b, const char *bytes, size_t len, size_t limit);
+void __real_buf_put(struct buf *b, const char *bytes, size_t len);
+void __wrap_buf_put(struct buf *b, const char *bytes, size_t len);
+
+size_t __wrap_scan_value(struct scan *scan, struct str text, bool *ret_ended)
+{
+    size_t n = __real_scan_value(scan, text, ret_ended);
+    scanned += n;
+    return n;
+}
+
+int __wrap_buf_append(struct buf *b, const char *bytes, size_t len, size_t limit)
+{
+    copied += len;
+    return __real_buf_append(b, bytes, len, limit);
+}
+
+void __wrap_buf_put(struct buf *b, const char *bytes, size_t len)
+{
+    copied += len;
+    __real_buf_put(b, bytes, len);
+}
+
+enum {
+    OBJECTS = 40,
+    LINES = 400
+};
+
+/* Large objects, on one line or on many. */
+static void put_object(struct buf *out, bool pretty)
+{
+    buf_puts(out, "{\"object\":{");
+    for (int i = 0; i < LINES; i++)
+        buf_printf(out, "%s\"key%d\":\"a \\\"value\\\" with [brackets}\"%s", i ? "," : "", i,
+                   pretty ? "\n  " : "");
+    buf_puts(out, "}}");
+}
+
+static size_t count_frames(struct str input, struct split split)
+{
+    struct frame frame = {.partial = {0}};
+    struct str piece, event;
+    size_t n = 0;
+    while (split_next(&split, &input, &piece))
+        while (frame_next(&frame, &piece, &event) == 1)
+            n++;
+    frame_reset(&frame);
+    return n;
+}
+
+static size_t count_items(struct str input, struct split split)
+{
+    struct items items = {.count = 0};
+    struct str piece, item;
+    struct inf_error err;
+    size_t n = 0;
+    while (split_next(&split, &input, &piece))
+        while (items_next(&items, &piece, &item, &err) == ITEMS_ONE)
+            n++;
+    assert_int_equal(items_end(&items, &err), 0);
+    items_reset(&items);
+    return n;
+}
+
+static void assert_linear(const struct buf *text, size_t (*count)(struct str, struct split))
+{
+    static const size_t pieces[] = {1, 2, 3, 17, 100, 1000, 4096, 65536, 0};
+    struct str input = {text->bytes, text->len};
+    for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+        scanned = copied = 0;
+        assert_int_equal(count(input, (struct split){pieces[i], pieces[i]}), OBJECTS);
+        assert_in_range(scanned, input.len * 9 / 10, input.len); /* all, and none twice */
+        assert_in_range(copied, 0, input.len);
+        if (!pieces[i])
+            assert_in_range(copied, 0, input.len / 10); /* what comes whole is lent */
+    }
+}
+
+static void a_watch_is_scanned_and_copied_once(void **state)
+{
+    struct buf text = {0};
+    (void)state;
+    for (int i = 0; i < OBJECTS; i++) {
+        put_object(&text, false);
+        buf_puts(&text, "\n");
+    }
+    assert_linear(&text, count_frames);
+    buf_free(&text);
+}
+
+static void a_list_is_scanned_and_copied_once(void **state)
+{
+    (void)state;
+    for (int pretty = 0; pretty <= 1; pretty++) {
+        struct buf text = {0};
+        buf_puts(&text, "{\"kind\":\"XList\",\"items\":[");
+        for (int i = 0; i < OBJECTS; i++) {
+            buf_puts(&text, i ? "," : "");
+            put_object(&text, pretty);
+        }
+        buf_puts(&text, "]}");
+        assert_linear(&text, count_items);
+        buf_free(&text);
+    }
+}
+
+/* Its lines are copied together, whole or not: once. */
+static void so_is_a_watch_that_something_laid_out_anew(void **state)
+{
+    struct buf text = {0};
+    struct str input;
+    (void)state;
+    for (int i = 0; i < OBJECTS; i++) {
+        put_object(&text, true);
+        buf_puts(&text, "\n");
+    }
+    input = (struct str){text.bytes, text.len};
+    for (size_t piece = 1; piece < text.len; piece *= 7) {
+        scanned = copied = 0;
+        assert_int_equal(count_frames(input, (struct split){piece, piece}), OBJECTS);
+        assert_in_range(scanned, input.len * 9 / 10, input.len);
+        assert_in_range(copied, 0, input.len);
+    }
+    buf_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_watch_is_scanned_and_copied_once),
+        cmocka_unit_test(a_list_is_scanned_and_copied_once),
+        cmocka_unit_test(so_is_a_watch_that_something_laid_out_anew),
+    };
+    return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
+}
