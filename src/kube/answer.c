@@ -71,6 +71,11 @@ bool answer_good(const struct answer *a)
     return a->status == HTTP_OK;
 }
 
+bool answer_bad(const struct answer *a)
+{
+    return a->status && !answer_good(a);
+}
+
 /* ---- the body ---- */
 
 static int next_decoded(struct answer *a, struct str *input, struct str *ret_piece,

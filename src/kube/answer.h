@@ -35,8 +35,10 @@ struct answer {
  * nobody asked for, a redirect. */
 int answer_start(struct answer *answer, const struct http_head *head, struct inf_error *err);
 
-/* Whether the body is what was asked for. If not, it is kept here as the reason. */
+/* Whether the body is what was asked for, or the reason why it isn't, which is kept here. Neither,
+ * before the head has come. */
 bool answer_good(const struct answer *answer);
+bool answer_bad(const struct answer *answer);
 
 /* The next piece of a good body, as gunzip_next(); what is not encoded is lent from @input. Of one
  * that is not good nothing comes out. */

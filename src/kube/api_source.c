@@ -6,8 +6,9 @@
  * that, and only then: when its text is complete and HTTP says that the body is.
  *
  * What can go wrong comes out as one on_end: an answer other than 200 (its body is collected first,
- * for a while, for the reason is in there), an ERROR event, what is no JSON, a body that ends in the middle,
- * anything that http_conn.c reports. A connection whose answer was read to its end is used again.
+ * for a while, for the reason is in there), an ERROR event, what is no JSON, a body that ends in
+ * the middle, anything that http_conn.c reports. A connection whose answer was read to its end is
+ * used again.
  *
  * A user may cancel, and open the next request, inside any callback: after each call `serial` tells
  * whether we still serve the same request.
@@ -201,7 +202,7 @@ static void api_source_on_end(struct http_user *http, const struct inf_error *wh
 {
     struct api_source *s = container_of(http, struct api_source, http);
     struct inf_error cut;
-    if (!why) {
+    if (!why || answer_bad(&s->answer)) { /* a refusal is one, also if it is cut */
         judge_end(s);
         return;
     }

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "core/json.h"
+#include "core/json_text.h"
 #include "kube/status.h"
 
 #define END_ANNOTATION "k8s.io/initial-events-end"
@@ -108,12 +109,20 @@ static bool read_type(struct str name, enum source_type *ret_type)
     return false;
 }
 
+static bool is_table(struct str object)
+{
+    struct str kind;
+    return json_member_get(object, STR("kind"), &kind) && str_eq(kind, STR("\"Table\""));
+}
+
 static int decode_object(struct decoder *decoder, struct str object, struct source_event *ret,
                          struct inf_error *err)
 {
     int rc = object_make(&decoder->maker, object, NULL, &ret->object, err);
     if (rc == 0)
         ret->resource_version = inf_object_resource_version(ret->object);
+    else if (is_table(object)) /* it has no name */
+        err_set(err, INF_EDECODE, "watch event: a Table instead of an object");
     return rc;
 }
 

@@ -117,6 +117,20 @@ static void a_refusal_whose_reason_never_ends_is_told_without_it(void **state)
     source_world_done(&w);
 }
 
+static void a_refusal_that_is_cut_is_a_refusal(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    pipe_sends(source_world_ask(&w), "HTTP/1.1 429 No\r\nRetry-After: 5\r\nContent-Length: 99\r\n"
+                                     "\r\nToo many");
+    pipe_end(w.pipes.last, INF_EEOF, "FIN");
+    sim_run(&w.sim);
+    source_world_told(&w,
+                      "INF_ETHROTTLED: kube.test:6443: the server answers HTTP 429: Too many\n");
+    source_world_done(&w);
+}
+
 /* Not so a good one: how long a body may be silent is for its reader to say. */
 static void a_good_answer_has_all_the_time(void **state)
 {
@@ -140,6 +154,7 @@ int main(void)
         cmocka_unit_test(a_connection_the_server_has_closed_costs_nothing),
         cmocka_unit_test(odd_answers_are_named),
         cmocka_unit_test(a_refusal_whose_reason_never_ends_is_told_without_it),
+        cmocka_unit_test(a_refusal_that_is_cut_is_a_refusal),
         cmocka_unit_test(a_good_answer_has_all_the_time),
     };
     return cmocka_run_group_tests_name("api_keep", tests, NULL, NULL);

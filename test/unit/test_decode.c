@@ -286,6 +286,8 @@ static void an_object_needs_a_name_that_can_be_printed(void **state)
     assert_refused("{\"type\":\"ADDED\",\"object\":{}}", "no metadata");
     assert_refused("{\"type\":\"ADDED\",\"object\":{\"metadata\":[]}}", "no metadata");
     assert_refused(ADDED(""), "no metadata.name");
+    assert_refused("{\"type\":\"ADDED\",\"object\":{\"kind\":\"Table\",\"metadata\":{}}}",
+                   "watch event: a Table instead of an object");
     assert_refused(ADDED("\"name\":\"\""), "no metadata.name");
     assert_refused(ADDED("\"name\":null"), "no metadata.name");
     assert_refused(ADDED("\"name\":5"), "'name' is not a string");
