@@ -183,8 +183,8 @@ static void play_split(const void *ctx, struct str input, struct split split)
 
 enum {
     LARGE = 64 * 1024,
-    EDGES_APART = 24,
-    BY_CHANCE = 200,
+    EDGES_APART = 48,
+    BY_CHANCE = 100,
 };
 
 /* Too long to be cut everywhere by everybody: test_http_parser.c and test_gunzip.c have each half of
