@@ -1,0 +1,298 @@
+#include "control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "base/alloc.h"
+#include "base/base.h"
+#include "fill.h"
+
+static bool refuse(struct command_call *call, const char *why)
+{
+    status_set(call->ret, 400, "BadRequest", "%s", why);
+    return false;
+}
+
+static struct resource *the_resource(struct command_call *call)
+{
+    const char *name = params_get(call->params, "resource", "");
+    const char *kind = params_get(call->params, "kind", NULL);
+    struct store *store = &call->sim->store;
+    struct resource *r = store_named(store, name);
+    if (!r && kind) {
+        char *spec = xasprintf("%s=%s", name, kind);
+        r = store_add_custom(store, spec);
+        free(spec);
+    }
+    if (!r)
+        refuse(call, "resource= names none that is here (kind= adds one: widgets.example.com/v1)");
+    return r;
+}
+
+static bool run_fault(struct command_call *call)
+{
+    struct fault f;
+    if (!fault_parse(&f, call->params))
+        return refuse(call, "do= names no fault (see --help)");
+    if (f.kind == FAULT_REFUSE && !f.verb[0] && !f.path[0])
+        listener_refuse(call->sim, f.ms);
+    else
+        faults_add(&call->sim->faults, &f);
+    return true;
+}
+
+static bool run_faults(struct command_call *call)
+{
+    faults_put(call->out, &call->sim->faults);
+    return true;
+}
+
+static bool run_clear(struct command_call *call)
+{
+    faults_clear(&call->sim->faults);
+    call->sim->faults.chance = 0;
+    return true;
+}
+
+static bool run_compact(struct command_call *call)
+{
+    struct store *store = &call->sim->store;
+    uint64_t rv = params_number(call->params, "rv", store->rv);
+    list_for_each(n, &store->resources)
+        history_compact(&container_of(n, struct resource, node)->history, rv);
+    return true;
+}
+
+static void end_connections(struct kubesim *sim, enum ending how, bool all, const char *part)
+{
+    list_for_each_safe(n, &sim->conns) {
+        struct conn *c = container_of(n, struct conn, node);
+        if (!all && !conn_watches(c))
+            continue;
+        if (c->request.target ? strstr(c->request.target, part) != NULL : all)
+            conn_end(c, how);
+    }
+}
+
+static bool run_close(struct command_call *call)
+{
+    const char *how = params_get(call->params, "how", "cut");
+    enum ending ending = strcmp(how, "reset") == 0 ? END_RESET : END_CUT;
+    end_connections(call->sim, ending, false, params_get(call->params, "path", ""));
+    return true;
+}
+
+static bool run_rewind(struct command_call *call)
+{
+    struct store *store = &call->sim->store;
+    uint64_t rv = params_number(call->params, "rv", 0);
+    list_for_each(n, &store->resources) {
+        if (rv < container_of(n, struct resource, node)->history.floor)
+            return refuse(call, "rv= is before what the history still has");
+    }
+    if (rv > store->rv)
+        return refuse(call, "rv= is yet to come");
+    end_connections(call->sim, END_CUT, false, "");
+    store_rewind(store, rv);
+    return true;
+}
+
+static bool run_bookmark(struct command_call *call)
+{
+    watches_bookmark(call->sim);
+    return true;
+}
+
+static bool run_tokens(struct command_call *call)
+{
+    const char *at = params_get(call->params, "set", NULL);
+    if (!at)
+        return refuse(call, "set=TOKEN,TOKEN is needed; set= takes all away");
+    tokens_clear(call->sim);
+    while (*at) {
+        size_t n = strcspn(at, ",");
+        char *token = xstrndup(at, n);
+        token_add(call->sim, token);
+        free(token);
+        at += n + (at[n] == ',');
+    }
+    call->sim->settings.anonymous = call->sim->tokens.count ? ANONYMOUS_REFUSE : ANONYMOUS_ALLOW;
+    return true;
+}
+
+static bool run_put(struct command_call *call)
+{
+    struct resource *r = the_resource(call);
+    struct object *o;
+    if (!r)
+        return false;
+    o = store_put(r, PUT_EITHER, params_get(call->params, "namespace", NULL),
+                  params_get(call->params, "name", NULL), call->body, call->body_len, call->ret);
+    if (o)
+        object_put(call->out, o, FORM_WHOLE, 0);
+    return o != NULL;
+}
+
+static bool run_delete(struct command_call *call)
+{
+    struct resource *r = the_resource(call);
+    return r && store_delete(r, params_get(call->params, "namespace", ""),
+                             params_get(call->params, "name", ""), call->ret);
+}
+
+static bool run_resource(struct command_call *call)
+{
+    if (store_add_custom(&call->sim->store, params_get(call->params, "spec", "")))
+        return true;
+    return refuse(call, "spec= is not of the form widgets.example.com/v1=Widget[,cluster]");
+}
+
+static bool run_fill(struct command_call *call)
+{
+    struct fill fill = {.resource = the_resource(call)};
+    fill.count = params_number(call->params, "count", 1000);
+    fill.bytes = params_number(call->params, "bytes", 2000);
+    fill.namespaces = params_number(call->params, "namespaces", 1);
+    fill.prefix = params_get(call->params, "prefix", "filled");
+    if (fill.namespaces == 0 || fill.bytes > 100 * 1024 * 1024)
+        return refuse(call, "namespaces= must not be 0, bytes= not over 100 MiB");
+    if (fill.resource)
+        fill_run(&fill);
+    return fill.resource != NULL;
+}
+
+static bool run_churn(struct command_call *call)
+{
+    struct resource *r = the_resource(call);
+    if (r)
+        churn_start(call->sim, r, params_number(call->params, "count", 100),
+                    params_number(call->params, "rate", 0));
+    return r != NULL;
+}
+
+static bool run_set(struct command_call *call)
+{
+    struct settings *s = &call->sim->settings;
+    const struct params *p = call->params;
+    uint64_t window = params_number(p, "history", call->sim->store.window);
+    s->watch_list = params_number(p, "watch_list", s->watch_list) != 0;
+    s->gzip = params_number(p, "gzip", s->gzip) != 0;
+    s->gzip_watch = params_number(p, "gzip_watch", s->gzip_watch) != 0;
+    s->chunk = params_number(p, "chunk", s->chunk);
+    if (window == 0)
+        return refuse(call, "history= must not be 0");
+    call->sim->store.window = (size_t)window;
+    list_for_each(n, &call->sim->store.resources)
+        history_resize(&container_of(n, struct resource, node)->history, (size_t)window);
+    return true;
+}
+
+static bool run_stats(struct command_call *call)
+{
+    struct kubesim *sim = call->sim;
+    const struct journal *j = &sim->journal;
+    const char *comma = "";
+    size_t watching = 0;
+    list_for_each(n, &sim->conns)
+        watching += conn_watches(container_of(n, struct conn, node));
+    buf_printf(call->out, "{\"resourceVersion\":\"%llu\",", (unsigned long long)sim->store.rv);
+    buf_printf(call->out, "\"requests\":%llu,", (unsigned long long)j->requests);
+    buf_printf(call->out, "\"connections\":{\"open\":%llu,\"opened\":%llu},",
+               (unsigned long long)(j->opened - j->closed), (unsigned long long)j->opened);
+    buf_printf(call->out, "\"tls\":{\"handshakes\":%llu,\"resumed\":%llu},",
+               (unsigned long long)j->handshakes, (unsigned long long)j->resumed);
+    buf_printf(call->out, "\"watches\":{\"open\":%zu,\"opened\":%llu},", watching,
+               (unsigned long long)j->watches);
+    buf_printf(call->out, "\"faults\":%llu,\"sent\":%llu,\"objects\":{",
+               (unsigned long long)sim->faults.taken, (unsigned long long)j->sent);
+    list_for_each(n, &sim->store.resources) {
+        const struct resource *r = container_of(n, struct resource, node);
+        if (!r->count)
+            continue;
+        buf_printf(call->out, "%s\"%s%s%s\":%zu", comma, r->plural, r->group[0] ? "." : "",
+                   r->group, r->count);
+        comma = ",";
+    }
+    buf_puts(call->out, "}}");
+    return true;
+}
+
+static bool run_requests(struct command_call *call)
+{
+    journal_put(call->out, &call->sim->journal);
+    return true;
+}
+
+static bool run_forget(struct command_call *call)
+{
+    journal_clear(&call->sim->journal);
+    return true;
+}
+
+static bool run_quit(struct command_call *call)
+{
+    kubesim_end_soon(call->sim);
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool (*run)(struct command_call *call);
+    const char *help;
+} commands[] = {
+    {"fault", run_fault, "do=NAME [verb= path= skip= times=1 at= bytes= events= ms= ...]"},
+    {"faults", run_faults, "which faults wait"},
+    {"clear", run_clear, "no more faults"},
+    {"compact", run_compact, "[rv=]: the history up to there is forgotten"},
+    {"rewind", run_rewind, "rv=: everything as it was then, as after a restored etcd"},
+    {"bookmark", run_bookmark, "to all watches, now"},
+    {"close", run_close, "[path= how=cut|reset]: the watches, now"},
+    {"tokens", run_tokens, "set=A,B: who may come in"},
+    {"resource", run_resource, "spec=widgets.example.com/v1=Widget[,cluster]"},
+    {"put", run_put, "resource= [kind= namespace= name=], the object as the body"},
+    {"delete", run_delete, "resource= [namespace=] name="},
+    {"fill", run_fill, "resource= [count=1000 bytes=2000 namespaces=1 prefix=filled]"},
+    {"churn", run_churn, "resource= [count=100 rate=0]: changes to filled objects, rate a second"},
+    {"set", run_set, "[history= watch_list=0|1 gzip=0|1 gzip_watch=0|1 chunk=BYTES]"},
+    {"stats", run_stats, "counters"},
+    {"requests", run_requests, "the last requests, word for word"},
+    {"forget", run_forget, "counters and requests start again"},
+    {"quit", run_quit, "the end"},
+};
+
+bool control_run(const char *name, struct command_call *call)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].run(call);
+    }
+    status_set(call->ret, 404, "NotFound", "there is no command \"%.60s\"", name);
+    return false;
+}
+
+void control_help(struct buf *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        buf_printf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+}
+
+void control_answer(struct conn *c)
+{
+    struct head head = {.code = 200};
+    struct buf out = {0};
+    struct status s;
+    struct command_call call = {.sim = c->sim, .params = &c->request.query, .out = &out, .ret = &s};
+    call.body = c->request.body;
+    call.body_len = c->request.body_len;
+    if (!control_run(c->request.path + strlen("/kubesim/"), &call)) {
+        buf_free(&out);
+        {
+            reply_status(c, &s);
+            return;
+        }
+    }
+    buf_puts(&out, out.len ? "\n" : "{}\n");
+    reply_whole(c, &head, &out);
+}

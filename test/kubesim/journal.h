@@ -1,0 +1,43 @@
+/*
+ * journal.h - what was asked of the server: counts, and the last requests word for word, so that a
+ * test can look at what its client did.
+ */
+#ifndef KUBESIM_JOURNAL_H
+#define KUBESIM_JOURNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum {
+    JOURNAL_LAST = 1000, /* requests remembered */
+};
+
+struct journal_entry {
+    char *verb;
+    char *method;
+    char *target;
+    uint64_t ms; /* since the start */
+};
+
+struct journal {
+    struct journal_entry last[JOURNAL_LAST];
+    uint64_t requests;
+    uint64_t opened; /* connections */
+    uint64_t closed;
+    uint64_t handshakes;
+    uint64_t resumed; /* of these, TLS sessions that went on */
+    uint64_t sent;    /* bytes of answers, before TLS */
+    uint64_t watches; /* ever opened */
+};
+
+void journal_add(struct journal *j, const char *verb, const char *method, const char *target,
+                 uint64_t ms);
+/* JSON: an array of the last requests, oldest first. */
+void journal_put(struct buf *out, const struct journal *j);
+/* Forgets all but what is open. */
+void journal_clear(struct journal *j);
+void journal_free(struct journal *j);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * A list: a snapshot of the objects, told item by item as the peer takes them. The versions that
+ * can be asked for are those of the history; pages go on at the version of the first one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "base/alloc.h"
+#include "base/base.h"
+#include "page.h"
+
+enum {
+    BATCH = 32 * 1024,      /* made at a time */
+    GZIP_FROM = 128 * 1024, /* lists below this are not compressed */
+};
+
+struct listing {
+    struct producer producer;
+    const struct resource *resource;
+    struct snapshot s;
+    size_t first; /* the first item of this page */
+    size_t next;
+    size_t end;
+    enum form form;
+    bool custom; /* in the shape of custom resources: keys sorted */
+    bool pretty;
+    bool begun;
+    bool truncate;
+    bool plain; /* no selector: what remains is counted */
+    bool garbage;
+    struct buf token; /* how the next page is asked for; empty if there is none */
+};
+
+static void listing_free(struct producer *p)
+{
+    struct listing *l = container_of(p, struct listing, producer);
+    snapshot_free(&l->s);
+    buf_free(&l->token);
+    free(l);
+}
+
+static void put_members(struct buf *out, const struct listing *l)
+{
+    bool more = l->token.len > 0;
+    unsigned long long rv = l->s.rv;
+    if (!l->custom)
+        buf_printf(out, "\"resourceVersion\":\"%llu\"%s", rv, more ? "," : "");
+    if (l->custom || more)
+        buf_puts(out, "\"continue\":\"");
+    if (more)
+        buf_put(out, l->token.bytes, l->token.len);
+    if (l->custom || more)
+        buf_putc(out, '"');
+    if (more && l->plain)
+        buf_printf(out, ",\"remainingItemCount\":%zu", l->s.count - l->end);
+    if (l->custom)
+        buf_printf(out, ",\"resourceVersion\":\"%llu\"", rv);
+}
+
+static void put_begin(struct buf *out, const struct listing *l)
+{
+    const struct resource *r = l->resource;
+    if (l->custom) {
+        buf_printf(out, "{\"apiVersion\":\"%s\",\"items\":[", r->api_version);
+        return;
+    }
+    if (l->form == FORM_METADATA)
+        buf_puts(out, "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\"");
+    else
+        buf_printf(out, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\"", r->kind, r->api_version);
+    buf_puts(out, ",\"metadata\":{");
+    put_members(out, l);
+    buf_puts(out, "},\"items\":[");
+}
+
+static void put_end(struct buf *out, const struct listing *l)
+{
+    if (l->custom) {
+        buf_printf(out, "],\"kind\":\"%sList\",\"metadata\":{", l->resource->kind);
+        put_members(out, l);
+        buf_puts(out, "}}\n");
+    } else {
+        buf_puts(out, "]}\n");
+    }
+}
+
+static void put_item(struct buf *out, struct listing *l)
+{
+    const struct object *o = l->s.objects[l->next];
+    struct buf text = {0};
+    if (l->next > l->first)
+        buf_putc(out, ',');
+    if (!l->pretty) {
+        object_put(out, o, l->form, 0);
+    } else {
+        object_put(&text, o, l->form, 0);
+        buf_putc(out, '\n');
+        json_put_pretty(out, text.bytes, text.len);
+        buf_free(&text);
+    }
+    object_unref(l->s.objects[l->next]);
+    l->s.objects[l->next++] = NULL; /* told: from now on the store alone needs it */
+}
+
+static enum progress listing_more(struct producer *p, struct buf *body)
+{
+    struct listing *l = container_of(p, struct listing, producer);
+    if (l->garbage) {
+        buf_puts(body, "{\"kind\":\"List\",\"items\":[{\"metadata\":{]]\x01 not JSON");
+        return MADE_ALL;
+    }
+    if (!l->begun)
+        put_begin(body, l);
+    l->begun = true;
+    while (l->next < l->end && body->len < BATCH)
+        put_item(body, l);
+    if (l->next < l->end)
+        return MADE_SOME;
+    if (!l->truncate)
+        put_end(body, l);
+    return MADE_ALL;
+}
+
+static void expired(struct status *ret, const char *after)
+{
+    struct buf token = {0};
+    if (!after) {
+        status_set(ret, 410, "Expired", "The resourceVersion for the provided list is too old.");
+        return;
+    }
+    status_set(
+        ret, 410, "Expired",
+        "The provided continue parameter is too old to display a consistent list result. You can "
+        "start a new list without the continue parameter, or use the continue token in this "
+        "response to retrieve the remainder of the results. Continuing with the provided token "
+        "results in an inconsistent list - objects that were created, modified, or deleted between "
+        "the time the first chunk was returned and now may show up in the list.");
+    page_put(&token, PAGE_ANY, after);
+    if (token.len < sizeof(ret->next)) /* a name that long is none of Kubernetes */
+        memcpy(ret->next, token.bytes, token.len);
+    buf_free(&token);
+}
+
+/* At which version? False, with @ret, if that is over or yet to come. */
+static bool choose_version(struct conn *c, const struct resource *r, const struct page *page,
+                           uint64_t *ret_rv, struct status *ret)
+{
+    const struct params *q = &c->request.query;
+    uint64_t asked = params_number(q, "resourceVersion", 0), now = r->store->rv;
+    const char *match = params_get(q, "resourceVersionMatch", "");
+    bool exact =
+        strcmp(match, "Exact") == 0 || (!match[0] && params_number(q, "limit", 0) && asked);
+    bool stale = page && c->reply.fault.kind == FAULT_EXPIRE;
+    if (page && page->rv != PAGE_ANY) {
+        asked = (uint64_t)page->rv;
+        exact = true;
+    }
+    *ret_rv = exact ? asked : now;
+    if (asked > now)
+        status_too_large(ret, asked, now);
+    else if (stale || (exact && asked < r->history.floor))
+        expired(ret, page ? page->after : NULL);
+    else
+        return true;
+    return false;
+}
+
+static void choose_page(struct listing *l, struct conn *c, const struct page *page)
+{
+    const struct params *q = &c->request.query;
+    bool any = strcmp(params_get(q, "resourceVersion", ""), "0") == 0; /* then limits don't count */
+    uint64_t limit = any ? 0 : params_number(q, "limit", 0);
+    while (page && l->first < l->s.count && strcmp(l->s.objects[l->first]->key, page->after) <= 0)
+        l->first++;
+    l->next = l->first;
+    l->end = limit && limit < l->s.count - l->first ? l->first + (size_t)limit : l->s.count;
+    if (l->end < l->s.count)
+        page_put(&l->token, (int64_t)l->s.rv, l->s.objects[l->end - 1]->key);
+    if (c->reply.fault.kind == FAULT_TRUNCATE && c->reply.fault.events < l->end - l->first) {
+        l->end = l->first + (size_t)c->reply.fault.events;
+        l->truncate = true;
+    }
+}
+
+static bool is_large(const struct listing *l)
+{
+    size_t size = 0;
+    for (size_t i = l->first; i < l->end && size <= GZIP_FROM; i++)
+        size += object_size(l->s.objects[i]);
+    return size > GZIP_FROM;
+}
+
+static void answer(struct conn *c, const struct route *route, const struct selection *selection,
+                   const struct page *page)
+{
+    struct listing *l;
+    struct status s;
+    struct head head = {.code = 200};
+    uint64_t rv;
+    if (!choose_version(c, route->resource, page, &rv, &s)) {
+        reply_status(c, &s);
+        return;
+    }
+    l = NEW(struct listing);
+    l->producer = (struct producer){listing_more, listing_free};
+    l->resource = route->resource;
+    l->form = wants_metadata(&c->request) ? FORM_METADATA : FORM_ITEM;
+    l->custom = route->resource->custom && l->form != FORM_METADATA;
+    l->pretty = wants_pretty(c);
+    l->plain = selection_is_plain(selection);
+    l->garbage = c->reply.fault.kind == FAULT_GARBAGE;
+    snapshot_take(&l->s, route->resource, rv);
+    snapshot_select(&l->s, selection);
+    choose_page(l, c, page);
+    head.gzip = c->request.gzip && c->sim->settings.gzip && is_large(l);
+    reply_stream(c, &head, &l->producer);
+}
+
+void list_answer(struct conn *c, const struct route *route)
+{
+    const struct params *q = &c->request.query;
+    const char *token = params_get(q, "continue", "");
+    struct selection selection;
+    struct page page = {0};
+    struct status s;
+    if (!options_check(c->sim, q, false, &s) ||
+        !selection_read(&selection, route->resource, route->ns, q, &s)) {
+        reply_status(c, &s);
+        return;
+    }
+    if (token[0] && !page_read(&page, token)) {
+        status_set(&s, 400, "BadRequest", "continue key is not valid: %s", token);
+        reply_status(c, &s);
+    } else {
+        answer(c, route, &selection, token[0] ? &page : NULL);
+    }
+    selection_free(&selection);
+    free(page.after);
+}

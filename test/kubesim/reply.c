@@ -1,0 +1,190 @@
+#include "reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "conn.h"
+
+enum {
+    PIECE = 64 * 1024, /* of the wire that goes out at a time */
+    FLUSH = 16 * 1024, /* a list's body is framed when there is so much of it */
+};
+
+static const char second[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                             "Content-Length: 27\r\n\r\n{\"kind\":\"NobodyAskedForMe\"}";
+
+static void on_pause_over(uv_timer_t *timer)
+{
+    struct conn *c = timer->data;
+    c->reply.paused = false;
+    reply_pump(c);
+}
+
+static void pause_for(struct conn *c, uint64_t ms)
+{
+    c->reply.paused = true;
+    uv_timer_start(&c->pause, on_pause_over, ms, 0);
+}
+
+/* The place on the wire where the fault strikes; none is far away. */
+static uint64_t strike_at(const struct reply *r)
+{
+    bool strikes =
+        r->fault.kind == FAULT_CUT || r->fault.kind == FAULT_STALL ||
+        ((r->fault.kind == FAULT_RESET || r->fault.kind == FAULT_HOLE) && r->fault.at == AT_BODY);
+    return strikes && r->headed ? r->head_len + r->fault.bytes : UINT64_MAX;
+}
+
+static void strike(struct conn *c)
+{
+    struct fault fault = c->reply.fault;
+    c->reply.fault.kind = FAULT_NONE;
+    if (fault.kind == FAULT_CUT)
+        conn_end(c, END_CUT);
+    else if (fault.kind == FAULT_RESET)
+        conn_end(c, END_RESET);
+    else if (fault.kind == FAULT_HOLE)
+        conn_go_deaf(c);
+    else
+        pause_for(c, fault.ms);
+}
+
+static void send_some(struct conn *c)
+{
+    struct reply *r = &c->reply;
+    size_t n = r->wire.len - r->at;
+    uint64_t left = strike_at(r) - r->sent;
+    if (n > PIECE)
+        n = PIECE;
+    if (n > left)
+        n = (size_t)left;
+    if (r->fault.kind == FAULT_DRIP)
+        n = 1;
+    conn_send(c, r->wire.bytes + r->at, n);
+    r->at += n;
+    r->sent += n;
+    if (r->at == r->wire.len) {
+        buf_clear(&r->wire);
+        r->at = 0;
+    }
+    if (r->fault.kind == FAULT_DRIP && r->fault.ms)
+        pause_for(c, r->fault.ms);
+    if (r->sent == strike_at(r))
+        strike(c);
+}
+
+/* False if there is nothing to send for now. */
+static bool make_some(struct conn *c)
+{
+    struct reply *r = &c->reply;
+    switch (r->producer->more(r->producer, &r->body)) {
+    case MADE_SOME:
+        if (r->head.stream || r->body.len >= FLUSH)
+            reply_frame(c, false);
+        return true;
+    case MADE_ALL: reply_frame(c, true); return true;
+    case MUST_BREAK: r->broken = true; break;
+    case MUST_WAIT: break;
+    }
+    reply_frame(c, false);
+    return r->broken || r->at < r->wire.len;
+}
+
+static void finish(struct conn *c)
+{
+    struct reply *r = &c->reply;
+    bool nobody_asked = r->fault.kind == FAULT_SECOND;
+    bool last = c->request.close;
+    reply_free(r);
+    if (nobody_asked)
+        conn_send(c, second, sizeof(second) - 1);
+    if (last)
+        conn_end(c, END_NICE);
+    else
+        conn_next(c);
+}
+
+void reply_pump(struct conn *c)
+{
+    struct reply *r = &c->reply;
+    while (r->open && !r->paused && conn_has_room(c)) {
+        if (r->fault.kind == FAULT_DRIP && c->in_flight > 0)
+            return; /* a byte, a write */
+        if (r->at < r->wire.len)
+            send_some(c);
+        else if (r->complete)
+            finish(c);
+        else if (r->broken)
+            conn_end(c, END_CUT);
+        else if (!make_some(c))
+            return;
+    }
+}
+
+static void begin(struct conn *c, const struct head *head)
+{
+    struct reply *r = &c->reply;
+    struct fault fault = r->fault;
+    reply_free(r);
+    r->fault = fault; /* the router put it there */
+    r->head = *head;
+    r->open = true;
+    if (!r->head.type)
+        r->head.type = "application/json";
+    if (fault.kind == FAULT_TYPE)
+        r->head.type = r->fault.text;
+}
+
+void reply_stream(struct conn *c, const struct head *head, struct producer *producer)
+{
+    begin(c, head);
+    c->reply.producer = producer;
+    conn_wake(c);
+}
+
+static enum progress nothing_more(struct producer *p, struct buf *body)
+{
+    (void)p;
+    (void)body;
+    return MADE_ALL;
+}
+
+static void producer_free(struct producer *p)
+{
+    free(p);
+}
+
+void reply_whole(struct conn *c, const struct head *head, struct buf *body)
+{
+    struct producer *p = NEW(struct producer);
+    *p = (struct producer){nothing_more, producer_free};
+    begin(c, head);
+    c->reply.body = *body;
+    *body = (struct buf){0}; /* now the reply's */
+    c->reply.producer = p;
+    conn_wake(c);
+}
+
+void reply_status(struct conn *c, const struct status *status)
+{
+    struct head head = {.code = status->code, .retry_after = status->retry_after};
+    struct buf body = {0};
+    head.early = status->code == 401;
+    head.nosniff = status->code == 403;
+    status_put(&body, status);
+    buf_putc(&body, '\n');
+    reply_whole(c, &head, &body);
+}
+
+void reply_free(struct reply *r)
+{
+    if (r->producer)
+        r->producer->free(r->producer);
+    if (r->z_open)
+        deflateEnd(&r->z);
+    buf_free(&r->body);
+    buf_free(&r->wire);
+    *r = (struct reply){0};
+}
