@@ -58,13 +58,18 @@ static void put_groups(struct buf *out, const struct store *store)
 
 static void put_resource(struct buf *out, const struct resource *r)
 {
-    static const char builtin[] = "\"create\",\"delete\",\"deletecollection\",\"get\",\"list\","
-                                  "\"patch\",\"update\",\"watch\"";
     static const char custom[] = "\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\","
                                  "\"create\",\"update\",\"watch\"";
+    bool namespaces = strcmp(r->kind, "Namespace") == 0; /* not to be deleted all at once */
     buf_printf(out, "{\"name\":\"%s\",\"singularName\":\"%s\",\"namespaced\":%s,\"kind\":\"%s\",",
                r->plural, r->singular, r->namespaced ? "true" : "false", r->kind);
-    buf_printf(out, "\"verbs\":[%s]", r->custom ? custom : builtin);
+    if (r->custom)
+        buf_printf(out, "\"verbs\":[%s]", custom);
+    else
+        buf_printf(out,
+                   "\"verbs\":[\"create\",\"delete\",%s\"get\",\"list\",\"patch\",\"update\","
+                   "\"watch\"]",
+                   namespaces ? "" : "\"deletecollection\",");
     if (r->short_name)
         buf_printf(out, ",\"shortNames\":[\"%s\"]", r->short_name);
     buf_puts(out, ",\"storageVersionHash\":\"a3ViZXNpbQ==\"}");

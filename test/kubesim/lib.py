@@ -1,0 +1,233 @@
+"""What the tests of kubesim share: the server as a child, a client that sees every byte, and TAP.
+
+The client is plain sockets on purpose: a library would hide what is being tested.
+"""
+import contextlib
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import traceback
+import unittest
+import urllib.parse
+import zlib
+from pathlib import Path
+
+KUBESIM, RECORDINGS = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+DEADLINE = 60  # seconds; for a machine that does ten other things, under a sanitizer
+WATCH_LIST = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+
+
+class Broken(Exception):
+    """The answer ended in the middle."""
+
+
+class Wire:
+    """Bytes of one connection, read as they are needed."""
+
+    def __init__(self, sock):
+        self.sock, self.buffer = sock, b''
+
+    def more(self):
+        piece = self.sock.recv(65536)
+        if not piece:
+            raise Broken(self.buffer)
+        self.buffer += piece
+
+    def exactly(self, count):
+        while len(self.buffer) < count:
+            self.more()
+        taken, self.buffer = self.buffer[:count], self.buffer[count:]
+        return taken
+
+    def until(self, mark):
+        while mark not in self.buffer:
+            self.more()
+        taken, _, self.buffer = self.buffer.partition(mark)
+        return taken
+
+    def rest(self):
+        with contextlib.suppress(Broken):
+            while True:
+                self.more()
+        return self.buffer
+
+
+class Recorded(Wire):
+    """The same, of a file."""
+
+    def __init__(self, name):
+        super().__init__(None)
+        self.buffer = (RECORDINGS / f'{name}.http').read_bytes()
+
+    def more(self):
+        raise Broken(self.buffer)
+
+
+class Answer:
+    """A response: its head at once, its body when asked for."""
+
+    def __init__(self, wire):
+        self.wire = wire
+        first, *lines = wire.until(b'\r\n\r\n').decode().split('\r\n')
+        self.version, code, self.phrase = first.split(' ', 2)
+        self.code = int(code)
+        self.fields = [tuple(line.split(': ', 1)) for line in lines]
+        self.headers = dict(self.fields)
+
+    def chunks(self):
+        """The pieces of a body, as they are framed."""
+        if 'Content-Length' in self.headers:
+            yield self.wire.exactly(int(self.headers['Content-Length']))
+            return
+        while size := int(self.wire.until(b'\r\n'), 16):
+            yield self.wire.exactly(size)
+            assert self.wire.exactly(2) == b'\r\n'
+        assert self.wire.exactly(2) == b'\r\n'
+
+    def body(self):
+        return gunzip(b''.join(self.chunks()))[0] if 'Content-Encoding' in self.headers else b''.join(self.chunks())
+
+    def json(self):
+        return json.loads(self.body())
+
+    def events(self):
+        """The events of a watch, each as soon as its line is whole."""
+        text = b''
+        for chunk in self.chunks():
+            text += chunk
+            *lines, text = text.split(b'\n')
+            for line in lines:
+                yield json.loads(line)
+        assert not text, text
+
+
+def gunzip(body):
+    """(what it was, how many members it had)"""
+    text, members = b'', 0
+    while body:
+        member = zlib.decompressobj(31)
+        text += member.decompress(body)
+        assert member.eof, 'a member without its end'
+        body = member.unused_data
+        members += 1
+    return text, members
+
+
+class Sim:
+    """A running kubesim."""
+
+    def __init__(self, *arguments):
+        env = dict(os.environ)
+        env['ASAN_OPTIONS'] = env.get('ASAN_OPTIONS', '') + ':quarantine_size_mb=4'
+        self.child = subprocess.Popen([KUBESIM, '--stdin', *map(str, arguments)], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, env=env)
+        line = self.child.stdout.readline()
+        assert line, 'kubesim did not start'
+        self.ready = json.loads(line)
+        self.port = urllib.parse.urlsplit(self.ready['url']).port
+        self.open_wires = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for wire in self.open_wires:
+            wire.sock.close()
+        self.child.stdin.close()
+        status = self.child.wait(DEADLINE)
+        self.child.stdout.close()
+        assert status == 0, f'kubesim ended with {status}'
+
+    def connect(self):
+        sock = socket.create_connection(('127.0.0.1', self.port), timeout=DEADLINE)
+        if self.ready['url'].startswith('https'):
+            folder = Path(self.ready['kubeconfig']).parent
+            context = ssl.create_default_context(cafile=folder / 'ca.crt')
+            sock = context.wrap_socket(sock, server_hostname='localhost')
+        self.open_wires.append(Wire(sock))
+        return self.open_wires[-1]
+
+    def ask(self, target, method='GET', body=b'', wire=None, **headers):
+        """The answer; on a connection of its own unless one is given."""
+        wire = wire or self.connect()
+        lines = [f'{method} {target} HTTP/1.1', 'Host: kubesim', f'Content-Length: {len(body)}']
+        lines += [f'{name.replace("_", "-")}: {value}' for name, value in headers.items()]
+        wire.sock.sendall('\r\n'.join([*lines, '', '']).encode() + body)
+        return Answer(wire)
+
+    def control(self, command, body=None, **params):
+        text = b'' if body is None else json.dumps(body).encode()
+        answer = self.ask(f'/kubesim/{command}?{urllib.parse.urlencode(params)}', 'POST', text)
+        said = answer.json()
+        assert answer.code == 200, said
+        return said
+
+    def fault(self, do, **params):
+        self.control('fault', do=do, **params)
+
+    def put(self, resource, *objects):
+        return [self.control('put', o, resource=resource, namespace=o['metadata'].get('namespace', 'default'))
+                for o in objects]
+
+    def resident(self):
+        """Bytes of memory it holds now."""
+        with open(f'/proc/{self.child.pid}/statm') as f:
+            return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+def config_map(name, **more):
+    return {'metadata': {'name': name, 'namespace': 'default', **more}, 'data': {'k': name}}
+
+
+class Case(unittest.TestCase):
+    arguments = ()  # FOLDER in them is a directory of the case's own
+
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='kubesim.')))
+        self.sim = stack.enter_context(Sim(*(a.replace('FOLDER', str(self.folder)) for a in self.arguments)))
+
+    def names(self, answer):
+        self.assertEqual(answer.code, 200)
+        return [item['metadata']['name'] for item in answer.json()['items']]
+
+
+class Tap(unittest.TestResult):
+    """One line a case, as .ci/test counts them; what went wrong stands below it."""
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.problems = []
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.problems += traceback.format_exception(*err)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.problems += traceback.format_exception(*err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self.problems += [str(subtest), *traceback.format_exception(*err)]
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        print(f'{"not ok" if self.problems else "ok"} {self.testsRun} - {test.id().split(".", 1)[1]}')
+        for line in ''.join(self.problems).splitlines():
+            print(f'# {line}')
+        sys.stdout.flush()
+
+
+def run(module):
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[module])
+    print(f'1..{suite.countTestCases()}', flush=True)
+    result = Tap()
+    suite.run(result)
+    sys.exit(not result.wasSuccessful())
