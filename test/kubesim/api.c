@@ -196,7 +196,7 @@ void api_answer(struct conn *c)
     read_route(&route, &c->sim->store, c->request.path);
     verb = verb_of(&c->request, &route);
     journal_add(&c->sim->journal, verb, c->request.method, c->request.target,
-                uv_now(&c->sim->loop));
+                uv_now(&c->sim->loop) - c->sim->started);
     c->reply.fault = faults_take(&c->sim->faults, verb, c->request.target);
     if (!spoiled(c, &c->reply.fault) && may_enter(c, &route, verb))
         dispatch(c, &route, verb);

@@ -65,13 +65,12 @@ static bool run_compact(struct command_call *call)
     return true;
 }
 
-static void end_connections(struct kubesim *sim, enum ending how, bool all, const char *part)
+/* Of those whose target has @part in it. */
+static void end_watches(struct kubesim *sim, enum ending how, const char *part)
 {
     list_for_each_safe(n, &sim->conns) {
         struct conn *c = container_of(n, struct conn, node);
-        if (!all && !conn_watches(c))
-            continue;
-        if (c->request.target ? strstr(c->request.target, part) != NULL : all)
+        if (conn_watches(c) && strstr(c->request.target, part))
             conn_end(c, how);
     }
 }
@@ -80,7 +79,7 @@ static bool run_close(struct command_call *call)
 {
     const char *how = params_get(call->params, "how", "cut");
     enum ending ending = strcmp(how, "reset") == 0 ? END_RESET : END_CUT;
-    end_connections(call->sim, ending, false, params_get(call->params, "path", ""));
+    end_watches(call->sim, ending, params_get(call->params, "path", ""));
     return true;
 }
 
@@ -94,7 +93,7 @@ static bool run_rewind(struct command_call *call)
     }
     if (rv > store->rv)
         return refuse(call, "rv= is yet to come");
-    end_connections(call->sim, END_CUT, false, "");
+    end_watches(call->sim, END_CUT, "");
     store_rewind(store, rv);
     return true;
 }
@@ -198,7 +197,9 @@ static bool run_stats(struct command_call *call)
     list_for_each(n, &sim->conns)
         watching += conn_watches(container_of(n, struct conn, node));
     buf_printf(call->out, "{\"resourceVersion\":\"%llu\",", (unsigned long long)sim->store.rv);
-    buf_printf(call->out, "\"requests\":%llu,", (unsigned long long)j->requests);
+    buf_printf(call->out, "\"requests\":%llu,\"paths\":", (unsigned long long)j->requests);
+    journal_put_paths(call->out, j);
+    buf_putc(call->out, ',');
     buf_printf(call->out, "\"connections\":{\"open\":%llu,\"opened\":%llu},",
                (unsigned long long)(j->opened - j->closed), (unsigned long long)j->opened);
     buf_printf(call->out, "\"tls\":{\"handshakes\":%llu,\"resumed\":%llu},",

@@ -26,13 +26,14 @@ static const struct {
     {"error", FAULT_ERROR, "an ERROR event, code=410 retry_after=S, after events=N"},
     {"each", FAULT_EACH, "the watch ends after each event"},
     {"noend", FAULT_NO_END, "no bookmark that ends the initial events"},
-    {"status", FAULT_STATUS, "code=503 retry_after=S text=json|plain|html|empty"},
+    {"status", FAULT_STATUS, "code=503 retry_after=S [date=1] text=json|plain|html|empty"},
     {"redirect", FAULT_REDIRECT, "302 to text=URL"},
     {"html", FAULT_HTML, "200 and a page"},
     {"type", FAULT_TYPE, "the answer with text=TYPE as its content type"},
     {"pretty", FAULT_PRETTY, "JSON laid out for people"},
     {"truncate", FAULT_TRUNCATE, "a list that stops after events=N items, properly framed"},
     {"expire", FAULT_EXPIRE, "continue tokens have expired"},
+    {"warning", FAULT_WARNING, "the answer with text=WORDS as a Warning"},
     {"second", FAULT_SECOND, "a second answer that nobody asked for"},
 };
 
@@ -89,6 +90,7 @@ bool fault_parse(struct fault *ret, const struct params *p)
     f.size = params_number(p, "size", f.kind == FAULT_DEEP ? 10000 : 20 * 1024 * 1024);
     f.code = params_number(p, "code", f.kind == FAULT_ERROR ? 410 : 503);
     f.retry_after = params_number(p, "retry_after", 0);
+    f.date = params_true(p, "date");
     *ret = f;
     return true;
 }

@@ -38,6 +38,7 @@ enum fault_kind {
     FAULT_PRETTY,   /* laid out for people */
     FAULT_TRUNCATE, /* a list that stops after `events` items, in an answer that is whole */
     FAULT_EXPIRE,   /* this continue token has expired */
+    FAULT_WARNING,  /* the right answer, with `text` as a Warning */
     FAULT_SECOND,   /* a second answer that nobody asked for */
 };
 
@@ -67,6 +68,7 @@ struct fault {
     uint64_t size;
     uint64_t code;
     uint64_t retry_after;
+    bool date; /* Retry-After is a date */
 };
 
 struct faults {

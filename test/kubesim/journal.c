@@ -1,6 +1,7 @@
 #include "journal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/json_string.h"
@@ -13,10 +14,28 @@ static void entry_free(struct journal_entry *e)
     *e = (struct journal_entry){0};
 }
 
+static void count_path(struct journal *j, const char *verb, const char *target)
+{
+    size_t len = strcspn(target, "?");
+    for (size_t i = 0; i < j->path_count; i++) {
+        struct journal_path *p = &j->paths[i];
+        if (strcmp(p->verb, verb) == 0 && strlen(p->path) == len &&
+            memcmp(p->path, target, len) == 0) {
+            p->count++;
+            return;
+        }
+    }
+    if (j->path_count == JOURNAL_PATHS)
+        return;
+    j->paths = xrealloc(j->paths, (j->path_count + 1) * sizeof(*j->paths));
+    j->paths[j->path_count++] = (struct journal_path){xstrdup(verb), xstrndup(target, len), 1};
+}
+
 void journal_add(struct journal *j, const char *verb, const char *method, const char *target,
                  uint64_t ms)
 {
     struct journal_entry *e = &j->last[j->requests++ % JOURNAL_LAST];
+    count_path(j, verb, target);
     entry_free(e);
     *e = (struct journal_entry){xstrdup(verb), xstrdup(method), xstrdup(target), ms};
 }
@@ -37,6 +56,20 @@ void journal_put(struct buf *out, const struct journal *j)
     buf_putc(out, ']');
 }
 
+void journal_put_paths(struct buf *out, const struct journal *j)
+{
+    buf_putc(out, '{');
+    for (size_t i = 0; i < j->path_count; i++) {
+        char *name = xasprintf("%s %s", j->paths[i].verb, j->paths[i].path);
+        if (i)
+            buf_putc(out, ',');
+        json_put_string(out, str_of(name));
+        buf_printf(out, ":%llu", (unsigned long long)j->paths[i].count);
+        free(name);
+    }
+    buf_putc(out, '}');
+}
+
 void journal_clear(struct journal *j)
 {
     uint64_t open = j->opened - j->closed;
@@ -48,4 +81,9 @@ void journal_free(struct journal *j)
 {
     for (size_t i = 0; i < JOURNAL_LAST; i++)
         entry_free(&j->last[i]);
+    for (size_t i = 0; i < j->path_count; i++) {
+        free(j->paths[i].verb);
+        free(j->paths[i].path);
+    }
+    free(j->paths);
 }

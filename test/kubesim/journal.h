@@ -11,7 +11,8 @@
 #include "base/buf.h"
 
 enum {
-    JOURNAL_LAST = 1000, /* requests remembered */
+    JOURNAL_LAST = 1000,  /* requests remembered */
+    JOURNAL_PATHS = 1000, /* LIMIT: paths counted; more are not */
 };
 
 struct journal_entry {
@@ -21,9 +22,18 @@ struct journal_entry {
     uint64_t ms; /* since the start */
 };
 
+/* How often a path was asked for, whatever the query. */
+struct journal_path {
+    char *verb;
+    char *path;
+    uint64_t count;
+};
+
 struct journal {
     struct journal_entry last[JOURNAL_LAST];
     uint64_t requests;
+    struct journal_path *paths;
+    size_t path_count;
     uint64_t opened; /* connections */
     uint64_t closed;
     uint64_t handshakes;
@@ -36,6 +46,8 @@ void journal_add(struct journal *j, const char *verb, const char *method, const 
                  uint64_t ms);
 /* JSON: an array of the last requests, oldest first. */
 void journal_put(struct buf *out, const struct journal *j);
+/* JSON: {"list /api/v1/pods":2,...} */
+void journal_put_paths(struct buf *out, const struct journal *j);
 /* Forgets all but what is open. */
 void journal_clear(struct journal *j);
 void journal_free(struct journal *j);

@@ -28,6 +28,7 @@ struct settings {
     const char *kubeconfig;  /* file to write */
     const char *script;
     uint64_t seed;
+    bool seeded;
     uint64_t chance;
     uint64_t window;
     uint64_t bookmark_ms;
@@ -64,6 +65,7 @@ struct kubesim {
     struct faults faults;
     struct journal journal;
     struct tokens tokens;
+    uint64_t started; /* ms on the loop's clock */
     bool ending;
 };
 

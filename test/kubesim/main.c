@@ -116,6 +116,10 @@ static int start(struct kubesim *sim)
     struct settings *s = &sim->settings;
     int port;
     sim->faults.rng.state = s->seed;
+    if (s->seeded)
+        sim->store.rng.state = s->seed;
+    else
+        rng_init(&sim->store.rng); /* a second server must not give the same uids again */
     sim->faults.chance = s->chance;
     if (s->window != sim->store.window) {
         sim->store.window = (size_t)s->window;
@@ -154,7 +158,7 @@ int main(int argc, char **argv)
     list_init(&sim->dirty);
     list_init(&sim->jobs);
     faults_init(&sim->faults);
-    store_init(&sim->store, 1, WINDOW);
+    store_init(&sim->store, WINDOW);
     sim->store.on_change = watches_tell;
     store_add_builtins(&sim->store);
     rc = settings_parse(sim, argc, argv);
@@ -163,6 +167,7 @@ int main(int argc, char **argv)
             sim->settings.kubeconfig = kubeconfig =
                 xasprintf("%s/kubeconfig", sim->settings.self_signed);
         uv_loop_init(&sim->loop);
+        sim->started = uv_now(&sim->loop);
         rc = start(sim);
         if (rc != EX_OK)
             end_now(sim);

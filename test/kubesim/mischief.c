@@ -32,6 +32,7 @@ bool mischief_due(const struct watch *w)
     case FAULT_PRETTY:
     case FAULT_TRUNCATE:
     case FAULT_EXPIRE:
+    case FAULT_WARNING:
     case FAULT_SECOND: break;
     }
     return false;

@@ -85,11 +85,10 @@ static bool make_some(struct conn *c)
             reply_frame(c, false);
         return true;
     case MADE_ALL: reply_frame(c, true); return true;
-    case MUST_BREAK: r->broken = true; break;
     case MUST_WAIT: break;
     }
     reply_frame(c, false);
-    return r->broken || r->at < r->wire.len;
+    return r->at < r->wire.len;
 }
 
 static void finish(struct conn *c)
@@ -116,8 +115,6 @@ void reply_pump(struct conn *c)
             send_some(c);
         else if (r->complete)
             finish(c);
-        else if (r->broken)
-            conn_end(c, END_CUT);
         else if (!make_some(c))
             return;
     }
@@ -135,6 +132,9 @@ static void begin(struct conn *c, const struct head *head)
         r->head.type = "application/json";
     if (fault.kind == FAULT_TYPE)
         r->head.type = r->fault.text;
+    if (fault.kind == FAULT_WARNING)
+        r->head.warning = r->fault.text;
+    r->head.retry_date = fault.date;
 }
 
 void reply_stream(struct conn *c, const struct head *head, struct producer *producer)

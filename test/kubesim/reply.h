@@ -21,8 +21,7 @@ struct conn;
 enum progress {
     MADE_SOME,
     MADE_ALL,
-    MUST_WAIT,  /* nothing now; conn_wake() when there is */
-    MUST_BREAK, /* the connection goes when what was made is sent: no last chunk */
+    MUST_WAIT, /* nothing now; conn_wake() when there is */
 };
 
 struct producer {
@@ -33,7 +32,9 @@ struct producer {
 struct head {
     int code;
     const char *type; /* NULL: application/json */
-    int retry_after;  /* 0: none */
+    int retry_after;  /* seconds; 0: none */
+    bool retry_date;  /* said as a date */
+    const char *warning;
     const char *location;
     bool early;   /* comes before the request reached the API: 401 */
     bool nosniff; /* X-Content-Type-Options, where the API server says it */
@@ -46,7 +47,6 @@ struct reply {
     bool headed;
     bool chunked;
     bool complete; /* all of it is in `wire` */
-    bool broken;   /* it ends with the connection */
     bool paused;
     struct head head;
     struct producer *producer;
@@ -70,9 +70,7 @@ void reply_status(struct conn *c, const struct status *status);
 void reply_pump(struct conn *c);
 void reply_free(struct reply *r);
 
-/* wire.c: what @head looks like, into r->wire; @length is that of the body if it is known. */
-void reply_put_head(struct conn *c, const size_t *length);
-/* Moves the body into the wire; @last says that there is no more. */
+/* wire.c: moves the body into the wire, the head before it; @last says that there is no more. */
 void reply_frame(struct conn *c, bool last);
 
 #endif

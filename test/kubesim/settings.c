@@ -56,7 +56,7 @@ static const struct {
     {"no-gzip", NULL, OPT_NO_GZIP, "never compress"},
     {"gzip-watch", NULL, OPT_GZIP_WATCH, "compress watch-lists too, a member a flush"},
     {"script", "FILE", OPT_SCRIPT, "lines 'MS COMMAND key=value ...', each at its time"},
-    {"seed", "N", OPT_SEED, "make up faults, the same ones for the same number"},
+    {"seed", "N", OPT_SEED, "make up faults and uids, the same ones for the same number"},
     {"fault-rate", "PERCENT", OPT_CHANCE,
      "of the requests that get a made-up fault; 10 with --seed"},
     {"stdin", NULL, OPT_STDIN, "end when stdin is closed"},
@@ -132,6 +132,7 @@ static bool take_option(struct kubesim *sim, enum option_id id, const char *valu
     case OPT_GZIP_WATCH: s->gzip_watch = true; return true;
     case OPT_SCRIPT: s->script = value; return true;
     case OPT_SEED:
+        s->seeded = true;
         s->chance = s->chance ? s->chance : 10;
         return take_number(&s->seed, value, 0, UINT64_MAX);
     case OPT_CHANCE: return take_number(&s->chance, value, 0, 100);

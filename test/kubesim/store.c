@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-void store_init(struct store *store, uint64_t seed, size_t window)
+void store_init(struct store *store, size_t window)
 {
-    *store = (struct store){.rv = FIRST_VERSION, .window = window, .rng = {seed}};
+    *store = (struct store){.rv = FIRST_VERSION, .window = window};
     list_init(&store->resources);
 }
 

@@ -76,7 +76,7 @@ struct store {
     void (*on_change)(struct store *store, struct resource *resource);
 };
 
-void store_init(struct store *store, uint64_t seed, size_t window);
+void store_init(struct store *store, size_t window);
 void store_free(struct store *store);
 
 /* The usual resources of a cluster. */

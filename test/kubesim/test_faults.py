@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_faults.py KUBESIM RECORDINGS: each fault is what it says, as seen from the socket."""
+import email.utils
 import json
 import socket
 import ssl
@@ -182,6 +183,14 @@ class Answers(Faults):
         answer = self.sim.ask(MAPS)
         self.assertEqual(answer.headers['Content-Type'], 'application/cbor')
         self.assertEqual(len(answer.json()['items']), 3)
+
+    def test_retry_after_as_a_date_and_warnings(self):
+        self.sim.fault('status', code=429, retry_after=100, date=1)
+        said = email.utils.parsedate_to_datetime(self.sim.ask(MAPS).headers['Retry-After']).timestamp()
+        self.assertLess(abs(said - time.time() - 100), DEADLINE)
+        self.sim.fault('warning', text='v1 is old')
+        answer = self.sim.ask(MAPS)
+        self.assertEqual((answer.code, answer.headers['Warning']), (200, '299 - "v1 is old"'))
 
     def test_garbage(self):
         self.sim.fault('garbage', text='http')

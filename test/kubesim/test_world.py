@@ -200,7 +200,14 @@ class Watches(Case):
         self.assertLessEqual(max(map(len, chunks)), 64)
         self.assertEqual(len(b''.join(chunks).splitlines()), 2)
 
-    def test_a_slow_watch_is_left_behind(self):
+    def test_a_watch_that_is_too_slow_for_a_burst_is_ended(self):
+        self.sim.control('set', history=10)
+        self.sim.control('fill', resource='pods', count=20)
+        watch = self.sim.ask('/api/v1/pods?watch=1&resourceVersion=120').events()
+        self.sim.control('churn', resource='pods', count=11)
+        self.assertEqual(list(watch), [])  # in good order, without a word
+
+    def test_a_version_that_has_left_the_window(self):
         self.sim.control('set', history=10)
         self.sim.put('configmaps', *(config_map(f'm{n}') for n in range(20)))
         (error,) = self.sim.ask(f'{MAPS}?watch=1&resourceVersion=105').events()
@@ -247,6 +254,7 @@ class Control(Case):
                          [('list', f'{MAPS}?limit=7'), ('watch', f'{MAPS}?watch=1&resourceVersion=100')])
         stats = self.sim.control('stats')
         self.assertEqual((stats['requests'], stats['watches']), (2, {'open': 1, 'opened': 1}))
+        self.assertEqual(stats['paths'], {f'list {MAPS}': 1, f'watch {MAPS}': 1})
         self.sim.control('forget')
         self.assertEqual(self.sim.control('stats')['requests'], 0)
 

@@ -12,14 +12,15 @@ enum {
     SMALL = 2048, /* bodies below this have a Content-Length */
 };
 
-static void put_date(struct buf *out)
+/* The date @seconds from now. */
+static void put_date(struct buf *out, const char *field, int seconds)
 {
     char date[64];
-    time_t now = time(NULL);
+    time_t then = time(NULL) + seconds;
     struct tm tm;
-    gmtime_r(&now, &tm);
+    gmtime_r(&then, &tm);
     strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &tm);
-    buf_printf(out, "Date: %s\r\n", date);
+    buf_printf(out, "%s: %s\r\n", field, date);
 }
 
 static void put_fields(struct buf *out, const struct head *head, const char *audit)
@@ -31,20 +32,25 @@ static void put_fields(struct buf *out, const struct head *head, const char *aud
     buf_printf(out, "Content-Type: %s\r\n", head->type);
     if (head->location)
         buf_printf(out, "Location: %s\r\n", head->location);
-    if (head->retry_after)
+    if (head->retry_after && head->retry_date)
+        put_date(out, "Retry-After", head->retry_after);
+    else if (head->retry_after)
         buf_printf(out, "Retry-After: %d\r\n", head->retry_after);
     if (head->gzip)
         buf_puts(out, "Vary: Accept-Encoding\r\n");
+    if (head->warning)
+        buf_printf(out, "Warning: 299 - \"%s\"\r\n", head->warning);
     if (head->nosniff)
         buf_puts(out, "X-Content-Type-Options: nosniff\r\n");
     if (!head->early)
         buf_puts(out,
                  "X-Kubernetes-Pf-Flowschema-Uid: 00000000-0000-4000-8000-00000000f10e\r\n"
                  "X-Kubernetes-Pf-Prioritylevel-Uid: 00000000-0000-4000-8000-0000000b1e1e\r\n");
-    put_date(out);
+    put_date(out, "Date", 0);
 }
 
-void reply_put_head(struct conn *c, const size_t *length)
+/* @length is that of the body, if it is known. */
+static void put_head(struct conn *c, const size_t *length)
 {
     struct reply *r = &c->reply;
     char audit[UUID_SIZE];
@@ -120,7 +126,7 @@ void reply_frame(struct conn *c, bool last)
     bool silent = strcmp(c->request.method, "HEAD") == 0;
     bool small = last && !r->head.gzip && !r->head.stream && r->body.len < SMALL;
     if (!r->headed && (last || r->body.len || r->head.stream))
-        reply_put_head(c, small || silent ? &r->body.len : NULL);
+        put_head(c, small ? &r->body.len : NULL);
     if (silent)
         buf_clear(&r->body);
     else if (r->head.gzip)
