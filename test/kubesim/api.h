@@ -36,6 +36,8 @@ bool options_check(const struct kubesim *sim, const struct params *query, bool w
 void watches_bookmark(struct kubesim *sim);
 /* A resource has changed: its watches have something to say. */
 void watches_tell(struct store *store, struct resource *r);
+/* Ends the watch that this connection's reply is, in good order: its time is up. */
+void watch_end(struct conn *c);
 /* Is this connection's reply a watch? */
 bool conn_watches(const struct conn *c);
 

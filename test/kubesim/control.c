@@ -65,12 +65,16 @@ static bool run_compact(struct command_call *call)
     return true;
 }
 
-/* Of those whose target has @part in it. */
+/* Of those whose target has @part in it; END_NOT leaves the connections as they are. */
 static void end_watches(struct kubesim *sim, enum ending how, const char *part)
 {
     list_for_each_safe(n, &sim->conns) {
         struct conn *c = container_of(n, struct conn, node);
-        if (conn_watches(c) && strstr(c->request.target, part))
+        if (!conn_watches(c) || !strstr(c->request.target, part))
+            continue;
+        if (how == END_NOT)
+            watch_end(c);
+        else
             conn_end(c, how);
     }
 }
@@ -78,8 +82,15 @@ static void end_watches(struct kubesim *sim, enum ending how, const char *part)
 static bool run_close(struct command_call *call)
 {
     const char *how = params_get(call->params, "how", "cut");
-    enum ending ending = strcmp(how, "reset") == 0 ? END_RESET : END_CUT;
-    end_watches(call->sim, ending, params_get(call->params, "path", ""));
+    const char *part = params_get(call->params, "path", "");
+    if (strcmp(how, "end") == 0)
+        end_watches(call->sim, END_NOT, part);
+    else if (strcmp(how, "cut") == 0)
+        end_watches(call->sim, END_CUT, part);
+    else if (strcmp(how, "reset") == 0)
+        end_watches(call->sim, END_RESET, part);
+    else
+        return refuse(call, "how= is end, cut or reset");
     return true;
 }
 
@@ -249,7 +260,7 @@ static const struct {
     {"compact", run_compact, "[rv=]: the history up to there is forgotten"},
     {"rewind", run_rewind, "rv=: everything as it was then, as after a restored etcd"},
     {"bookmark", run_bookmark, "to all watches, now"},
-    {"close", run_close, "[path= how=cut|reset]: the watches, now"},
+    {"close", run_close, "[path= how=cut|end|reset]: the watches, now"},
     {"tokens", run_tokens, "set=A,B: who may come in"},
     {"resource", run_resource, "spec=widgets.example.com/v1=Widget[,cluster]"},
     {"put", run_put, "resource= [kind= namespace= name=], the object as the body"},

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/json_string.h"
 #include "object.h"
 #include "store.h"
 
@@ -83,7 +84,7 @@ static bool read_names(struct draft *d, const char *ns, const char *name, struct
 bool draft_read(struct draft *d, const struct resource *r, const char *ns, const char *name,
                 const char *json, size_t len, struct status *ret)
 {
-    yyjson_doc *doc = yyjson_read(json, len, 0);
+    yyjson_doc *doc = yyjson_read(json, len, YYJSON_READ_NUMBER_AS_RAW); /* 1e2 stays 1e2 */
     *d = (struct draft){.resource = r};
     if (!doc || !yyjson_is_obj(yyjson_doc_get_root(doc))) {
         yyjson_doc_free(doc);
@@ -181,7 +182,8 @@ static void put_value(struct buf *out, const char *key, yyjson_mut_val *value)
     assert(text);
     if (out->len)
         buf_putc(out, ',');
-    buf_printf(out, "\"%s\":", key);
+    json_put_string(out, str_of(key));
+    buf_putc(out, ':');
     buf_put(out, text, len);
     free(text);
 }

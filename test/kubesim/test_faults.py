@@ -125,6 +125,9 @@ class Connections(Faults):
         for watch in watches:
             with self.assertRaises(ConnectionResetError):
                 list(watch.events())
+        watch = self.sim.ask(f'{MAPS}?watch=1&allowWatchBookmarks=1&resourceVersion=102')
+        self.sim.control('close', how='end')
+        self.assertEqual([e['type'] for e in watch.events()], ['ADDED', 'BOOKMARK'])
 
 
 class OverTls(Case):

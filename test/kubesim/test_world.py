@@ -49,6 +49,14 @@ class Writes(Case):
         self.assert_status(self.sim.ask('/apis/apps/v1/namespaces/x/deployments/d'), 404, 'NotFound',
                            'deployments.apps "d" not found')
 
+    def test_numbers_and_names_stay_as_they_were_written(self):
+        text = b'{"metadata":{"name":"w","namespace":"default"},"b \\" c":[1e2,123456789012345678901234567890],"a":1.50}'
+        self.sim.control('resource', spec='widgets.example.com/v1=Widget')
+        self.sim.ask('/apis/example.com/v1/namespaces/default/widgets', 'POST', text)
+        body = self.sim.ask('/apis/example.com/v1/namespaces/default/widgets').body()
+        for part in (b'"a":1.50,', b'"b \\" c":[1e2,123456789012345678901234567890]'):
+            self.assertIn(part, body)
+
     def test_several_requests_go_over_one_connection(self):
         wire = self.sim.connect()
         for name in 'abc':

@@ -136,10 +136,7 @@ static enum progress watch_more(struct producer *p, struct buf *body)
 
 static void on_deadline(uv_timer_t *timer)
 {
-    struct conn *c = timer->data;
-    struct watch *w = container_of(c->reply.producer, struct watch, producer);
-    w->over = true;
-    conn_wake(c);
+    watch_end(timer->data);
 }
 
 static void set_deadline(struct watch *w, uint64_t seconds)
@@ -225,6 +222,12 @@ void watches_bookmark(struct kubesim *sim)
             conn_wake(w->conn);
         }
     }
+}
+
+void watch_end(struct conn *c)
+{
+    container_of(c->reply.producer, struct watch, producer)->over = true;
+    conn_wake(c);
 }
 
 void watches_tell(struct store *store, struct resource *r)
