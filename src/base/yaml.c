@@ -1,11 +1,11 @@
 /*
  * yaml.c - from libyaml's events to a tree.
  *
- * Happy path: yaml_parse -> read_stream -> read_node, which calls itself for what is inside a
+ * Happy path: parse -> read_stream -> read_node, which calls itself for what is inside a
  * collection (at most YAML_DEPTH_MAX deep). Each read_* finds its first event in r->event, and
  * leaves its last one there.
  *
- * A node is linked into the tree as soon as it exists; on failure yaml_parse() frees the part that
+ * A node is linked into the tree as soon as it exists; on failure parse() frees the part that
  * was built, so the read_* functions just return.
  */
 #include "base/yaml.h"
@@ -30,6 +30,7 @@ struct reader {
     size_t len;
     size_t depth;
     size_t nodes;
+    bool loose; /* a key may be given twice */
     struct inf_error *err;
 };
 
@@ -167,15 +168,16 @@ static int read_sequence(struct reader *r, struct yaml_node **slot)
     return rc;
 }
 
-static int check_key(const struct yaml_node *map, const struct yaml_node *key,
-                     struct inf_error *err)
+static int check_key(const struct reader *r, const struct yaml_node *map,
+                     const struct yaml_node *key)
 {
     const struct yaml_node *before;
+    struct inf_error *err = r->err;
     if (key->kind != YAML_SCALAR)
         return yaml_error(key, err, "a key must be a single word, not a list or a mapping");
     if (key->plain && strcmp(key->text, "<<") == 0)
         return yaml_error(key, err, "merge keys (<<) are not supported");
-    before = yaml_get(map, key->text);
+    before = r->loose ? NULL : yaml_get(map, key->text);
     if (before)
         return yaml_error(key, err, "key '%s' is given twice; first at %zu:%zu", key->text,
                           before->key->line, before->key->column);
@@ -191,7 +193,7 @@ static int read_member(struct reader *r, struct yaml_node *map, struct yaml_node
     struct yaml_node *value = NULL;
     int rc = read_node(r, &key);
     if (!rc)
-        rc = check_key(map, key, r->err);
+        rc = check_key(r, map, key);
     if (!rc)
         rc = next_event(r);
     if (!rc)
@@ -281,30 +283,42 @@ static void skip_byte_order_mark(struct reader *r)
     }
 }
 
-int yaml_parse(const char *name, const char *text, size_t len, struct yaml_node **ret_root,
-               struct inf_error *err)
+static int parse(struct reader *r, const char *name, struct yaml_node **ret_root)
 {
-    struct reader r = {.text = text, .len = len, .err = err};
     struct yaml_node *root = NULL;
     int rc;
-    if (len > YAML_TEXT_MAX)
-        return err_set(err, INF_ECONF, "%s: more than %d bytes", name, YAML_TEXT_MAX);
-    if (!yaml_parser_initialize(&r.parser)) /* UNTESTED: libyaml's malloc */
-        return err_set(err, INF_ECONF, "%s: out of memory", name);
-    skip_byte_order_mark(&r);
-    r.file = xstrdup(name);
-    yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&r.parser, (const unsigned char *)r.text, r.len);
-    rc = read_stream(&r, &root);
-    yaml_event_delete(&r.event);
-    yaml_parser_delete(&r.parser);
+    if (r->len > YAML_TEXT_MAX)
+        return err_set(r->err, INF_ECONF, "%s: more than %d bytes", name, YAML_TEXT_MAX);
+    if (!yaml_parser_initialize(&r->parser)) /* UNTESTED: libyaml's malloc */
+        return err_set(r->err, INF_ECONF, "%s: out of memory", name);
+    skip_byte_order_mark(r);
+    r->file = xstrdup(name);
+    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text, r->len);
+    rc = read_stream(r, &root);
+    yaml_event_delete(&r->event);
+    yaml_parser_delete(&r->parser);
     if (rc) {
         node_free(root);
-        free(r.file);
+        free(r->file);
         return rc;
     }
     *ret_root = root;
     return 0;
+}
+
+int yaml_parse(const char *name, const char *text, size_t len, struct yaml_node **ret_root,
+               struct inf_error *err)
+{
+    struct reader r = {.text = text, .len = len, .err = err};
+    return parse(&r, name, ret_root);
+}
+
+int yaml_parse_loose(const char *name, const char *text, size_t len, struct yaml_node **ret_root,
+                     struct inf_error *err)
+{
+    struct reader r = {.text = text, .len = len, .loose = true, .err = err};
+    return parse(&r, name, ret_root);
 }
 
 void yaml_tree_free(struct yaml_node *root)

@@ -56,11 +56,18 @@ struct yaml_node {
 int yaml_parse(const char *name, const char *text, size_t len, struct yaml_node **ret_root,
                struct inf_error *err);
 
+/*
+ * The same for whoever lists all errors of a file, not only the first: a key given twice stays in
+ * the tree, and is one for which yaml_get() gives another node.
+ */
+int yaml_parse_loose(const char *name, const char *text, size_t len, struct yaml_node **ret_root,
+                     struct inf_error *err);
+
 /* Frees the tree by its root, overwriting the scalars first (some are keys and tokens). NULL is
  * fine. Not called yaml_free: libyaml has one, and would call ours instead. */
 void yaml_tree_free(struct yaml_node *root);
 
-/* The value of @key; NULL if there is none, or if @map is NULL or no mapping. */
+/* The (first) value of @key; NULL if there is none, or if @map is NULL or no mapping. */
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
 
 /* Nothing was said: NULL, or a plain `~`, `null` or empty scalar. */

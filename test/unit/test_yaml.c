@@ -251,13 +251,33 @@ static void test_prefixes(void **state)
     }
 }
 
+/* For who lists all errors: the tree has both, and yaml_get() tells which came first. */
+static void test_loose(void **state)
+{
+    static const char text[] = "a: 1\nb: {c: 2, c: 3}\na: 4\n";
+    struct yaml_node *root = NULL;
+    struct inf_error err = {0};
+    const struct yaml_node *b;
+    (void)state;
+    assert_int_equal(yaml_parse_loose("f", text, sizeof(text) - 1, &root, &err), 0);
+    assert_int_equal(root->count, 3);
+    assert_string_equal(yaml_string(yaml_get(root, "a")), "1");
+    b = yaml_get(root, "b");
+    assert_int_equal(b->count, 2);
+    assert_ptr_equal(yaml_get(b, "c"), b->first);
+    assert_string_equal(yaml_string(b->first->next), "3");
+    assert_string_equal(b->next->key->text, "a");
+    yaml_tree_free(root);
+    assert_int_equal(yaml_parse_loose("f", "a: *b", 5, &root, &err), -INF_ECONF);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads),    cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_limits),   cmocka_unit_test(test_values),
         cmocka_unit_test(test_bools),    cmocka_unit_test(test_places),
-        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loose),
     };
     return cmocka_run_group_tests_name("yaml", tests, NULL, NULL);
 }
