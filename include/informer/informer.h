@@ -137,6 +137,12 @@ INF_API struct inf_informer *inf_informer_open(struct inf_client *client,
                                                const struct inf_watch *watch,
                                                struct inf_error *err);
 
+/**
+ * Whether @text can be the resource of a watch, without asking any server. Returns 0, or
+ * -INF_EINVAL with a text that says what would be right. @err may be NULL.
+ */
+INF_API int inf_resource_check(const char *text, struct inf_error *err);
+
 /** Closes one informer: its handlers are not called any more. The copy goes with the last one who
  * shares it. May be called from its handlers. NULL is fine. */
 INF_API void inf_informer_close(struct inf_informer *informer);

@@ -6,12 +6,22 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "kube/resource.h"
 #include "lib/shared.h"
 
 struct inf_informer {
     struct list node; /* among the client's */
     struct shared *shared;
 };
+
+int inf_resource_check(const char *text, struct inf_error *err)
+{
+    struct resource resource;
+    int rc = resource_parse(text, &resource, err);
+    if (!rc)
+        resource_free(&resource);
+    return rc;
+}
 
 struct inf_informer *inf_informer_open(struct inf_client *client, const struct inf_watch *watch,
                                        struct inf_error *err)

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "informer/informer.h"
+
 #include "base/alloc.h"
 #include "base/base.h"
 #include "kube/resource.h"
@@ -94,6 +96,16 @@ static void bad_names_are_refused_with_a_remedy(void **state)
             fail_msg("'%s' -> %s", bad[i].text, err.text);
         assert_null(r.name);
     }
+}
+
+static void the_library_s_users_can_ask_the_same(void **state)
+{
+    struct inf_error err = {0};
+    (void)state;
+    assert_int_equal(inf_resource_check("pods", NULL), 0);
+    assert_int_equal(inf_resource_check("deployments.apps/v1", &err), 0);
+    assert_int_equal(inf_resource_check("Pods", &err), -INF_EINVAL);
+    assert_non_null(strstr(err.text, "use the plural in lower case"));
 }
 
 static void a_namespace_is_one_label(void **state)
@@ -206,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_names_are_taken_apart),
         cmocka_unit_test(bad_names_are_refused_with_a_remedy),
+        cmocka_unit_test(the_library_s_users_can_ask_the_same),
         cmocka_unit_test(a_namespace_is_one_label),
         cmocka_unit_test(a_watch_list_asks_for_the_initial_objects),
         cmocka_unit_test(a_watch_asks_for_what_came_after_a_version),
