@@ -1,5 +1,6 @@
 #include <malloc.h>
 
+#include "daemon/check.h"
 #include "daemon/options.h"
 #include "daemon/watch.h"
 
@@ -21,5 +22,5 @@ int main(int argc, char **argv)
     rc = options_parse(argc, argv, &options);
     if (rc || options.command == COMMAND_DONE)
         return rc;
-    return watch_run(&options);
+    return options.command == COMMAND_WATCH ? watch_run(&options) : check_run(&options);
 }

@@ -8,11 +8,14 @@
 
 enum command {
     COMMAND_WATCH,
-    COMMAND_DONE, /* --help or --version: everything was said already */
+    COMMAND_CHECK, /* the conf file: is it good? */
+    COMMAND_PRINT, /* the same, and what does it say? */
+    COMMAND_DONE,  /* --help or --version: everything was said already */
 };
 
 struct options {
     enum command command;
+    const char *conf; /* the conf file */
     const char *resource;
     const char *ns; /* NULL: the kubeconfig's own, unless all_namespaces */
     bool all_namespaces;

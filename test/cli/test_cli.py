@@ -133,7 +133,7 @@ class Words(Case):
     def test_help_names_every_option_and_exit_code(self):
         text = self.run_it('--help').stdout
         for word in ('--namespace', '--all-namespaces', '--kubeconfig', '--context', '--output', '--verbose', '--help',
-                     '--version', '64', '74', '78'):
+                     '--version', '--config', '--check-config', '--print-config', '64', '74', '78'):
             self.assertIn(word, text)
 
     def test_version_is_one_line(self):
@@ -166,6 +166,10 @@ class Usage(Case):
                 (['watch', 'pods', '--verbose=5'], 'verbose'),
                 (['watch', 'pods', '-o', 'xml'], 'jsonl'),
                 (['watch', 'pods', '-n', 'shop', '-A'], '--all-namespaces'),
+                (['-c', 'x.conf'], '--check-config'),
+                (['watch', 'pods', '-c', 'x.conf'], '--check-config'),
+                (['--check-config', 'x.conf'], 'x.conf'),
+                (['--print-config', '-c'], '-c'),
         ]:
             with self.subTest(arguments=arguments):
                 self.assert_refused(self.run_it(*arguments), 64, part, '--help')
@@ -210,6 +214,58 @@ class Configuration(Case):
     def test_a_certificate_that_is_none(self):
         config = self.kubeconfig('https://127.0.0.1:1', ', certificate-authority: missing.crt')
         self.assert_refused(self.run_it('watch', 'pods', config), 78, 'missing.crt')
+
+
+class Conf(Case):
+    """The conf file: is it good, and what does it say?"""
+
+    def conf(self, text, name='x.conf'):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def test_a_good_one(self):
+        path = self.conf('watches: [{resource: pods}]\n')
+        result = self.run_it('--check-config', '-c', path)
+        self.assertEqual((result.returncode, result.stderr), (0, ''))
+        self.assertEqual(result.stdout, f'{path}: ok, 1 watch, 0 event logs\n')
+
+    def test_a_bad_one_with_all_that_is_wrong(self):
+        path = self.conf('watches:\n  - resorce: pods\nlog: {level: inof}\n')
+        more = self.conf('core_dumps: maybe\n', 'conf.d/more.conf')
+        for option in ('--check-config', '--print-config'):
+            result = self.run_it(option, f'--config={path}')
+            self.assertEqual((result.returncode, result.stdout), (78, ''))
+            self.assertEqual(result.stderr.splitlines(), [
+                f"{path}:2:5: watches[0]: unknown key 'resorce'; did you mean 'resource'?",
+                f"{path}:2:5: watches[0]: the key 'resource' is missing; write it like 'resource: pods'",
+                f"{path}:3:14: log.level: 'inof' is not known here; did you mean 'info'?",
+                f"{more}:1:13: core_dumps: 'maybe' is neither true nor false"])
+
+    def test_what_it_says_can_be_read_again(self):
+        self.conf('log: {level: warn}\n', 'conf.d/more.conf')
+        first = self.run_it('--print-config', '-c', self.conf('watches: [{resource: pods}]\n'))
+        self.assertEqual((first.returncode, first.stderr), (0, ''))
+        self.assertRegex(first.stdout, r'\n  level: warn +# conf\.d/more\.conf:1\n')
+        self.assertRegex(first.stdout, r'\n  - resource: pods +# x\.conf:1\n')
+        again = self.run_it('--print-config', '-c', self.conf(first.stdout, 'printed/x.conf'))
+        values = [[line.split('  # ')[0] for line in text.stdout.splitlines()] for text in (first, again)]
+        self.assertEqual(*values)
+
+    def test_no_such_file(self):
+        result = self.run_it('--check-config', '-c', '/nowhere/x.conf')
+        self.assertEqual((result.returncode, result.stdout), (78, ''))
+        self.assertIn('/nowhere/x.conf', result.stderr)
+
+    def test_a_full_disk_is_said(self):
+        path = self.conf('')
+        for option in ('--check-config', '--print-config'):
+            with open('/dev/full', 'w') as full:
+                result = subprocess.run([INFORMERD, option, '-c', path], stdout=full, stderr=subprocess.PIPE,
+                                        text=True)
+                self.assertEqual(result.returncode, 74)
+                self.assertRegex(result.stderr, r'\Ainformerd: stdout: [^\n]+\n\Z')
 
 
 class Manners(Case):

@@ -1,0 +1,17 @@
+/*
+ * check.h - `informerd --check-config` and `--print-config`.
+ */
+#ifndef DAEMON_CHECK_H
+#define DAEMON_CHECK_H
+
+#include "daemon/conf.h"
+#include "daemon/options.h"
+
+/* Says on stdout that the conf is good, or prints it. Returns the exit code; of a bad conf, after
+ * having told all its errors. */
+int check_run(const struct options *options);
+
+/* Loads the conf, or tells all its errors on stderr. Returns 0 or the exit code. */
+int check_load(const char *path, struct conf *ret);
+
+#endif

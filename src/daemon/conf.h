@@ -1,0 +1,201 @@
+/*
+ * conf.h - the conf file as plain structs.
+ *
+ *     struct conf conf;
+ *     struct conf_errors errors = {0};
+ *     if (conf_load("/etc/informerd/informerd.conf", &conf, &errors) < 0)
+ *         ... errors.text: a line for each error, with file, line, column and key
+ *
+ * What options there are, their defaults and their meaning: conf_table.c, and nowhere else. After
+ * conf_load() every value is in place: defaults are filled in, names are unique, references name
+ * something that exists, and selectors, field paths and addresses are well formed. A text, a list
+ * or a map that is not set is NULL or empty, and the comment beside it says what that means.
+ */
+#ifndef DAEMON_CONF_H
+#define DAEMON_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "informer/error.h"
+#include "informer/event.h"
+#include "informer/informer.h"
+
+#include "base/buf.h"
+
+struct yaml_node;
+
+/* Where a value was written. */
+struct conf_origin {
+    const struct yaml_node *node; /* NULL: nowhere, it is the default */
+    const struct yaml_node *over; /* in a file before, the value that this one replaced */
+};
+
+/*
+ * Each struct below begins with one, so that whoever uses its values can still say where they were
+ * written, as in yaml_error(watch->head.node, err, "...").
+ */
+struct conf_head {
+    const struct yaml_node *node; /* the entry; NULL: nobody wrote it */
+    struct conf_origin *origins;  /* of each option, in the order of its table */
+};
+
+struct conf_list {
+    char **items; /* not NULL if somebody gave an empty one */
+    size_t count;
+};
+
+struct conf_indexes {
+    struct inf_index *items;
+    size_t count;
+};
+
+/* ---- the parts ---- */
+
+struct conf_socket {
+    struct conf_head head;
+    char *path; /* NULL: no socket */
+    uint64_t mode;
+    char *group; /* NULL: the daemon's own */
+};
+
+struct conf_http {
+    struct conf_head head;
+    char *listen; /* "127.0.0.1:9470", "[::1]:9470"; NULL: don't */
+};
+
+enum conf_log_format {
+    CONF_LOGFMT,
+    CONF_JSON,
+};
+
+struct conf_log {
+    struct conf_head head;
+    enum inf_log_level level;
+    enum conf_log_format format;
+};
+
+struct conf_cluster {
+    struct conf_head head;
+    char *name;
+    char *kubeconfig; /* NULL: as kubectl finds it */
+    char *context;    /* NULL: the current one */
+    uint64_t stale_after_ms;
+};
+
+enum conf_keep {
+    CONF_KEEP_ALL,
+    CONF_KEEP_METADATA,
+};
+
+enum conf_ignore { /* bits */
+    CONF_IGNORE_HEARTBEATS = 1,
+};
+
+struct conf_watch {
+    struct conf_head head;
+    char *name;
+    char *cluster;
+    char *resource;
+    struct conf_list namespaces; /* none: all */
+    char *label_selector;        /* NULL: all objects */
+    char *field_selector;        /* NULL: all objects */
+    enum conf_keep keep;
+    struct conf_list drop;   /* field paths */
+    struct conf_list redact; /* field paths */
+    bool reveal;
+    unsigned ignore; /* of enum conf_ignore */
+    struct conf_indexes indexes;
+    uint64_t resync_ms; /* 0: never */
+    bool coalesce;
+};
+
+enum conf_object {
+    CONF_OBJECT_NONE,
+    CONF_OBJECT_DIFF,
+    CONF_OBJECT_FULL,
+};
+
+enum conf_line {
+    CONF_JSONL,
+    CONF_SHORT,
+};
+
+struct conf_rotate {
+    struct conf_head head;
+    uint64_t size; /* 0: never */
+    uint64_t keep;
+};
+
+struct conf_event_log {
+    struct conf_head head;
+    char *path;                  /* absolute, or "stdout" */
+    struct conf_list watches;    /* names; none: all */
+    struct conf_list namespaces; /* none: all */
+    unsigned verbs;              /* bit 1 << verb, of enum inf_verb */
+    struct conf_list changed;    /* field paths; none: any change */
+    char *label_selector;        /* NULL: all objects */
+    enum conf_object object;
+    uint64_t max_line;
+    struct conf_rotate rotate;
+    bool initial;
+    enum conf_line format;
+};
+
+struct conf {
+    struct conf_head head;
+    char *state_dir;
+    struct conf_socket socket;
+    struct conf_http http;
+    struct conf_log log;
+    bool core_dumps;
+    uint64_t drain_timeout_ms;
+    struct conf_cluster *clusters; /* at least one */
+    size_t n_clusters;
+    struct conf_watch *watches;
+    size_t n_watches;
+    struct conf_event_log *event_logs;
+    size_t n_event_logs;
+
+    struct yaml_node **files; /* what was read: the file itself, then those of conf.d */
+    size_t n_files;
+};
+
+/* ---- loading ---- */
+
+enum {
+    CONF_ERRORS_MAX = 50,    /* LIMIT: told; more are counted */
+    CONF_FILES_MAX = 256,    /* LIMIT: of conf.d */
+    CONF_ENTRIES_MAX = 1024, /* LIMIT: of one list; each name is compared with all before it */
+};
+
+/* A zeroed struct is no errors. */
+struct conf_errors {
+    struct buf text; /* lines, each with its newline; not NUL-terminated */
+    size_t count;
+};
+
+/*
+ * Reads the file at @path and, in the order of their names, the files *.conf of the directory
+ * conf.d beside it. Mappings are merged key by key, a later value taking the place of an earlier
+ * one; lists of entries are appended. A relative path in a file is meant beside that file.
+ *
+ * Returns 0, or -INF_ECONF with all that is wrong in @errors; @ret is untouched then. The caller
+ * frees both.
+ */
+int conf_load(const char *path, struct conf *ret, struct conf_errors *errors);
+
+/* The same for one text; @name is what errors call it, and its directory is what paths are beside. */
+int conf_load_text(const char *name, const char *text, size_t len, struct conf *ret,
+                   struct conf_errors *errors);
+
+/* Harmless if it is zeroed or freed already. */
+void conf_free(struct conf *conf);
+void conf_errors_free(struct conf_errors *errors);
+
+/* Adds every value in effect to @out, as a conf that means the same, each with its origin in a
+ * comment. */
+void conf_print(const struct conf *conf, struct buf *out);
+
+#endif

@@ -1,0 +1,473 @@
+/*
+ * test_conf.c - what a conf may say, and each way it can be wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "conf_world.h"
+
+/* ---- what it may say ---- */
+
+static void test_nothing(void **state)
+{
+    struct conf conf = conf_world_text("");
+    (void)state;
+    assert_string_equal(conf.state_dir, "/var/lib/informerd");
+    assert_null(conf.socket.path);
+    assert_int_equal(conf.socket.mode, 0660);
+    assert_null(conf.socket.group);
+    assert_null(conf.http.listen);
+    assert_int_equal(conf.log.level, INF_LOG_INFO);
+    assert_int_equal(conf.log.format, CONF_LOGFMT);
+    assert_false(conf.core_dumps);
+    assert_int_equal(conf.drain_timeout_ms, 10000);
+    assert_int_equal(conf.n_clusters, 1);
+    assert_string_equal(conf.clusters[0].name, "default");
+    assert_null(conf.clusters[0].kubeconfig);
+    assert_null(conf.clusters[0].context);
+    assert_int_equal(conf.clusters[0].stale_after_ms, 150000);
+    assert_int_equal(conf.n_watches, 0);
+    assert_int_equal(conf.n_event_logs, 0);
+    conf_free(&conf);
+    conf_free(&conf); /* harmless */
+}
+
+static void test_defaults_of_entries(void **state)
+{
+    struct conf conf = conf_world_text("watches: [{resource: pods}]\nevent_logs: [{path: stdout}]");
+    const struct conf_watch *watch = &conf.watches[0];
+    const struct conf_event_log *log = &conf.event_logs[0];
+    (void)state;
+    assert_int_equal(conf.n_watches, 1);
+    assert_string_equal(watch->name, "pods");
+    assert_string_equal(watch->cluster, "default");
+    assert_int_equal(watch->namespaces.count, 0);
+    assert_null(watch->label_selector);
+    assert_null(watch->field_selector);
+    assert_int_equal(watch->keep, CONF_KEEP_ALL);
+    assert_int_equal(watch->drop.count, 1);
+    assert_string_equal(watch->drop.items[0], "metadata.managedFields");
+    assert_int_equal(watch->redact.count, 0);
+    assert_false(watch->reveal);
+    assert_int_equal(watch->ignore, 0);
+    assert_int_equal(watch->indexes.count, 0);
+    assert_int_equal(watch->resync_ms, 0);
+    assert_false(watch->coalesce);
+    assert_int_equal(conf.n_event_logs, 1);
+    assert_string_equal(log->path, "stdout");
+    assert_int_equal(log->watches.count, 0);
+    assert_int_equal(log->namespaces.count, 0);
+    assert_int_equal(log->verbs, 1 << INF_ADDED | 1 << INF_MODIFIED | 1 << INF_DELETED);
+    assert_int_equal(log->changed.count, 0);
+    assert_null(log->label_selector);
+    assert_int_equal(log->object, CONF_OBJECT_DIFF);
+    assert_int_equal(log->max_line, 16 * 1024);
+    assert_int_equal(log->rotate.size, 0);
+    assert_int_equal(log->rotate.keep, 5);
+    assert_true(log->initial);
+    assert_int_equal(log->format, CONF_JSONL);
+    conf_free(&conf);
+}
+
+static const char everything[] =
+    "state_dir: /srv/state\n"
+    "socket: {path: /run/i.sock, mode: \"0600\", group: ops}\n"
+    "http: {listen: \"[::1]:9470\"}\n"
+    "log: {level: debug, format: json}\n"
+    "core_dumps: yes\n"
+    "drain_timeout: 500ms\n"
+    "clusters:\n"
+    "  - name: prod\n"
+    "    kubeconfig: prod.kubeconfig\n"
+    "    context: prod-ro\n"
+    "    stale_after: 5m\n"
+    "  - name: test\n"
+    "watches:\n"
+    "  - name: web\n"
+    "    cluster: test\n"
+    "    resource: pods\n"
+    "    namespaces: [shop, billing]\n"
+    "    label_selector: app in (web, api), !canary\n"
+    "    field_selector: spec.nodeName!=\n"
+    "    keep: metadata\n"
+    "    drop: []\n"
+    "    redact: ['metadata.annotations[\"a.b/c\"]']\n"
+    "    reveal: true\n"
+    "    ignore: [heartbeats]\n"
+    "    indexes: {owner: 'metadata.ownerReferences[*].uid', all: metadata}\n"
+    "    resync: 1h\n"
+    "    coalesce: on\n"
+    "  - {resource: widgets.example.com/v1, cluster: prod}\n"
+    "event_logs:\n"
+    "  - path: /var/log/events.jsonl\n"
+    "    watches: [widgets.example.com/v1, web]\n"
+    "    namespaces: [shop]\n"
+    "    verbs: [DELETED, ADDED]\n"
+    "    changed: [spec, 'status.conditions[type=Ready].status']\n"
+    "    label_selector: a=b\n"
+    "    object: full\n"
+    "    max_line: 1M\n"
+    "    rotate: {size: 64M, keep: 0}\n"
+    "    initial: no\n"
+    "    format: short\n";
+
+static void test_everything_at_the_top(void **state)
+{
+    struct conf conf = conf_world_text(everything);
+    char *beside = xasprintf("%s/prod.kubeconfig", (char *)*state);
+    assert_string_equal(conf.state_dir, "/srv/state");
+    assert_string_equal(conf.socket.path, "/run/i.sock");
+    assert_int_equal(conf.socket.mode, 0600);
+    assert_string_equal(conf.socket.group, "ops");
+    assert_string_equal(conf.http.listen, "[::1]:9470");
+    assert_int_equal(conf.log.level, INF_LOG_DEBUG);
+    assert_int_equal(conf.log.format, CONF_JSON);
+    assert_true(conf.core_dumps);
+    assert_int_equal(conf.drain_timeout_ms, 500);
+    assert_int_equal(conf.n_clusters, 2);
+    assert_string_equal(conf.clusters[0].name, "prod");
+    assert_string_equal(conf.clusters[0].kubeconfig, beside);
+    assert_string_equal(conf.clusters[0].context, "prod-ro");
+    assert_int_equal(conf.clusters[0].stale_after_ms, 300000);
+    free(beside);
+    conf_free(&conf);
+}
+
+static void test_everything_of_a_watch(void **state)
+{
+    struct conf conf = conf_world_text(everything);
+    const struct conf_watch *watch = &conf.watches[0];
+    (void)state;
+    assert_int_equal(conf.n_watches, 2);
+    assert_string_equal(watch->name, "web");
+    assert_string_equal(watch->cluster, "test");
+    assert_string_equal(watch->resource, "pods");
+    assert_int_equal(watch->namespaces.count, 2);
+    assert_string_equal(watch->namespaces.items[1], "billing");
+    assert_string_equal(watch->label_selector, "app in (web, api), !canary");
+    assert_string_equal(watch->field_selector, "spec.nodeName!=");
+    assert_int_equal(watch->keep, CONF_KEEP_METADATA);
+    assert_int_equal(watch->drop.count, 0);
+    assert_non_null(watch->drop.items); /* NULL would be the default */
+    assert_int_equal(watch->redact.count, 1);
+    assert_string_equal(watch->redact.items[0], "metadata.annotations[\"a.b/c\"]");
+    assert_true(watch->reveal);
+    assert_int_equal(watch->ignore, CONF_IGNORE_HEARTBEATS);
+    assert_int_equal(watch->indexes.count, 2);
+    assert_string_equal(watch->indexes.items[0].name, "owner");
+    assert_string_equal(watch->indexes.items[0].path, "metadata.ownerReferences[*].uid");
+    assert_int_equal(watch->resync_ms, 3600000);
+    assert_true(watch->coalesce);
+    assert_string_equal(conf.watches[1].name, "widgets.example.com/v1");
+    conf_free(&conf);
+}
+
+static void test_everything_of_an_event_log(void **state)
+{
+    struct conf conf = conf_world_text(everything);
+    const struct conf_event_log *log = &conf.event_logs[0];
+    (void)state;
+    assert_string_equal(log->path, "/var/log/events.jsonl");
+    assert_int_equal(log->watches.count, 2);
+    assert_string_equal(log->watches.items[1], "web");
+    assert_string_equal(log->namespaces.items[0], "shop");
+    assert_int_equal(log->verbs, 1 << INF_ADDED | 1 << INF_DELETED);
+    assert_int_equal(log->changed.count, 2);
+    assert_string_equal(log->label_selector, "a=b");
+    assert_int_equal(log->object, CONF_OBJECT_FULL);
+    assert_int_equal(log->max_line, 1024 * 1024);
+    assert_int_equal(log->rotate.size, 64 * 1024 * 1024);
+    assert_int_equal(log->rotate.keep, 0);
+    assert_false(log->initial);
+    assert_int_equal(log->format, CONF_SHORT);
+    conf_free(&conf);
+}
+
+/* ---- each way to be wrong ---- */
+
+#define POD      "watches: [{resource: pods}]\n"      /* one line, so that the next is 2 */
+#define OF_WATCH "watches:\n  - resource: pods\n    " /* what follows is on line 3, from column 5 */
+#define OF_LOG   "event_logs:\n  - path: stdout\n    "
+
+struct bad {
+    const char *text;
+    const char *errors;
+};
+
+static const struct bad bad_keys[] = {
+    {"stat_dir: /x\n", "x.conf:1:1: unknown key 'stat_dir'; did you mean 'state_dir'?\n"},
+    {OF_WATCH "lable_selector: a=b\n",
+     "x.conf:3:5: watches[0]: unknown key 'lable_selector'; did you mean 'label_selector'?\n"},
+    {"log: {levl: info}\n", "x.conf:1:7: log: unknown key 'levl'; did you mean 'level'?\n"},
+    {"log: {colour: red}\n",
+     "x.conf:1:7: log: unknown key 'colour'; the keys here are: level, format\n"},
+    {"handlers: []\n", "x.conf:1:1: 'handlers' is not supported by this version\n"},
+    {OF_WATCH "optional: true\n",
+     "x.conf:3:5: watches[0]: 'optional' is not supported by this version\n"},
+    {"state_dir: /a\nstate_dir: /b\n",
+     "x.conf:2:1: key 'state_dir' is given twice; first at 1:1\n"},
+    {"watches: [{name: a}]\n",
+     "x.conf:1:11: watches[0]: the key 'resource' is missing; write it like 'resource: pods'\n"},
+    {"event_logs: [{}]\n",
+     "x.conf:1:14: event_logs[0]: the key 'path' is missing; write it like 'path: stdout'\n"},
+    {"\"a\\eb\": 1\n", "x.conf:1:1: unknown key 'a\\u001bb'; the keys here are: state_dir, socket, "
+                       "http, log, core_dumps, drain_timeout, clusters, watches, event_logs\n"},
+};
+
+static const struct bad bad_kinds[] = {
+    {"just words\n", "x.conf:1:1: must be a mapping of options, as in 'state_dir: "
+                     "/var/lib/informerd'\n"},
+    {"[1, 2\n", "x.conf:2:1: did not find expected ',' or ']', while parsing a flow sequence that "
+                "begins on line 1\n"},
+    {"socket: /run/x\n", "x.conf:1:9: socket: must be a mapping of options, as in 'path: "
+                         "/run/informerd/informerd.sock'\n"},
+    {"watches: {resource: pods}\n",
+     "x.conf:1:10: watches: must be a list of entries, each beginning with '- '\n"},
+    {"watches: [pods]\n",
+     "x.conf:1:11: watches[0]: must be a mapping of options, as in 'resource: pods'\n"},
+    {"watches:\n", "x.conf:1:1: watches: has no value; write one, or leave the key out\n"},
+    {"state_dir: [a]\n", "x.conf:1:12: state_dir: must be a single value, not a list\n"},
+    {"state_dir: {a: b}\n", "x.conf:1:12: state_dir: must be a single value, not a mapping\n"},
+    {"state_dir: ''\n", "x.conf:1:12: state_dir: has no value; write one, or leave the key out\n"},
+    {"state_dir: ~\n", "x.conf:1:1: state_dir: has no value; write one, or leave the key out\n"},
+    {OF_WATCH "namespaces: shop\n",
+     "x.conf:3:17: watches[0].namespaces: must be a list, as in [shop, billing]\n"},
+    {OF_WATCH "redact: spec\n", "x.conf:3:13: watches[0].redact: must be a list, as in [a, b]\n"},
+    {OF_WATCH "namespaces: []\n",
+     "x.conf:3:17: watches[0].namespaces: is an empty list; leave it out for all\n"},
+    {OF_LOG "verbs: []\n",
+     "x.conf:3:12: event_logs[0].verbs: is an empty list; leave it out for its default\n"},
+    {OF_WATCH "namespaces: [a, [b]]\n",
+     "x.conf:3:21: watches[0].namespaces[1]: must be a single value, not a list\n"},
+    {OF_WATCH "indexes: [spec.nodeName]\n",
+     "x.conf:3:14: watches[0].indexes: must be a mapping, as in {node: spec.nodeName}\n"},
+};
+
+static const struct bad bad_values[] = {
+    {OF_WATCH "resync: ten\n", "x.conf:3:13: watches[0].resync: 'ten' is not a duration; write it "
+                               "like 30s, 5m or 500ms\n"},
+    {OF_WATCH "resync: 10\n", "x.conf:3:13: watches[0].resync: '10' is not a duration; write it "
+                              "like 30s, 5m or 500ms\n"},
+    {"drain_timeout: 18446744073709551615h\n",
+     "x.conf:1:16: drain_timeout: '18446744073709551615h' is not a duration; write it like 30s, "
+     "5m or 500ms\n"},
+    {"drain_timeout: 2h\n", "x.conf:1:16: drain_timeout: '2h' is out of range; it can be 0s to "
+                            "1h\n"},
+    {OF_LOG "max_line: 16KB\n",
+     "x.conf:3:15: event_logs[0].max_line: '16KB' is not a size; write it like 64K or 16M\n"},
+    {OF_LOG "max_line: 10\n",
+     "x.conf:3:15: event_logs[0].max_line: '10' is out of range; it can be 1K to 16M\n"},
+    {OF_LOG "rotate: {keep: -1}\n",
+     "x.conf:3:20: event_logs[0].rotate.keep: '-1' is not a number; write it in digits\n"},
+    {"socket: {mode: 0680}\n", "x.conf:1:16: socket.mode: '0680' is not a set of permissions; "
+                               "write it in octal, like \"0660\"\n"},
+    {"socket: {mode: 7777}\n",
+     "x.conf:1:16: socket.mode: '7777' is out of range; it can be 0000 to 0777\n"},
+    {"core_dumps: maybe\n", "x.conf:1:13: core_dumps: 'maybe' is neither true nor false\n"},
+    {"log: {level: inof}\n",
+     "x.conf:1:14: log.level: 'inof' is not known here; did you mean 'info'?\n"},
+    {"log: {level: loud}\n",
+     "x.conf:1:14: log.level: 'loud' is not known here; it can be: debug, info, warn, error\n"},
+    {OF_LOG "verbs: [added, ADDED, ADDED]\n",
+     "x.conf:3:13: event_logs[0].verbs[0]: 'added' is not known here; did you mean 'ADDED'?\n"
+     "x.conf:3:27: event_logs[0].verbs[2]: 'ADDED' is in the list twice\n"},
+    {"http: {listen: localhost}\n",
+     "x.conf:1:16: http.listen: 'localhost' is not an address and port; write it like "
+     "127.0.0.1:9470 or [::1]:9470\n"},
+    {"http: {listen: \"1.2.3.4:65536\"}\n",
+     "x.conf:1:16: http.listen: '1.2.3.4:65536' is not an address and port; write it like "
+     "127.0.0.1:9470 or [::1]:9470\n"},
+    {"http: {listen: \"::1:80\"}\n",
+     "x.conf:1:16: http.listen: '::1:80' is not an address and port; write it like "
+     "127.0.0.1:9470 or [::1]:9470\n"},
+    {"watches: [{resource: Pods}]\n",
+     "x.conf:1:22: watches[0].resource: resource 'Pods': use the plural in lower case, as in "
+     "'pods', or name.group/version, as in 'deployments.apps/v1'\n"},
+    {OF_WATCH "name: My Pods\n",
+     "x.conf:3:11: watches[0].name: 'My Pods' is not a name; use lower case letters and digits, "
+     "and within it also '-', '_', '.' and '/'\n"},
+    {OF_WATCH "namespaces: [shop, -x, shop]\n",
+     "x.conf:3:24: watches[0].namespaces[1]: '-x' is not a namespace; use lower case letters, "
+     "digits and within it '-', at most 63\n"
+     "x.conf:3:28: watches[0].namespaces[2]: 'shop' is in the list twice\n"},
+    {OF_WATCH "label_selector: app in web\n",
+     "x.conf:3:21: watches[0].label_selector: label selector 'app in web': column 8: "},
+    {OF_WATCH "field_selector: phase\n",
+     "x.conf:3:21: watches[0].field_selector: field selector 'phase': column 6: "},
+    {OF_WATCH "drop: [$.spec]\n", "x.conf:3:12: watches[0].drop[0]: path '$.spec': column 1: "},
+    {OF_WATCH "indexes: {node: spec., namespace: spec}\n",
+     "x.conf:3:21: watches[0].indexes.node: path 'spec.': column "},
+    {OF_WATCH "indexes: {namespace: spec}\n",
+     "x.conf:3:15: watches[0].indexes.namespace: is an index that is always there; use another "
+     "name\n"},
+    {OF_WATCH "indexes: {\"a\\e\": spec.}\n",
+     "x.conf:3:15: watches[0].indexes: 'a\\u001b' is not a name; use lower case letters and "
+     "digits, and within it also '-', '_', '.' and '/'\n"
+     "x.conf:3:22: watches[0].indexes: path 'spec.': column "},
+    {OF_WATCH "indexes: {a: spec, a: spec}\n",
+     "x.conf:3:24: watches[0].indexes.a: is given twice\n"},
+    {"state_dir: \"/a\\nb\"\n",
+     "x.conf:1:12: state_dir: has a character that can't be part of a value: a line break, a "
+     "control character or no UTF-8\n"},
+    {"state_dir: \"\\uFEFF\"\n",
+     "x.conf:1:12: state_dir: has a character that can't be part of a value: a line break, a "
+     "control character or no UTF-8\n"},
+    /* what is long is not shown */
+    {"core_dumps: aaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbb12345\n",
+     "x.conf:1:13: core_dumps: a value of 65 bytes is neither true nor false\n"},
+    {OF_WATCH "drop: [aaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaa.]\n",
+     "x.conf:3:12: watches[0].drop[0]: column "},
+};
+
+static const struct bad bad_names[] = {
+    {"watches:\n  - resource: pods\n  - resource: pods\n",
+     "x.conf:3:5: watches[1]: a second watch with the name 'pods', first at x.conf:2:5; give it a "
+     "name of its own, as in 'name: more'\n"},
+    {"watches:\n  - {resource: pods, name: a}\n  - {resource: nodes, name: a}\n",
+     "x.conf:3:29: watches[1].name: a second watch with the name 'a', first at x.conf:2:28; give "
+     "it a name of its own, as in 'name: more'\n"},
+    {"clusters: [{name: a}, {name: a}]\n",
+     "x.conf:1:30: clusters[1].name: a second cluster with the name 'a', first at x.conf:1:19; "
+     "give it another one\n"},
+    {"clusters: [{name: a}, {context: b}]\n",
+     "x.conf:1:23: clusters[1]: the key 'name' is missing; of several clusters each needs one\n"},
+    {"event_logs: [{path: stdout}, {path: stdout}]\n",
+     "x.conf:1:37: event_logs[1].path: a second event log with the path 'stdout', first at "
+     "x.conf:1:21; each needs a file of its own\n"},
+    {POD "event_logs: [{path: stdout, watches: [pod]}]\n",
+     "x.conf:2:39: event_logs[0].watches[0]: there is no watch 'pod'; did you mean 'pods'?\n"},
+    {POD "event_logs: [{path: stdout, watches: [nodes]}]\n",
+     "x.conf:2:39: event_logs[0].watches[0]: there is no watch 'nodes'\n"},
+    {"clusters: [{name: prod}]\nwatches: [{resource: pods, cluster: prd}]\n",
+     "x.conf:2:37: watches[0].cluster: there is no cluster 'prd'; did you mean 'prod'?\n"},
+    {"clusters: [{name: a}, {name: b}]\n" POD,
+     "x.conf:2:11: watches[0]: the key 'cluster' is missing; there are several clusters, name one "
+     "of them\n"},
+    {OF_WATCH "keep: metadata\n    indexes: {a: metadata.name, node: spec.nodeName}\n",
+     "x.conf:4:14: watches[0].indexes: with 'keep: metadata' only fields below metadata can be "
+     "indexed\n"},
+    {OF_LOG "rotate: {size: 1M}\n",
+     "x.conf:3:13: event_logs[0].rotate: stdout can't be rotated; leave the key out, or write to "
+     "a file\n"},
+};
+
+/* Errors that the library words end where our part of the sentence does. */
+static void check(const struct bad *bad, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *errors = conf_world_text_errors(bad[i].text);
+        size_t len = strlen(bad[i].errors);
+        if (bad[i].errors[len - 1] != '\n' && strlen(errors) > len)
+            errors[len] = '\0';
+        assert_string_equal(errors, bad[i].errors);
+        free(errors);
+    }
+}
+
+static void test_bad_keys(void **state)
+{
+    (void)state;
+    check(bad_keys, ARRAY_LEN(bad_keys));
+}
+
+static void test_bad_kinds(void **state)
+{
+    (void)state;
+    check(bad_kinds, ARRAY_LEN(bad_kinds));
+}
+
+static void test_bad_values(void **state)
+{
+    (void)state;
+    check(bad_values, ARRAY_LEN(bad_values));
+}
+
+static void test_bad_names(void **state)
+{
+    (void)state;
+    check(bad_names, ARRAY_LEN(bad_names));
+}
+
+/* A thing that is wrong is told once: what refers to it is not wrong too. */
+static void test_no_errors_of_errors(void **state)
+{
+    char *errors = conf_world_text_errors("watches: [{resource: pods, name: Mine}]\n"
+                                          "event_logs: [{path: stdout, watches: [Mine]}]\n");
+    (void)state;
+    assert_non_null(strstr(errors, "x.conf:1:34: watches[0].name: 'Mine' is not a name"));
+    assert_null(strstr(errors, "there is no watch"));
+    free(errors);
+}
+
+static void test_all_errors_up_to_a_limit(void **state)
+{
+    struct buf text = {0};
+    char *errors, *end;
+    size_t lines = 0;
+    (void)state;
+    for (int i = 0; i < CONF_ERRORS_MAX + 7; i++)
+        buf_printf(&text, "k%d: 1\n", i);
+    buf_putc(&text, '\0');
+    errors = conf_world_text_errors(text.bytes);
+    for (const char *c = errors; *c; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, CONF_ERRORS_MAX + 1);
+    end = strstr(errors, "... and 7 more\n");
+    assert_non_null(end);
+    assert_string_equal(end, "... and 7 more\n");
+    free(errors);
+    buf_free(&text);
+}
+
+static void test_limits_of_lists(void **state)
+{
+    struct buf text = {0};
+    char *errors;
+    (void)state;
+    buf_puts(&text, "watches:\n");
+    for (int i = 0; i <= CONF_ENTRIES_MAX; i++)
+        buf_printf(&text, "  - {resource: pods, name: p%d}\n", i);
+    buf_putc(&text, '\0');
+    errors = conf_world_text_errors(text.bytes);
+    assert_string_equal(errors, "x.conf:2:3: watches: has more than 1024 entries\n");
+    free(errors);
+    text.len = 0;
+    buf_puts(&text, OF_WATCH "drop: [");
+    for (int i = 0; i < 25; i++)
+        buf_printf(&text, "f%d, ", i);
+    buf_puts(&text, "]\n");
+    buf_putc(&text, '\0');
+    errors = conf_world_text_errors(text.bytes);
+    assert_string_equal(errors,
+                        "x.conf:3:11: watches[0].drop: has 25 items, and 24 is the limit\n");
+    free(errors);
+    buf_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_defaults_of_entries),
+        cmocka_unit_test_setup_teardown(test_everything_at_the_top, conf_world_setup,
+                                        conf_world_teardown),
+        cmocka_unit_test(test_everything_of_a_watch),
+        cmocka_unit_test(test_everything_of_an_event_log),
+        cmocka_unit_test(test_bad_keys),
+        cmocka_unit_test(test_bad_kinds),
+        cmocka_unit_test(test_bad_values),
+        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_no_errors_of_errors),
+        cmocka_unit_test(test_all_errors_up_to_a_limit),
+        cmocka_unit_test(test_limits_of_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
