@@ -103,28 +103,70 @@ void conf_struct_free(const struct conf_table *table, void *base)
 
 /* ---- keys ---- */
 
+static bool has_key(const struct conf_table *table, const char *name)
+{
+    const struct conf_option *option = conf_option_find(table, name);
+    return option && option->type != CONF_LATER;
+}
+
+/* Adds where below @path @name would be right: "socket, event_logs[]". */
+static void put_homes(const struct conf_table *table, const char *name, const char *path,
+                      struct buf *homes)
+{
+    if (has_key(table, name))
+        buf_printf(homes, "%s%s", homes->len ? ", " : "", *path ? path : "the top level");
+    for (size_t i = 0; i < table->count; i++) {
+        const struct conf_option *option = &table->options[i];
+        char *inner = xasprintf("%s%s%s%s", path, *path ? "." : "", option->name,
+                                option->type == CONF_ENTRIES ? "[]" : "");
+        if (option->table)
+            put_homes(option->table, name, inner, homes);
+        free(inner);
+    }
+}
+
+static void put_keys(const struct conf_table *table, struct buf *out)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < table->count; i++)
+        if (table->options[i].type != CONF_LATER) {
+            buf_printf(out, "%s%s", comma, table->options[i].name);
+            comma = ", ";
+        }
+}
+
+/* What to do about a key that is not known here: put it elsewhere, spell it right, or choose. */
+static void put_remedy(const struct conf_table *table, const char *name, struct buf *out)
+{
+    struct nearest nearest = {0};
+    struct buf homes = {0};
+    put_homes(&conf_table, name, "", &homes);
+    for (size_t i = 0; i < table->count; i++)
+        if (table->options[i].type != CONF_LATER)
+            nearest_try(&nearest, name, table->options[i].name);
+    if (homes.len) {
+        buf_printf(out, "it belongs to %.*s", (int)homes.len, homes.bytes);
+    } else if (nearest.word) {
+        buf_printf(out, "did you mean '%s'?", nearest.word);
+    } else {
+        buf_puts(out, "the keys here are: ");
+        put_keys(table, out);
+    }
+    buf_free(&homes);
+}
+
 static void unknown_key(struct conf_reader *reader, const struct conf_table *table,
                         const struct yaml_node *node)
 {
-    struct nearest nearest = {0};
-    struct buf all = {0};
+    struct buf remedy = {0};
     char *shown;
     if (conf_reader_is_full(reader))
         return;
     shown = conf_show(node->key->text);
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->options[i].type == CONF_LATER)
-            continue;
-        nearest_try(&nearest, node->key->text, table->options[i].name);
-        buf_printf(&all, "%s%s", all.len ? ", " : "", table->options[i].name);
-    }
-    if (nearest.word)
-        conf_reader_error(reader, node->key, "unknown key %s; did you mean '%s'?", shown,
-                          nearest.word);
-    else
-        conf_reader_error(reader, node->key, "unknown key %s; the keys here are: %.*s", shown,
-                          (int)all.len, all.bytes);
-    buf_free(&all);
+    put_remedy(table, node->key->text, &remedy);
+    conf_reader_error(reader, node->key, "unknown key %s; %.*s", shown, (int)remedy.len,
+                      remedy.bytes);
+    buf_free(&remedy);
     free(shown);
 }
 
