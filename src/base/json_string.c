@@ -1,56 +1,66 @@
 #include "base/json_string.h"
 
-/* The length of a good UTF-8 sequence at @at, 0 if it is none. Surrogates and overlong forms are
- * not good. */
-static size_t utf8_len(const unsigned char *at, size_t left)
-{
-    size_t len = *at < 0x80   ? 1
-                 : *at < 0xc2 ? 0
-                 : *at < 0xe0 ? 2
-                 : *at < 0xf0 ? 3
-                 : *at < 0xf5 ? 4
-                              : 0;
-    if (!len || len > left)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) ||
-        (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return len;
-}
+#include "base/utf8.h"
 
-static void put_escaped(struct buf *out, unsigned c)
+static void put_escaped(struct buf *out, uint32_t c)
 {
     switch (c) {
     case '"': buf_puts(out, "\\\""); break;
     case '\\': buf_puts(out, "\\\\"); break;
     case '\n': buf_puts(out, "\\n"); break;
     case '\t': buf_puts(out, "\\t"); break;
-    default: buf_printf(out, "\\u%04x", c);
+    default: buf_printf(out, "\\u%04x", (unsigned)c); /* nothing unsafe needs more digits */
     }
 }
 
-/* Puts one character; returns how many bytes of @at it was. */
-static size_t put_character(struct buf *out, const unsigned char *at, size_t left)
+static bool is_plain(unsigned char c)
 {
-    size_t len = utf8_len(at, left);
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Most text is plain: a run of it is one copy. */
+static size_t put_plain(struct buf *out, struct str text)
+{
+    size_t len = 0;
+    while (len < text.len && is_plain((unsigned char)text.at[len]))
+        len++;
+    buf_put(out, text.at, len);
+    return len;
+}
+
+/* Puts one character that is not plain; returns how many bytes of @text it was. @json: quotes and
+ * backslashes are JSON's own. */
+static size_t put_special(struct buf *out, struct str text, bool json)
+{
+    uint32_t c = 0;
+    size_t len = utf8_next(text, &c);
     if (!len)
         buf_puts(out, "\\ufffd");
-    else if (*at < 0x20 || *at == 0x7f || *at == '"' || *at == '\\')
-        put_escaped(out, *at);
-    else if (len == 2 && *at == 0xc2 && at[1] < 0xa0)
-        put_escaped(out, at[1]); /* C1 controls: U+0080 to U+009F */
+    else if (utf8_is_unsafe(c) || (!json && (c == '"' || c == '\\')))
+        put_escaped(out, c);
     else
-        buf_put(out, (const char *)at, len);
+        buf_put(out, text.at, len);
     return len ? len : 1;
+}
+
+static void put_safe(struct buf *out, struct str text, bool json)
+{
+    while (text.len) {
+        size_t len = put_plain(out, text);
+        if (len < text.len)
+            len += put_special(out, (struct str){text.at + len, text.len - len}, json);
+        text = (struct str){text.at + len, text.len - len};
+    }
 }
 
 void json_put_string(struct buf *out, struct str text)
 {
     buf_putc(out, '"');
-    for (size_t i = 0; i < text.len;)
-        i += put_character(out, (const unsigned char *)text.at + i, text.len - i);
+    put_safe(out, text, false);
     buf_putc(out, '"');
+}
+
+void json_put_json(struct buf *out, struct str json)
+{
+    put_safe(out, json, true);
 }

@@ -7,8 +7,12 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Adds @text with quotes around it. Control characters, DEL and C1 are escaped, so no terminal
- * obeys them; what is not UTF-8 becomes U+FFFD. */
+/* Adds @text with quotes around it. What utf8_is_unsafe() is escaped, so that no terminal obeys it
+ * and no reader is misled; what is not UTF-8 becomes U+FFFD. */
 void json_put_string(struct buf *out, struct str text);
+
+/* Adds @json, which is JSON already, with the same characters escaped in its strings: JSON allows
+ * most of them as they are. */
+void json_put_json(struct buf *out, struct str json);
 
 #endif

@@ -95,6 +95,33 @@ static void test_every_control_character_is_escaped(void **state)
     }
 }
 
+/* An override turns "exe.txt" around for a person; a separator ends a line for JavaScript. */
+static void test_what_misleads_a_reader_is_escaped(void **state)
+{
+    static const struct row rows[] = {
+        {"a\xe2\x80\xae"
+         "b",
+         "a\\u202eb"},
+        {"\xe2\x81\xa6", "\\u2066"},
+        {"\xe2\x80\xa8", "\\u2028"},
+        {"\xd8\x9c", "\\u061c"},
+    };
+    (void)state;
+    check_rows(rows, ARRAY_LEN(rows));
+}
+
+/* JSON of others stays JSON, and says the same. */
+static void test_json_is_made_safe(void **state)
+{
+    static const char json[] = "{\"a\\n\":[1e2,\"\x7f\xc2\x9b\xe2\x80\xae\xc3\xbc\\\"\"]}";
+    struct buf out = {0};
+    (void)state;
+    json_put_json(&out, (struct str){json, sizeof(json) - 1});
+    buf_putc(&out, '\0');
+    assert_string_equal(out.bytes, "{\"a\\n\":[1e2,\"\\u007f\\u009b\\u202e\xc3\xbc\\\"\"]}");
+    buf_free(&out);
+}
+
 static void test_what_is_no_utf8(void **state)
 {
     static const struct row rows[] = {
@@ -191,6 +218,8 @@ int main(void)
         cmocka_unit_test(test_good_text_stays),
         cmocka_unit_test(test_escapes),
         cmocka_unit_test(test_every_control_character_is_escaped),
+        cmocka_unit_test(test_what_misleads_a_reader_is_escaped),
+        cmocka_unit_test(test_json_is_made_safe),
         cmocka_unit_test(test_what_is_no_utf8),
         cmocka_unit_test(test_cut_inside_a_character),
         cmocka_unit_test(test_random_bytes_make_good_json),
