@@ -1,5 +1,5 @@
 /*
- * diff.h - diffs of any two JSON texts (diff.c), and diffs as JSON (diff_write.c).
+ * diff.h - diffs of any two JSON texts.
  */
 #ifndef CORE_DIFF_H
 #define CORE_DIFF_H
@@ -7,7 +7,6 @@
 #include "informer/diff.h"
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/str.h"
 
 enum {
@@ -26,13 +25,5 @@ struct inf_diff {
  * both texts. */
 struct inf_diff *diff_make(struct str old_text, struct str new_text,
                            const struct inf_diff_options *options);
-
-/* Adds [{"op":"replace","path":"status.phase","old":"Pending","new":"Running"},...]. Where values
- * were left out it has "old_size" and "new_size" instead; "at" is there where an item does not go
- * to the end of its list. */
-void diff_put_json(struct buf *out, const struct inf_diff *diff);
-
-/* Adds ["status.phase",...]: only the paths. One that ends in a place may be there twice. */
-void diff_put_paths(struct buf *out, const struct inf_diff *diff);
 
 #endif

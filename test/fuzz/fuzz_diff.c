@@ -8,6 +8,7 @@
 #include "core/diff.h"
 #include "core/json.h"
 #include "core/object.h"
+#include "daemon/diff_json.h"
 #include "fuzz.h"
 #include "patch.h"
 
@@ -22,8 +23,8 @@ static bool is_json(struct str text)
 static void check_written(const struct inf_diff *diff)
 {
     struct buf json = {0}, paths = {0};
-    diff_put_json(&json, diff);
-    diff_put_paths(&paths, diff);
+    diff_json_put(&json, diff, SIZE_MAX, SIZE_MAX);
+    diff_json_put_paths(&paths, diff, SIZE_MAX);
     MUST(is_json((struct str){json.bytes, json.len}));
     MUST(is_json((struct str){paths.bytes, paths.len}));
     buf_free(&json);

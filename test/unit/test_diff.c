@@ -214,34 +214,6 @@ static void a_missing_object_is_refused(void **state)
     inf_object_unref(a);
 }
 
-static void assert_written(void (*put)(struct buf *, const struct inf_diff *),
-                           const struct inf_diff *diff, const char *expected)
-{
-    struct buf out = {0};
-    put(&out, diff);
-    buf_putc(&out, '\0');
-    assert_string_equal(out.bytes, expected);
-    buf_free(&out);
-}
-
-static void it_is_written_as_json(void **state)
-{
-    struct inf_diff *diff =
-        diff_make(STR("{\"a\":\"\\u003c\",\"b\":{\"c/d\":[{\"name\":\"x\"}]}}"),
-                  STR("{\"a\":1e2,\"b\":{\"c/d\":[{\"name\":\"y\"},{\"name\":\"x\"}]}}"), NULL);
-    (void)state;
-    assert_written(diff_put_json, diff,
-                   "[{\"op\":\"replace\",\"path\":\"a\",\"old\":\"\\u003c\",\"new\":1e2},"
-                   "{\"op\":\"add\",\"path\":\"b[\\\"c/d\\\"][name=y]\",\"at\":0,"
-                   "\"new\":{\"name\":\"y\"}}]");
-    assert_written(diff_put_paths, diff, "[\"a\",\"b[\\\"c/d\\\"][name=y]\"]");
-    inf_diff_free(diff);
-    diff = diff_make(STR("1"), STR("1"), NULL);
-    assert_written(diff_put_json, diff, "[]");
-    assert_written(diff_put_paths, diff, "[]");
-    inf_diff_free(diff);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,7 +223,6 @@ int main(void)
         cmocka_unit_test(items_without_a_key_go_by_text_and_place),
         cmocka_unit_test(versions_are_told_only_when_asked_for),
         cmocka_unit_test(a_missing_object_is_refused),
-        cmocka_unit_test(it_is_written_as_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
