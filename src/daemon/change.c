@@ -1,0 +1,113 @@
+#include "daemon/change.h"
+
+#include <string.h>
+
+#include "daemon/summary.h"
+
+static bool is_under(const char *path, const char *top)
+{
+    size_t len = strlen(top);
+    return strncmp(path, top, len) == 0 && (!path[len] || path[len] == '.' || path[len] == '[');
+}
+
+static bool is_status_only(const struct inf_diff *diff)
+{
+    for (size_t i = 0; i < inf_diff_count(diff); i++)
+        if (!is_under(inf_diff_get(diff, i)->path, "status"))
+            return false;
+    return inf_diff_count(diff) > 0;
+}
+
+/* An object that is metadata alone hides its kind; its watch knows. */
+static const char *kind_of(const struct watch_id *watch, const struct inf_object *object)
+{
+    const char *kind = inf_object_kind(object);
+    return watch->kind && strcmp(kind, "PartialObjectMetadata") == 0 ? watch->kind : kind;
+}
+
+/* "apps/v1" is group apps, version v1; "v1" has no group. */
+static void split_api_version(struct change *c)
+{
+    struct str all = str_of(inf_object_api_version(c->object));
+    const char *slash = memchr(all.at, '/', all.len);
+    size_t len = slash ? (size_t)(slash - all.at) : 0;
+    c->group = c->watch->group ? str_of(c->watch->group) : (struct str){all.at, len};
+    len += slash ? 1 : 0;
+    c->version =
+        c->watch->version ? str_of(c->watch->version) : (struct str){all.at + len, all.len - len};
+}
+
+void change_init(struct change *ret, const struct watch_id *watch, const struct inf_event *event,
+                 struct inf_diff *diff)
+{
+    *ret = (struct change){.watch = watch, .event = event, .diff = diff};
+    ret->object = inf_event_object(event);
+    ret->kind = kind_of(watch, ret->object);
+    ret->stamp.time_us = event->received_us;
+    split_api_version(ret);
+    ret->has_who = event->verb != INF_DELETED &&
+                   inf_object_who(ret->object, diff && is_status_only(diff), &ret->who);
+    ret->tells = core_event_read(ret->object, &ret->told);
+}
+
+void change_put_name(struct buf *out, const struct change *change)
+{
+    const char *ns = inf_object_namespace(change->object);
+    if (ns[0])
+        buf_printf(out, "%s/", ns);
+    buf_puts(out, inf_object_name(change->object));
+}
+
+/* "Pod shop/web-0: BackOff: Back-off restarting failed container (x12)" */
+static void put_told(struct buf *out, const struct change *change, size_t max)
+{
+    const struct core_event *told = &change->told;
+    size_t used;
+    if (change->event->verb == INF_DELETED)
+        buf_puts(out, "forgotten: ");
+    buf_printf(out, "%s %s%s%s: %s: ", told->kind, told->ns, told->ns[0] ? "/" : "", told->name,
+               told->reason);
+    used = out->len < max ? out->len : max;
+    summary_put_cut(out, str_of(told->message), max - used);
+    if (told->count[0] && strcmp(told->count, "1") != 0)
+        buf_printf(out, " (x%s)", told->count);
+}
+
+static void put_changed(struct buf *out, const struct change *change, bool values, size_t max)
+{
+    size_t used;
+    if (!inf_diff_count(change->diff)) {
+        buf_puts(out, " changed, in nothing that is kept");
+        return;
+    }
+    buf_puts(out, " changed: ");
+    used = out->len < max ? out->len : max;
+    summary_put_changes(out, change->diff, values, max - used);
+    if (change->has_who && change->who.manager[0])
+        buf_printf(out, " by %s", change->who.manager);
+}
+
+static void put_verb(struct buf *out, const struct change *change, bool values, size_t max)
+{
+    switch (change->event->verb) {
+    case INF_ADDED: buf_puts(out, " added"); break;
+    case INF_MODIFIED: put_changed(out, change, values, max); break;
+    case INF_DELETED:
+        buf_puts(out, change->event->final ? " deleted" : " deleted, its last state unseen");
+        break;
+    }
+}
+
+void change_put_sentence(struct buf *out, const struct change *change, bool values, size_t max)
+{
+    struct buf text = {0};
+    if (change->tells) {
+        put_told(&text, change, max > CORE_EVENT_MESSAGE_MAX ? max : CORE_EVENT_MESSAGE_MAX);
+    } else {
+        buf_printf(&text, "%s ", change->kind);
+        change_put_name(&text, change);
+        put_verb(&text, change, values, max);
+    }
+    buf_put(out, text.bytes, text.len);
+    buf_free(&text);
+}

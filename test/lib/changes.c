@@ -1,0 +1,65 @@
+#include "changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "builders.h"
+
+char *with_quotes(const char *text)
+{
+    char *copy = xstrdup(text);
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    return copy;
+}
+
+static struct inf_object *object_of(const char *text)
+{
+    char *json = text ? with_quotes(text) : NULL;
+    struct inf_object *object = json ? object_from(json) : NULL;
+    free(json);
+    return object;
+}
+
+void sample_make(struct sample *sample, const char *before, const char *after)
+{
+    *sample = (struct sample){.before = object_of(before), .after = object_of(after)};
+    if (before && after)
+        sample->diff = inf_diff_make(sample->before, sample->after, NULL, NULL);
+    sample->event = (struct inf_event){
+        .verb = !before ? INF_ADDED
+                : after ? INF_MODIFIED
+                        : INF_DELETED,
+        .old_object = sample->before,
+        .new_object = sample->after,
+        .final = true,
+        .received_us = INT64_C(1767269071000042),
+    };
+}
+
+void sample_free(struct sample *sample)
+{
+    inf_diff_free(sample->diff);
+    inf_object_unref(sample->before);
+    inf_object_unref(sample->after);
+}
+
+char *pod_text(int version, const char *rest)
+{
+    return xasprintf(
+        "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'web-0','namespace':'shop',"
+        "'uid':'u-1','resourceVersion':'%d','managedFields':[{'manager':'kubelet',"
+        "'operation':'Update','subresource':'status','time':'2026-01-01T12:04:30Z'}]}"
+        "%s%s}",
+        version, *rest ? "," : "", rest);
+}
+
+void sample_pod(struct sample *sample, const char *before, const char *after)
+{
+    char *old_text = before ? pod_text(7, before) : NULL;
+    char *new_text = after ? pod_text(8, after) : NULL;
+    sample_make(sample, old_text, new_text);
+    free(old_text);
+    free(new_text);
+}

@@ -1,0 +1,31 @@
+/*
+ * changes.h - an event from the texts of two states, for what is told about changes.
+ */
+#ifndef TEST_CHANGES_H
+#define TEST_CHANGES_H
+
+#include "informer/diff.h"
+#include "informer/event.h"
+
+struct sample {
+    struct inf_object *before; /* NULL: added */
+    struct inf_object *after;  /* NULL: deleted */
+    struct inf_diff *diff;     /* of both, or NULL */
+    struct inf_event event;    /* live, at 2026-01-01T12:04:31.000042Z */
+};
+
+/* Texts are JSON with ' for "; NULL or the text of an object each. */
+void sample_make(struct sample *sample, const char *before, const char *after);
+void sample_free(struct sample *sample);
+
+/* A Pod shop/web-0, uid u-1, of version @version, with @rest ("'spec':{}"; may be "") behind its metadata,
+ * which kubelet wrote last, to its status. The caller frees the text. */
+char *pod_text(int version, const char *rest);
+
+/* A sample of such a pod, from one rest to another. */
+void sample_pod(struct sample *sample, const char *before, const char *after);
+
+/* @text with " for each ', the caller's to free. */
+char *with_quotes(const char *text);
+
+#endif
