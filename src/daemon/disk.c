@@ -1,0 +1,99 @@
+#include "daemon/disk.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+
+static void on_done(uv_fs_t *request)
+{
+    struct disk_op *op = container_of(request, struct disk_op, request);
+    int64_t result = request->result;
+    if (result >= 0 && (request->fs_type == UV_FS_STAT || request->fs_type == UV_FS_FSTAT))
+        op->file = (struct disk_file){
+            .device = request->statbuf.st_dev,
+            .inode = request->statbuf.st_ino,
+            .size = request->statbuf.st_size,
+            .regular = (request->statbuf.st_mode & S_IFMT) == S_IFREG,
+        };
+    uv_fs_req_cleanup(request);
+    op->done(op, result);
+}
+
+/* Nothing is called back by libuv if it runs here, or if it could not even begin. */
+static void follow(struct disk *disk, struct disk_op *op, int started)
+{
+    if (!disk->uv || started < 0)
+        on_done(&op->request);
+}
+
+static uv_fs_cb callback(const struct disk *disk)
+{
+    return disk->uv ? on_done : NULL;
+}
+
+static void disk_open(struct disk *disk, struct disk_op *op, const char *path, int flags, int mode)
+{
+    follow(disk, op, uv_fs_open(disk->uv, &op->request, path, flags, mode, callback(disk)));
+}
+
+static void disk_close(struct disk *disk, struct disk_op *op, int fd)
+{
+    follow(disk, op, uv_fs_close(disk->uv, &op->request, fd, callback(disk)));
+}
+
+static void disk_read(struct disk *disk, struct disk_op *op, int fd, char *bytes, size_t len,
+                      int64_t at)
+{
+    uv_buf_t piece = {.base = bytes, .len = len};
+    follow(disk, op, uv_fs_read(disk->uv, &op->request, fd, &piece, 1, at, callback(disk)));
+}
+
+static void disk_write(struct disk *disk, struct disk_op *op, int fd, const char *bytes, size_t len,
+                       int64_t at)
+{
+    uv_buf_t piece = {.base = (char *)(uintptr_t)bytes, .len = len}; /* libuv only reads it */
+    follow(disk, op, uv_fs_write(disk->uv, &op->request, fd, &piece, 1, at, callback(disk)));
+}
+
+static void disk_sync(struct disk *disk, struct disk_op *op, int fd)
+{
+    follow(disk, op, uv_fs_fsync(disk->uv, &op->request, fd, callback(disk)));
+}
+
+static void disk_rename(struct disk *disk, struct disk_op *op, const char *from, const char *to)
+{
+    follow(disk, op, uv_fs_rename(disk->uv, &op->request, from, to, callback(disk)));
+}
+
+static void disk_look(struct disk *disk, struct disk_op *op, const char *path)
+{
+    follow(disk, op, uv_fs_stat(disk->uv, &op->request, path, callback(disk)));
+}
+
+static void disk_look_at(struct disk *disk, struct disk_op *op, int fd)
+{
+    follow(disk, op, uv_fs_fstat(disk->uv, &op->request, fd, callback(disk)));
+}
+
+static const struct disk_ops ops = {
+    .open = disk_open,
+    .close = disk_close,
+    .read = disk_read,
+    .write = disk_write,
+    .sync = disk_sync,
+    .rename = disk_rename,
+    .look = disk_look,
+    .look_at = disk_look_at,
+};
+
+void disk_init(struct disk *disk, uv_loop_t *uv)
+{
+    *disk = (struct disk){.ops = &ops, .uv = uv};
+}
+
+/* On every system that we run on, libuv's errors are those of the system, negated. */
+const char *disk_error_text(int error)
+{
+    return strerror(-error);
+}

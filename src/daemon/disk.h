@@ -1,0 +1,57 @@
+/*
+ * disk.h - file operations that may take their time, and the seam behind which tests play a disk
+ * that fails.
+ *
+ * Whoever has files embeds a disk_op and has one operation under way with it at a time. Its end is
+ * told by done(), with what the system call returned or a negative error of libuv.
+ */
+#ifndef DAEMON_DISK_H
+#define DAEMON_DISK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+struct disk;
+
+struct disk_file {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t size;
+    bool regular;
+};
+
+struct disk_op {
+    void (*done)(struct disk_op *op, int64_t result);
+    struct disk_file file; /* of look() and look_at(), if they succeed */
+    uv_fs_t request;
+};
+
+/* Paths are copied; bytes are lent until done(). */
+struct disk_ops {
+    void (*open)(struct disk *disk, struct disk_op *op, const char *path, int flags, int mode);
+    void (*close)(struct disk *disk, struct disk_op *op, int fd);
+    void (*read)(struct disk *disk, struct disk_op *op, int fd, char *bytes, size_t len,
+                 int64_t at);
+    void (*write)(struct disk *disk, struct disk_op *op, int fd, const char *bytes, size_t len,
+                  int64_t at); /* @at below 0: where the descriptor is, or the end (O_APPEND) */
+    void (*sync)(struct disk *disk, struct disk_op *op, int fd);
+    void (*rename)(struct disk *disk, struct disk_op *op, const char *from, const char *to);
+    void (*look)(struct disk *disk, struct disk_op *op, const char *path);
+    void (*look_at)(struct disk *disk, struct disk_op *op, int fd);
+};
+
+/* The real one: on libuv's pool, done() from the loop. Without a loop it is done before the call
+ * returns: for small files at the start. */
+struct disk {
+    const struct disk_ops *ops;
+    uv_loop_t *uv;
+};
+
+void disk_init(struct disk *disk, uv_loop_t *uv);
+
+/* An error of an operation in words: also those that libuv has no name for (EDQUOT). */
+const char *disk_error_text(int error);
+
+#endif

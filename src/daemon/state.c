@@ -1,0 +1,135 @@
+#include "daemon/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "daemon/durable.h"
+
+int state_take(const char *dir, struct inf_error *err)
+{
+    char *path = xasprintf("%s/lock", dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int rc = fd;
+    free(path);
+    if (fd < 0)
+        return err_set(err, INF_EIO,
+                       "state_dir '%s': %s; it must be a directory that informerd may write to",
+                       dir, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        rc = err_set(err, INF_ECONF, "state_dir '%s': another informerd uses it", dir);
+        close(fd);
+    }
+    return rc;
+}
+
+struct sync_write {
+    struct durable durable;
+    int error;
+};
+
+static void on_written(struct durable *durable, int error)
+{
+    container_of(durable, struct sync_write, durable)->error = error;
+}
+
+int state_write(const char *dir, const char *name, struct str bytes, struct inf_error *err)
+{
+    struct sync_write w = {.error = 0};
+    struct disk now;
+    disk_init(&now, NULL);
+    durable_write(&w.durable, &now, dir, name, 0600, bytes, on_written);
+    secret_wipe(w.durable.bytes, sizeof(w.durable.bytes));
+    if (w.error)
+        return err_set(err, INF_EIO, "file '%s/%s': %s", dir, name, disk_error_text(w.error));
+    return 0;
+}
+
+int state_read_text(const char *dir, const char *name, char *ret, size_t size,
+                    struct inf_error *err)
+{
+    char *path = xasprintf("%s/%s", dir, name), *text = NULL;
+    size_t len;
+    int rc = file_read(path, size - 1, &text, &len, err);
+    free(path);
+    if (rc < 0)
+        return rc;
+    text[strcspn(text, "\n")] = '\0';
+    memcpy(ret, text, strlen(text) + 1);
+    free(text);
+    return 0;
+}
+
+static void random_bytes(unsigned char *bytes, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = getrandom(bytes + done, len - done, 0);
+        done += n > 0 ? (size_t)n : 0; /* only signals interrupt it */
+    }
+}
+
+void state_make_id(char ret[STATE_ID_SIZE])
+{
+    unsigned char bytes[STATE_ID_SIZE / 2];
+    random_bytes(bytes, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* ---- the key ---- */
+
+static int make_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
+{
+    random_bytes(ret, STATE_KEY_SIZE);
+    return state_write(dir, "key", (struct str){(const char *)ret, STATE_KEY_SIZE}, err);
+}
+
+static int check_private(const char *path, struct inf_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && st.st_mode & 077)
+        return err_set(err, INF_EIO,
+                       "file '%s': others can read it (mode %04o), and with it could tell hashed "
+                       "values; chmod 600 it, or remove it for a new key",
+                       path, (unsigned)st.st_mode & 07777);
+    return 0;
+}
+
+static int load_key(const char *path, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
+{
+    char *text = NULL;
+    size_t len;
+    int rc = file_read(path, STATE_KEY_SIZE, &text, &len, err);
+    if (rc < 0)
+        return rc;
+    if (len == STATE_KEY_SIZE)
+        memcpy(ret, text, STATE_KEY_SIZE);
+    else
+        rc = err_set(err, INF_EIO, "file '%s': %zu bytes, not %d; remove it for a new key", path,
+                     len, STATE_KEY_SIZE);
+    secret_wipe(text, len);
+    free(text);
+    return rc;
+}
+
+int state_read_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err)
+{
+    char *path = xasprintf("%s/key", dir);
+    int rc = check_private(path, err);
+    if (rc == 0)
+        rc = load_key(path, ret, err);
+    if (rc == -INF_ENOTFOUND)
+        rc = make_key(dir, ret, err);
+    free(path);
+    return rc;
+}

@@ -1,0 +1,131 @@
+/*
+ * test_state.c - what is kept in the state directory, and who may have it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "daemon/state.h"
+#include "folder.h"
+
+static int set_up(void **state)
+{
+    static struct folder folder;
+    folder_make(&folder);
+    *state = &folder;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    folder_remove(*state);
+    return 0;
+}
+
+static void one_daemon_has_it(void **state)
+{
+    struct folder *folder = *state;
+    struct inf_error err;
+    int first = state_take(folder->path, &err), second;
+    assert_true(first >= 0);
+    assert_int_equal(state_take(folder->path, &err), -INF_ECONF);
+    assert_non_null(strstr(err.text, "another informerd"));
+    close(first);
+    second = state_take(folder->path, &err);
+    assert_true(second >= 0);
+    close(second);
+}
+
+static void it_must_be_there(void **state)
+{
+    struct folder *folder = *state;
+    char *nowhere = folder_file(folder, "nowhere");
+    unsigned char key[STATE_KEY_SIZE];
+    struct inf_error err;
+    assert_int_equal(state_take(nowhere, &err), -INF_EIO);
+    assert_non_null(strstr(err.text, nowhere));
+    assert_int_equal(state_read_key(nowhere, key, &err), -INF_EIO);
+    free(nowhere);
+}
+
+static void the_key_is_made_once_for_the_owner_alone(void **state)
+{
+    struct folder *folder = *state;
+    unsigned char key[STATE_KEY_SIZE], again[STATE_KEY_SIZE];
+    char *path = folder_file(folder, "key");
+    struct inf_error err;
+    struct stat st;
+    assert_int_equal(state_read_key(folder->path, key, &err), 0);
+    assert_int_equal(state_read_key(folder->path, again, &err), 0);
+    assert_memory_equal(key, again, sizeof(key));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_file(folder, "key.new", "(none)");
+
+    chmod(path, 0640);
+    assert_int_equal(state_read_key(folder->path, again, &err), -INF_EIO);
+    assert_non_null(strstr(err.text, "chmod 600"));
+    unlink(path);
+    assert_int_equal(state_read_key(folder->path, again, &err), 0);
+    assert_memory_not_equal(key, again, sizeof(key));
+    free(path);
+}
+
+static void a_key_of_another_size_is_refused(void **state)
+{
+    struct folder *folder = *state;
+    unsigned char key[STATE_KEY_SIZE];
+    char *path = folder_file(folder, "key");
+    struct inf_error err;
+    folder_write(folder, "key", "short");
+    chmod(path, 0600);
+    assert_int_equal(state_read_key(folder->path, key, &err), -INF_EIO);
+    assert_non_null(strstr(err.text, "5 bytes"));
+    free(path);
+}
+
+static void texts_end_at_the_newline(void **state)
+{
+    struct folder *folder = *state;
+    struct inf_error err;
+    char text[16];
+    assert_int_equal(state_read_text(folder->path, "x", text, sizeof(text), &err), -INF_ENOTFOUND);
+    assert_int_equal(state_write(folder->path, "x", STR("hello\n"), &err), 0);
+    assert_int_equal(state_read_text(folder->path, "x", text, sizeof(text), &err), 0);
+    assert_string_equal(text, "hello");
+    folder_write(folder, "x", "much too long for that");
+    assert_int_equal(state_read_text(folder->path, "x", text, sizeof(text), &err), -INF_ETOOBIG);
+}
+
+static void ids_are_hexadecimal_and_new_each_time(void **state)
+{
+    char one[STATE_ID_SIZE], other[STATE_ID_SIZE];
+    (void)state;
+    state_make_id(one);
+    state_make_id(other);
+    assert_int_equal(strspn(one, "0123456789abcdef"), STATE_ID_SIZE - 1);
+    assert_string_not_equal(one, other);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(one_daemon_has_it),
+        IN_FOLDER(it_must_be_there),
+        IN_FOLDER(the_key_is_made_once_for_the_owner_alone),
+        IN_FOLDER(a_key_of_another_size_is_refused),
+        IN_FOLDER(texts_end_at_the_newline),
+        IN_FOLDER(ids_are_hexadecimal_and_new_each_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
