@@ -1,80 +1,356 @@
+/*
+ * output.c - whenever nothing is in flight, go_on() looks at what there is to do and begins the next
+ * thing; each end of an operation comes back to it.
+ */
 #include "daemon/output.h"
 
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/base.h"
+#include "base/str.h"
 
-static void write_on(struct output *output);
+static void go_on(struct output *o);
 
-void output_init(struct output *output, uv_loop_t *uv, int fd)
+const char *output_name(const struct output *output)
 {
-    *output = (struct output){.uv = uv, .fd = fd};
+    return output->path ? output->path : "stdout";
 }
 
 bool output_idle(const struct output *output)
 {
-    return !output->busy && !output->collected.len;
+    return !output_unwritten(output) && !logfile_is_busy(&output->file);
 }
 
-static void weigh(struct output *output)
+size_t output_unwritten(const struct output *output)
 {
-    bool hold =
-        output->held ? output->collected.len > OUTPUT_LOW : output->collected.len >= OUTPUT_HIGH;
-    if (hold == output->held)
+    return output->writing.len - output->written + output->collected.len;
+}
+
+bool output_has_room(const struct output *output)
+{
+    return output->collected.len < OUTPUT_MAX;
+}
+
+static void weigh(struct output *o)
+{
+    bool hold = o->held ? o->collected.len > OUTPUT_LOW : o->collected.len >= OUTPUT_HIGH;
+    if (hold == o->held)
         return;
-    output->held = hold;
-    output->on_hold(output, hold);
+    o->held = hold;
+    o->events->on_hold(o, hold);
 }
 
-static void start_next(struct output *output)
+/* ---- trouble ---- */
+
+__attribute__((format(printf, 3, 4))) static void say(struct output *o, enum inf_log_level level,
+                                                      const char *fmt, ...)
 {
-    struct buf done = output->writing;
-    buf_clear(&done);
-    output->writing = output->collected;
-    output->collected = done;
-    output->written = 0;
-    write_on(output);
+    char line[INF_ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    o->events->on_say(o, level, line);
 }
 
-static void on_written(uv_fs_t *request)
+static void lose(struct output *o, int error)
 {
-    struct output *output = container_of(request, struct output, request);
-    ssize_t n = request->result;
-    uv_fs_req_cleanup(request);
-    output->busy = false;
-    if (n < 0 && n != UV_EINTR) {
-        output->error = (int)n;
-        buf_clear(&output->collected);
-    } else {
-        output->written += n > 0 ? (size_t)n : 0;
-        if (output->written < output->writing.len)
-            write_on(output);
-        else if (output->collected.len)
-            start_next(output);
+    o->lost = true;
+    buf_clear(&o->collected);
+    buf_clear(&o->writing);
+    o->cleared = o->written = 0;
+    weigh(o);
+    o->events->on_lost(o, error);
+}
+
+static void on_retry(struct timer *timer)
+{
+    go_on(container_of(timer, struct output, retry));
+}
+
+static void fail(struct output *o, int error)
+{
+    if (!o->path) {
+        lose(o, error);
+        return;
     }
-    weigh(output);
-    if (output_idle(output))
-        output->on_idle(output);
+    if (!o->failing) {
+        o->failing = true;
+        o->failures++;
+        say(o, INF_LOG_ERROR, "event log %s: %s; lines wait, trying again until it works", o->path,
+            disk_error_text(error));
+    }
+    o->delay_ms = o->delay_ms ? 2 * o->delay_ms : OUTPUT_RETRY_MIN_MS;
+    if (o->delay_ms > OUTPUT_RETRY_MAX_MS)
+        o->delay_ms = OUTPUT_RETRY_MAX_MS;
+    timer_start(o->clock, &o->retry, o->delay_ms);
 }
 
-static void write_on(struct output *output)
+static void recover(struct output *o)
 {
-    uv_buf_t rest = uv_buf_init(output->writing.bytes + output->written,
-                                (unsigned)(output->writing.len - output->written));
-    output->busy = true;
-    uv_fs_write(output->uv, &output->request, output->fd, &rest, 1, -1, on_written);
+    o->delay_ms = 0;
+    if (!o->failing)
+        return;
+    o->failing = false;
+    say(o, INF_LOG_INFO, "event log %s: works again; no change was lost", o->path);
+}
+
+/* ---- what to write ---- */
+
+/* Takes what is cleared out of what is collected. */
+static void take_cleared(struct output *o)
+{
+    struct buf done = o->writing;
+    buf_clear(&done);
+    o->written = 0;
+    if (o->cleared == o->collected.len) {
+        o->writing = o->collected;
+        o->collected = done;
+    } else {
+        o->writing = done;
+        buf_put(&o->writing, o->collected.bytes, o->cleared);
+        buf_consume(&o->collected, o->cleared);
+    }
+    o->cleared = 0;
+    weigh(o);
+}
+
+static struct str rest_of(const struct output *o)
+{
+    return (struct str){o->writing.bytes + o->written, o->writing.len - o->written};
+}
+
+static bool is_mid_line(const struct output *o)
+{
+    return o->written && o->writing.bytes[o->written - 1] != '\n';
+}
+
+static bool rotates(const struct output *o)
+{
+    return o->file.file.regular && o->rotate_size && clock_now_ms(o->clock) >= o->rotate_due_ms;
+}
+
+/* How much of the rest goes out now, in whole lines, so that the file keeps to its size; 0: rotate
+ * first. A line that is longer than a file may be has a file of its own. */
+static size_t portion(const struct output *o)
+{
+    struct str rest = rest_of(o);
+    uint64_t room = o->file.size < o->rotate_size ? o->rotate_size - o->file.size : 0;
+    const char *end;
+    if (!rotates(o) || rest.len <= room)
+        return rest.len;
+    end = memrchr(rest.at, '\n', (size_t)room);
+    if (!end && !is_mid_line(o) && o->file.size)
+        return 0;
+    if (!end)
+        end = memchr(rest.at, '\n', rest.len);
+    return end ? (size_t)(end - rest.at) + 1 : rest.len;
+}
+
+/* Another file than the one that has the first half of a line gets all of it. */
+static void back_to_line_start(struct output *o)
+{
+    while (is_mid_line(o))
+        o->written--;
+}
+
+/* ---- one thing after the other ---- */
+
+static void rest_a_while(struct output *o)
+{
+    recover(o);
+    weigh(o);
+    o->events->on_idle(o);
+}
+
+static void write_on(struct output *o)
+{
+    size_t len = portion(o);
+    if (len) {
+        o->doing = OUTPUT_WRITING;
+        logfile_write(&o->file, o->writing.bytes + o->written, len);
+    } else {
+        o->doing = OUTPUT_OPENING;
+        o->rotations++;
+        logfile_rotate(&o->file, o->keep);
+    }
+}
+
+static void open_file(struct output *o)
+{
+    o->doing = OUTPUT_OPENING;
+    o->reopening = false;
+    back_to_line_start(o);
+    logfile_open(&o->file);
+}
+
+static void close_file(struct output *o)
+{
+    o->doing = OUTPUT_CLOSING;
+    logfile_close(&o->file);
+}
+
+static void check_file(struct output *o)
+{
+    o->doing = OUTPUT_CHECKING;
+    logfile_check(&o->file);
+}
+
+static void go_on(struct output *o)
+{
+    bool out = o->written == o->writing.len;
+    if (o->lost || o->closing || o->doing != OUTPUT_NOTHING || o->retry.running) {
+        return;
+    } else if (!logfile_is_open(&o->file)) {
+        open_file(o);
+    } else if (o->reopening) {
+        close_file(o);
+    } else if (out && !o->cleared) {
+        rest_a_while(o);
+    } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->check_due_ms) {
+        check_file(o);
+    } else {
+        if (out)
+            take_cleared(o);
+        write_on(o);
+    }
+}
+
+/* ---- ends of operations ---- */
+
+static void after_open(struct output *o, int64_t result)
+{
+    o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
+    if (o->file.rotate_error) {
+        say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s; it goes on growing", o->path,
+            disk_error_text(o->file.rotate_error));
+        o->rotate_due_ms = clock_now_ms(o->clock) + OUTPUT_ROTATE_AGAIN_MS;
+        o->file.rotate_error = 0;
+    }
+    if (result < 0)
+        fail(o, (int)result);
+}
+
+static void after_write(struct output *o, int64_t result)
+{
+    if (result > 0) {
+        o->written += (size_t)result;
+        o->bytes += (uint64_t)result;
+        if (o->written == o->writing.len)
+            recover(o);
+    } else if (result == UV_EAGAIN) {
+        timer_start(o->clock, &o->retry, OUTPUT_AGAIN_MS);
+    } else if (result != UV_EINTR) {
+        fail(o, result ? (int)result : UV_EIO);
+    }
+}
+
+static void after_check(struct output *o, bool same)
+{
+    o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
+    if (same)
+        return;
+    say(o, INF_LOG_WARN, "event log %s: was moved or removed; opening it anew", o->path);
+    o->reopening = true;
+}
+
+static void finish_closing(struct output *o);
+
+static void on_done(struct logfile *file, int64_t result)
+{
+    struct output *o = container_of(file, struct output, file);
+    enum output_doing doing = o->doing;
+    o->doing = OUTPUT_NOTHING;
+    if (o->closing) {
+        finish_closing(o);
+        return;
+    }
+    switch (doing) {
+    case OUTPUT_OPENING: after_open(o, result); break;
+    case OUTPUT_WRITING: after_write(o, result); break;
+    case OUTPUT_CHECKING: after_check(o, result); break;
+    case OUTPUT_CLOSING: /* for reopening: go_on() opens */
+    case OUTPUT_NOTHING: break;
+    }
+    go_on(o);
+}
+
+/* ---- for the owner ---- */
+
+void output_init(struct output *output, struct clock *clock, struct disk *disk,
+                 const struct output_settings *settings, const struct output_events *events)
+{
+    *output = (struct output){.clock = clock, .events = events, .retry.fire = on_retry};
+    output->path = settings->path ? xstrdup(settings->path) : NULL;
+    output_change(output, settings);
+    logfile_init(&output->file, disk, output->path, settings->fd, on_done);
+    if (output->path)
+        go_on(output);
+}
+
+void output_change(struct output *output, const struct output_settings *settings)
+{
+    output->rotate_size = settings->rotate_size;
+    output->keep = settings->keep ? settings->keep : 1;
 }
 
 void output_flush(struct output *output)
 {
-    if (output->error)
+    if (output->lost) {
         buf_clear(&output->collected);
-    if (!output->busy && output->collected.len)
-        start_next(output);
-    else
-        weigh(output);
+        return;
+    }
+    output->cleared = output->collected.len;
+    if (output->cleared)
+        go_on(output);
+    weigh(output);
 }
 
-void output_free(struct output *output)
+void output_wait(struct output *output)
 {
-    buf_free(&output->collected);
-    buf_free(&output->writing);
+    weigh(output);
+}
+
+void output_reopen(struct output *output)
+{
+    if (!output->path || output->closing)
+        return;
+    output->reopening = true;
+    timer_stop(output->clock, &output->retry); /* who asks may have mended it */
+    go_on(output);
+}
+
+static void bury(struct corpse *corpse)
+{
+    struct output *o = container_of(corpse, struct output, corpse);
+    buf_free(&o->collected);
+    buf_free(&o->writing);
+    free(o->path);
+    o->path = NULL;
+    o->events->on_closed(o);
+}
+
+/* The file first; then, from the reap phase, nobody is using it any more. */
+static void finish_closing(struct output *o)
+{
+    if (o->path && logfile_is_open(&o->file))
+        close_file(o);
+    else
+        clock_bury(o->clock, &o->corpse, bury);
+}
+
+void output_close(struct output *output)
+{
+    assert(!output->closing);
+    output->closing = true;
+    timer_stop(output->clock, &output->retry);
+    buf_clear(&output->collected);
+    output->cleared = 0;
+    if (output->doing == OUTPUT_NOTHING)
+        finish_closing(output);
 }

@@ -1,53 +1,126 @@
 /*
- * output.h - lines to a file descriptor that may be slow, without ever holding up the loop.
+ * output.h - lines to a file or a descriptor that may be slow or fail, without ever holding up the
+ * loop or losing a line.
  *
- * Lines are collected while handlers run. At the end of the batch all of them go out with one
- * write, on libuv's pool, and until it is done the next ones are collected. A reader that sleeps (a
- * pager, a stopped terminal) makes the collected lines pile up: over the high mark the owner is
- * told to hold its source, under the low mark to go on.
+ * Lines are collected while handlers run. What output_flush() clears goes out with one write, on
+ * libuv's pool, and until it is done the next ones are collected. A reader that sleeps (a pager, a
+ * stopped terminal) or a disk that is full makes them pile up: over the high mark the owner is told
+ * to hold its source, under the low mark to go on.
  *
- * O_NONBLOCK is never set: the descriptor may be shared with our parent.
+ * A file that fails (full disk, vanished directory, ...) is reported once, tried again after 1 s to
+ * 30 s, and goes on at the very byte where it stopped. A file that was moved or removed is opened
+ * anew within a second of writing, and a line that was half in the old one is whole in the new one.
+ * A descriptor can't be opened anew: its first failure is its end, and what is collected is dropped.
+ *
+ * O_NONBLOCK is never set on a descriptor: it may be shared with our parent.
  */
 #ifndef DAEMON_OUTPUT_H
 #define DAEMON_OUTPUT_H
 
 #include <stdbool.h>
 
-#include <uv.h>
+#include "informer/informer.h"
 
 #include "base/buf.h"
+#include "daemon/logfile.h"
 #include "seam/clock.h"
 
 enum {
     OUTPUT_HIGH = 1024 * 1024, /* LIMIT: bytes collected before the owner is told to hold */
     OUTPUT_LOW = 256 * 1024,
+    OUTPUT_MAX = 2 * OUTPUT_HIGH, /* LIMIT: for what comes though the source is held: notes */
+    OUTPUT_RETRY_MIN_MS = 1000,
+    OUTPUT_RETRY_MAX_MS = 30000,
+    OUTPUT_AGAIN_MS = 20, /* a descriptor that somebody else made non-blocking is full */
+    OUTPUT_CHECK_MS = 1000,
+    OUTPUT_ROTATE_AGAIN_MS = 60000,
+};
+
+/* The path is copied. */
+struct output_settings {
+    const char *path; /* NULL: `fd`, called "stdout" */
+    int fd;
+    uint64_t rotate_size; /* 0: never */
+    unsigned keep;        /* rotated files; 0 is 1, for a file is never emptied under its readers */
+};
+
+struct output;
+
+struct output_events {
+    void (*on_hold)(struct output *output, bool hold); /* also from output_flush() */
+    void (*on_idle)(struct output *output);            /* all that was cleared is out, or lost */
+    void (*on_say)(struct output *output, enum inf_log_level level, const char *line);
+    void (*on_lost)(struct output *output, int error); /* a descriptor's end; of libuv */
+    void (*on_closed)(struct output *output); /* after output_close(): the memory is the owner's */
+};
+
+/* What of its file is in flight. */
+enum output_doing {
+    OUTPUT_NOTHING,
+    OUTPUT_OPENING, /* also by rotating */
+    OUTPUT_CHECKING,
+    OUTPUT_WRITING,
+    OUTPUT_CLOSING,
 };
 
 struct output {
-    uv_loop_t *uv;
-    int fd;
+    struct clock *clock;
+    const struct output_events *events;
+    char *path; /* owned; NULL: a descriptor */
+    uint64_t rotate_size;
+    unsigned keep;
+    struct logfile file;
+    enum output_doing doing;
     struct buf collected;
-    struct buf writing; /* in flight while `busy` */
-    size_t written;     /* of `writing` */
-    uv_fs_t request;
-    bool busy;
+    size_t cleared; /* of `collected`: may go out */
+    struct buf writing;
+    size_t written; /* of `writing` */
+    struct timer retry;
+    uint64_t delay_ms;
+    uint64_t check_due_ms;
+    uint64_t rotate_due_ms;
     bool held;
-    int error; /* a negative errno of libuv; nothing is written any more */
+    bool failing;
+    bool lost;
+    bool reopening;
+    bool closing;
+    struct corpse corpse;
 
-    void (*on_hold)(struct output *output, bool hold); /* also from output_flush() */
-    void (*on_idle)(
-        struct output *output); /* from the loop: all that was collected is out, or it failed */
+    uint64_t bytes;    /* written */
+    uint64_t failures; /* reported */
+    uint64_t rotations;
 };
 
-/* Sets up @output; the owner fills in the two callbacks. */
-void output_init(struct output *output, uv_loop_t *uv, int fd);
+/* Sets up @output and begins to open its file. */
+void output_init(struct output *output, struct clock *clock, struct disk *disk,
+                 const struct output_settings *settings, const struct output_events *events);
 
-/* Sends what was collected, unless a write is in flight: then it goes out when that is done. */
+/* Other sizes for the same file. */
+void output_change(struct output *output, const struct output_settings *settings);
+
+/* Clears all that was collected (whole lines) for writing. */
 void output_flush(struct output *output);
+
+/* What was collected may not go out yet, but may be too much. */
+void output_wait(struct output *output);
 
 /* Whether nothing is collected or in flight. */
 bool output_idle(const struct output *output);
 
-void output_free(struct output *output);
+/* Whether there is room for a line that can't be held back. */
+bool output_has_room(const struct output *output);
+
+/* Bytes that are not out. */
+size_t output_unwritten(const struct output *output);
+
+/* Closes the file and opens what its path names now. Descriptors stay. */
+void output_reopen(struct output *output);
+
+/* Drops what is not written, and ends: on_closed() comes from the loop once nothing is in flight;
+ * until then nothing else is called. */
+void output_close(struct output *output);
+
+/* "stdout", or the path. */
+const char *output_name(const struct output *output);
 
 #endif

@@ -291,6 +291,10 @@ class Manners(Case):
                          [('ADDED', 'widget-1'), ('ADDED', 'widget-2'), ('ADDED', 'widget-3'),
                           ('MODIFIED', 'widget-1')])
         self.assertEqual([l['rv'] for l in lines[3:]], [str(1000 + i) for i in range(16)])
+        self.assertEqual([l['seq'] for l in lines], list(range(1, 3 + 16 + 1)))
+        self.assertEqual({(l['log'], l['watch'], l['resource']) for l in lines},
+                         {(lines[0]['log'], 'widgets.example.com/v1', 'widgets')})
+        self.assertTrue(all(l['msg'].startswith('Widget default/widget-') for l in lines))
         self.assertIn('/apis/example.com/v1/namespaces/default/widgets?', server.requests[0])
         daemon.signal()
         self.assertEqual(daemon.status(), 0, daemon.said())

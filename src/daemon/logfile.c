@@ -1,0 +1,277 @@
+#include "daemon/logfile.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+
+static void begin(struct logfile *f, enum logfile_step step);
+
+void logfile_init(struct logfile *file, struct disk *disk, const char *path, int fd,
+                  void (*done)(struct logfile *file, int64_t result))
+{
+    file->disk = disk;
+    file->path = path;
+    file->fd = path ? -1 : fd;
+    file->mend_fd = -1;
+    file->size = 0;
+    file->error = 0;
+    file->step = LOGFILE_IDLE;
+    file->file = (struct disk_file){0};
+    file->done = done;
+}
+
+bool logfile_is_open(const struct logfile *file)
+{
+    return file->fd >= 0;
+}
+
+bool logfile_is_busy(const struct logfile *file)
+{
+    return file->step != LOGFILE_IDLE;
+}
+
+static void finish(struct logfile *f, int64_t result)
+{
+    f->step = LOGFILE_IDLE;
+    f->done(f, result);
+}
+
+/* ---- opening ---- */
+
+/* Opening failed half-way: what is open is closed, then it is told. */
+static void give_up(struct logfile *f, int error)
+{
+    f->error = f->error ? f->error : error;
+    if (f->mend_fd >= 0)
+        begin(f, LOGFILE_MEND_CLOSE);
+    else if (f->fd >= 0)
+        begin(f, LOGFILE_CLOSE);
+    else
+        finish(f, f->error);
+}
+
+/* Opened without waiting for a fifo's reader; written to with waiting, on the pool. */
+static void let_it_block(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+static void after_look(struct logfile *f)
+{
+    f->file = f->op.file;
+    f->size = f->file.regular ? f->file.size : 0;
+    f->torn = f->size;
+    if (!f->file.regular)
+        let_it_block(f->fd);
+    if (f->size)
+        begin(f, LOGFILE_MEND_OPEN);
+    else
+        finish(f, 0);
+}
+
+static size_t piece_of(uint64_t len)
+{
+    return len < LOGFILE_PIECE ? (size_t)len : LOGFILE_PIECE;
+}
+
+/* Looks for the last newline, piece by piece from the end. */
+static void after_mend_read(struct logfile *f, int64_t n)
+{
+    const char *newline = memrchr(f->piece, '\n', (size_t)n);
+    uint64_t start = f->torn - piece_of(f->torn);
+    f->torn = newline ? start + (uint64_t)(newline - f->piece) + 1 : start;
+    if (!newline && f->torn && f->size - f->torn < LOGFILE_TORN_MAX)
+        begin(f, LOGFILE_MEND_READ);
+    else if (f->torn == f->size)
+        begin(f, LOGFILE_MEND_CLOSE);
+    else {
+        f->blanked = f->torn;
+        memset(f->piece, ' ', sizeof(f->piece));
+        begin(f, LOGFILE_MEND_BLANK);
+    }
+}
+
+static void after_mend_blank(struct logfile *f, int64_t n)
+{
+    f->blanked += (uint64_t)n;
+    begin(f, f->blanked < f->size ? LOGFILE_MEND_BLANK : LOGFILE_MEND_END);
+}
+
+static void after_mend_close(struct logfile *f)
+{
+    f->mend_fd = -1;
+    if (f->error)
+        give_up(f, f->error);
+    else
+        finish(f, 0);
+}
+
+static void after_close(struct logfile *f)
+{
+    f->fd = -1;
+    finish(f, f->error);
+}
+
+/* ---- rotating ---- */
+
+static char *numbered(const struct logfile *f, unsigned number)
+{
+    return number ? xasprintf("%s.%u", f->path, number) : xstrdup(f->path);
+}
+
+static void rename_next(struct logfile *f)
+{
+    char *from = numbered(f, f->rotate_to - 1), *to = numbered(f, f->rotate_to);
+    f->disk->ops->rename(f->disk, &f->op, from, to);
+    free(from);
+    free(to);
+}
+
+/* That an old one is not there is no failure. */
+static void after_rename(struct logfile *f, int64_t result)
+{
+    if (result < 0 && result != UV_ENOENT)
+        f->rotate_error = (int)result;
+    else if (--f->rotate_to) {
+        begin(f, LOGFILE_ROTATE_RENAME);
+        return;
+    }
+    begin(f, LOGFILE_OPEN);
+}
+
+/* ---- steps ---- */
+
+static void on_step(struct disk_op *op, int64_t result)
+{
+    struct logfile *f = container_of(op, struct logfile, op);
+    enum logfile_step step = f->step;
+    bool opening = step >= LOGFILE_OPEN && step <= LOGFILE_MEND_END;
+    if (result < 0 && opening) {
+        give_up(f, (int)result);
+        return;
+    }
+    switch (step) {
+    case LOGFILE_IDLE: break;
+    case LOGFILE_OPEN:
+        f->fd = (int)result;
+        begin(f, LOGFILE_LOOK);
+        break;
+    case LOGFILE_LOOK: after_look(f); break;
+    case LOGFILE_MEND_OPEN:
+        f->mend_fd = (int)result;
+        begin(f, LOGFILE_MEND_READ);
+        break;
+    case LOGFILE_MEND_READ: after_mend_read(f, result); break;
+    case LOGFILE_MEND_BLANK: after_mend_blank(f, result); break;
+    case LOGFILE_MEND_END:
+        f->size++;
+        begin(f, LOGFILE_MEND_CLOSE);
+        break;
+    case LOGFILE_MEND_CLOSE: after_mend_close(f); break;
+    case LOGFILE_WRITE:
+        f->size += result > 0 ? (uint64_t)result : 0;
+        finish(f, result);
+        break;
+    case LOGFILE_CHECK:
+        finish(f,
+               result >= 0 && op->file.device == f->file.device && op->file.inode == f->file.inode);
+        break;
+    case LOGFILE_ROTATE_CLOSE:
+        f->fd = -1;
+        begin(f, LOGFILE_ROTATE_RENAME);
+        break;
+    case LOGFILE_ROTATE_RENAME: after_rename(f, result); break;
+    case LOGFILE_CLOSE: after_close(f); break;
+    }
+}
+
+static void begin_mending(struct logfile *f)
+{
+    const struct disk_ops *ops = f->disk->ops;
+    size_t n = piece_of(f->torn);
+    switch ((int)f->step) {
+    case LOGFILE_MEND_OPEN: /* not O_APPEND: Linux would write at the end, whatever the place */
+        ops->open(f->disk, &f->op, f->path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
+        break;
+    case LOGFILE_MEND_READ:
+        ops->read(f->disk, &f->op, f->mend_fd, f->piece, n, (int64_t)(f->torn - n));
+        break;
+    case LOGFILE_MEND_BLANK:
+        ops->write(f->disk, &f->op, f->mend_fd, f->piece, piece_of(f->size - f->blanked),
+                   (int64_t)f->blanked);
+        break;
+    case LOGFILE_MEND_END:
+        ops->write(f->disk, &f->op, f->mend_fd, "\n", 1, (int64_t)f->size);
+        break;
+    default: ops->close(f->disk, &f->op, f->mend_fd);
+    }
+}
+
+static void begin(struct logfile *f, enum logfile_step step)
+{
+    const struct disk_ops *ops = f->disk->ops;
+    f->step = step;
+    f->op.done = on_step;
+    switch (step) {
+    case LOGFILE_OPEN:
+        f->error = 0;
+        ops->open(f->disk, &f->op, f->path,
+                  O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
+        break;
+    case LOGFILE_LOOK: ops->look_at(f->disk, &f->op, f->fd); break;
+    case LOGFILE_MEND_OPEN:
+    case LOGFILE_MEND_READ:
+    case LOGFILE_MEND_BLANK:
+    case LOGFILE_MEND_END:
+    case LOGFILE_MEND_CLOSE: begin_mending(f); break;
+    case LOGFILE_CHECK: ops->look(f->disk, &f->op, f->path); break;
+    case LOGFILE_ROTATE_CLOSE:
+    case LOGFILE_CLOSE: ops->close(f->disk, &f->op, f->fd); break;
+    case LOGFILE_ROTATE_RENAME: rename_next(f); break;
+    case LOGFILE_WRITE: /* begun by logfile_write() */
+    case LOGFILE_IDLE: break;
+    }
+}
+
+/* ---- operations ---- */
+
+void logfile_open(struct logfile *file)
+{
+    assert(!logfile_is_busy(file) && !logfile_is_open(file));
+    begin(file, LOGFILE_OPEN);
+}
+
+void logfile_write(struct logfile *file, const char *bytes, size_t len)
+{
+    assert(!logfile_is_busy(file) && logfile_is_open(file));
+    begin(file, LOGFILE_WRITE);
+    file->disk->ops->write(file->disk, &file->op, file->fd, bytes, len, -1);
+}
+
+void logfile_check(struct logfile *file)
+{
+    assert(!logfile_is_busy(file) && logfile_is_open(file));
+    begin(file, LOGFILE_CHECK);
+}
+
+void logfile_rotate(struct logfile *file, unsigned keep)
+{
+    assert(!logfile_is_busy(file) && logfile_is_open(file) && keep);
+    file->rotate_to = keep;
+    file->rotate_error = 0;
+    begin(file, LOGFILE_ROTATE_CLOSE);
+}
+
+void logfile_close(struct logfile *file)
+{
+    assert(!logfile_is_busy(file) && logfile_is_open(file));
+    file->error = 0;
+    begin(file, LOGFILE_CLOSE);
+}

@@ -1,0 +1,90 @@
+/*
+ * logfile.h - a file that only grows: opened at its end, mended if its last line was torn, checked
+ * for still being the one that its path names, and rotated.
+ *
+ *     logfile_open -> logfile_write ... -> logfile_rotate -> logfile_write ... -> logfile_close
+ *
+ * One operation at a time. Each ends in done(), called from the loop or, by a disk without one,
+ * before the function returns.
+ *
+ * A torn line, which a crash in the middle of a write leaves, is overwritten with blanks where it
+ * is and ended by a newline. It is never cut off: `tail -F` would take the smaller file for a new
+ * one and show all of it again.
+ */
+#ifndef DAEMON_LOGFILE_H
+#define DAEMON_LOGFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/disk.h"
+
+enum {
+    LOGFILE_PIECE = 4096,                /* bytes looked at and blanked at a time */
+    LOGFILE_TORN_MAX = 64 * 1024 * 1024, /* LIMIT: bytes of a torn line; of a longer one only the
+                                            end is blanked */
+};
+
+enum logfile_step {
+    LOGFILE_IDLE,
+    LOGFILE_OPEN,
+    LOGFILE_LOOK,
+    LOGFILE_MEND_OPEN,
+    LOGFILE_MEND_READ,
+    LOGFILE_MEND_BLANK,
+    LOGFILE_MEND_END,
+    LOGFILE_MEND_CLOSE,
+    LOGFILE_WRITE,
+    LOGFILE_CHECK,
+    LOGFILE_ROTATE_CLOSE,
+    LOGFILE_ROTATE_RENAME,
+    LOGFILE_CLOSE,
+};
+
+struct logfile {
+    struct disk *disk;
+    struct disk_op op;
+    const char *path; /* lent; NULL: somebody else's descriptor, which is never closed */
+    int fd;           /* -1: not open */
+    uint64_t size;
+    struct disk_file file; /* which one it is */
+    enum logfile_step step;
+    int error; /* of opening, kept while what was opened is closed again */
+
+    int mend_fd;   /* -1: none */
+    uint64_t torn; /* where the torn line begins, as far as is known */
+    uint64_t blanked;
+    unsigned rotate_to; /* the number that the next file to rename gets */
+    int rotate_error;
+    char piece[LOGFILE_PIECE];
+
+    /* 0 or more, or a negative error of libuv. May begin the next operation. */
+    void (*done)(struct logfile *file, int64_t result);
+};
+
+/* For @path (lent), or for @fd if that is NULL: then it is open already. */
+void logfile_init(struct logfile *file, struct disk *disk, const char *path, int fd,
+                  void (*done)(struct logfile *file, int64_t result));
+
+bool logfile_is_open(const struct logfile *file);
+bool logfile_is_busy(const struct logfile *file);
+
+/* Opens the file at its end, and makes it if it is not there; its directory must be. */
+void logfile_open(struct logfile *file);
+
+/* done() gets how many bytes were written, maybe fewer than @len. */
+void logfile_write(struct logfile *file, const char *bytes, size_t len);
+
+/* Whether the path still names this file: done() gets 1 if so, 0 if it was moved or removed. */
+void logfile_check(struct logfile *file);
+
+/*
+ * path -> path.1 -> ... -> path.@keep, and a new file is opened. done() is that of opening. If a
+ * file could not be renamed, `rotate_error` says why, and the old one goes on.
+ */
+void logfile_rotate(struct logfile *file, unsigned keep);
+
+void logfile_close(struct logfile *file);
+
+#endif

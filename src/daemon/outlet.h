@@ -1,0 +1,39 @@
+/*
+ * outlet.h - an output of the journal with what it wants: between journal.c, which makes lines, and
+ * journal_outputs.c, which has the outputs.
+ */
+#ifndef DAEMON_OUTLET_H
+#define DAEMON_OUTLET_H
+
+#include "base/base.h"
+#include "daemon/journal.h"
+
+struct outlet {
+    struct output output;
+    struct journal *journal;
+    struct list node;
+    struct filter *filter;
+    enum journal_form form;
+    struct record_options record;
+    struct short_options short_format;
+    unsigned notes;   /* of 1 << NOTE_START ... */
+    uint64_t dropped; /* notes that found no room */
+    uint64_t unsaid;  /* of these, not told by a GAP yet */
+};
+
+static inline struct outlet *outlet_after(const struct outlet *o)
+{
+    return container_of(o->node.next, struct outlet, node);
+}
+
+#define for_each_outlet(o, journal)                                                     \
+    for (struct outlet *o = container_of((journal)->outputs.next, struct outlet, node); \
+         &o->node != &(journal)->outputs; o = outlet_after(o))
+
+/* An output became full, or is not any more: tells the watches. */
+void journal_weigh(struct journal *journal);
+
+/* An output has nothing to do any more: perhaps none has. */
+void journal_check_drained(struct journal *journal);
+
+#endif

@@ -1,0 +1,255 @@
+/*
+ * test_logfile.c - a file that only grows: torn ends mended, moves noticed, rotation.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "daemon/logfile.h"
+#include "fake_disk.h"
+#include "folder.h"
+
+struct world {
+    struct sim sim;
+    struct fake_disk disk;
+    struct folder folder;
+    char *path;
+    struct logfile file;
+    int64_t result; /* of the last operation */
+};
+
+static void on_done(struct logfile *file, int64_t result)
+{
+    container_of(file, struct world, file)->result = result;
+}
+
+static int set_up(void **state)
+{
+    struct world *w = calloc(1, sizeof(*w));
+    sim_init(&w->sim);
+    fake_disk_init(&w->disk, &w->sim);
+    folder_make(&w->folder);
+    w->path = folder_file(&w->folder, "log");
+    logfile_init(&w->file, &w->disk.disk, w->path, -1, on_done);
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *w = *state;
+    assert_false(logfile_is_busy(&w->file));
+    if (logfile_is_open(&w->file))
+        logfile_close(&w->file);
+    sim_run(&w->sim);
+    fake_disk_done(&w->disk);
+    sim_done(&w->sim);
+    folder_remove(&w->folder);
+    free(w->path);
+    free(w);
+    return 0;
+}
+
+static int64_t finish(struct world *w)
+{
+    assert_true(logfile_is_busy(&w->file));
+    sim_run(&w->sim);
+    assert_false(logfile_is_busy(&w->file));
+    return w->result;
+}
+
+static int64_t open_file(struct world *w)
+{
+    logfile_open(&w->file);
+    return finish(w);
+}
+
+static void write_text(struct world *w, const char *text)
+{
+    logfile_write(&w->file, text, strlen(text));
+    assert_int_equal(finish(w), strlen(text));
+}
+
+static void close_file(struct world *w)
+{
+    logfile_close(&w->file);
+    assert_int_equal(finish(w), 0);
+}
+
+static void it_appends_to_what_is_there(void **state)
+{
+    struct world *w = *state;
+    struct stat st;
+    assert_int_equal(open_file(w), 0);
+    write_text(w, "one\n");
+    close_file(w);
+    assert_int_equal(open_file(w), 0);
+    assert_int_equal(w->file.size, 4);
+    write_text(w, "two\n");
+    assert_file(&w->folder, "log", "one\ntwo\n");
+    assert_int_equal(stat(w->path, &st), 0);
+    assert_int_equal(st.st_mode & 0137u, 0);
+}
+
+/* A torn line of every length around the pieces in which it is looked for. */
+static void torn_lines_are_blanked_in_place(void **state)
+{
+    static const size_t lengths[] = {1,    2,    100,  4091, 4092, 4093, 4095,
+                                     4096, 4097, 8187, 8188, 8189, 20000};
+    struct world *w = *state;
+    for (size_t i = 0; i < 2 * ARRAY_LEN(lengths); i++) {
+        size_t len = lengths[i / 2];
+        struct buf before = {0}, after = {0};
+        const char *first = i % 2 ? "one\n" : ""; /* the file may be all torn */
+        buf_puts(&before, first);
+        buf_puts(&after, first);
+        memset(buf_room(&before, len), '{', len);
+        memset(buf_room(&after, len), ' ', len);
+        before.len += len;
+        after.len += len;
+        buf_puts(&after, "\ntwo\n");
+        buf_putc(&before, '\0');
+        buf_putc(&after, '\0');
+        folder_write(&w->folder, "log", before.bytes);
+        assert_int_equal(open_file(w), 0);
+        write_text(w, "two\n");
+        assert_int_equal(w->file.size, after.len - 1);
+        assert_file(&w->folder, "log", after.bytes);
+        close_file(w);
+        buf_free(&before);
+        buf_free(&after);
+    }
+}
+
+static void a_whole_last_line_stays(void **state)
+{
+    struct world *w = *state;
+    folder_write(&w->folder, "log", "one\n");
+    assert_int_equal(open_file(w), 0);
+    assert_file(&w->folder, "log", "one\n");
+}
+
+/* Whatever fails while it is opened, nothing stays open, and the next attempt works. */
+static void opening_fails_at_each_step(void **state)
+{
+    static const enum fake_call calls[] = {FAKE_OPEN, FAKE_LOOK, FAKE_READ, FAKE_WRITE};
+    struct world *w = *state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        folder_write(&w->folder, "log", "one\ntorn");
+        w->disk.fail[calls[i]] = UV_EIO;
+        assert_int_equal(open_file(w), UV_EIO);
+        assert_false(logfile_is_open(&w->file));
+        w->disk.fail[calls[i]] = 0;
+        assert_int_equal(open_file(w), 0);
+        assert_file(&w->folder, "log", "one\n    \n");
+        close_file(w);
+    }
+}
+
+static void a_missing_directory_is_not_made(void **state)
+{
+    struct world *w = *state;
+    char *deep = folder_file(&w->folder, "no/log");
+    logfile_init(&w->file, &w->disk.disk, deep, -1, on_done);
+    assert_int_equal(open_file(w), UV_ENOENT);
+    free(deep);
+}
+
+static void moves_are_noticed(void **state)
+{
+    struct world *w = *state;
+    char *moved = folder_file(&w->folder, "moved");
+    assert_int_equal(open_file(w), 0);
+    logfile_check(&w->file);
+    assert_int_equal(finish(w), 1);
+    rename(w->path, moved);
+    logfile_check(&w->file);
+    assert_int_equal(finish(w), 0);
+    folder_write(&w->folder, "log", "another");
+    logfile_check(&w->file);
+    assert_int_equal(finish(w), 0);
+    free(moved);
+}
+
+static void rotation_keeps_so_many(void **state)
+{
+    struct world *w = *state;
+    char text[16];
+    assert_int_equal(open_file(w), 0);
+    for (int i = 1; i <= 4; i++) {
+        snprintf(text, sizeof(text), "%d\n", i);
+        write_text(w, text);
+        logfile_rotate(&w->file, 2);
+        assert_int_equal(finish(w), 0);
+        assert_int_equal(w->file.size, 0);
+    }
+    assert_file(&w->folder, "log", "");
+    assert_file(&w->folder, "log.1", "4\n");
+    assert_file(&w->folder, "log.2", "3\n");
+    assert_file(&w->folder, "log.3", "(none)");
+}
+
+static void a_rotation_that_fails_goes_on_with_the_old_file(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(open_file(w), 0);
+    write_text(w, "1\n");
+    w->disk.fail[FAKE_RENAME] = UV_EACCES;
+    logfile_rotate(&w->file, 1);
+    assert_int_equal(finish(w), 0);
+    assert_int_equal(w->file.rotate_error, UV_EACCES);
+    write_text(w, "2\n");
+    assert_file(&w->folder, "log", "1\n2\n");
+}
+
+static void a_descriptor_is_open_and_stays_so(void **state)
+{
+    struct world *w = *state;
+    int ends[2];
+    char text[8] = {0};
+    assert_int_equal(pipe(ends), 0);
+    logfile_init(&w->file, &w->disk.disk, NULL, ends[1], on_done);
+    assert_true(logfile_is_open(&w->file));
+    write_text(w, "one\n");
+    assert_int_equal(read(ends[0], text, sizeof(text)), 4);
+    assert_string_equal(text, "one\n");
+    w->file.fd = -1;
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void a_fifo_without_a_reader_is_not_waited_for(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(mkfifo(w->path, 0600), 0);
+    assert_int_equal(open_file(w), UV_ENXIO);
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(it_appends_to_what_is_there),
+        IN_WORLD(torn_lines_are_blanked_in_place),
+        IN_WORLD(a_whole_last_line_stays),
+        IN_WORLD(opening_fails_at_each_step),
+        IN_WORLD(a_missing_directory_is_not_made),
+        IN_WORLD(moves_are_noticed),
+        IN_WORLD(rotation_keeps_so_many),
+        IN_WORLD(a_rotation_that_fails_goes_on_with_the_old_file),
+        IN_WORLD(a_descriptor_is_open_and_stays_so),
+        IN_WORLD(a_fifo_without_a_reader_is_not_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
