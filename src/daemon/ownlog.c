@@ -5,17 +5,7 @@
 
 #include "base/json_string.h"
 #include "base/timestamp.h"
-
-static const char *level_name(enum inf_log_level level)
-{
-    switch (level) {
-    case INF_LOG_DEBUG: return "debug";
-    case INF_LOG_INFO: return "info";
-    case INF_LOG_WARN: return "warn";
-    case INF_LOG_ERROR: return "error";
-    }
-    return "?";
-}
+#include "daemon/note.h"
 
 static int64_t now_us(void)
 {
@@ -32,7 +22,7 @@ void ownlog_put(struct buf *out, enum conf_log_format format, int64_t at_us,
     timestamp_format(at_us, time);
     buf_printf(out,
                json ? "{\"time\":\"%s\",\"level\":\"%s\",\"msg\":" : "time=%s level=%s msg=", time,
-               level_name(level));
+               note_level_name(level));
     json_put_string(out, str_of(line));
     buf_puts(out, json ? "}\n" : "\n");
 }
