@@ -90,6 +90,10 @@ INF_API bool inf_client_same(const struct inf_client *a, const struct inf_client
 /** The server's address, for messages: "https://10.0.0.1:6443". Lives as long as the client. */
 INF_API const char *inf_client_server(const struct inf_client *client);
 
+/** How long the client held the loop in one turn, at the longest, in the last minute: microseconds.
+ * Beyond a few thousand others on the loop notice. */
+INF_API uint64_t inf_client_worst_tick_us(struct inf_client *client);
+
 /** The namespace of the kubeconfig's context; "default" if it names none. Lives as long as the
  * client. */
 INF_API const char *inf_client_namespace(const struct inf_client *client);

@@ -53,12 +53,18 @@ void buf_putc(struct buf *b, char c)
 
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
-    va_list args, again;
-    int n;
+    va_list args;
     va_start(args, fmt);
+    buf_vprintf(b, fmt, args);
+    va_end(args);
+}
+
+void buf_vprintf(struct buf *b, const char *fmt, va_list args)
+{
+    va_list again;
+    int n;
     va_copy(again, args);
     n = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
     if (n > 0) {
         vsnprintf(buf_room(b, (size_t)n + 1), (size_t)n + 1, fmt, again);
         b->len += (size_t)n;

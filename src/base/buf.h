@@ -10,6 +10,7 @@
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct buf {
@@ -29,6 +30,8 @@ void buf_puts(struct buf *b, const char *text);
 void buf_put(struct buf *b, const char *bytes, size_t len);
 void buf_putc(struct buf *b, char c);
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *fmt, ...);
+__attribute__((format(printf, 2, 0))) void buf_vprintf(struct buf *b, const char *fmt,
+                                                       va_list args);
 
 /* Room for @len more bytes; the caller writes at the returned place and adds to b->len. */
 char *buf_room(struct buf *b, size_t len);

@@ -107,7 +107,6 @@ struct conf_watch {
     bool reveal;
     unsigned ignore; /* of enum conf_ignore */
     struct conf_indexes indexes;
-    uint64_t resync_ms; /* 0: never */
     bool coalesce;
 };
 

@@ -34,7 +34,7 @@ enum {
 #define AT(member) offsetof(struct conf_socket, member)
 static const struct conf_option socket_options[] = {
     {"path", CONF_FILE, AT(path), "(off)",
-     .help = "answer reads of the copy on a Unix socket at this path",
+     .help = "serve /livez, /readyz and /metrics on a Unix socket at this path",
      .example = "/run/informerd/informerd.sock"},
     {"mode", CONF_MODE, AT(mode), "0660", .help = "the permissions of the socket, in octal"},
     {"group", CONF_TEXT, AT(group), "(the daemon's own)", .help = "the group that owns the socket",
@@ -110,12 +110,11 @@ static const struct conf_option watch_options[] = {
      .help = "changes not to tell; heartbeats are renewals of Leases and of Nodes' conditions",
      .words = noises},
     {"indexes", CONF_INDEXES, AT(indexes), "{}",
-     .help = "names for field paths by whose values objects can be found", .max = 16},
-    {"resync", CONF_DURATION, AT(resync_ms), "0s",
-     .help = "replay the cache to handlers this often, never to event logs; 0s is never",
-     .max = 24 * HOUR},
+     .help = "names for field paths by whose values objects are found; a state dump counts them",
+     .max = 16},
     {"coalesce", CONF_BOOL, AT(coalesce), "false",
      .help = "of changes that come faster than they are told, tell each object's newest state only"},
+    {"resync", CONF_LATER, 0, NULL, .help = "replay the copy to handlers this often"},
     {"optional", CONF_LATER, 0, NULL, .help = "watch the resource when the server gets to know it"},
 };
 static const struct conf_table watch_table = TABLE(conf_watch, watch_options);
@@ -169,7 +168,7 @@ static const struct conf_table event_log_table = TABLE(conf_event_log, event_log
 static const struct conf_option options[] = {
     {"state_dir", CONF_FILE, AT(state_dir), "/var/lib/informerd",
      .help = "the directory for what must survive a restart"},
-    {"socket", CONF_TABLE, AT(socket), NULL, .help = "the local API", .table = &socket_table},
+    {"socket", CONF_TABLE, AT(socket), NULL, .help = "health and metrics, for this host alone", .table = &socket_table},
     {"http", CONF_TABLE, AT(http), NULL,
      .help = "health and metrics, over TCP", .table = &http_table},
     {"log", CONF_TABLE, AT(log), NULL,

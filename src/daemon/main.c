@@ -1,8 +1,9 @@
 #include <malloc.h>
 
+#include "daemon/adhoc.h"
 #include "daemon/check.h"
+#include "daemon/daemon.h"
 #include "daemon/options.h"
-#include "daemon/watch.h"
 
 /*
  * glibc keeps small freed pieces aside and puts them together all at once when a large one is freed:
@@ -17,10 +18,22 @@ static void keep_malloc_even(void)
 int main(int argc, char **argv)
 {
     struct options options;
+    struct conf conf;
     int rc;
     keep_malloc_even();
     rc = options_parse(argc, argv, &options);
-    if (rc || options.command == COMMAND_DONE)
+    if (rc)
         return rc;
-    return options.command == COMMAND_WATCH ? watch_run(&options) : check_run(&options);
+    switch (options.command) {
+    case COMMAND_RUN:
+        rc = check_load(options.conf, &conf);
+        return rc ? rc : daemon_run(&conf, &(struct daemon_options){.conf_path = options.conf});
+    case COMMAND_WATCH:
+        rc = adhoc_conf(&options, &conf);
+        return rc ? rc : daemon_run(&conf, &(struct daemon_options){.ad_hoc = true});
+    case COMMAND_CHECK:
+    case COMMAND_PRINT: return check_run(&options);
+    case COMMAND_DONE: break;
+    }
+    return 0;
 }

@@ -5,56 +5,64 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "informer/informer.h"
+
+#include "base/base.h"
 
 #define CONF_DEFAULT "/etc/informerd/informerd.conf"
 
 static const char help[] =
-    "Usage: informerd watch RESOURCE [options]\n"
-    "       informerd --check-config [-c FILE]\n"
-    "       informerd --print-config [-c FILE]\n"
+    "Usage: informerd [-c FILE]\n"
+    "       informerd watch RESOURCE[,RESOURCE] [options]\n"
     "\n"
-    "watch prints one JSON line for each object that is there, and then for each change, for ever: what\n"
-    "ends other watches (a restarted server, an expired version) only makes it catch up.\n"
+    "Keeps a live copy of objects of Kubernetes clusters and writes down every change. It never gives\n"
+    "up: what ends other watches (a restarted server, an expired version) only makes it catch up.\n"
     "\n"
-    "RESOURCE is a plural name of the core group (pods, configmaps), or name.group/version\n"
-    "(deployments.apps/v1, widgets.example.com/v1).\n"
-    "\n"
-    "  -n, --namespace NS   only this namespace; default: the one of the kubeconfig's context\n"
-    "  -A, --all-namespaces all namespaces\n"
-    "      --kubeconfig F   default: the files of $KUBECONFIG, then ~/.kube/config\n"
-    "      --context NAME   default: the kubeconfig's current context\n"
-    "  -o, --output FORMAT  jsonl: one JSON object a line (the only one so far)\n"
-    "  -v, --verbose        tell every step on stderr\n"
-    "\n"
-    "The conf file, with the files conf.d/*.conf beside it: see informerd.conf(5).\n"
+    "As a service: what to watch and where to write it is in the conf file, with the files\n"
+    "conf.d/*.conf beside it. See informerd.conf(5) and the sample, which has every option.\n"
     "\n"
     "  -c, --config FILE    default: " CONF_DEFAULT "\n"
     "      --check-config   tell all that is wrong with it, or that it is good\n"
     "      --print-config   print every value in effect, and where it comes from\n"
     "\n"
+    "Without a conf file: watch prints what is there, and then each change, to stdout. RESOURCE is\n"
+    "a plural name of the core group (pods, configmaps), or name.group/version\n"
+    "(deployments.apps/v1, widgets.example.com/v1).\n"
+    "\n"
+    "  -n, --namespace NS   only this namespace; default: the one of the kubeconfig's context\n"
+    "  -A, --all-namespaces all namespaces\n"
+    "  -l, --selector SEL   only objects with such labels: 'app in (web, api),!canary'\n"
+    "      --field-selector SEL  only objects with such fields: spec.nodeName=node-1\n"
+    "      --kubeconfig F   default: the files of $KUBECONFIG, then ~/.kube/config\n"
+    "      --context NAME   default: the kubeconfig's current context\n"
+    "  -o, --output FORMAT  short: a line to read for each change, the default on a terminal;\n"
+    "                       jsonl: one JSON object a line, the default elsewhere;\n"
+    "                       full: the same with the whole object in it\n"
+    "  -v, --verbose        tell every step on stderr\n"
+    "\n"
     "  -h, --help           this text\n"
     "  -V, --version\n"
     "\n"
-    "Each line of watch has: time (received, UTC), type (ADDED MODIFIED DELETED), origin (initial: was\n"
-    "there at the start; live; relist: found by comparing after an interruption), kind,\n"
-    "namespace, name, uid, rv (resource version), and on DELETED final: whether the last state\n"
-    "is known. A RELIST line comes before what was found so; a GAP line says what is missing.\n"
-    "\n"
-    "It ends at SIGINT or SIGTERM with 0. Other exit codes: 64 wrong usage, 74 output failed,\n"
-    "78 conf file or kubeconfig can't be used.\n";
+    "Signals: HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things\n"
+    "are, INT and TERM end it with 0 after what is left was written; a second one ends at once.\n"
+    "Exit codes: 64 wrong usage, 74 a file, an address or the output failed, 78 conf file or\n"
+    "kubeconfig can't be used.\n";
 
 enum {
     OPT_KUBECONFIG = 256,
     OPT_CONTEXT,
     OPT_CHECK,
     OPT_PRINT,
+    OPT_FIELDS,
 };
 
 static const struct option long_options[] = {
     {"namespace", required_argument, NULL, 'n'},
     {"all-namespaces", no_argument, NULL, 'A'},
+    {"selector", required_argument, NULL, 'l'},
+    {"field-selector", required_argument, NULL, OPT_FIELDS},
     {"kubeconfig", required_argument, NULL, OPT_KUBECONFIG},
     {"context", required_argument, NULL, OPT_CONTEXT},
     {"config", required_argument, NULL, 'c'},
@@ -95,6 +103,18 @@ static int bad_option(int option, char **argv)
     return usage("unknown option ", is_long ? word : letter);
 }
 
+static int take_format(const char *value, struct options *ret)
+{
+    static const char *const names[] = {
+        [FORMAT_SHORT] = "short", [FORMAT_JSONL] = "jsonl", [FORMAT_FULL] = "full"};
+    for (size_t i = FORMAT_SHORT; i < ARRAY_LEN(names); i++)
+        if (strcmp(value, names[i]) == 0) {
+            ret->format = (enum format)i;
+            return 0;
+        }
+    return usage("output is 'short', 'jsonl' or 'full', not ", value);
+}
+
 /* One option. Returns 0 or an exit code. */
 static int take(int option, char **argv, const char *value, struct options *ret)
 {
@@ -107,35 +127,53 @@ static int take(int option, char **argv, const char *value, struct options *ret)
     case OPT_CHECK: ret->command = COMMAND_CHECK; return 0;
     case OPT_PRINT: ret->command = COMMAND_PRINT; return 0;
     case 'v': ret->verbose = true; return 0;
-    case 'o': return strcmp(value, "jsonl") == 0 ? 0 : usage("output is 'jsonl', not ", value);
+    case 'l': ret->label_selector = value; return 0;
+    case OPT_FIELDS: ret->field_selector = value; return 0;
+    case 'o': return take_format(value, ret);
     case 'h': return say(help, ret);
     case 'V': printf("informerd %s\n", inf_version()); return say("", ret);
     default: return bad_option(option, argv);
     }
 }
 
-/* What is asked about the conf file is said by options alone. */
+static bool has_watch_options(const struct options *o)
+{
+    return o->ns || o->all_namespaces || o->label_selector || o->field_selector || o->kubeconfig ||
+           o->context || o->format || o->verbose;
+}
+
+/* What goes by the conf file is said by options alone. */
 static int take_conf(int argc, char **argv, struct options *ret)
 {
     if (argc > 0)
-        return usage("the conf file is named with -c, so what is ", argv[0]);
+        return usage(ret->command == COMMAND_RUN ? "unknown command "
+                                                 : "the conf file is named with -c, so what is ",
+                     argv[0]);
+    if (has_watch_options(ret))
+        return usage("such options are for 'informerd watch'; with a conf file it says all that",
+                     "");
+    if (!ret->conf && access(CONF_DEFAULT, F_OK) < 0 && errno == ENOENT)
+        return usage("there is no conf file " CONF_DEFAULT "; name one with -c, or watch without "
+                     "one, as in 'informerd watch pods'",
+                     "");
     if (!ret->conf)
         ret->conf = CONF_DEFAULT;
     return 0;
 }
 
-static int take_words(int argc, char **argv, struct options *ret)
+static int take_watch(int argc, char **argv, struct options *ret)
 {
+    ret->command = COMMAND_WATCH;
     if (ret->conf)
-        return usage("--config needs --check-config or --print-config beside it", "");
-    if (argc == 0)
-        return usage("no command", "");
-    if (strcmp(argv[0], "watch") != 0)
-        return usage("unknown command ", argv[0]);
-    if (argc == 1)
+        return usage("'informerd watch' has no conf file, so what is -c for", "");
+    if (ret->ns && ret->all_namespaces)
+        return usage("either --namespace or --all-namespaces", "");
+    if (ret->ns && !ret->ns[0])
+        return usage("--namespace needs a name", "");
+    if (argc == 1 || !argv[1][0])
         return usage("watch what? Name a resource, as in 'informerd watch pods'", "");
     if (argc > 2)
-        return usage("one resource at a time, so what is ", argv[2]);
+        return usage("several resources have commas between them, so what is ", argv[2]);
     ret->resource = argv[1];
     return 0;
 }
@@ -143,16 +181,16 @@ static int take_words(int argc, char **argv, struct options *ret)
 int options_parse(int argc, char **argv, struct options *ret)
 {
     int option, rc;
-    *ret = (struct options){.command = COMMAND_WATCH};
+    *ret = (struct options){.command = COMMAND_RUN};
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":n:Ac:o:vhV", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":n:Ac:l:o:vhV", long_options, NULL)) != -1) {
         rc = take(option, argv, optarg, ret);
         if (rc || ret->command == COMMAND_DONE)
             return rc;
     }
-    if (ret->ns && ret->all_namespaces)
-        return usage("either --namespace or --all-namespaces", "");
-    if (ret->command != COMMAND_WATCH)
-        return take_conf(argc - optind, argv + optind, ret);
-    return take_words(argc - optind, argv + optind, ret);
+    argc -= optind;
+    argv += optind;
+    if (ret->command == COMMAND_RUN && argc > 0 && strcmp(argv[0], "watch") == 0)
+        return take_watch(argc, argv, ret);
+    return take_conf(argc, argv, ret);
 }

@@ -7,20 +7,31 @@
 #include <stdbool.h>
 
 enum command {
-    COMMAND_WATCH,
+    COMMAND_RUN,   /* as the conf file says */
+    COMMAND_WATCH, /* as the command line says */
     COMMAND_CHECK, /* the conf file: is it good? */
     COMMAND_PRINT, /* the same, and what does it say? */
     COMMAND_DONE,  /* --help or --version: everything was said already */
 };
 
+enum format {
+    FORMAT_UNSAID, /* short on a terminal, JSON elsewhere */
+    FORMAT_SHORT,
+    FORMAT_JSONL,
+    FORMAT_FULL, /* JSON with the whole object */
+};
+
 struct options {
     enum command command;
-    const char *conf; /* the conf file */
-    const char *resource;
-    const char *ns; /* NULL: the kubeconfig's own, unless all_namespaces */
+    const char *conf;     /* the conf file */
+    const char *resource; /* one, or several with commas between them */
+    const char *ns;       /* NULL: the kubeconfig's own, unless all_namespaces */
     bool all_namespaces;
     const char *kubeconfig;
     const char *context;
+    const char *label_selector;
+    const char *field_selector;
+    enum format format;
     bool verbose;
 };
 

@@ -1,5 +1,6 @@
 #include "daemon/ownlog.h"
 
+#include <stdarg.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,13 +30,27 @@ void ownlog_put(struct buf *out, enum conf_log_format format, int64_t at_us,
 
 /* One write a line, so that lines of several processes don't mix. What can't be written can't be
  * reported either. */
-void ownlog_line(void *format, enum inf_log_level level, const char *line)
+void ownlog_line(void *ctx, enum inf_log_level level, const char *line)
 {
+    const struct ownlog *log = ctx;
     struct buf out = {0};
     ssize_t ignored;
-    ownlog_put(&out, format ? *(const enum conf_log_format *)format : CONF_LOGFMT, now_us(), level,
-               line);
+    if (level < log->level)
+        return;
+    ownlog_put(&out, log->format, now_us(), level, line);
     ignored = write(STDERR_FILENO, out.bytes, out.len);
     (void)ignored;
     buf_free(&out);
+}
+
+void ownlog_printf(struct ownlog *log, enum inf_log_level level, const char *fmt, ...)
+{
+    struct buf line = {0};
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&line, fmt, args);
+    va_end(args);
+    buf_putc(&line, '\0');
+    ownlog_line(log, level, line.bytes);
+    buf_free(&line);
 }

@@ -1,24 +1,28 @@
 /*
- * ownlog.h - the daemon's log about itself: lines on stderr, never mixed with events.
- *
- *     time=2026-11-16T00:58:11.204131Z level=info msg="synced: 3 objects at version 812"
- *     {"time":"2026-11-16T00:58:11.204131Z","level":"info","msg":"synced: ..."}
+ * ownlog.h - the daemon's log about itself: logfmt or JSON lines on stderr, never mixed with events.
  */
 #ifndef DAEMON_OWNLOG_H
 #define DAEMON_OWNLOG_H
-
-#include <stdint.h>
 
 #include "informer/informer.h"
 
 #include "base/buf.h"
 #include "daemon/conf.h"
 
-/* A log hook for inf_client_options; @format is a const enum conf_log_format *, NULL for logfmt. */
-void ownlog_line(void *format, enum inf_log_level level, const char *line);
+struct ownlog {
+    enum inf_log_level level; /* lines below it are not written */
+    enum conf_log_format format;
+};
 
-/* Adds the line, newline included, as it looks when written at @at_us. */
+/* Adds one line, as it would be written at that time. */
 void ownlog_put(struct buf *out, enum conf_log_format format, int64_t at_us,
                 enum inf_log_level level, const char *line);
+
+/* A log hook for inf_client_options; @ctx is the struct ownlog. */
+void ownlog_line(void *ctx, enum inf_log_level level, const char *line);
+
+__attribute__((format(printf, 3, 4))) void ownlog_printf(struct ownlog *log,
+                                                         enum inf_log_level level, const char *fmt,
+                                                         ...);
 
 #endif

@@ -174,6 +174,11 @@ const char *inf_client_namespace(const struct inf_client *client)
     return client->config.namespace;
 }
 
+uint64_t inf_client_worst_tick_us(struct inf_client *client)
+{
+    return loop_worst_tick_us(&client->loop);
+}
+
 static void client_on_closed(struct loop *loop)
 {
     client_free(container_of(loop, struct inf_client, loop));

@@ -127,7 +127,7 @@ class Words(Case):
         for option in ('--help', '-h'):
             result = self.run_it(option)
             self.assertEqual((result.returncode, result.stderr), (0, ''))
-            self.assertTrue(result.stdout.startswith('Usage: informerd watch RESOURCE [options]\n'))
+            self.assertTrue(result.stdout.startswith('Usage: informerd [-c FILE]\n'))
             self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
 
     def test_help_names_every_option_and_exit_code(self):
@@ -155,9 +155,11 @@ class Usage(Case):
 
     def test_wrong_words(self):
         for arguments, part in [
-                ([], 'no command'),
+                ([], 'informerd watch pods'),
                 (['wach'], 'wach'),
                 (['watch'], 'informerd watch pods'),
+                (['watch', ''], 'informerd watch pods'),
+                (['watch', 'pods', '-n', ''], '--namespace'),
                 (['watch', 'pods', 'nodes'], 'nodes'),
                 (['watch', 'pods', '--nope'], '--nope'),
                 (['watch', 'pods', '-x'], 'x'),
@@ -166,8 +168,9 @@ class Usage(Case):
                 (['watch', 'pods', '--verbose=5'], 'verbose'),
                 (['watch', 'pods', '-o', 'xml'], 'jsonl'),
                 (['watch', 'pods', '-n', 'shop', '-A'], '--all-namespaces'),
-                (['-c', 'x.conf'], '--check-config'),
-                (['watch', 'pods', '-c', 'x.conf'], '--check-config'),
+                (['nope', '-c', 'x.conf'], 'nope'),
+                (['-c', 'x.conf', '-l', 'a=b'], 'informerd watch'),
+                (['watch', 'pods', '-c', 'x.conf'], '-c'),
                 (['--check-config', 'x.conf'], 'x.conf'),
                 (['--print-config', '-c'], '-c'),
         ]:
@@ -179,9 +182,10 @@ class Usage(Case):
         for arguments, part in [
                 (['Pods'], "'pods'"),
                 (['deployments.apps'], 'deployments.apps/v1'),
-                ([''], "'pods'"),
                 (['pods', '-n', 'Shop'], 'lower case'),
-                (['pods', '-n', ''], 'lower case'),
+                (['pods,Nodes'], "'pods'"),
+                (['pods', '-l', 'a in'], 'label_selector'),
+                (['pods', '--field-selector', 'a'], 'field_selector'),
         ]:
             with self.subTest(arguments=arguments):
                 self.assert_refused(self.run_it('watch', *arguments, config), 64, part)
@@ -286,12 +290,14 @@ class Manners(Case):
     def test_lines_come_out_and_a_signal_ends_it(self):
         server = self.serve(changes=16)
         daemon = self.watch(server)
-        lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 16)]
+        lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 1 + 16)]
+        self.assertEqual([l['seq'] for l in lines], list(range(1, 3 + 1 + 16 + 1)))
+        self.assertEqual((lines[3]['type'], lines[3]['objects']), ('SYNCED', 3))
+        del lines[3]
         self.assertEqual([(l['type'], l['name']) for l in lines[:4]],
                          [('ADDED', 'widget-1'), ('ADDED', 'widget-2'), ('ADDED', 'widget-3'),
                           ('MODIFIED', 'widget-1')])
         self.assertEqual([l['rv'] for l in lines[3:]], [str(1000 + i) for i in range(16)])
-        self.assertEqual([l['seq'] for l in lines], list(range(1, 3 + 16 + 1)))
         self.assertEqual({(l['log'], l['watch'], l['resource']) for l in lines},
                          {(lines[0]['log'], 'widgets.example.com/v1', 'widgets')})
         self.assertTrue(all(l['msg'].startswith('Widget default/widget-') for l in lines))
@@ -303,9 +309,10 @@ class Manners(Case):
     def test_a_relist_is_said_and_tells_nothing_twice(self):
         server = self.serve(changes=16, expire=True)
         daemon = self.watch(server)
-        lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 1 + 16)]
-        self.assertEqual([l['type'] for l in lines], ['ADDED'] * 3 + ['RELIST'] + ['MODIFIED'] * 16)
-        self.assertIn('too old resource version', lines[3]['msg'])
+        lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 2 + 16)]
+        self.assertEqual([l['type'] for l in lines],
+                         ['ADDED'] * 3 + ['SYNCED', 'RELIST'] + ['MODIFIED'] * 16)
+        self.assertIn('too old resource version', lines[4]['msg'])
         daemon.signal()
         self.assertEqual(daemon.status(), 0, daemon.said())
 
@@ -338,7 +345,7 @@ class Manners(Case):
         with open('/dev/full', 'wb') as full:
             daemon = self.watch(self.serve(changes=16), stdout=full)
             self.assertEqual(daemon.status(), 74)
-        self.assertIn('informerd: stdout: ', daemon.said())
+        self.assertIn('stdout: no space left', daemon.said())
 
 
 class Held(Case):

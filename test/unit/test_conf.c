@@ -59,7 +59,6 @@ static void test_defaults_of_entries(void **state)
     assert_false(watch->reveal);
     assert_int_equal(watch->ignore, 0);
     assert_int_equal(watch->indexes.count, 0);
-    assert_int_equal(watch->resync_ms, 0);
     assert_false(watch->coalesce);
     assert_int_equal(conf.n_event_logs, 1);
     assert_string_equal(log->path, "stdout");
@@ -103,7 +102,6 @@ static const char everything[] =
     "    reveal: true\n"
     "    ignore: [heartbeats]\n"
     "    indexes: {owner: 'metadata.ownerReferences[*].uid', all: metadata}\n"
-    "    resync: 1h\n"
     "    coalesce: on\n"
     "  - {resource: widgets.example.com/v1, cluster: prod}\n"
     "event_logs:\n"
@@ -164,7 +162,6 @@ static void test_everything_of_a_watch(void **state)
     assert_int_equal(watch->indexes.count, 2);
     assert_string_equal(watch->indexes.items[0].name, "owner");
     assert_string_equal(watch->indexes.items[0].path, "metadata.ownerReferences[*].uid");
-    assert_int_equal(watch->resync_ms, 3600000);
     assert_true(watch->coalesce);
     assert_string_equal(conf.watches[1].name, "widgets.example.com/v1");
     conf_free(&conf);
@@ -261,10 +258,10 @@ static const struct bad bad_kinds[] = {
 };
 
 static const struct bad bad_values[] = {
-    {OF_WATCH "resync: ten\n", "x.conf:3:13: watches[0].resync: 'ten' is not a duration; write it "
-                               "like 30s, 5m or 500ms\n"},
-    {OF_WATCH "resync: 10\n", "x.conf:3:13: watches[0].resync: '10' is not a duration; write it "
-                              "like 30s, 5m or 500ms\n"},
+    {"drain_timeout: ten\n", "x.conf:1:16: drain_timeout: 'ten' is not a duration; write it "
+                             "like 30s, 5m or 500ms\n"},
+    {"drain_timeout: 10\n", "x.conf:1:16: drain_timeout: '10' is not a duration; write it "
+                            "like 30s, 5m or 500ms\n"},
     {"drain_timeout: 18446744073709551615h\n",
      "x.conf:1:16: drain_timeout: '18446744073709551615h' is not a duration; write it like 30s, "
      "5m or 500ms\n"},

@@ -268,7 +268,6 @@ static void test_what_is_printed_loads_again(void **state)
         "    redact: ['metadata.annotations[\"a#b\"]', 'spec[*]']\n"
         "    ignore: [heartbeats]\n"
         "    indexes: {'null': spec, true: 'a[\"b:\"]', '1': status}\n"
-        "    resync: 1500ms\n"
         "  - {resource: deployments.apps/v1, cluster: b, keep: metadata, reveal: true}\n"
         "event_logs:\n"
         "  - {path: ./stdout, watches: [deployments.apps/v1], verbs: [DELETED], object: none,\n"

@@ -1,0 +1,260 @@
+/*
+ * apply.c - from one conf to the next.
+ *
+ * A plan is made first: which clusters and watches there will be, those that are there and stay, and
+ * new ones, opened but not begun. Only when all of it can be had, the old ones that are not in the
+ * plan go and the new ones begin. So a bad conf costs nothing, and a good one only what it changes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "daemon/cluster.h"
+#include "daemon/conf_same.h"
+#include "daemon/daemon.h"
+#include "daemon/terminal.h"
+#include "daemon/watcher.h"
+
+struct plan {
+    struct daemon *d;
+    struct conf *conf;
+    struct cluster **clusters; /* as many as the conf has, in its order */
+    bool *cluster_new;
+    struct watcher **watchers; /* the same */
+    bool *watcher_new;
+};
+
+/* ---- clusters ---- */
+
+/* The files behind a cluster may have changed too: only reading them tells. */
+static int plan_cluster(struct plan *p, size_t i, struct inf_error *err)
+{
+    const struct conf_cluster *conf = &p->conf->clusters[i];
+    struct cluster_setup setup = {.uv = &p->d->uv,
+                                  .log = &p->d->log,
+                                  .hash_key = p->d->state_lock < 0 ? NULL : p->d->hash_key};
+    struct cluster *old = cluster_find(&p->d->clusters, conf->name);
+    struct cluster *fresh = cluster_open(conf, &setup, err);
+    if (!fresh)
+        return -err->code;
+    p->cluster_new[i] = !old || !cluster_same(old, fresh);
+    p->clusters[i] = p->cluster_new[i] ? fresh : old;
+    if (!p->cluster_new[i])
+        cluster_close(fresh);
+    return 0;
+}
+
+static struct cluster *planned_cluster(const struct plan *p, const char *name)
+{
+    for (size_t i = 0; i < p->conf->n_clusters; i++)
+        if (strcmp(p->conf->clusters[i].name, name) == 0)
+            return p->clusters[i];
+    return NULL; /* the conf was checked: there is one */
+}
+
+/* ---- watches ---- */
+
+static struct watcher *find_watcher(const struct daemon *d, const char *name)
+{
+    list_for_each(node, &d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        if (strcmp(w->conf->name, name) == 0)
+            return w;
+    }
+    return NULL;
+}
+
+static int plan_watcher(struct plan *p, size_t i, struct inf_error *err)
+{
+    const struct conf_watch *conf = &p->conf->watches[i];
+    struct cluster *cluster = planned_cluster(p, conf->cluster);
+    struct watcher *old = find_watcher(p->d, conf->name);
+    p->watcher_new[i] = !old || old->cluster != cluster || !conf_watch_same(old->conf, conf);
+    p->watchers[i] = p->watcher_new[i] ? watcher_open(conf, cluster, &p->d->journal, err) : old;
+    return p->watchers[i] ? 0 : -err->code;
+}
+
+/* ---- the journal ---- */
+
+static struct journal_output_settings output_settings(const struct daemon *d,
+                                                      const struct conf_event_log *c)
+{
+    bool to_stdout = strcmp(c->path, "stdout") == 0;
+    return (struct journal_output_settings){
+        .file = {.path = to_stdout ? NULL : c->path,
+                 .fd = STDOUT_FILENO,
+                 .rotate_size = c->rotate.size,
+                 .keep = (unsigned)c->rotate.keep},
+        .form = c->format == CONF_SHORT ? JOURNAL_SHORT : JOURNAL_JSONL,
+        .record = {.object = c->object == CONF_OBJECT_NONE   ? RECORD_NONE
+                             : c->object == CONF_OBJECT_DIFF ? RECORD_DIFF
+                                                             : RECORD_FULL,
+                   .max_line = c->max_line},
+        .short_format = {.colour = to_stdout && terminal_has_colours(STDOUT_FILENO),
+                         .width = to_stdout ? terminal_width(STDOUT_FILENO) : 0},
+        .filter = {.watches = (const char *const *)c->watches.items,
+                   .n_watches = c->watches.count,
+                   .namespaces = (const char *const *)c->namespaces.items,
+                   .n_namespaces = c->namespaces.count,
+                   .verbs = c->verbs,
+                   .changed = (const char *const *)c->changed.items,
+                   .n_changed = c->changed.count,
+                   .labels = c->label_selector,
+                   .initial = c->initial},
+        .notes = d->options.ad_hoc ? 1u << NOTE_SYNCED | 1u << NOTE_RELIST | 1u << NOTE_GAP |
+                                         1u << NOTE_STALE | 1u << NOTE_RECOVERED
+                                   : 0,
+    };
+}
+
+static int set_outputs(struct daemon *d, const struct conf *conf, struct inf_error *err)
+{
+    size_t n = conf->n_event_logs;
+    struct journal_output_settings *settings = xcalloc(n + 1, sizeof(*settings));
+    int rc;
+    for (size_t i = 0; i < n; i++)
+        settings[i] = output_settings(d, &conf->event_logs[i]);
+    rc = journal_set_outputs(&d->journal, settings, n, err);
+    free(settings);
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+static void plan_init(struct plan *p, struct daemon *d, struct conf *conf)
+{
+    *p = (struct plan){
+        .d = d,
+        .conf = conf,
+        .clusters = xcalloc(conf->n_clusters + 1, sizeof(*p->clusters)),
+        .cluster_new = xcalloc(conf->n_clusters + 1, sizeof(*p->cluster_new)),
+        .watchers = xcalloc(conf->n_watches + 1, sizeof(*p->watchers)),
+        .watcher_new = xcalloc(conf->n_watches + 1, sizeof(*p->watcher_new)),
+    };
+}
+
+static void plan_free(struct plan *p)
+{
+    free(p->clusters);
+    free(p->cluster_new);
+    free(p->watchers);
+    free(p->watcher_new);
+}
+
+static int plan_make(struct plan *p, struct inf_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < p->conf->n_clusters; i++)
+        rc = plan_cluster(p, i, err);
+    for (size_t i = 0; rc == 0 && i < p->conf->n_watches; i++)
+        rc = plan_watcher(p, i, err);
+    return rc;
+}
+
+static void plan_drop(struct plan *p)
+{
+    for (size_t i = 0; i < p->conf->n_watches; i++)
+        if (p->watcher_new[i])
+            watcher_close(p->watchers[i]);
+    for (size_t i = 0; i < p->conf->n_clusters; i++)
+        if (p->cluster_new[i])
+            cluster_close(p->clusters[i]);
+}
+
+/* ---- doing it ---- */
+
+static void keep_planned(struct plan *p)
+{
+    for (size_t i = 0; i < p->conf->n_clusters; i++)
+        list_remove(&p->clusters[i]->node);
+    for (size_t i = 0; i < p->conf->n_watches; i++)
+        list_remove(&p->watchers[i]->node);
+}
+
+static size_t close_the_rest(struct daemon *d)
+{
+    size_t closed = 0;
+    list_for_each_safe(node, &d->watchers) {
+        watcher_close(container_of(node, struct watcher, node));
+        closed++;
+    }
+    list_for_each_safe(node, &d->clusters)
+        cluster_close(container_of(node, struct cluster, node));
+    return closed;
+}
+
+static size_t put_in_place(struct plan *p)
+{
+    struct daemon *d = p->d;
+    size_t begun = 0;
+    for (size_t i = 0; i < p->conf->n_clusters; i++) {
+        p->clusters[i]->conf = &p->conf->clusters[i];
+        list_push(&d->clusters, &p->clusters[i]->node);
+    }
+    for (size_t i = 0; i < p->conf->n_watches; i++) {
+        struct watcher *w = p->watchers[i];
+        watcher_move(w, &p->conf->watches[i], planned_cluster(p, p->conf->watches[i].cluster));
+        list_push(&d->watchers, &w->node);
+        if (p->watcher_new[i]) {
+            watcher_begin(w);
+            begun++;
+        }
+    }
+    return begun;
+}
+
+static void put_count(struct buf *out, size_t n, const char *what)
+{
+    if (n)
+        buf_printf(out, "%s%zu %s", out->bytes[out->len - 1] == ' ' ? "" : ", ", n, what);
+}
+
+/* "2 watches go on, 1 watch begins, 1 watch ended" */
+static void put_what(struct buf *out, size_t kept, size_t begun, size_t closed)
+{
+    put_count(out, kept, kept == 1 ? "watch goes on" : "watches go on");
+    put_count(out, begun, begun == 1 ? "watch begins" : "watches begin");
+    put_count(out, closed, closed == 1 ? "watch ended" : "watches ended");
+    if (!kept && !begun && !closed)
+        buf_puts(out, "there is nothing to watch");
+}
+
+static void plan_do(struct plan *p, struct buf *ret_what)
+{
+    struct daemon *d = p->d;
+    struct conf before = d->conf;
+    size_t closed, begun;
+    keep_planned(p);
+    closed = close_the_rest(d);
+    begun = put_in_place(p);
+    d->conf = *p->conf;
+    *p->conf = (struct conf){0}; /* now ours */
+    conf_free(&before);
+    d->log = (struct ownlog){d->conf.log.level, d->conf.log.format};
+    if (ret_what)
+        put_what(ret_what, d->conf.n_watches - begun, begun, closed);
+}
+
+/* What can fail comes first; the outputs last of that, for they can't be tried without being set. */
+int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, struct inf_error *err)
+{
+    struct plan plan;
+    int rc;
+    plan_init(&plan, d, conf);
+    rc = plan_make(&plan, err);
+    if (rc == 0)
+        rc = web_prepare(&d->web, conf, err);
+    if (rc == 0 && (rc = set_outputs(d, conf, err)) < 0)
+        web_abandon(&d->web);
+    if (rc < 0) {
+        plan_drop(&plan);
+    } else {
+        web_commit(&d->web);
+        plan_do(&plan, ret_what);
+    }
+    plan_free(&plan);
+    return rc;
+}

@@ -1,0 +1,60 @@
+#include "daemon/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "daemon/ownlog.h"
+
+struct cluster *cluster_open(const struct conf_cluster *conf, const struct cluster_setup *setup,
+                             struct inf_error *err)
+{
+    struct inf_client_options options = {
+        .kubeconfig = conf->kubeconfig,
+        .context = conf->context,
+        .user_agent = NULL,
+        .stale_after_s = (uint32_t)((conf->stale_after_ms + 999) / 1000),
+        .hash_key = setup->hash_key,
+        .log = ownlog_line,
+        .log_ctx = setup->log,
+        .log_level = INF_LOG_DEBUG, /* ownlog decides: its level may change while we run */
+    };
+    struct inf_client *client = inf_client_open(setup->uv, &options, err);
+    struct cluster *cluster;
+    if (!client) {
+        err_wrap(err, "cluster '%s'", conf->name);
+        return NULL;
+    }
+    cluster = NEW(struct cluster);
+    list_init(&cluster->node);
+    cluster->conf = conf;
+    cluster->client = client;
+    return cluster;
+}
+
+bool cluster_same(const struct cluster *cluster, const struct cluster *other)
+{
+    return cluster->conf->stale_after_ms == other->conf->stale_after_ms &&
+           inf_client_same(cluster->client, other->client);
+}
+
+void cluster_close(struct cluster *cluster)
+{
+    if (!cluster)
+        return;
+    list_remove(&cluster->node);
+    inf_client_close(cluster->client);
+    free(cluster);
+}
+
+struct cluster *cluster_find(const struct list *clusters, const char *name)
+{
+    list_for_each(node, clusters) {
+        struct cluster *cluster = container_of(node, struct cluster, node);
+        if (strcmp(cluster->conf->name, name) == 0)
+            return cluster;
+    }
+    return NULL;
+}

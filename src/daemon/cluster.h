@@ -1,0 +1,44 @@
+/*
+ * cluster.h - one cluster of the conf: a client for as long as its settings, and the files behind
+ * them, say the same.
+ */
+#ifndef DAEMON_CLUSTER_H
+#define DAEMON_CLUSTER_H
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "informer/informer.h"
+
+#include "base/list.h"
+#include "daemon/conf.h"
+
+struct ownlog;
+
+struct cluster {
+    struct list node;
+    const struct conf_cluster *conf; /* lent; another one after each reload */
+    struct inf_client *client;
+};
+
+/* What all clusters have in common. */
+struct cluster_setup {
+    uv_loop_t *uv;
+    struct ownlog *log;
+    const unsigned char *hash_key; /* NULL: a new one for each client */
+};
+
+/* Reads the files and does not connect yet. NULL, with @err naming what can't be used. */
+struct cluster *cluster_open(const struct conf_cluster *conf, const struct cluster_setup *setup,
+                             struct inf_error *err);
+
+/* Whether @conf, and the files it names, would make the same client. If they can't be read they don't. */
+bool cluster_same(const struct cluster *cluster, const struct cluster *other);
+
+/* With all its informers. NULL is fine. */
+void cluster_close(struct cluster *cluster);
+
+struct cluster *cluster_find(const struct list *clusters, const char *name);
+
+#endif

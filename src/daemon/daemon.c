@@ -1,0 +1,346 @@
+/*
+ * daemon.c - from the first line to the last: start, signals, reload, stop.
+ *
+ * HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things are. INT and
+ * TERM close all watches and write out what is left; when nothing is left the loop returns. A second
+ * one ends at once, for a reader that never takes those lines, and so does `drain_timeout`.
+ */
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "daemon/cluster.h"
+#include "daemon/dump.h"
+#include "daemon/report.h"
+#include "daemon/watcher.h"
+
+enum {
+    HEARTBEAT_MS = 5000, /* so often the service manager hears how we are, if that has changed */
+};
+
+static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+static int exit_code_for(const struct inf_error *err)
+{
+    switch (err->code) {
+    case INF_EINVAL: return EX_USAGE;
+    case INF_EIO: return EX_IOERR;
+    default: return EX_CONFIG;
+    }
+}
+
+/* ---- the end ---- */
+
+static void on_loop_closed(struct loop *loop)
+{
+    (void)loop; /* part of the daemon */
+}
+
+static void close_handles(struct daemon *d)
+{
+    for (size_t i = 0; i < ARRAY_LEN(d->signals); i++)
+        uv_close((uv_handle_t *)&d->signals[i], NULL);
+    timer_stop(&d->loop.clock, &d->drain);
+    notify_close(&d->notify);
+    loop_close(&d->loop, on_loop_closed);
+}
+
+static void on_journal_closed(struct journal *journal)
+{
+    close_handles(container_of(journal, struct daemon, journal));
+}
+
+static void on_drained(struct journal *journal)
+{
+    journal_close(journal);
+}
+
+static void on_drain_timeout(struct timer *timer)
+{
+    struct daemon *d = container_of(timer, struct daemon, drain);
+    struct journal_stats stats;
+    journal_stats(&d->journal, &stats);
+    ownlog_printf(&d->log, INF_LOG_ERROR, "stopping with %zu bytes of records not written",
+                  stats.unwritten);
+    d->exit_code = EX_IOERR;
+    _exit(d->exit_code); /* a write that hangs in the kernel would keep us for ever */
+}
+
+static void close_all(struct daemon *d)
+{
+    list_for_each_safe(node, &d->watchers)
+        watcher_close(container_of(node, struct watcher, node));
+    list_for_each_safe(node, &d->clusters)
+        cluster_close(container_of(node, struct cluster, node));
+    web_close(&d->web);
+    timer_stop(&d->loop.clock, &d->heartbeat);
+}
+
+static void stop(struct daemon *d, const char *why)
+{
+    if (d->stopping)
+        return;
+    d->stopping = true;
+    notify_stopping(&d->notify);
+    close_all(d);
+    journal_stop(&d->journal, why);
+    if (d->conf.drain_timeout_ms)
+        timer_start(&d->loop.clock, &d->drain, d->conf.drain_timeout_ms);
+    journal_drain(&d->journal);
+}
+
+/* ---- signals ---- */
+
+static void tell_errors(struct daemon *d, const struct conf_errors *errors)
+{
+    struct str rest = {errors->text.bytes, errors->text.len};
+    while (rest.len) {
+        const char *end = memchr(rest.at, '\n', rest.len);
+        size_t len = end ? (size_t)(end - rest.at) : rest.len;
+        ownlog_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)len, rest.at);
+        rest = (struct str){rest.at + len + (end != NULL), rest.len - len - (end != NULL)};
+    }
+}
+
+static void note_config(struct daemon *d, bool good, const char *msg)
+{
+    d->reload_failed = !good;
+    if (good)
+        d->reloaded_us = clock_wall_us(&d->loop.clock);
+    ownlog_printf(&d->log, good ? INF_LOG_INFO : INF_LOG_ERROR, "%s", msg);
+    journal_note(&d->journal, NULL,
+                 &(struct note){.type = NOTE_CONFIG,
+                                .level = good ? INF_LOG_INFO : INF_LOG_ERROR,
+                                .reason = good ? "applied" : "refused",
+                                .msg = msg,
+                                .count = -1});
+}
+
+static int check_unchangeable(const struct daemon *d, const struct conf *conf,
+                              struct inf_error *err)
+{
+    if (strcmp(d->conf.state_dir, conf->state_dir) != 0)
+        return err_set(err, INF_ECONF, "state_dir can't change while informerd runs: restart it");
+    return 0;
+}
+
+static void apply_anew(struct daemon *d, struct conf *conf)
+{
+    struct buf what = {0};
+    struct inf_error err;
+    char refusal[INF_ERROR_TEXT_MAX + 64];
+    buf_puts(&what, "the conf was read anew: ");
+    if (check_unchangeable(d, conf, &err) == 0 && daemon_apply(d, conf, &what, &err) == 0) {
+        buf_putc(&what, '\0');
+        note_config(d, true, what.bytes);
+    } else {
+        snprintf(refusal, sizeof(refusal), "the new conf is refused, the old one stays: %s",
+                 err.text);
+        note_config(d, false, refusal);
+    }
+    buf_free(&what);
+}
+
+static void reload(struct daemon *d)
+{
+    struct conf_errors errors = {0};
+    struct conf conf = {0};
+    if (!d->options.conf_path) {
+        ownlog_printf(&d->log, INF_LOG_WARN, "there is no conf file to read anew");
+        return;
+    }
+    notify_reloading(&d->notify);
+    if (conf_load(d->options.conf_path, &conf, &errors) == 0) {
+        apply_anew(d, &conf);
+    } else {
+        tell_errors(d, &errors);
+        note_config(d, false,
+                    "the new conf has errors, the old one stays; see the daemon's own log");
+    }
+    conf_errors_free(&errors);
+    conf_free(&conf);
+    notify_ready(&d->notify, "reloaded");
+}
+
+/* Into the state directory, or the log if there is none. */
+static void write_dump(struct daemon *d)
+{
+    char *path = xasprintf("%s/dump.json", d->conf.state_dir);
+    struct buf dump = {0};
+    struct inf_error err;
+    report_dump(d, &dump);
+    if (d->state_lock < 0)
+        ownlog_printf(&d->log, INF_LOG_INFO, "%.*s", (int)dump.len, dump.bytes);
+    else if (dump_write(path, &dump, &err) < 0)
+        ownlog_printf(&d->log, INF_LOG_ERROR, "state dump: %s", err.text);
+    else
+        ownlog_printf(&d->log, INF_LOG_INFO, "state dump written to %s", path);
+    buf_free(&dump);
+    free(path);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct daemon *d = handle->data;
+    if (d->stopping) {
+        if (number == SIGINT || number == SIGTERM)
+            _exit(128 + number);
+        return;
+    }
+    switch (number) {
+    case SIGHUP: reload(d); break;
+    case SIGUSR1: journal_reopen(&d->journal); break;
+    case SIGUSR2: write_dump(d); break;
+    default: stop(d, number == SIGINT ? "interrupted" : "terminated"); break;
+    }
+}
+
+static void catch_signals(struct daemon *d)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error like any other */
+    for (size_t i = 0; i < ARRAY_LEN(d->signals); i++) {
+        uv_signal_init(&d->uv, &d->signals[i]);
+        d->signals[i].data = d;
+        uv_signal_start(&d->signals[i], on_signal, signal_numbers[i]);
+    }
+}
+
+/* ---- the journal ---- */
+
+/* A reader that went away (| head) has seen enough: no failure. A service without its output is one. */
+static void on_lost(struct journal *journal, int error)
+{
+    struct daemon *d = container_of(journal, struct daemon, journal);
+    if (error != UV_EPIPE || !d->options.ad_hoc) {
+        ownlog_printf(&d->log, INF_LOG_ERROR, "stdout: %s", uv_strerror(error));
+        d->exit_code = EX_IOERR;
+    }
+    stop(d, "stdout is gone");
+}
+
+static int open_state(struct daemon *d, const char *dir, struct inf_error *err)
+{
+    d->state_lock = state_take(dir, err);
+    return d->state_lock < 0 ? -err->code : state_read_key(dir, d->hash_key, err);
+}
+
+static int open_journal(struct daemon *d, const char *dir, struct inf_error *err)
+{
+    disk_init(&d->disk, &d->uv);
+    if (seq_open(&d->seq, &d->loop.clock, &d->disk, dir, err) < 0)
+        return -err->code;
+    journal_init(&d->journal, &d->loop.clock, &d->disk, &d->seq);
+    d->journal.owner = &d->log;
+    d->journal.log = ownlog_line;
+    d->journal.on_lost = on_lost;
+    d->journal.on_drained = on_drained;
+    d->journal.on_closed = on_journal_closed;
+    return 0;
+}
+
+/* ---- the beginning ---- */
+
+/* A core dump would have every object in it. */
+static void forbid_core_dumps(void)
+{
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+static void tell_manager(struct daemon *d)
+{
+    struct buf sentence = {0};
+    report_sentence(d, &sentence);
+    buf_putc(&sentence, '\0');
+    notify_status(&d->notify, sentence.bytes);
+    buf_free(&sentence);
+}
+
+static void on_heartbeat(struct timer *timer)
+{
+    struct daemon *d = container_of(timer, struct daemon, heartbeat);
+    tell_manager(d);
+    timer_start(&d->loop.clock, timer, HEARTBEAT_MS);
+}
+
+static void begin(struct daemon *d, const struct daemon_options *options)
+{
+    uv_loop_init(&d->uv);
+    loop_init(&d->loop, &d->uv);
+    d->options = *options;
+    d->state_lock = -1;
+    d->heartbeat.fire = on_heartbeat;
+    d->drain.fire = on_drain_timeout;
+    d->started_us = d->reloaded_us = clock_wall_us(&d->loop.clock);
+    list_init(&d->clusters);
+    list_init(&d->watchers);
+    web_init(&d->web, d);
+}
+
+/* Without its state directory and its journal there is nothing to drain: such an end is short. */
+static int fail_early(struct daemon *d, const struct inf_error *err)
+{
+    fprintf(stderr, "informerd: %s\n", err->text);
+    web_close(&d->web);
+    loop_close(&d->loop, on_loop_closed);
+    uv_run(&d->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&d->uv);
+    return exit_code_for(err);
+}
+
+static void start(struct daemon *d, struct conf *conf)
+{
+    struct inf_error err;
+    catch_signals(d);
+    notify_init(&d->notify, &d->uv);
+    if (daemon_apply(d, conf, NULL, &err) < 0) {
+        fprintf(stderr, "informerd: %s\n", err.text);
+        d->exit_code = exit_code_for(&err);
+        stop(d, "could not start");
+        return;
+    }
+    if (!d->conf.core_dumps && !d->options.ad_hoc)
+        forbid_core_dumps();
+    journal_start(&d->journal);
+    ownlog_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watches, %zu event logs", inf_version(),
+                  d->conf.n_watches, d->conf.n_event_logs);
+    notify_ready(&d->notify, "starting");
+    timer_start(&d->loop.clock, &d->heartbeat, HEARTBEAT_MS);
+}
+
+int daemon_run(struct conf *conf, const struct daemon_options *options)
+{
+    struct daemon *d = NEW(struct daemon);
+    const char *dir = options->ad_hoc ? NULL : conf->state_dir;
+    struct inf_error err;
+    int exit_code;
+    begin(d, options);
+    d->log = (struct ownlog){conf->log.level, conf->log.format};
+    if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {
+        exit_code = fail_early(d, &err);
+    } else {
+        start(d, conf);
+        uv_run(&d->uv, UV_RUN_DEFAULT);
+        uv_loop_close(&d->uv);
+        exit_code = d->exit_code;
+    }
+    if (d->state_lock >= 0)
+        close(d->state_lock);
+    conf_free(&d->conf);
+    secret_wipe(d->hash_key, sizeof(d->hash_key));
+    free(d);
+    return exit_code;
+}

@@ -1,0 +1,73 @@
+/*
+ * daemon.h - what runs for the life of the process: clusters, watches, the journal, and the manners
+ * of a service.
+ *
+ *     conf ──apply.c──> clusters ──> watchers ──> journal ──> files
+ *                                       ^
+ *                    web.c, report.c ───┘ how are they doing?
+ *
+ * `informerd -c FILE` and `informerd watch ...` are the same daemon: the second one's conf is made of
+ * the command line, is never read again, and its journal keeps no state.
+ */
+#ifndef DAEMON_DAEMON_H
+#define DAEMON_DAEMON_H
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "base/list.h"
+#include "daemon/conf.h"
+#include "daemon/journal.h"
+#include "daemon/notify.h"
+#include "daemon/ownlog.h"
+#include "daemon/state.h"
+#include "daemon/web.h"
+#include "loop/loop.h"
+
+enum {
+    DAEMON_SIGNALS = 5,
+};
+
+struct daemon_options {
+    const char *conf_path; /* read again at SIGHUP; NULL: there is no file */
+    bool ad_hoc;           /* keeps no state, and says on stdout only what matters there */
+};
+
+struct daemon {
+    uv_loop_t uv;
+    struct loop loop;
+    struct daemon_options options;
+    struct conf conf;
+    struct ownlog log;
+    uv_signal_t signals[DAEMON_SIGNALS];
+    struct disk disk;
+    int state_lock; /* -1: no state is kept */
+    unsigned char hash_key[STATE_KEY_SIZE];
+    struct seq seq;
+    struct journal journal;
+    struct list clusters; /* of struct cluster, in the conf's order */
+    struct list watchers; /* of struct watcher, the same */
+    struct web web;
+    struct notify notify;
+    struct timer heartbeat; /* the sentence for the service manager */
+    struct timer drain;
+    int64_t started_us;
+    int64_t reloaded_us;
+    bool reload_failed;
+    bool stopping;
+    int exit_code;
+};
+
+/* Runs until a signal ends it, or something it can't go on without. Takes over what @conf holds.
+ * Returns the exit code. */
+int daemon_run(struct conf *conf, const struct daemon_options *options);
+
+/*
+ * apply.c: makes the world as @conf says. What says the same as before goes on undisturbed. All or
+ * nothing: if something can't be, @err says what, and nothing has changed. Takes over what @conf
+ * holds if it succeeds. @ret_what, if not NULL, ends in a blank and gets what is new in words.
+ */
+int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, struct inf_error *err);
+
+#endif

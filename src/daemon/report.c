@@ -1,0 +1,208 @@
+#include "daemon/report.h"
+
+#include <inttypes.h>
+
+#include "base/base.h"
+#include "base/json_string.h"
+#include "base/timestamp.h"
+#include "daemon/daemon.h"
+#include "daemon/watcher.h"
+
+/* ---- ages ---- */
+
+/* "3s", "12m", "5h", "2d": one number is enough to know whether to worry. */
+static void put_age(struct buf *out, uint64_t ms)
+{
+    uint64_t s = ms / 1000;
+    if (s < 120)
+        buf_printf(out, "%" PRIu64 "s", s);
+    else if (s < 2 * 3600)
+        buf_printf(out, "%" PRIu64 "m", s / 60);
+    else if (s < 2 * 86400)
+        buf_printf(out, "%" PRIu64 "h", s / 3600);
+    else
+        buf_printf(out, "%" PRIu64 "d", s / 86400);
+}
+
+static void put_heard(struct buf *out, const struct inf_status *s)
+{
+    if (s->heard_age_ms == INF_NEVER) {
+        buf_puts(out, ", nothing heard yet");
+        return;
+    }
+    buf_puts(out, ", last heard ");
+    put_age(out, s->heard_age_ms);
+    buf_puts(out, " ago");
+    if (s->event_age_ms == INF_NEVER)
+        return;
+    buf_puts(out, ", last event ");
+    put_age(out, s->event_age_ms);
+    buf_puts(out, " ago");
+}
+
+static void put_trouble(struct buf *out, const struct inf_status *s)
+{
+    if (s->held) {
+        buf_puts(out, ", held for ");
+        put_age(out, s->held_for_ms);
+    }
+    if (!s->error.code)
+        return;
+    buf_puts(out, ", failing for ");
+    put_age(out, s->failing_for_ms);
+    buf_puts(out, ": ");
+    buf_puts(out, s->error.text);
+}
+
+/* ---- readiness ---- */
+
+static bool put_watch(const struct watcher *w, struct buf *out)
+{
+    struct watcher_status s;
+    bool ready;
+    watcher_status(w, &s);
+    ready = watcher_ready(&s);
+    buf_printf(out, "[%c] %s/%s: %s, %zu objects", ready ? '+' : '-', w->cluster->conf->name,
+               w->conf->name, inf_status_word(&s.sum), s.objects);
+    if (s.streams > 1)
+        buf_printf(out, ", %zu of %zu namespaces live", s.live, s.streams);
+    put_heard(out, &s.sum);
+    put_trouble(out, &s.sum);
+    buf_putc(out, '\n');
+    return ready;
+}
+
+bool report_ready(const struct daemon *d, struct buf *out)
+{
+    bool ready = true;
+    list_for_each(node, &d->watchers)
+        ready &= put_watch(container_of(node, struct watcher, node), out);
+    buf_puts(out, ready ? "ready\n" : "not ready\n");
+    return ready;
+}
+
+void report_sentence(const struct daemon *d, struct buf *out)
+{
+    size_t all = 0, live = 0;
+    const struct watcher *worst = NULL;
+    struct watcher_status s;
+    list_for_each(node, &d->watchers) {
+        const struct watcher *w = container_of(node, struct watcher, node);
+        watcher_status(w, &s);
+        all++;
+        if (watcher_ready(&s) && !s.sum.error.code)
+            live++;
+        else if (!worst)
+            worst = w;
+    }
+    buf_printf(out, "%zu watches, %zu live", all, live);
+    if (!worst)
+        return;
+    watcher_status(worst, &s);
+    buf_printf(out, "; %s: %s", worst->conf->name, inf_status_word(&s.sum));
+}
+
+/* ---- a dump ---- */
+
+static void put_member(struct buf *out, const char *name, const char *value)
+{
+    buf_printf(out, "\"%s\":", name);
+    json_put_string(out, str_of(value));
+}
+
+static void put_number(struct buf *out, const char *name, uint64_t value)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (value == INF_NEVER)
+        buf_puts(out, "null");
+    else
+        buf_printf(out, "%" PRIu64, value);
+}
+
+static bool count_value(void *ctx, const char *value, size_t objects)
+{
+    (void)value;
+    (void)objects;
+    ++*(uint64_t *)ctx;
+    return true;
+}
+
+/* Of each index, how many different values there are. */
+static void dump_indexes(const struct watcher *w, struct buf *out)
+{
+    const struct conf_indexes *indexes = &w->conf->indexes;
+    for (size_t i = 0; i < indexes->count; i++) {
+        uint64_t values = 0;
+        for (size_t f = 0; f < w->n_feeds; f++)
+            inf_store_index_values(inf_informer_store(w->feeds[f].informer), indexes->items[i].name,
+                                   count_value, &values);
+        buf_puts(out, i ? "," : ",\"indexes\":{");
+        json_put_string(out, str_of(indexes->items[i].name));
+        buf_printf(out, ":%" PRIu64, values);
+    }
+    if (indexes->count)
+        buf_putc(out, '}');
+}
+
+static void dump_watch(const struct watcher *w, struct buf *out)
+{
+    struct watcher_status s;
+    watcher_status(w, &s);
+    buf_puts(out, "  {");
+    put_member(out, "cluster", w->cluster->conf->name);
+    buf_putc(out, ',');
+    put_member(out, "server", inf_client_server(w->cluster->client));
+    buf_putc(out, ',');
+    put_member(out, "watch", w->conf->name);
+    buf_putc(out, ',');
+    put_member(out, "resource", w->conf->resource);
+    buf_putc(out, ',');
+    put_member(out, "state", inf_status_word(&s.sum));
+    put_number(out, "streams", s.streams);
+    put_number(out, "live", s.live);
+    put_number(out, "objects", s.objects);
+    put_number(out, "bytes", s.bytes);
+    put_number(out, "queued", s.sum.queued);
+    put_number(out, "event_age_ms", s.sum.event_age_ms);
+    put_number(out, "bookmark_age_ms", s.sum.bookmark_age_ms);
+    put_number(out, "heard_age_ms", s.sum.heard_age_ms);
+    put_number(out, "requests", s.sum.requests);
+    put_number(out, "skipped", s.sum.skipped);
+    dump_indexes(w, out);
+    if (s.sum.error.code) {
+        buf_putc(out, ',');
+        put_member(out, "error", s.sum.error.text);
+    }
+    buf_putc(out, '}');
+}
+
+static void put_time(struct buf *out, const char *name, int64_t us)
+{
+    char time[TIMESTAMP_SIZE];
+    timestamp_format(us, time);
+    put_member(out, name, time);
+}
+
+void report_dump(struct daemon *d, struct buf *out)
+{
+    struct journal_stats stats;
+    const char *comma = "";
+    journal_stats(&d->journal, &stats);
+    buf_puts(out, "{");
+    put_member(out, "version", inf_version());
+    buf_putc(out, ',');
+    put_time(out, "time", clock_wall_us(&d->loop.clock));
+    buf_putc(out, ',');
+    put_time(out, "started", d->started_us);
+    put_number(out, "seq", stats.next_seq);
+    put_number(out, "outputs", stats.outputs);
+    put_number(out, "outputs_failing", stats.failing);
+    put_number(out, "unwritten_bytes", stats.unwritten);
+    buf_puts(out, ",\"watches\":[\n");
+    list_for_each(node, &d->watchers) {
+        buf_puts(out, comma);
+        dump_watch(container_of(node, struct watcher, node), out);
+        comma = ",\n";
+    }
+    buf_puts(out, "\n]}\n");
+}

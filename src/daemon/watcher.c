@@ -1,0 +1,240 @@
+#include "daemon/watcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+
+/* ---- from the informers to the journal ---- */
+
+static struct feed *feed_of(struct inf_handler *handler)
+{
+    return container_of(handler, struct feed, handler);
+}
+
+static void on_event(struct inf_handler *handler, const struct inf_event *event)
+{
+    struct watcher *w = feed_of(handler)->watcher;
+    journal_event(w->journal, &w->told, event);
+}
+
+static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+{
+    struct watcher *w = feed_of(handler)->watcher;
+    journal_gap(w->journal, &w->told, gap);
+}
+
+/* Several streams have no version in common. */
+static void on_synced(struct inf_handler *handler)
+{
+    struct watcher *w = feed_of(handler)->watcher;
+    size_t objects = 0;
+    if (++w->n_synced < w->n_feeds)
+        return;
+    for (size_t i = 0; i < w->n_feeds; i++)
+        objects += inf_store_count(inf_informer_store(w->feeds[i].informer));
+    journal_synced(w->journal, &w->told, objects,
+                   w->n_feeds > 1
+                       ? NULL
+                       : inf_store_resource_version(inf_informer_store(w->feeds[0].informer)));
+}
+
+static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
+{
+    struct feed *feed = feed_of(handler);
+    struct inf_freshness told = *freshness;
+    char *text = feed->ns ? xasprintf("%s, in namespace %s", freshness->text, feed->ns) : NULL;
+    told.text = text ? text : freshness->text;
+    journal_freshness(feed->watcher->journal, &feed->watcher->told, &told);
+    free(text);
+}
+
+static void on_batch_end(struct inf_handler *handler)
+{
+    journal_flush(feed_of(handler)->watcher->journal);
+}
+
+static void on_hold(struct journal_watch *told, bool hold)
+{
+    struct watcher *w = container_of(told, struct watcher, told);
+    for (size_t i = 0; i < w->n_feeds; i++)
+        if (hold)
+            inf_handler_pause(&w->feeds[i].handler);
+        else
+            inf_handler_resume(&w->feeds[i].handler);
+}
+
+/* ---- life ---- */
+
+/* "deployments.apps/v1", or "pods": as the library reads it. */
+static void split_resource(struct watcher *w, const char *text)
+{
+    const char *dot = strchr(text, '.'), *slash = strchr(text, '/');
+    size_t name = dot ? (size_t)(dot - text) : strlen(text);
+    w->resource = xasprintf("%.*s", (int)name, text);
+    w->group = dot && slash ? xasprintf("%.*s", (int)(slash - dot - 1), dot + 1) : xstrdup("");
+    w->version = xstrdup(slash ? slash + 1 : "v1");
+}
+
+static void name_it(struct watcher *w)
+{
+    w->told.id = (struct watch_id){
+        .cluster = w->cluster->conf->name,
+        .name = w->conf->name,
+        .group = w->group,
+        .version = w->version,
+        .resource = w->resource,
+    };
+}
+
+static struct inf_informer *open_stream(const struct watcher *w, const char *ns,
+                                        struct inf_error *err)
+{
+    const struct conf_watch *c = w->conf;
+    struct inf_watch watch = {
+        .resource = c->resource,
+        .ns = ns,
+        .label_selector = c->label_selector,
+        .field_selector = c->field_selector,
+        .drop = (const char *const *)c->drop.items,
+        .n_drop = c->drop.count,
+        .redact = (const char *const *)c->redact.items,
+        .n_redact = c->redact.count,
+        .reveal = c->reveal,
+        .metadata_only = c->keep == CONF_KEEP_METADATA,
+        .indexes = c->indexes.items,
+        .n_indexes = c->indexes.count,
+        .coalesce = c->coalesce,
+    };
+    static const char *const nothing[] = {NULL};
+    if (!watch.drop)
+        watch.drop = nothing; /* `drop: []` is not the library's default */
+    return inf_informer_open(w->cluster->client, &watch, err);
+}
+
+static int open_feed(struct watcher *w, size_t i, struct inf_error *err)
+{
+    struct feed *feed = &w->feeds[i];
+    const char *ns = w->conf->namespaces.count ? w->conf->namespaces.items[i] : NULL;
+    feed->watcher = w;
+    feed->ns = ns;
+    feed->informer = open_stream(w, ns, err);
+    feed->handler = (struct inf_handler){
+        .on_event = on_event,
+        .on_gap = on_gap,
+        .on_synced = on_synced,
+        .on_freshness = on_freshness,
+        .on_batch_end = on_batch_end,
+    };
+    return feed->informer ? 0 : -err->code;
+}
+
+struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *cluster,
+                             struct journal *journal, struct inf_error *err)
+{
+    struct watcher *w = NEW(struct watcher);
+    list_init(&w->node);
+    w->conf = conf;
+    w->cluster = cluster;
+    w->journal = journal;
+    split_resource(w, conf->resource);
+    w->told.ignore_heartbeats = conf->ignore & CONF_IGNORE_HEARTBEATS;
+    w->told.on_hold = on_hold;
+    list_init(&w->told.node);
+    name_it(w);
+    w->n_feeds = conf->namespaces.count ? conf->namespaces.count : 1;
+    w->feeds = xcalloc(w->n_feeds, sizeof(*w->feeds));
+    for (size_t i = 0; i < w->n_feeds; i++)
+        if (open_feed(w, i, err) < 0) {
+            err_wrap(err, "watch '%s'", conf->name);
+            watcher_close(w);
+            return NULL;
+        }
+    return w;
+}
+
+/* A full output may ask to hold at once: the handlers are there by then. */
+void watcher_begin(struct watcher *w)
+{
+    for (size_t i = 0; i < w->n_feeds; i++)
+        inf_handler_add(w->feeds[i].informer, &w->feeds[i].handler);
+    journal_watch_add(w->journal, &w->told);
+}
+
+void watcher_move(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster)
+{
+    w->conf = conf;
+    w->cluster = cluster;
+    for (size_t i = 0; i < conf->namespaces.count; i++)
+        w->feeds[i].ns = conf->namespaces.items[i];
+    name_it(w);
+}
+
+void watcher_close(struct watcher *w)
+{
+    if (!w)
+        return;
+    list_remove(&w->node);
+    if (!list_empty(&w->told.node))
+        journal_watch_remove(&w->told);
+    for (size_t i = 0; i < w->n_feeds; i++)
+        inf_informer_close(w->feeds[i].informer);
+    free(w->feeds);
+    free(w->group);
+    free(w->version);
+    free(w->resource);
+    free(w);
+}
+
+/* ---- how it is doing ---- */
+
+/* The age of what was seen last at the one where that is longest ago. */
+static uint64_t older(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_status(struct inf_status *sum, const struct inf_status *one)
+{
+    sum->synced &= one->synced;
+    sum->stale |= one->stale;
+    sum->held |= one->held;
+    if (one->error.code && !sum->error.code)
+        sum->error = one->error;
+    sum->event_age_ms =
+        one->event_age_ms < sum->event_age_ms ? one->event_age_ms : sum->event_age_ms;
+    sum->bookmark_age_ms = older(sum->bookmark_age_ms, one->bookmark_age_ms);
+    sum->heard_age_ms = older(sum->heard_age_ms, one->heard_age_ms);
+    sum->failing_for_ms = older(sum->failing_for_ms, one->failing_for_ms);
+    sum->held_for_ms = older(sum->held_for_ms, one->held_for_ms);
+    sum->requests += one->requests;
+    sum->skipped += one->skipped;
+    sum->coalesced += one->coalesced;
+    sum->queued += one->queued;
+    for (size_t code = 0; code < INF_ERRORS; code++) {
+        sum->ends[code] += one->ends[code];
+        sum->relists[code] += one->relists[code];
+    }
+}
+
+void watcher_status(const struct watcher *w, struct watcher_status *ret)
+{
+    struct inf_status one;
+    *ret = (struct watcher_status){.sum = {.synced = true, .event_age_ms = INF_NEVER},
+                                   .streams = w->n_feeds};
+    for (size_t i = 0; i < w->n_feeds; i++) {
+        const struct inf_store *store = inf_informer_store(w->feeds[i].informer);
+        inf_informer_status(w->feeds[i].informer, &one);
+        add_status(&ret->sum, &one);
+        ret->objects += inf_store_count(store);
+        ret->bytes += inf_store_bytes(store);
+        ret->live += one.synced && !one.stale && !one.held && !one.error.code;
+    }
+}
+
+bool watcher_ready(const struct watcher_status *status)
+{
+    return status->sum.synced && !status->sum.stale && !status->sum.held;
+}

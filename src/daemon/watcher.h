@@ -1,0 +1,72 @@
+/*
+ * watcher.h - one watch of the conf: an informer for each of its namespaces, all told to the journal
+ * as one.
+ */
+#ifndef DAEMON_WATCHER_H
+#define DAEMON_WATCHER_H
+
+#include <stdbool.h>
+
+#include "informer/informer.h"
+
+#include "base/list.h"
+#include "daemon/cluster.h"
+#include "daemon/conf.h"
+#include "daemon/journal.h"
+
+struct watcher;
+
+/* The part of a watch that is one stream. */
+struct feed {
+    struct inf_handler handler;
+    struct watcher *watcher;
+    struct inf_informer *informer;
+    const char *ns; /* NULL: all */
+};
+
+struct watcher {
+    struct list node;
+    const struct conf_watch *conf; /* lent; another one after each reload */
+    struct cluster *cluster;
+    struct journal *journal;
+    struct journal_watch told; /* as the journal knows it, once it was added */
+    char *group;               /* of the resource */
+    char *version;
+    char *resource;
+    struct feed *feeds;
+    size_t n_feeds;
+    size_t n_synced;
+};
+
+/* Begins to watch; nothing is told before watcher_begin(). NULL, with @err naming the watch and what
+ * is wrong with it. */
+struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *cluster,
+                             struct journal *journal, struct inf_error *err);
+
+/* From now on the journal is told. */
+void watcher_begin(struct watcher *watcher);
+
+/* The conf was read anew and says the same of this watch: it is @conf and @cluster now. */
+void watcher_move(struct watcher *watcher, const struct conf_watch *conf, struct cluster *cluster);
+
+/* NULL is fine. */
+void watcher_close(struct watcher *watcher);
+
+/* ---- how it is doing ---- */
+
+/* All its streams taken together: flags that hold for one, ages of the one that is worst off, numbers
+ * of all. */
+struct watcher_status {
+    struct inf_status sum;
+    size_t objects;
+    size_t bytes;
+    size_t streams;
+    size_t live; /* of them */
+};
+
+void watcher_status(const struct watcher *watcher, struct watcher_status *ret);
+
+/* Whether readers may rely on the copy: all there, and not stale or held. */
+bool watcher_ready(const struct watcher_status *status);
+
+#endif

@@ -1,0 +1,168 @@
+#include "daemon/web.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "daemon/conf_same.h"
+#include "daemon/daemon.h"
+#include "daemon/metrics.h"
+#include "daemon/report.h"
+#include "wire/http_target.h"
+
+/* ---- answers ---- */
+
+static void reply(struct http_exchange *x, int status, const char *type, struct buf *body)
+{
+    http_exchange_reply(x, status, type, body->bytes, body->len);
+    buf_free(body);
+}
+
+static void reply_text(struct http_exchange *x, int status, const char *text)
+{
+    http_exchange_reply(x, status, "text/plain; charset=utf-8", text, strlen(text));
+}
+
+static void answer_live(struct daemon *d, const struct http_server_request *request,
+                        struct http_exchange *x)
+{
+    (void)d;
+    (void)request;
+    reply_text(x, 200, "ok\n");
+}
+
+static bool asks_for(const struct http_server_request *request, const char *name)
+{
+    char *value = NULL;
+    bool asked = http_query_get(request->query, name, &value) > 0;
+    free(value);
+    return asked;
+}
+
+static void answer_ready(struct daemon *d, const struct http_server_request *request,
+                         struct http_exchange *x)
+{
+    struct buf body = {0};
+    bool ready = report_ready(d, &body);
+    if (ready && !asks_for(request, "verbose")) {
+        buf_clear(&body);
+        buf_puts(&body, "ok\n");
+    }
+    reply(x, ready ? 200 : 503, "text/plain; charset=utf-8", &body);
+}
+
+static void answer_metrics(struct daemon *d, const struct http_server_request *request,
+                           struct http_exchange *x)
+{
+    struct buf body = {0};
+    (void)request;
+    report_metrics(d, &body);
+    reply(x, 200, METRICS_CONTENT_TYPE, &body);
+}
+
+static const struct {
+    const char *path;
+    void (*answer)(struct daemon *d, const struct http_server_request *request,
+                   struct http_exchange *x);
+} pages[] = {
+    {"/livez", answer_live},
+    {"/readyz", answer_ready},
+    {"/metrics", answer_metrics},
+};
+
+static void web_on_request(struct http_server_user *user, const struct http_server_request *request,
+                           struct http_exchange *x)
+{
+    struct web *web = container_of(user, struct web, user);
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+        if (strcmp(request->path, pages[i].path) == 0) {
+            pages[i].answer(web->d, request, x);
+            return;
+        }
+    reply_text(x, 404, "not here; there are /livez, /readyz?verbose and /metrics\n");
+}
+
+static const struct http_server_user_ops user_ops = {.on_request = web_on_request};
+
+static void web_on_accept(struct listener_user *user, struct stream *stream)
+{
+    http_server_accept(container_of(user, struct web, accept)->server, stream);
+}
+
+/* ---- places ---- */
+
+void web_init(struct web *web, struct daemon *d)
+{
+    *web = (struct web){.user = {&user_ops}, .accept = {web_on_accept}, .d = d};
+    web->server = http_server_new(&d->loop.clock, NULL, &web->user);
+}
+
+static int prepare_place(struct web *web, struct web_place *place,
+                         const struct listen_options *options, struct inf_error *err)
+{
+    place->changes = true;
+    if (!options->address && !options->path)
+        return 0;
+    place->next = listener_open(&web->d->loop, options, &web->accept, err);
+    return place->next ? 0 : -err->code;
+}
+
+int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err)
+{
+    const struct conf *before = &web->d->conf;
+    int rc = 0;
+    if (!conf_http_same(&conf->http, &before->http))
+        rc = prepare_place(web, &web->tcp, &(struct listen_options){.address = conf->http.listen},
+                           err);
+    if (rc < 0)
+        err_wrap(err, "http.listen");
+    if (rc == 0 && !conf_socket_same(&conf->socket, &before->socket)) {
+        rc = prepare_place(web, &web->local,
+                           &(struct listen_options){.path = conf->socket.path,
+                                                    .mode = (mode_t)conf->socket.mode,
+                                                    .group = conf->socket.group},
+                           err);
+        if (rc < 0)
+            err_wrap(err, "socket");
+    }
+    if (rc < 0)
+        web_abandon(web);
+    return rc;
+}
+
+static void commit_place(struct web_place *place)
+{
+    if (!place->changes)
+        return;
+    listener_close(place->now);
+    *place = (struct web_place){.now = place->next};
+}
+
+void web_commit(struct web *web)
+{
+    commit_place(&web->tcp);
+    commit_place(&web->local);
+}
+
+static void abandon_place(struct web_place *place)
+{
+    listener_close(place->next);
+    *place = (struct web_place){.now = place->now};
+}
+
+void web_abandon(struct web *web)
+{
+    abandon_place(&web->tcp);
+    abandon_place(&web->local);
+}
+
+void web_close(struct web *web)
+{
+    listener_close(web->tcp.now);
+    listener_close(web->local.now);
+    http_server_close(web->server);
+    web->tcp.now = web->local.now = NULL;
+    web->server = NULL;
+}
