@@ -50,9 +50,9 @@ char *pod_text(int version, const char *rest)
     return xasprintf(
         "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'web-0','namespace':'shop',"
         "'uid':'u-1','resourceVersion':'%d','managedFields':[{'manager':'kubelet',"
-        "'operation':'Update','subresource':'status','time':'2026-01-01T12:04:30Z'}]}"
+        "'operation':'Update','subresource':'status','time':'2026-01-01T12:04:%dZ'}]}"
         "%s%s}",
-        version, *rest ? "," : "", rest);
+        version, version + 22, *rest ? "," : "", rest);
 }
 
 void sample_pod(struct sample *sample, const char *before, const char *after)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -48,6 +49,19 @@ static void comings_and_goings(void **state)
     sample_make(&sample, NULL, "{'kind':'Node','apiVersion':'v1','metadata':{'name':'n1'}}");
     assert_says(&sample, true, "Node n1 added");
     sample_free(&sample);
+}
+
+/* As a binding does: spec.nodeName is set, and no manager is noted for it. */
+static void a_write_that_nobody_noted(void **state)
+{
+    struct sample sample;
+    char *before = pod_text(7, "'spec':{}"), *after = pod_text(7, "'spec':{'nodeName':'n1'}");
+    (void)state;
+    sample_make(&sample, before, after);
+    assert_says(&sample, true, "Pod shop/web-0 changed: spec.nodeName -> n1");
+    sample_free(&sample);
+    free(before);
+    free(after);
 }
 
 static void from_what_to_what(void **state)
@@ -152,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comings_and_goings),
+        cmocka_unit_test(a_write_that_nobody_noted),
         cmocka_unit_test(from_what_to_what),
         cmocka_unit_test(the_most_telling_comes_first),
         cmocka_unit_test(only_paths_when_values_are_not_wanted),
