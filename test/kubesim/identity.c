@@ -152,7 +152,7 @@ static void put_kubeconfig(FILE *f, const struct kubesim *sim)
     fprintf(f, "apiVersion: v1\nkind: Config\nclusters:\n- name: kubesim\n  cluster:\n");
     fprintf(f, "    server: http%s://127.0.0.1:%d\n", sim->tls ? "s" : "", s->port);
     if (s->self_signed)
-        fprintf(f, "    certificate-authority: %s/ca.crt\n", s->self_signed);
+        fprintf(f, "    certificate-authority: ca.crt\n");
     fprintf(f, "users:\n- name: kubesim\n  user: {");
     if (sim->tokens.count)
         fprintf(f, "token: \"%s\"", sim->tokens.items[0]);
