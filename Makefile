@@ -29,9 +29,10 @@ e2e: setup-e2e build build-mutant/made-with-$(cc) ## against a real API server, 
 	@ninja -C build-mutant informerd >&2
 	@python3 test/e2e/run.py --informerd build/informerd --mutant build-mutant/informerd $(ARGS)
 
-bench: build ## print how long the engine holds the loop with 100,000 objects
-	@ninja -C build test/bench/bench_engine test/bench/bench_store >&2
+bench: build ## print how long the engine holds the loop with 100,000 objects, and what a change costs
+	@ninja -C build test/bench/bench_engine test/bench/bench_event test/bench/bench_store >&2
 	@build/test/bench/bench_engine
+	@build/test/bench/bench_event
 	@build/test/bench/bench_store
 
 format: setup-format ## lay out all C files

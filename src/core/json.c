@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/json_block.h"
 #include "core/json_text.h"
 
 static bool is_space(char c)
@@ -40,9 +41,44 @@ static const char *behind_string(const char *at, const char *end)
     return quote < end ? quote + 1 : end;
 }
 
+#if JSON_BLOCK
+/* Skips whole blocks of the container at @at, until it ends in one or the text is nearly over. Returns
+ * the place behind it, or NULL; then @ret_at, @ret_carry and @ret_depth say how far it came. */
+static const char *skip_blocks(const char *at, const char *end, const char **ret_at,
+                               struct json_carry *ret_carry, size_t *ret_depth)
+{
+    for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
+        struct json_marks marks = json_block(at, ret_carry);
+        for (uint64_t both = marks.open | marks.close; both; both &= both - 1) {
+            if (marks.open & both & (~both + 1))
+                ++*ret_depth;
+            else if (--*ret_depth == 0)
+                return at + __builtin_ctzll(both) + 1;
+        }
+    }
+    *ret_at = at;
+    return NULL;
+}
+
+/* From behind the last block, which may have ended within a string, to the first byte outside. */
+static const char *leave_string(const char *at, const char *end, const struct json_carry *carry)
+{
+    if (!carry->inside)
+        return at;
+    return at + carry->escaped < end ? behind_string(at + carry->escaped - 1, end) : end;
+}
+#endif
+
 static const char *behind_container(const char *at, const char *end)
 {
     size_t depth = 0;
+#if JSON_BLOCK
+    struct json_carry carry = {0};
+    const char *behind = skip_blocks(at, end, &at, &carry, &depth);
+    if (behind)
+        return behind;
+    at = leave_string(at, end, &carry);
+#endif
     while (at < end) {
         switch (*at) {
         case '"': at = behind_string(at, end); continue;
@@ -136,13 +172,39 @@ bool json_key_is(struct str spelled, const char *name)
     return json_text_is(spelled, str_of(name));
 }
 
+static const char *behind_word(const char *at, const char *end)
+{
+    while (at < end && !is_space(*at))
+        at = *at == '"' ? behind_string(at, end) : at + 1;
+    return at;
+}
+
+/* Servers send no white space between tokens, but for people who ask for it. */
+static bool is_compact(struct str value)
+{
+#if JSON_BLOCK
+    const char *at = value.at, *end = value.at + value.len;
+    struct json_carry carry = {0};
+    for (; end - at >= JSON_BLOCK; at += JSON_BLOCK)
+        if (json_block(at, &carry).space)
+            return false;
+    at = leave_string(at, end, &carry);
+    return behind_word(at, end) == end;
+#else
+    return behind_word(value.at, value.at + value.len) == value.at + value.len;
+#endif
+}
+
 void json_compact(struct buf *out, struct str value)
 {
     const char *at = value.at, *end = value.at + value.len;
+    if (is_compact(value)) {
+        buf_put(out, value.at, value.len);
+        return;
+    }
     while (at < end) {
-        const char *from = at = skip_space(at, end);
-        while (at < end && !is_space(*at))
-            at = *at == '"' ? behind_string(at, end) : at + 1;
+        const char *from = skip_space(at, end);
+        at = behind_word(from, end);
         buf_put(out, from, (size_t)(at - from));
     }
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/json_block.h"
+
 /*
  * From @at, inside a string, to behind its closing quote, or @end. A quote is escaped if an odd
  * number of backslashes stands before it; `escaped` carries that over a cut. The runs between
@@ -33,10 +35,38 @@ static void go_deeper(struct scan *scan)
         scan->deepest = scan->depth;
 }
 
+#if JSON_BLOCK
+/* Whole blocks within a container, up to its end if that is in one of them. */
+static const char *skip_blocks(struct scan *scan, const char *at, const char *end, bool *ended)
+{
+    struct json_carry carry = {scan->in_string ? UINT64_MAX : 0, scan->escaped};
+    for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
+        struct json_marks marks = json_block(at, &carry);
+        for (uint64_t both = marks.open | marks.close; both; both &= both - 1) {
+            if (marks.open & both & (~both + 1))
+                go_deeper(scan);
+            else if ((*ended = --scan->depth == 0)) {
+                scan->in_string = scan->escaped = false;
+                return at + __builtin_ctzll(both) + 1;
+            }
+        }
+    }
+    scan->in_string = carry.inside;
+    scan->escaped = carry.escaped;
+    return at;
+}
+#endif
+
 /* Strings and containers: they say themselves where they end. */
 static const char *skip_enclosed(struct scan *scan, const char *at, const char *end, bool *ended)
 {
     while (at < end && !*ended) {
+#if JSON_BLOCK
+        if (scan->depth && end - at >= JSON_BLOCK) {
+            at = skip_blocks(scan, at, end, ended);
+            continue;
+        }
+#endif
         if (scan->in_string) {
             at = skip_string(scan, at, end);
             *ended = !scan->in_string && scan->depth == 0;

@@ -1,0 +1,188 @@
+/*
+ * bench_event.c - what one change costs, from the bytes of a watch to the diff, stage by stage.
+ *
+ *     bench_event [OBJECTS] [ROUNDS]
+ *
+ * A watch of pods of some 12 KB, half of it managedFields, as real ones have. Each round changes every object; what is
+ * printed is processor time per event, the least of the rounds, since what others do on the machine only adds.
+ * For callgrind: bench_event 200 2.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "informer/diff.h"
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/object.h"
+#include "core/store.h"
+#include "kube/body.h"
+
+enum stage {
+    FRAME,  /* cut only */
+    OBJECT, /* cut, read, canonical */
+    STORE,
+    DIFF,
+    STAGES,
+};
+
+static const char *const names[STAGES] = {"cut", "cut and make the object", "put it into the store",
+                                          "diff"};
+
+struct bench {
+    size_t n;
+    struct buf wire; /* a round's events */
+    struct inf_store *store;
+    struct inf_object **objects;
+    const struct inf_object **before;
+    uint64_t least_ns[STAGES];
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+/* ---- events ---- */
+
+static void put_managed(struct buf *out, size_t round)
+{
+    buf_puts(out, "\"managedFields\":[");
+    for (int manager = 0; manager < 3; manager++) {
+        buf_printf(
+            out,
+            "%s{\"manager\":\"manager-%d\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":"
+            "\"2026-01-01T00:%02zu:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{",
+            manager ? "," : "", manager, round % 60);
+        for (int field = 0; field < 40; field++)
+            buf_printf(out, "%s\"f:field%02d\":{\"f:inner\":{},\"k:{\\\"type\\\":\\\"T\\\"}\":{}}",
+                       field ? "," : "", field);
+        buf_puts(out, "}}");
+    }
+    buf_puts(out, "]");
+}
+
+static void put_pod(struct buf *out, size_t i, size_t round)
+{
+    buf_printf(
+        out,
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"web-%05zu\",\"namespace\":"
+        "\"ns-%02zu\",\"uid\":\"uid-%zu\",\"resourceVersion\":\"%zu\",\"labels\":{\"app\":\"web\"},",
+        i, i % 20, i, 1 + round * 100000 + i);
+    put_managed(out, round);
+    buf_puts(out, "},\"spec\":{\"nodeName\":\"node-1\",\"containers\":[");
+    for (int c = 0; c < 4; c++) {
+        buf_printf(out, "%s{\"name\":\"c%d\",\"image\":\"registry/app:v1\",\"env\":[", c ? "," : "",
+                   c);
+        for (int e = 0; e < 12; e++)
+            buf_printf(
+                out,
+                "%s{\"name\":\"VARIABLE_%d\",\"value\":\"some value number %d of this container\"}",
+                e ? "," : "", e, e);
+        buf_puts(out, "]}");
+    }
+    buf_printf(
+        out,
+        "]},\"status\":{\"phase\":\"Running\",\"podIP\":\"10.0.0.1\",\"conditions\":[{\"type\":\"Ready\","
+        "\"status\":\"%s\"}],\"containerStatuses\":[{\"name\":\"c0\",\"restartCount\":%zu}]}}",
+        round % 2 ? "True" : "False", round);
+}
+
+static void make_wire(struct bench *b, size_t round)
+{
+    buf_clear(&b->wire);
+    for (size_t i = 0; i < b->n; i++) {
+        buf_puts(&b->wire, "{\"type\":\"MODIFIED\",\"object\":");
+        put_pod(&b->wire, i, round);
+        buf_puts(&b->wire, "}\n");
+    }
+}
+
+/* ---- stages ---- */
+
+static void cut(struct bench *b)
+{
+    struct str input = {b->wire.bytes, b->wire.len}, text;
+    struct frame frame = {0};
+    while (frame_next(&frame, &input, &text) > 0)
+        continue;
+    frame_reset(&frame);
+}
+
+static void make_objects(struct bench *b)
+{
+    struct str input = {b->wire.bytes, b->wire.len};
+    struct source_event event;
+    struct body body = {0};
+    struct inf_error err;
+    size_t i = 0;
+    body_start(&body, &(struct source_request){.want = SOURCE_WATCH});
+    while (body_next(&body, &input, &event, &err) == 1)
+        b->objects[i++] = event.object;
+    body_free(&body);
+}
+
+static void on_change(void *ctx, const struct inf_event *event)
+{
+    const struct inf_object ***next = ctx;
+    *(*next)++ = event->old_object ? inf_object_ref(event->old_object) : NULL;
+}
+
+static void put_objects(struct bench *b)
+{
+    const struct inf_object **next = b->before;
+    for (size_t i = 0; i < b->n; i++)
+        store_put(b->store, b->objects[i], INF_LIVE, on_change, &next);
+}
+
+static void diff_objects(struct bench *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->before[i])
+            inf_diff_free(inf_diff_make(b->before[i], b->objects[i], NULL, NULL));
+}
+
+static void run_round(struct bench *b, size_t round)
+{
+    static void (*const stages[STAGES])(struct bench * b) = {cut, make_objects, put_objects,
+                                                             diff_objects};
+    make_wire(b, round);
+    for (int stage = 0; stage < STAGES; stage++) {
+        uint64_t start = now_ns(), took;
+        stages[stage](b);
+        took = now_ns() - start;
+        if (round && (!b->least_ns[stage] || took < b->least_ns[stage]))
+            b->least_ns[stage] = took;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        inf_object_unref(b->before[i]);
+        inf_object_unref(b->objects[i]);
+        b->before[i] = NULL;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct siphash_key key = {1, 2};
+    struct bench b = {.n = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000};
+    size_t rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 10;
+    b.store = store_new(&key, NULL, 0);
+    b.objects = xcalloc(b.n, sizeof(*b.objects));
+    b.before = xcalloc(b.n, sizeof(*b.before));
+    for (size_t round = 0; round <= rounds; round++)
+        run_round(&b, round);
+    printf("%zu events of %zu bytes\n", b.n, b.wire.len / b.n);
+    for (int stage = 0; stage < STAGES; stage++)
+        printf("  %-26s %6.1f us\n", names[stage], (double)b.least_ns[stage] / 1000 / (double)b.n);
+    while (!store_free_some(b.store, 1000))
+        continue;
+    buf_free(&b.wire);
+    free(b.objects);
+    free(b.before);
+    return 0;
+}
