@@ -1,5 +1,5 @@
 /*
- * body.h - the body of a good answer, as events: the lines of a watch or the items of a list.
+ * body.h - the body of a good answer, as events: those of a watch or the items of a list.
  *
  *     body_start(&body, request);
  *     while (body_next(&body, &input, &event, &err) == 1) ...     for each piece of input

@@ -20,111 +20,175 @@ static void forget_partial(struct frame *frame)
 void frame_reset(struct frame *frame)
 {
     buf_free(&frame->partial);
-    *frame = (struct frame){.dropping = false};
+    *frame = (struct frame){.at = FRAME_BETWEEN};
 }
 
 bool frame_between(const struct frame *frame)
 {
-    return !frame->dropping && (frame->partial_lent || frame->partial.len == 0);
+    return frame->at == FRAME_BETWEEN;
 }
 
-static struct str take(struct str *input, size_t len)
+/* ---- white space ---- */
+
+static bool is_space(char c)
+{
+    return c == '\n' || c == ' ' || c == '\r' || c == '\t';
+}
+
+static size_t leading_space(struct str text)
+{
+    size_t n = 0;
+    while (n < text.len && is_space(text.at[n]))
+        n++;
+    return n;
+}
+
+static struct str trimmed(struct str text)
+{
+    while (text.len && is_space(text.at[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+/* ---- input ---- */
+
+/* What there is of the line at the front of @input, its newline included. A line may have many
+ * events: its end is looked for only once. */
+static struct str this_line(struct frame *frame, struct str input)
+{
+    if (!frame->ahead) {
+        const char *newline = memchr(input.at, '\n', input.len);
+        frame->ahead = newline ? (size_t)(newline - input.at) + 1 : input.len;
+    }
+    return (struct str){input.at, frame->ahead < input.len ? frame->ahead : input.len};
+}
+
+static struct str take(struct frame *frame, struct str *input, size_t len)
 {
     struct str taken = {input->at, len};
     input->at += len;
     input->len -= len;
+    frame->ahead = frame->ahead > len ? frame->ahead - len : 0;
     return taken;
 }
 
-static struct str trimmed(struct str line)
+/* ---- where an event ends ---- */
+
+static bool ends_line(struct str line)
 {
-    while (line.len && (line.at[line.len - 1] == '\r' || line.at[line.len - 1] == ' '))
-        line.len--;
-    return line;
+    return line.at[line.len - 1] == '\n';
 }
 
+/* Another event begins on a new line, where the object under way can't have one. */
+static bool breaks_off(const struct frame *frame, char next)
+{
+    return next == '{' && !memchr("[:,", frame->last, 3);
+}
+
+static void note_end_of(struct frame *frame, struct str line)
+{
+    struct str text = trimmed(line);
+    if (text.len)
+        frame->last = text.at[text.len - 1];
+    frame->line_begins = ends_line(line) || (frame->line_begins && !text.len);
+}
+
+/* How much of @line belongs to the object under way. */
+static size_t scan_object(struct frame *frame, struct str line, bool *ret_ended)
+{
+    size_t space = frame->line_begins ? leading_space(line) : 0, len;
+    *ret_ended = frame->line_begins && space < line.len && breaks_off(frame, line.at[space]);
+    if (*ret_ended)
+        return space;
+    len = scan_value(&frame->scan, line, ret_ended);
+    if (!*ret_ended) {
+        *ret_ended = frame->scan.in_string && ends_line(line);
+        note_end_of(frame, line);
+    }
+    return len;
+}
+
+static size_t scan_event(struct frame *frame, struct str line, bool *ret_ended)
+{
+    if (frame->at == FRAME_BETWEEN)
+        frame->at = line.at[0] == '{' ? FRAME_IN_OBJECT : FRAME_IN_LINE;
+    if (frame->at == FRAME_IN_OBJECT)
+        return scan_object(frame, line, ret_ended);
+    *ret_ended = ends_line(line);
+    return line.len;
+}
+
+/* ---- events ---- */
+
 /* The event is over its limit: what there is of it is lent, the rest passed over. */
-static int give_up(struct frame *frame, struct str text, bool complete, struct str *ret_event)
+static int give_up(struct frame *frame, struct str text, bool ended, struct str *ret_event)
 {
     *ret_event = text;
     frame->partial_lent = true;
-    frame->dropping = !complete;
+    frame->dropping = !ended;
     return -INF_ETOOBIG;
 }
 
-/* The rest of a line that began in an earlier input. */
-static int finish_partial(struct frame *frame, struct str piece, bool complete,
-                          struct str *ret_event)
+/* Part of an event that does not lie whole in the input. */
+static int keep_piece(struct frame *frame, struct str piece, bool ended, struct str *ret_event)
 {
     struct buf *partial = &frame->partial;
     if (buf_append(partial, piece.at, piece.len, FRAME_MAX) < 0)
         return give_up(frame, partial->len ? (struct str){partial->bytes, partial->len} : piece,
-                       complete, ret_event);
-    if (!complete)
+                       ended, ret_event);
+    if (!ended)
         return 0;
     *ret_event = trimmed((struct str){partial->bytes, partial->len});
     frame->partial_lent = true;
     return 1;
 }
 
-static int finish_line(struct frame *frame, struct str piece, bool complete, struct str *ret_event)
+static int add_piece(struct frame *frame, struct str piece, bool ended, struct str *ret_event)
 {
     if (frame->dropping) {
-        frame->dropping = !complete;
+        frame->dropping = !ended;
         return 0;
     }
-    if (!complete || frame->partial.len)
-        return finish_partial(frame, piece, complete, ret_event);
+    if (!ended || frame->partial.len)
+        return keep_piece(frame, piece, ended, ret_event);
     if (piece.len > FRAME_MAX)
-        return give_up(frame, piece, complete, ret_event);
+        return give_up(frame, piece, ended, ret_event);
     *ret_event = trimmed(piece);
     return 1;
 }
 
-/* The next line, its newline included, or what there is of it. */
-static struct str take_line(struct str *input)
+static void end_event(struct frame *frame)
 {
-    const char *newline = memchr(input->at, '\n', input->len);
-    return take(input, newline ? (size_t)(newline - input->at) + 1 : input->len);
+    frame->at = FRAME_BETWEEN;
+    frame->scan = (struct scan){0};
+    frame->line_begins = false;
 }
 
-/* Whether the event ends with @line. */
-static bool scan_line(struct frame *frame, struct str line)
+/* Takes an event, or part of one. As frame_next(). */
+static int next_piece(struct frame *frame, struct str *input, struct str *ret_event)
 {
-    struct scan *scan = &frame->scan;
-    if (!frame->scanned)
-        scan_value(scan, line, &frame->scanned);
-    if (line.at[line.len - 1] != '\n')
-        return false;
-    return frame->scanned || scan->scalar || scan->in_string;
-}
-
-/* Takes a line, or part of one. As frame_next(); an empty event is one too. */
-static int next_line(struct frame *frame, struct str *input, struct str *ret_event)
-{
-    struct str line = take_line(input);
-    bool complete = scan_line(frame, line), deep = frame->scan.deepest > FRAME_DEPTH_MAX;
+    bool ended, deep;
+    struct str piece = take(frame, input, scan_event(frame, this_line(frame, *input), &ended));
     int rc;
-    if (complete)
-        line.len--;
-    rc = finish_line(frame, line, complete, ret_event);
-    if (complete) {
-        frame->scan = (struct scan){0};
-        frame->scanned = false;
-    }
+    if (ended && piece.len && ends_line(piece))
+        piece.len--; /* the line's end is not the event's */
+    rc = add_piece(frame, piece, ended, ret_event);
+    deep = frame->scan.deepest > FRAME_DEPTH_MAX;
+    if (ended)
+        end_event(frame);
     return rc > 0 && deep ? -INF_EDECODE : rc;
 }
 
 int frame_next(struct frame *frame, struct str *input, struct str *ret_event)
 {
+    int rc = 0;
     if (frame->partial_lent)
         forget_partial(frame);
-    while (input->len) {
-        int rc = next_line(frame, input, ret_event);
-        if (rc < 0 || (rc > 0 && ret_event->len))
-            return rc;
-        if (frame->partial_lent) /* an empty line */
-            forget_partial(frame);
+    while (rc == 0 && input->len) {
+        if (frame->at == FRAME_BETWEEN)
+            take(frame, input, leading_space(*input));
+        if (input->len)
+            rc = next_piece(frame, input, ret_event);
     }
-    return 0;
+    return rc;
 }

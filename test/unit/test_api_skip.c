@@ -126,6 +126,24 @@ static void a_bad_watch_event_is_skipped_but_an_error_is_not(void **state)
         "INF_EGONE: kube.test:6443: the server says: too old (410)\n");
 }
 
+/* As a proxy that minds neither newlines nor what it passes on may send it. */
+static void a_bad_event_is_skipped_alone_wherever_its_line_ends(void **state)
+{
+    (void)state;
+    source_world_tells(
+        &patient_watch,
+        "{}{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"1\"}}}"
+        "{}{\"type\":\"ADDED\",\"object\":[1}}\n" POD(
+            "c", "3") "Oops {\n{\"type\":"
+                      "\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"4\"}}}",
+        "open\nSKIPPED watch event: 'type' or 'object' is missing\nBOOKMARK 1\n"
+        "SKIPPED watch event: 'type' or 'object' is missing\n"
+        "SKIPPED object: unexpected character, expected a comma or a closing "
+        "bracket at byte 2\nADDED c 3\n"
+        "SKIPPED watch event: 6 bytes that are not a JSON object\nBOOKMARK 4\n"
+        "INF_EEOF: " WATCH_END);
+}
+
 /* ---- progress ---- */
 
 static size_t progress_after(struct source_world *w, struct pipe *pipe, const char *bytes)
@@ -167,6 +185,7 @@ int main(void)
         cmocka_unit_test(an_item_too_big_is_skipped_to_its_end),
         cmocka_unit_test(a_watch_event_too_big_is_skipped_to_its_end),
         cmocka_unit_test(a_bad_watch_event_is_skipped_but_an_error_is_not),
+        cmocka_unit_test(a_bad_event_is_skipped_alone_wherever_its_line_ends),
         cmocka_unit_test(bytes_that_complete_no_event_are_told_as_progress),
     };
     return cmocka_run_group_tests_name("api_skip", tests, NULL, NULL);

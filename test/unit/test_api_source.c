@@ -243,7 +243,7 @@ static void an_event_over_the_limit_ends_the_request(void **state)
     source_world_init(&w, "pods", NULL);
     w.pipes.cut = 64 * 1024;
     pipe = source_world_ask(&w);
-    memset(large, ' ', FRAME_MAX + 1);
+    memset(large, '{', FRAME_MAX + 1);
     pipe_sends(pipe, WATCH_HEAD "1000001\r\n");
     pipe_send(pipe, large, FRAME_MAX + 1);
     sim_run(&w.sim);

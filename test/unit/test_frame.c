@@ -75,7 +75,8 @@ static void empty_lines_and_line_ends_of_other_systems_are_passed_over(void **st
 static void what_is_inside_a_line_stays_as_it_is(void **state)
 {
     (void)state;
-    split_each(STR("  a\r b\t\n\xff\xfe\n"), play, "<  a\r b\t><\xff\xfe>");
+    split_each(STR("  a\r b\t\n\xff\xfe\n"), play, "<a\r b><\xff\xfe>");
+    split_each(STR("{ \"a\" :\r 1 }  \n"), play, "<{ \"a\" :\r 1 }>");
 }
 
 static void recorded_watches_come_out_whole_however_they_are_cut(void **state)
@@ -244,9 +245,33 @@ static void an_object_laid_out_on_many_lines_is_one_event(void **state)
     (void)state;
     split_each(STR("{\n  \"type\": \"ADDED\",\n\n  \"object\": {\r\n    \"a\": [\n1 ]}\n}\n{}\n"),
                play, "<{\n  \"type\": \"ADDED\",\n\n  \"object\": {\r\n    \"a\": [\n1 ]}\n}><{}>");
-    split_each(STR("[\n]\n\n{\n}  \r\none\n"), play, "<[\n]><{\n}><one>");
+    split_each(STR("\t{\n}  \r\none\n{\"a\":\n{},\"b\":[\n\t{},\r\n\n {}]}\n"), play,
+               "<{\n}><one><{\"a\":\n{},\"b\":[\n\t{},\r\n\n {}]}>");
     split_each(STR("{\"a\":\"}\\\"\\\\\"\n,\"b\":\"{\"}\n{}\n"), play,
                "<{\"a\":\"}\\\"\\\\\"\n,\"b\":\"{\"}><{}>");
+}
+
+static void events_need_no_newline_between_or_behind_them(void **state)
+{
+    (void)state;
+    split_each(STR("{\"a\":1}{\"b\":\"}{\"} {}\n{}"), play, "<{\"a\":1}><{\"b\":\"}{\"}><{}><{}>");
+    split_each(STR("{\"a\":{}}"), play, "<{\"a\":{}}>");
+}
+
+/* What is no event must not take those of the following lines with it. */
+static void a_line_of_something_else_is_told_whole(void **state)
+{
+    (void)state;
+    split_each(STR("{}}{}\n{}\n"), play, "<{}><}{}><{}>");
+    split_each(STR("[{},\n{}] \n\"{\n{}\n1 {\n{}"), play, "<[{},><{}><]><\"{><{}><1 {><{}>");
+    split_each(STR("{} x{}\r\n{}"), play, "<{}><x{}><{}>");
+}
+
+static void an_object_that_breaks_off_ends_where_the_next_begins(void **state)
+{
+    (void)state;
+    split_each(STR("{\"a\":{\"b\":1\n{\"c\":1}\n"), play, "<{\"a\":{\"b\":1><{\"c\":1}>");
+    split_each(STR("{\"a\":[1}\r\n\n  {}{\n{\"c\":1}"), play, "<{\"a\":[1}><{}><{><{\"c\":1}>");
 }
 
 /* It can't be JSON: what broke off there must not take the following events with it. */
@@ -329,6 +354,9 @@ int main(void)
         cmocka_unit_test(a_line_that_never_ends_is_given_up_at_the_limit),
         cmocka_unit_test(the_memory_of_a_huge_event_is_not_kept),
         cmocka_unit_test(an_object_laid_out_on_many_lines_is_one_event),
+        cmocka_unit_test(events_need_no_newline_between_or_behind_them),
+        cmocka_unit_test(a_line_of_something_else_is_told_whole),
+        cmocka_unit_test(an_object_that_breaks_off_ends_where_the_next_begins),
         cmocka_unit_test(a_newline_in_a_string_ends_the_event),
         cmocka_unit_test(an_event_too_deep_is_told_and_the_next_is_good),
         cmocka_unit_test(an_event_over_the_limit_is_passed_over_to_its_end),

@@ -19,7 +19,7 @@
 #include "kube/items.h"
 #include "split.h"
 
-static size_t scanned, copied;
+static size_t scanned, copied, searched;
 
 size_t __real_scan_value(struct scan *scan, struct str text, bool *ret_ended);
 size_t __wrap_scan_value(struct scan *scan, struct str text, bool *ret_ended);
@@ -27,6 +27,8 @@ int __real_buf_append(struct buf *b, const char *bytes, size_t len, size_t limit
 int __wrap_buf_append(struct buf *b, const char *bytes, size_t len, size_t limit);
 void __real_buf_put(struct buf *b, const char *bytes, size_t len);
 void __wrap_buf_put(struct buf *b, const char *bytes, size_t len);
+void *__real_memchr(const void *bytes, int c, size_t len);
+void *__wrap_memchr(const void *bytes, int c, size_t len);
 
 size_t __wrap_scan_value(struct scan *scan, struct str text, bool *ret_ended)
 {
@@ -45,6 +47,13 @@ void __wrap_buf_put(struct buf *b, const char *bytes, size_t len)
 {
     copied += len;
     __real_buf_put(b, bytes, len);
+}
+
+void *__wrap_memchr(const void *bytes, int c, size_t len)
+{
+    void *found = __real_memchr(bytes, c, len);
+    searched += found ? (size_t)((const char *)found - (const char *)bytes) + 1 : len;
+    return found;
 }
 
 enum {
@@ -93,25 +102,32 @@ static void assert_linear(const struct buf *text, size_t (*count)(struct str, st
     static const size_t pieces[] = {1, 2, 3, 17, 100, 1000, 4096, 65536, 0};
     struct str input = {text->bytes, text->len};
     for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
-        scanned = copied = 0;
+        scanned = copied = searched = 0;
         assert_int_equal(count(input, (struct split){pieces[i], pieces[i]}), OBJECTS);
         assert_in_range(scanned, input.len * 9 / 10, input.len); /* all, and none twice */
         assert_in_range(copied, 0, input.len);
+        assert_in_range(searched, 0, input.len * 2); /* for a newline, and for quotes */
         if (!pieces[i])
             assert_in_range(copied, 0, input.len / 10); /* what comes whole is lent */
     }
 }
 
-static void a_watch_is_scanned_and_copied_once(void **state)
+static void assert_linear_watch(const char *between)
 {
     struct buf text = {0};
-    (void)state;
     for (int i = 0; i < OBJECTS; i++) {
         put_object(&text, false);
-        buf_puts(&text, "\n");
+        buf_puts(&text, between);
     }
     assert_linear(&text, count_frames);
     buf_free(&text);
+}
+
+static void a_watch_is_scanned_and_copied_once(void **state)
+{
+    (void)state;
+    assert_linear_watch("\n");
+    assert_linear_watch(""); /* the end of so long a line is not looked for again and again */
 }
 
 static void a_list_is_scanned_and_copied_once(void **state)
