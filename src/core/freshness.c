@@ -4,7 +4,7 @@
 
 static void set_due(struct freshness *f, uint64_t due_ms)
 {
-    uint64_t now = clock_now_ms(f->clock);
+    uint64_t now = clock_elapsed_ms(f->clock);
     f->due_ms = due_ms;
     if (f->begun && !f->held && !f->stale)
         timer_start(f->clock, &f->timer, due_ms > now ? due_ms - now : 0);
@@ -29,7 +29,7 @@ void freshness_init(struct freshness *f, struct clock *clock, uint64_t stale_aft
 void freshness_sign(struct freshness *f, uint64_t patience_ms)
 {
     bool was_stale = f->stale;
-    f->sign_ms = clock_now_ms(f->clock);
+    f->sign_ms = clock_elapsed_ms(f->clock);
     f->stale = false;
     set_due(f, f->sign_ms + (patience_ms > f->stale_after_ms ? patience_ms : f->stale_after_ms));
     if (was_stale)
@@ -42,11 +42,20 @@ void freshness_begin(struct freshness *f)
     freshness_sign(f, 0);
 }
 
+static void lost_at(struct freshness *f, uint64_t then_ms)
+{
+    uint64_t due = then_ms + f->stale_after_ms;
+    set_due(f, due < f->due_ms ? due : f->due_ms);
+}
+
 void freshness_lost(struct freshness *f)
 {
-    uint64_t due = clock_now_ms(f->clock) + f->stale_after_ms;
-    if (due < f->due_ms)
-        set_due(f, due);
+    lost_at(f, clock_elapsed_ms(f->clock));
+}
+
+void freshness_slept(struct freshness *f, uint64_t ms)
+{
+    lost_at(f, clock_elapsed_ms(f->clock) - ms);
 }
 
 void freshness_hold(struct freshness *f, bool held)
@@ -55,7 +64,7 @@ void freshness_hold(struct freshness *f, bool held)
     if (held)
         timer_stop(f->clock, &f->timer);
     else
-        set_due(f, clock_now_ms(f->clock) + f->stale_after_ms);
+        set_due(f, clock_elapsed_ms(f->clock) + f->stale_after_ms);
 }
 
 void freshness_close(struct freshness *f)

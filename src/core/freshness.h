@@ -6,7 +6,8 @@
  * copy is *stale*, however busy we are reconnecting; the next sign makes it fresh again.
  *
  * Before the first sync there is nothing that could be stale, and while the stream is held it is we
- * who don't listen: the time does not run then.
+ * who don't listen: the time does not run then. It does while the host sleeps: who wakes up late has
+ * an old copy, and says so before it has asked.
  */
 #ifndef CORE_FRESHNESS_H
 #define CORE_FRESHNESS_H
@@ -19,8 +20,8 @@ struct freshness {
     struct clock *clock;
     uint64_t stale_after_ms;
     struct timer timer; /* fires when it becomes stale */
-    uint64_t sign_ms;   /* when the last sign came */
-    uint64_t due_ms;    /* when it becomes stale */
+    uint64_t sign_ms;   /* when the last sign came, by clock_elapsed_ms() */
+    uint64_t due_ms;    /* when it becomes stale, by the same */
     bool begun;         /* the first sync is done */
     bool held;
     bool stale;
@@ -38,6 +39,9 @@ void freshness_sign(struct freshness *f, uint64_t patience_ms);
 
 /* The stream is lost: however long it would have been allowed to be silent, the usual time runs now. */
 void freshness_lost(struct freshness *f);
+
+/* The host slept for @ms: with that the stream was lost, and the time ran on. */
+void freshness_slept(struct freshness *f, uint64_t ms);
 
 /* Stops the time, and lets it run on. */
 void freshness_hold(struct freshness *f, bool held);

@@ -65,7 +65,7 @@ void intake_change(struct reflector *r, enum delta_type type, const struct sourc
 void intake_on_freshness(struct freshness *f)
 {
     struct reflector *r = container_of(f, struct reflector, freshness);
-    uint64_t now = clock_now_ms(r->clock);
+    uint64_t now = clock_elapsed_ms(r->clock);
     struct delta delta = {.received_us = clock_wall_us(r->clock)};
     if (f->stale) {
         r->stale_since_ms = f->sign_ms;

@@ -223,7 +223,7 @@ static void count_end(struct reflector *r, const struct inf_error *why)
     if (why->code == INF_EEOF)
         return;
     if (!r->fault.code)
-        r->failing_since_ms = clock_now_ms(r->clock);
+        r->failing_since_ms = clock_elapsed_ms(r->clock);
     r->fault = *why;
 }
 
@@ -346,7 +346,6 @@ static void reopen_after_sleep(struct reflector *r)
     log_line(r->log, LOG_DEBUG, "%s: the host slept for %" PRIu64 "s", r->sm.who,
              r->slept_ms / 1000);
     source_cancel(r->source);
-    freshness_lost(&r->freshness);
     watch(r);
 }
 
@@ -355,7 +354,10 @@ static void reopen_after_sleep(struct reflector *r)
 static void on_slept(struct sleep_watch *sleep, uint64_t ms)
 {
     struct reflector *r = container_of(sleep, struct reflector, sleep);
-    if (ms < SLEPT_MS || r->sm.state != WATCHING)
+    if (ms < SLEPT_MS)
+        return;
+    freshness_slept(&r->freshness, ms);
+    if (r->sm.state != WATCHING)
         return;
     r->slept_ms = ms;
     if (!r->held)
@@ -401,7 +403,7 @@ static void watched(struct reflector *r, const struct source_event *event)
 {
     r->fault.code = 0;
     if (event->type != SOURCE_BOOKMARK)
-        r->event_ms = clock_now_ms(r->clock);
+        r->event_ms = clock_elapsed_ms(r->clock);
     switch (event->type) {
     case SOURCE_ADDED: intake_change(r, DELTA_ADDED, event); break;
     case SOURCE_MODIFIED: intake_change(r, DELTA_UPDATED, event); break;
@@ -421,7 +423,7 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
     }
     if (event->type == SOURCE_BOOKMARK) {
         r->bookmark_seen = true;
-        r->bookmark_ms = clock_now_ms(r->clock);
+        r->bookmark_ms = clock_elapsed_ms(r->clock);
     }
     if (r->sm.state == WATCHING)
         watched(r, event);
@@ -490,7 +492,7 @@ void reflector_hold(struct reflector *r, bool held)
     if (r->held == held)
         return;
     r->held = held;
-    r->held_since_ms = clock_now_ms(r->clock);
+    r->held_since_ms = clock_elapsed_ms(r->clock);
     freshness_hold(&r->freshness, held);
     if (held)
         hold(r);

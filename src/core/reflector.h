@@ -61,6 +61,7 @@ struct reflector {
     struct freshness freshness;
     struct turn turn; /* to list */
     bool held;        /* not reading: a consumer or the FIFO is full */
+    /* by clock_elapsed_ms() */
     uint64_t held_since_ms;
     uint64_t event_ms; /* when the last event of a watch came; 0: never */
     uint64_t bookmark_ms;

@@ -78,7 +78,7 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
 {
     const struct pipeline *p = &informer->shared->pipeline;
     const struct reflector *r = &p->reflector;
-    uint64_t now = clock_now_ms(p->clock);
+    uint64_t now = clock_elapsed_ms(p->clock);
     *ret = (struct inf_status){
         .synced = pipeline_synced(p),
         .stale = r->freshness.stale,

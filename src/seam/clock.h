@@ -61,6 +61,7 @@ struct clock {
     struct list tasks[PHASES]; /* of struct task: to run in that phase */
     struct list corpses;       /* of struct corpse: to bury in the next reap phase */
     struct list sleep_watches; /* of struct sleep_watch */
+    uint64_t slept_ms;         /* that they were told of, in all */
 };
 
 static inline void clock_init(struct clock *clock, const struct clock_ops *ops)
@@ -71,11 +72,19 @@ static inline void clock_init(struct clock *clock, const struct clock_ops *ops)
         list_init(&clock->tasks[phase]);
     list_init(&clock->corpses);
     list_init(&clock->sleep_watches);
+    clock->slept_ms = 0;
 }
 
 static inline uint64_t clock_now_ms(struct clock *clock)
 {
     return clock->ops->now_ms(clock);
+}
+
+/* The same, but it goes on while the host sleeps: for who wants to know how long ago something was.
+ * Timers don't go by it. */
+static inline uint64_t clock_elapsed_ms(struct clock *clock)
+{
+    return clock_now_ms(clock) + clock->slept_ms;
 }
 
 static inline int64_t clock_wall_us(struct clock *clock)
@@ -159,6 +168,7 @@ static inline void sleep_watch_stop(struct sleep_watch *watch)
 static inline void clock_tell_slept(struct clock *clock, uint64_t ms)
 {
     struct list telling, *node;
+    clock->slept_ms += ms;
     list_init(&telling);
     list_move_all(&telling, &clock->sleep_watches);
     while ((node = list_pop(&telling))) {
