@@ -39,7 +39,8 @@
 #include "core/version.h"
 
 enum {
-    LIVED_MS = 10 * 1000, /* a stream that lived so long was a success: back-off starts over */
+    LIVED_MS = 10 * 1000,      /* a stream that lived so long was a success: back-off starts over */
+    LIVED_WITH_NEWS_MS = 1000, /* so was one that brought something, if it did not just break off */
     AFTER_TIMEOUT_MS =
         5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
     UNENDED_MAX = 2,     /* watch-lists that end without their bookmark before we list instead */
@@ -100,8 +101,8 @@ static void open_request(struct reflector *r, struct source_request *request)
 {
     r->timeout_s = request->timeout_s = pick_timeout(r);
     request->skip_bad = r->unreadable >= UNREADABLE_MAX;
-    r->opened_ms = clock_now_ms(r->clock);
-    r->bookmark_seen = r->skipped_one = false;
+    r->live_since_ms = 0;
+    r->bookmark_seen = r->news = r->skipped_one = false;
     r->slept_ms = 0;
     r->counts.requests++;
     arm_silence(r);
@@ -281,13 +282,22 @@ static void page_ended(struct reflector *r, const struct inf_error *why)
     }
 }
 
+/* A server that is restarted again and again is found as quickly each time. But what costs it a
+ * list is asked for ever more slowly, until a stream has lived. */
+static void start_over_after_success(struct reflector *r, int code)
+{
+    uint64_t lived_ms = r->live_since_ms ? clock_now_ms(r->clock) - r->live_since_ms : 0;
+    if (lived_ms >= LIVED_MS)
+        fault_guard_rested(&r->guard);
+    else if (!r->news || lived_ms < LIVED_WITH_NEWS_MS || fault_rule(code)->next == FAULT_RELIST)
+        return;
+    backoff_reset(&r->backoff);
+}
+
 static void request_ended(struct reflector *r, const struct inf_error *why)
 {
     timer_stop(r->clock, &r->silence);
-    if (clock_now_ms(r->clock) - r->opened_ms >= LIVED_MS) {
-        backoff_reset(&r->backoff);
-        fault_guard_rested(&r->guard);
-    }
+    start_over_after_success(r, why->code);
     count_unreadable(r, why->code);
     if (why->code == INF_EEOF && r->sm.state == WATCHING)
         freshness_sign(&r->freshness, 0);
@@ -378,6 +388,7 @@ static void end_fill(struct reflector *r, const struct source_event *event)
     size_t count = generation_count(r->staged);
     intake_commit(r, event->resource_version, event->received_us);
     turn_leave(&r->turn);
+    r->live_since_ms = clock_now_ms(r->clock);
     sm_move(&r->sm, WATCHING, "%zu objects at version %s", count, r->version);
 }
 
@@ -402,6 +413,7 @@ static void stage(struct reflector *r, const struct source_event *event)
 static void watched(struct reflector *r, const struct source_event *event)
 {
     r->fault.code = 0;
+    r->news = true;
     if (event->type != SOURCE_BOOKMARK)
         r->event_ms = clock_elapsed_ms(r->clock);
     switch (event->type) {
@@ -441,7 +453,10 @@ static void reflector_on_open(struct source_user *user)
     struct reflector *r = container_of(user, struct reflector, user);
     r->fault.code = 0;
     arm_silence(r);
-    if (r->sm.state == WATCHING && !r->bookmark_ms)
+    if (r->sm.state != WATCHING)
+        return;
+    r->live_since_ms = clock_now_ms(r->clock);
+    if (!r->bookmark_ms)
         freshness_sign(&r->freshness, r->silence_ms);
 }
 

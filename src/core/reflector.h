@@ -82,8 +82,9 @@ struct reflector {
     struct generation *staged; /* the list that is coming in */
     uint32_t timeout_s;        /* what it was opened with */
     uint64_t silence_ms;       /* how long it may be silent */
-    uint64_t opened_ms;
+    uint64_t live_since_ms;    /* when it was there as a watch; 0: not yet */
     bool bookmark_seen;
+    bool news;      /* something came that is not of the list */
     bool progress;  /* part of an event came since the last whole one */
     bool stretched; /* and the silence was allowed once more for that */
     bool skipped_one;

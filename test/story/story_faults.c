@@ -158,6 +158,90 @@ STORY(server_error_in_stream,
               "[  810] pods: waiting -> watching (from version 1)\n");
 }
 
+/* The server breaks off, and is away for one try. */
+static void restart_server(struct story *s)
+{
+    apiserver_refuse(s->server, 1, INF_ENET, 0, "refused");
+    apiserver_cut(s->server);
+}
+
+/* covers: P7 */
+STORY(restarts_in_a_row,
+      "a server that is restarted again and again, but tells something in between, is found as "
+      "quickly each time")
+{
+    story_start_watching(s);
+    restart_server(s);
+    story_pass(s, 2420);
+    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[  810] pods: waiting -> watching (from version 1)\n"
+              "[  820] pods: refused; trying again in 1.6s\n"
+              "[  820] pods: watching -> waiting (refused, retry in 1600ms)\n"
+              "[ 2420] pods: waiting -> watching (from version 1)\n");
+    apiserver_put(s->server, "default/b");
+    story_pass(s, 1000);
+    restart_server(s);
+    story_pass(s, 2420);
+    expect(s, "[ 2430] add default/b 2\n"
+              "[ 3430] pods: connection lost; trying again in 0.8s\n"
+              "[ 3430] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[ 4230] pods: waiting -> watching (from version 2)\n"
+              "[ 4240] pods: refused; trying again in 1.6s\n"
+              "[ 4240] pods: watching -> waiting (refused, retry in 1600ms)\n"
+              "[ 5840] pods: waiting -> watching (from version 2)\n");
+}
+
+/* covers: P7 */
+STORY(no_news_is_no_success,
+      "neither a stream that brings nothing, nor one that breaks off behind its first event, makes "
+      "the waits short again; nor do lists that fail")
+{
+    story_start_watching(s);
+    apiserver_cut(s->server);
+    story_pass(s, 1800); /* 0.8 s, then alive for 1 s, without a word */
+    apiserver_cut(s->server);
+    story_pass(s, 1620);
+    apiserver_put(s->server, "default/b");
+    story_pass(s, 900);
+    apiserver_cut(s->server); /* before its second is over */
+    story_pass(s, 3220);
+    apiserver_put(s->server, "default/c");
+    story_pass(s, 1000);
+    apiserver_end_with(s->server, INF_EDECODE, "rubbish");
+    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[  810] pods: waiting -> watching (from version 1)\n"
+              "[ 1810] pods: connection lost; trying again in 1.6s\n"
+              "[ 1810] pods: watching -> waiting (connection lost, retry in 1600ms)\n"
+              "[ 3410] pods: waiting -> watching (from version 1)\n"
+              "[ 3430] add default/b 2\n"
+              "[ 4330] pods: connection lost; trying again in 3.2s\n"
+              "[ 4330] pods: watching -> waiting (connection lost, retry in 3200ms)\n"
+              "[ 7530] pods: waiting -> watching (from version 2)\n"
+              "[ 7550] add default/c 3\n"
+              "[ 8550] pods: rubbish; trying again in 6.4s\n"
+              "[ 8550] pods: watching -> waiting (rubbish, retry in 6400ms)\n");
+}
+
+/* covers: P7 */
+STORY(slow_failures, "a list that fails after a long time has failed: the waits grow all the same")
+{
+    apiserver_put(s->server, "default/a");
+    s->server->withhold_end = true;
+    story_start(s);
+    story_pass(s, 12 * 1000);
+    apiserver_cut(s->server);
+    story_pass(s, 12 * 1000);
+    apiserver_cut(s->server);
+    expect(s, "[    0] pods: idle -> filling (start)\n"
+              "[12000] pods: connection lost; trying again in 0.8s\n"
+              "[12000] pods: filling -> waiting (connection lost, retry in 800ms)\n"
+              "[12800] pods: waiting -> filling (retry)\n"
+              "[24000] pods: connection lost; trying again in 1.6s\n"
+              "[24000] pods: filling -> waiting (connection lost, retry in 1600ms)\n");
+}
+
 /* covers: 1.6/open-refused 8/10 8/13 8/35 P7 */
 STORY(refused_while_reopening,
       "nobody answers when the watch is reopened: ever longer waits, no relist")
@@ -378,6 +462,9 @@ int main(void)
         cmocka_unit_test(gone_again_and_again),
         cmocka_unit_test(throttled_in_stream),
         cmocka_unit_test(server_error_in_stream),
+        cmocka_unit_test(restarts_in_a_row),
+        cmocka_unit_test(no_news_is_no_success),
+        cmocka_unit_test(slow_failures),
         cmocka_unit_test(refused_while_reopening),
         cmocka_unit_test(cut_before_the_answer),
         cmocka_unit_test(server_says_how_long),
