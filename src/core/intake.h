@@ -2,8 +2,9 @@
  * intake.h - where what a reflector takes in goes: into the list that is being filled, and into the
  * FIFO.
  *
- * The reflector (reflector.c) decides what to ask and what an answer means; this is the other half of
- * it, which moves the resource version on and tells the pump. Nobody else includes it.
+ * The reflector (reflector.c) decides what an answer means and what is to be done next; this is the
+ * part of it that moves the resource version on and tells the pump. Its third part is ask.h. Nobody
+ * else includes it.
  */
 #ifndef CORE_INTAKE_H
 #define CORE_INTAKE_H

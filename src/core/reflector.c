@@ -27,35 +27,21 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "core/ask.h"
 #include "core/fault.h"
 #include "core/intake.h"
 #include "core/mutant.h"
 #include "core/store.h"
-#include "core/version.h"
 
 enum {
     LIVED_MS = 10 * 1000,      /* a stream that lived so long was a success: back-off starts over */
     LIVED_WITH_NEWS_MS = 1000, /* so was one that brought something, if it did not just break off */
-    AFTER_TIMEOUT_MS =
-        5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
     UNENDED_MAX = 2,     /* watch-lists that end without their bookmark before we list instead */
-    UNREADABLE_MAX = 2,  /* requests that end with an unreadable object before we skip it */
     SLEPT_MS = 5 * 1000, /* if the host slept so long, its watches are dead */
-};
-
-enum state {
-    IDLE,
-    QUEUED,
-    FILLING,
-    LISTING,
-    WATCHING,
-    WAITING,
-    CLOSED,
 };
 
 /* clang-format off */
@@ -71,119 +57,14 @@ static const struct sm_state states[] = {
 };
 /* clang-format on */
 
-/* ---- opening ---- */
-
-static uint32_t pick_timeout(struct reflector *r)
-{
-    uint32_t least = r->settings.watch_timeout_s;
-    return r->settings.no_jitter ? least : least + (uint32_t)rng_below(&r->backoff.rng, least + 1);
-}
-
-/* How long the request under way may stay silent. */
-static uint64_t patience_ms(const struct reflector *r)
-{
-    uint64_t until_timeout = (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
-    if (r->sm.state != WATCHING)
-        return r->settings.fill_silence_ms;
-    if (r->bookmark_seen && r->settings.stale_after_ms < until_timeout)
-        return r->settings.stale_after_ms;
-    return until_timeout;
-}
-
-static void arm_silence(struct reflector *r)
-{
-    r->progress = r->stretched = false;
-    r->silence_ms = patience_ms(r);
-    timer_start(r->clock, &r->silence, r->silence_ms);
-}
-
-static void open_request(struct reflector *r, struct source_request *request)
-{
-    r->timeout_s = request->timeout_s = pick_timeout(r);
-    request->skip_bad = r->unreadable >= UNREADABLE_MAX;
-    r->live_since_ms = 0;
-    r->bookmark_seen = r->news = r->skipped_one = false;
-    r->slept_ms = 0;
-    r->counts.requests++;
-    arm_silence(r);
-    source_open(r->source, request, &r->user);
-}
-
-static void list_page(struct reflector *r)
-{
-    struct source_request request;
-    pager_request(&r->pager, &request);
-    open_request(r, &request);
-}
-
-static void start_list(struct reflector *r, const char *why)
-{
-    sm_move(&r->sm, LISTING, "%s", why);
-    r->staged = r->staged ? r->staged : generation_new(r->store);
-    list_page(r);
-}
-
-static void start_fill(struct reflector *r, const char *why)
-{
-    sm_move(&r->sm, FILLING, "%s", why);
-    r->staged = r->staged ? r->staged : generation_new(r->store);
-    open_request(
-        r, &(struct source_request){.want = SOURCE_WATCH_LIST,
-                                    .resource_version = r->version_unusable ? "" : r->version});
-}
-
-/* The very first list may be any state the server has at hand; later ones may not be older than ours. */
-static void sync_by_list(struct reflector *r, const char *why)
-{
-    pager_start(&r->pager, r->version_unusable ? "" : r->version[0] ? r->version : "0");
-    start_list(r, why);
-}
-
-static void sync_now(struct reflector *r, const char *why)
-{
-    if (r->no_watch_list)
-        sync_by_list(r, why);
-    else
-        start_fill(r, why);
-}
-
-/* Only so many lists at a time are asked of a server. */
-static void sync_anew(struct reflector *r, const char *why)
-{
-    if (turn_enter(&r->turn))
-        sync_now(r, why);
-    else if (r->sm.state != QUEUED)
-        sm_move(&r->sm, QUEUED, "%s", why);
-}
-
-static void reflector_on_turn(struct turn *turn)
-{
-    sync_now(container_of(turn, struct reflector, turn), "its turn");
-}
-
-static void watch(struct reflector *r)
-{
-    turn_leave(&r->turn);
-    sm_move(&r->sm, WATCHING, "from version %s", r->version);
-    open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
-}
-
-static void go_on(struct reflector *r, const char *why)
-{
-    if (r->must_sync)
-        sync_anew(r, why);
-    else
-        watch(r);
-}
+/* ---- the end of a request ---- */
 
 static void on_retry(struct timer *timer)
 {
     struct reflector *r = container_of(timer, struct reflector, retry);
     if (!r->held) /* else reflector_hold() goes on later */
-        go_on(r, "retry");
+        ask_next(r, "retry");
 }
-
-/* ---- the end of a request ---- */
 
 static void wait_and_retry(struct reflector *r, const struct inf_error *why, enum log_level level)
 {
@@ -238,7 +119,7 @@ static void follow_rule(struct reflector *r, const struct inf_error *why)
         return;
     }
     log_line(r->log, rule->level, "%s: %s", r->sm.who, why->text);
-    go_on(r, why->text);
+    ask_next(r, why->text);
 }
 
 /* Refused, or silent for ever: that is how this server is, and it is remembered. A stream that just ends too early may
@@ -249,7 +130,7 @@ static void list_instead(struct reflector *r, const char *why, bool for_good)
              r->sm.who, why);
     r->no_watch_list = for_good;
     r->unended_fills = 0;
-    sync_by_list(r, "list instead");
+    ask_all_by_list(r, "list instead");
 }
 
 /* A watch-list ended before its bookmark. */
@@ -266,14 +147,14 @@ static void page_ended(struct reflector *r, const struct inf_error *why)
 {
     struct inf_error failure;
     switch (pager_on_end(&r->pager, why, &failure)) {
-    case PAGER_NEXT_PAGE: list_page(r); break;
+    case PAGER_NEXT_PAGE: ask_page(r); break;
     case PAGER_COMPLETE:
         intake_commit(r, r->pager.version, clock_wall_us(r->clock));
-        watch(r);
+        ask_watch(r);
         break;
     case PAGER_WHOLE_LIST:
         intake_drop_staged(r);
-        start_list(r, "the list's token expired: all at once");
+        ask_list(r, "the list's token expired: all at once");
         break;
     case PAGER_FAILED:
         intake_drop_staged(r);
@@ -296,14 +177,14 @@ static void start_over_after_success(struct reflector *r, int code)
 
 static void request_ended(struct reflector *r, const struct inf_error *why)
 {
-    timer_stop(r->clock, &r->silence);
+    patience_stop(&r->patience);
     start_over_after_success(r, why->code);
     count_unreadable(r, why->code);
     if (why->code == INF_EEOF && r->sm.state == WATCHING)
         freshness_sign(&r->freshness, 0);
     else
         freshness_lost(&r->freshness);
-    switch ((enum state)r->sm.state) {
+    switch ((enum reflector_state)r->sm.state) {
     case FILLING:
         intake_drop_staged(r);
         fill_ended(r, why);
@@ -328,20 +209,14 @@ static void give_up_request(struct reflector *r, const struct inf_error *why)
     request_ended(r, why);
 }
 
-/* Part of an event may be on its way: that stretches the patience, once. */
-static void on_silence(struct timer *timer)
+static void on_silence(struct patience *patience)
 {
-    struct reflector *r = container_of(timer, struct reflector, silence);
+    struct reflector *r = container_of(patience, struct reflector, patience);
     struct inf_error why;
     if (MUTANT("silence-ignored"))
         return;
-    if (r->progress && !r->stretched) {
-        r->stretched = true;
-        timer_start(r->clock, &r->silence, r->silence_ms);
-        return;
-    }
     err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
-            r->silence_ms / 1000 * (r->stretched ? 2 : 1));
+            patience_lasted_ms(patience) / 1000);
     if (r->sm.state == FILLING) { /* it never says that the list is complete: it can't */
         source_cancel(r->source);
         intake_drop_staged(r);
@@ -356,7 +231,7 @@ static void reopen_after_sleep(struct reflector *r)
     log_line(r->log, LOG_DEBUG, "%s: the host slept for %" PRIu64 "s", r->sm.who,
              r->slept_ms / 1000);
     source_cancel(r->source);
-    watch(r);
+    ask_watch(r);
 }
 
 /* The other side has long forgotten the connection, but nothing will say so. What is held is not
@@ -441,9 +316,9 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
         watched(r, event);
     else
         stage(r, event);
-    arm_silence(r);
+    ask_patience(r);
     if (r->sm.state == WATCHING)
-        freshness_sign(&r->freshness, r->silence_ms);
+        freshness_sign(&r->freshness, r->patience.ms);
 }
 
 /* A server that sends bookmarks has to send one before we believe it; of one that never did, more
@@ -452,17 +327,17 @@ static void reflector_on_open(struct source_user *user)
 {
     struct reflector *r = container_of(user, struct reflector, user);
     r->fault.code = 0;
-    arm_silence(r);
+    ask_patience(r);
     if (r->sm.state != WATCHING)
         return;
     r->live_since_ms = clock_now_ms(r->clock);
     if (!r->bookmark_ms)
-        freshness_sign(&r->freshness, r->silence_ms);
+        freshness_sign(&r->freshness, r->patience.ms);
 }
 
 static void reflector_on_progress(struct source_user *user)
 {
-    container_of(user, struct reflector, user)->progress = true;
+    patience_progress(&container_of(user, struct reflector, user)->patience);
 }
 
 static const struct source_user_ops user_ops = {
@@ -476,7 +351,7 @@ static const struct source_user_ops user_ops = {
 
 static void hold(struct reflector *r)
 {
-    timer_stop(r->clock, &r->silence);
+    patience_stop(&r->patience);
     turn_leave(&r->turn); /* others need not wait for our consumers */
     source_pause(r->source);
 }
@@ -488,14 +363,14 @@ static void release(struct reflector *r)
         reopen_after_sleep(r);
         return;
     }
-    switch ((enum state)r->sm.state) {
+    switch ((enum reflector_state)r->sm.state) {
     case FILLING:
     case LISTING:
-    case WATCHING: arm_silence(r); break;
-    case QUEUED: go_on(r, "released"); break;
+    case WATCHING: ask_patience(r); break;
+    case QUEUED: ask_next(r, "released"); break;
     case WAITING:
         if (!r->retry.running)
-            go_on(r, "released");
+            ask_next(r, "released");
         break;
     case IDLE:
     case CLOSED: break;
@@ -551,24 +426,24 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
         .log = log,
         .settings = with_defaults(settings),
         .retry.fire = on_retry,
-        .silence.fire = on_silence,
         .version = xstrdup(""),
         .must_sync = true,
         .sync_reason = xstrdup("start"),
         .no_watch_list = settings->no_watch_list,
     };
+    patience_init(&r->patience, clock, on_silence);
     pager_init(&r->pager, r->settings.page_size);
     backoff_init(&r->backoff, r->settings.backoff_first_ms, r->settings.backoff_max_ms,
                  r->settings.no_jitter);
     freshness_init(&r->freshness, clock, r->settings.stale_after_ms, intake_on_freshness);
-    turn_init(&r->turn, r->settings.turnstile, clock, reflector_on_turn);
+    turn_init(&r->turn, r->settings.turnstile, clock, ask_on_turn);
     sm_init(&r->sm, states, IDLE, who, log);
     sleep_watch_start(clock, &r->sleep, on_slept);
 }
 
 void reflector_start(struct reflector *r)
 {
-    sync_anew(r, "start");
+    ask_all(r, "start");
 }
 
 void reflector_close(struct reflector *r)
@@ -579,7 +454,7 @@ void reflector_close(struct reflector *r)
     freshness_close(&r->freshness);
     sleep_watch_stop(&r->sleep);
     timer_stop(r->clock, &r->retry);
-    timer_stop(r->clock, &r->silence);
+    patience_stop(&r->patience);
     intake_drop_staged(r);
     free(r->version);
     free(r->sync_reason);

@@ -13,6 +13,7 @@
 #include "core/fifo.h"
 #include "core/freshness.h"
 #include "core/pager.h"
+#include "core/patience.h"
 #include "core/turnstile.h"
 #include "seam/clock.h"
 #include "seam/source.h"
@@ -55,8 +56,8 @@ struct reflector {
     struct sm sm;
     struct backoff backoff;
     struct pager pager;
-    struct timer retry;   /* running while waiting */
-    struct timer silence; /* running while a request is open and not held */
+    struct timer retry;       /* running while waiting */
+    struct patience patience; /* while a request is open and not held */
     struct sleep_watch sleep;
     struct freshness freshness;
     struct turn turn; /* to list */
@@ -81,12 +82,9 @@ struct reflector {
     /* the request under way */
     struct generation *staged; /* the list that is coming in */
     uint32_t timeout_s;        /* what it was opened with */
-    uint64_t silence_ms;       /* how long it may be silent */
     uint64_t live_since_ms;    /* when it was there as a watch; 0: not yet */
     bool bookmark_seen;
-    bool news;      /* something came that is not of the list */
-    bool progress;  /* part of an event came since the last whole one */
-    bool stretched; /* and the silence was allowed once more for that */
+    bool news; /* something came that is not of the list */
     bool skipped_one;
     uint64_t slept_ms; /* the host did, while it was held: to be reopened */
 

@@ -1,0 +1,111 @@
+#include "core/ask.h"
+
+#include "base/base.h"
+#include "core/store.h"
+
+enum {
+    AFTER_TIMEOUT_MS =
+        5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
+    UNREADABLE_MAX = 2, /* requests that end with an unreadable object before we skip it */
+};
+
+static uint32_t pick_timeout(struct reflector *r)
+{
+    uint32_t least = r->settings.watch_timeout_s;
+    return r->settings.no_jitter ? least : least + (uint32_t)rng_below(&r->backoff.rng, least + 1);
+}
+
+/* How long the request under way may stay silent. */
+static uint64_t patience_ms(const struct reflector *r)
+{
+    uint64_t until_timeout = (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
+    if (r->sm.state != WATCHING)
+        return r->settings.fill_silence_ms;
+    if (r->bookmark_seen && r->settings.stale_after_ms < until_timeout)
+        return r->settings.stale_after_ms;
+    return until_timeout;
+}
+
+void ask_patience(struct reflector *r)
+{
+    patience_start(&r->patience, patience_ms(r));
+}
+
+static void open_request(struct reflector *r, struct source_request *request)
+{
+    r->timeout_s = request->timeout_s = pick_timeout(r);
+    request->skip_bad = r->unreadable >= UNREADABLE_MAX;
+    r->live_since_ms = 0;
+    r->bookmark_seen = r->news = r->skipped_one = false;
+    r->slept_ms = 0;
+    r->counts.requests++;
+    ask_patience(r);
+    source_open(r->source, request, &r->user);
+}
+
+void ask_page(struct reflector *r)
+{
+    struct source_request request;
+    pager_request(&r->pager, &request);
+    open_request(r, &request);
+}
+
+void ask_list(struct reflector *r, const char *why)
+{
+    sm_move(&r->sm, LISTING, "%s", why);
+    r->staged = r->staged ? r->staged : generation_new(r->store);
+    ask_page(r);
+}
+
+static void start_fill(struct reflector *r, const char *why)
+{
+    sm_move(&r->sm, FILLING, "%s", why);
+    r->staged = r->staged ? r->staged : generation_new(r->store);
+    open_request(
+        r, &(struct source_request){.want = SOURCE_WATCH_LIST,
+                                    .resource_version = r->version_unusable ? "" : r->version});
+}
+
+/* The very first list may be any state the server has at hand; later ones may not be older than ours. */
+void ask_all_by_list(struct reflector *r, const char *why)
+{
+    pager_start(&r->pager, r->version_unusable ? "" : r->version[0] ? r->version : "0");
+    ask_list(r, why);
+}
+
+static void ask_all_now(struct reflector *r, const char *why)
+{
+    if (r->no_watch_list)
+        ask_all_by_list(r, why);
+    else
+        start_fill(r, why);
+}
+
+/* Only so many lists at a time are asked of a server. */
+void ask_all(struct reflector *r, const char *why)
+{
+    if (turn_enter(&r->turn))
+        ask_all_now(r, why);
+    else if (r->sm.state != QUEUED)
+        sm_move(&r->sm, QUEUED, "%s", why);
+}
+
+void ask_on_turn(struct turn *turn)
+{
+    ask_all_now(container_of(turn, struct reflector, turn), "its turn");
+}
+
+void ask_watch(struct reflector *r)
+{
+    turn_leave(&r->turn);
+    sm_move(&r->sm, WATCHING, "from version %s", r->version);
+    open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
+}
+
+void ask_next(struct reflector *r, const char *why)
+{
+    if (r->must_sync)
+        ask_all(r, why);
+    else
+        ask_watch(r);
+}

@@ -1,0 +1,45 @@
+/*
+ * ask.h - what a reflector asks its source for, and when.
+ *
+ * The reflector (reflector.c) decides what an answer means and what is to be done next; this is the
+ * part of it that asks: waits for its turn, opens the request, and sets how long that may be
+ * silent. Its third part is intake.h. Nobody else includes it.
+ */
+#ifndef CORE_ASK_H
+#define CORE_ASK_H
+
+#include "core/reflector.h"
+
+enum reflector_state {
+    IDLE,
+    QUEUED, /* to list, until it is its turn */
+    FILLING,
+    LISTING,
+    WATCHING,
+    WAITING,
+    CLOSED,
+};
+
+/* What is needed next: a watch from the last version, or all anew. */
+void ask_next(struct reflector *r, const char *why);
+
+/* All there is, by watch-list where the server can do that, when it is our turn. */
+void ask_all(struct reflector *r, const char *why);
+
+/* The same by list, and at once: we have our turn. */
+void ask_all_by_list(struct reflector *r, const char *why);
+
+/* The list of the pager, from where that is. */
+void ask_list(struct reflector *r, const char *why);
+void ask_page(struct reflector *r);
+
+/* What happens from the last version on. */
+void ask_watch(struct reflector *r);
+
+/* The request under way is alive: its patience begins anew. */
+void ask_patience(struct reflector *r);
+
+/* It is our turn. */
+void ask_on_turn(struct turn *turn);
+
+#endif
