@@ -52,7 +52,7 @@ static void item_bury(struct corpse *corpse)
     free(container_of(corpse, struct item, corpse));
 }
 
-static void end_delay(struct item *item)
+void item_end_delay(struct item *item)
 {
     if (!item->delay.running)
         return;
@@ -63,7 +63,7 @@ static void end_delay(struct item *item)
 static void item_drop(struct item *item)
 {
     struct items *items = item->items;
-    end_delay(item);
+    item_end_delay(item);
     hashmap_remove(&items->by_key, &item->by_key);
     list_remove(&item->node);
     clock_bury(items->clock, &item->corpse, item_bury);
@@ -115,18 +115,22 @@ void item_delay(struct item *item, uint64_t delay_ms)
 
 /* ---- all of them ---- */
 
-static void for_all(struct items *items, void (*act)(struct item *item))
+static bool drop_some(struct list *list, size_t n)
 {
-    struct list *const all[] = {&items->resting, &items->queued, &items->working};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        list_for_each_safe(node, all[i])
-            act(container_of(node, struct item, node));
+    while (n-- && !list_empty(list))
+        item_drop(container_of(list->next, struct item, node));
+    return !list_empty(list);
 }
 
-void items_drop_delays(struct items *items)
+bool items_drop_resting(struct items *items, size_t n)
 {
-    for_all(items, end_delay);
-    for_all(items, item_drop_if_idle);
+    return drop_some(&items->resting, n);
+}
+
+bool items_drop(struct items *items, size_t n)
+{
+    return drop_some(&items->resting, n) || drop_some(&items->queued, n) ||
+           drop_some(&items->working, n);
 }
 
 void items_init(struct items *items, struct clock *clock, const struct siphash_key *hash_key,
@@ -140,6 +144,5 @@ void items_init(struct items *items, struct clock *clock, const struct siphash_k
 
 void items_free(struct items *items)
 {
-    for_all(items, item_drop);
     hashmap_free(&items->by_key);
 }

@@ -55,7 +55,7 @@ struct items {
 void items_init(struct items *items, struct clock *clock, const struct siphash_key *hash_key,
                 void (*on_delay_end)(struct items *items, struct item *item));
 
-/* Drops all. The items are gone after the next reap phase. */
+/* When none is left. */
 void items_free(struct items *items);
 
 struct item *item_find(const struct items *items, const char *key); /* NULL: there is none */
@@ -74,7 +74,12 @@ void item_move(struct item *item, enum item_state state);
 void item_delay(struct item *item, uint64_t delay_ms);
 bool item_delay_ends_within(const struct item *item, uint64_t delay_ms);
 
-/* Ends every delay without a word, and drops what is idle then. */
-void items_drop_delays(struct items *items);
+/* Ends the delay, if one runs, without a word. */
+void item_end_delay(struct item *item);
+
+/* Drop up to so many at a time, for there may be a million: of those that only wait for the end of
+ * their delay, or of all. True: there are more. The items are gone after the next reap phase. */
+bool items_drop_resting(struct items *items, size_t n);
+bool items_drop(struct items *items, size_t n);
 
 #endif

@@ -16,6 +16,10 @@ enum {
     KEYS_MAX = 1000000,
 };
 
+enum {
+    SLICE = 100, /* keys dropped before it looks at the time */
+};
+
 enum queue_state {
     OPEN,
     DRAINING,
@@ -50,9 +54,14 @@ static void add_now(struct inf_queue *q, struct item *item)
     q->stats.adds++;
 }
 
+/* Delays that run when the queue drains or closes come to nothing; see clear(). */
 static void queue_on_delay_end(struct items *items, struct item *item)
 {
-    add_now(container_of(items, struct inf_queue, items), item);
+    struct inf_queue *q = container_of(items, struct inf_queue, items);
+    if (q->sm.state == OPEN)
+        add_now(q, item);
+    else
+        item_drop_if_idle(item);
 }
 
 /* A retry that comes to nothing, since a delay under way ends before, takes no token: a key that is
@@ -125,7 +134,8 @@ void inf_queue_forget(struct inf_queue *queue, const char *key)
 uint32_t inf_queue_retries(const struct inf_queue *queue, const char *key)
 {
     const struct item *item = item_find(&queue->items, key);
-    return item ? item->retries : 0;
+    bool dropped = item && item->state == RESTING && queue->sm.state != OPEN; /* see clear() */
+    return item && !dropped ? item->retries : 0;
 }
 
 /* ---- keys out ---- */
@@ -165,6 +175,8 @@ int inf_queue_done(struct inf_queue *queue, const char *key, enum inf_work_outco
         item->retries = 0;
     else if (queue->sm.state == OPEN)
         retry(queue, item);
+    if (queue->sm.state != OPEN)
+        item_end_delay(item);
     item_drop_if_idle(item);
     return 0;
 }
@@ -216,10 +228,36 @@ void inf_queue_stats(const struct inf_queue *queue, struct inf_queue_stats *ret_
 {
     uint64_t now_ms = clock_now_ms(queue->clock);
     *ret_stats = queue->stats;
-    ret_stats->delayed = queue->items.delayed;
+    ret_stats->delayed = queue->sm.state == OPEN ? queue->items.delayed : 0;
     ret_stats->oldest_queued_ms = age_of_first(&queue->items.queued, now_ms);
     ret_stats->longest_worked_ms = age_of_first(&queue->items.working, now_ms);
     ret_stats->unfinished_ms = queue->stats.working * now_ms - queue->began_ms;
+}
+
+/* ---- the end ---- */
+
+static void queue_bury(struct corpse *corpse)
+{
+    struct inf_queue *q = container_of(corpse, struct inf_queue, corpse);
+    items_free(&q->items);
+    free(q->name);
+    free(q);
+}
+
+/* Drops what is not wanted any more, in slices: delays of a queue that drains, all of one that is
+ * closed. */
+static void clear(struct task *task)
+{
+    struct inf_queue *q = container_of(task, struct inf_queue, clear);
+    bool (*drop)(struct items *, size_t) = q->sm.state == CLOSED ? items_drop : items_drop_resting;
+    bool more;
+    do
+        more = drop(&q->items, SLICE);
+    while (more && !clock_over_budget(q->clock));
+    if (more)
+        task_schedule(q->clock, &q->clear);
+    else if (q->sm.state == CLOSED)
+        clock_bury(q->clock, &q->corpse, queue_bury);
 }
 
 /* ---- life ---- */
@@ -248,6 +286,7 @@ struct inf_queue *workqueue_new(struct clock *clock, struct inf_worker *worker,
     q->options.name = q->name = xstrdup(q->options.name);
     list_init(&q->node);
     task_init(&q->pump, PHASE_PUMP, pump);
+    task_init(&q->clear, PHASE_PUMP, clear);
     items_init(&q->items, clock, hash_key, queue_on_delay_end);
     bucket_init(&q->bucket, q->options.retries_per_sec, q->options.burst, clock_now_ms(clock));
     sm_init(&q->sm, states, OPEN, q->name, log);
@@ -260,15 +299,8 @@ void inf_queue_drain(struct inf_queue *queue)
         return;
     sm_move(&queue->sm, DRAINING, "queued: %zu, worked on: %zu, delayed and dropped: %zu",
             queue->stats.depth, queue->stats.working, queue->items.delayed);
-    items_drop_delays(&queue->items);
+    task_schedule(queue->clock, &queue->clear);
     task_schedule(queue->clock, &queue->pump);
-}
-
-static void queue_bury(struct corpse *corpse)
-{
-    struct inf_queue *q = container_of(corpse, struct inf_queue, corpse);
-    free(q->name);
-    free(q);
 }
 
 void inf_queue_close(struct inf_queue *queue)
@@ -278,6 +310,5 @@ void inf_queue_close(struct inf_queue *queue)
     sm_move(&queue->sm, CLOSED, "asked to");
     task_cancel(&queue->pump);
     list_remove(&queue->node);
-    items_free(&queue->items);
-    clock_bury(queue->clock, &queue->corpse, queue_bury);
+    task_schedule(queue->clock, &queue->clear);
 }

@@ -26,6 +26,7 @@ struct inf_queue {
     char *name;
     struct sm sm;
     struct task pump;
+    struct task clear; /* drops keys, when draining or closed */
     struct items items;
     struct bucket bucket;
     struct inf_queue_stats stats; /* but for ages, which are worked out when asked for */

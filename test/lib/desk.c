@@ -58,6 +58,7 @@ int desk_tear_down(void **state)
 {
     struct desk *d = *state;
     desk_close(d);
+    sim_run(&d->sim);
     sim_done(&d->sim);
     buf_free(&d->handed);
     test_free(d);

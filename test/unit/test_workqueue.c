@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -324,6 +325,66 @@ static void closing_nothing_is_fine(void **state)
     inf_queue_close(NULL);
 }
 
+/* ---- many keys ---- */
+
+enum {
+    MANY = 5000,
+};
+
+static void add_many(struct desk *d, uint64_t delay_ms)
+{
+    char key[32];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(key, sizeof(key), "%s%d", delay_ms ? "later" : "now", i);
+        assert_int_equal(inf_queue_add_after(d->queue, key, delay_ms), 0);
+    }
+}
+
+/* How many ticks it takes until nothing is left to do, with no tick doing much. */
+static unsigned count_ticks(struct desk *d)
+{
+    unsigned n = 0;
+    d->sim.budget = 1;
+    while (sim_tick(&d->sim))
+        n++;
+    d->sim.budget = 0;
+    return n;
+}
+
+static void many_keys_are_closed_in_slices(void **state)
+{
+    struct desk *d = *state;
+    add_many(d, 10);
+    add_many(d, 0);
+    desk_close(d);
+    sim_tick(&d->sim);
+    sim_advance(&d->sim, 10); /* the delays end meanwhile */
+    assert_handed(d, "");
+    desk_reopen(d, NULL);
+    add_many(d, 1000);
+    desk_close(d);
+    assert_in_range(count_ticks(d), 20, MANY);
+}
+
+static void many_delays_are_dropped_in_slices(void **state)
+{
+    struct desk *d = *state;
+    struct inf_queue_stats stats;
+    add_many(d, 10);
+    assert_int_equal(inf_queue_add_after(d->queue, "now", 10), 0);
+    add(d, "now");
+    inf_queue_drain(d->queue);
+    inf_queue_stats(d->queue, &stats);
+    assert_int_equal(stats.delayed, 0);
+    d->sim.budget = 1;
+    sim_tick(&d->sim);
+    d->sim.budget = 0;
+    sim_advance(&d->sim, 10); /* some end by themselves */
+    assert_handed(d, "0:now ");
+    finish(d, "now", INF_WORK_OK);
+    assert_handed(d, "10:drained ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +406,8 @@ int main(void)
         AT_DESK(an_idle_queue_is_drained_at_once_and_only_once),
         AT_DESK(nobody_has_to_listen_for_the_end),
         AT_DESK(closing_ends_the_wait_for_the_end),
+        AT_DESK(many_keys_are_closed_in_slices),
+        AT_DESK(many_delays_are_dropped_in_slices),
         AT_DESK(a_worker_may_close_its_queue),
         AT_DESK(a_worker_may_be_done_and_close),
         AT_DESK(a_queue_may_be_closed_when_it_is_drained),

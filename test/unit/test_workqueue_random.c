@@ -291,6 +291,7 @@ static void a_life_of_luck_follows_the_model(void **state)
                                 &(struct siphash_key){seed, seed}, NULL);
         live(&w);
         inf_queue_close(w.queue);
+        sim_run(&w.sim);
         sim_done(&w.sim);
     }
 }
