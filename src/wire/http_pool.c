@@ -32,7 +32,8 @@ struct http_pool {
     struct idle idle[HTTP_POOL_MAX]; /* the oldest first */
     size_t n_idle;
     struct timer timer; /* for the oldest */
-    uint64_t drops;     /* how often it was dropped: older connections don't come back */
+    struct sleep_watch sleep;
+    uint64_t drops; /* how often it was dropped: older connections don't come back */
     size_t n_calls;
 };
 
@@ -75,6 +76,13 @@ static void pool_on_timer(struct timer *timer)
     pool_arm(p);
 }
 
+static void pool_close_idle(struct http_pool *p)
+{
+    while (p->n_idle)
+        pool_close_oldest(p);
+    pool_arm(p);
+}
+
 static void pool_put(struct http_pool *p, struct http_conn *conn)
 {
     if (p->n_idle == HTTP_POOL_MAX)
@@ -99,6 +107,14 @@ static struct http_conn *pool_take(struct http_pool *p)
     return conn;
 }
 
+/* Who was asleep is not told that the server closed them: a request would wait for its timeout. */
+static void pool_on_slept(struct sleep_watch *sleep, uint64_t ms)
+{
+    struct http_pool *p = container_of(sleep, struct http_pool, sleep);
+    (void)ms;
+    pool_close_idle(p);
+}
+
 struct http_pool *http_pool_new(struct clock *clock, struct dialer *dialer, const char *host,
                                 uint16_t port, const struct http_limits *limits)
 {
@@ -109,15 +125,14 @@ struct http_pool *http_pool_new(struct clock *clock, struct dialer *dialer, cons
     p->port = port;
     p->limits = limits ? *limits : (struct http_limits){0};
     p->timer.fire = pool_on_timer;
+    sleep_watch_start(clock, &p->sleep, pool_on_slept);
     return p;
 }
 
 void http_pool_drop(struct http_pool *p)
 {
     p->drops++;
-    while (p->n_idle)
-        pool_close_oldest(p);
-    pool_arm(p);
+    pool_close_idle(p);
 }
 
 void http_pool_free(struct http_pool *p)
@@ -126,6 +141,7 @@ void http_pool_free(struct http_pool *p)
         return;
     assert(!p->n_calls);
     http_pool_drop(p);
+    sleep_watch_stop(&p->sleep);
     free(p->host);
     free(p);
 }

@@ -8,7 +8,7 @@
  * A connection goes back when its answer is complete and HTTP allows another one. The server may
  * close an idle connection at the very moment we use it again; so a request that got not a single
  * byte on a used connection is made once more, on a new one, and nobody is told. On a new one, what
- * fails has failed.
+ * fails has failed. When the host has slept, none that was idle is used again.
  */
 #ifndef WIRE_HTTP_POOL_H
 #define WIRE_HTTP_POOL_H

@@ -183,6 +183,22 @@ static void a_minute_idle_is_enough(void **state)
     world_done(&w);
 }
 
+/* The server has closed it long ago, and what it said about that nobody heard. */
+static void what_was_idle_while_the_host_slept_is_not_used_again(void **state)
+{
+    struct world w;
+    struct pipe *pipe;
+    (void)state;
+    world_init(&w);
+    pipe = ask_once(&w, HELLO, "200;hello;end");
+    sim_sleep(&w.sim, 10 * 1000);
+    assert_true(pipe_closed(pipe));
+    ask_once(&w, HELLO, "200;hello;end");
+    ask_once(&w, HELLO, "200;hello;end");
+    assert_int_equal(w.pipes.n_dialled, 2);
+    world_done(&w);
+}
+
 static void only_so_many_are_kept_and_the_oldest_goes_first(void **state)
 {
     enum {
@@ -352,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_call_given_up_closes_its_connection),
         cmocka_unit_test(an_idle_connection_that_ends_or_speaks_is_dropped),
         cmocka_unit_test(a_minute_idle_is_enough),
+        cmocka_unit_test(what_was_idle_while_the_host_slept_is_not_used_again),
         cmocka_unit_test(only_so_many_are_kept_and_the_oldest_goes_first),
         cmocka_unit_test(a_used_connection_that_dies_without_a_byte_is_replaced_unsaid),
         cmocka_unit_test(the_retry_is_free_once),
