@@ -29,10 +29,12 @@ static const char *read_quoted(const char *at, struct buf *out)
     if (*at++ != '"')
         return NULL;
     for (; *at && *at != '"'; at++) {
+        bool control;
         if (*at == '\\' && at[1])
             at++;
+        control = (unsigned char)*at < ' ' || *at == 0x7f;
         if (out->len < WARNING_TEXT_MAX)
-            buf_putc(out, (unsigned char)*at < ' ' || *at == 0x7f ? ' ' : *at);
+            buf_put(out, control ? " " : at, 1);
     }
     return *at == '"' ? at + 1 : NULL;
 }
