@@ -17,11 +17,11 @@
 #include "base/file.h"
 #include "kube/kubeconfig_entry.h"
 #include "kube/kubeconfig_files.h"
+#include "kube/resource.h"
 #include "kube/server_url.h"
 
 enum {
     PEM_MAX = 1024 * 1024, /* LIMIT: bytes of a certificate, bundle or key file */
-    LABEL_MAX = 63,        /* LIMIT: characters of a namespace, as Kubernetes has it */
 };
 
 /* -- certificates and keys -----------------------------------------------------------------------
@@ -185,21 +185,12 @@ static int resolve_user(const struct yaml_node *node, struct kubeconfig *c, stru
 /* -- context -------------------------------------------------------------------------------------
  */
 
-static bool is_label(const char *text)
-{
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-    size_t len = strlen(text);
-    return len >= 1 && len <= LABEL_MAX && strspn(text, allowed) == len && text[0] != '-' &&
-           text[len - 1] != '-';
-}
-
 static int resolve_namespace(const struct context_entry *e, struct kubeconfig *c,
                              struct inf_error *err)
 {
-    if (e->namespace && !is_label(e->namespace->text))
+    if (e->namespace && resource_check_namespace(e->namespace->text, NULL) < 0)
         return entry_error(&e->entry, e->namespace, err,
-                           "must be a namespace: a-z, 0-9 and '-', at most %d characters",
-                           LABEL_MAX);
+                           "must be a namespace: a-z, 0-9 and '-', at most 63 characters");
     c->namespace = xstrdup(e->namespace ? e->namespace->text : "default");
     return 0;
 }
