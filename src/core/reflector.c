@@ -22,6 +22,8 @@
  * staged is dropped: every attempt begins empty. An object that can't be read ends the request; if
  * that happens twice in a row, such objects are skipped, and said to be missing: one bad object
  * never blocks the others.
+ *
+ * Here is what an answer means. How things are asked for is in ask.c, where they go to in intake.c.
  */
 #include "core/reflector.h"
 
