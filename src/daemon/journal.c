@@ -226,14 +226,15 @@ void journal_freshness(struct journal *journal, struct journal_watch *watch,
 void journal_synced(struct journal *journal, struct journal_watch *watch, size_t objects,
                     const char *version)
 {
-    char msg[256];
+    char msg[256], at[96] = "";
     struct note note = {.type = NOTE_SYNCED,
                         .level = INF_LOG_INFO,
                         .msg = msg,
                         .version = version,
                         .count = (int64_t)objects};
-    snprintf(msg, sizeof(msg), "%.100s: all %zu objects are told, at version %.64s", watch->id.name,
-             objects, version);
+    if (version)
+        snprintf(at, sizeof(at), ", at version %.64s", version);
+    snprintf(msg, sizeof(msg), "%.100s: all %zu objects are told%s", watch->id.name, objects, at);
     tell_note(journal, watch, &note, 0);
 }
 

@@ -57,6 +57,18 @@ struct journal_watch {
     uint64_t gaps;
 };
 
+struct journal_stats {
+    uint64_t next_seq;
+    uint64_t bytes;    /* written, to outputs that were closed since, too; so the next three */
+    uint64_t failures; /* reported */
+    uint64_t rotations;
+    uint64_t dropped; /* notes that found no room */
+    size_t unwritten; /* bytes not out yet */
+    unsigned outputs;
+    unsigned failing;
+    unsigned held;
+};
+
 struct journal {
     struct clock *clock;
     struct disk *disk;
@@ -64,6 +76,7 @@ struct journal {
     struct list outputs; /* of the journal's own struct */
     struct list watches;
     size_t closing_outputs;
+    struct journal_stats past; /* what outputs that are no more had counted */
     bool closing;
     bool draining;
 
@@ -97,6 +110,7 @@ void journal_event(struct journal *journal, struct journal_watch *watch,
 void journal_gap(struct journal *journal, struct journal_watch *watch, const struct inf_gap *gap);
 void journal_freshness(struct journal *journal, struct journal_watch *watch,
                        const struct inf_freshness *freshness);
+/* @version NULL: several streams have none in common. */
 void journal_synced(struct journal *journal, struct journal_watch *watch, size_t objects,
                     const char *version);
 
@@ -123,18 +137,6 @@ void journal_drain(struct journal *journal);
 void journal_close(struct journal *journal);
 
 /* ---- numbers ---- */
-
-struct journal_stats {
-    uint64_t next_seq;
-    uint64_t bytes;    /* written to all outputs there are */
-    uint64_t failures; /* reported */
-    uint64_t rotations;
-    uint64_t dropped; /* notes that found no room */
-    size_t unwritten; /* bytes not out yet */
-    unsigned outputs;
-    unsigned failing;
-    unsigned held;
-};
 
 void journal_stats(const struct journal *journal, struct journal_stats *ret);
 

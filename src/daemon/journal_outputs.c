@@ -53,6 +53,15 @@ static void check_closed(struct journal *j)
         seq_close(j->seq, on_seq_closed);
 }
 
+/* What only ever grows. */
+static void count(const struct outlet *o, struct journal_stats *sum)
+{
+    sum->bytes += o->output.bytes;
+    sum->failures += o->output.failures;
+    sum->rotations += o->output.rotations;
+    sum->dropped += o->dropped;
+}
+
 static void on_closed(struct output *output)
 {
     struct outlet *o = outlet_of(output);
@@ -95,6 +104,7 @@ static void end(struct outlet *o)
                  output_name(&o->output), left);
         on_say(&o->output, INF_LOG_WARN, line);
     }
+    count(o, &o->journal->past);
     list_remove(&o->node);
     o->journal->closing_outputs++;
     output_close(&o->output);
@@ -192,12 +202,10 @@ void journal_close(struct journal *journal)
 
 void journal_stats(const struct journal *journal, struct journal_stats *ret)
 {
-    *ret = (struct journal_stats){.next_seq = journal->seq->next};
+    *ret = journal->past;
+    ret->next_seq = journal->seq->next;
     for_each_outlet(o, journal) {
-        ret->bytes += o->output.bytes;
-        ret->failures += o->output.failures;
-        ret->rotations += o->output.rotations;
-        ret->dropped += o->dropped;
+        count(o, ret);
         ret->unwritten += output_unwritten(&o->output);
         ret->outputs++;
         ret->failing += o->output.failing;
