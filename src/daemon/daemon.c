@@ -238,7 +238,7 @@ static int open_state(struct daemon *d, const char *dir, struct inf_error *err)
 
 static int open_journal(struct daemon *d, const char *dir, struct inf_error *err)
 {
-    disk_init(&d->disk, &d->uv);
+    disk_init(&d->disk, &d->loop);
     if (seq_open(&d->seq, &d->loop.clock, &d->disk, dir, err) < 0)
         return -err->code;
     journal_init(&d->journal, &d->loop.clock, &d->disk, &d->seq);

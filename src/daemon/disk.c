@@ -9,6 +9,8 @@ static void on_done(uv_fs_t *request)
 {
     struct disk_op *op = container_of(request, struct disk_op, request);
     int64_t result = request->result;
+    if (request->data)
+        loop_busy(request->data);
     if (result >= 0 && (request->fs_type == UV_FS_STAT || request->fs_type == UV_FS_FSTAT))
         op->file = (struct disk_file){
             .device = request->statbuf.st_dev,
@@ -23,57 +25,63 @@ static void on_done(uv_fs_t *request)
 /* Nothing is called back by libuv if it runs here, or if it could not even begin. */
 static void follow(struct disk *disk, struct disk_op *op, int started)
 {
-    if (!disk->uv || started < 0)
+    op->request.data = disk->loop;
+    if (!disk->loop || started < 0)
         on_done(&op->request);
 }
 
 static uv_fs_cb callback(const struct disk *disk)
 {
-    return disk->uv ? on_done : NULL;
+    return disk->loop ? on_done : NULL;
+}
+
+static uv_loop_t *uv_of(const struct disk *disk)
+{
+    return disk->loop ? disk->loop->uv : NULL;
 }
 
 static void disk_open(struct disk *disk, struct disk_op *op, const char *path, int flags, int mode)
 {
-    follow(disk, op, uv_fs_open(disk->uv, &op->request, path, flags, mode, callback(disk)));
+    follow(disk, op, uv_fs_open(uv_of(disk), &op->request, path, flags, mode, callback(disk)));
 }
 
 static void disk_close(struct disk *disk, struct disk_op *op, int fd)
 {
-    follow(disk, op, uv_fs_close(disk->uv, &op->request, fd, callback(disk)));
+    follow(disk, op, uv_fs_close(uv_of(disk), &op->request, fd, callback(disk)));
 }
 
 static void disk_read(struct disk *disk, struct disk_op *op, int fd, char *bytes, size_t len,
                       int64_t at)
 {
     uv_buf_t piece = {.base = bytes, .len = len};
-    follow(disk, op, uv_fs_read(disk->uv, &op->request, fd, &piece, 1, at, callback(disk)));
+    follow(disk, op, uv_fs_read(uv_of(disk), &op->request, fd, &piece, 1, at, callback(disk)));
 }
 
 static void disk_write(struct disk *disk, struct disk_op *op, int fd, const char *bytes, size_t len,
                        int64_t at)
 {
     uv_buf_t piece = {.base = (char *)(uintptr_t)bytes, .len = len}; /* libuv only reads it */
-    follow(disk, op, uv_fs_write(disk->uv, &op->request, fd, &piece, 1, at, callback(disk)));
+    follow(disk, op, uv_fs_write(uv_of(disk), &op->request, fd, &piece, 1, at, callback(disk)));
 }
 
 static void disk_sync(struct disk *disk, struct disk_op *op, int fd)
 {
-    follow(disk, op, uv_fs_fsync(disk->uv, &op->request, fd, callback(disk)));
+    follow(disk, op, uv_fs_fsync(uv_of(disk), &op->request, fd, callback(disk)));
 }
 
 static void disk_rename(struct disk *disk, struct disk_op *op, const char *from, const char *to)
 {
-    follow(disk, op, uv_fs_rename(disk->uv, &op->request, from, to, callback(disk)));
+    follow(disk, op, uv_fs_rename(uv_of(disk), &op->request, from, to, callback(disk)));
 }
 
 static void disk_look(struct disk *disk, struct disk_op *op, const char *path)
 {
-    follow(disk, op, uv_fs_stat(disk->uv, &op->request, path, callback(disk)));
+    follow(disk, op, uv_fs_stat(uv_of(disk), &op->request, path, callback(disk)));
 }
 
 static void disk_look_at(struct disk *disk, struct disk_op *op, int fd)
 {
-    follow(disk, op, uv_fs_fstat(disk->uv, &op->request, fd, callback(disk)));
+    follow(disk, op, uv_fs_fstat(uv_of(disk), &op->request, fd, callback(disk)));
 }
 
 static const struct disk_ops ops = {
@@ -87,9 +95,9 @@ static const struct disk_ops ops = {
     .look_at = disk_look_at,
 };
 
-void disk_init(struct disk *disk, uv_loop_t *uv)
+void disk_init(struct disk *disk, struct loop *loop)
 {
-    *disk = (struct disk){.ops = &ops, .uv = uv};
+    *disk = (struct disk){.ops = &ops, .loop = loop};
 }
 
 /* On every system that we run on, libuv's errors are those of the system, negated. */

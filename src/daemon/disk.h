@@ -13,6 +13,8 @@
 
 #include <uv.h>
 
+#include "loop/loop.h"
+
 struct disk;
 
 struct disk_file {
@@ -46,10 +48,10 @@ struct disk_ops {
  * returns: for small files at the start. */
 struct disk {
     const struct disk_ops *ops;
-    uv_loop_t *uv;
+    struct loop *loop;
 };
 
-void disk_init(struct disk *disk, uv_loop_t *uv);
+void disk_init(struct disk *disk, struct loop *loop);
 
 /* An error of an operation in words: also those that libuv has no name for (EDQUOT). */
 const char *disk_error_text(int error);

@@ -66,7 +66,7 @@ static int set_up(void **state)
 {
     struct world *w = calloc(1, sizeof(*w));
     real_loop_init(&w->rl);
-    disk_init(&w->disk, &w->rl.uv);
+    disk_init(&w->disk, &w->rl.loop);
     folder_make(&w->folder);
     w->path = folder_file(&w->folder, "log");
     *state = w;
