@@ -47,8 +47,8 @@ static const char help[] =
     "\n"
     "Signals: HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things\n"
     "are, INT and TERM end it with 0 after what is left was written; a second one ends at once.\n"
-    "Exit codes: 64 wrong usage, 74 a file, an address or the output failed, 78 conf file or\n"
-    "kubeconfig can't be used.\n";
+    "Exit codes: 64 wrong usage, 74 a file, an address or the output failed, 77 state_dir is not\n"
+    "ours to write, 78 conf file or kubeconfig can't be used.\n";
 
 enum {
     OPT_KUBECONFIG = 256,

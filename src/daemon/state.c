@@ -23,11 +23,12 @@ int state_take(const char *dir, struct inf_error *err)
     int rc = fd;
     free(path);
     if (fd < 0)
-        return err_set(err, INF_EIO,
+        return err_set(err, errno == EACCES ? INF_EFORBIDDEN : INF_EIO,
                        "state_dir '%s': %s; it must be a directory that informerd may write to",
                        dir, strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        rc = err_set(err, INF_ECONF, "state_dir '%s': another informerd uses it", dir);
+        rc = err_set(err, INF_ECONF,
+                     "state_dir '%s': another informerd uses it; each needs one of its own", dir);
         close(fd);
     }
     return rc;

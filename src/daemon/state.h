@@ -22,8 +22,8 @@ enum {
     STATE_ID_SIZE = 33, /* 128 bits as hexadecimal digits, and a NUL */
 };
 
-/* Takes the directory for this process, until the descriptor it returns is closed. -INF_EIO if it
- * can't be used, -INF_ECONF if another informerd has it. */
+/* Takes the directory for this process, until the descriptor it returns is closed. -INF_EFORBIDDEN
+ * or -INF_EIO if it can't be used, -INF_ECONF if another informerd has it. */
 int state_take(const char *dir, struct inf_error *err);
 
 /* The installation's key; made when it is not there yet. -INF_EIO, saying what to do, also if others

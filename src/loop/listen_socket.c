@@ -112,11 +112,15 @@ static int unix_address(const char *path, union any_address *ret, struct inf_err
     return 0;
 }
 
+enum {
+    OWN_GROUP = -1,
+};
+
 static int find_group(const char *name, gid_t *ret_gid, struct inf_error *err)
 {
     struct group group, *found = NULL;
     char text[16 * 1024];
-    *ret_gid = (gid_t)-1; /* chown's word for "leave it" */
+    *ret_gid = (gid_t)OWN_GROUP;
     if (!name)
         return 0;
     getgrnam_r(name, &group, text, sizeof(text), &found);
@@ -159,13 +163,19 @@ static int clear_path(const char *path, const union any_address *a, struct inf_e
     return 0;
 }
 
+/* A service may be forbidden to call this at all (SystemCallFilter), so only who needs it does. */
+static bool give_to_group(const char *path, gid_t gid)
+{
+    return gid == (gid_t)OWN_GROUP || lchown(path, (uid_t)-1, gid) == 0;
+}
+
 /* Between bind and listen nobody can connect: there is no moment with a wrong mode. */
 static int bind_unix(int fd, const struct listen_options *o, const union any_address *a, gid_t gid,
                      struct stat *ret_file, struct inf_error *err)
 {
     if (fd < 0 || bind(fd, &a->any, sizeof(a->un)) < 0)
         return err_set(err, INF_EIO, "socket '%s': %s", o->path, strerror(errno));
-    if (lchown(o->path, (uid_t)-1, gid) == 0 && chmod(o->path, o->mode ? o->mode : 0600) == 0 &&
+    if (give_to_group(o->path, gid) && chmod(o->path, o->mode ? o->mode : 0600) == 0 &&
         lstat(o->path, ret_file) == 0)
         return 0;
     err_set(err, INF_EIO, "socket '%s': setting mode and group: %s", o->path, strerror(errno));
