@@ -73,6 +73,12 @@ static void on_retry(struct timer *timer)
     go_on(container_of(timer, struct output, retry));
 }
 
+/* Of a file that is made if it is not there, this can only mean one thing. */
+static const char *error_text(int error)
+{
+    return error == UV_ENOENT ? "its directory does not exist" : disk_error_text(error);
+}
+
 static void fail(struct output *o, int error)
 {
     if (!o->path) {
@@ -83,7 +89,7 @@ static void fail(struct output *o, int error)
         o->failing = true;
         o->failures++;
         say(o, INF_LOG_ERROR, "event log %s: %s; lines wait, trying again until it works", o->path,
-            disk_error_text(error));
+            error_text(error));
     }
     o->delay_ms = o->delay_ms ? 2 * o->delay_ms : OUTPUT_RETRY_MIN_MS;
     if (o->delay_ms > OUTPUT_RETRY_MAX_MS)

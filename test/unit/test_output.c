@@ -223,7 +223,7 @@ static void a_directory_that_is_not_there_yet(void **state)
     w->path = folder_file(&w->folder, "dir/log");
     open_output(w, 0, 0);
     put(w, "1\n");
-    assert_said(w, "3 No such file or directory; lines wait, trying again until it works\n");
+    assert_said(w, "3 its directory does not exist; lines wait, trying again until it works\n");
     mkdir(dir, 0700);
     sim_advance(&w->sim, 2000);
     assert_file(&w->folder, "dir/log", "1\n");
