@@ -2,7 +2,7 @@
  * daemon.c - from the first line to the last: start, signals, reload, stop.
  *
  * HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things are. INT and
- * TERM close all watches and write out what is left; when nothing is left the loop returns. A second
+ * TERM (and HUP where there is no conf file) close all watches and write out what is left; when nothing is left the loop returns. A second
  * one ends at once, for a reader that never takes those lines, and so does `drain_timeout`.
  */
 #include "daemon/daemon.h"
@@ -31,11 +31,13 @@ enum {
 
 static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
-static int exit_code_for(const struct inf_error *err)
+/* What is wrong with a watch is wrong with who named it: the command line or the conf. */
+static int exit_code_for(const struct daemon *d, const struct inf_error *err)
 {
     switch (err->code) {
-    case INF_EINVAL: return EX_USAGE;
+    case INF_EINVAL: return d->options.ad_hoc ? EX_USAGE : EX_CONFIG;
     case INF_EIO: return EX_IOERR;
+    case INF_EFORBIDDEN: return EX_NOPERM;
     default: return EX_CONFIG;
     }
 }
@@ -102,15 +104,14 @@ static void stop(struct daemon *d, const char *why)
 
 /* ---- signals ---- */
 
-static void tell_errors(struct daemon *d, const struct conf_errors *errors)
+/* Takes the next line out of @rest. */
+static struct str next_line(struct str *rest)
 {
-    struct str rest = {errors->text.bytes, errors->text.len};
-    while (rest.len) {
-        const char *end = memchr(rest.at, '\n', rest.len);
-        size_t len = end ? (size_t)(end - rest.at) : rest.len;
-        ownlog_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)len, rest.at);
-        rest = (struct str){rest.at + len + (end != NULL), rest.len - len - (end != NULL)};
-    }
+    const char *end = memchr(rest->at, '\n', rest->len);
+    struct str line = {rest->at, end ? (size_t)(end - rest->at) : rest->len};
+    size_t used = line.len + (end != NULL);
+    *rest = (struct str){rest->at + used, rest->len - used};
+    return line;
 }
 
 static void note_config(struct daemon *d, bool good, const char *msg)
@@ -127,6 +128,36 @@ static void note_config(struct daemon *d, bool good, const char *msg)
                                 .count = -1});
 }
 
+static void refuse(struct daemon *d, struct str why, const char *more)
+{
+    char *msg =
+        xasprintf("the new conf is refused, the old one stays: %.*s%s", (int)why.len, why.at, more);
+    note_config(d, false, msg);
+    free(msg);
+}
+
+/* The first error is in the record; the rest, that has its place in the daemon's own log. */
+static void refuse_errors(struct daemon *d, const struct conf_errors *errors)
+{
+    struct str rest = {errors->text.bytes, errors->text.len};
+    struct str first = next_line(&rest);
+    refuse(d, first, rest.len ? "; there is more, in the daemon's own log" : "");
+    while (rest.len) {
+        struct str line = next_line(&rest);
+        ownlog_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)line.len, line.at);
+    }
+}
+
+/* A core dump would have every object in it. Once forbidden it stays so. */
+static void forbid_core_dumps(const struct daemon *d)
+{
+    struct rlimit none = {0, 0};
+    if (d->conf.core_dumps || d->options.ad_hoc)
+        return;
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
 static int check_unchangeable(const struct daemon *d, const struct conf *conf,
                               struct inf_error *err)
 {
@@ -139,15 +170,13 @@ static void apply_anew(struct daemon *d, struct conf *conf)
 {
     struct buf what = {0};
     struct inf_error err;
-    char refusal[INF_ERROR_TEXT_MAX + 64];
     buf_puts(&what, "the conf was read anew: ");
     if (check_unchangeable(d, conf, &err) == 0 && daemon_apply(d, conf, &what, &err) == 0) {
+        forbid_core_dumps(d);
         buf_putc(&what, '\0');
         note_config(d, true, what.bytes);
     } else {
-        snprintf(refusal, sizeof(refusal), "the new conf is refused, the old one stays: %s",
-                 err.text);
-        note_config(d, false, refusal);
+        refuse(d, str_of(err.text), "");
     }
     buf_free(&what);
 }
@@ -156,24 +185,17 @@ static void reload(struct daemon *d)
 {
     struct conf_errors errors = {0};
     struct conf conf = {0};
-    if (!d->options.conf_path) {
-        ownlog_printf(&d->log, INF_LOG_WARN, "there is no conf file to read anew");
-        return;
-    }
     notify_reloading(&d->notify);
-    if (conf_load(d->options.conf_path, &conf, &errors) == 0) {
+    if (conf_load(d->options.conf_path, &conf, &errors) == 0)
         apply_anew(d, &conf);
-    } else {
-        tell_errors(d, &errors);
-        note_config(d, false,
-                    "the new conf has errors, the old one stays; see the daemon's own log");
-    }
+    else
+        refuse_errors(d, &errors);
     conf_errors_free(&errors);
     conf_free(&conf);
     notify_ready(&d->notify, "reloaded");
 }
 
-/* Into the state directory, or the log if there is none. */
+/* Into the state directory, or to stderr if there is none. */
 static void write_dump(struct daemon *d)
 {
     char *path = xasprintf("%s/dump.json", d->conf.state_dir);
@@ -181,7 +203,7 @@ static void write_dump(struct daemon *d)
     struct inf_error err;
     report_dump(d, &dump);
     if (d->state_lock < 0)
-        ownlog_printf(&d->log, INF_LOG_INFO, "%.*s", (int)dump.len, dump.bytes);
+        fwrite(dump.bytes, 1, dump.len, stderr);
     else if (dump_write(path, &dump, &err) < 0)
         ownlog_printf(&d->log, INF_LOG_ERROR, "state dump: %s", err.text);
     else
@@ -190,19 +212,35 @@ static void write_dump(struct daemon *d)
     free(path);
 }
 
+/* Without a conf file HUP is what a terminal says when it closes. */
+static void stop_by_signal(struct daemon *d, int number)
+{
+    const char *why = number == SIGINT   ? "interrupted"
+                      : number == SIGHUP ? "the terminal was closed"
+                                         : "terminated";
+    ownlog_printf(&d->log, INF_LOG_INFO, "stopping: %s", why);
+    stop(d, why);
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct daemon *d = handle->data;
+    loop_busy(&d->loop);
     if (d->stopping) {
         if (number == SIGINT || number == SIGTERM)
             _exit(128 + number);
         return;
     }
     switch (number) {
-    case SIGHUP: reload(d); break;
+    case SIGHUP:
+        if (d->options.ad_hoc)
+            stop_by_signal(d, number);
+        else
+            reload(d);
+        break;
     case SIGUSR1: journal_reopen(&d->journal); break;
     case SIGUSR2: write_dump(d); break;
-    default: stop(d, number == SIGINT ? "interrupted" : "terminated"); break;
+    default: stop_by_signal(d, number); break;
     }
 }
 
@@ -252,14 +290,6 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
 
 /* ---- the beginning ---- */
 
-/* A core dump would have every object in it. */
-static void forbid_core_dumps(void)
-{
-    struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_DUMPABLE, 0);
-}
-
 static void tell_manager(struct daemon *d)
 {
     struct buf sentence = {0};
@@ -298,7 +328,19 @@ static int fail_early(struct daemon *d, const struct inf_error *err)
     loop_close(&d->loop, on_loop_closed);
     uv_run(&d->uv, UV_RUN_DEFAULT);
     uv_loop_close(&d->uv);
-    return exit_code_for(err);
+    return exit_code_for(d, err);
+}
+
+static void say_hello(struct daemon *d)
+{
+    size_t watches = d->conf.n_watches, logs = d->conf.n_event_logs;
+    ownlog_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s",
+                  inf_version(), watches, watches == 1 ? "" : "es", logs, logs == 1 ? "" : "s");
+    if (!watches)
+        ownlog_printf(&d->log, INF_LOG_WARN, "the conf has no watches: there is nothing to do");
+    else if (!logs)
+        ownlog_printf(&d->log, INF_LOG_WARN,
+                      "the conf has no event_logs: changes are written nowhere");
 }
 
 static void start(struct daemon *d, struct conf *conf)
@@ -308,17 +350,16 @@ static void start(struct daemon *d, struct conf *conf)
     notify_init(&d->notify, &d->uv);
     if (daemon_apply(d, conf, NULL, &err) < 0) {
         fprintf(stderr, "informerd: %s\n", err.text);
-        d->exit_code = exit_code_for(&err);
+        d->exit_code = exit_code_for(d, &err);
         stop(d, "could not start");
         return;
     }
-    if (!d->conf.core_dumps && !d->options.ad_hoc)
-        forbid_core_dumps();
+    forbid_core_dumps(d);
     journal_start(&d->journal);
-    ownlog_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watches, %zu event logs", inf_version(),
-                  d->conf.n_watches, d->conf.n_event_logs);
+    say_hello(d);
     notify_ready(&d->notify, "starting");
-    timer_start(&d->loop.clock, &d->heartbeat, HEARTBEAT_MS);
+    if (notify_is_heard(&d->notify))
+        timer_start(&d->loop.clock, &d->heartbeat, HEARTBEAT_MS);
 }
 
 int daemon_run(struct conf *conf, const struct daemon_options *options)
@@ -340,6 +381,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     if (d->state_lock >= 0)
         close(d->state_lock);
     conf_free(&d->conf);
+    conf_free(conf); /* if it could not be applied */
     secret_wipe(d->hash_key, sizeof(d->hash_key));
     free(d);
     return exit_code;

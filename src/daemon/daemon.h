@@ -30,8 +30,8 @@ enum {
 };
 
 struct daemon_options {
-    const char *conf_path; /* read again at SIGHUP; NULL: there is no file */
-    bool ad_hoc;           /* keeps no state, and says on stdout only what matters there */
+    const char *conf_path; /* read again at SIGHUP */
+    bool ad_hoc;           /* no conf file, no state; on stdout only what matters there */
 };
 
 struct daemon {
@@ -50,7 +50,7 @@ struct daemon {
     struct list watchers; /* of struct watcher, the same */
     struct web web;
     struct notify notify;
-    struct timer heartbeat; /* the sentence for the service manager */
+    struct timer heartbeat; /* the sentence for the service manager, if there is one */
     struct timer drain;
     int64_t started_us;
     int64_t reloaded_us;

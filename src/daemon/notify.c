@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 
 static void tell(struct notify *n, const char *bytes, size_t len)
@@ -31,9 +32,25 @@ static void tell_buf(struct notify *n, struct buf *b)
     buf_free(b);
 }
 
+/* False: it is what the manager heard last. */
+static bool remember(struct notify *n, const char *status)
+{
+    if (n->status && strcmp(n->status, status) == 0)
+        return false;
+    free(n->status);
+    n->status = xstrdup(status);
+    return true;
+}
+
+bool notify_is_heard(const struct notify *n)
+{
+    return n->fd >= 0;
+}
+
 void notify_ready(struct notify *n, const char *status)
 {
     struct buf b = {0};
+    remember(n, status);
     buf_puts(&b, "READY=1\n");
     put_status(&b, status);
     tell_buf(n, &b);
@@ -42,6 +59,8 @@ void notify_ready(struct notify *n, const char *status)
 void notify_status(struct notify *n, const char *status)
 {
     struct buf b = {0};
+    if (!remember(n, status))
+        return;
     put_status(&b, status);
     tell_buf(n, &b);
 }
@@ -127,6 +146,8 @@ void notify_close(struct notify *n)
         uv_close((uv_handle_t *)&n->watchdog, NULL);
     if (n->fd >= 0)
         close(n->fd);
+    free(n->status);
+    n->status = NULL;
     n->watched = false;
     n->fd = -1;
 }

@@ -25,6 +25,7 @@ struct notify {
     int fd; /* -1: there is nobody to tell */
     struct sockaddr_un address;
     socklen_t address_len;
+    char *status;        /* told last; NULL: none yet */
     bool watched;        /* `watchdog` is in use */
     uv_timer_t watchdog; /* does not keep the loop running */
 };
@@ -32,9 +33,13 @@ struct notify {
 /* Looks up whom to tell, and starts feeding the watchdog if there is one for this process. */
 void notify_init(struct notify *n, uv_loop_t *uv);
 
+/* Whether there is somebody to tell. */
+bool notify_is_heard(const struct notify *n);
+
 /* Up, or done with reloading. @status is a sentence for people. */
 void notify_ready(struct notify *n, const char *status);
 
+/* Tells @status if it is another than before. */
 void notify_status(struct notify *n, const char *status);
 void notify_reloading(struct notify *n);
 void notify_stopping(struct notify *n);

@@ -109,24 +109,36 @@ static int prepare_place(struct web *web, struct web_place *place,
     return place->next ? 0 : -err->code;
 }
 
+static int prepare_tcp(struct web *web, const struct conf_http *conf, struct inf_error *err)
+{
+    if (conf_http_same(conf, &web->d->conf.http))
+        return 0;
+    if (prepare_place(web, &web->tcp, &(struct listen_options){.address = conf->listen}, err) < 0)
+        return err_wrap(err, "http");
+    return 0;
+}
+
+/* Two can't be bound to one path, and the old one goes only when all else has worked. */
+static int prepare_local(struct web *web, const struct conf_socket *conf, struct inf_error *err)
+{
+    const struct conf_socket *before = &web->d->conf.socket;
+    struct listen_options options = {
+        .path = conf->path, .mode = (mode_t)conf->mode, .group = conf->group};
+    if (conf_socket_same(conf, before))
+        return 0;
+    if (before->path && conf->path && strcmp(before->path, conf->path) == 0)
+        return err_set(err, INF_ECONF,
+                       "socket '%s': its mode and group can't change while informerd runs; restart "
+                       "it, or choose another path",
+                       conf->path);
+    return prepare_place(web, &web->local, &options, err);
+}
+
 int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err)
 {
-    const struct conf *before = &web->d->conf;
-    int rc = 0;
-    if (!conf_http_same(&conf->http, &before->http))
-        rc = prepare_place(web, &web->tcp, &(struct listen_options){.address = conf->http.listen},
-                           err);
-    if (rc < 0)
-        err_wrap(err, "http.listen");
-    if (rc == 0 && !conf_socket_same(&conf->socket, &before->socket)) {
-        rc = prepare_place(web, &web->local,
-                           &(struct listen_options){.path = conf->socket.path,
-                                                    .mode = (mode_t)conf->socket.mode,
-                                                    .group = conf->socket.group},
-                           err);
-        if (rc < 0)
-            err_wrap(err, "socket");
-    }
+    int rc = prepare_tcp(web, &conf->http, err);
+    if (rc == 0)
+        rc = prepare_local(web, &conf->socket, err);
     if (rc < 0)
         web_abandon(web);
     return rc;

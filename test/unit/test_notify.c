@@ -84,11 +84,13 @@ static void each_message_is_a_datagram(void **state)
     assert_string_equal(hears(m), "");
     notify_ready(&m->notify, "watching\npods");
     notify_status(&m->notify, "stale");
+    notify_status(&m->notify, "stale"); /* no news */
     notify_stopping(&m->notify);
     assert_string_equal(hears(m), "READY=1\nSTATUS=watching pods");
     assert_string_equal(hears(m), "STATUS=stale");
     assert_string_equal(hears(m), "STOPPING=1");
     assert_string_equal(hears(m), "");
+    assert_true(notify_is_heard(&m->notify));
 }
 
 static int64_t monotonic_us(void)
