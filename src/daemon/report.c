@@ -40,18 +40,32 @@ static void put_heard(struct buf *out, const struct inf_status *s)
     buf_puts(out, " ago");
 }
 
-static void put_trouble(struct buf *out, const struct inf_status *s)
+/* How long it has been so; 0: what was heard last tells it. */
+static uint64_t state_age_ms(const struct watcher_status *s)
 {
-    if (s->held) {
-        buf_puts(out, ", held for ");
-        put_age(out, s->held_for_ms);
+    if (s->sum.held)
+        return s->sum.held_for_ms;
+    if (s->sum.stale)
+        return 0;
+    if (s->sum.error.code)
+        return s->sum.failing_for_ms;
+    return s->sum.synced ? 0 : s->age_ms;
+}
+
+void report_status(const struct watcher_status *s, struct buf *out)
+{
+    uint64_t age_ms = state_age_ms(s);
+    buf_puts(out, inf_status_word(&s->sum));
+    if (age_ms) {
+        buf_puts(out, " for ");
+        put_age(out, age_ms);
     }
-    if (!s->error.code)
-        return;
-    buf_puts(out, ", failing for ");
-    put_age(out, s->failing_for_ms);
-    buf_puts(out, ": ");
-    buf_puts(out, s->error.text);
+    buf_printf(out, ", %zu object%s", s->objects, s->objects == 1 ? "" : "s");
+    if (s->streams > 1)
+        buf_printf(out, ", %zu of %zu namespaces live", s->live, s->streams);
+    put_heard(out, &s->sum);
+    if (s->sum.error.code)
+        buf_printf(out, ": %s", s->sum.error.text);
 }
 
 /* ---- readiness ---- */
@@ -62,12 +76,8 @@ static bool put_watch(const struct watcher *w, struct buf *out)
     bool ready;
     watcher_status(w, &s);
     ready = watcher_ready(&s);
-    buf_printf(out, "[%c] %s/%s: %s, %zu objects", ready ? '+' : '-', w->cluster->conf->name,
-               w->conf->name, inf_status_word(&s.sum), s.objects);
-    if (s.streams > 1)
-        buf_printf(out, ", %zu of %zu namespaces live", s.live, s.streams);
-    put_heard(out, &s.sum);
-    put_trouble(out, &s.sum);
+    buf_printf(out, "[%c] %s/%s: ", ready ? '+' : '-', w->cluster->conf->name, w->conf->name);
+    report_status(&s, out);
     buf_putc(out, '\n');
     return ready;
 }
@@ -95,7 +105,7 @@ void report_sentence(const struct daemon *d, struct buf *out)
         else if (!worst)
             worst = w;
     }
-    buf_printf(out, "%zu watches, %zu live", all, live);
+    buf_printf(out, "%zu watch%s, %zu live", all, all == 1 ? "" : "es", live);
     if (!worst)
         return;
     watcher_status(worst, &s);

@@ -9,6 +9,11 @@
 #include "base/buf.h"
 
 struct daemon;
+struct watcher_status;
+
+/* Adds how one watch is: "live, 5 objects, last heard 3s ago, last event 1m ago", or what it is
+ * instead, for how long, and why. */
+void report_status(const struct watcher_status *status, struct buf *out);
 
 /* Adds a line for each watch: what it is, and since when. Returns whether all are ready. */
 bool report_ready(const struct daemon *d, struct buf *out);

@@ -86,6 +86,16 @@ static double skipped(const struct watcher_status *s)
     return (double)s->sum.skipped;
 }
 
+static double coalesced(const struct watcher_status *s)
+{
+    return (double)s->sum.coalesced;
+}
+
+static double backlog(const struct watcher_status *s)
+{
+    return (double)s->backlog;
+}
+
 static double requests(const struct watcher_status *s)
 {
     return (double)s->sum.requests;
@@ -106,6 +116,10 @@ static void put_states(struct page *p)
               bytes);
     family_of(p, "informerd_watch_queue_length", METRICS_GAUGE, "Changes that wait to be applied.",
               queued);
+    family_of(p, "informerd_watch_backlog_events", METRICS_GAUGE,
+              "Changes that are applied and wait to be told to event logs.", backlog);
+    family_of(p, "informerd_watch_coalesced_total", METRICS_COUNTER,
+              "Changes that a newer one replaced before they were told (coalesce).", coalesced);
     family_of(p, "informerd_watch_skipped_objects_total", METRICS_COUNTER,
               "Objects that could not be read.", skipped);
     family_of(p, "informerd_watch_requests_total", METRICS_COUNTER, "Requests made of the server.",
@@ -194,8 +208,16 @@ static void put_journal(struct page *p)
                    "Bytes of records that are not written yet.", (double)s.unwritten);
     metrics_single(&p->m, "informerd_log_failures_total", METRICS_COUNTER,
                    "Times an event log could not be written.", (double)s.failures);
-    metrics_single(&p->m, "informerd_log_failing", METRICS_GAUGE,
+    metrics_single(&p->m, "informerd_log_rotations_total", METRICS_COUNTER,
+                   "Times an event log was rotated.", (double)s.rotations);
+    metrics_single(&p->m, "informerd_log_notes_dropped_total", METRICS_COUNTER,
+                   "Records of the daemon itself that found no room; of changes none is dropped.",
+                   (double)s.dropped);
+    metrics_single(&p->m, "informerd_log_outputs", METRICS_GAUGE, "Event logs.", s.outputs);
+    metrics_single(&p->m, "informerd_log_outputs_failing", METRICS_GAUGE,
                    "Event logs that can't be written now.", s.failing);
+    metrics_single(&p->m, "informerd_log_outputs_full", METRICS_GAUGE,
+                   "Event logs that hold the watches which feed them.", s.held);
 }
 
 static void put_config(struct page *p)

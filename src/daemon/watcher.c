@@ -139,6 +139,7 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     w->conf = conf;
     w->cluster = cluster;
     w->journal = journal;
+    w->opened_ms = clock_now_ms(journal->clock);
     split_resource(w, conf->resource);
     w->told.ignore_heartbeats = conf->ignore & CONF_IGNORE_HEARTBEATS;
     w->told.on_hold = on_hold;
@@ -196,19 +197,19 @@ static uint64_t older(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void add_status(struct inf_status *sum, const struct inf_status *one)
+/* The error of the one that has failed the longest, which of several has to be named. */
+static void take_error(struct inf_status *sum, const struct inf_status *one, const char *ns)
 {
-    sum->synced &= one->synced;
-    sum->stale |= one->stale;
-    sum->held |= one->held;
-    if (one->error.code && !sum->error.code)
-        sum->error = one->error;
-    sum->event_age_ms =
-        one->event_age_ms < sum->event_age_ms ? one->event_age_ms : sum->event_age_ms;
-    sum->bookmark_age_ms = older(sum->bookmark_age_ms, one->bookmark_age_ms);
-    sum->heard_age_ms = older(sum->heard_age_ms, one->heard_age_ms);
-    sum->failing_for_ms = older(sum->failing_for_ms, one->failing_for_ms);
-    sum->held_for_ms = older(sum->held_for_ms, one->held_for_ms);
+    if (!one->error.code || (sum->error.code && one->failing_for_ms <= sum->failing_for_ms))
+        return;
+    sum->error = one->error;
+    sum->failing_for_ms = one->failing_for_ms;
+    if (ns)
+        err_wrap(&sum->error, "namespace '%s'", ns);
+}
+
+static void add_numbers(struct inf_status *sum, const struct inf_status *one)
+{
     sum->requests += one->requests;
     sum->skipped += one->skipped;
     sum->coalesced += one->coalesced;
@@ -219,18 +220,43 @@ static void add_status(struct inf_status *sum, const struct inf_status *one)
     }
 }
 
+static void add_ages(struct inf_status *sum, const struct inf_status *one)
+{
+    sum->event_age_ms =
+        one->event_age_ms < sum->event_age_ms ? one->event_age_ms : sum->event_age_ms;
+    sum->bookmark_age_ms = older(sum->bookmark_age_ms, one->bookmark_age_ms);
+    sum->heard_age_ms = older(sum->heard_age_ms, one->heard_age_ms);
+    sum->held_for_ms = older(sum->held_for_ms, one->held_for_ms);
+}
+
+const struct watcher_status watcher_status_none = {
+    .sum = {.synced = true, .event_age_ms = INF_NEVER},
+};
+
+void watcher_status_add(struct watcher_status *s, const struct inf_status *one, const char *ns)
+{
+    s->sum.synced &= one->synced;
+    s->sum.stale |= one->stale;
+    s->sum.held |= one->held;
+    take_error(&s->sum, one, ns);
+    add_ages(&s->sum, one);
+    add_numbers(&s->sum, one);
+    s->streams++;
+    s->live += one->synced && !one->stale && !one->held && !one->error.code;
+}
+
 void watcher_status(const struct watcher *w, struct watcher_status *ret)
 {
     struct inf_status one;
-    *ret = (struct watcher_status){.sum = {.synced = true, .event_age_ms = INF_NEVER},
-                                   .streams = w->n_feeds};
+    *ret = watcher_status_none;
+    ret->age_ms = clock_now_ms(w->journal->clock) - w->opened_ms;
     for (size_t i = 0; i < w->n_feeds; i++) {
         const struct inf_store *store = inf_informer_store(w->feeds[i].informer);
         inf_informer_status(w->feeds[i].informer, &one);
-        add_status(&ret->sum, &one);
+        watcher_status_add(ret, &one, w->n_feeds > 1 ? w->feeds[i].ns : NULL);
         ret->objects += inf_store_count(store);
         ret->bytes += inf_store_bytes(store);
-        ret->live += one.synced && !one.stale && !one.held && !one.error.code;
+        ret->backlog += inf_handler_backlog(&w->feeds[i].handler);
     }
 }
 

@@ -36,6 +36,7 @@ struct watcher {
     struct feed *feeds;
     size_t n_feeds;
     size_t n_synced;
+    uint64_t opened_ms;
 };
 
 /* Begins to watch; nothing is told before watcher_begin(). NULL, with @err naming the watch and what
@@ -54,15 +55,22 @@ void watcher_close(struct watcher *watcher);
 
 /* ---- how it is doing ---- */
 
-/* All its streams taken together: flags that hold for one, ages of the one that is worst off, numbers
- * of all. */
+/* All its streams taken together: flags that hold for one, ages and the error of the one that is
+ * worst off, numbers of all. */
 struct watcher_status {
     struct inf_status sum;
+    uint64_t age_ms; /* since it was opened */
     size_t objects;
     size_t bytes;
+    size_t backlog; /* events not told to the journal yet */
     size_t streams;
     size_t live; /* of them */
 };
+
+/* The sum of no streams, and how one is added to it; @ns, if not NULL, is said with its error. */
+extern const struct watcher_status watcher_status_none;
+void watcher_status_add(struct watcher_status *status, const struct inf_status *one,
+                        const char *ns);
 
 void watcher_status(const struct watcher *watcher, struct watcher_status *ret);
 
