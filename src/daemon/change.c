@@ -54,6 +54,14 @@ static bool read_who(const struct inf_event *event, bool status_only, struct inf
            !same_who(&before, ret);
 }
 
+static void find_why(struct change *c)
+{
+    const struct selection *selection = c->watch->selection;
+    c->selected = c->event->verb == INF_DELETED && selection && selection->selects;
+    if (c->selected)
+        c->why = selection_why(selection, c->object);
+}
+
 void change_init(struct change *ret, const struct watch_id *watch, const struct inf_event *event,
                  struct inf_diff *diff)
 {
@@ -63,6 +71,7 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
     ret->stamp.time_us = event->received_us;
     split_api_version(ret);
     ret->has_who = read_who(event, diff && is_status_only(diff), &ret->who);
+    find_why(ret);
     ret->tells = core_event_read(ret->object, &ret->told);
 }
 
@@ -103,14 +112,24 @@ static void put_changed(struct buf *out, const struct change *change, bool value
         buf_printf(out, " by %s", change->who.manager);
 }
 
+/* With selectors, "deleted" is said of what is known to be. */
+static void put_gone(struct buf *out, const struct change *change)
+{
+    if (change->why && strcmp(change->why, "left") == 0)
+        buf_puts(out, " left the selection");
+    else
+        buf_puts(out,
+                 change->selected && !change->why ? " deleted or left the selection" : " deleted");
+    if (!change->event->final)
+        buf_puts(out, ", its last state unseen");
+}
+
 static void put_verb(struct buf *out, const struct change *change, bool values, size_t max)
 {
     switch (change->event->verb) {
     case INF_ADDED: buf_puts(out, " added"); break;
     case INF_MODIFIED: put_changed(out, change, values, max); break;
-    case INF_DELETED:
-        buf_puts(out, change->event->final ? " deleted" : " deleted, its last state unseen");
-        break;
+    case INF_DELETED: put_gone(out, change); break;
     }
 }
 

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "daemon/core_event.h"
+#include "daemon/selection.h"
 
 /* Which watch a record is of. What is NULL is not known: group, version and kind are then taken
  * from the object, the others are left out. */
@@ -24,6 +25,7 @@ struct watch_id {
     const char *version;
     const char *resource;
     const char *kind;
+    const struct selection *selection; /* NULL: all objects */
 };
 
 /* What identifies a record: `seq` within `log`. */
@@ -44,7 +46,9 @@ struct change {
     struct str version;
     bool has_who;
     struct inf_who who;
-    bool tells; /* the object is an Event: `told` is what it tells */
+    bool selected;   /* INF_DELETED, of a watch of some objects: it may only have left them */
+    const char *why; /* "deleted" or "left", if `selected` and that can be told; else NULL */
+    bool tells;      /* the object is an Event: `told` is what it tells */
     struct core_event told;
 };
 

@@ -226,7 +226,7 @@ void journal_freshness(struct journal *journal, struct journal_watch *watch,
 void journal_synced(struct journal *journal, struct journal_watch *watch, size_t objects,
                     const char *version)
 {
-    char msg[256], at[96] = "";
+    char msg[160], at[96] = "";
     struct note note = {.type = NOTE_SYNCED,
                         .level = INF_LOG_INFO,
                         .msg = msg,
@@ -234,7 +234,7 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
                         .count = (int64_t)objects};
     if (version)
         snprintf(at, sizeof(at), ", at version %.64s", version);
-    snprintf(msg, sizeof(msg), "%.100s: all %zu objects are told%s", watch->id.name, objects, at);
+    snprintf(msg, sizeof(msg), "all %zu objects are told%s", objects, at);
     tell_note(journal, watch, &note, 0);
 }
 

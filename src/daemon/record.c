@@ -160,6 +160,7 @@ static void put_change(struct buf *out, const struct view *view, const struct me
     put_identity(out, c, m->name_max);
     if (c->event->verb == INF_DELETED)
         buf_printf(out, ",\"final\":%s", c->event->final ? "true" : "false");
+    put_known(out, "why", c->why, ALL);
     put_field(out, "level", str_of(c->tells && c->told.warning ? "warn" : "info"), ALL);
     put_msg(out, view->msg, m->msg_max);
     if (!m->bare) {

@@ -159,6 +159,18 @@ static void put_changes(struct line *line, const struct change *change)
     buf_free(&text);
 }
 
+/* What is not plain about a deletion. */
+static void put_gone(struct line *line, const struct change *change)
+{
+    struct buf text = {0};
+    if (change->selected && (!change->why || strcmp(change->why, "left") == 0))
+        buf_puts(&text, change->why ? "left the selection" : "or left the selection");
+    if (!change->event->final)
+        buf_printf(&text, "%slast state unseen", text.len ? ", " : "");
+    put(line, DIM, (struct str){text.bytes, text.len});
+    buf_free(&text);
+}
+
 static void put_who(struct line *line, const struct change *change)
 {
     struct buf text = {0};
@@ -182,8 +194,8 @@ void short_put_change(struct buf *out, const struct change *change,
         put_told(&line, change);
     else if (change->diff)
         put_changes(&line, change);
-    else if (change->event->verb == INF_DELETED && !change->event->final)
-        put(&line, DIM, STR("last state unseen"));
+    else if (change->event->verb == INF_DELETED)
+        put_gone(&line, change);
     put_who(&line, change);
     buf_putc(out, '\n');
 }

@@ -86,6 +86,7 @@ static void name_it(struct watcher *w)
         .group = w->group,
         .version = w->version,
         .resource = w->resource,
+        .selection = &w->selection,
     };
 }
 
@@ -141,6 +142,7 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     w->journal = journal;
     w->opened_ms = clock_now_ms(journal->clock);
     split_resource(w, conf->resource);
+    selection_init(&w->selection, conf);
     w->told.ignore_heartbeats = conf->ignore & CONF_IGNORE_HEARTBEATS;
     w->told.on_hold = on_hold;
     list_init(&w->told.node);
@@ -182,6 +184,7 @@ void watcher_close(struct watcher *w)
         journal_watch_remove(&w->told);
     for (size_t i = 0; i < w->n_feeds; i++)
         inf_informer_close(w->feeds[i].informer);
+    selection_done(&w->selection);
     free(w->feeds);
     free(w->group);
     free(w->version);

@@ -13,6 +13,7 @@
 #include "daemon/cluster.h"
 #include "daemon/conf.h"
 #include "daemon/journal.h"
+#include "daemon/selection.h"
 
 struct watcher;
 
@@ -33,6 +34,7 @@ struct watcher {
     char *group;               /* of the resource */
     char *version;
     char *resource;
+    struct selection selection;
     struct feed *feeds;
     size_t n_feeds;
     size_t n_synced;

@@ -1,0 +1,89 @@
+#include "daemon/selection.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "informer/path.h"
+
+#include "base/str.h"
+
+/* ---- what the watch says ---- */
+
+/* A path that begins with another word than metadata leaves labels alone, and so do these two. */
+static bool spares_labels(const char *path)
+{
+    return strcmp(path, "metadata.managedFields") == 0 ||
+           strncmp(path, "metadata.annotations", 20) == 0 ||
+           (isalpha((unsigned char)path[0]) && strncmp(path, "metadata", 8) != 0);
+}
+
+static bool all_spare_labels(const struct conf_list *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        if (!spares_labels(paths->items[i]))
+            return false;
+    return true;
+}
+
+static bool is_fixed(const char *term)
+{
+    struct str field = {term, strcspn(term, "=!")};
+    return str_eq(field, STR("metadata.name")) || str_eq(field, STR("metadata.namespace"));
+}
+
+/* Whether all terms are about fields that never change. A comma in a value has a backslash. */
+static bool all_fixed(const char *selector)
+{
+    bool fixed = is_fixed(selector);
+    for (const char *c = selector; *c && fixed; c++) {
+        if (*c == '\\' && c[1])
+            c++;
+        else if (*c == ',')
+            fixed = is_fixed(c + 1);
+    }
+    return fixed;
+}
+
+/* NULL: it selects everything. */
+static struct inf_selector *parse(const char *text,
+                                  struct inf_selector *(*read)(const char *, struct inf_error *))
+{
+    return text && text[0] ? read(text, NULL) : NULL;
+}
+
+void selection_init(struct selection *selection, const struct conf_watch *watch)
+{
+    struct inf_selector *fields = parse(watch->field_selector, inf_selector_parse_fields);
+    struct inf_selector *labels = parse(watch->label_selector, inf_selector_parse_labels);
+    *selection = (struct selection){.selects = labels || fields};
+    selection->by_fields = fields && !all_fixed(inf_selector_text(fields));
+    inf_selector_free(fields);
+    if (all_spare_labels(&watch->drop) && all_spare_labels(&watch->redact))
+        selection->labels = labels;
+    else
+        inf_selector_free(labels);
+}
+
+void selection_done(struct selection *selection)
+{
+    inf_selector_free(selection->labels);
+    *selection = (struct selection){0};
+}
+
+/* ---- what the object says ---- */
+
+static bool is_being_deleted(const struct inf_object *object)
+{
+    struct inf_path *path = inf_path_parse("metadata.deletionTimestamp", NULL);
+    char time[8];
+    bool found = inf_path_string(path, object, time, sizeof(time)) > 0 && strcmp(time, "null") != 0;
+    inf_path_free(path);
+    return found;
+}
+
+const char *selection_why(const struct selection *selection, const struct inf_object *last)
+{
+    if (!inf_selector_matches(selection->labels, last))
+        return "left";
+    return !selection->by_fields && is_being_deleted(last) ? "deleted" : NULL;
+}
