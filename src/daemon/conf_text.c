@@ -156,13 +156,18 @@ static bool is_address(int family, const char *text, size_t len)
     return is;
 }
 
+/* The one name there is no need to look up. */
+static bool is_host(const char *text, size_t len)
+{
+    if (len > 2 && text[0] == '[' && text[len - 1] == ']')
+        return is_address(AF_INET6, text + 1, len - 2);
+    return is_address(AF_INET, text, len) || str_eq((struct str){text, len}, STR("localhost"));
+}
+
 static int check_address(const char *text, struct inf_error *err)
 {
     const char *colon = strrchr(text, ':');
-    size_t len = colon ? (size_t)(colon - text) : 0;
-    bool v6 = len > 2 && text[0] == '[' && text[len - 1] == ']';
-    if (colon && is_port(colon + 1) &&
-        (v6 ? is_address(AF_INET6, text + 1, len - 2) : is_address(AF_INET, text, len)))
+    if (colon && is_port(colon + 1) && is_host(text, (size_t)(colon - text)))
         return 0;
     return refuse(text, "is not an address and port; write it like 127.0.0.1:9470 or [::1]:9470",
                   err);

@@ -1,0 +1,44 @@
+/*
+ * daemon_world.h - a daemon that is never run: it applies conf files, opens what they name, and has
+ * nobody to talk to, for nothing listens where its clusters are.
+ *
+ *     world_apply(w, "watches: [{resource: pods}]\n")    0, or w->err says why not
+ *
+ * Each conf of a test gets two clusters, a and b, from files a.kubeconfig and b.kubeconfig, unless it
+ * names its own.
+ */
+#ifndef TEST_DAEMON_WORLD_H
+#define TEST_DAEMON_WORLD_H
+
+#include "daemon/daemon.h"
+#include "daemon/watcher.h"
+#include "folder.h"
+
+struct daemon_world {
+    struct daemon d;
+    struct folder folder;
+    struct inf_error err; /* of the last conf */
+    struct buf what;      /* what was new about it, in words */
+    struct buf said;      /* the journal's log */
+    bool closed;
+};
+
+/* cmocka's. */
+int daemon_world_setup(void **state);
+int daemon_world_teardown(void **state);
+
+/* Writes a kubeconfig for that port, called "<name>.kubeconfig". */
+void world_put_cluster(struct daemon_world *w, const char *name, int port);
+
+/* A conf, which must be good, of @text and the two clusters. The caller frees it. */
+struct conf world_conf(struct daemon_world *w, const char *text);
+
+int world_apply(struct daemon_world *w, const char *text);
+
+/* The same; it must succeed, and say exactly this. */
+void world_apply_says(struct daemon_world *w, const char *text, const char *what);
+
+/* By name, NULL if there is none. */
+struct watcher *world_watcher(struct daemon_world *w, const char *name);
+
+#endif

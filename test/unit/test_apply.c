@@ -1,0 +1,252 @@
+/*
+ * test_apply.c - from one conf to the next: what goes on, what begins, what ends, and that a conf
+ * that can't be had changes nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "daemon_world.h"
+
+#define PODS  "  - {resource: pods, cluster: a, namespaces: [shop, billing]}\n"
+#define NODES "  - {resource: nodes, cluster: b}\n"
+
+/* Everything that is lent from a conf is lent from the one in use. */
+static void assert_lent_from_conf(const struct daemon *d)
+{
+    size_t i = 0;
+    list_for_each(node, &d->clusters)
+        assert_ptr_equal(container_of(node, struct cluster, node)->conf, &d->conf.clusters[i++]);
+    assert_int_equal(i, d->conf.n_clusters);
+    i = 0;
+    list_for_each(node, &d->watchers) {
+        const struct watcher *w = container_of(node, struct watcher, node);
+        const struct conf_watch *conf = &d->conf.watches[i++];
+        assert_ptr_equal(w->conf, conf);
+        assert_ptr_equal(w->told.id.name, conf->name);
+        assert_ptr_equal(w->told.id.cluster, w->cluster->conf->name);
+        for (size_t f = 0; f < conf->namespaces.count; f++)
+            assert_ptr_equal(w->feeds[f].ns, conf->namespaces.items[f]);
+    }
+    assert_int_equal(i, d->conf.n_watches);
+}
+
+static void what_says_the_same_goes_on(void **state)
+{
+    struct daemon_world *w = *state;
+    struct watcher *pods, *nodes;
+    world_apply_says(w, "watches:\n" PODS NODES, "2 watches begin");
+    pods = world_watcher(w, "pods");
+    nodes = world_watcher(w, "nodes");
+    assert_lent_from_conf(&w->d);
+    world_apply_says(w, "log: {level: debug}\nwatches:\n" NODES PODS, "2 watches go on");
+    assert_ptr_equal(world_watcher(w, "pods"), pods);
+    assert_ptr_equal(world_watcher(w, "nodes"), nodes);
+    assert_lent_from_conf(&w->d);
+    assert_int_equal(w->d.log.level, INF_LOG_DEBUG);
+    w->d.log.level = INF_LOG_ERROR;
+}
+
+static void only_what_changed_begins_anew(void **state)
+{
+    struct daemon_world *w = *state;
+    struct watcher *nodes;
+    world_apply_says(w, "watches:\n" PODS NODES, "2 watches begin");
+    nodes = world_watcher(w, "nodes");
+    world_apply_says(w, "watches:\n" NODES "  - {resource: pods, cluster: a}\n",
+                     "1 watch goes on, 1 watch begins, 1 watch ended");
+    assert_ptr_equal(world_watcher(w, "nodes"), nodes);
+    assert_int_equal(world_watcher(w, "pods")->n_feeds, 1);
+    assert_lent_from_conf(&w->d);
+    world_apply_says(w, "watches: []\n", "2 watches ended");
+    world_apply_says(w, "watches: []\n", "there is nothing to watch");
+}
+
+static void a_watch_may_move_to_another_cluster(void **state)
+{
+    struct daemon_world *w = *state;
+    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    world_apply_says(w, "watches:\n  - {resource: nodes, cluster: a}\n",
+                     "1 watch begins, 1 watch ended");
+    assert_string_equal(world_watcher(w, "nodes")->told.id.cluster, "a");
+    assert_lent_from_conf(&w->d);
+}
+
+static void a_kubeconfig_that_changed_is_another_cluster(void **state)
+{
+    struct daemon_world *w = *state;
+    struct watcher *pods;
+    struct cluster *a;
+    world_apply_says(w, "watches:\n" PODS NODES, "2 watches begin");
+    pods = world_watcher(w, "pods");
+    a = pods->cluster;
+    world_put_cluster(w, "b", 3);
+    world_apply_says(w, "watches:\n" PODS NODES, "1 watch goes on, 1 watch begins, 1 watch ended");
+    assert_ptr_equal(world_watcher(w, "pods"), pods);
+    assert_ptr_equal(pods->cluster, a);
+    assert_string_equal(inf_client_server(world_watcher(w, "nodes")->cluster->client),
+                        "http://127.0.0.1:3");
+    assert_lent_from_conf(&w->d);
+}
+
+static void another_name_is_another_cluster(void **state)
+{
+    struct daemon_world *w = *state;
+    world_apply_says(w,
+                     "clusters: [{name: a, kubeconfig: a.kubeconfig}]\n"
+                     "watches: [{resource: nodes}]\n",
+                     "1 watch begins");
+    world_apply_says(w,
+                     "clusters: [{name: z, kubeconfig: a.kubeconfig}]\n"
+                     "watches: [{resource: nodes}]\n",
+                     "1 watch begins, 1 watch ended");
+    assert_string_equal(world_watcher(w, "nodes")->told.id.cluster, "z");
+    assert_lent_from_conf(&w->d);
+}
+
+/* Both read one copy. It stays when one of them goes. */
+static void two_watches_of_the_same_share_it(void **state)
+{
+    static const char one[] = "  - {name: one, resource: nodes, cluster: b}\n";
+    static const char two[] = "  - {name: two, resource: nodes, cluster: b}\n";
+    struct daemon_world *w = *state;
+    char *both = xasprintf("watches:\n%s%s", one, two);
+    char *second = xasprintf("watches:\n%s", two);
+    struct watcher_status status;
+    const struct inf_store *store;
+    world_apply_says(w, both, "2 watches begin");
+    store = inf_informer_store(world_watcher(w, "one")->feeds[0].informer);
+    assert_ptr_equal(inf_informer_store(world_watcher(w, "two")->feeds[0].informer), store);
+    world_apply_says(w, second, "1 watch goes on, 1 watch ended");
+    assert_ptr_equal(inf_informer_store(world_watcher(w, "two")->feeds[0].informer), store);
+    watcher_status(world_watcher(w, "two"), &status);
+    assert_int_equal(status.streams, 1);
+    free(both);
+    free(second);
+}
+
+/* ---- refused ---- */
+
+static void assert_refused(struct daemon_world *w, const char *text, const char *part)
+{
+    struct watcher *nodes = world_watcher(w, "nodes");
+    size_t watches = w->d.conf.n_watches;
+    if (world_apply(w, text) == 0)
+        fail_msg("it was applied");
+    if (!strstr(w->err.text, part))
+        fail_msg("'%s' is not in: %s", part, w->err.text);
+    assert_ptr_equal(world_watcher(w, "nodes"), nodes);
+    assert_int_equal(w->d.conf.n_watches, watches);
+    assert_lent_from_conf(&w->d);
+}
+
+static void a_cluster_that_can_t_be_read_changes_nothing(void **state)
+{
+    struct daemon_world *w = *state;
+    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    assert_refused(w,
+                   "clusters:\n"
+                   "  - {name: b, kubeconfig: b.kubeconfig}\n"
+                   "  - {name: c, kubeconfig: nowhere}\n"
+                   "watches:\n" NODES "  - {resource: pods, cluster: b}\n",
+                   "cluster 'c': ");
+    world_apply_says(w, "watches:\n" NODES, "1 watch goes on");
+}
+
+static void an_address_in_use_changes_nothing(void **state)
+{
+    struct daemon_world *w = *state;
+    char text[256];
+    world_apply_says(w, "http: {listen: '127.0.0.1:0'}\nwatches:\n" NODES, "1 watch begins");
+    assert_non_null(w->d.web.tcp.now);
+    snprintf(text, sizeof(text), "http: {listen: 'localhost:%d'}\nwatches:\n" NODES PODS,
+             (int)listener_port(w->d.web.tcp.now));
+    assert_refused(w, text, "http: listen address 'localhost:");
+    assert_non_null(w->d.web.tcp.now);
+    assert_null(w->d.web.tcp.next);
+    world_apply_says(w, "watches:\n" NODES, "1 watch goes on");
+    assert_null(w->d.web.tcp.now);
+}
+
+/* The outputs come after the listeners: what was prepared for those is given up again. */
+static void outputs_that_can_t_be_set_change_nothing(void **state)
+{
+    struct daemon_world *w = *state;
+    struct conf conf;
+    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    conf = world_conf(w, "http: {listen: '127.0.0.1:0'}\n"
+                         "event_logs: [{path: e.jsonl, label_selector: a=b}]\n"
+                         "watches:\n" NODES PODS);
+    strcpy(conf.event_logs[0].label_selector, "!!"); /* which no file gets through */
+    assert_int_equal(daemon_apply(&w->d, &conf, NULL, &w->err), -INF_EINVAL);
+    assert_non_null(strstr(w->err.text, "e.jsonl"));
+    assert_null(w->d.web.tcp.now);
+    assert_null(w->d.web.tcp.next);
+    assert_non_null(world_watcher(w, "nodes"));
+    assert_null(world_watcher(w, "pods"));
+    assert_lent_from_conf(&w->d);
+    conf_free(&conf);
+}
+
+/* ---- places ---- */
+
+static void a_socket_moves_and_goes(void **state)
+{
+    struct daemon_world *w = *state;
+    char *one = folder_file(&w->folder, "one.sock"), *two = folder_file(&w->folder, "two.sock");
+    world_apply_says(w, "socket: {path: one.sock}\n", "there is nothing to watch");
+    assert_int_equal(access(one, F_OK), 0);
+    assert_refused(w, "socket: {path: one.sock, mode: '0600'}\n", "restart");
+    assert_int_equal(access(one, F_OK), 0);
+    world_apply_says(w, "socket: {path: two.sock, mode: '0600'}\n", "there is nothing to watch");
+    assert_int_equal(access(one, F_OK), -1);
+    assert_int_equal(access(two, F_OK), 0);
+    world_apply_says(w, "", "there is nothing to watch");
+    assert_int_equal(access(two, F_OK), -1);
+    free(one);
+    free(two);
+}
+
+static void outputs_follow_the_conf(void **state)
+{
+    struct daemon_world *w = *state;
+    struct journal_stats stats;
+    world_apply_says(w, "event_logs: [{path: e.jsonl}, {path: f.jsonl}]\nwatches:\n" NODES,
+                     "1 watch begins");
+    journal_stats(&w->d.journal, &stats);
+    assert_int_equal(stats.outputs, 2);
+    world_apply_says(w, "event_logs: [{path: f.jsonl, watches: [nodes]}]\nwatches:\n" NODES,
+                     "1 watch goes on");
+    journal_stats(&w->d.journal, &stats);
+    assert_int_equal(stats.outputs, 1);
+}
+
+#define IN_WORLD(test) \
+    cmocka_unit_test_setup_teardown(test, daemon_world_setup, daemon_world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(what_says_the_same_goes_on),
+        IN_WORLD(only_what_changed_begins_anew),
+        IN_WORLD(a_watch_may_move_to_another_cluster),
+        IN_WORLD(a_kubeconfig_that_changed_is_another_cluster),
+        IN_WORLD(another_name_is_another_cluster),
+        IN_WORLD(two_watches_of_the_same_share_it),
+        IN_WORLD(a_cluster_that_can_t_be_read_changes_nothing),
+        IN_WORLD(an_address_in_use_changes_nothing),
+        IN_WORLD(outputs_that_can_t_be_set_change_nothing),
+        IN_WORLD(a_socket_moves_and_goes),
+        IN_WORLD(outputs_follow_the_conf),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
