@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""test_service.py INFORMERD KUBESIM: the daemon as a service, with a simulated server behind it. Says its results as TAP.
+
+As in test_cli.py nothing waits for a fixed time.
+"""
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lib import DEADLINE, INFORMERD, Daemon, environment, run, wait_until
+
+KUBESIM = Path(sys.argv[2]).resolve()
+
+# Core dumps are forbidden by making the process undumpable, and then a sanitizer can't look for leaks.
+CONF = """
+core_dumps: true
+state_dir: state
+socket: {{path: sock}}
+drain_timeout: {drain}
+clusters: [{{name: sim, kubeconfig: kubeconfig}}]
+watches:
+{watches}
+event_logs: [{{path: {log}}}]
+"""
+CONFIGMAPS = '  - {resource: configmaps}'
+
+
+class Sim:
+    """A server that is there as long as the test."""
+
+    def __init__(self, folder):
+        self.child = subprocess.Popen([KUBESIM, '--kubeconfig', folder / 'kubeconfig', '--stdin'], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE)
+        self.url = json.loads(self.child.stdout.readline())['url']
+
+    def stop(self):
+        self.child.stdin.close()
+        self.child.stdout.close()
+        assert self.child.wait(DEADLINE) == 0, 'kubesim did not end well'
+
+    def control(self, command, body=None, **params):
+        data = json.dumps(body).encode() if body is not None else b''
+        url = f'{self.url}/kubesim/{command}?{urllib.parse.urlencode(params)}'
+        with urllib.request.urlopen(urllib.request.Request(url, data, method='POST'), timeout=DEADLINE) as answer:
+            return answer.read()
+
+    def put(self, name, **metadata):
+        self.control('put', {'kind': 'ConfigMap', 'apiVersion': 'v1',
+                             'metadata': {'name': name, 'namespace': 'shop', **metadata}}, resource='configmaps')
+
+
+class LocalConnection(http.client.HTTPConnection):
+    """HTTP on a Unix socket."""
+
+    def __init__(self, path):
+        super().__init__('localhost', timeout=DEADLINE)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(DEADLINE)
+        self.sock.connect(str(self.path))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix='test_service.')))
+        (self.folder / 'state').mkdir()
+        self.log = self.folder / 'events.jsonl'
+        self.sim = Sim(self.folder)
+        self.stack.callback(self.sim.stop)
+
+    def conf(self, watches=CONFIGMAPS, log='events.jsonl', drain='10s', more=''):
+        path = self.folder / 'informerd.conf'
+        path.write_text(CONF.format(watches=watches, log=log, drain=drain) + more)
+        return path
+
+    def start(self, **conf):
+        daemon = Daemon(self.folder, '-c', self.conf(**conf))
+        self.stack.callback(daemon.stop)
+        return daemon
+
+    def refused(self, status, part, **conf):
+        """It says one line, and ends with that status."""
+        result = subprocess.run([INFORMERD, '-c', self.conf(**conf)], stdin=subprocess.DEVNULL, capture_output=True,
+                                text=True, timeout=DEADLINE, env=environment(self.folder))
+        self.assertEqual((result.returncode, result.stdout), (status, ''), result.stderr)
+        self.assertRegex(result.stderr, r'\Ainformerd: [^\n]+\n\Z')
+        self.assertIn(part, result.stderr)
+
+    def records(self, path=None):
+        path = path or self.log
+        return [json.loads(line) for line in path.read_text().splitlines() if line.strip()] if path.exists() else []
+
+    def types(self, path=None):
+        return [record['type'] for record in self.records(path)]
+
+    def wait_for(self, type, count=1):
+        wait_until(lambda: self.types().count(type) >= count, f'{count} {type}')
+        return [record for record in self.records() if record['type'] == type][-1]
+
+    def ask(self, target, method='GET'):
+        with contextlib.closing(LocalConnection(self.folder / 'sock')) as connection:
+            connection.request(method, target)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+    def end(self, daemon, status=0):
+        daemon.signal()
+        self.assertEqual(daemon.status(), status, daemon.said())
+
+
+class Life(Case):
+    def test_from_start_to_stop_and_again(self):
+        self.sim.put('a')
+        daemon = self.start()
+        self.assertEqual(self.wait_for('SYNCED')['objects'], 1)
+        self.sim.put('b')
+        self.assertEqual(self.wait_for('ADDED', 2)['name'], 'b')
+        self.end(daemon)
+        self.assertEqual(self.types(), ['START', 'ADDED', 'SYNCED', 'ADDED', 'STOP'])
+        self.assertFalse((self.folder / 'sock').exists())
+        self.end(self.start_synced(2))
+        self.assertEqual([r['seq'] for r in self.records()], list(range(1, 5 + 5 + 1)))
+        self.assertEqual(len({r['log'] for r in self.records()}), 1)
+        self.assertNotIn('reason', self.records()[5])
+
+    def start_synced(self, count):
+        daemon = self.start()
+        self.wait_for('SYNCED', count)
+        return daemon
+
+    def test_a_crash_is_noted_by_the_next_one(self):
+        self.start_synced(1).stop()  # by SIGKILL
+        self.end(self.start_synced(2))
+        starts = [r for r in self.records() if r['type'] == 'START']
+        self.assertEqual(starts[1]['reason'], 'seq-skipped')
+        self.assertGreater(starts[1]['seq'], 65536)
+
+    def test_one_that_has_heard_nothing_yet_stops_too(self):
+        self.sim.control('fault', do='blackhole', at='request', times=0)
+        daemon = self.start()
+        wait_until((self.folder / 'sock').exists, 'the socket')
+        status, text = self.ask('/readyz')
+        self.assertEqual(status, 503)
+        self.assertIn('[-] sim/configmaps: syncing', text)
+        self.end(daemon)
+        self.assertEqual(self.types(), ['START', 'STOP'])
+
+    def test_one_directory_is_for_one(self):
+        self.start_synced(1)
+        self.refused(78, 'each needs one of its own')
+
+    def test_what_keeps_it_from_starting(self):
+        with socket.socket() as other:
+            other.bind(('127.0.0.1', 0))
+            other.listen()
+            self.refused(74, 'Address already in use',
+                         more=f'http: {{listen: "127.0.0.1:{other.getsockname()[1]}"}}\n')
+        (self.folder / 'kubeconfig').rename(self.folder / 'elsewhere')
+        self.refused(78, "cluster 'sim': ")
+        for file in (self.folder / 'state').iterdir():
+            file.unlink()
+        (self.folder / 'state').rmdir()
+        self.refused(74, 'it must be a directory')
+        self.assertFalse(self.log.exists())
+
+    def test_a_watch_without_a_conf_ends_with_its_terminal(self):
+        daemon = Daemon(self.folder, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig')
+        self.stack.callback(daemon.stop)
+        self.assertEqual(json.loads(daemon.stdout.readline())['type'], 'SYNCED')
+        daemon.signal(signal.SIGUSR2)
+        wait_until(lambda: daemon.said().endswith(']}\n'), 'a dump on stderr')
+        daemon.signal(signal.SIGHUP)
+        self.assertEqual(daemon.status(), 0, daemon.said())
+
+
+class Reload(Case):
+    def setUp(self):
+        super().setUp()
+        self.sim.put('a')
+        self.daemon = self.start()
+        self.wait_for('SYNCED')
+
+    def reload(self, count, **conf):
+        self.conf(**conf)
+        self.daemon.signal(signal.SIGHUP)
+        return self.wait_for('CONFIG', count)
+
+    def test_what_did_not_change_goes_on(self):
+        record = self.reload(1, watches=CONFIGMAPS + '\n  - {resource: pods, namespaces: [a, b]}')
+        self.assertEqual((record['reason'], record['msg']),
+                         ('applied', 'the conf was read anew: 1 watch goes on, 1 watch begins'))
+        self.assertEqual(self.wait_for('SYNCED', 2)['watch'], 'pods')
+        self.assertNotIn('rv', self.records()[-1])
+        self.sim.put('b')
+        self.wait_for('ADDED', 2)
+        self.end(self.daemon)
+        self.assertEqual([r['name'] for r in self.records() if r['type'] == 'ADDED'], ['a', 'b'])
+
+    def test_a_bad_one_is_refused_and_the_old_one_stays(self):
+        record = self.reload(1, more='nonsense: 1\nwatchs: []\n')
+        self.assertEqual(record['reason'], 'refused')
+        self.assertIn("unknown key 'nonsense'", record['msg'])
+        self.assertIn("unknown key 'watchs'", self.daemon.said())
+        self.assertIn('informerd_config_last_reload_successful 0', self.ask('/metrics')[1])
+        record = self.reload(2, more='http: {listen: "192.0.2.1:1"}\n')
+        self.assertEqual(record['reason'], 'refused')
+        self.sim.put('b')
+        self.wait_for('ADDED', 2)
+        self.assertEqual(self.reload(3)['reason'], 'applied')
+        self.assertIn('informerd_config_last_reload_successful 1', self.ask('/metrics')[1])
+        self.end(self.daemon)
+
+    def test_files_are_opened_anew(self):
+        old = self.folder / 'old.jsonl'
+        self.log.rename(old)
+        self.daemon.signal(signal.SIGUSR1)
+        wait_until(self.log.exists, 'a new file')
+        self.sim.put('b')
+        self.wait_for('ADDED')
+        self.assertEqual(self.types(old), ['START', 'ADDED', 'SYNCED'])
+        self.end(self.daemon)
+
+    def test_a_dump(self):
+        self.daemon.signal(signal.SIGUSR2)
+        wait_until((self.folder / 'state/dump.json').exists, 'the dump')
+        watch = json.loads((self.folder / 'state/dump.json').read_text())['watches'][0]
+        self.assertEqual((watch['state'], watch['objects']), ('live', 1))
+
+
+class Trouble(Case):
+    def test_a_log_without_a_directory_waits_for_it(self):
+        self.log = self.folder / 'logs/events.jsonl'
+        self.sim.put('a')
+        daemon = self.start(log='logs/events.jsonl')
+        wait_until(lambda: 'its directory does not exist' in daemon.said(), 'the complaint')
+        self.log.parent.mkdir()
+        self.wait_for('SYNCED')
+        self.assertEqual(self.types(), ['START', 'ADDED', 'SYNCED'])
+        self.end(daemon)
+        self.assertEqual(daemon.said().count('its directory does not exist'), 1)
+
+    def test_what_can_t_be_written_in_time_is_a_failure(self):
+        daemon = self.start(log='logs/events.jsonl', drain='100ms')
+        wait_until(lambda: 'its directory does not exist' in daemon.said(), 'the complaint')
+        self.end(daemon, 74)
+        self.assertIn('not written', daemon.said())
+        self.assertFalse((self.folder / 'sock').exists())
+
+    def test_leaving_a_selection_is_not_called_a_deletion(self):
+        self.sim.put('a', labels={'app': 'web'})
+        daemon = self.start(watches='  - {resource: configmaps, label_selector: app=web}')
+        self.wait_for('SYNCED')
+        self.sim.put('a', labels={'app': 'old'})
+        record = self.wait_for('DELETED')
+        self.assertNotEqual(record.get('why'), 'deleted')
+        self.assertIn('left the selection', record['msg'])
+        self.end(daemon)
+
+
+class Pages(Case):
+    def test_health_and_metrics(self):
+        daemon = self.start()
+        self.wait_for('SYNCED')
+        self.assertEqual(self.ask('/livez'), (200, 'ok\n'))
+        self.assertEqual(self.ask('/readyz'), (200, 'ok\n'))
+        self.assertRegex(self.ask('/readyz?verbose')[1], r'\A\[\+\] sim/configmaps: live, 0 objects, .*\nready\n\Z')
+        self.assertEqual(self.ask('/metrics', 'HEAD'), (200, ''))
+        self.assertIn('\ninformerd_watch_up{cluster="sim",watch="configmaps"} 1\n', self.ask('/metrics')[1])
+        status, text = self.ask('/nowhere')
+        self.assertEqual(status, 404)
+        self.assertIn('/metrics', text)
+        with contextlib.closing(LocalConnection(self.folder / 'sock')) as idle:
+            idle.connect()
+            self.end(daemon)
+
+
+class Manager(Case):
+    """What a service manager hears."""
+
+    def test_from_ready_to_stopping(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(str(self.folder / 'notify'))
+            manager.settimeout(DEADLINE)
+            os.environ['NOTIFY_SOCKET'] = str(self.folder / 'notify')
+            self.addCleanup(os.environ.pop, 'NOTIFY_SOCKET')
+            daemon = self.start()
+            self.assertEqual(manager.recv(999), b'READY=1\nSTATUS=starting')
+            self.assertEqual(manager.recv(999), b'STATUS=1 watch, 1 live')
+            daemon.signal(signal.SIGHUP)
+            self.assertRegex(manager.recv(999), rb'\ARELOADING=1\nMONOTONIC_USEC=\d+\Z')
+            self.assertEqual(manager.recv(999), b'READY=1\nSTATUS=reloaded')
+            self.end(daemon)
+            heard = manager.recv(999)
+            while heard == b'STATUS=1 watch, 1 live':  # on a slow machine, before the end
+                heard = manager.recv(999)
+            self.assertEqual(heard, b'STOPPING=1')
+
+
+run(sys.modules[__name__])
