@@ -100,10 +100,11 @@ static int new_sequence(struct seq *seq, struct inf_error *err)
 
 static int refuse(const char *dir, const char *name, struct inf_error *err)
 {
-    return err_set(err, INF_EIO,
-                   "file '%s/%s' is damaged; remove 'seq' and 'log-id' there for a new sequence "
-                   "under a new id",
-                   dir, name);
+    return err_set(
+        err, INF_EIO,
+        "file '%s/%s' is missing or damaged; remove 'seq' and 'log-id' there for a new sequence "
+        "under a new id",
+        dir, name);
 }
 
 static bool is_id(const char *text)
@@ -120,9 +121,9 @@ static int read_sequence(struct seq *seq, struct inf_error *err)
         return new_sequence(seq, err);
     if (rc == 0)
         rc = state_read_text(seq->dir, "log-id", id, sizeof(id), err);
-    if (rc < 0)
+    if (rc < 0 && rc != -INF_ENOTFOUND)
         return rc;
-    if (!is_id(id))
+    if (rc < 0 || !is_id(id))
         return refuse(seq->dir, "log-id", err);
     memcpy(seq->log, id, STATE_ID_SIZE);
     seq->next = strtoull(line, &end, 10);

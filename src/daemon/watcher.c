@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "daemon/kinds.h"
 
 /* ---- from the informers to the journal ---- */
 
@@ -86,6 +87,7 @@ static void name_it(struct watcher *w)
         .group = w->group,
         .version = w->version,
         .resource = w->resource,
+        .kind = kinds_find(w->group, w->resource),
         .selection = &w->selection,
     };
 }

@@ -134,6 +134,19 @@ static void two_watches_of_the_same_share_it(void **state)
     free(second);
 }
 
+/* Of metadata alone nobody could tell otherwise what it is about. */
+static void known_kinds_have_their_names(void **state)
+{
+    struct daemon_world *w = *state;
+    world_apply_says(w,
+                     "watches:\n" NODES "  - {resource: deployments.apps/v1, cluster: a}\n"
+                     "  - {resource: deployments.example.com/v1, cluster: a}\n",
+                     "3 watches begin");
+    assert_string_equal(world_watcher(w, "nodes")->told.id.kind, "Node");
+    assert_string_equal(world_watcher(w, "deployments.apps/v1")->told.id.kind, "Deployment");
+    assert_null(world_watcher(w, "deployments.example.com/v1")->told.id.kind);
+}
+
 /* ---- refused ---- */
 
 static void assert_refused(struct daemon_world *w, const char *text, const char *part)
@@ -242,6 +255,7 @@ int main(void)
         IN_WORLD(a_kubeconfig_that_changed_is_another_cluster),
         IN_WORLD(another_name_is_another_cluster),
         IN_WORLD(two_watches_of_the_same_share_it),
+        IN_WORLD(known_kinds_have_their_names),
         IN_WORLD(a_cluster_that_can_t_be_read_changes_nothing),
         IN_WORLD(an_address_in_use_changes_nothing),
         IN_WORLD(outputs_that_can_t_be_set_change_nothing),

@@ -234,6 +234,7 @@ static void damaged_files_are_refused(void **state)
         "12", "-5 open", "12 open now\n", "18446744073709551615 open\n"};
     struct world *w = *state;
     struct inf_error err;
+    char *path;
     open_seq(w);
     close_seq(w);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -245,6 +246,11 @@ static void damaged_files_are_refused(void **state)
     folder_write(&w->folder, "log-id", "nonsense\n");
     assert_int_equal(try_open(w, &err), -INF_EIO);
     assert_non_null(strstr(err.text, "log-id"));
+    path = folder_file(&w->folder, "log-id");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(try_open(w, &err), -INF_EIO);
+    assert_non_null(strstr(err.text, "log-id' is missing"));
+    free(path);
 }
 
 static void without_a_directory_it_begins_anew(void **state)
