@@ -146,13 +146,21 @@ int identity_load(struct kubesim *sim)
     return sim->settings.self_signed ? make_identity(sim) : read_identity(sim);
 }
 
+/* Whole: a relative path would be meant beside the kubeconfig. */
+static void put_authority(FILE *f, const char *folder)
+{
+    char *whole = realpath(folder, NULL);
+    fprintf(f, "    certificate-authority: %s/ca.crt\n", whole ? whole : folder);
+    free(whole);
+}
+
 static void put_kubeconfig(FILE *f, const struct kubesim *sim)
 {
     const struct settings *s = &sim->settings;
     fprintf(f, "apiVersion: v1\nkind: Config\nclusters:\n- name: kubesim\n  cluster:\n");
     fprintf(f, "    server: http%s://127.0.0.1:%d\n", sim->tls ? "s" : "", s->port);
     if (s->self_signed)
-        fprintf(f, "    certificate-authority: ca.crt\n");
+        put_authority(f, s->self_signed);
     fprintf(f, "users:\n- name: kubesim\n  user: {");
     if (sim->tokens.count)
         fprintf(f, "token: \"%s\"", sim->tokens.items[0]);
