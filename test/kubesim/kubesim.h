@@ -30,6 +30,9 @@ struct settings {
     uint64_t seed;
     bool seeded;
     uint64_t chance;
+    bool chance_said; /* on the command line */
+    bool demo;
+    uint64_t pace; /* of the demo */
     uint64_t window;
     uint64_t bookmark_ms;
     uint64_t chunk; /* longest chunk; 0: as it comes */

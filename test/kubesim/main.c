@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "base/json_string.h"
 #include "control.h"
+#include "demo.h"
 #include "fill.h"
 
 static void close_handle(uv_handle_t *handle, void *unused)
@@ -138,6 +139,8 @@ static int start(struct kubesim *sim)
         return EX_CANTCREAT;
     if (s->script && script_start(sim, s->script) < 0)
         return EX_NOINPUT;
+    if (s->demo)
+        demo_start(sim, rng_next(&sim->store.rng), s->pace);
     say_ready(sim);
     return EX_OK;
 }
@@ -152,7 +155,7 @@ int main(int argc, char **argv)
     char *kubeconfig = NULL;
     int rc;
     signal(SIGPIPE, SIG_IGN);
-    sim->settings = (struct settings){.window = WINDOW, .bookmark_ms = BOOKMARK_MS};
+    sim->settings = (struct settings){.window = WINDOW, .bookmark_ms = BOOKMARK_MS, .pace = 1};
     sim->settings.watch_list = sim->settings.gzip = true;
     list_init(&sim->conns);
     list_init(&sim->dirty);

@@ -31,7 +31,14 @@ enum option_id {
     OPT_SCRIPT,
     OPT_SEED,
     OPT_CHANCE,
+    OPT_DEMO,
+    OPT_PACE,
     OPT_STDIN,
+};
+
+enum {
+    CHANCE = 10,      /* percent */
+    PACE_MAX = 10000, /* LIMIT: a day in nine seconds */
 };
 
 static const struct {
@@ -58,7 +65,9 @@ static const struct {
     {"script", "FILE", OPT_SCRIPT, "lines 'MS COMMAND key=value ...', each at its time"},
     {"seed", "N", OPT_SEED, "make up faults and uids, the same ones for the same number"},
     {"fault-rate", "PERCENT", OPT_CHANCE,
-     "of the requests that get a made-up fault; 10 with --seed"},
+     "of the requests that get a made-up fault; 10 with --seed and no --demo"},
+    {"demo", NULL, OPT_DEMO, "play a small living cluster; --seed then chooses its stories"},
+    {"pace", "N", OPT_PACE, "the demo goes N times as fast; 1"},
     {"stdin", NULL, OPT_STDIN, "end when stdin is closed"},
     {"help", NULL, OPT_HELP, "this"},
 };
@@ -131,11 +140,10 @@ static bool take_option(struct kubesim *sim, enum option_id id, const char *valu
     case OPT_NO_GZIP: s->gzip = s->gzip_watch = false; return true;
     case OPT_GZIP_WATCH: s->gzip_watch = true; return true;
     case OPT_SCRIPT: s->script = value; return true;
-    case OPT_SEED:
-        s->seeded = true;
-        s->chance = s->chance ? s->chance : 10;
-        return take_number(&s->seed, value, 0, UINT64_MAX);
-    case OPT_CHANCE: return take_number(&s->chance, value, 0, 100);
+    case OPT_SEED: s->seeded = true; return take_number(&s->seed, value, 0, UINT64_MAX);
+    case OPT_CHANCE: s->chance_said = true; return take_number(&s->chance, value, 0, 100);
+    case OPT_DEMO: s->demo = true; return true;
+    case OPT_PACE: return take_number(&s->pace, value, 1, PACE_MAX);
     case OPT_STDIN: s->until_eof = true; return true;
     case OPT_HELP: break;
     }
@@ -165,6 +173,8 @@ int settings_parse(struct kubesim *sim, int argc, char **argv)
         fprintf(stderr, "kubesim: '%s' is no option: see --help\n", argv[optind]);
         return EX_USAGE;
     }
+    if (s->seeded && !s->chance_said && !s->demo)
+        s->chance = CHANCE;
     if (sim->tokens.count && !s->anonymous_said)
         s->anonymous = ANONYMOUS_REFUSE;
     return -1;

@@ -1,0 +1,164 @@
+/*
+ * Core Events: what components say about objects. One that says the same again is counted up; all
+ * go an hour after they were last written, as the API server has it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "demo.h"
+
+enum {
+    EVENT_LIFE = 60 * MINUTE,
+    SWEEP_EVERY = MINUTE,
+    SAME_WITHIN = 10 * MINUTE, /* later it is another event */
+};
+
+struct told {
+    struct list node; /* in demo->events, the last written last */
+    char ns[DEMO_NAME_SIZE];
+    char name[2 * DEMO_NAME_SIZE];
+    char *message;
+    const char *reason;
+    char uid[UUID_SIZE]; /* of what it is about */
+    char first[STORE_TIME_SIZE];
+    unsigned count;
+    uint64_t written;
+    struct hands hands;
+};
+
+static bool is_warning(const char *reason)
+{
+    static const char *const bad[] = {"BackOff", "Unhealthy", "FailedScheduling", "NodeNotReady",
+                                      "Rebooted"};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        if (strcmp(bad[i], reason) == 0)
+            return true;
+    }
+    return false;
+}
+
+static struct told *find(struct demo *demo, const struct involved *about, const char *reason,
+                         const char *message)
+{
+    for (struct list *n = demo->events.prev; n != &demo->events; n = n->prev) {
+        struct told *t = container_of(n, struct told, node);
+        if (demo->now - t->written >= SAME_WITHIN)
+            break;
+        if (strcmp(t->uid, about->uid) == 0 && strcmp(t->reason, reason) == 0 &&
+            strcmp(t->message, message) == 0)
+            return t;
+    }
+    return NULL;
+}
+
+static struct told *add(struct demo *demo, const struct involved *about, const char *reason,
+                        const char *message)
+{
+    struct told *t = NEW(struct told);
+    snprintf(t->ns, sizeof(t->ns), "%s", about->ns[0] ? about->ns : "default");
+    snprintf(t->name, sizeof(t->name), "%s.%016llx", about->name,
+             (unsigned long long)rng_next(&demo->rng));
+    snprintf(t->uid, sizeof(t->uid), "%s", about->uid);
+    t->reason = reason;
+    t->message = xstrdup(message);
+    store_now(t->first);
+    list_init(&t->node);
+    return t;
+}
+
+/* Which program has written it, by the name it has in its Events. */
+static const char *manager_of(const char *component)
+{
+    if (strcmp(component, "default-scheduler") == 0)
+        return "kube-scheduler";
+    return strcmp(component, "kubelet") == 0 ? "kubelet" : "kube-controller-manager";
+}
+
+static void put_about(struct buf *out, const struct involved *about)
+{
+    text_put(out, "'involvedObject':{'kind':'%s',", about->kind);
+    if (about->ns[0])
+        text_put(out, "'namespace':'%s',", about->ns);
+    text_put(out, "'name':'%s','uid':'%s','apiVersion':'%s'", about->name, about->uid,
+             about->api_version);
+    if (about->container)
+        text_put(out, ",'fieldPath':'spec.containers{%s}'", about->container);
+    text_put(out, "},");
+}
+
+static void write_told(struct demo *demo, struct told *t, const struct involved *about,
+                       const char *component)
+{
+    static const char fields[] =
+        "{'f:count':{},'f:firstTimestamp':{},'f:involvedObject':{},'f:lastTimestamp':{},"
+        "'f:message':{},'f:reason':{},'f:reportingComponent':{},'f:source':{'f:component':{}},"
+        "'f:type':{}}";
+    struct buf text = {0};
+    char now[STORE_TIME_SIZE];
+    store_now(now);
+    t->count++;
+    t->written = demo->now;
+    hands_write(&t->hands, manager_of(component), "", fields);
+    text_put(&text, "{'metadata':{'name':'%s','namespace':'%s'", t->name, t->ns);
+    hands_put(&text, &t->hands, "v1");
+    text_put(&text, "},");
+    put_about(&text, about);
+    text_put(&text, "'reason':'%s','message':'%s','source':{'component':'%s'},", t->reason,
+             t->message, component);
+    text_put(&text, "'firstTimestamp':'%s','lastTimestamp':'%s','count':%u,'type':'%s',", t->first,
+             now, t->count, is_warning(t->reason) ? "Warning" : "Normal");
+    text_put(&text, "'eventTime':null,'reportingComponent':'%s','reportingInstance':''}",
+             component);
+    demo_put(demo, "events", t->ns, t->name, &text, NULL);
+    list_remove(&t->node);
+    list_push(&demo->events, &t->node);
+}
+
+void event_tell(struct demo *demo, const struct involved *about, const char *component,
+                const char *reason, const char *fmt, ...)
+{
+    struct told *t;
+    va_list args;
+    char message[512];
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    t = find(demo, about, reason, message);
+    if (!t)
+        t = add(demo, about, reason, message);
+    write_told(demo, t, about, component);
+}
+
+static void told_free(struct told *t)
+{
+    list_remove(&t->node);
+    free(t->message);
+    free(t);
+}
+
+static void sweep(struct demo *demo, struct turn *turn)
+{
+    list_for_each_safe(n, &demo->events) {
+        struct told *t = container_of(n, struct told, node);
+        if (demo->now - t->written < EVENT_LIFE)
+            break;
+        demo_delete(demo, "events", t->ns, t->name);
+        told_free(t);
+    }
+    turn_in(demo, turn, SWEEP_EVERY);
+}
+
+void events_start(struct demo *demo)
+{
+    demo->sweeper = (struct turn){.play = sweep, .quiet = true};
+    turn_in(demo, &demo->sweeper, SWEEP_EVERY);
+}
+
+void events_free(struct demo *demo)
+{
+    list_for_each_safe(n, &demo->events)
+        told_free(container_of(n, struct told, node));
+}

@@ -1,0 +1,99 @@
+/*
+ * How the actors of the demo write: JSON without a hedge of backslashes, who wrote which fields
+ * when, and the store at the end.
+ */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "demo.h"
+
+void text_put(struct buf *out, const char *fmt, ...)
+{
+    va_list args;
+    char *text;
+    int len;
+    va_start(args, fmt);
+    len = vasprintf(&text, fmt, args);
+    va_end(args);
+    assert(len >= 0);
+    for (const char *c = text; *c; c++) {
+        if (*c == '`')
+            buf_putc(out, '\\');
+        buf_putc(out, *c == '\'' || *c == '`' ? '"' : *c);
+    }
+    free(text);
+}
+
+void time_after(char ret[STORE_TIME_SIZE], int seconds)
+{
+    time_t then = time(NULL) + seconds;
+    struct tm tm;
+    gmtime_r(&then, &tm);
+    strftime(ret, STORE_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* An entry is known by who and which part; writing again makes it the latest. */
+void hands_write(struct hands *hands, const char *manager, const char *subresource,
+                 const char *fields)
+{
+    struct hand hand = {.manager = manager, .subresource = subresource, .fields = fields};
+    unsigned kept = 0;
+    store_now(hand.time);
+    for (unsigned i = 0; i < hands->count; i++) {
+        struct hand *h = &hands->hand[i];
+        if (strcmp(h->manager, manager) != 0 || strcmp(h->subresource, subresource) != 0)
+            hands->hand[kept++] = *h;
+    }
+    assert(kept < HANDS_MAX);
+    hands->hand[kept] = hand;
+    hands->count = kept + 1;
+}
+
+void hands_put(struct buf *out, const struct hands *hands, const char *api_version)
+{
+    text_put(out, ",'managedFields':[");
+    for (unsigned i = 0; i < hands->count; i++) {
+        const struct hand *h = &hands->hand[i];
+        text_put(out, "%s{'manager':'%s','operation':'Update','apiVersion':'%s','time':'%s',",
+                 i ? "," : "", h->manager, api_version, h->time);
+        text_put(out, "'fieldsType':'FieldsV1','fieldsV1':%s", h->fields);
+        if (h->subresource[0])
+            text_put(out, ",'subresource':'%s'", h->subresource);
+        text_put(out, "}");
+    }
+    text_put(out, "]");
+}
+
+static struct resource *named(struct demo *demo, const char *resource)
+{
+    struct resource *r = store_named(&demo->job.sim->store, resource);
+    assert(r);
+    return r;
+}
+
+void demo_put(struct demo *demo, const char *resource, const char *ns, const char *name,
+              struct buf *text, char *ret_uid)
+{
+    struct status status = {0};
+    struct object *o = store_put(named(demo, resource), PUT_EITHER, ns[0] ? ns : NULL, name,
+                                 text->bytes, text->len, &status);
+    if (!o) {
+        fprintf(stderr, "kubesim: demo: %s %s/%s: %s\n", resource, ns, name, status.message);
+        abort(); /* what we write can be stored, or we wrote it wrong */
+    }
+    if (ret_uid)
+        snprintf(ret_uid, UUID_SIZE, "%s", o->uid);
+    buf_free(text);
+}
+
+/* Somebody may have been faster: the demo is a server, and people may write too. */
+void demo_delete(struct demo *demo, const char *resource, const char *ns, const char *name)
+{
+    struct status ignored;
+    store_delete(named(demo, resource), ns, name, &ignored);
+}

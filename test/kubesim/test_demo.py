@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""test_demo.py KUBESIM RECORDINGS: the cluster that --demo plays is one that could be."""
+import collections
+import sys
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+from lib import DEADLINE, Recorded, Answer, Sim, run
+
+START = 100  # the version before the first
+PODS, EVENTS, NODES = '/api/v1/pods', '/api/v1/events', '/api/v1/nodes'
+DEPLOYMENTS, SETS, JOBS = '/apis/apps/v1/deployments', '/apis/apps/v1/replicasets', '/apis/batch/v1/jobs'
+
+# How a pod may go on; 'gone' is its DELETED.
+LEGAL = {
+    None: {'new', 'ready'},  # ready: there from the start
+    'new': {'scheduled', 'dying'},
+    'scheduled': {'creating', 'dying'},
+    'creating': {'running', 'dying'},
+    'running': {'ready', 'crashed', 'done', 'dying'},
+    'ready': {'crashed', 'dying'},
+    'crashed': {'running', 'backoff', 'dying'},
+    'backoff': {'running', 'dying'},
+    'done': {'dying'},
+    'dying': {'stopped', 'gone'},
+    'stopped': {'gone'},
+}
+
+
+def items(sim, path):
+    return sim.ask(path).json()['items']
+
+
+def happened(sim, path):
+    """All that was told of a resource since the start."""
+    return list(sim.ask(f'{path}?watch=1&resourceVersion={START}&timeoutSeconds=1').events())
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < deadline, 'it never happened'
+        time.sleep(0.05)
+
+
+def owner(thing):
+    return thing['metadata']['ownerReferences'][0]
+
+
+def state_of(pod):
+    """The word for what a pod is in, from what it shows."""
+    if 'deletionTimestamp' in pod['metadata']:
+        return 'stopped' if pod['status']['phase'] == 'Succeeded' and owner(pod)['kind'] != 'Job' else 'dying'
+    if 'containerStatuses' not in pod['status']:
+        return 'scheduled' if 'nodeName' in pod['spec'] else 'new'
+    container = pod['status']['containerStatuses'][0]
+    (name, detail), = container['state'].items()
+    if name == 'running':
+        return 'ready' if container['ready'] else 'running'
+    return {'ContainerCreating': 'creating', 'CrashLoopBackOff': 'backoff', 'Error': 'crashed',
+            'Completed': 'done'}[detail['reason']]
+
+
+def told_jobs(sim):
+    return sum('Job completed' == event['message'] for event in items(sim, EVENTS))
+
+
+class World(unittest.TestCase):
+    """One long look at a cluster in which everything happens."""
+
+    @classmethod
+    def setUpClass(cls):
+        with Sim('--demo', '--seed', 7, '--pace', 1000) as sim:
+            wanted = {'Scheduled', 'Pulled', 'Started', 'Killing', 'BackOff', 'ScalingReplicaSet', 'Completed',
+                      'NodeNotSchedulable', 'NodeSchedulable', 'Rebooted'}
+            wait_for(lambda: wanted <= {event['reason'] for event in items(sim, EVENTS)} and told_jobs(sim) > 5)
+            cls.told = {path: happened(sim, path) for path in (PODS, DEPLOYMENTS, NODES, '/api/v1/secrets',
+                                                              '/api/v1/configmaps')}
+
+    def by_name(self, path):
+        lives = collections.defaultdict(list)
+        for event in self.told[path]:
+            meta = event['object']['metadata']
+            lives[meta.get('namespace'), meta['name']].append(event)
+        return lives
+
+    def test_a_pod_goes_through_its_states_in_order(self):
+        seen = set()
+        for name, life in self.by_name(PODS).items():
+            last = None
+            for event in life:
+                state = 'gone' if event['type'] == 'DELETED' else state_of(event['object'])
+                if state != last:
+                    self.assertIn(state, LEGAL[last], f'{name}: {last} -> {state}')
+                last = state
+                seen.add(state)
+        self.assertEqual(seen, {state for after in LEGAL.values() for state in after})
+
+    def test_restarts_count_one_by_one(self):
+        for life in self.by_name(PODS).values():
+            counts = [c['restartCount'] for e in life for c in e['object']['status'].get('containerStatuses', [])]
+            self.assertTrue(all(b - a in (0, 1) for a, b in zip(counts, counts[1:])), counts)
+
+    def test_a_pod_stays_on_the_node_that_it_was_bound_to_and_that_one_was_open(self):
+        changes = sorted(self.told[PODS] + self.told[NODES], key=lambda e: int(e['object']['metadata']['resourceVersion']))
+        closed, bound = set(), {}
+        for thing in (event['object'] for event in changes):
+            name = thing['metadata']['name']
+            if thing['kind'] == 'Node':
+                (closed.add if thing['spec'].get('unschedulable') else closed.discard)(name)
+            elif 'nodeName' in thing['spec']:
+                node = thing['spec']['nodeName']
+                self.assertTrue(name in bound or node not in closed, f'{name} was sent to {node}')
+                self.assertEqual(bound.setdefault(name, node), node)
+
+    def test_a_deployment_counts_right_and_never_backwards(self):
+        rolled = 0
+        for life in self.by_name(DEPLOYMENTS).values():
+            seen = 0
+            for deployment in (event['object'] for event in life):
+                status, generation = deployment['status'], deployment['metadata']['generation']
+                if not status:
+                    continue
+                self.assertTrue(seen <= status['observedGeneration'] <= generation)
+                seen = status['observedGeneration']
+                self.assertLessEqual(status['readyReplicas'], status['replicas'])
+                self.assertLessEqual(status['updatedReplicas'], status['replicas'])
+                self.assertLessEqual(status['replicas'], 6)
+            rolled += int(deployment['metadata']['annotations']['deployment.kubernetes.io/revision']) > 1
+        self.assertGreater(rolled, 1)
+
+    def test_nodes_go_and_come_back(self):
+        def look(event):
+            node = event['object']
+            ready = next(c for c in node['status']['conditions'] if c['type'] == 'Ready')['status']
+            return ready, 'unschedulable' in node['spec'], 'taints' in node['spec']
+        drained = 0
+        for life in self.by_name(NODES).values():
+            looks = [look(e) for e in life]
+            steps = [b for a, b in zip([None, *looks], looks) if a != b]
+            cycle = [('True', False, False), ('True', True, False), ('True', True, True), ('False', True, True),
+                     ('True', True, True), ('True', False, True)]
+            self.assertEqual(steps, (cycle * len(steps))[:len(steps)])
+            drained += len(steps) > len(cycle)
+        self.assertGreater(drained, 0)
+
+    def test_secrets_and_settings_change(self):
+        for path in ('/api/v1/secrets', '/api/v1/configmaps'):
+            for event in self.told[path]:
+                self.assertTrue(event['object']['data'])
+            self.assertIn('MODIFIED', {event['type'] for event in self.told[path]})
+
+
+class Shapes(unittest.TestCase):
+    def test_a_pod_has_the_members_of_a_recorded_one(self):
+        recorded = {}
+        for event in Answer(Recorded('pods-watch-lifecycle')).events():
+            pod = event['object']
+            if event['type'] != 'BOOKMARK' and pod['status'].get('podIP'):
+                recorded = recorded or pod
+        with Sim('--demo') as sim:
+            ours = items(sim, PODS)[0]
+        for part in ('metadata', 'spec', 'status'):
+            self.assertLessEqual(set(recorded[part]), set(ours[part]), part)
+        for part in ('containerStatuses', 'conditions'):
+            self.assertLessEqual(set(recorded['status'][part][0]), set(ours['status'][part][0]), part)
+        self.assertLessEqual(set(recorded['metadata']['managedFields'][0]), set(ours['metadata']['managedFields'][0]))
+        self.assertEqual([f['manager'] for f in ours['metadata']['managedFields']], ['kube-controller-manager', 'kubelet'])
+
+
+class LongRuns(unittest.TestCase):
+    def test_nothing_piles_up(self):
+        with Sim('--demo', '--seed', 3, '--pace', 5000) as sim:
+            last = 'invoices-29713460'  # hours later: events have expired, deployments were rolled many times
+            wait_for(lambda: any(last <= job['metadata']['name'] for job in items(sim, JOBS)))
+            pods, sets, jobs = items(sim, PODS), items(sim, SETS), items(sim, JOBS)
+            self.assertLessEqual(len(pods), 5 * 6 + 4)
+            self.assertLessEqual(len(sets), 5 * 4)
+            self.assertLessEqual(len(jobs), 4)
+            self.assertLessEqual(len(items(sim, EVENTS)), 6000)
+            self.assertGreater(int(items(sim, DEPLOYMENTS)[0]['metadata']['annotations']['deployment.kubernetes.io/revision']), 3)
+
+    def test_every_pod_has_an_owner_that_is_there(self):
+        with Sim('--demo', '--seed', 5, '--pace', 500) as sim:
+            wait_for(lambda: told_jobs(sim) > 5)
+            version = sim.ask(f'{PODS}?limit=1').json()['metadata']['resourceVersion']
+            at = f'?resourceVersion={version}&resourceVersionMatch=Exact'  # all of one moment
+            uids = {item['metadata']['uid'] for path in (SETS, JOBS, DEPLOYMENTS) for item in items(sim, path + at)}
+            for thing in items(sim, PODS + at) + items(sim, SETS + at):
+                self.assertIn(owner(thing)['uid'], uids, thing['metadata']['name'])
+
+
+class Seeds(unittest.TestCase):
+    def first(self, seed):
+        """What happened first, without the hour and the uids."""
+        with Sim('--demo', '--seed', seed, '--pace', 1000) as sim:
+            wait_for(lambda: told_jobs(sim) > 1)
+            told = happened(sim, PODS)[:60]
+        return [(e['type'], e['object']['metadata']['name'], e['object']['metadata']['resourceVersion']) for e in told]
+
+    def test_the_same_seed_plays_the_same_stories(self):
+        self.assertEqual(self.first(11), self.first(11))
+        self.assertNotEqual(self.first(11), self.first(12))
+
+
+run(__name__)
