@@ -208,6 +208,10 @@ class Conf(Case):
         self.assertEqual((result.returncode, result.stdout), (78, ''))
         self.assertIn('/nowhere/x.conf', result.stderr)
 
+    def test_a_state_directory_that_is_not_there(self):
+        path = self.conf('state_dir: /nowhere/informerd\nwatches: [{resource: pods, indexes: {node: spec.nodeName}}]\n')
+        self.assert_refused(self.run_it('-c', path), 74, '/nowhere/informerd')
+
     def test_a_full_disk_is_said(self):
         path = self.conf('')
         for option in ('--check-config', '--print-config'):
