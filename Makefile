@@ -22,8 +22,14 @@ build: setup-build build/made-with-$(cc) ## the release, into build/
 test: setup-test $(tested)/build.ninja ## all tests but e2e, warnings as errors, address and undefined sanitizers
 	@.ci/test $(tested) $(ARGS)
 
-run: build ## watch all pods of the cluster that KUBECONFIG names; further arguments in ARGS
-	@build/informerd watch pods -A $(ARGS)
+# Only what was asked for: a KUBECONFIG of the environment is not.
+run: build ## a simulated cluster, live; with KUBECONFIG=path the pods of that one, further arguments in ARGS
+ifeq ($(origin KUBECONFIG),command line)
+	@build/informerd watch pods -A --kubeconfig '$(KUBECONFIG)' $(ARGS)
+else
+	@ninja -C build test/kubesim/kubesim >&2
+	@test/demo/run.sh build/informerd build/test/kubesim/kubesim conf/demo.conf $(ARGS)
+endif
 
 e2e: setup-e2e build build-mutant/made-with-$(cc) ## against a real API server, with client-go beside us
 	@ninja -C build-mutant informerd >&2

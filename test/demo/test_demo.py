@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""test_demo.py RUN_SH INFORMERD KUBESIM CONF: the demo from outside, in a terminal and in a pipe, however it ends."""
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'kubesim'))
+COMMAND = [str(Path(argument).resolve()) for argument in sys.argv[1:5]]
+from lib import DEADLINE, run
+
+COLOUR = re.compile(r'\x1b\[[0-9;]*m')
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < deadline, 'it never happened'
+        time.sleep(0.05)
+
+
+def mentions(folder):
+    """The processes that have anything to do with the folder."""
+    found = []
+    for process in Path('/proc').glob('[0-9]*'):
+        with contextlib.suppress(OSError):
+            if str(folder).encode() in (process / 'cmdline').read_bytes() + (process / 'environ').read_bytes():
+                found.append(int(process.name))
+    return found
+
+
+class Demo:
+    """A running demo; what it says is read from a terminal, or from a pipe."""
+
+    def __init__(self, folder, terminal=True):
+        self.folder, self.text = Path(folder), ''
+        env = {**os.environ, 'TMPDIR': str(folder), 'TERM': 'xterm', 'NO_COLOR': ''}
+        command = [*COMMAND, '--seed', '1', '--pace', '20']
+        if terminal:
+            self.pid, self.said = pty.fork()
+            if self.pid == 0:
+                os.execve(command[0], command, env)
+        else:
+            self.said, writer = os.pipe()
+            self.pid = os.posix_spawn(command[0], command, env, file_actions=[(os.POSIX_SPAWN_DUP2, writer, 1)])
+            os.close(writer)
+
+    def read(self):
+        try:
+            piece = os.read(self.said, 65536)
+        except OSError:  # what a terminal says when nobody is there any more
+            piece = b''
+        self.text += piece.decode(errors='replace')
+        return bool(piece)
+
+    def until(self, *words):
+        """Reads on until all the words were said."""
+        while not all(word in self.text for word in words):
+            assert self.read(), f'{words} are not all in:\n{self.text}'
+
+    def press(self, key):
+        os.write(self.said, key)
+
+    def kill(self, number):
+        os.kill(self.pid, number)
+
+    def hang_up(self):
+        """Nobody reads any more, or the terminal is gone."""
+        os.close(self.said)
+        self.said = None
+
+    def end(self):
+        """The exit status, once nothing is left behind."""
+        if self.said is not None:
+            while self.read():
+                pass
+            os.close(self.said)
+        _, status = os.waitpid(self.pid, 0)
+        return os.waitstatus_to_exitcode(status)
+
+
+class Cases(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix='demo.')
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def assert_nothing_left(self):
+        wait_until(lambda: not list(self.folder.iterdir()) and not mentions(self.folder))
+
+    def test_it_shows_what_happens_and_ends_by_a_key(self):
+        demo = Demo(self.folder)
+        demo.until('Ctrl-C ends it all', 'ADDED', 'MODIFIED', 'DELETED', 'pod shop/', 'deployment ', 'node node-',
+                   'secret ', 'Scheduled')
+        self.assertIn('\x1b[', demo.text)
+        demo.press(b'\x03')
+        self.assertEqual(demo.end(), 0)
+        self.assertIn('STOP', COLOUR.sub('', demo.text).splitlines()[-1])
+        self.assert_nothing_left()
+
+    def test_what_the_banner_names_is_there(self):
+        demo = Demo(self.folder, terminal=False)
+        demo.until('Ctrl-C ends it all', 'SYNCED')
+        self.assertNotIn('\x1b', demo.text)
+        log = Path(re.search(r'tail -f (\S+)', demo.text)[1])
+        wait_until(lambda: log.exists() and b'"SYNCED"' in log.read_bytes())
+        self.assertEqual(json.loads(log.read_text().splitlines()[0])['type'], 'START')
+        with urllib.request.urlopen(re.search(r'curl (http\S+)', demo.text)[1], timeout=DEADLINE) as answer:
+            self.assertIn(b'# TYPE informerd_', answer.read())
+        self.assertTrue(Path(re.search(r'--unix-socket (\S+)', demo.text)[1]).is_socket())
+        self.assertTrue(Path(re.search(r'--kubeconfig (\S+)', demo.text)[1]).is_file())
+        demo.kill(signal.SIGTERM)
+        self.assertEqual(demo.end(), 0)
+        self.assert_nothing_left()
+
+    def test_two_at_a_time(self):
+        demos = [Demo(self.folder), Demo(self.folder, terminal=False)]
+        for demo in demos:
+            demo.until('MODIFIED')
+        for demo in demos:
+            demo.kill(signal.SIGINT)
+        self.assertEqual([demo.end() for demo in demos], [0, 0])
+        self.assert_nothing_left()
+
+    def test_informerd_is_killed(self):
+        demo = Demo(self.folder)
+        demo.until('ADDED')
+        demo.kill(signal.SIGKILL)
+        self.assertEqual(demo.end(), -signal.SIGKILL)
+        self.assert_nothing_left()
+
+    def test_the_cluster_is_killed(self):
+        demo = Demo(self.folder)
+        demo.until('ADDED')
+        cluster, = (pid for pid in mentions(self.folder) if Path(f'/proc/{pid}/exe').resolve() == Path(COMMAND[2]))
+        os.kill(cluster, signal.SIGKILL)
+        self.assertEqual(demo.end(), 0)
+        self.assert_nothing_left()
+
+    def test_nobody_reads_any_more(self):
+        for terminal in (True, False):
+            with self.subTest(terminal=terminal):
+                demo = Demo(self.folder, terminal)
+                demo.until('ADDED')
+                demo.hang_up()
+                demo.end()
+                self.assert_nothing_left()
+
+
+run(__name__)
