@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 
 enum {
-    DISTANCE_MS = 600, /* between two things that happen; more would be a flood */
+    DISTANCE_MS = 800, /* between two things that happen; more would be a flood */
     TURNS_A_TICK = 200,
 };
 
