@@ -83,19 +83,25 @@ void change_put_name(struct buf *out, const struct change *change)
     buf_puts(out, inf_object_name(change->object));
 }
 
-/* "Pod shop/web-0: BackOff: Back-off restarting failed container (x12)" */
-static void put_told(struct buf *out, const struct change *change, size_t max)
+void change_put_told(struct buf *out, const struct change *change, size_t max)
 {
     const struct core_event *told = &change->told;
     size_t used;
-    if (change->event->verb == INF_DELETED)
-        buf_puts(out, "forgotten: ");
-    buf_printf(out, "%s %s%s%s: %s: ", told->kind, told->ns, told->ns[0] ? "/" : "", told->name,
-               told->reason);
+    buf_printf(out, "%s: ", told->reason);
     used = out->len < max ? out->len : max;
     summary_put_cut(out, str_of(told->message), max - used);
     if (told->count[0] && strcmp(told->count, "1") != 0)
         buf_printf(out, " (x%s)", told->count);
+}
+
+/* "Pod shop/web-0: BackOff: Back-off restarting failed container (x12)" */
+static void put_tale(struct buf *out, const struct change *change, size_t max)
+{
+    const struct core_event *told = &change->told;
+    if (change->event->verb == INF_DELETED)
+        buf_puts(out, "forgotten: ");
+    buf_printf(out, "%s %s%s%s: ", told->kind, told->ns, told->ns[0] ? "/" : "", told->name);
+    change_put_told(out, change, max);
 }
 
 static void put_changed(struct buf *out, const struct change *change, bool values, size_t max)
@@ -137,7 +143,7 @@ void change_put_sentence(struct buf *out, const struct change *change, bool valu
 {
     struct buf text = {0};
     if (change->tells) {
-        put_told(&text, change, max > CORE_EVENT_MESSAGE_MAX ? max : CORE_EVENT_MESSAGE_MAX);
+        put_tale(&text, change, max > CORE_EVENT_MESSAGE_MAX ? max : CORE_EVENT_MESSAGE_MAX);
     } else {
         buf_printf(&text, "%s ", change->kind);
         change_put_name(&text, change);

@@ -62,6 +62,10 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
  */
 void change_put_sentence(struct buf *out, const struct change *change, bool values, size_t max);
 
+/* Adds what an Event tells: "BackOff: Back-off restarting failed container (x12)"; to about @max
+ * bytes in @out. */
+void change_put_told(struct buf *out, const struct change *change, size_t max);
+
 /* Adds "shop/web-0", or the name alone if there is no namespace. */
 void change_put_name(struct buf *out, const struct change *change);
 

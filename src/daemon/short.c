@@ -23,7 +23,9 @@
 enum {
     TIME_WIDTH = 9,
     VERB_WIDTH = 9,
-    NAME_WIDTH = 34,    /* most of "pod namespace/name"; longer ones push the rest to the right */
+    NAME_WIDTH = 34, /* most of "pod namespace/name"; longer ones push the rest to the right */
+    WIDE = 120,      /* characters of a line in which more of them can stand */
+    WIDE_NAME = 42,
     CHANGES_MAX = 1024, /* bytes told of the changes, if the width allows it */
     WIDTH_MAX = 4096,   /* LIMIT: characters of a line in any case */
 };
@@ -33,6 +35,7 @@ struct line {
     bool colour;
     size_t left; /* characters that still fit */
     size_t gap;  /* blanks before the next piece, if there is one */
+    size_t name_width;
     bool full;
 };
 
@@ -41,6 +44,7 @@ static void line_init(struct line *line, struct buf *out, const struct short_opt
     size_t width = options->width;
     *line = (struct line){.out = out, .colour = options->colour};
     line->left = width && width < WIDTH_MAX ? width : WIDTH_MAX;
+    line->name_width = width >= WIDE ? WIDE_NAME : NAME_WIDTH;
 }
 
 static size_t count_characters(struct str text)
@@ -130,21 +134,33 @@ static const char *colour_of(enum inf_verb verb)
     return NULL;
 }
 
+static void put_kind(struct buf *out, const char *kind)
+{
+    for (const char *c = kind; *c; c++)
+        buf_putc(out, (char)tolower((unsigned char)*c));
+    buf_putc(out, ' ');
+}
+
+/* Of an Event nobody wants to know the name: it is known by what it is about. */
 static void put_object(struct line *line, const struct change *change)
 {
+    const struct core_event *told = &change->told;
     struct buf text = {0};
-    for (const char *c = change->kind; *c; c++)
-        buf_putc(&text, (char)tolower((unsigned char)*c));
-    buf_putc(&text, ' ');
-    change_put_name(&text, change);
-    put_column(line, NULL, (struct str){text.bytes, text.len}, NAME_WIDTH);
+    put_kind(&text, change->kind);
+    if (change->tells) {
+        put_kind(&text, told->kind);
+        buf_printf(&text, "%s%s%s", told->ns, told->ns[0] ? "/" : "", told->name);
+    } else {
+        change_put_name(&text, change);
+    }
+    put_column(line, NULL, (struct str){text.bytes, text.len}, line->name_width);
     buf_free(&text);
 }
 
 static void put_told(struct line *line, const struct change *change)
 {
     struct buf text = {0};
-    change_put_sentence(&text, change, true, CHANGES_MAX);
+    change_put_told(&text, change, CHANGES_MAX);
     put(line, change->told.warning ? RED : NULL, (struct str){text.bytes, text.len});
     buf_free(&text);
 }
@@ -200,6 +216,14 @@ void short_put_change(struct buf *out, const struct change *change,
     buf_putc(out, '\n');
 }
 
+/* Many notes begin with the name of their watch, which has a column here. */
+static const char *without_name(const char *msg, const struct watch_id *watch)
+{
+    size_t n = watch && watch->name ? strlen(watch->name) : 0;
+    return n && strncmp(msg, watch->name, n) == 0 && strncmp(msg + n, ": ", 2) == 0 ? msg + n + 2
+                                                                                    : msg;
+}
+
 void short_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
                     const struct watch_id *watch, const struct short_options *options)
 {
@@ -209,7 +233,7 @@ void short_put_note(struct buf *out, const struct note *note, const struct stamp
     put_time(&line, stamp->time_us);
     put_column(&line, bad ? BOLD RED : CYAN, str_of(note_type_name(note->type)), VERB_WIDTH);
     if (watch && watch->name)
-        put_column(&line, NULL, str_of(watch->name), NAME_WIDTH);
-    put(&line, NULL, str_of(note->msg));
+        put_column(&line, NULL, str_of(watch->name), line.name_width);
+    put(&line, NULL, str_of(without_name(note->msg, watch)));
     buf_putc(out, '\n');
 }

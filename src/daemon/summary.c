@@ -135,9 +135,18 @@ static void put_value(struct buf *out, const struct inf_diff_value *value)
 
 /* ---- changes ---- */
 
+/* A value that is kept as a hash only: that it changed is all it says. */
+static bool is_hashed(const struct inf_diff_value *value)
+{
+    static const char mark[] = "\"hmac:";
+    return value->json && value->len > sizeof(mark) &&
+           memcmp(value->json, mark, sizeof(mark) - 1) == 0;
+}
+
 static void put_replaced(struct buf *out, const struct inf_change *change)
 {
-    bool both = is_small(&change->old_value) && is_small(&change->new_value);
+    bool both = is_small(&change->old_value) && is_small(&change->new_value) &&
+                !(is_hashed(&change->old_value) && is_hashed(&change->new_value));
     buf_putc(out, ' ');
     if (!both) {
         buf_puts(out, "changed");

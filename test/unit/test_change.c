@@ -83,6 +83,8 @@ static void from_what_to_what(void **state)
          "m.big added"},
         {"'m':[{'a':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}]", "'m':7",
          "m changed"},
+        {"'s':'hmac:a052701ab9e29d81'", "'s':'hmac:04c2837a3e0f4be8'", "s changed"},
+        {"'s':null", "'s':'hmac:04c2837a3e0f4be8'", "s null -> hmac:04c2837a3e0f4be8"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -72,6 +72,10 @@ static void columns(void **state)
     put(&out, "'spec':{}", NULL, &plain);
     put_note(&out, &(struct note){.type = NOTE_RELIST, .level = INF_LOG_INFO, .msg = "too old"},
              &pods, &plain);
+    put_note(&out, &(struct note){.type = NOTE_SYNCED, .level = INF_LOG_INFO, .msg = "pods: all"},
+             &pods, &plain);
+    put_note(&out, &(struct note){.type = NOTE_SYNCED, .level = INF_LOG_INFO, .msg = "podsy: all"},
+             &pods, &plain);
     put_note(&out, &(struct note){.type = NOTE_START, .level = INF_LOG_INFO, .msg = "started"},
              NULL, &plain);
     assert_shown(
@@ -79,11 +83,12 @@ static void columns(void **state)
         "12:04:31 ADDED    pod shop/web-0                    (kubelet)\n"
         "12:04:31 MODIFIED pod shop/web-0                    status.phase Pending -> Running, "
         "status.podIP -> 10.1.2.3  (kubelet)\n"
-        "12:04:31 ADDED    event shop/web-0.17               Pod shop/web-0: BackOff: Back-off "
-        "restarting (x12)\n"
+        "12:04:31 ADDED    event pod shop/web-0              BackOff: Back-off restarting (x12)\n"
         "12:04:31 ADDED    deployment kube-system/a-deployment-with-a-long-name\n"
         "12:04:31 DELETED  pod shop/web-0\n"
         "12:04:31 RELIST   pods                              too old\n"
+        "12:04:31 SYNCED   pods                              all\n"
+        "12:04:31 SYNCED   pods                              podsy: all\n"
         "12:04:31 START    started\n");
 }
 
@@ -114,7 +119,8 @@ static void a_line_keeps_to_its_width(void **state)
     put(&out, "'a':1", "'a':2", &(struct short_options){.width = 71});
     put(&out, "'a':1", NULL, &(struct short_options){.width = 32}); /* blanks at the end are none */
     put(&out, "'a':1", NULL, &(struct short_options){.width = 31});
-    put(&out, "'a':1", "'a':2", &(struct short_options){.width = 40}); /* cut between columns */
+    put(&out, "'a':1", "'a':2", &(struct short_options){.width = 120}); /* room for longer names */
+    put(&out, "'a':1", "'a':2", &(struct short_options){.width = 40});  /* cut between columns */
     put(&out, "'a':1", "'a':2",
         &(struct short_options){.width = 32}); /* full to the last character */
     assert_shown(&out, "12:04:31 MODIFIED pod shop/web-0                    a \"\" -> "
@@ -124,6 +130,8 @@ static void a_line_keeps_to_its_width(void **state)
                        "12:04:31 MODIFIED pod shop/web-0                    a 1 -> 2  (kubelet)\n"
                        "12:04:31 DELETED  pod shop/web-0\n"
                        "12:04:31 DELETED  pod shop/web\xe2\x80\xa6\n"
+                       "12:04:31 MODIFIED pod shop/web-0                            a 1 -> 2  "
+                       "(kubelet)\n"
                        "12:04:31 MODIFIED pod shop/web-0       \xe2\x80\xa6\n"
                        "12:04:31 MODIFIED pod shop/web-0\n");
 }
@@ -135,11 +143,10 @@ static void nothing_moves_the_cursor(void **state)
     (void)state;
     put(&out, "'a':1", "'a':'x\x7f\xc2\x9b\xe2\x80\xae\\u001b[2J\\ny'", &plain);
     put_object(&out, EVENT "'message':'a\\nb\\u001b[2J'}", &plain);
-    assert_shown(&out,
-                 "12:04:31 MODIFIED pod shop/web-0                    a 1 -> "
-                 "x\\u007f\\u009b\\u202e\\u001b[2J y  (kubelet)\n"
-                 "12:04:31 ADDED    event shop/web-0.17               Pod shop/web-0: BackOff: "
-                 "a\\nb\\u001b[2J\n");
+    assert_shown(&out, "12:04:31 MODIFIED pod shop/web-0                    a 1 -> "
+                       "x\\u007f\\u009b\\u202e\\u001b[2J y  (kubelet)\n"
+                       "12:04:31 ADDED    event pod shop/web-0              BackOff: "
+                       "a\\nb\\u001b[2J\n");
 }
 
 int main(void)
