@@ -30,6 +30,9 @@ static const struct {
     {"spec.replicas", "", 4},
     {"status", "restartCount", 4},
     {"spec", "image", 5},
+    {"status", ".state.waiting", 5},
+    {"status", ".state.terminated", 6},
+    {"status", ".state.running", 8},
     {"status", ".reason", 6},
     {"status", "ready", 7},
     {"status", "Replicas", 7},
@@ -157,10 +160,26 @@ static void put_replaced(struct buf *out, const struct inf_change *change)
     put_value(out, &change->new_value);
 }
 
+/* What is too large to be told may have a reason, as states and conditions do: "(Error)". */
+static void put_reason(struct buf *out, const struct inf_diff_value *value)
+{
+    static const char key[] = "\"reason\":\"";
+    const char *at, *end;
+    at = value->json ? memmem(value->json, value->len, key, sizeof(key) - 1) : NULL;
+    if (!at)
+        return;
+    at += sizeof(key) - 1;
+    end = memchr(at, '"', value->len - (size_t)(at - value->json));
+    if (!end || end == at || end - at > VALUE_MAX)
+        return;
+    buf_printf(out, " (%.*s)", (int)(end - at), at);
+}
+
 static void put_added(struct buf *out, const struct inf_change *change)
 {
     if (!is_small(&change->new_value)) {
         buf_puts(out, " added");
+        put_reason(out, &change->new_value);
         return;
     }
     buf_puts(out, " -> ");

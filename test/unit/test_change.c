@@ -81,6 +81,10 @@ static void from_what_to_what(void **state)
          "m 1 -> aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeee\xe2\x80\xa6"},
         {"'m':{}", "'m':{'big':{'a':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}}",
          "m.big added"},
+        {"'m':{}", "'m':{'big':{'reason':'Error','a':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}}",
+         "m.big added (Error)"},
+        {"'m':{}", "'m':{'big':{'reason':'','a':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}}",
+         "m.big added"},
         {"'m':[{'a':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}]", "'m':7",
          "m changed"},
         {"'s':'hmac:a052701ab9e29d81'", "'s':'hmac:04c2837a3e0f4be8'", "s changed"},
@@ -108,6 +112,12 @@ static void the_most_telling_comes_first(void **state)
         "status.conditions[type=Ready].status False -> True, "
         "spec.containers[name=a].image a:1 -> a:2, spec.nodeName n1 -> n2, metadata2 1 -> 2, 2 more "
         "by kubelet");
+    assert_pod_says(
+        "'status':{'containerStatuses':[{'name':'a','state':{'terminated':{'exitCode':1}}}]}",
+        "'status':{'containerStatuses':[{'name':'a','state':{'waiting':{'reason':"
+        "'CrashLoopBackOff','message':'back-off 10s restarting failed container'}}}]}",
+        "Pod shop/web-0 changed: status.containerStatuses[name=a].state.waiting added "
+        "(CrashLoopBackOff), status.containerStatuses[name=a].state.terminated removed by kubelet");
 }
 
 static void only_paths_when_values_are_not_wanted(void **state)
