@@ -22,10 +22,10 @@ void cast_start(struct demo *demo)
         const char *ns, *name, *repository;
         unsigned count;
     } apps[] = {
-        {"shop", "web", "registry.example.com/shop/web", 3},
-        {"shop", "api", "registry.example.com/shop/api", 2},
-        {"shop", "worker", "registry.example.com/shop/worker", 2},
-        {"billing", "ledger", "registry.example.com/billing/ledger", 2},
+        {"shop", "web", "shop/web", 3},
+        {"shop", "api", "shop/api", 2},
+        {"shop", "worker", "shop/worker", 2},
+        {"billing", "ledger", "billing/ledger", 2},
         {"kube-system", "coredns", "registry.k8s.io/coredns/coredns", 2},
     };
     for (size_t i = 0; i < ARRAY_LEN(namespaces); i++)

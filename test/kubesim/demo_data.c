@@ -62,7 +62,7 @@ void config_edit(struct demo *demo)
 {
     unsigned count = ARRAY_LEN(configs);
     demo->edits++;
-    config_write(demo, &configs[demo->edits % count], demo->edits / count + 1);
+    config_write(demo, &configs[demo->edits % count], (demo->edits + count - 1) / count);
 }
 
 void data_start(struct demo *demo)

@@ -159,7 +159,7 @@ void cron_run(struct demo *demo)
                         .ns = NS,
                         .app = CRON,
                         .policy = "OnFailure",
-                        .image = "registry.example.com/billing/invoices:2.3.0",
+                        .image = "billing/invoices:2.3.0",
                         .run_ms = RUN_MS,
                         .changed = on_pod};
     snprintf(o->name, sizeof(o->name), CRON "-%u", demo->job_number++);
@@ -181,7 +181,7 @@ void cron_start(struct demo *demo)
     text_put(&text, "'spec':{'schedule':'*/5 * * * *','concurrencyPolicy':'Forbid',"
                     "'suspend':false,'successfulJobsHistoryLimit':2,'failedJobsHistoryLimit':1,"
                     "'jobTemplate':{'spec':{'template':{'spec':{'containers':[{'name':'" CRON "',"
-                    "'image':'registry.example.com/billing/invoices:2.3.0'}],"
+                    "'image':'billing/invoices:2.3.0'}],"
                     "'restartPolicy':'OnFailure'}}}}},'status':{}}");
     demo_put(demo, "cronjobs.batch", NS, CRON, &text, demo->cron_uid);
 }

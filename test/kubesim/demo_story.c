@@ -79,7 +79,7 @@ static const struct story {
     bool (*play)(struct demo *demo); /* false if it can't be now */
 } stories[] = {
     {6, true, play_rollout},  {4, true, play_crash},   {4, true, play_scale},
-    {3, true, machine_drain}, {3, false, play_secret}, {3, false, play_config},
+    {3, true, machine_drain}, {2, false, play_secret}, {2, false, play_config},
     {4, true, play_job},
 };
 
