@@ -20,7 +20,8 @@ void text_put(struct buf *out, const char *fmt, ...)
     va_start(args, fmt);
     len = vasprintf(&text, fmt, args);
     va_end(args);
-    assert(len >= 0);
+    if (len < 0)
+        abort();
     for (const char *c = text; *c; c++) {
         if (*c == '`')
             buf_putc(out, '\\');
