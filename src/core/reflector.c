@@ -80,12 +80,13 @@ static void wait_and_retry(struct reflector *r, const struct inf_error *why, enu
 }
 
 /* Two requests in a row that end with an unreadable object: the next one skips it. Any other end is
- * a new start. */
+ * a new start, but for that of a list: it says nothing of the watch behind it. */
 static void count_unreadable(struct reflector *r, int code)
 {
+    bool listed = r->sm.state == LISTING && code == INF_EEOF;
     if (code == INF_EDECODE || code == INF_ETOOBIG)
         r->unreadable++;
-    else if (!r->skipped_one)
+    else if (!r->skipped_one && !listed)
         r->unreadable = 0;
 }
 

@@ -97,6 +97,22 @@ STORY(
     assert_int_equal(s->pipeline.reflector.counts.skipped, 1);
 }
 
+/* covers: 1.6/malformed P7 */
+STORY(poison_of_watches_alone,
+      "a watch that can't be read twice is asked to skip, however well the lists between them can")
+{
+    s->settings.reflector.no_watch_list = true;
+    apiserver_put(s->server, "default/a");
+    story_start(s);
+    story_pass(s, 10);
+    for (int i = 0; i < 2; i++) {
+        apiserver_end_with(s->server, INF_EDECODE, "can't read it");
+        story_pass(s, 5000);
+    }
+    expect_asked(s, "list '0' limit=500; watch '1'; list '1'; watch '1'; list '1' skipping; "
+                    "watch '1' skipping; ");
+}
+
 /* covers: 1.6/gone-in-stream 8/20 8/38 P3 P4 */
 STORY(gone_in_stream, "an ERROR 410 in the stream relists at once; only the differences are told")
 {
@@ -458,6 +474,7 @@ int main(void)
         cmocka_unit_test(cut_in_the_middle),
         cmocka_unit_test(unreadable_once),
         cmocka_unit_test(poison),
+        cmocka_unit_test(poison_of_watches_alone),
         cmocka_unit_test(gone_in_stream),
         cmocka_unit_test(gone_again_and_again),
         cmocka_unit_test(throttled_in_stream),
