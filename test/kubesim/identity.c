@@ -44,27 +44,30 @@ static void add_extension(X509 *x, X509 *issuer, int nid, const char *value)
     X509_EXTENSION_free(e);
 }
 
-/* A certificate for @key, signed with @issuer_key; by itself if there is no issuer. */
-static X509 *make_certificate(const char *cn, long serial, EVP_PKEY *key, X509 *issuer,
+enum {
+    HOUR = 3600,
+    DAY = 24 * HOUR,
+    YEARS = 10 * 365 * DAY,
+};
+
+/* A certificate for @key, good for @names until @end seconds from now, signed with @issuer_key; one of an authority,
+ * signed by itself, if there is no issuer. */
+static X509 *make_certificate(const char *names, long end, EVP_PKEY *key, X509 *issuer,
                               EVP_PKEY *issuer_key)
 {
-    enum {
-        DAY = 24 * 3600,
-        YEARS = 10 * 365
-    };
+    const char *cn = issuer ? "kubesim" : "kubesim CA";
     X509 *x = X509_new();
     X509_NAME *name = X509_get_subject_name(x);
     must(X509_set_version(x, X509_VERSION_3));
-    must(ASN1_INTEGER_set(X509_get_serialNumber(x), serial));
+    must(ASN1_INTEGER_set(X509_get_serialNumber(x), issuer ? 2 : 1));
     must(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, (const unsigned char *)cn, -1, -1,
                                     0));
     must(X509_set_issuer_name(x, issuer ? X509_get_subject_name(issuer) : name));
     must(X509_set_pubkey(x, key));
     must(X509_gmtime_adj(X509_getm_notBefore(x), -DAY) != NULL);
-    must(X509_time_adj_ex(X509_getm_notAfter(x), YEARS, 0, NULL) != NULL);
+    must(X509_gmtime_adj(X509_getm_notAfter(x), end) != NULL);
     if (issuer)
-        add_extension(x, issuer, NID_subject_alt_name,
-                      "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1");
+        add_extension(x, issuer, NID_subject_alt_name, names);
     else
         add_extension(x, x, NID_basic_constraints, "critical,CA:TRUE");
     must(X509_sign(x, issuer_key, EVP_sha256()));
@@ -104,10 +107,14 @@ static int use(SSL_CTX *ctx, X509 *x, EVP_PKEY *key)
 
 static int make_identity(struct kubesim *sim)
 {
-    const char *folder = sim->settings.self_signed;
+    static const char here[] =
+        "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1";
+    const struct settings *s = &sim->settings;
+    const char *folder = s->self_signed;
     EVP_PKEY *ca_key = EVP_EC_gen("P-256"), *key = EVP_EC_gen("P-256");
-    X509 *ca = make_certificate("kubesim CA", 1, ca_key, NULL, ca_key);
-    X509 *x = make_certificate("kubesim", 2, key, ca, ca_key);
+    X509 *ca = make_certificate(NULL, YEARS, ca_key, NULL, ca_key);
+    X509 *x =
+        make_certificate(s->names ? s->names : here, s->expired ? -HOUR : YEARS, key, ca, ca_key);
     int rc = mkdir(folder, 0700) < 0 && errno != EEXIST ? complain("can't make", folder) : 0;
     if (rc == 0)
         rc = write_pem(folder, "ca.crt", ca, NULL);

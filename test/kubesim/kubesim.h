@@ -25,6 +25,8 @@ struct settings {
     const char *cert; /* files; NULL: plain HTTP */
     const char *key;
     const char *self_signed; /* directory */
+    const char *names;       /* in the certificate; NULL: those of this machine */
+    bool expired;            /* the certificate */
     const char *kubeconfig;  /* file to write */
     const char *script;
     uint64_t seed;

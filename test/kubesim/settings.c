@@ -18,6 +18,8 @@ enum option_id {
     OPT_PORT,
     OPT_TLS,
     OPT_SELF_SIGNED,
+    OPT_NAMES,
+    OPT_EXPIRED,
     OPT_KUBECONFIG,
     OPT_TOKEN,
     OPT_ANONYMOUS,
@@ -51,6 +53,8 @@ static const struct {
     {"tls", "CERT", OPT_TLS, "speak TLS; the file with the key is the next word"},
     {"self-signed", "DIR", OPT_SELF_SIGNED,
      "speak TLS with certificates made now; writes ca.crt, server.crt, server.key, kubeconfig"},
+    {"names", "LIST", OPT_NAMES, "whom that certificate is for; DNS:localhost,IP:127.0.0.1"},
+    {"expired", NULL, OPT_EXPIRED, "that certificate was good until an hour ago"},
     {"kubeconfig", "FILE", OPT_KUBECONFIG, "write a kubeconfig for this server there"},
     {"token", "T", OPT_TOKEN, "let only those in who have it; repeatable"},
     {"anonymous", "HOW", OPT_ANONYMOUS,
@@ -129,6 +133,8 @@ static bool take_option(struct kubesim *sim, enum option_id id, const char *valu
         s->key = argv[optind];
         return argv[optind++] != NULL;
     case OPT_SELF_SIGNED: s->self_signed = value; return true;
+    case OPT_NAMES: s->names = value; return true;
+    case OPT_EXPIRED: s->expired = true; return true;
     case OPT_KUBECONFIG: s->kubeconfig = value; return true;
     case OPT_TOKEN: token_add(sim, value); return true;
     case OPT_ANONYMOUS: s->anonymous_said = true; return take_anonymous(s, value);
