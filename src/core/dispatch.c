@@ -8,7 +8,7 @@
 #include "core/mutant.h"
 
 enum {
-    RING_FIRST = 64,
+    RING_FIRST = 8, /* what an idle informer keeps */
 };
 
 /* ---- the ring ---- */
@@ -42,6 +42,16 @@ static void notice_done(struct notice *n)
     n->gap.text = n->freshness.text = NULL;
 }
 
+/* An idle informer does not pay for its busiest moment. */
+static void shrink(struct dispatch *d)
+{
+    if (d->first < d->next || d->capacity == RING_FIRST)
+        return;
+    free(d->ring);
+    d->ring = NULL;
+    d->capacity = 0;
+}
+
 /* Lets go of what every cursor has passed. */
 static void trim(struct dispatch *d)
 {
@@ -53,6 +63,7 @@ static void trim(struct dispatch *d)
     }
     while (d->first < least)
         notice_done(notice_at(d, d->first++));
+    shrink(d);
 }
 
 /* ---- in ---- */

@@ -9,7 +9,7 @@
 #include "core/object.h"
 
 enum {
-    RING_FIRST = 64,
+    RING_FIRST = 8, /* what an idle informer keeps */
 };
 
 /* Where the entry of a key is, if the FIFO coalesces. */
@@ -124,6 +124,16 @@ void fifo_push(struct fifo *fifo, const struct delta *delta)
         append(fifo, delta);
 }
 
+/* An idle informer does not pay for its busiest moment. */
+static void shrink(struct fifo *fifo)
+{
+    if (fifo->count || fifo->capacity == RING_FIRST)
+        return;
+    free(fifo->ring);
+    fifo->ring = NULL;
+    fifo->capacity = fifo->first = 0;
+}
+
 /* For a mutant: what is second comes out first. */
 static void swap_slots(struct fifo_slot *a, struct fifo_slot *b)
 {
@@ -144,6 +154,7 @@ bool fifo_pop(struct fifo *fifo, struct delta *ret_delta)
     *ret_delta = slot->delta;
     fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
     fifo->count--;
+    shrink(fifo);
     return true;
 }
 

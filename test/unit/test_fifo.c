@@ -39,6 +39,23 @@ static void what_goes_in_comes_out_in_order(void **state)
     fifo_free(&fifo);
 }
 
+static void after_a_burst_it_is_small_again(void **state)
+{
+    struct fifo fifo = {0};
+    size_t quiet;
+    (void)state;
+    push_version(&fifo, 0);
+    quiet = fifo.capacity;
+    for (unsigned i = 1; i < 1000; i++)
+        push_version(&fifo, i);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_pops(&fifo, i);
+    push_version(&fifo, 7);
+    assert_int_equal(fifo.capacity, quiet);
+    assert_pops(&fifo, 7);
+    fifo_free(&fifo);
+}
+
 /* The ring wraps around and grows while its first element is anywhere in it. */
 static void it_grows_from_any_position(void **state)
 {
@@ -48,7 +65,7 @@ static void it_grows_from_any_position(void **state)
         unsigned in = 0, out = 0;
         while (in < offset)
             push_version(&fifo, in++);
-        while (out < offset)
+        while (out + 1 < offset) /* not all: an empty one starts anew */
             assert_pops(&fifo, out++);
         while (in < offset + 200)
             push_version(&fifo, in++);
@@ -72,6 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_goes_in_comes_out_in_order),
+        cmocka_unit_test(after_a_burst_it_is_small_again),
         cmocka_unit_test(it_grows_from_any_position),
         cmocka_unit_test(what_was_never_taken_is_freed),
     };
