@@ -14,7 +14,7 @@ cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test run e2e bench format tidy install clean help
+.PHONY: build test run e2e bench memory format tidy install clean help
 
 build: setup-build build/made-with-$(cc) ## the release, into build/
 	@ninja -C build product >&2
@@ -40,6 +40,10 @@ bench: build ## print how long the engine holds the loop with 100,000 objects, a
 	@build/test/bench/bench_engine
 	@build/test/bench/bench_event
 	@build/test/bench/bench_store
+
+memory: setup-test build ## what objects and watches cost, against what is promised; fails if it is more
+	@ninja -C build test/bench/hold test/kubesim/kubesim >&2
+	@python3 test/bench/memory.py build/test/kubesim/kubesim test/data/recordings build/test/bench/hold
 
 format: setup-format ## lay out all C files
 	@find src include test -name '*.[ch]' -exec clang-format-14 -i {} +

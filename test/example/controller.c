@@ -132,6 +132,7 @@ int main(void)
     struct inf_error err;
     if (set_up(&app, &err) < 0) {
         fprintf(stderr, "controller: %s\n", err.text);
+        inf_path_free(app.node_name);
         return 1;
     }
     signal(SIGPIPE, SIG_IGN);

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""memory.py KUBESIM RECORDINGS HOLD: what objects and watches cost, against what was promised, over TLS.
+
+Bytes, not seconds: the same on every machine, but not under a sanitizer, so it is for builds without one.
+"""
+import json
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parents[1] / 'library'))
+from stage import PROGRAMS, Case, Program, Sim, run, wait_until
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+class Hold(Program):
+    def __init__(self, case, folder, resource, watches):
+        super().__init__(PROGRAMS[0], folder / 'kubeconfig', resource, watches)
+        case.addCleanup(self.stop)
+
+    def ask(self):
+        self.child.stdin.write(b'\n')
+        self.child.stdin.flush()
+        return json.loads(self.line())
+
+    def wait_for(self, **fields):
+        wait_until(lambda: fields.items() <= self.ask().items(), fields)
+        return json.loads(self.lines[-1])
+
+    def close(self):
+        self.child.stdin.close()
+        return self.status()
+
+
+class Objects(Case):
+    arguments = '--self-signed', 'FOLDER/pki'
+
+    def sync(self, mode):
+        """50,000 of 12 KB: at no time more than they are themselves, a twentieth, and 24 MiB."""
+        self.sim.control('fill', resource='pods', count=50000, bytes=12000, namespaces=20)
+        hold = Hold(self, self.folder / 'pki', 'pods', 0)
+        now = hold.wait_for(synced=1, objects=50000)
+        limit = now['bytes'] * 105 // 100 + 24 * MIB
+        print(f'# {mode}: {now["objects"]} objects, {now["bytes"] / MIB:.1f} MiB; at most {now["peak"] / MIB:.1f} MiB '
+              f'resident, {(now["peak"] - now["bytes"]) / MIB:.1f} MiB over them; may be {limit / MIB:.1f} MiB')
+        self.assertLessEqual(now['peak'], limit)
+        self.assertEqual(hold.close(), 0)
+
+    def test_50000_objects_by_watch_list(self):
+        self.sync('watch-list')
+
+    def test_50000_objects_by_list(self):
+        self.sim.control('set', watch_list=0)
+        self.sync('list')
+
+
+class Watches(Case):
+    def idle(self, watches):
+        """What is resident after each of so many watches had a burst, and all are quiet again."""
+        folder = self.folder / str(watches)
+        with Sim('--self-signed', folder, '--bookmark-every', 1000) as sim:
+            sim.control('fill', resource='configmaps', count=200, bytes=2000, namespaces=200)
+            hold = Hold(self, folder, 'configmaps', watches)
+            hold.wait_for(synced=watches)
+            sim.control('churn', resource='configmaps', count=10000)
+            now = hold.wait_for(version='10300')
+            self.assertEqual(hold.close(), 0)
+            return now
+
+    def test_200_watches(self):
+        few, many = self.idle(20), self.idle(200)
+        each = (many['rss'] - few['rss']) / 180
+        print(f'# {few["rss"] / MIB:.1f} MiB with 20 watches, {many["rss"] / MIB:.1f} MiB with 200: {each / KIB:.1f} KiB each, '
+              f'{(many["bytes"] - few["bytes"]) / 180 / KIB:.1f} of it objects; may be 64')
+        self.assertLessEqual(each, 64 * KIB)
+
+
+run(__name__)

@@ -1,0 +1,116 @@
+/*
+ * closing.c - close at any moment:  closing KUBECONFIG
+ *
+ * A life is begun and, after n turns of the loop, ended; for n = 0, 1, 2... until it had been live for a while. That
+ * is done in each way there is to end one. Whatever was under way (a look-up, a handshake, a list, a batch of events),
+ * the loop must come to its end by itself, libuv must have nothing left, and the leak checker nothing to say.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "life.h"
+
+enum {
+    BEYOND = 15, /* turns after the first sync */
+};
+
+#define LIFE_OF(pointer) ((struct life *)(void *)((char *)(pointer)-offsetof(struct life, handler)))
+
+static void on_event(struct inf_handler *handler, const struct inf_event *event)
+{
+    struct life *life = LIFE_OF(handler);
+    life->events++;
+    inf_queue_add(life->queue, inf_object_name(inf_event_object(event)));
+}
+
+/* The second key of each life is never done: closing finds it in the worker's hands. */
+static void work(struct inf_worker *worker, struct inf_queue *queue, const char *key)
+{
+    (void)worker;
+    if (strcmp(key, "b") != 0)
+        inf_queue_done(queue, key, INF_WORK_RETRY);
+}
+
+/* ---- ways to end ---- */
+
+static void end_client(struct life *life)
+{
+    inf_client_close(life->client);
+}
+
+static void end_informer_first(struct life *life)
+{
+    inf_informer_close(life->informer);
+    uv_run(life->loop, UV_RUN_NOWAIT);
+    inf_client_close(life->client);
+}
+
+static void end_handler_first(struct life *life)
+{
+    inf_handler_remove(&life->handler);
+    uv_run(life->loop, UV_RUN_NOWAIT);
+    inf_queue_close(life->queue);
+    inf_client_close(life->client);
+}
+
+static void end_paused(struct life *life)
+{
+    inf_handler_pause(&life->handler);
+    uv_run(life->loop, UV_RUN_NOWAIT);
+    inf_client_close(life->client);
+}
+
+static void close_everything(struct inf_handler *handler, const struct inf_event *event)
+{
+    (void)event;
+    inf_client_close(LIFE_OF(handler)->client);
+}
+
+/* From the next event a handler is told; it is told one at once if there are any. */
+static void end_from_a_handler(struct life *life)
+{
+    struct life *own = life;
+    inf_handler_remove(&own->handler);
+    own->handler = (struct inf_handler){.on_event = close_everything};
+    MUST(inf_handler_add(own->informer, &own->handler) == 0);
+}
+
+/* ---- all moments ---- */
+
+/* Returns whether it had been live. */
+static bool live_for(unsigned turns, void (*end)(struct life *life), const char *kubeconfig,
+                     unsigned *beyond)
+{
+    uv_loop_t loop;
+    struct life life = {.handler = {.on_event = on_event}, .worker = {.work = work}};
+    MUST(uv_loop_init(&loop) == 0);
+    life_open(&life, &loop, kubeconfig);
+    while (turns--)
+        uv_run(&loop, UV_RUN_ONCE);
+    *beyond += inf_informer_synced(life.informer);
+    end(&life);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    MUST(uv_loop_close(&loop) == 0);
+    return *beyond > BEYOND;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*end)(struct life *life);
+    } ways[] = {
+        {"client", end_client}, {"informer", end_informer_first}, {"handler", end_handler_first},
+        {"paused", end_paused}, {"inside", end_from_a_handler},
+    };
+    MUST(argc == 2);
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        unsigned turns = 0, beyond = 0;
+        while (!live_for(turns, ways[i].end, argv[1], &beyond))
+            turns++;
+        printf("%s %u\n", ways[i].name, turns);
+        fflush(stdout);
+    }
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""test_examples.py KUBESIM RECORDINGS PODS CONTROLLER: the programs that the README shows do what it says."""
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+from stage import PROGRAMS, Case, Program, run
+
+PODS, CONTROLLER = PROGRAMS
+
+
+def pod(name, node, **labels):
+    return {'metadata': {'name': name, 'namespace': 'shop', 'labels': labels}, 'spec': {'nodeName': node}}
+
+
+class Examples(Case):
+    arguments = '--self-signed', 'FOLDER/pki'
+
+    def start(self, program):
+        child = Program(program, KUBECONFIG=str(self.folder / 'pki/kubeconfig'))
+        self.addCleanup(child.stop)
+        return child
+
+    def delete(self, name):
+        self.sim.control('delete', resource='pods', namespace='shop', name=name)
+
+    def assert_ends(self, child):
+        """Ctrl-C ends it: with 0, so libuv has no handle left and the leak checker nothing to say."""
+        child.child.send_signal(signal.SIGINT)
+        self.assertEqual(child.status(), 0)
+
+    def test_pods(self):
+        self.sim.put('pods', pod('web-0', 'n1'), pod('web-1', 'n1'))
+        pods = self.start(PODS)
+        self.assertEqual([pods.line() for _ in range(3)],
+                         ['ADDED    shop/web-0', 'ADDED    shop/web-1',
+                          'that is all there is; now the changes, until Ctrl-C'])
+        self.sim.put('pods', pod('web-2', 'n1'), pod('web-0', 'n1', changed='yes'))
+        self.delete('web-1')
+        self.assertEqual([pods.line() for _ in range(3)],
+                         ['ADDED    shop/web-2', 'MODIFIED shop/web-0', 'DELETED  shop/web-1'])
+        self.assert_ends(pods)
+
+    def test_controller(self):
+        self.sim.put('pods', pod('a', 'n1'), pod('b', 'n1'), pod('c', 'n2'))
+        controller = self.start(CONTROLLER)
+        self.assertEqual(sorted(controller.line() for _ in range(2)), ['node n1: 2 pods', 'node n2: 1 pods'])
+        self.sim.put('pods', pod('d', 'n2'))
+        self.assertEqual(controller.line(), 'node n2: 2 pods')
+        self.delete('a')
+        self.assertEqual(controller.line(), 'node n1: 1 pods')
+        self.assert_ends(controller)
+
+    def test_ctrl_c_at_once(self):
+        for program in PROGRAMS:
+            child = self.start(program)
+            self.sim.put('pods', pod('a', 'n1'))
+            child.line()
+            self.assert_ends(child)
+
+    def test_without_a_cluster(self):
+        for program in PROGRAMS:
+            child = Program(program, KUBECONFIG=str(self.folder / 'missing'))
+            self.addCleanup(child.stop)
+            self.assertEqual(child.status(), 1)
+
+
+run(__name__)

@@ -1,0 +1,226 @@
+/*
+ * told.c - says on stdout, a line of JSON each, all that a user of the library is told:  told key=value ...
+ *
+ *     {"told":"ADDED","origin":"live","final":true,"object":{...}}    events
+ *     {"told":"synced"}  {"told":"gap","reason":...}  {"told":"stale","stale":true}
+ *     {"told":"log","level":2,"text":...}
+ *
+ * A line on stdin is answered by {"told":"store",...}: all objects there are and the informer's status. The end of
+ * stdin closes the client; what is left of it then is for libuv and the leak checker to find.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "informer/informer.h"
+
+#include "base/base.h"
+#include "base/json_string.h"
+
+struct told {
+    uv_loop_t loop;
+    uv_pipe_t input;
+    char bytes[64];
+    struct inf_client *client;
+    struct inf_informer *informer;
+    struct inf_handler handler;
+    struct buf out;
+};
+
+/* ---- words ---- */
+
+static void put_key(struct told *t, const char *key, const char *value)
+{
+    buf_printf(&t->out, ",\"%s\":", key);
+    json_put_string(&t->out, str_of(value));
+}
+
+static void begin(struct told *t, const char *what)
+{
+    buf_puts(&t->out, "{\"told\":");
+    json_put_string(&t->out, str_of(what));
+}
+
+static void end(struct told *t)
+{
+    buf_puts(&t->out, "}\n");
+    fwrite(t->out.bytes, 1, t->out.len, stdout);
+    fflush(stdout);
+    t->out.len = 0;
+}
+
+/* ---- what is told ---- */
+
+static struct told *told_of(struct inf_handler *handler)
+{
+    return container_of(handler, struct told, handler);
+}
+
+static void on_event(struct inf_handler *handler, const struct inf_event *event)
+{
+    struct told *t = told_of(handler);
+    begin(t, inf_verb_name(event->verb));
+    put_key(t, "origin", inf_origin_name(event->origin));
+    buf_printf(&t->out, ",\"final\":%s,\"object\":%s", event->final ? "true" : "false",
+               inf_object_json(inf_event_object(event), NULL));
+    end(t);
+}
+
+static void on_synced(struct inf_handler *handler)
+{
+    begin(told_of(handler), "synced");
+    end(told_of(handler));
+}
+
+static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+{
+    begin(told_of(handler), "gap");
+    put_key(told_of(handler), "reason", inf_gap_reason_name(gap->reason));
+    put_key(told_of(handler), "text", gap->text);
+    end(told_of(handler));
+}
+
+static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
+{
+    begin(told_of(handler), "stale");
+    buf_printf(&told_of(handler)->out, ",\"stale\":%s", freshness->stale ? "true" : "false");
+    put_key(told_of(handler), "text", freshness->text);
+    end(told_of(handler));
+}
+
+static void on_log(void *ctx, enum inf_log_level level, const char *line)
+{
+    begin(ctx, "log");
+    buf_printf(&((struct told *)ctx)->out, ",\"level\":%d", (int)level);
+    put_key(ctx, "text", line);
+    end(ctx);
+}
+
+/* ---- what is asked ---- */
+
+static void put_counts(struct told *t, const char *key, const uint64_t counts[INF_ERRORS])
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < INF_ERRORS; i++)
+        sum += counts[i];
+    buf_printf(&t->out, ",\"%s\":%llu", key, (unsigned long long)sum);
+}
+
+static void put_status(struct told *t)
+{
+    struct inf_status status;
+    inf_informer_status(t->informer, &status);
+    put_key(t, "word", inf_status_word(&status));
+    put_key(t, "error", status.error.code ? inf_error_name(status.error.code) : "");
+    put_key(t, "text", status.error.code ? status.error.text : "");
+    put_counts(t, "ends", status.ends);
+    put_counts(t, "relists", status.relists);
+    buf_printf(&t->out, ",\"bookmarked\":%s",
+               status.bookmark_age_ms == INF_NEVER ? "false" : "true");
+    buf_printf(&t->out, ",\"requests\":%llu,\"skipped\":%llu", (unsigned long long)status.requests,
+               (unsigned long long)status.skipped);
+}
+
+static void put_store(struct told *t)
+{
+    const struct inf_store *store = inf_informer_store(t->informer);
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    const char *comma = "";
+    put_key(t, "version", inf_store_resource_version(store));
+    buf_puts(&t->out, ",\"objects\":[");
+    while ((object = inf_store_next(store, &cursor))) {
+        buf_printf(&t->out, "%s%s", comma, inf_object_json(object, NULL));
+        comma = ",";
+    }
+    inf_cursor_end(&cursor);
+    buf_putc(&t->out, ']');
+}
+
+static void answer(struct told *t)
+{
+    begin(t, "store");
+    put_status(t);
+    put_store(t);
+    end(t);
+}
+
+/* ---- life ---- */
+
+static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *ret)
+{
+    struct told *t = handle->data;
+    (void)size;
+    *ret = uv_buf_init(t->bytes, sizeof(t->bytes));
+}
+
+static void on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
+{
+    struct told *t = stream->data;
+    for (ssize_t i = 0; i < n; i++)
+        if (bytes->base[i] == '\n')
+            answer(t);
+    if (n >= 0)
+        return;
+    inf_client_close(t->client);
+    uv_close((uv_handle_t *)stream, NULL);
+}
+
+static const char *word(char **argv, const char *key)
+{
+    size_t n = strlen(key);
+    for (; *argv; argv++)
+        if (strncmp(*argv, key, n) == 0 && (*argv)[n] == '=')
+            return *argv + n + 1;
+    return NULL;
+}
+
+static uint32_t number(char **argv, const char *key)
+{
+    const char *text = word(argv, key);
+    return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static bool set_up(struct told *t, char **argv, struct inf_error *err)
+{
+    struct inf_client_options options = {
+        .kubeconfig = word(argv, "kubeconfig"),
+        .stale_after_s = number(argv, "stale"),
+        .log = on_log,
+        .log_ctx = t,
+        .log_level = INF_LOG_INFO,
+    };
+    struct inf_watch watch = {.resource = word(argv, "resource"), .ns = word(argv, "ns")};
+    t->client = inf_client_open(&t->loop, &options, err);
+    t->informer = t->client ? inf_informer_open(t->client, &watch, err) : NULL;
+    t->handler = (struct inf_handler){.on_event = on_event,
+                                      .on_synced = on_synced,
+                                      .on_gap = on_gap,
+                                      .on_freshness = on_freshness};
+    return t->informer && inf_handler_add(t->informer, &t->handler) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct told t = {0};
+    struct inf_error err;
+    int rc;
+    (void)argc;
+    signal(SIGPIPE, SIG_IGN);
+    uv_loop_init(&t.loop);
+    if (!set_up(&t, argv + 1, &err)) {
+        fprintf(stderr, "told: %s\n", err.text);
+        return EXIT_FAILURE;
+    }
+    uv_pipe_init(&t.loop, &t.input, 0);
+    t.input.data = &t;
+    uv_pipe_open(&t.input, STDIN_FILENO);
+    uv_read_start((uv_stream_t *)&t.input, on_room, on_input);
+    uv_run(&t.loop, UV_RUN_DEFAULT);
+    rc = uv_loop_close(&t.loop);
+    buf_free(&t.out);
+    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+}
