@@ -2,6 +2,7 @@
 """test_examples.py KUBESIM RECORDINGS PODS CONTROLLER: the programs that the README shows do what it says."""
 import signal
 import sys
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 from stage import PROGRAMS, Case, Program, run
@@ -57,6 +58,11 @@ class Examples(Case):
             self.sim.put('pods', pod('a', 'n1'))
             child.line()
             self.assert_ends(child)
+
+    def test_the_readme_shows_the_first_whole(self):
+        root = Path(__file__).parents[2]
+        program = (root / 'test/example/pods.c').read_text()
+        self.assertIn(program[program.index('#include'):], (root / 'README.md').read_text())
 
     def test_without_a_cluster(self):
         for program in PROGRAMS:

@@ -1,0 +1,41 @@
+/*
+ * headers.cpp - C++ that uses the library: test_install.py puts an #include of each public header in front. Built and
+ * run; it opens nothing, since where there is no kubeconfig there is no client.
+ */
+#include <cstdio>
+#include <cstring>
+
+#include <uv.h>
+
+struct Printer : inf_handler {
+    Printer() : inf_handler() { on_event = print; }
+
+    static void print(inf_handler *handler, const inf_event *event)
+    {
+        Printer *self = static_cast<Printer *>(handler);
+        self->count++;
+        std::printf("%s %s\n", inf_verb_name(event->verb),
+                    inf_object_name(inf_event_object(event)));
+    }
+
+    unsigned count = 0;
+};
+
+int main()
+{
+    inf_client_options options = inf_client_options();
+    inf_watch watch = inf_watch();
+    inf_queue_options queue = inf_queue_options();
+    inf_cursor cursor = INF_CURSOR_START;
+    inf_error err = inf_error();
+    Printer printer;
+    options.kubeconfig = "/nonexistent";
+    watch.resource = "pods";
+    queue.workers = 4;
+    inf_cursor_end(&cursor);
+    inf_handler_remove(&printer);
+    if (inf_client_open(uv_default_loop(), &options, &err) || !err.code)
+        return 1;
+    std::printf("%s: %s\n", inf_version(), err.text);
+    return queue.workers == 4 ? inf_resource_check(watch.resource, nullptr) : 1;
+}

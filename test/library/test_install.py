@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""test_install.py KUBESIM RECORDINGS EXAMPLE BUILD SANITIZE CC...: what `meson install` puts somewhere is enough to
+build with, by plain compiler and pkg-config, shared and static, in C and C++."""
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+EXAMPLE, BUILD, SANITIZE, *CC = sys.argv[3:]
+from stage import DEADLINE, environment, run
+
+# A library made with sanitizers wants their runtime in the program.
+FLAGS = [] if SANITIZE == 'none' else [f'-fsanitize={SANITIZE}']
+STRICT = ['-Wall', '-Wextra', '-pedantic', '-Werror']
+CXX = shutil.which('clang++' if 'clang' in Path(CC[-1]).name else 'g++')
+
+
+def call(*words, **env):
+    done = subprocess.run([str(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=DEADLINE, env=environment(**env))
+    return done.returncode, done.stdout
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='install.')))
+        status, said = call('meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', cls.folder / 'root')
+        assert status == 0, said
+        (cls.pc,) = (cls.folder / 'root').rglob('informer.pc')
+        (cls.headers,) = (cls.folder / 'root').rglob('include/informer')
+
+    def flags(self, *words):
+        """What pkg-config says, for the root we have put it in."""
+        status, said = call('pkg-config', f'--define-variable=prefix={self.headers.parents[1]}', *words, 'informer',
+                            PKG_CONFIG_PATH=str(self.pc.parent))
+        self.assertEqual(status, 0, said)
+        return said.split()
+
+    def build(self, compiler, source, name, *words):
+        status, said = call(*compiler, source, '-o', self.folder / name, *FLAGS, *words)
+        self.assertEqual(status, 0, said)
+        return self.folder / name
+
+    def assert_runs(self, program):
+        """It finds its library, and says that there is no cluster here."""
+        status, said = call(program, LD_LIBRARY_PATH=str(self.pc.parents[1]), KUBECONFIG='/nonexistent')
+        self.assertIn('/nonexistent', said)
+        return status
+
+    def test_what_is_there(self):
+        names = {p.relative_to(self.headers.parents[1]).as_posix() for p in self.headers.parents[1].rglob('*')}
+        source = Path(__file__).parents[2] / 'include/informer'
+        self.assertLessEqual({f'include/informer/{h.name}' for h in source.iterdir()}, names)
+        for name in ('bin/informerd', 'share/man/man8/informerd.8', 'share/man/man5/informerd.conf.5'):
+            self.assertTrue(name in names or f'{name}.gz' in names, name)
+
+    def test_shared(self):
+        program = self.build([*CC, '-std=gnu11'], EXAMPLE, 'shared', *self.flags('--cflags', '--libs'))
+        self.assertEqual(self.assert_runs(program), 1)
+
+    def test_static(self):
+        lone = self.folder / 'lone'
+        lone.mkdir()
+        shutil.copy(self.pc.parents[1] / 'libinformer.a', lone)
+        libs = [w for w in self.flags('--static', '--libs') if w != f'-L{self.pc.parents[1]}']
+        program = self.build([*CC, '-std=gnu11'], EXAMPLE, 'static', f'-L{lone}', *self.flags('--cflags'), *libs)
+        self.assertNotIn('libinformer', call('ldd', program)[1])
+        self.assertEqual(self.assert_runs(program), 1)
+
+    def test_each_header_stands_alone(self):
+        for header in sorted(self.headers.iterdir()):
+            with self.subTest(header.name):
+                status, said = call(*CC, '-std=c11', *STRICT, '-fsyntax-only', '-x', 'c', header,
+                                    *self.flags('--cflags'))
+                self.assertEqual((status, said), (0, ''))
+
+    @unittest.skipUnless(CXX, 'no C++ compiler')
+    def test_cxx(self):
+        source = self.folder / 'all.cpp'
+        source.write_text(''.join(f'#include <informer/{h.name}>\n' for h in sorted(self.headers.iterdir()))
+                          + Path(__file__).with_name('headers.cpp').read_text())
+        for standard in ('c++11', 'c++17'):
+            with self.subTest(standard):
+                program = self.build([CXX, f'-std={standard}', *STRICT], source, standard,
+                                     *self.flags('--cflags', '--libs'))
+                self.assertEqual(self.assert_runs(program), 0)
+
+
+run(__name__)
