@@ -58,9 +58,11 @@ struct inf_client_options {
      * that what this client hashes can be compared with nothing else. */
     const unsigned char *hash_key;
 
-    /* Told what happens, a line at a time, without a newline. NULL: nothing is told. */
+    /* Told what happens, a line at a time, without a newline. NULL: nothing is told. Each line begins
+     * with log_name and a colon, for who has several clusters; NULL: it doesn't. */
     void (*log)(void *log_ctx, enum inf_log_level level, const char *line);
     void *log_ctx;
+    const char *log_name;
     enum inf_log_level log_level; /* lines below it are not made */
 };
 

@@ -1,5 +1,6 @@
 #include "daemon/cluster.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,21 +9,31 @@
 #include "base/err.h"
 #include "daemon/ownlog.h"
 
+/* The only one, to which nobody gave a name: messages need none either. */
+static bool is_nameless(const struct conf_cluster *conf)
+{
+    return strcmp(conf->name, "default") == 0;
+}
+
 struct cluster *cluster_open(const struct conf_cluster *conf, const struct cluster_setup *setup,
                              struct inf_error *err)
 {
+    char user_agent[64];
     struct inf_client_options options = {
         .kubeconfig = conf->kubeconfig,
         .context = conf->context,
-        .user_agent = NULL,
+        .user_agent = user_agent,
         .stale_after_s = (uint32_t)((conf->stale_after_ms + 999) / 1000),
         .hash_key = setup->hash_key,
         .log = ownlog_line,
         .log_ctx = setup->log,
+        .log_name = is_nameless(conf) ? NULL : conf->name,
         .log_level = INF_LOG_DEBUG, /* ownlog decides: its level may change while we run */
     };
-    struct inf_client *client = inf_client_open(setup->uv, &options, err);
+    struct inf_client *client;
     struct cluster *cluster;
+    snprintf(user_agent, sizeof(user_agent), "informerd/%s", inf_version());
+    client = inf_client_open(setup->uv, &options, err);
     if (!client) {
         err_wrap(err, "cluster '%s'", conf->name);
         return NULL;

@@ -33,7 +33,7 @@ struct cluster_setup {
 struct cluster *cluster_open(const struct conf_cluster *conf, const struct cluster_setup *setup,
                              struct inf_error *err);
 
-/* Whether @conf, and the files it names, would make the same client. If they can't be read they don't. */
+/* Whether the two, one opened again from the files of the other, reach the same server in the same way. */
 bool cluster_same(const struct cluster *cluster, const struct cluster *other);
 
 /* With all its informers. NULL is fine. */

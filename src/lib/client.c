@@ -29,7 +29,9 @@ const char *inf_version(void)
 static void client_on_log(struct log *log, enum log_level level, const char *line)
 {
     struct inf_client *client = container_of(log, struct inf_client, log);
-    client->user_log(client->user_log_ctx, (enum inf_log_level)level, line);
+    char *named = client->log_name ? xasprintf("%s: %s", client->log_name, line) : NULL;
+    client->user_log(client->user_log_ctx, (enum inf_log_level)level, named ? named : line);
+    free(named);
 }
 
 _Static_assert((int)INF_LOG_ERROR == (int)LOG_ERROR && (int)INF_LOG_DEBUG == (int)LOG_DEBUG,
@@ -99,6 +101,7 @@ static void client_free(struct inf_client *client)
     free(client->host_header);
     free(client->url);
     free(client->user_agent);
+    free(client->log_name);
     free(client);
 }
 
@@ -118,6 +121,7 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     client->log = (struct log){.level = (enum log_level)options->log_level, .emit = client_on_log};
     client->user_log = options->log;
     client->user_log_ctx = options->log_ctx;
+    client->log_name = options->log_name ? xstrdup(options->log_name) : NULL;
     client->user_agent =
         xstrdup(options->user_agent ? options->user_agent : "informer/" INFORMER_VERSION);
     rng_init(&client->rng);

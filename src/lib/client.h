@@ -24,6 +24,7 @@ struct inf_client {
     struct log log; /* hands lines to the user's hook */
     void (*user_log)(void *ctx, enum inf_log_level level, const char *line);
     void *user_log_ctx;
+    char *log_name; /* NULL: lines are told as they are */
     struct rng rng;
     struct digest digest; /* hashes secret values, with `digest_key` */
     unsigned char digest_key[TLS_DIGEST_KEY];
