@@ -1,5 +1,5 @@
 /*
- * daemon.c - from the first line to the last: start, signals, reload, stop.
+ * daemon.c - from the first line to the last: start, signals, stop.
  *
  * HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things are. INT and
  * TERM (and HUP where there is no conf file) close all watches and write out what is left; when nothing is left the loop returns. A second
@@ -104,97 +104,6 @@ static void stop(struct daemon *d, const char *why)
 
 /* ---- signals ---- */
 
-/* Takes the next line out of @rest. */
-static struct str next_line(struct str *rest)
-{
-    const char *end = memchr(rest->at, '\n', rest->len);
-    struct str line = {rest->at, end ? (size_t)(end - rest->at) : rest->len};
-    size_t used = line.len + (end != NULL);
-    *rest = (struct str){rest->at + used, rest->len - used};
-    return line;
-}
-
-static void note_config(struct daemon *d, bool good, const char *msg)
-{
-    d->reload_failed = !good;
-    if (good)
-        d->reloaded_us = clock_wall_us(&d->loop.clock);
-    ownlog_printf(&d->log, good ? INF_LOG_INFO : INF_LOG_ERROR, "%s", msg);
-    journal_note(&d->journal, NULL,
-                 &(struct note){.type = NOTE_CONFIG,
-                                .level = good ? INF_LOG_INFO : INF_LOG_ERROR,
-                                .reason = good ? "applied" : "refused",
-                                .msg = msg,
-                                .count = -1});
-}
-
-static void refuse(struct daemon *d, struct str why, const char *more)
-{
-    char *msg =
-        xasprintf("the new conf is refused, the old one stays: %.*s%s", (int)why.len, why.at, more);
-    note_config(d, false, msg);
-    free(msg);
-}
-
-/* The first error is in the record; the rest, that has its place in the daemon's own log. */
-static void refuse_errors(struct daemon *d, const struct conf_errors *errors)
-{
-    struct str rest = {errors->text.bytes, errors->text.len};
-    struct str first = next_line(&rest);
-    refuse(d, first, rest.len ? "; there is more, in the daemon's own log" : "");
-    while (rest.len) {
-        struct str line = next_line(&rest);
-        ownlog_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)line.len, line.at);
-    }
-}
-
-/* A core dump would have every object in it. Once forbidden it stays so. */
-static void forbid_core_dumps(const struct daemon *d)
-{
-    struct rlimit none = {0, 0};
-    if (d->conf.core_dumps || d->options.ad_hoc)
-        return;
-    setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_DUMPABLE, 0);
-}
-
-static int check_unchangeable(const struct daemon *d, const struct conf *conf,
-                              struct inf_error *err)
-{
-    if (strcmp(d->conf.state_dir, conf->state_dir) != 0)
-        return err_set(err, INF_ECONF, "state_dir can't change while informerd runs: restart it");
-    return 0;
-}
-
-static void apply_anew(struct daemon *d, struct conf *conf)
-{
-    struct buf what = {0};
-    struct inf_error err;
-    buf_puts(&what, "the conf was read anew: ");
-    if (check_unchangeable(d, conf, &err) == 0 && daemon_apply(d, conf, &what, &err) == 0) {
-        forbid_core_dumps(d);
-        buf_putc(&what, '\0');
-        note_config(d, true, what.bytes);
-    } else {
-        refuse(d, str_of(err.text), "");
-    }
-    buf_free(&what);
-}
-
-static void reload(struct daemon *d)
-{
-    struct conf_errors errors = {0};
-    struct conf conf = {0};
-    notify_reloading(&d->notify);
-    if (conf_load(d->options.conf_path, &conf, &errors) == 0)
-        apply_anew(d, &conf);
-    else
-        refuse_errors(d, &errors);
-    conf_errors_free(&errors);
-    conf_free(&conf);
-    notify_ready(&d->notify, "reloaded");
-}
-
 /* Into the state directory, or to stderr if there is none. */
 static void write_dump(struct daemon *d)
 {
@@ -236,12 +145,19 @@ static void on_signal(uv_signal_t *handle, int number)
         if (d->options.ad_hoc)
             stop_by_signal(d, number);
         else
-            reload(d);
+            daemon_reload(d);
         break;
     case SIGUSR1: journal_reopen(&d->journal); break;
     case SIGUSR2: write_dump(d); break;
     default: stop_by_signal(d, number); break;
     }
+}
+
+/* As nohup does it, for who wants to go on when the terminal is gone. */
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 static void catch_signals(struct daemon *d)
@@ -251,7 +167,8 @@ static void catch_signals(struct daemon *d)
     for (size_t i = 0; i < ARRAY_LEN(d->signals); i++) {
         uv_signal_init(&d->uv, &d->signals[i]);
         d->signals[i].data = d;
-        uv_signal_start(&d->signals[i], on_signal, signal_numbers[i]);
+        if (signal_numbers[i] != SIGHUP || !d->options.ad_hoc || !is_ignored(SIGHUP))
+            uv_signal_start(&d->signals[i], on_signal, signal_numbers[i]);
     }
 }
 
@@ -289,6 +206,15 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
 }
 
 /* ---- the beginning ---- */
+
+void daemon_forbid_core_dumps(const struct daemon *d)
+{
+    struct rlimit none = {0, 0};
+    if (d->conf.core_dumps || d->options.ad_hoc)
+        return;
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+}
 
 static void tell_manager(struct daemon *d)
 {
@@ -354,7 +280,7 @@ static void start(struct daemon *d, struct conf *conf)
         stop(d, "could not start");
         return;
     }
-    forbid_core_dumps(d);
+    daemon_forbid_core_dumps(d);
     journal_start(&d->journal);
     say_hello(d);
     notify_ready(&d->notify, "starting");

@@ -63,6 +63,13 @@ struct daemon {
  * Returns the exit code. */
 int daemon_run(struct conf *conf, const struct daemon_options *options);
 
+/* A core dump would have every object in it: there is none from now on, if the conf says so. Once
+ * forbidden it stays so. */
+void daemon_forbid_core_dumps(const struct daemon *d);
+
+/* reload.c: reads the conf file anew. */
+void daemon_reload(struct daemon *d);
+
 /*
  * apply.c: makes the world as @conf says. What says the same as before goes on undisturbed. All or
  * nothing: if something can't be, @err says what, and nothing has changed. Takes over what @conf

@@ -187,6 +187,17 @@ class Life(Case):
         daemon.signal(signal.SIGHUP)
         self.assertEqual(daemon.status(), 0, daemon.said())
 
+    def test_one_under_nohup_does_not(self):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which children inherit
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        daemon = Daemon(self.folder, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig')
+        self.stack.callback(daemon.stop)
+        self.assertEqual(json.loads(daemon.stdout.readline())['type'], 'SYNCED')
+        daemon.signal(signal.SIGHUP)
+        self.sim.put('a')
+        self.assertEqual(json.loads(daemon.stdout.readline())['name'], 'a')
+        self.end(daemon)
+
 
 class Reload(Case):
     def setUp(self):
@@ -300,6 +311,12 @@ class Pages(Case):
 class Manager(Case):
     """What a service manager hears."""
 
+    def next_news(self, manager):
+        """Without what it may hear in between, from time to time."""
+        while (heard := manager.recv(999)) == b'STATUS=1 watch, 1 live':
+            pass
+        return heard
+
     def test_from_ready_to_stopping(self):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             manager.bind(str(self.folder / 'notify'))
@@ -312,11 +329,12 @@ class Manager(Case):
             daemon.signal(signal.SIGHUP)
             self.assertRegex(manager.recv(999), rb'\ARELOADING=1\nMONOTONIC_USEC=\d+\Z')
             self.assertEqual(manager.recv(999), b'READY=1\nSTATUS=reloaded')
+            self.conf(more='nonsense: 1\n')
+            daemon.signal(signal.SIGHUP)
+            self.assertIn(b'RELOADING=1', self.next_news(manager))
+            self.assertEqual(manager.recv(999), b'READY=1\nSTATUS=the new conf is refused')
             self.end(daemon)
-            heard = manager.recv(999)
-            while heard == b'STATUS=1 watch, 1 live':  # on a slow machine, before the end
-                heard = manager.recv(999)
-            self.assertEqual(heard, b'STOPPING=1')
+            self.assertEqual(self.next_news(manager), b'STOPPING=1')
 
 
 run(sys.modules[__name__])

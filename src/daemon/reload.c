@@ -1,0 +1,92 @@
+/*
+ * reload.c - the conf file is read anew: it is applied as a whole, or refused and the old one stays.
+ * A CONFIG record says which, and why.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "daemon/daemon.h"
+
+/* Takes the next line out of @rest. */
+static struct str next_line(struct str *rest)
+{
+    const char *end = memchr(rest->at, '\n', rest->len);
+    struct str line = {rest->at, end ? (size_t)(end - rest->at) : rest->len};
+    size_t used = line.len + (end != NULL);
+    *rest = (struct str){rest->at + used, rest->len - used};
+    return line;
+}
+
+static void note_config(struct daemon *d, bool good, const char *msg)
+{
+    d->reload_failed = !good;
+    if (good)
+        d->reloaded_us = clock_wall_us(&d->loop.clock);
+    ownlog_printf(&d->log, good ? INF_LOG_INFO : INF_LOG_ERROR, "%s", msg);
+    journal_note(&d->journal, NULL,
+                 &(struct note){.type = NOTE_CONFIG,
+                                .level = good ? INF_LOG_INFO : INF_LOG_ERROR,
+                                .reason = good ? "applied" : "refused",
+                                .msg = msg,
+                                .count = -1});
+}
+
+static void refuse(struct daemon *d, struct str why, const char *more)
+{
+    char *msg =
+        xasprintf("the new conf is refused, the old one stays: %.*s%s", (int)why.len, why.at, more);
+    note_config(d, false, msg);
+    free(msg);
+}
+
+/* The first error is in the record; all are in the daemon's own log. */
+static void refuse_errors(struct daemon *d, const struct conf_errors *errors)
+{
+    struct str rest = {errors->text.bytes, errors->text.len};
+    struct str first = next_line(&rest);
+    refuse(d, first, rest.len ? "; there is more, in the daemon's own log" : "");
+    while (rest.len) {
+        struct str line = next_line(&rest);
+        ownlog_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)line.len, line.at);
+    }
+}
+
+static int check_unchangeable(const struct daemon *d, const struct conf *conf,
+                              struct inf_error *err)
+{
+    if (strcmp(d->conf.state_dir, conf->state_dir) != 0)
+        return err_set(err, INF_ECONF, "state_dir can't change while informerd runs: restart it");
+    return 0;
+}
+
+static void apply_anew(struct daemon *d, struct conf *conf)
+{
+    struct buf what = {0};
+    struct inf_error err;
+    buf_puts(&what, "the conf was read anew: ");
+    if (check_unchangeable(d, conf, &err) == 0 && daemon_apply(d, conf, &what, &err) == 0) {
+        daemon_forbid_core_dumps(d);
+        buf_putc(&what, '\0');
+        note_config(d, true, what.bytes);
+    } else {
+        refuse(d, str_of(err.text), "");
+    }
+    buf_free(&what);
+}
+
+void daemon_reload(struct daemon *d)
+{
+    struct conf_errors errors = {0};
+    struct conf conf = {0};
+    notify_reloading(&d->notify);
+    if (conf_load(d->options.conf_path, &conf, &errors) == 0)
+        apply_anew(d, &conf);
+    else
+        refuse_errors(d, &errors);
+    conf_errors_free(&errors);
+    conf_free(&conf);
+    notify_ready(&d->notify, d->reload_failed ? "the new conf is refused" : "reloaded");
+}
