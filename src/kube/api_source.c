@@ -15,7 +15,9 @@
  */
 #include "kube/api_source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -70,9 +72,19 @@ static void finish(struct api_source *s, const struct inf_error *why)
     user->ops->on_end(user, why);
 }
 
+/* The server can't know what was meant. */
+static void advise(struct inf_error *why)
+{
+    size_t len = strlen(why->text);
+    if (why->code == INF_ENOTFOUND)
+        snprintf(why->text + len, sizeof(why->text) - len,
+                 "; are the resource's name, group and version right? See kubectl api-resources");
+}
+
 static void fail(struct api_source *s, struct inf_error *why)
 {
     err_wrap(why, "%s", s->server->host_header);
+    advise(why);
     finish(s, why);
 }
 

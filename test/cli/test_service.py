@@ -272,12 +272,11 @@ class Trouble(Case):
         self.assertIn('not written', daemon.said())
         self.assertFalse((self.folder / 'sock').exists())
 
-    def test_messages_name_the_cluster_and_requests_name_us(self):
+    def test_messages_name_the_cluster(self):
         self.sim.control('fault', do='status', code=503, text='plain')
         daemon = self.start()
         self.wait_for('SYNCED')
         self.assertIn('msg="sim: configmaps: ', daemon.said())
-        self.assertIn(b'informerd/', self.sim.control('requests'))
         self.end(daemon)
 
     def test_leaving_a_selection_is_not_called_a_deletion(self):

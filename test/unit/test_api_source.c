@@ -90,7 +90,8 @@ static const struct {
                       "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
                       "in API group \"\" at the cluster scope (403 Forbidden)\n"},
     {"notfound-404",
-     "INF_ENOTFOUND: kube.test:6443: the server answers HTTP 404: 404 page not found\n"},
+     "INF_ENOTFOUND: kube.test:6443: the server answers HTTP 404: 404 page not found; are the "
+     "resource's name, group and version right? See kubectl api-resources\n"},
     {"watch-rvmatch-invalid-422",
      "INF_EREFUSED: " SAYS "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: "
      "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
