@@ -161,6 +161,30 @@ static int take_conf(int argc, char **argv, struct options *ret)
     return 0;
 }
 
+/* Whether the first @len bytes of @word are among the words of @rest, which has commas between them. */
+static bool is_among(const char *word, size_t len, const char *rest)
+{
+    for (; *rest; rest += *rest == ',') {
+        size_t n = strcspn(rest, ",");
+        if (n == len && memcmp(rest, word, n) == 0)
+            return true;
+        rest += n;
+    }
+    return false;
+}
+
+static bool names_one_twice(const char *resources)
+{
+    for (const char *word = resources; *word;) {
+        size_t len = strcspn(word, ",");
+        const char *rest = word + len + (word[len] == ',');
+        if (is_among(word, len, rest))
+            return true;
+        word = rest;
+    }
+    return false;
+}
+
 static int take_watch(int argc, char **argv, struct options *ret)
 {
     ret->command = COMMAND_WATCH;
@@ -174,6 +198,8 @@ static int take_watch(int argc, char **argv, struct options *ret)
         return usage("watch what? Name a resource, as in 'informerd watch pods'", "");
     if (argc > 2)
         return usage("several resources have commas between them, so what is ", argv[2]);
+    if (names_one_twice(argv[1]))
+        return usage("each resource is named once, not as in ", argv[1]);
     ret->resource = argv[1];
     return 0;
 }

@@ -107,6 +107,7 @@ class Usage(Case):
                 (['watch', ''], 'informerd watch pods'),
                 (['watch', 'pods', '-n', ''], '--namespace'),
                 (['watch', 'pods', 'nodes'], 'nodes'),
+                (['watch', 'pods,nodes,pods'], 'once'),
                 (['watch', 'pods', '--nope'], '--nope'),
                 (['watch', 'pods', '-x'], 'x'),
                 (['watch', 'pods', '--namespace'], 'namespace'),

@@ -57,6 +57,7 @@ static void words(void **state)
     assert_string_equal(o.context, "x");
     assert_int_equal(o.format, FORMAT_FULL);
     assert_true(o.verbose);
+    assert_string_equal(parse("informerd watch pod,pods,nodes").resource, "pod,pods,nodes");
     o = parse("informerd -A watch pods");
     assert_true(o.all_namespaces);
     assert_null(o.ns);
