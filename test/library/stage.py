@@ -19,6 +19,8 @@ from lib import DEADLINE, Case, Sim, config_map, run  # noqa: the rest of the te
 
 PROGRAMS = [Path(path).resolve() for path in sys.argv[3:]]
 PODS, MAPS = '/api/v1/pods', '/api/v1/configmaps'
+KUBECONFIG = '--kubeconfig', 'FOLDER/kubeconfig'
+NO_WATCH_LIST = *KUBECONFIG, '--no-watch-list'
 
 
 def wait_until(true, what):

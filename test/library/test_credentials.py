@@ -52,7 +52,7 @@ class Trusted(Credentials):
         self.assertGreaterEqual(tls['resumed'], 3)
         self.settle()
 
-    def test_it_is_not_asked_before_its_handshake_is_over(self):
+    def test_connections_that_are_reset_before_a_word(self):
         self.put('a')
         self.sim.fault('reset', at='accept', times=2)
         self.follow_by().until('synced')
