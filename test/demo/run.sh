@@ -12,18 +12,18 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/informerd-demo.XXXXXX")
 mkdir "$dir/state"
 mkfifo "$dir/leash" "$dir/ready"
 
-exec 3<>"$dir/leash" 4<"$dir/leash"
+exec 3<>"$dir/leash" 4<"$dir/leash" 5<"$dir/leash" # kubesim gets an end of its own: it makes it non-blocking
 
 # The keeper. Ctrl-C and the end of a terminal are not for it, nor for kubesim; both end when informerd has. If
 # kubesim is the first to go, informerd is told to follow, and the end of the leash says that it has.
 (
     trap '' INT TERM HUP
-    setsid "$kubesim" --self-signed "$dir" --stdin --demo "$@" <&4 >"$dir/ready" || :
+    setsid "$kubesim" --self-signed "$dir" --stdin --demo "$@" <&5 >"$dir/ready" || :
     kill "$$" 2>/dev/null || :
     cat <&4 || :
     rm -rf "$dir"
 ) 3>&- >/dev/null &
-exec 4<&-
+exec 4<&- 5<&-
 
 if ! read -r _ <"$dir/ready"; then
     echo "$0: $kubesim did not start" >&2
