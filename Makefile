@@ -32,8 +32,9 @@ else
 endif
 
 e2e: setup-e2e build build-mutant/made-with-$(cc) ## against a real API server, with client-go beside us
-	@ninja -C build-mutant informerd >&2
-	@python3 test/e2e/run.py --informerd build/informerd --mutant build-mutant/informerd $(ARGS)
+	@ninja -C build test/e2e/follower >&2
+	@ninja -C build-mutant informerd test/e2e/follower >&2
+	@python3 test/e2e/run.py --build build --mutant build-mutant $(ARGS)
 
 bench: build ## print how long the engine holds the loop with 100,000 objects, and what a change costs
 	@ninja -C build test/bench/bench_engine test/bench/bench_event test/bench/bench_store >&2

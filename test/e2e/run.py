@@ -14,6 +14,7 @@ however it ends.
 
 import argparse
 import random
+import re
 import shutil
 import signal
 import sys
@@ -29,16 +30,38 @@ from lib import children, parts, test_compare
 from lib.children import Failure
 from lib.plane import Plane
 from lib.stage import Load, Outcome, Stage, Subject
-from scenarios import churn, churn_restarts, lifecycle, lifecycle_restarts
+from scenarios import churn, churn_restarts, deployment, lifecycle, lifecycle_restarts
 
-SCENARIOS = {"lifecycle": lifecycle, "churn": churn,
+BUILD = Path(__file__).resolve().parents[2] / "build"
+SCENARIOS = {"lifecycle": lifecycle, "deployment": deployment, "churn": churn,
              "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts}
-INFORMERD = Path(__file__).resolve().parents[2] / "build" / "informerd"
-DROPPED = {"lifecycle": "event", "churn": "event",  # by the mutant
-           "lifecycle-restarts": "delete", "churn-restarts": "delete"}
+
+
+class Server(NamedTuple):
+    """Which API server, and more flags for it."""
+
+    title: str = ""
+    module: str = parts.NEW
+    flags: tuple = ()
+
+
+NEWEST = Server()
+LISTING = Server("without watch-list", flags=(("feature-gates", "WatchList=false"),))
+ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts")}  # where else which run
+MUTANTS = {  # wrong on purpose, each to be caught by a scenario
+    "drop-one-event": "lifecycle",
+    "drop-one-delete": "lifecycle-restarts",
+    "fifo-reorders": "churn",
+    "gap-untold": "lifecycle-restarts",
+    "stale-version-kept": "lifecycle-restarts",
+    "relist-tells-equal": "lifecycle-restarts",
+    "ignore-uid": "lifecycle-restarts",
+    "no-tombstones": "lifecycle-restarts",
+    "deletes-after-adds": "lifecycle-restarts",
+}
 MUTANT_SECONDS = 5  # of load: enough to drop an event
 DROP_EFFECT = 5  # events a drop can cost: it may change how the next ones of that object are told
-COLUMNS = "{:40}{:8}{:>18}{:>6}{:>7}{:>10}{:>12}{:>13}"
+COLUMNS = "{:44}{:8}{:>18}{:>6}{:>7}{:>10}{:>12}{:>13}"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -54,6 +77,7 @@ class Trial(NamedTuple):
 
     title: str
     scenario: str
+    server: Server
     subject: Subject
     load: Load
     complaint: Callable[[Outcome], str]  # empty: as it should be
@@ -92,15 +116,17 @@ def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     option = parser.add_argument
-    option("--informerd", type=Path, default=INFORMERD, metavar="PATH",
-           help="what to test (default: build/informerd)")
-    option("--mutant", type=Path, metavar="PATH",
+    option("--build", type=Path, default=BUILD, metavar="FOLDER",
+           help="where informerd and test/e2e/follower were built (default: build)")
+    option("--mutant", type=Path, metavar="FOLDER",
            help="a build that obeys INFORMER_MUTANT; without it that part fails")
     option("--only", choices=SCENARIOS, action="append", help="this scenario; may be repeated")
+    option("--no-mutants", action="store_true", help="without the builds that are wrong on purpose")
+    option("--no-others", action="store_true", help="only with the newest server, as it comes")
     option("--seed", type=int, default=random.randrange(1 << 32),
            help="of the random load (default: another each time)")
     option("--rate", type=int, default=300, help="writes a second in churn (default: 300)")
-    option("--seconds", type=int, default=30, help="of writing in churn (default: 30)")
+    option("--seconds", type=int, default=60, help="of writing in churn (default: 60)")
     option("--keep", action="store_true", help="keep the temporary folder with the logs")
     option("--serve", action="store_true",
            help="no test: start a control plane for experiments, until Ctrl-C")
@@ -127,13 +153,13 @@ def check_tools():
 
 
 def serve(folder):
-    with Plane(folder, parts.binaries()) as plane:
+    with Plane(folder, parts.programs(parts.NEW)) as plane:
         version = plane.admin.get("/version")["gitVersion"]
         print(f"kube-apiserver {version} at {plane.url}, etcd at {plane.etcd_url}")
         print("pids: " + ", ".join(f"{name} {pid}" for name, pid in plane.pids.items()))
         print("kubeconfigs (admin may do all, the others read all):")
-        for name, path in plane.kubeconfigs.items():
-            print(f"  {name:18} {path}")
+        for user in plane.users:
+            print(f"  {user:18} {plane.kubeconfig(user)}")
         print(f"logs: {folder}/*.log")
         print("Ctrl-C stops it and removes all of this.", flush=True)
         while True:
@@ -142,26 +168,34 @@ def serve(folder):
 
 def test(args, folder):
     rows = [check_the_check()]
-    binaries = parts.binaries()
     for trial in trials(args):
-        rows.append(attempt(trial, folder / trial.title.replace(" ", "-"), binaries))
+        rows.append(attempt(trial, folder / re.sub(r"\W+", "-", trial.title)))
     return report(rows)
 
 
 def trials(args):
-    informerd = Subject(args.informerd, {}, patience=60)
+    chosen = args.only or SCENARIOS
     load = Load(args.seed, args.rate, args.seconds)
+    informerd = subject(args.build, {}, patience=60)
+    for name in chosen:
+        yield Trial(name, name, NEWEST, informerd, load, disagreement)
+    for server, names in ELSEWHERE.items() if not args.no_others else ():
+        for name in (name for name in names if name in chosen):
+            yield Trial(f"{name}, {server.title}", name, server, informerd, load, disagreement)
     brief = load._replace(seconds=min(args.seconds, MUTANT_SECONDS))
-    for name in args.only or SCENARIOS:
-        yield Trial(name, name, informerd, load, disagreement)
-        yield Trial(f"{name}, one {DROPPED[name]} dropped", name, mutant(args, name), brief,
-                    blindness)
+    for mutation, name in MUTANTS.items() if not args.no_mutants else ():
+        if name in chosen:
+            # It may never catch up, so it has less time; but as much as a reconnect may take.
+            wrong = subject(args.mutant, {"INFORMER_MUTANT": mutation},
+                            patience=5 if name in ("lifecycle", "churn") else 15)
+            yield Trial(f"{name}, {mutation}", name, NEWEST, wrong, brief,
+                        blindness if "drop" in mutation else deafness)
 
 
-def mutant(args, scenario):
-    """It may never catch up, so it has less time; but as much as a reconnect may take."""
-    mutation = {"INFORMER_MUTANT": f"drop-one-{DROPPED[scenario]}"}
-    return Subject(args.mutant, mutation, patience=15 if "restarts" in scenario else 5)
+def subject(build, environment, patience):
+    if build is None:
+        return Subject(None, None, environment, patience)
+    return Subject(build / "informerd", build / "test/e2e/follower", environment, patience)
 
 
 def check_the_check():
@@ -172,12 +206,13 @@ def check_the_check():
     return told(Row("comparison's own tests", broken, f"{result.testsRun} tests"))
 
 
-def attempt(trial, folder, binaries):
+def attempt(trial, folder):
     print(f"{trial.title} ...", flush=True)
     row = Row(trial.title)
     try:
         check_binary(trial.subject.binary)
-        perform(trial, row, folder, binaries)
+        check_binary(trial.subject.follower)
+        perform(trial, row, folder)
         row.failure = trial.complaint(row.outcome)
     except Failure as failure:
         row.failure = str(failure)
@@ -189,26 +224,23 @@ def attempt(trial, folder, binaries):
 
 def check_binary(path):
     if path is None:
-        raise Failure("missing: without a mutant build (--mutant PATH) this check may be blind")
+        raise Failure("missing: without a mutant build (--mutant FOLDER) this check may be blind")
     if not path.is_file():
         raise Failure(f"missing: {path}")
 
 
-def perform(trial, row, folder, binaries):
+def perform(trial, row, folder):
     folder.mkdir()
-    with (Plane(folder, binaries) as plane,
-          Stage(plane, binaries, trial.subject, trial.load) as stage):
+    programs = parts.programs(parts.NEW) | parts.programs(trial.server.module)
+    with (Plane(folder, programs, trial.server.flags) as plane,
+          Stage(plane, programs, trial.subject, trial.load) as stage):
         row.notes = SCENARIOS[trial.scenario].run(stage)
         row.outcome = stage.account()
 
 
 def disagreement(outcome):
     """What informerd and the oracle disagree on; with informerd, there must be nothing."""
-    findings = outcome.verdict.findings
-    if not findings:
-        return ""
-    listed = "\n".join(f"    - {finding}" for finding in findings)
-    return f"{listed}\n    informerd's log ends:\n{outcome.log}"
+    return "\n".join(f"    - {finding}" for finding in outcome.verdict.findings)
 
 
 def blindness(outcome):
@@ -219,6 +251,13 @@ def blindness(outcome):
         return (f"one event was to be dropped, and {outcome.verdict.lost} were lost:\n"
                 f"{disagreement(outcome)}")
     return ""
+
+
+def deafness(outcome):
+    """The same for one that is wrong otherwise."""
+    if not outcome.ours:
+        return "it told nothing at all: that proves nothing"
+    return "" if outcome.verdict.findings else "it is wrong, and the comparison has nothing to say"
 
 
 def told(row):

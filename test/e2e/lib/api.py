@@ -4,7 +4,9 @@ import http.client
 import json
 import ssl
 import threading
+import time
 
+IDLE = 20  # seconds that a connection may have been: soon the server would close it
 USER_AGENT = "informerd-e2e"  # a name of its own: the server pretty-prints for curl and browsers
 
 
@@ -54,10 +56,14 @@ class Api:
         return answer
 
     def _connection(self):
-        if not hasattr(self._mine, "connection"):
-            self._mine.connection = http.client.HTTPSConnection(
+        mine, now = self._mine, time.monotonic()
+        if not hasattr(mine, "connection"):
+            mine.connection = http.client.HTTPSConnection(
                 "127.0.0.1", self.port, context=self._tls, timeout=30)
-        return self._mine.connection
+        elif now - mine.used > IDLE:
+            mine.connection.close()  # it opens itself again
+        mine.used = now
+        return mine.connection
 
     @staticmethod
     def _decode(response):

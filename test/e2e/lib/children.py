@@ -47,6 +47,10 @@ def tail(log, lines=25):
         text = Path(log).read_text(errors="replace")
     except FileNotFoundError:
         text = "(no log)"
+    return indented_end(text, lines)
+
+
+def indented_end(text, lines):
     return "\n".join(f"      {line[:300]}" for line in text.splitlines()[-lines:])
 
 

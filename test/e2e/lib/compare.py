@@ -41,7 +41,7 @@ class Version(NamedTuple):
 
 
 def key_of(thing):
-    return f"{thing['namespace']}/{thing['name']}"
+    return f"{thing.get('namespace', '')}/{thing['name']}"
 
 
 def from_informerd(records):
@@ -132,6 +132,14 @@ class Verdict:
     repeated: int = 0
     disordered: int = 0
     findings: list = field(default_factory=list)
+
+    def add(self, other):
+        """What was found elsewhere."""
+        self.lost += other.lost
+        self.extra += other.extra
+        self.repeated += other.repeated
+        self.disordered += other.disordered
+        self.findings += other.findings
 
 
 def judge(ours, theirs):
@@ -239,6 +247,28 @@ def different_ends(ours, happened):
                    f" was deleted {really[uid]} times")
 
 
+def record_faults(records):
+    """What is wrong with how informerd told its relists: each is announced, and first tells what is
+    gone, then what is there.
+    """
+    return shortened(_record_faults(records))
+
+
+def _record_faults(records):
+    announced = present = False  # since the last live record
+    for record, after in itertools.zip_longest(records, records[1:]):
+        if record["type"] in ("RELIST", "GAP"):
+            announced, present = True, False
+        elif record["type"] not in CHANGES or record["origin"] != "relist":
+            announced = announced and record["type"] not in CHANGES
+        elif not announced:
+            yield f"{key_of(record)}: {record['type']} of a relist that no RELIST record announced"
+        elif record["type"] != "DELETED":
+            present = True
+        elif present and not (after and after["type"] == "ADDED" and key_of(after) == key_of(record)):
+            yield f"{key_of(record)}: DELETED of a relist after what is there was told"
+
+
 def lives(events):
     """Each object's events in the order they were told."""
     told = {}
@@ -273,9 +303,31 @@ def different_states(who, state, listed):
                      f" the server lists {shown(listed.get(key))}" for key in differing)
 
 
+def different_objects(held, listed):
+    """Where the library's store is not the server's list, field by field.
+
+    Its form is canonical: kind and version, which items of a list lack, are there, and who manages
+    which field is cut.
+    """
+    ours, theirs = ({key_of(thing["metadata"]): thing for thing in things}
+                    for things in (held, map(canonical, listed)))
+    for key in sorted(ours.keys() | theirs.keys()):
+        mine = {name: value for name, value in ours.get(key, {}).items()
+                if name not in ("kind", "apiVersion")}
+        if mine != theirs.get(key, {}):
+            yield f"{key}: the library's store has {mine}, the server lists {theirs.get(key)}"
+
+
+def canonical(thing):
+    meta = {name: value for name, value in thing["metadata"].items() if name != "managedFields"}
+    return {name: value for name, value in thing.items() if name not in ("kind", "apiVersion")} \
+        | {"metadata": meta}
+
+
 def unseen(written, theirs, who="the oracle"):
     """Writes the server answered and the oracle was not told of: then it is no oracle."""
     told = {event.identity() for event in theirs}
+    told |= {event._replace(final=False).identity() for event in theirs if event.type == "DELETED"}
     return shortened(f"{event.key} {event.uid}: {event} was written, and {who} was not told"
                      for event in written if event.identity() not in told)
 

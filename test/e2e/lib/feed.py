@@ -6,9 +6,11 @@ A thread reads it, so it is never held up by us. Waiting is for events, with a d
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
+from pathlib import Path
 
 from . import children, compare
 from .children import Failure
@@ -19,12 +21,16 @@ class Feed:
 
     def __init__(self, name, command, log, understand, environment=()):
         self.name = name
+        self.records = []  # as they came
         self.events = []
+        self.newest = 0  # version told
         self._log = log
         self._news = threading.Condition()
         self._replica = compare.Replica()
         self._broken = self._line = None
         self._ended = False
+        self._hears = threading.Event()
+        self._hears.set()
         with open(log, "w") as messages:
             self._child = children.start(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages,
@@ -56,6 +62,20 @@ class Feed:
         finally:
             self._child.send_signal(signal.SIGCONT)
 
+    @contextlib.contextmanager
+    def deaf(self):
+        """We don't read what it says, for a while."""
+        self._hears.clear()
+        try:
+            yield
+        finally:
+            self._hears.set()
+
+    def most_memory(self):
+        """The most it has had so far, in bytes."""
+        status = Path(f"/proc/{self._child.pid}/status").read_text()
+        return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) * 1024
+
     def close(self):
         """End it; all it said is in events afterwards. Fails unless it ended well."""
         ended_early = self._child.poll() is not None
@@ -78,6 +98,7 @@ class Feed:
             for event in understand(self._records()):
                 with self._news:
                     self.events.append(event)
+                    self.newest = max(self.newest, event.rv)
                     self._replica.apply(event)
                     self._news.notify_all()
         except (ValueError, KeyError, TypeError) as error:
@@ -86,41 +107,73 @@ class Feed:
             self._ended = True
             self._news.notify_all()
 
+    def own_log(self):
+        """What it said about itself."""
+        return self._log.read_text(errors="replace")
+
     def _records(self):
         with open(self._log.with_suffix(".jsonl"), "wb") as copy:  # for readers of a kept folder
             for self._line in self._child.stdout:
+                self._hears.wait()
                 copy.write(self._line)
                 record = json.loads(self._line)
                 self._heard(record)
                 yield record
 
     def _heard(self, record):
-        pass
+        self.records.append(record)
 
 
 class Informerd(Feed):
-    def __init__(self, binary, kubeconfig, log, environment=()):
-        command = [binary, "watch", "pods", "-A", "--kubeconfig", kubeconfig, "-o", "jsonl"]
-        super().__init__("informerd", command, log, compare.from_informerd, environment)
+    def __init__(self, subject, kubeconfig, resource, namespace, log):
+        where = ("-n", namespace) if namespace else ("-A",)
+        command = [subject.binary, "watch", resource, *where, "--kubeconfig", kubeconfig]
+        super().__init__("informerd", command, log, compare.from_informerd, subject.environment)
 
 
-class Oracle(Feed):
-    def __init__(self, binary, kubeconfig, log):
+class Holder(Feed):
+    """A feed whose process also shows what it holds, when it gets a line."""
+
+    def __init__(self, name, command, log, understand, environment=()):
         self._store = None
-        command = [binary, "--kubeconfig", kubeconfig, "--resource", "pods"]
-        super().__init__("oracle", command, log, compare.from_oracle)
+        super().__init__(name, command, log, understand, environment)
 
-    def store(self):
-        """What its store holds now: the informer's own cache, not what follows from its events."""
+    def _shown(self):
         self._store = None
         self._child.stdin.write(b"store\n")
         self._child.stdin.flush()
-        if not self.wait(lambda: self._store, 10):
-            raise Failure("the oracle did not show its store within 10 s")
-        return compare.from_store(self._store)
+        if not self.wait(lambda: self._store, 30):
+            raise Failure(f"{self.name} did not show its store within 30 s")
+        return self._store
 
     def _heard(self, record):
+        super()._heard(record)
         if record["type"] == "STORE":
             with self._news:
                 self._store = record
                 self._news.notify_all()
+
+
+class Oracle(Holder):
+    def __init__(self, program, kubeconfig, resource, namespace, log, with_objects):
+        command = [program, "--kubeconfig", kubeconfig, "--group", resource.group,
+                   "--version", resource.version, "--resource", resource.name,
+                   "--namespace", namespace,
+                   f"--objects={with_objects}"]
+        super().__init__("oracle", command, log, compare.from_oracle)
+
+    def store(self):
+        """What its store holds now: the informer's own cache, not what follows from its events."""
+        return compare.from_store(self._shown())
+
+
+class Follower(Holder):
+    """The library without the daemon around it: see ../follower.c."""
+
+    def __init__(self, subject, kubeconfig, resource, namespace, log, stale_after=0):
+        command = [subject.follower, kubeconfig, resource, namespace, str(stale_after)]
+        super().__init__("follower", command, log, compare.from_informerd, subject.environment)
+
+    def objects(self):
+        """What its store holds now, whole."""
+        return self._shown()["items"]

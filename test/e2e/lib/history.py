@@ -1,4 +1,5 @@
-"""What really happened: every version of every pod, as etcd tells it, whatever the API server does.
+"""What really happened: every version of all objects of a kind, as etcd tells it, whatever the API
+server does.
 
 Watchers that lost their server may miss versions, each its own; the writer does not know the
 versions the server makes by itself. Etcd knows all, and outlives the API server.
@@ -15,16 +16,17 @@ from . import compare
 from .children import Failure
 from .compare import Event
 
-PREFIX = "/registry/pods/"
-AFTER_PREFIX = "/registry/pods0"  # '0' follows '/': the end of the range of all pods
-UID = re.compile(rb"\*\$([0-9a-f-]{36})")  # in protobuf: field 5, 36 bytes; the first is the pod's
+# The first is the object's own. In protobuf: field 5, 36 bytes; custom objects are JSON.
+UID = re.compile(rb'(?:\*\$|"uid":")([0-9a-f-]{36})')
 
 
 class History:
     """Records from etcd's first revision on; so it must be begun before anything is compacted."""
 
-    def __init__(self, etcd_url):
+    def __init__(self, etcd_url, objects):
         self.events = []
+        self._prefix = objects.resource.prefix
+        self._namespace = f"{objects.namespace}/" if objects.namespace else ""
         self._url = etcd_url
         self._replica = compare.Replica()
         self._news = threading.Condition()
@@ -42,7 +44,8 @@ class History:
         """Until etcd ends, which ends the stream; who still waits then is told."""
         try:
             for answer in self._answers():
-                self._note(from_etcd(answer.get("events", []), self._replica.state))
+                changes = answer.get("events", [])
+                self._note(from_etcd(changes, self._prefix, self._replica.state))
                 if answer.get("canceled"):
                     raise ValueError(answer)
             self._end("etcd ended the watch")
@@ -50,9 +53,10 @@ class History:
             self._end(repr(error))
 
     def _answers(self):
-        pods = {"key": in_base64(PREFIX), "range_end": in_base64(AFTER_PREFIX),
-                "start_revision": "1"}
-        body = json.dumps({"create_request": pods}).encode()
+        begin = self._prefix + self._namespace
+        end = begin.removesuffix("/") + "0"  # '0' follows '/'
+        everything = {"key": in_base64(begin), "range_end": in_base64(end), "start_revision": "1"}
+        body = json.dumps({"create_request": everything}).encode()
         with urllib.request.urlopen(urllib.request.Request(f"{self._url}/v3/watch", body)) as lines:
             for line in lines:
                 yield json.loads(line)["result"]
@@ -70,11 +74,11 @@ class History:
             self._news.notify_all()
 
 
-def from_etcd(changes, held):
-    """Changes of keys as events of pods. A removed key has no value: held knows whose it was."""
+def from_etcd(changes, prefix, held):
+    """Changes of keys as events of objects. A removed key has no value: held knows whose it was."""
     for change in changes:
         kv = change["kv"]
-        key = base64.b64decode(kv["key"]).decode().removeprefix(PREFIX)
+        key = base64.b64decode(kv["key"]).decode().removeprefix(prefix)
         revision = int(kv["mod_revision"])  # which the API server calls the resource version
         if change.get("type") == "DELETE":
             yield Event("DELETED", key, held[key].uid, revision)
@@ -86,7 +90,7 @@ def from_etcd(changes, held):
 def uid_in(value):
     found = UID.search(value)
     if not found:
-        raise ValueError("a pod without a uid")
+        raise ValueError("an object without a uid")
     return found[1].decode()
 
 

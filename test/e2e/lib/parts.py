@@ -1,11 +1,13 @@
-"""The real parts, built once from ../parts into a cache folder and reused by later runs.
+"""The real parts, built once from ../parts and ../parts-old into a cache folder, and used again.
 
-The folder is named by what goes into the build (sources, flags, Go version): a change builds anew,
-beside the old one. A build appears by one rename: a folder that is there is whole.
+A build is named by its module and by what goes into it (sources, flags, Go version): a change builds
+anew, beside the old one; of each module the builds used last are kept. A build appears by one
+rename: a folder that is there is whole.
 """
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import re
@@ -19,30 +21,39 @@ from pathlib import Path
 from . import children
 from .children import Failure
 
-SOURCES = Path(__file__).resolve().parent.parent / "parts"
+HERE = Path(__file__).resolve().parent.parent
+NEW, OLD = "parts", "parts-old"  # Go modules
+NAMES = {  # of a program that is several
+    "plane": ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")}
+KEPT = 3  # builds of a module: branches differ, and other runs may be using theirs
 FLAGS = ("-v", "-trimpath", "-buildvcs=false")
 VERSION_PACKAGE = "k8s.io/component-base/version"
 ENVIRONMENT = os.environ | {"CGO_ENABLED": "0"}  # the same result everywhere, and no C compiler
 EVERY = 20  # seconds between lines of progress in a log
 
 
-def binaries():
-    """The folder with kube-apiserver, etcd and oracle, built now if it isn't there."""
-    go = go_version()
+@functools.cache
+def programs(module):
+    """The programs of a module by name, built now if they aren't there."""
+    sources = HERE / module
+    go = go_version(sources)
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "informerd-e2e"
-    folder = root / fingerprint(go)
+    folder = root / f"{module}-{fingerprint(sources, go)}"
     root.mkdir(parents=True, exist_ok=True)
-    with alone(root):
-        if not folder.exists():
-            build(folder)
-    return folder / "bin"
+    if not folder.exists():
+        with alone(root):
+            if not folder.exists():
+                build(sources, folder)
+            prune(root, module)
+    os.utime(folder)
+    return {path.name: path for path in (folder / "bin").iterdir()}
 
 
-def go_version():
-    wanted = re.search(r"^go (\S+)$", (SOURCES / "go.mod").read_text(), re.MULTILINE)[1]
+def go_version(sources):
+    wanted = re.search(r"^go (\S+)$", (sources / "go.mod").read_text(), re.MULTILINE)[1]
     try:
         # Asked inside the module: a Go that may fetch the toolchain it wants answers with that one.
-        found = go_output("env", "GOVERSION")
+        found = go_output(sources, "env", "GOVERSION")
     except (FileNotFoundError, subprocess.CalledProcessError):
         found = ""
     if numbers(found) < numbers(wanted):
@@ -56,17 +67,25 @@ def numbers(version):
     return [int(number) for number in re.findall(r"\d+", version)]
 
 
-def go_output(*arguments):
-    done = subprocess.run(["go", *arguments], cwd=SOURCES, env=ENVIRONMENT,
+def go_output(sources, *arguments):
+    done = subprocess.run(["go", *arguments], cwd=sources, env=ENVIRONMENT,
                           check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 
-def fingerprint(go):
-    digest = hashlib.sha256(f"{go} {FLAGS}".encode())
-    for source in sorted(SOURCES.rglob("*.*")):
-        digest.update(f"\n{source.relative_to(SOURCES)}\n".encode() + source.read_bytes())
+def fingerprint(sources, go):
+    digest = hashlib.sha256(f"{go} {FLAGS} {NAMES}".encode())
+    for source in sorted(sources.rglob("*.*")):
+        digest.update(f"\n{source.relative_to(sources)}\n".encode() + source.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def prune(root, module):
+    """Remove what was not used for longest; we hold the lock. (Old builds don't name a module.)"""
+    pattern = re.compile(rf"({module}-)?[0-9a-f]{{16}}")
+    builds = [path for path in root.iterdir() if pattern.fullmatch(path.name)]
+    for unused in sorted(builds, key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(unused)
 
 
 @contextlib.contextmanager
@@ -81,39 +100,46 @@ def alone(root):
         yield
 
 
-def build(folder):
+def build(sources, folder):
     for leftover in folder.parent.glob("building-*"):  # of a killed build: we hold the lock
         shutil.rmtree(leftover)
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     began = time.monotonic()
     try:
-        packages = len(run_go(work, "list", "-deps", "./...").splitlines())
+        packages = len(run_go(work, sources, "list", "-deps", "./...").splitlines())
         (work / "bin").mkdir()
-        run_go(work, "build", *FLAGS, "-ldflags", linker_flags(), "-o", f"{work / 'bin'}/", "./...",
-               total=packages)
+        run_go(work, sources, "build", *FLAGS, "-ldflags", linker_flags(sources),
+               "-o", f"{work / 'bin'}/", "./...", total=packages)
+        name(work / "bin")
         work.rename(folder)
     except BaseException:
         shutil.rmtree(work)
         raise
-    print(f"parts: built in {time.monotonic() - began:.0f} s: {folder}", flush=True)
+    print(f"{sources.name}: built in {time.monotonic() - began:.0f} s: {folder}", flush=True)
 
 
-def linker_flags():
+def name(folder):
+    for program, names in NAMES.items():
+        for each in names if (folder / program).exists() else ():
+            (folder / each).symlink_to(program)
+
+
+def linker_flags(sources):
     """Stamp the release into the server, as its own build does: else it is v0.0.0-master."""
-    release = go_output("list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
+    release = go_output(sources, "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
     major, minor = release.lstrip("v").split(".")[:2]
     stamps = {"gitVersion": release, "gitMajor": major, "gitMinor": minor}
     return "-s -w" + "".join(f" -X {VERSION_PACKAGE}.{key}={stamps[key]}" for key in stamps)
 
 
-def run_go(work, command, *arguments, total=0):
+def run_go(work, sources, command, *arguments, total=0):
     """Run go with its messages in a log, telling how far it is. Returns what it printed."""
     log, output = work / f"{command}.log", work / f"{command}.out"
     with open(log, "w") as messages, open(output, "w") as printed:
         scratch = {"GOTMPDIR": str(work)}  # what an interrupted go leaves behind goes with it
-        go = children.start(["go", command, *arguments], cwd=SOURCES, env=ENVIRONMENT | scratch,
+        go = children.start(["go", command, *arguments], cwd=sources, env=ENVIRONMENT | scratch,
                             stdout=printed, stderr=messages)
-    progress = Progress()
+    progress = Progress(sources.name)
     try:
         while not ended(go):
             progress.show(*count(log), total)
@@ -140,7 +166,8 @@ def count(log):
 class Progress:
     """One updating line on a terminal, a line every EVERY seconds in a log."""
 
-    def __init__(self):
+    def __init__(self, module):
+        self._module = module
         self._began = self._last = time.monotonic()
         self._tty = sys.stdout.isatty()
 
@@ -152,7 +179,7 @@ class Progress:
         done = f"{downloaded} modules downloaded"
         if total:
             done = f"{compiled} of at most {total} packages compiled"
-        line = f"parts: building the control plane, {now - self._began:.0f} s, {done}"
+        line = f"{self._module}: building the control plane, {now - self._began:.0f} s, {done}"
         print(f"\r{line}\033[K" if self._tty else line, end="" if self._tty else "\n", flush=True)
 
     def close(self):

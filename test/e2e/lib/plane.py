@@ -1,8 +1,8 @@
 """A real control plane on loopback: etcd and kube-apiserver with TLS, RBAC, tokens, certificates.
 
-    with Plane(folder, binaries) as plane:
+    with Plane(folder, programs) as plane:
         plane.admin.get("/api/v1/pods")
-        plane.kubeconfigs["token"]  # for who is under test: may read everything, change nothing
+        plane.kubeconfig("token")  # for who is under test: may read everything, change nothing
 
 All it writes is below folder. Its ports are held as long as it lives, also while a server is down.
 """
@@ -12,6 +12,7 @@ import json
 import secrets
 import signal
 import socket
+import subprocess
 import urllib.request
 
 from . import children
@@ -22,24 +23,38 @@ from .children import Failure
 RBAC = "rbac.authorization.k8s.io"
 READERS = "informerd:readers"
 MASTERS = "system:masters"
+STRANGER = "stranger"  # user and token
 READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
 
 
 class Plane:
-    def __init__(self, folder, binaries):
+    def __init__(self, folder, programs, flags=()):
+        """Flags are more flags of the API server, or others than ours."""
         self.folder = folder
-        self._binaries = binaries
+        self._programs = programs
+        self._flags = dict(flags)
         self._ports = {name: ReservedPort() for name in ("api", "etcd", "peer")}
         self._etcd = self._apiserver = None
+        self._controllers = []
         self.certs = make_certificates(folder / "pki")
         self.token = secrets.token_hex(16)
-        self._tokens = self._write("tokens.csv", f'{self.token},reader-by-token,1,"{READERS}"\n')
+        self._tokens = self._write("tokens.csv", f'{self.token},reader-by-token,1,"{READERS}"\n'
+                                   f"{STRANGER},{STRANGER},2\n")
         self.admin = self.client(certificate=self.certs.crt("admin"), key=self.certs.key("admin"))
-        self.kubeconfigs = self._write_kubeconfigs()
+        self._users = self._make_users()
+
+    @property
+    def users(self):
+        """Names for kubeconfig(): admin may do all, a stranger nothing, the others read all."""
+        return list(self._users)
+
+    @property
+    def port(self):
+        return self._ports["api"].number
 
     @property
     def url(self):
-        return f"https://127.0.0.1:{self._ports['api'].number}"
+        return f"https://127.0.0.1:{self.port}"
 
     @property
     def etcd_url(self):
@@ -60,13 +75,13 @@ class Plane:
         return self
 
     def __exit__(self, *_):
-        for server in filter(None, (self._apiserver, self._etcd)):
+        for server in filter(None, (*self._controllers, self._apiserver, self._etcd)):
             children.stop(server, seconds=2)  # no long goodbye: its state goes with the folder
         for port in self._ports.values():
             port.release()
 
     def client(self, **credentials):
-        return Api(self._ports["api"].number, self.certs.crt("ca"), **credentials)
+        return Api(self.port, self.certs.crt("ca"), **credentials)
 
     # -- the servers
 
@@ -93,7 +108,7 @@ class Plane:
             "bind-address": "127.0.0.1",
             "advertise-address": "192.0.2.1",  # unused; without it the host needs a network
             "endpoint-reconciler-type": "none",
-            "secure-port": self._ports["api"].number,
+            "secure-port": self.port,
             "permit-port-sharing": "true",
             "tls-cert-file": self.certs.crt("apiserver"),
             "tls-private-key-file": self.certs.key("apiserver"),
@@ -106,8 +121,31 @@ class Plane:
             "service-cluster-ip-range": "10.96.0.0/16",
             "shutdown-watch-termination-grace-period": "5s",  # without it they are left to time out
             "disable-admission-plugins": "ServiceAccount",  # nobody is there to create accounts
-        })
+        } | self._flags)
         self._until_ready("kube-apiserver", self._apiserver, self._apiserver_is_ready)
+
+    def start_controllers(self):
+        """Those that make a Deployment's pods and give them to nodes; see kubelet.py for the rest."""
+        common = {"kubeconfig": self.kubeconfig("admin"), "leader-elect": "false",
+                  "secure-port": 0}  # nobody asks them anything
+        self._controllers = [
+            self._launch("kube-controller-manager", common | {
+                "service-account-private-key-file": self.certs.key("service-accounts"),
+                "root-ca-file": self.certs.crt("ca"),
+                # A kubelet that only writes status is no healthy one to these.
+                "controllers": "*,-node-lifecycle-controller,-taint-eviction-controller",
+            }),
+            self._launch("kube-scheduler", common),
+        ]
+
+    def kubectl(self, *arguments):
+        """As an admin. Returns what it printed."""
+        command = [self._programs["kubectl"], "--kubeconfig", self.kubeconfig("admin"),
+                   "--cache-dir", self.folder / "kubectl", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        if done.returncode != 0:
+            raise Failure(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout
 
     def stop_apiserver(self):
         """The orderly end: watches are closed with a proper last chunk."""
@@ -132,7 +170,7 @@ class Plane:
     def _launch(self, program, flags):
         options = (f"--{name}={value}" for name, value in flags.items())
         with open(self._log(program), "a") as log:
-            return children.start([self._binaries / program, *options], stdout=log, stderr=log)
+            return children.start([self._programs[program], *options], stdout=log, stderr=log)
 
     def _log(self, program):
         return self.folder / f"{program}.log"
@@ -176,25 +214,35 @@ class Plane:
             "roleRef": {"kind": "ClusterRole"} | group,
             "subjects": [{"kind": "Group"} | group],
         })
-        reader = self.client(token=self.token)
-        children.until(lambda: can_list_pods(reader), 30, "the readers' role in force")
+        self.until_reader_gets(200, "the readers' role in force")
 
-    def _write_kubeconfigs(self):
+    def until_reader_gets(self, status, what):
+        """Who may do what, and how much, is in force only some time after it is written."""
+        reader = self.client(token=self.token)
+        children.until(lambda: status_of_pods(reader) == status, 30, what, pause=0.2)
+
+    def _make_users(self):
         crt, key = self.certs.crt("reader"), self.certs.key("reader")
-        users = {
+        return {
             "token": {"token": self.token},
             "token-file": {"tokenFile": str(self._write("reader.token", self.token + "\n"))},
             "certificate-data": certificate_data(crt, key),
             "certificate-files": {"client-certificate": str(crt), "client-key": str(key)},
+            STRANGER: {"token": STRANGER},
             "admin": certificate_data(self.certs.crt("admin"), self.certs.key("admin")),
         }
-        return {name: self._write(f"{name}.kubeconfig", self._kubeconfig(user))
-                for name, user in users.items()}
 
-    def _kubeconfig(self, user):
+    def kubeconfig(self, user, port=None):
+        """A file, for a user who goes to the API server, or to a proxy at that port."""
+        path = self.folder / (f"{user}-by-{port}.kubeconfig" if port else f"{user}.kubeconfig")
+        if not path.exists():  # or somebody may be reading it
+            self._write(path.name, self._kubeconfig(self._users[user], port or self.port))
+        return path
+
+    def _kubeconfig(self, user, port):
         """JSON is YAML, and needs no writer of our own."""
-        ca = in_base64(self.certs.crt("ca"))
-        cluster = {"server": self.url, "certificate-authority-data": ca}
+        cluster = {"server": f"https://127.0.0.1:{port}",
+                   "certificate-authority-data": in_base64(self.certs.crt("ca"))}
         return json.dumps({
             "apiVersion": "v1",
             "kind": "Config",
@@ -241,10 +289,9 @@ def in_base64(path):
     return base64.b64encode(path.read_bytes()).decode()
 
 
-def can_list_pods(reader):
+def status_of_pods(reader):
     try:
-        return "items" in reader.get("/api/v1/pods")
+        reader.get("/api/v1/pods?limit=1")
+        return 200
     except ApiError as error:
-        if error.status != 403:
-            raise
-        return False
+        return error.status

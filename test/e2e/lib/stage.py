@@ -1,14 +1,16 @@
-"""One run of a scenario: informerd and the oracle side by side, and the account at the end."""
+"""One run of a scenario: watchers side by side for each kind of objects, and the account at the end."""
 
+import contextlib
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from . import children, compare
-from .feed import Informerd, Oracle
+from . import children
+from .children import Failure
 from .history import History
-from .pods import Pods
+from .objects import Objects, Pods
+from .pair import Outcome, Pair
+from .resource import PODS
 
 
 RECONNECT, EXPIRED = "trying again in", "(410 Expired)"  # as informerd's log says it
@@ -18,6 +20,7 @@ class Subject(NamedTuple):
     """What is under test, and how long it may take to catch up."""
 
     binary: Path
+    follower: Path  # the library's
     environment: dict
     patience: int  # seconds
 
@@ -29,55 +32,114 @@ class Load(NamedTuple):
 
 
 class Absence(NamedTuple):
-    """Of the API server."""
+    """Of the API server, or of the way to it."""
 
     begin: int  # length of informerd's log
     mentioned: str  # in that log, from then on
 
 
-@dataclass
-class Outcome:
-    ours: int
-    theirs: int
-    equal_after: float | None  # seconds after the last write; None: never
-    verdict: compare.Verdict
-    log: str  # the end of informerd's own log, for when the verdict is bad
-
-
 class Stage:
-    def __init__(self, plane, binaries, subject, load):
+    def __init__(self, plane, programs, subject, load):
         self.plane = plane
         self.load = load
         self.pods = Pods(plane.admin)
-        self._binaries = binaries
+        self._objects = {PODS: self.pods}
+        self._programs = programs
         self._subject = subject
-        self._ours = self._oracle = self._history = None
+        self._pairs = []
         self._absences = []
+        self._open = contextlib.ExitStack()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for feed in filter(None, (self._ours, self._oracle)):
-            feed.kill()
+        for pair in self._pairs:
+            pair.kill()
+        self._open.close()
 
-    def watch(self, user):
-        """Start both watchers with the same credentials."""
-        kubeconfig, folder = self.plane.kubeconfigs[user], self.plane.folder
-        self._oracle = Oracle(self._binaries / "oracle", kubeconfig, folder / "oracle.log")
-        self._ours = Informerd(self._subject.binary, kubeconfig, folder / "informerd.log",
-                               self._subject.environment)
+    def enter(self, context):
+        """What a scenario needs until the account is made: a proxy, a kubelet."""
+        return self._open.enter_context(context)
 
-    def watch_interrupted(self, user):
-        """The same, with a record of what happens, because interrupt() will be called."""
-        self._history = History(self.plane.etcd_url)
-        self.watch(user)
+    # -- the cluster
+
+    def make_namespace(self, name):
+        self.plane.admin.create("/api/v1/namespaces", {"metadata": {"name": name}})
+
+    def objects(self, resource, namespace=""):
+        """What writes that kind, and keeps its ledger. Watchers keep to the namespace."""
+        if resource not in self._objects:
+            self._objects[resource] = Objects(self.plane.admin, resource, namespace)
+        return self._objects[resource]
+
+    @property
+    def writes(self):
+        return sum(len(objects.written) for objects in self._objects.values())
+
+    # -- the watchers
+
+    def watch(self, user, resources=(PODS,), interrupted=False, contents=False, through=None):
+        """Start both watchers for each kind, with the same credentials.
+
+        Contents: the oracle is to tell whole objects, for contents().
+        Interrupted: with a record of what happens, because one of them will miss something.
+        Through: a port, of a proxy that informerd has to go through; the oracle does not.
+        """
+        ours = self.plane.kubeconfig(user, through)
+        for resource in resources:
+            objects = self.objects(resource)
+            history = History(self.plane.etcd_url, objects) if interrupted else None
+            pair = Pair(objects, history, contents)
+            self._pairs.append(pair)
+            pair.start(self.plane.folder / resource.name, self._programs, self._subject, ours,
+                       self.plane.kubeconfig(user))
+
+    def told(self, resource):
+        """What informerd said of that kind so far."""
+        return self._pair(resource).events
+
+    def contents(self, resource):
+        """The objects of that kind, by uid and version, as the oracle was told them."""
+        return self._pair(resource).contents
+
+    def wait_until_told(self):
+        """Wait until informerd has told the last write of each kind that the server answered."""
+        for pair in self._pairs:
+            written = [event for event in pair.objects.written if event.final]
+            if written and not pair.wait_until_told(written[-1], self._subject.patience):
+                raise Failure(f"{pair.resource}: informerd does not tell {written[-1]}")
+
+    def wait_until_mentioned(self, words, seconds):
+        """Wait until all informerds' logs say that, since expect_mentioned() was last called."""
+        def mentioned():
+            return all(words in pair.own_log[absence.begin:]
+                       for pair, absence in self._absences[-1].items())
+        children.until(mentioned, seconds, f"'{words}' in informerd's log")
+
+    def relists(self):
+        """How often one of the informerds said so."""
+        return sum(pair.relists for pair in self._pairs)
+
+    def deaf(self):
+        """Nobody reads what the informerds say, while this lasts."""
+        stack = contextlib.ExitStack()
+        for pair in self._pairs:
+            stack.enter_context(pair.deaf())
+        return stack
+
+    def most_memory(self):
+        """The most that one of the informerds has had, in bytes."""
+        return max(pair.most_memory for pair in self._pairs)
+
+    def _pair(self, resource):
+        return next(pair for pair in self._pairs if pair.resource == resource)
 
     def interrupt(self, leave, then):
         """Let the API server leave in the given way, bring it back, and write the moment it is
         back: whether the watchers are there sooner is left to chance.
         """
-        self._absences.append(Absence(len(self._log()), RECONNECT))
+        self.expect_mentioned(RECONNECT)
         leave()
         self.plane.start_apiserver()
         then()
@@ -86,57 +148,50 @@ class Stage:
         """The same without chance: what is written the watchers don't see, and what they hold is
         too old to go on from.
         """
-        self.pods.make_namespace(f"newer-than-{len(self.pods.written)}-writes")  # than every pod
+        self.make_namespace(f"newer-than-{self.writes}-writes")  # than every object
         self.plane.compact()
-        with self._ours.frozen(), self._oracle.frozen():
+        with contextlib.ExitStack() as frozen:
+            for pair in self._pairs:
+                frozen.enter_context(pair.frozen())
             self.interrupt(leave, then)
-        self._absences[-1] = self._absences[-1]._replace(mentioned=EXPIRED)
+        self._absences[-1] = {pair: absence._replace(mentioned=EXPIRED)
+                              for pair, absence in self._absences[-1].items()}
+
+    def expect_mentioned(self, words):
+        """From now on until this is called again, every informerd's log has to say that."""
+        self._absences.append({pair: Absence(len(pair.own_log), words) for pair in self._pairs})
 
     def catch_up(self):
-        """Wait until both watchers hold what the server lists.
+        """Wait until all watchers hold what the server lists.
 
-        Returns the list, and how many seconds informerd took. Not to catch up in time is no error
-        here: the account will say who holds what.
+        Returns for each pair the list, and how many seconds informerd took, or None.
         """
-        began = time.monotonic()
-        listed = self.pods.list()
-        equal = self._ours.wait_for_state(listed, self._subject.patience)
-        seconds = time.monotonic() - began
-        self._oracle.wait_for_state(listed, self._subject.patience)
-        return listed, seconds if equal else None
+        caught = {}
+        for pair in self._pairs:
+            began = time.monotonic()
+            listed = pair.objects.list()
+            equal = pair.catch_up(listed, self._subject.patience)
+            caught[pair] = listed, time.monotonic() - began if equal else None
+        return caught
+
+    # -- the end
 
     def account(self):
-        """At rest: compare what was told, what is held, and what is there."""
-        listed, equal_after = self.catch_up()
-        states = {"informerd": self._ours.state, "the oracle": self._oracle.state,
-                  "the oracle's store": self._oracle.store()}
-        self._ours.close()
-        self._oracle.close()
-        verdict = self._judge(listed)
-        for who, state in states.items():
-            verdict.findings += compare.different_states(who, state, listed)
-        return Outcome(len(self._ours.events), len(self._oracle.events), equal_after, verdict,
-                       children.tail(self.plane.folder / "informerd.log", 10))
+        """At rest: compare what was told, what is held, and what is there, kind by kind."""
+        outcome = Outcome()
+        for pair, (listed, equal_after) in self.catch_up().items():
+            of_kind = pair.account(listed, equal_after)
+            of_kind.verdict.findings += self._unmentioned(pair)
+            if of_kind.verdict.findings:
+                end = children.indented_end(pair.own_log, 10)
+                of_kind.verdict.findings.append(f"{pair.resource} informerd's log ends:\n{end}")
+            outcome.add(of_kind)
+        return outcome
 
-    def _judge(self, listed):
-        ours, theirs, written = self._ours.events, self._oracle.events, self.pods.written
-        if not self._history:
-            verdict = compare.judge(ours, theirs)
-            verdict.findings += compare.unseen(written, theirs)
-            return verdict
-        self._history.wait_for_state(listed, 10)
-        happened = self._history.events
-        verdict = compare.judge_interrupted(ours, happened)
-        verdict.findings += compare.false_witness(written, theirs, happened)
-        verdict.findings += self._unmentioned()
-        return verdict
-
-    def _unmentioned(self):
+    def _unmentioned(self, pair):
         """What informerd's log should say of the server's absences, each before the next one."""
-        log, ends = self._log(), [absence.begin for absence in self._absences[1:]] + [None]
+        log, absences = pair.own_log, [absences[pair] for absences in self._absences]
+        ends = [absence.begin for absence in absences[1:]] + [None]
         return [f"absence {number} of the API server: informerd's log does not say '{words}'"
-                for number, ((begin, words), end) in enumerate(zip(self._absences, ends), 1)
+                for number, ((begin, words), end) in enumerate(zip(absences, ends), 1)
                 if words not in log[begin:end]]
-
-    def _log(self):
-        return (self.plane.folder / "informerd.log").read_text(errors="replace")

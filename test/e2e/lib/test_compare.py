@@ -2,7 +2,7 @@
 
 import unittest
 
-from . import compare
+from . import compare, states
 from .compare import Event, Replica, Version, judge
 
 
@@ -88,6 +88,11 @@ class Judging(unittest.TestCase):
         self.assertEqual(compare.unseen(life(), life()), [])
         self.assertEqual(compare.unseen(life(), life()[:2]),
                          ["ns/a 1: DELETED@12 was written, and the oracle was not told"])
+
+    def test_a_written_deletion_whose_version_was_not_answered(self):
+        deleted = life()[2]._replace(rv=0, final=False)
+        self.assertEqual(compare.unseen([deleted], life()), [])
+        self.assertEqual(len(compare.unseen([deleted], life()[:2])), 1)
 
     def test_many_differences_are_cut_to_ten_and_a_number(self):
         events = [Event("ADDED", f"ns/{n}", str(n), n) for n in range(1, 14)]
@@ -191,6 +196,31 @@ class JudgingInterrupted(unittest.TestCase):
         self.assertEqual(objections([], [unknown]), 1)
 
 
+class Relists(unittest.TestCase):
+    """How informerd tells them: RELIST, then what is gone, then what is there."""
+
+    relist = {"type": "RELIST"}
+    gone = told("DELETED", name="gone", origin="relist", final=False)
+    here = told("ADDED", name="here", origin="relist")
+
+    def faults(self, *records):
+        return len(compare.record_faults(records))
+
+    def test_as_it_should_be(self):
+        replaced = [told(kind, name="replaced", origin="relist") for kind in ("DELETED", "ADDED")]
+        first = told("ADDED", origin="initial")
+        relist = [self.relist, self.gone, self.here, *replaced]
+        self.assertEqual(self.faults(first, *relist, told("MODIFIED"), *relist), 0)
+
+    def test_one_that_is_not_announced(self):
+        self.assertEqual(self.faults(self.gone), 1)
+        self.assertEqual(self.faults(self.relist, self.here, told("MODIFIED"), self.here), 1)
+
+    def test_what_is_gone_comes_first(self):
+        self.assertEqual(self.faults(self.relist, self.here, self.gone), 1)
+        self.assertEqual(self.faults(self.relist, self.here, self.gone, self.here), 1)
+
+
 class Understanding(unittest.TestCase):
     def test_informerds_records_about_itself_are_passed_over(self):
         records = [{"type": "START"}, told("ADDED"), {"type": "SYNCED"}]
@@ -240,6 +270,50 @@ class States(unittest.TestCase):
         self.assertEqual(differences(older), ["ns/a: informerd holds 1@10, the server lists 1@11"])
         self.assertEqual(differences(other), ["ns/a: informerd holds 2@11, the server lists 1@11"])
         self.assertEqual(differences(more), ["ns/b: informerd holds 3@3, the server lists nothing"])
+
+
+class Contents(unittest.TestCase):
+    """The library's store against the server's list, field by field."""
+
+    meta = {"namespace": "ns", "name": "a", "uid": "1"}
+    listed = {"metadata": meta | {"managedFields": [{}]}, "spec": {"size": 1}}
+    held = {"kind": "Thing", "apiVersion": "v1", "metadata": meta, "spec": {"size": 1}}
+
+    def differences(self, held, listed):
+        return len(list(compare.different_objects(held, listed)))
+
+    def test_canonical_form_is_no_difference(self):
+        self.assertEqual(self.differences([self.held], [self.listed]), 0)
+
+    def test_each_way_to_differ(self):
+        for other in (self.held | {"spec": {"size": 2}}, self.held | {"status": {}},
+                      {"metadata": self.meta}, self.held | {"metadata": self.listed["metadata"]}):
+            self.assertEqual(self.differences([other], [self.listed]), 1)
+        self.assertEqual(self.differences([], [self.listed]), 1)
+        self.assertEqual(self.differences([self.held], []), 1)
+
+
+class Words(unittest.TestCase):
+    def test_a_pods_life(self):
+        def pod(container=None, **more):
+            return {"metadata": more.get("metadata", {}), "spec": more.get("spec", {}),
+                    "status": {"phase": more.get("phase", "Pending")}
+                    | ({"containerStatuses": [container]} if container else {})}
+
+        bound, ending = {"nodeName": "n"}, {"deletionTimestamp": "now"}
+        states_of = [
+            pod(), pod(spec=bound), pod(spec=bound),
+            pod({"ready": False, "state": {"waiting": {"reason": "ContainerCreating"}}}),
+            pod({"ready": False, "state": {"running": {}}}, phase="Running"),
+            pod({"ready": True, "state": {"running": {}}}, phase="Running"),
+            pod({"ready": True, "state": {"running": {}}}, phase="Running", metadata=ending),
+            pod({"ready": False, "state": {"terminated": {}}}, metadata=ending),
+        ]
+        events = [Event("MODIFIED", "ns/a", "1", rv) for rv in range(len(states_of))]
+        contents = {("1", rv): thing for rv, thing in enumerate(states_of)}
+        told = states.lives([*events, Event("DELETED", "ns/a", "1", 99)], contents)
+        self.assertEqual(told["ns/a"], ["Pending", "Scheduled", "ContainerCreating", "NotReady",
+                                        "Running", "Terminating", "Terminated", "Gone"])
 
 
 if __name__ == "__main__":

@@ -1,37 +1,48 @@
-"""2,000 pods in 10 namespaces under random creates, updates and deletes, some hundred a second."""
+"""5,000 objects of four kinds in 20 namespaces under random creates, updates and deletes, some hundred
+a second.
+"""
 
+import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-NAMESPACES = 10
-PODS = 200  # in each; a deleted pod's name is used again, so uids change under names
-UPDATES = {"status": 40, "labels": 20, "annotations": 20, "delete": 20}  # of a pod, in percent
+from lib.objects import POD
+from lib.resource import CONFIGMAPS, DEPLOYMENTS, PODS, SECRETS
+
+NAMESPACES = 20
+OBJECTS = {PODS: 100, CONFIGMAPS: 75, DEPLOYMENTS: 50, SECRETS: 25}  # in each; names are used again
+KINDS = tuple(OBJECTS)
+UPDATES = {"status": 40, "labels": 20, "annotations": 20, "delete": 20}  # in percent
+HOURS = 24 * 3600  # longer than any scenario
+STATUS = {PODS: lambda n: {"phase": "Running", "message": str(n)},
+          DEPLOYMENTS: lambda n: {"observedGeneration": n}}  # the others have data instead
 
 
 def run(stage):
     load = stage.load
-    writers, halt = begin(stage, stage.watch)
-    before, began = len(stage.pods.written), time.monotonic()
+    writers, halt = begin(stage)
+    before, began = stage.writes, time.monotonic()
     together(writers, halt, lambda writer: writer.churn(load.rate / NAMESPACES, load.seconds))
-    writes, seconds = len(stage.pods.written) - before, time.monotonic() - began
+    writes, seconds = stage.writes - before, time.monotonic() - began
     return (f"{writes} writes in {seconds:.1f} s, {writes / seconds:.0f}/s of {load.rate}/s wanted,"
             f" seed {load.seed}")
 
 
-def begin(stage, watch):
+def begin(stage, namespaces=NAMESPACES, kind_of_writer=None, **watching):
     """Fill the namespaces. Returns their writers, and what halts them."""
     halt = threading.Event()
-    writers = [Writer(stage.pods, f"churn-{number}", Random(f"{stage.load.seed}/{number}"), halt)
-               for number in range(NAMESPACES)]
+    make = kind_of_writer or Writer
+    writers = [make(stage, f"churn-{number}", Random(f"{stage.load.seed}/{number}"), halt)
+               for number in range(namespaces)]
     for writer in writers:
-        stage.pods.make_namespace(writer.namespace)
-    together(writers, halt, lambda writer: writer.fill(range(0, PODS // 2)))
-    watch("token")
+        stage.make_namespace(writer.namespace)
+    together(writers, halt, lambda writer: writer.fill(even=True))
+    stage.watch("token", KINDS, **watching)
     # The other half while the watchers make their first list: what one listed, the other sees live.
-    together(writers, halt, lambda writer: writer.fill(range(PODS // 2, PODS)))
-    stage.catch_up()  # before any update, so that a pod's first told state is the same for both
+    together(writers, halt, lambda writer: writer.fill(even=False))
+    stage.catch_up()  # before any update, so that an object's first told state is the same for both
     return writers, halt
 
 
@@ -47,22 +58,39 @@ def together(writers, halt, work):
             raise
 
 
-class Writer:
-    """Owns the pods of one namespace: nobody else writes them, so no write can conflict."""
+@contextlib.contextmanager
+def meanwhile(writers, halt, rate):
+    """Let them all write at that rate until the block ends."""
+    with ThreadPoolExecutor(len(writers)) as pool:
+        jobs = [pool.submit(writer.churn, rate / len(writers), HOURS) for writer in writers]
+        try:
+            yield
+        finally:
+            halt.set()
+        for job in jobs:
+            job.result()
+    halt.clear()
 
-    def __init__(self, pods, namespace, random, halt):
+
+class Writer:
+    """Owns the objects of one namespace: nobody else writes them, so no write can conflict."""
+
+    def __init__(self, stage, namespace, random, halt):
         self.namespace = namespace
-        self._pods = pods
+        self._objects = {kind: stage.objects(kind) for kind in KINDS}
         self._random = random
         self._halt = halt
+        self._all = [(kind, f"{kind.name}-{number}")
+                     for kind, count in OBJECTS.items() for number in range(count)]
         self._alive = set()
+        self._chosen = None
         self._writes = 0
 
-    def fill(self, numbers):
-        for number in numbers:
+    def fill(self, even):
+        for kind, name in self._all[0 if even else 1::2]:
             if self._halt.is_set():
                 return
-            self._create(f"pod-{number}")
+            self._create(kind, name)
 
     def churn(self, rate, seconds):
         """Write at an even pace; when behind it, as fast as the server answers."""
@@ -74,28 +102,38 @@ class Writer:
             self._write_one()
 
     def replace(self, count):
-        """End pods and create others under their names, at once."""
-        for name in sorted(self._alive)[:count]:
-            self._pods.delete(self.namespace, name)
-            self._create(name)
+        """End objects and create others under their names, at once."""
+        for kind, name in sorted(self._alive)[::len(self._alive) // count]:
+            self._objects[kind].delete(self.namespace, name)
+            self._create(kind, name)
 
     def _write_one(self):
-        name = f"pod-{self._random.randrange(PODS)}"
-        if name not in self._alive:
-            return self._create(name)
+        kind, name = chosen = self._chosen = self._random.choice(self._all)
+        if chosen not in self._alive:
+            return self._create(kind, name)
         self._writes += 1
         change = self._random.choices(list(UPDATES), UPDATES.values())[0]
+        objects = self._objects[kind]
         if change == "delete":
-            self._alive.remove(name)
-            self._pods.delete(self.namespace, name)
-        elif change == "status":
-            status = {"phase": "Running", "message": str(self._writes)}
-            self._pods.patch_status(self.namespace, name, status)
-        else:
+            self._alive.remove(chosen)
+            objects.delete(self.namespace, name)
+        elif change != "status":
             meta = {change: {"write": str(self._writes)}}
-            self._pods.patch(self.namespace, name, {"metadata": meta})
+            objects.patch(self.namespace, name, {"metadata": meta})
+        elif kind in STATUS:
+            objects.patch_status(self.namespace, name, STATUS[kind](self._writes))
+        else:
+            objects.patch(self.namespace, name, {"data": {"write": f"{self._writes:04}"}})
 
-    def _create(self, name):
-        self._alive.add(name)
+    def _create(self, kind, name):
+        self._alive.add((kind, name))
         labels = {"app": "churn", "write": str(self._writes)}
-        self._pods.create(self.namespace, name, labels=labels)
+        self._objects[kind].create(self.namespace, name, body(kind), labels=labels)
+
+
+def body(kind):
+    if kind == DEPLOYMENTS:
+        labels = {"app": "churn"}
+        template = {"metadata": {"labels": labels}, "spec": POD}
+        return {"spec": {"selector": {"matchLabels": labels}, "template": template}}
+    return None  # names are enough, or the writer knows

@@ -1,20 +1,20 @@
 """The same churn, with an API server that goes away three times in its middle.
 
-Nobody writes while it is away. Who writes goes on the moment it is back, beginning with pods that
+Nobody writes while it is away. Who writes goes on the moment it is back, beginning with objects that
 end and come back under their names: the first time no watcher is there to see it, later it depends.
 """
 
 from . import churn
 from .churn import NAMESPACES, together
 
-REPLACED = 5  # pods in each namespace, at each return
+REPLACED = 5  # objects in each namespace, at each return
 SHARE = 1 / 8  # of the churn's seconds, before and after each absence
 
 
 def run(stage):
     load, plane = stage.load, stage.plane
-    writers, halt = churn.begin(stage, stage.watch_interrupted)
-    before = len(stage.pods.written)
+    writers, halt = churn.begin(stage, interrupted=True)
+    before = stage.writes
 
     def write():
         rate, seconds = load.rate / NAMESPACES, load.seconds * SHARE
@@ -30,4 +30,4 @@ def run(stage):
         write()
         interrupt(leave, go_on)
         stage.catch_up()  # so that the next absence takes a server that is being watched
-    return f"{len(stage.pods.written) - before} writes, 3 restarts, seed {load.seed}"
+    return f"{stage.writes - before} writes, 3 restarts, seed {load.seed}"

@@ -5,7 +5,7 @@ NAMESPACE, POD = "life", "web-0"
 
 def run(stage):
     pods = stage.pods
-    pods.make_namespace(NAMESPACE)
+    stage.make_namespace(NAMESPACE)
     pods.create(NAMESPACE, "already-there")  # who tells of it has listed, and may miss nothing more
     stage.watch("certificate-data")
     stage.catch_up()

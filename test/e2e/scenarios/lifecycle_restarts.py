@@ -11,10 +11,10 @@ BRIEF = ("brief-0", "brief-1")  # lives that are over before the first absence
 
 def run(stage):
     pods, plane = stage.pods, stage.plane
-    pods.make_namespace(NAMESPACE)
+    stage.make_namespace(NAMESPACE)
     for name in ("changed", "ended", "replaced", "replaced-twice"):
         pods.create(NAMESPACE, name)
-    stage.watch_interrupted("certificate-data")
+    stage.watch("certificate-data", interrupted=True)
     stage.catch_up()
     for name in BRIEF:
         live(pods, name)

@@ -39,6 +39,7 @@ type event struct {
 	item
 	Initial bool `json:"initial"`
 	Final   bool `json:"final"`
+	Object  any  `json:"object,omitempty"`
 }
 
 type mark struct {
@@ -53,8 +54,9 @@ type store struct {
 
 // printer keeps lines whole: handlers and the stdin reader print from goroutines of their own.
 type printer struct {
-	mutex sync.Mutex
-	lines *json.Encoder
+	mutex   sync.Mutex
+	lines   *json.Encoder
+	objects bool // print them whole
 }
 
 func (p *printer) print(line any) {
@@ -70,12 +72,20 @@ func itemOf(object any) item {
 	return item{meta.GetNamespace(), meta.GetName(), string(meta.GetUID()), meta.GetResourceVersion()}
 }
 
+func (p *printer) tell(kind string, object any, initial, final bool) {
+	line := event{Type: kind, item: itemOf(object), Initial: initial, Final: final}
+	if p.objects {
+		line.Object = object
+	}
+	p.print(line)
+}
+
 func (p *printer) OnAdd(object any, initial bool) {
-	p.print(event{Type: "ADDED", item: itemOf(object), Initial: initial, Final: true})
+	p.tell("ADDED", object, initial, true)
 }
 
 func (p *printer) OnUpdate(_, object any) {
-	p.print(event{Type: "MODIFIED", item: itemOf(object), Final: true})
+	p.tell("MODIFIED", object, false, true)
 }
 
 func (p *printer) OnDelete(object any) {
@@ -83,7 +93,7 @@ func (p *printer) OnDelete(object any) {
 	if lost {
 		object = tombstone.Obj
 	}
-	p.print(event{Type: "DELETED", item: itemOf(object), Final: !lost})
+	p.tell("DELETED", object, false, !lost)
 }
 
 func (p *printer) answer(informer cache.SharedIndexInformer) {
@@ -108,6 +118,7 @@ func run() error {
 	version := flag.String("version", "v1", "API version")
 	resource := flag.String("resource", "pods", "resource, in the plural")
 	namespace := flag.String("namespace", metav1.NamespaceAll, "namespace; empty is all")
+	objects := flag.Bool("objects", false, "print whole objects too")
 	flag.Parse()
 
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
@@ -125,7 +136,7 @@ func run() error {
 	gvr := schema.GroupVersionResource{Group: *group, Version: *version, Resource: *resource}
 	informer := dynamicinformer.NewFilteredDynamicInformer(
 		client, gvr, *namespace, noResync, cache.Indexers{}, nil).Informer()
-	out := &printer{lines: json.NewEncoder(os.Stdout)}
+	out := &printer{lines: json.NewEncoder(os.Stdout), objects: *objects}
 	told, err := informer.AddEventHandler(out)
 	if err != nil {
 		return err

@@ -1,0 +1,170 @@
+/*
+ * follower.c - the library's part in the end-to-end test: prints what a handler is told, and on request what the
+ * store holds, as JSON lines.
+ *
+ *     follower KUBECONFIG RESOURCE NAMESPACE STALE_AFTER_S
+ *
+ * No namespace is all, and 0 seconds the library's own idea of stale. A line on stdin is answered with one STORE line that has every object, in its canonical form, so that it can be
+ * held against the server's own list. SIGTERM ends it. Its stdout may block: the test reads all the time.
+ */
+#include <informer/informer.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <uv.h>
+
+#define APP_OF(pointer) ((struct app *)(void *)((char *)(pointer)-offsetof(struct app, handler)))
+
+struct app {
+    uv_loop_t *loop;
+    uv_signal_t terminated;
+    uv_pipe_t requests;
+    char request[64];
+    struct inf_client *client;
+    struct inf_informer *informer;
+    struct inf_handler handler;
+};
+
+/* ---- what is told ---- */
+
+/* Names, uids and versions of Kubernetes need no escapes. */
+static void on_event(struct inf_handler *handler, const struct inf_event *event)
+{
+    const struct inf_object *object = inf_event_object(event);
+    (void)handler;
+    printf("{\"type\":\"%s\",\"origin\":\"%s\",\"namespace\":\"%s\",\"name\":\"%s\",\"uid\":\"%s\","
+           "\"rv\":\"%s\",\"final\":%s}\n",
+           inf_verb_name(event->verb), inf_origin_name(event->origin), inf_object_namespace(object),
+           inf_object_name(object), inf_object_uid(object), inf_object_resource_version(object),
+           event->final ? "true" : "false");
+}
+
+static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+{
+    (void)handler;
+    printf("{\"type\":\"%s\"}\n", gap->reason == INF_GAP_RELIST ? "RELIST" : "GAP");
+}
+
+static void on_synced(struct inf_handler *handler)
+{
+    const struct inf_store *store = inf_informer_store(APP_OF(handler)->informer);
+    printf("{\"type\":\"SYNCED\",\"count\":%zu}\n", inf_store_count(store));
+}
+
+static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
+{
+    (void)handler;
+    printf("{\"type\":\"%s\"}\n", freshness->stale ? "STALE" : "RECOVERED");
+}
+
+static void on_batch_end(struct inf_handler *handler)
+{
+    (void)handler;
+    fflush(stdout);
+}
+
+/* ---- what is held ---- */
+
+static void print_store(const struct inf_store *store)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    const char *separator = "";
+    printf("{\"type\":\"STORE\",\"rv\":\"%s\",\"items\":[", inf_store_resource_version(store));
+    while ((object = inf_store_next(store, &cursor))) {
+        printf("%s%s", separator, inf_object_json(object, NULL));
+        separator = ",";
+    }
+    inf_cursor_end(&cursor);
+    printf("]}\n");
+    fflush(stdout);
+}
+
+static void lend_request(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+    struct app *app = handle->data;
+    (void)suggested;
+    *ret = uv_buf_init(app->request, sizeof(app->request));
+}
+
+static void on_request(uv_stream_t *stream, ssize_t length, const uv_buf_t *text)
+{
+    struct app *app = stream->data;
+    (void)text;
+    if (length > 0)
+        print_store(inf_informer_store(app->informer));
+    else if (length < 0)
+        uv_read_stop(stream);
+}
+
+/* ---- life ---- */
+
+static void on_terminated(uv_signal_t *signal, int number)
+{
+    struct app *app = signal->data;
+    (void)number;
+    inf_client_close(app->client);
+    uv_close((uv_handle_t *)&app->terminated, NULL);
+    uv_close((uv_handle_t *)&app->requests, NULL);
+}
+
+static void log_line(void *ctx, enum inf_log_level level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    fprintf(stderr, "%s\n", line);
+}
+
+static int set_up(struct app *app, char **words, struct inf_error *err)
+{
+    struct inf_client_options options = {
+        .kubeconfig = words[0],
+        .stale_after_s = (uint32_t)strtoul(words[3], NULL, 10),
+        .log = log_line,
+        .log_level = INF_LOG_INFO,
+    };
+    struct inf_watch watch = {
+        .resource = words[1], .ns = words[2][0] ? words[2] : NULL, .reveal = true};
+    app->client = inf_client_open(app->loop, &options, err);
+    if (!app->client)
+        return -1;
+    app->informer = inf_informer_open(app->client, &watch, err);
+    if (!app->informer) {
+        inf_client_close(app->client);
+        return -1;
+    }
+    inf_handler_add(app->informer, &app->handler);
+    uv_signal_init(app->loop, &app->terminated);
+    app->terminated.data = app;
+    uv_signal_start(&app->terminated, on_terminated, SIGTERM);
+    uv_pipe_init(app->loop, &app->requests, 0);
+    app->requests.data = app;
+    uv_pipe_open(&app->requests, 0);
+    uv_read_start((uv_stream_t *)&app->requests, lend_request, on_request);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct app app = {.handler = {.on_event = on_event,
+                                  .on_gap = on_gap,
+                                  .on_synced = on_synced,
+                                  .on_freshness = on_freshness,
+                                  .on_batch_end = on_batch_end}};
+    struct inf_error err;
+    int rc;
+    if (argc != 5) {
+        fprintf(stderr, "usage: follower KUBECONFIG RESOURCE NAMESPACE STALE_AFTER_S\n");
+        return 64;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    app.loop = uv_default_loop();
+    rc = set_up(&app, argv + 1, &err);
+    if (rc < 0)
+        fprintf(stderr, "follower: %s\n", err.text);
+    uv_run(app.loop, UV_RUN_DEFAULT);
+    uv_loop_close(app.loop);
+    return rc < 0 ? 1 : 0;
+}

@@ -1,0 +1,131 @@
+"""Informerd and the oracle side by side on one kind of objects, and what the two of them said.
+
+A third one keeps them company, the library without the daemon: its store must be what the server
+lists, to the last field.
+"""
+
+import contextlib
+import time
+from dataclasses import dataclass, field
+
+from . import compare
+from .compare import Verdict
+from .feed import Follower, Informerd, Oracle
+
+
+@dataclass
+class Outcome:
+    ours: int = 0
+    theirs: int = 0
+    equal_after: float | None = 0  # seconds after the last write; None: never
+    verdict: Verdict = field(default_factory=Verdict)
+
+    def add(self, other):
+        """Of another kind: sums, and the later time."""
+        self.ours += other.ours
+        self.theirs += other.theirs
+        times = self.equal_after, other.equal_after
+        self.equal_after = None if None in times else max(times)
+        self.verdict.add(other.verdict)
+
+
+class Pair:
+    def __init__(self, objects, history, with_contents):
+        self.objects = objects
+        self._history = history  # or None: nobody is interrupted
+        self._with_contents = with_contents
+        self._ours = self._oracle = self._follower = None
+
+    @property
+    def resource(self):
+        return self.objects.resource
+
+    def start(self, folder, programs, subject, kubeconfig, theirs):
+        """Theirs is the oracle's kubeconfig: it need not suffer what informerd does."""
+        folder.mkdir()
+        what = self.resource, self.objects.namespace
+        self._oracle = Oracle(programs["oracle"], theirs, *what, folder / "oracle.log",
+                              self._with_contents)
+        self._ours = Informerd(subject, kubeconfig, *what, folder / "informerd.log")
+        self._follower = Follower(subject, kubeconfig, *what, folder / "follower.log")
+
+    @property
+    def events(self):
+        """What informerd said so far."""
+        return self._ours.events
+
+    @property
+    def relists(self):
+        """How many informerd announced."""
+        return sum(record["type"] == "RELIST" for record in self._ours.records)
+
+    @property
+    def most_memory(self):
+        return self._ours.most_memory()
+
+    def deaf(self):
+        return self._ours.deaf()
+
+    def wait_until_told(self, event, patience):
+        """An event, or a later one: they are in order."""
+        return self._ours.wait(lambda: self._ours.newest >= event.rv, patience)
+
+    @property
+    def contents(self):
+        """Objects by uid and version, as the oracle was told them."""
+        return {(record["uid"], int(record["rv"])): record["object"]
+                for record in self._oracle.records if "object" in record}
+
+    @property
+    def own_log(self):
+        """What informerd said about itself."""
+        return self._ours.own_log()
+
+    def kill(self):
+        for feed in self._feeds:
+            feed.kill()
+
+    @property
+    def _feeds(self):
+        return [feed for feed in (self._ours, self._oracle, self._follower) if feed]
+
+    @contextlib.contextmanager
+    def frozen(self):
+        with contextlib.ExitStack() as stack:
+            for feed in self._feeds:
+                stack.enter_context(feed.frozen())
+            yield
+
+    def catch_up(self, listed, patience):
+        """Whether informerd did. Not to catch up is no error here: account() says who holds what."""
+        deadline = time.monotonic() + patience
+        return [feed.wait_for_state(listed, max(0, deadline - time.monotonic()))
+                for feed in self._feeds][0]
+
+    def account(self, listed, equal_after):
+        """At rest: compare what was told, what is held, and what is there."""
+        states = {"informerd": self._ours.state, "the oracle": self._oracle.state,
+                  "the oracle's store": self._oracle.store()}
+        held = self._follower.objects()
+        for feed in self._feeds:
+            feed.close()
+        verdict = self._judge(listed)
+        different = compare.different_objects(held, self.objects.items())
+        verdict.findings += compare.shortened(different)
+        verdict.findings += compare.record_faults(self._ours.records)
+        for who, state in states.items():
+            verdict.findings += compare.different_states(who, state, listed)
+        verdict.findings = [f"{self.resource.name} {finding}" for finding in verdict.findings]
+        return Outcome(len(self._ours.events), len(self._oracle.events), equal_after, verdict)
+
+    def _judge(self, listed):
+        ours, theirs, written = self._ours.events, self._oracle.events, self.objects.written
+        if not self._history:
+            verdict = compare.judge(ours, theirs)
+            verdict.findings += compare.unseen(written, theirs)
+            return verdict
+        self._history.wait_for_state(listed, 10)
+        happened = self._history.events
+        verdict = compare.judge_interrupted(ours, happened)
+        verdict.findings += compare.false_witness(written, theirs, happened)
+        return verdict
