@@ -30,11 +30,14 @@ from lib import children, parts, test_compare
 from lib.children import Failure
 from lib.plane import Plane
 from lib.stage import Load, Outcome, Stage, Subject
-from scenarios import churn, churn_restarts, deployment, lifecycle, lifecycle_restarts
+from scenarios import (churn, churn_restarts, custom, deployment, forbidden, kills, lifecycle,
+                       lifecycle_restarts, network, silence, slow_reader, throttled)
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 SCENARIOS = {"lifecycle": lifecycle, "deployment": deployment, "churn": churn,
-             "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts}
+             "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts,
+             "kills": kills, "network": network, "slow-reader": slow_reader,
+             "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom}
 
 
 class Server(NamedTuple):
@@ -47,18 +50,27 @@ class Server(NamedTuple):
 
 NEWEST = Server()
 LISTING = Server("without watch-list", flags=(("feature-gates", "WatchList=false"),))
-ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts")}  # where else which run
+PAGING = Server("without watch-list and cache",  # so a list comes from etcd, in pages
+                flags=(*LISTING.flags, ("watch-cache", "false")))
+ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts"),  # where else which scenarios run
+             PAGING: ("churn",)}
 MUTANTS = {  # wrong on purpose, each to be caught by a scenario
-    "drop-one-event": "lifecycle",
-    "drop-one-delete": "lifecycle-restarts",
-    "fifo-reorders": "churn",
-    "gap-untold": "lifecycle-restarts",
-    "stale-version-kept": "lifecycle-restarts",
-    "relist-tells-equal": "lifecycle-restarts",
-    "ignore-uid": "lifecycle-restarts",
-    "no-tombstones": "lifecycle-restarts",
-    "deletes-after-adds": "lifecycle-restarts",
+    "drop-one-event": ("lifecycle", NEWEST),
+    "drop-one-delete": ("lifecycle-restarts", NEWEST),
+    "fifo-reorders": ("network", NEWEST),
+    "first-page-is-all": ("churn", PAGING),
+    "synced-too-early": ("lifecycle", NEWEST),
+    "gap-untold": ("lifecycle-restarts", NEWEST),
+    "stale-version-kept": ("lifecycle-restarts", NEWEST),
+    "version-not-advanced": ("network", NEWEST),
+    "relist-tells-equal": ("lifecycle-restarts", NEWEST),
+    "ignore-uid": ("lifecycle-restarts", NEWEST),
+    "no-tombstones": ("lifecycle-restarts", NEWEST),
+    "deletes-after-adds": ("lifecycle-restarts", NEWEST),
+    "overflow-ignored": ("slow-reader", NEWEST),
+    "silence-ignored": ("silence", NEWEST),
 }
+ELSEWHERE_SECONDS = 20  # of load
 MUTANT_SECONDS = 5  # of load: enough to drop an event
 DROP_EFFECT = 5  # events a drop can cost: it may change how the next ones of that object are told
 COLUMNS = "{:44}{:8}{:>18}{:>6}{:>7}{:>10}{:>12}{:>13}"
@@ -181,14 +193,15 @@ def trials(args):
         yield Trial(name, name, NEWEST, informerd, load, disagreement)
     for server, names in ELSEWHERE.items() if not args.no_others else ():
         for name in (name for name in names if name in chosen):
-            yield Trial(f"{name}, {server.title}", name, server, informerd, load, disagreement)
+            shorter = load._replace(seconds=min(args.seconds, ELSEWHERE_SECONDS))
+            yield Trial(f"{name}, {server.title}", name, server, informerd, shorter, disagreement)
     brief = load._replace(seconds=min(args.seconds, MUTANT_SECONDS))
-    for mutation, name in MUTANTS.items() if not args.no_mutants else ():
+    for mutation, (name, server) in MUTANTS.items() if not args.no_mutants else ():
         if name in chosen:
             # It may never catch up, so it has less time; but as much as a reconnect may take.
             wrong = subject(args.mutant, {"INFORMER_MUTANT": mutation},
                             patience=5 if name in ("lifecycle", "churn") else 15)
-            yield Trial(f"{name}, {mutation}", name, NEWEST, wrong, brief,
+            yield Trial(f"{name}, {mutation}", name, server, wrong, brief,
                         blindness if "drop" in mutation else deafness)
 
 

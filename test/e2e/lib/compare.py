@@ -248,13 +248,20 @@ def different_ends(ours, happened):
 
 
 def record_faults(records):
-    """What is wrong with how informerd told its relists: each is announced, and first tells what is
-    gone, then what is there.
+    """What is wrong with how informerd told its lists: the first before it says that it is synced,
+    each other one announced, and first what is gone, then what is there.
     """
-    return shortened(_record_faults(records))
+    return shortened([*late_initials(records), *relist_faults(records)])
 
 
-def _record_faults(records):
+def late_initials(records):
+    synced = itertools.dropwhile(lambda record: record["type"] != "SYNCED", records)
+    for record in synced:
+        if record.get("origin") == "initial":
+            yield f"{key_of(record)}: {record['type']} of the first list after SYNCED"
+
+
+def relist_faults(records):
     announced = present = False  # since the last live record
     for record, after in itertools.zip_longest(records, records[1:]):
         if record["type"] in ("RELIST", "GAP"):

@@ -112,7 +112,8 @@ class Pair:
         verdict = self._judge(listed)
         different = compare.different_objects(held, self.objects.items())
         verdict.findings += compare.shortened(different)
-        verdict.findings += compare.record_faults(self._ours.records)
+        for feed in (self._ours, self._follower):
+            verdict.findings += compare.record_faults(feed.records)
         for who, state in states.items():
             verdict.findings += compare.different_states(who, state, listed)
         verdict.findings = [f"{self.resource.name} {finding}" for finding in verdict.findings]

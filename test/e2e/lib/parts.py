@@ -49,6 +49,11 @@ def programs(module):
     return {path.name: path for path in (folder / "bin").iterdir()}
 
 
+def release(module):
+    """Of Kubernetes."""
+    return re.search(r"k8s.io/kubernetes (\S+)", (HERE / module / "go.mod").read_text())[1]
+
+
 def go_version(sources):
     wanted = re.search(r"^go (\S+)$", (sources / "go.mod").read_text(), re.MULTILINE)[1]
     try:
@@ -126,9 +131,9 @@ def name(folder):
 
 def linker_flags(sources):
     """Stamp the release into the server, as its own build does: else it is v0.0.0-master."""
-    release = go_output(sources, "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
-    major, minor = release.lstrip("v").split(".")[:2]
-    stamps = {"gitVersion": release, "gitMajor": major, "gitMinor": minor}
+    version = release(sources.name)
+    major, minor = version.lstrip("v").split(".")[:2]
+    stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     return "-s -w" + "".join(f" -X {VERSION_PACKAGE}.{key}={stamps[key]}" for key in stamps)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import children
-from .children import Failure
+from .feed import Follower
 from .history import History
 from .objects import Objects, Pods
 from .pair import Outcome, Pair
@@ -48,6 +48,7 @@ class Stage:
         self._subject = subject
         self._pairs = []
         self._absences = []
+        self._complaints = []
         self._open = contextlib.ExitStack()
 
     def __enter__(self):
@@ -108,7 +109,7 @@ class Stage:
         for pair in self._pairs:
             written = [event for event in pair.objects.written if event.final]
             if written and not pair.wait_until_told(written[-1], self._subject.patience):
-                raise Failure(f"{pair.resource}: informerd does not tell {written[-1]}")
+                self.complain(f"{pair.resource}: informerd does not tell {written[-1]}")
 
     def wait_until_mentioned(self, words, seconds):
         """Wait until all informerds' logs say that, since expect_mentioned() was last called."""
@@ -174,11 +175,24 @@ class Stage:
             caught[pair] = listed, time.monotonic() - began if equal else None
         return caught
 
+    def follow(self, user, resource, through, stale_after):
+        """A follower of its own, by a way of its own. Its end is the scenario's business."""
+        log = self.plane.folder / f"follower-of-{resource.name}.log"
+        follower = Follower(self._subject, self.plane.kubeconfig(user, through), resource, "", log,
+                            stale_after)
+        self._open.callback(follower.kill)
+        return follower
+
     # -- the end
+
+    def complain(self, text):
+        """What a scenario itself finds wrong with informerd."""
+        self._complaints.append(text)
 
     def account(self):
         """At rest: compare what was told, what is held, and what is there, kind by kind."""
         outcome = Outcome()
+        outcome.verdict.findings += self._complaints
         for pair, (listed, equal_after) in self.catch_up().items():
             of_kind = pair.account(listed, equal_after)
             of_kind.verdict.findings += self._unmentioned(pair)

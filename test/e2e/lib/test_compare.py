@@ -196,7 +196,7 @@ class JudgingInterrupted(unittest.TestCase):
         self.assertEqual(objections([], [unknown]), 1)
 
 
-class Relists(unittest.TestCase):
+class Lists(unittest.TestCase):
     """How informerd tells them: RELIST, then what is gone, then what is there."""
 
     relist = {"type": "RELIST"}
@@ -215,6 +215,11 @@ class Relists(unittest.TestCase):
     def test_one_that_is_not_announced(self):
         self.assertEqual(self.faults(self.gone), 1)
         self.assertEqual(self.faults(self.relist, self.here, told("MODIFIED"), self.here), 1)
+
+    def test_the_first_is_told_before_synced(self):
+        initial, synced = told("ADDED", origin="initial"), {"type": "SYNCED"}
+        self.assertEqual(self.faults(initial, synced, told("MODIFIED")), 0)
+        self.assertEqual(self.faults(synced, initial), 1)
 
     def test_what_is_gone_comes_first(self):
         self.assertEqual(self.faults(self.relist, self.here, self.gone), 1)

@@ -63,5 +63,5 @@ def check_lives(stage):
     lives = states.lives(stage.told(PODS), stage.contents(PODS))
     odd = {name: life for name, life in lives.items() if life != LIFE}
     if odd or len(lives) < 2 * REPLICAS:
-        raise children.Failure(f"{len(lives)} pods, of which not with the life of a pod: {odd}")
+        stage.complain(f"{len(lives)} pods, of which not with the life of a pod: {odd}")
     return f"{len(lives)} pods: {', '.join(LIFE)}"

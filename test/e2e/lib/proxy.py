@@ -1,0 +1,131 @@
+"""A TCP proxy between informerd and the API server, for what networks do to connections.
+
+    proxy.cut()      all connections are reset
+    proxy.refuse()   and nobody gets a new one, until accept()
+    proxy.hole()     nothing comes through, and nobody is told; until heal(), which delivers it all
+    proxy.lose()     the same for the connections there are, for ever: new ones are good
+    proxy.slow(n)    at most n bytes a second to the client; None: as fast as it goes
+"""
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+
+CHUNK = 16 * 1024
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER for no time: close() sends RST
+PACES = 20  # a second, when slow
+
+
+class Link:
+    """One connection, that is two sockets."""
+
+    def __init__(self, client, server):
+        self.client, self.server = client, server
+        self.lost = False
+
+    def reset(self):
+        for end in (self.client, self.server):
+            with contextlib.suppress(OSError):  # closed already
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                end.shutdown(socket.SHUT_RD)  # wakes who reads it
+            end.close()
+
+
+class Proxy:
+    def __init__(self, port):
+        self.connections = 0  # so far
+        self._target = port
+        self._links = set()
+        self._lock = threading.Lock()
+        self._open = threading.Event()
+        self._open.set()
+        self._rate = None
+        self._accepting = True
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+
+    def __enter__(self):
+        threading.Thread(target=self._listen, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._accepting = False
+        self._open.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.cut()
+
+    def cut(self):
+        with self._lock:
+            links, self._links = self._links, set()
+        for link in links:
+            link.reset()
+
+    def refuse(self):
+        self._accepting = False
+        self.cut()
+
+    def accept(self):
+        self._accepting = True
+
+    def hole(self):
+        self._open.clear()
+
+    def heal(self):
+        self._open.set()
+
+    def lose(self):
+        with self._lock:
+            for link in self._links:
+                link.lost = True
+
+    def slow(self, rate):
+        self._rate = rate
+
+    # -- the work
+
+    def _listen(self):
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:  # closed: we are done
+                return
+            self._connect(client)
+
+    def _connect(self, client):
+        """Refusing is a reset after the fact: to a TLS client there is no difference."""
+        self.connections += 1
+        try:
+            server = socket.create_connection(("127.0.0.1", self._target)) \
+                if self._accepting else None
+        except OSError:
+            server = None
+        if not server:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            return client.close()
+        link = Link(client, server)
+        with self._lock:
+            self._links.add(link)
+        for ends in ((client, server), (server, client)):
+            threading.Thread(target=self._relay, args=(link, *ends), daemon=True).start()
+
+    def _relay(self, link, source, sink):
+        """In one direction, until an end closes: then both do. What is lost just stays where it is."""
+        try:
+            while data := source.recv(self._portion(sink is link.client)):
+                self._open.wait()
+                if link.lost:
+                    return
+                sink.sendall(data)
+                if self._rate and sink is link.client:
+                    time.sleep(len(data) / self._rate)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            with self._lock:
+                self._links.discard(link)
+            link.reset()
+
+    def _portion(self, to_client):
+        return max(1, self._rate // PACES) if self._rate and to_client else CHUNK

@@ -1,0 +1,56 @@
+"""A user who may do nothing, then read one namespace, then nothing again, then read once more.
+
+While it is forbidden informerd says so, and goes on by itself when it no longer is; what happened
+meanwhile it finds or is told.
+"""
+
+from lib.plane import RBAC, STRANGER
+from lib.proxy import Proxy
+from lib.resource import CONFIGMAPS
+
+NAMESPACE, ELSEWHERE, ROLE = "shop", "not-shop", "reader"
+FORBIDDEN = "(403 Forbidden)"  # as informerd's log says it
+BINDINGS = f"/apis/{RBAC}/v1/namespaces/{NAMESPACE}/rolebindings"
+
+
+def run(stage):
+    proxy = stage.enter(Proxy(stage.plane.port))
+    objects = stage.objects(CONFIGMAPS, NAMESPACE)
+    for namespace in (NAMESPACE, ELSEWHERE):
+        stage.make_namespace(namespace)
+    for name in ("changed", "ended", "replaced"):
+        objects.create(NAMESPACE, name)
+    stage.plane.admin.create(f"/api/v1/namespaces/{ELSEWHERE}/configmaps",
+                             {"metadata": {"name": "never-told"}})
+    stage.watch(STRANGER, (CONFIGMAPS,), interrupted=True, through=proxy.port)
+    stage.expect_mentioned(FORBIDDEN)
+    stage.wait_until_mentioned(FORBIDDEN, 10)
+    make_role(stage.plane.admin)
+    grant(stage.plane.admin)
+    stage.catch_up()
+    objects.patch(NAMESPACE, "changed", {"data": {"seen": "yes"}})
+    stage.catch_up()
+    stage.plane.admin.delete(f"{BINDINGS}/{ROLE}", 0)
+    stage.expect_mentioned(FORBIDDEN)
+    proxy.cut()  # a stream that was allowed goes on
+    stage.wait_until_mentioned(FORBIDDEN, 30)
+    objects.patch(NAMESPACE, "changed", {"data": {"seen": "later"}})
+    objects.delete(NAMESPACE, "ended")
+    objects.delete(NAMESPACE, "replaced")
+    objects.create(NAMESPACE, "replaced")
+    grant(stage.plane.admin)
+    stage.catch_up()
+    return f"{stage.writes} writes, {proxy.connections} connections"
+
+
+def make_role(admin):
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]}
+    admin.create(f"/apis/{RBAC}/v1/namespaces/{NAMESPACE}/roles",
+                 {"metadata": {"name": ROLE}, "rules": [rule]})
+
+
+def grant(admin):
+    admin.create(BINDINGS, {
+        "metadata": {"name": ROLE},
+        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": ROLE},
+        "subjects": [{"apiGroup": RBAC, "kind": "User", "name": STRANGER}]})

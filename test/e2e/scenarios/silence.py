@@ -1,0 +1,36 @@
+"""A connection that no longer carries anything, and nobody says so: who follows notices by the silence,
+says that what it holds may be old, and goes on by another connection.
+
+The daemon waits minutes for that; the library can be told to be less patient.
+"""
+
+from lib import compare
+from lib.proxy import Proxy
+from lib.resource import PODS
+
+NAMESPACE = "quiet"
+STALE_AFTER = 5  # seconds
+
+
+def run(stage):
+    proxy, pods = stage.enter(Proxy(stage.plane.port)), stage.pods
+    stage.make_namespace(NAMESPACE)
+    for name in ("changed", "ended", "replaced"):
+        pods.create(NAMESPACE, name)
+    stage.watch("token")
+    follower = stage.follow("token", PODS, proxy.port, STALE_AFTER)
+    stage.catch_up()
+    follower.wait_for_state(pods.list(), 30)
+    proxy.lose()
+    pods.patch(NAMESPACE, "changed", {"metadata": {"labels": {"seen": "later"}}})
+    pods.delete(NAMESPACE, "ended")
+    pods.delete(NAMESPACE, "replaced")
+    pods.create(NAMESPACE, "replaced")
+    if not follower.wait_for_state(pods.list(), 4 * STALE_AFTER):
+        stage.complain(f"{4 * STALE_AFTER} s after the silence began the follower is not up to date")
+    said = [record["type"] for record in follower.records]
+    if [word for word in said if word in ("STALE", "RECOVERED")] != ["STALE", "RECOVERED"]:
+        stage.complain(f"the follower did not say that it was stale, and no longer is: {said}")
+    for finding in compare.different_states("the follower", follower.state, pods.list()):
+        stage.complain(finding)
+    return f"{stage.writes} writes, {proxy.connections} connections: {', '.join(said)}"

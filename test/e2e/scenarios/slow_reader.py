@@ -1,0 +1,52 @@
+"""Nobody reads what informerd says, for so long that it has to stop reading from the server; then all is
+told, and no more memory was taken than it may take.
+"""
+
+import threading
+from random import Random
+
+from lib.resource import CONFIGMAPS
+
+from .churn import together
+
+NAMESPACE = "slow"
+WRITERS = 8
+SMALL = 8000  # events: more lines than may wait to be written
+LARGE = 800  # and more objects than may wait to be lines,
+SIZE = 256 * 1024  # of this size
+WAITING = 32 << 20  # bytes: 64 MiB of objects may wait, and of each change two are counted
+MEMORY = 3 * WAITING  # with all that comes with them
+
+
+def run(stage):
+    stage.make_namespace(NAMESPACE)
+    halt = threading.Event()
+    writers = [Writer(stage, number, halt) for number in range(WRITERS)]
+    stage.watch("token", (CONFIGMAPS,))
+    stage.catch_up()
+    with stage.deaf():
+        together(writers, halt, lambda writer: writer.write(SMALL // WRITERS, 10))
+        together(writers, halt, lambda writer: writer.write(LARGE // WRITERS, SIZE))
+    stage.catch_up()
+    memory = stage.most_memory()
+    if not WAITING < memory < MEMORY:
+        stage.complain(f"informerd took {memory >> 20} MiB while nobody read what it said")
+    return f"{stage.writes} writes unread, {memory >> 20} MiB at most, {stage.relists()} relists"
+
+
+class Writer:
+    """Owns one object."""
+
+    def __init__(self, stage, number, halt):
+        self._objects = stage.objects(CONFIGMAPS)
+        self._name = f"object-{number}"
+        self._random = Random(number)
+        self._halt = halt
+        self._objects.create(NAMESPACE, self._name)
+
+    def write(self, times, size):
+        for _ in range(times):
+            if self._halt.is_set():
+                return
+            data = {"data": {"text": self._random.randbytes(size // 2).hex()}}
+            self._objects.patch(NAMESPACE, self._name, data)
