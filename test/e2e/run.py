@@ -52,8 +52,10 @@ NEWEST = Server()
 LISTING = Server("without watch-list", flags=(("feature-gates", "WatchList=false"),))
 PAGING = Server("without watch-list and cache",  # so a list comes from etcd, in pages
                 flags=(*LISTING.flags, ("watch-cache", "false")))
+OLDER = Server(parts.release(parts.OLD), parts.OLD)
 ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts"),  # where else which scenarios run
-             PAGING: ("churn",)}
+             PAGING: ("churn",),
+             OLDER: ("lifecycle-restarts", "churn-restarts", "network")}
 MUTANTS = {  # wrong on purpose, each to be caught by a scenario
     "drop-one-event": ("lifecycle", NEWEST),
     "drop-one-delete": ("lifecycle-restarts", NEWEST),
