@@ -1,11 +1,12 @@
 /*
- * follower.c - the library's part in the end-to-end test: prints what a handler is told, and on request what the
- * store holds, as JSON lines.
+ * follower.c - the library's part in the end-to-end test: prints what a handler is told, and on
+ * request what the store holds, as JSON lines.
  *
  *     follower KUBECONFIG RESOURCE NAMESPACE STALE_AFTER_S
  *
- * No namespace is all, and 0 seconds the library's own idea of stale. A line on stdin is answered with one STORE line that has every object, in its canonical form, so that it can be
- * held against the server's own list. SIGTERM ends it. Its stdout may block: the test reads all the time.
+ * No namespace is all, and 0 seconds the library's own idea of stale. A line on stdin is answered
+ * with one STORE line that has every object, in its canonical form, so that it can be held against
+ * the server's own list. SIGTERM ends it. Its stdout may block: the test reads all the time.
  */
 #include <informer/informer.h>
 #include <signal.h>

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""End-to-end test of informerd: a real etcd and kube-apiserver, with client-go's informer beside it
-as the oracle.
+"""End-to-end test of informerd: a real control plane, with client-go's informer beside it as the
+oracle.
 
-Each scenario runs twice, on a control plane of its own: with informerd, which must say what the
-oracle says; and with a build that drops one event on purpose, which must be caught, or the check is
-blind. Where the API server is restarted in the middle, the oracle misses things too: then etcd's
+Each scenario runs on a control plane of its own: informerd must say what the oracle says, hold what
+the server lists, and say truly what it missed. Some run again with an older API server, or one that
+lacks what informerd would like to use. Then come builds that are wrong on purpose, each of which a
+scenario must catch, or the check is blind. Where informerd or the oracle may miss something, etcd's
 history says what happened, and only a relist excuses what was not told.
 
-The parts are built once, from test/e2e/parts, into ~/.cache/informerd-e2e; at first that takes some
-minutes. Everything else is on loopback and in a temporary folder, and goes when the test ends,
-however it ends.
+The parts are built once, from test/e2e/parts and parts-old, into ~/.cache/informerd-e2e; at first
+that takes some minutes. Everything else is on loopback and in a temporary folder, and goes when the
+test ends, however it ends.
 """
 
 import argparse

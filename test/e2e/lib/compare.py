@@ -272,8 +272,13 @@ def relist_faults(records):
             yield f"{key_of(record)}: {record['type']} of a relist that no RELIST record announced"
         elif record["type"] != "DELETED":
             present = True
-        elif present and not (after and after["type"] == "ADDED" and key_of(after) == key_of(record)):
+        elif present and not is_replaced_by(record, after):
             yield f"{key_of(record)}: DELETED of a relist after what is there was told"
+
+
+def is_replaced_by(record, after):
+    """Another object under the name of one that is gone is told at once."""
+    return bool(after) and after["type"] == "ADDED" and key_of(after) == key_of(record)
 
 
 def lives(events):

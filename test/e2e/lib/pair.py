@@ -97,7 +97,7 @@ class Pair:
             yield
 
     def catch_up(self, listed, patience):
-        """Whether informerd did. Not to catch up is no error here: account() says who holds what."""
+        """Whether informerd did. If not, that is no error here: account() says who holds what."""
         deadline = time.monotonic() + patience
         return [feed.wait_for_state(listed, max(0, deadline - time.monotonic()))
                 for feed in self._feeds][0]

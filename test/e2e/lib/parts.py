@@ -1,8 +1,8 @@
 """The real parts, built once from ../parts and ../parts-old into a cache folder, and used again.
 
-A build is named by its module and by what goes into it (sources, flags, Go version): a change builds
-anew, beside the old one; of each module the builds used last are kept. A build appears by one
-rename: a folder that is there is whole.
+A build is named by its module and by what goes into it (sources, flags, Go version): a change
+builds anew, beside the old one; of each module the builds used last are kept. A build appears by
+one rename: a folder that is there is whole.
 """
 
 import contextlib

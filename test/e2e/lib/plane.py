@@ -125,7 +125,7 @@ class Plane:
         self._until_ready("kube-apiserver", self._apiserver, self._apiserver_is_ready)
 
     def start_controllers(self):
-        """Those that make a Deployment's pods and give them to nodes; see kubelet.py for the rest."""
+        """Those that make a Deployment's pods and give them to nodes; kubelet.py does the rest."""
         common = {"kubeconfig": self.kubeconfig("admin"), "leader-elect": "false",
                   "secure-port": 0}  # nobody asks them anything
         self._controllers = [

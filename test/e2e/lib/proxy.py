@@ -112,7 +112,7 @@ class Proxy:
             threading.Thread(target=self._relay, args=(link, *ends), daemon=True).start()
 
     def _relay(self, link, source, sink):
-        """In one direction, until an end closes: then both do. What is lost just stays where it is."""
+        """In one direction, until an end closes: then both do. What is lost stays where it is."""
         try:
             while data := source.recv(self._portion(sink is link.client)):
                 self._open.wait()

@@ -16,7 +16,8 @@ class Resource(NamedTuple):
     @property
     def type(self):
         """What only custom objects must say of themselves."""
-        return {"apiVersion": f"{self.group}/{self.version}", "kind": self.kind} if self.kind else {}
+        version = f"{self.group}/{self.version}"
+        return {"apiVersion": version, "kind": self.kind} if self.kind else {}
 
     def path(self, namespace=None, name=None):
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"

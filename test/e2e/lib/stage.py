@@ -1,4 +1,4 @@
-"""One run of a scenario: watchers side by side for each kind of objects, and the account at the end."""
+"""One run of a scenario: watchers for each kind of objects, and the account at the end."""
 
 import contextlib
 import time
@@ -117,6 +117,10 @@ class Stage:
             return all(words in pair.own_log[absence.begin:]
                        for pair, absence in self._absences[-1].items())
         children.until(mentioned, seconds, f"'{words}' in informerd's log")
+
+    def mentions(self, words):
+        """How often the informerds' logs say that."""
+        return sum(pair.own_log.count(words) for pair in self._pairs)
 
     def relists(self):
         """How often one of the informerds said so."""

@@ -1,5 +1,5 @@
-"""5,000 objects of four kinds in 20 namespaces under random creates, updates and deletes, some hundred
-a second.
+"""5,000 objects of four kinds in 20 namespaces under random creates, updates and deletes, some
+hundred a second.
 """
 
 import contextlib

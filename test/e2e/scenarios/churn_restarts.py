@@ -1,7 +1,8 @@
 """The same churn, with an API server that goes away three times in its middle.
 
-Nobody writes while it is away. Who writes goes on the moment it is back, beginning with objects that
-end and come back under their names: the first time no watcher is there to see it, later it depends.
+Nobody writes while it is away. Who writes goes on the moment it is back, beginning with objects
+that end and come back under their names: the first time no watcher is there to see it, later it
+depends.
 """
 
 from . import churn

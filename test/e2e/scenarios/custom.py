@@ -1,4 +1,4 @@
-"""Custom objects with a status of their own; their kind is removed with all of them, and comes back."""
+"""Custom objects with a status of their own; their kind goes, with all of them, and comes back."""
 
 from lib import children
 from lib.api import ApiError

@@ -1,8 +1,8 @@
-"""A Deployment and its Service from `kubectl apply` over a new release to `kubectl delete`, with the
-real controllers and scheduler, and a kubelet that only writes.
+"""A Deployment and its Service from `kubectl apply` over a new release to `kubectl delete`, with
+the real controllers and scheduler, and a kubelet that only writes.
 
-Nobody here decides what is written: each informerd must say what its oracle says, and the pods' lives
-must be as people know them.
+Nobody here decides what is written: each informerd must say what its oracle says, and the pods'
+lives must be as people know them.
 """
 
 import json

@@ -1,7 +1,7 @@
 """A network that resets, refuses, swallows and crawls, while many write.
 
-The server never forgets, so whatever the network does, informerd goes on where it was: it tells every
-version, and never lists again. (The oracle goes to the server directly, and misses nothing.)
+The server never forgets, so whatever the network does, informerd goes on where it was: it tells
+every version, and never lists again. (The oracle goes to the server directly, and misses nothing.)
 """
 
 import time

@@ -1,5 +1,5 @@
-"""A connection that no longer carries anything, and nobody says so: who follows notices by the silence,
-says that what it holds may be old, and goes on by another connection.
+"""A connection that no longer carries anything, and nobody says so: who follows notices by the
+silence, says that what it holds may be old, and goes on by another connection.
 
 The daemon waits minutes for that; the library can be told to be less patient.
 """
@@ -27,7 +27,7 @@ def run(stage):
     pods.delete(NAMESPACE, "replaced")
     pods.create(NAMESPACE, "replaced")
     if not follower.wait_for_state(pods.list(), 4 * STALE_AFTER):
-        stage.complain(f"{4 * STALE_AFTER} s after the silence began the follower is not up to date")
+        stage.complain(f"{4 * STALE_AFTER} s after the silence began the follower is not equal")
     said = [record["type"] for record in follower.records]
     if [word for word in said if word in ("STALE", "RECOVERED")] != ["STALE", "RECOVERED"]:
         stage.complain(f"the follower did not say that it was stale, and no longer is: {said}")

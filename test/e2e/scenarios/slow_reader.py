@@ -1,5 +1,5 @@
-"""Nobody reads what informerd says, for so long that it has to stop reading from the server; then all is
-told, and no more memory was taken than it may take.
+"""Nobody reads what informerd says, for so long that it has to stop reading from the server; then
+all is told, and no more memory was taken than it may take.
 """
 
 import threading
@@ -11,7 +11,7 @@ from .churn import together
 
 NAMESPACE = "slow"
 WRITERS = 8
-SMALL = 8000  # events: more lines than may wait to be written
+SMALL = 5000  # events: more lines than may wait to be written
 LARGE = 800  # and more objects than may wait to be lines,
 SIZE = 256 * 1024  # of this size
 WAITING = 32 << 20  # bytes: 64 MiB of objects may wait, and of each change two are counted
