@@ -277,8 +277,9 @@ def relist_faults(records):
 
 
 def is_replaced_by(record, after):
-    """Another object under the name of one that is gone is told at once."""
-    return bool(after) and after["type"] == "ADDED" and key_of(after) == key_of(record)
+    """Another object that the list has under the name of one that is gone is told at once."""
+    return (bool(after) and after["type"] == "ADDED" and key_of(after) == key_of(record)
+            and after["origin"] == "relist")
 
 
 def lives(events):

@@ -224,6 +224,8 @@ class Lists(unittest.TestCase):
     def test_what_is_gone_comes_first(self):
         self.assertEqual(self.faults(self.relist, self.here, self.gone), 1)
         self.assertEqual(self.faults(self.relist, self.here, self.gone, self.here), 1)
+        again = told("ADDED", name="gone")
+        self.assertEqual(self.faults(self.relist, self.here, self.gone, again), 1)
 
 
 class Understanding(unittest.TestCase):

@@ -14,8 +14,8 @@ WRITERS = 8
 SMALL = 5000  # events: more lines than may wait to be written
 LARGE = 800  # and more objects than may wait to be lines,
 SIZE = 256 * 1024  # of this size
-WAITING = 32 << 20  # bytes: 64 MiB of objects may wait, and of each change two are counted
-MEMORY = 3 * WAITING  # with all that comes with them
+WAITING = 16 << 20  # bytes: with less it never came to waiting
+MEMORY = 96 << 20  # 64 MiB of objects may wait, and what comes with them
 
 
 def run(stage):
