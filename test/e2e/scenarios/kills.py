@@ -5,6 +5,7 @@ compacted too, so that who was away too long has to list again.
 """
 
 import http.client
+import time
 
 from lib.api import ApiError
 
@@ -14,6 +15,7 @@ from .churn import Writer, meanwhile
 KILLS = 10
 COMPACTED = (3, 7)  # at these
 NAMESPACES = 4
+REST = 11  # seconds: after ten informerd takes a stream for good, and its patience begins anew
 RATE = 50  # writes a second, and what was missed while the server was away
 
 
@@ -25,6 +27,7 @@ def run(stage):
             if kill in COMPACTED:
                 stage.plane.compact()
             stage.interrupt(stage.plane.kill_apiserver, stage.wait_until_told)
+            time.sleep(REST)
     failed = sum(writer.failed for writer in writers)
     return (f"{stage.writes - before} writes and {failed} without an answer, {KILLS} kills,"
             f" {stage.relists()} relists, seed {stage.load.seed}")
