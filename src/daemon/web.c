@@ -118,7 +118,7 @@ static int prepare_tcp(struct web *web, const struct conf_http *conf, struct inf
     return 0;
 }
 
-/* Two can't be bound to one path, and the old one goes only when all else has worked. */
+/* A path can't be listened on twice, so the same one keeps its listener and is only changed. */
 static int prepare_local(struct web *web, const struct conf_socket *conf, struct inf_error *err)
 {
     const struct conf_socket *before = &web->d->conf.socket;
@@ -126,11 +126,10 @@ static int prepare_local(struct web *web, const struct conf_socket *conf, struct
         .path = conf->path, .mode = (mode_t)conf->mode, .group = conf->group};
     if (conf_socket_same(conf, before))
         return 0;
-    if (before->path && conf->path && strcmp(before->path, conf->path) == 0)
-        return err_set(err, INF_ECONF,
-                       "socket '%s': its mode and group can't change while informerd runs; restart "
-                       "it, or choose another path",
-                       conf->path);
+    if (web->local.now && conf->path && strcmp(conf->path, before->path) == 0) {
+        web->local.permits = true;
+        return listener_permit(web->local.now, options.mode, options.group, err);
+    }
     return prepare_place(web, &web->local, &options, err);
 }
 
@@ -146,6 +145,7 @@ int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err)
 
 static void commit_place(struct web_place *place)
 {
+    place->permits = false;
     if (!place->changes)
         return;
     listener_close(place->now);
@@ -166,6 +166,9 @@ static void abandon_place(struct web_place *place)
 
 void web_abandon(struct web *web)
 {
+    const struct conf_socket *before = &web->d->conf.socket;
+    if (web->local.permits)
+        (void)listener_permit(web->local.now, (mode_t)before->mode, before->group, NULL);
     abandon_place(&web->tcp);
     abandon_place(&web->local);
 }

@@ -21,6 +21,7 @@ struct web_place {
     struct listener *now;
     struct listener *next;
     bool changes; /* `next` takes the place of `now` */
+    bool permits; /* `now` stays, and has its new mode and group already */
 };
 
 struct web {

@@ -167,6 +167,12 @@ struct listener *listener_open(struct loop *loop, const struct listen_options *o
     return NULL;
 }
 
+int listener_permit(struct listener *l, mode_t mode, const char *group, struct inf_error *err)
+{
+    assert(l->path);
+    return listen_socket_permit(l->path, &l->file, mode, group, err);
+}
+
 uint16_t listener_port(const struct listener *l)
 {
     struct sockaddr_storage name = {0};

@@ -51,6 +51,11 @@ struct listen_options {
 struct listener *listener_open(struct loop *loop, const struct listen_options *options,
                                struct listener_user *user, struct inf_error *err);
 
+/* Another mode and group for a Unix socket that is in use; NULL is our own group. 0, or as
+ * listener_open() fails. */
+int listener_permit(struct listener *listener, mode_t mode, const char *group,
+                    struct inf_error *err);
+
 /* The port of a TCP listener; the one it got, if any would do. 0 for a Unix socket. */
 uint16_t listener_port(const struct listener *listener);
 

@@ -200,9 +200,32 @@ int listen_socket_unix(const struct listen_options *o, struct stat *ret_file, st
     return rc;
 }
 
+static bool is_still(const char *path, const struct stat *file, struct stat *ret_now)
+{
+    return lstat(path, ret_now) == 0 && ret_now->st_dev == file->st_dev &&
+           ret_now->st_ino == file->st_ino;
+}
+
+int listen_socket_permit(const char *path, const struct stat *file, mode_t mode, const char *group,
+                         struct inf_error *err)
+{
+    gid_t gid = getegid();
+    struct stat now;
+    int rc = group ? find_group(group, &gid, err) : 0;
+    if (rc < 0)
+        return rc;
+    if (!is_still(path, file, &now))
+        return err_set(err, INF_EIO, "socket '%s': was removed or replaced", path);
+    if ((now.st_gid != gid && lchown(path, (uid_t)-1, gid) < 0) ||
+        chmod(path, mode ? mode : 0600) < 0)
+        return err_set(err, INF_EIO, "socket '%s': setting mode and group: %s", path,
+                       strerror(errno));
+    return 0;
+}
+
 void listen_socket_remove(const char *path, const struct stat *file)
 {
     struct stat now;
-    if (lstat(path, &now) == 0 && now.st_dev == file->st_dev && now.st_ino == file->st_ino)
+    if (is_still(path, file, &now))
         unlink(path);
 }

@@ -20,6 +20,10 @@ int listen_socket_tcp(const char *address, struct inf_error *err);
 int listen_socket_unix(const struct listen_options *options, struct stat *ret_file,
                        struct inf_error *err);
 
+/* Another mode and group for the socket at @path, if it is still @file. 0 is 0600, NULL our own. */
+int listen_socket_permit(const char *path, const struct stat *file, mode_t mode, const char *group,
+                         struct inf_error *err);
+
 /* Removes the socket at @path if it is still @file. */
 void listen_socket_remove(const char *path, const struct stat *file);
 

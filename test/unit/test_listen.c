@@ -229,6 +229,20 @@ static void test_mode_group_and_removal(void **state)
     assert_int_equal(mode_of(h->path), 0600);
 }
 
+static void test_another_mode_for_a_socket_in_use(void **state)
+{
+    struct house *h = *state;
+    struct inf_error err;
+    opens(h, (struct listen_options){.path = h->path});
+    assert_int_equal(listener_permit(h->listener, 0666, NULL, &err), 0);
+    assert_int_equal(mode_of(h->path), 0666);
+    assert_int_equal(listener_permit(h->listener, 0600, "no-such-group", &err), -INF_ECONF);
+    assert_int_equal(mode_of(h->path), 0666);
+    converse(h, connect_unix(h->path));
+    assert_int_equal(unlink(h->path), 0);
+    assert_int_equal(listener_permit(h->listener, 0600, NULL, &err), -INF_EIO);
+}
+
 static void test_what_a_dead_process_left_is_replaced(void **state)
 {
     struct house *h = *state;
@@ -452,6 +466,7 @@ int main(void)
         T(test_a_long_host_is_no_overflow),
         T(test_an_address_in_use),
         T(test_mode_group_and_removal),
+        T(test_another_mode_for_a_socket_in_use),
         T(test_what_a_dead_process_left_is_replaced),
         T(test_a_living_one_with_a_full_queue_is_alive),
         T(test_what_is_no_socket_stays),
