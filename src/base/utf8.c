@@ -29,7 +29,8 @@ bool utf8_is_unsafe(uint32_t c)
     return c < 0x20 || (c >= 0x7f && c < 0xa0)          /* C0, DEL, C1 */
            || c == 0x200e || c == 0x200f || c == 0x061c /* marks of direction */
            || (c >= 0x2028 && c <= 0x202e)              /* line ends, embeddings, overrides */
-           || (c >= 0x2066 && c <= 0x2069);             /* isolates */
+           || (c >= 0x2066 && c <= 0x2069)              /* isolates */
+           || c == 0x200b || (c >= 0x2060 && c <= 0x2064) || c == 0xfeff; /* nothing to see */
 }
 
 struct str utf8_cut(struct str text, size_t max)

@@ -14,8 +14,8 @@
  * no UTF-8 (surrogates and overlong forms are not). @text is not empty. */
 size_t utf8_next(struct str text, uint32_t *ret_char);
 
-/* Whether a terminal or a reader could be misled by @c: C0, DEL, C1, line separators, and the
- * characters that change the direction of others. */
+/* Whether a terminal or a reader could be misled by @c: C0, DEL, C1, line separators, the
+ * characters that change the direction of others, and those of no width that join nothing. */
 bool utf8_is_unsafe(uint32_t c);
 
 /* The longest part at the front of @text that has at most @max bytes and cuts no character. */

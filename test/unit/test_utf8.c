@@ -45,9 +45,10 @@ static void characters_are_read(void **state)
 
 static void what_misleads_is_unsafe(void **state)
 {
-    static const uint32_t unsafe[] = {0,      '\n',   0x1b,   0x7f,   0x80,   0x9f,   0x61c,
-                                      0x200e, 0x200f, 0x2028, 0x202a, 0x202e, 0x2066, 0x2069};
-    static const uint32_t safe[] = {' ', '~', 0xa0, 0xfc, 0x200b, 0x2027, 0x202f, 0x206a, 0x1f600};
+    static const uint32_t unsafe[] = {0,      '\n',   0x1b,   0x7f,   0x80,   0x9f,
+                                      0x61c,  0x200e, 0x200f, 0x2028, 0x202a, 0x202e,
+                                      0x2066, 0x2069, 0x200b, 0x2060, 0x2064, 0xfeff};
+    static const uint32_t safe[] = {' ', '~', 0xa0, 0xfc, 0x200c, 0x2027, 0x202f, 0x206a, 0x1f600};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(unsafe); i++)
         assert_true(utf8_is_unsafe(unsafe[i]));
