@@ -212,7 +212,7 @@ static void change_one(struct churn *ch)
         return;
     f.ns = o->ns;
     f.tail = o->tail;
-    snprintf(name, sizeof(name), "churn-%06llu", (unsigned long long)ch->done);
+    snprintf(name, sizeof(name), "churn-%06llu", (unsigned long long)ch->resource->store->rv);
     if (ch->done % 10 == 4) {
         add_new(&f);
     } else if (ch->done % 10 == 9) {
