@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,4 +71,11 @@ void secret_free(char *secret)
     if (secret)
         explicit_bzero(secret, strlen(secret));
     free(secret);
+}
+
+void wipe_free(void *memory)
+{
+    if (memory)
+        explicit_bzero(memory, malloc_usable_size(memory));
+    free(memory);
 }

@@ -29,4 +29,7 @@ void str_replace(char **text, const char *with);
 void secret_free(char *secret);
 void secret_wipe(void *secret, size_t len);
 
+/* Frees @memory, of malloc() and its kin, after all of it was overwritten. NULL is fine. */
+void wipe_free(void *memory);
+
 #endif

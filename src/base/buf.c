@@ -12,13 +12,25 @@ enum {
     BUF_FIRST = 256,
 };
 
+/* realloc() would leave a copy behind. */
+static char *move(const struct buf *b, size_t cap)
+{
+    char *bytes = xmalloc(cap);
+    if (b->len) {
+        memcpy(bytes, b->bytes, b->len);
+        secret_wipe(b->bytes, b->len);
+    }
+    free(b->bytes);
+    return bytes;
+}
+
 char *buf_room(struct buf *b, size_t len)
 {
     if (b->cap - b->len < len) {
         size_t cap = b->cap ? b->cap : BUF_FIRST;
         while (cap - b->len < len)
             cap *= 2;
-        b->bytes = xrealloc(b->bytes, cap);
+        b->bytes = b->secret ? move(b, cap) : xrealloc(b->bytes, cap);
         b->cap = cap;
     }
     return b->bytes + b->len;
@@ -77,15 +89,20 @@ void buf_consume(struct buf *b, size_t len)
     b->len -= len;
     if (b->len)
         memmove(b->bytes, b->bytes + len, b->len);
+    if (b->secret)
+        secret_wipe(b->bytes + b->len, len);
 }
 
 void buf_clear(struct buf *b)
 {
+    if (b->secret)
+        secret_wipe(b->bytes, b->len);
     b->len = 0;
 }
 
 void buf_free(struct buf *b)
 {
+    buf_clear(b);
     free(b->bytes);
-    *b = (struct buf){0};
+    *b = (struct buf){.secret = b->secret};
 }

@@ -11,12 +11,14 @@
 #define BASE_BUF_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf {
     char *bytes; /* NULL while nothing was ever appended */
     size_t len;
     size_t cap;
+    bool secret; /* overwritten before it is forgotten, moved or freed; stays when it is freed */
 };
 
 #define BUF_NO_LIMIT ((size_t)-1) /* for sizes we choose ourselves */

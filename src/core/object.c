@@ -232,15 +232,44 @@ static struct inf_object *make_from(struct object_maker *maker, struct str text,
                        });
 }
 
+/* ---- memory of a parse ---- */
+
+/* Whether values pass through it that nobody may find there later: its context says so. */
+static void *parse_take(void *ctx, size_t size)
+{
+    (void)ctx;
+    return malloc(size);
+}
+
+static void parse_give(void *ctx, void *memory)
+{
+    if (*(const bool *)ctx)
+        wipe_free(memory);
+    else
+        free(memory);
+}
+
+static void *parse_resize(void *ctx, void *memory, size_t old_size, size_t size)
+{
+    void *other = *(const bool *)ctx ? malloc(size) : realloc(memory, size);
+    if (other && *(const bool *)ctx) {
+        memcpy(other, memory, old_size < size ? old_size : size);
+        wipe_free(memory);
+    }
+    return other;
+}
+
 int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
                 struct inf_object **ret_object, struct inf_error *err)
 {
     struct names names = {.kind = {0}};
+    bool hides = shape_hides(shape_of(maker));
+    yyjson_alc memory = {parse_take, parse_resize, parse_give, &hides};
     yyjson_read_err why;
     yyjson_doc *doc;
     int rc;
     /* yyjson's reader does not write into the text unless told to (YYJSON_READ_INSITU). */
-    doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NUMBER_AS_RAW, NULL,
+    doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NUMBER_AS_RAW, &memory,
                            &why);
     if (!doc)
         return err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);

@@ -174,6 +174,11 @@ static void copy_forked(struct copy *c, struct str value, struct path_fork fork,
         json_compact(c->out, value);
 }
 
+bool shape_hides(const struct shape *shape)
+{
+    return shape->hashed & ~(shape->secrets ? 0 : shape->secrets_only);
+}
+
 /* Cutting wins over hashing: what is not there can't be told. */
 static bool is_cut(const struct shape *shape, struct path_fork fork)
 {

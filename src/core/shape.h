@@ -54,6 +54,9 @@ void shape_free(struct shape *shape);
 /* One more field to cut, or to hash. Takes over @path. -INF_EINVAL if there are too many. */
 int shape_add(struct shape *shape, struct inf_path *path, bool hashed, struct inf_error *err);
 
+/* Whether there are values that are hashed: then none may stay in memory. */
+bool shape_hides(const struct shape *shape);
+
 /* What makes one object different from another of the same path and value. */
 struct shape_subject {
     struct str kind;

@@ -133,6 +133,7 @@ static int give_up(struct frame *frame, struct str text, bool ended, struct str 
 static int keep_piece(struct frame *frame, struct str piece, bool ended, struct str *ret_event)
 {
     struct buf *partial = &frame->partial;
+    partial->secret = true; /* it may be a Secret's */
     if (buf_append(partial, piece.at, piece.len, FRAME_MAX) < 0)
         return give_up(frame, partial->len ? (struct str){partial->bytes, partial->len} : piece,
                        ended, ret_event);

@@ -43,6 +43,7 @@ static int join(struct items *items, struct str piece, bool ended, size_t limit,
     if (!fits)
         piece.len = room;
     if (items->partial.len || !ended) {
+        items->partial.secret = true; /* it may be a Secret's */
         buf_put(&items->partial, piece.at, piece.len);
         items->partial_lent = ended || !fits;
         piece = (struct str){items->partial.bytes, items->partial.len};

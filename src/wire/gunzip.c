@@ -45,7 +45,7 @@ static voidpf zlib_take(voidpf opaque, uInt n, uInt size)
 static void zlib_give(voidpf opaque, voidpf memory)
 {
     (void)opaque;
-    free(memory);
+    wipe_free(memory); /* the last 32 KiB of what it inflated are there */
 }
 
 struct gunzip *gunzip_new(void)
@@ -60,11 +60,20 @@ struct gunzip *gunzip_new(void)
     return g;
 }
 
+/* It may have been a Secret's. */
+static void forget_slice(struct gunzip *g)
+{
+    if (g->slice)
+        secret_wipe(g->slice, g->len);
+    g->at = g->len = 0;
+}
+
 void gunzip_free(struct gunzip *g)
 {
     if (!g)
         return;
     inflateEnd(&g->zlib);
+    forget_slice(g);
     free(g->slice);
     free(g);
 }
@@ -119,6 +128,8 @@ static void fill_slice(struct gunzip *g, struct str *input)
 
 int gunzip_next(struct gunzip *g, struct str *input, struct str *ret_piece, struct inf_error *err)
 {
+    if (g->at == g->len)
+        forget_slice(g);
     if (g->at == g->len && !g->why.code)
         fill_slice(g, input);
     if (g->at < g->len) {

@@ -153,6 +153,7 @@ static void tls_offer_record(struct tls *t, const char *bytes, size_t len)
     size_t taken = tls_offer(t, bytes, len);
     if (t->sm.state == TLS_CLOSED || taken == len)
         return;
+    t->kept.secret = true;
     buf_put(&t->kept, bytes + taken, len - taken);
     if (!t->paused)
         stream_resume(t->lower);
@@ -190,6 +191,7 @@ static void tls_read(struct tls *t)
     size_t len;
     while (tls_may_go_on(t) && (len = tls_decrypt(t)) > 0) {
         tls_offer_record(t, t->context->record, len);
+        secret_wipe(t->context->record, len); /* closed or not: the context is kept in this call */
         if (tls_may_go_on(t) && clock_over_budget(t->clock)) {
             if (SSL_has_pending(t->ssl))
                 stream_resume(t->lower);

@@ -129,7 +129,8 @@ static int set_protocol(SSL_CTX *ctx, const struct tls_settings *s)
 {
     static const unsigned char protocols[] = "\x08" TLS_PROTOCOL;
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); /* some 30 KB for each idle connection */
-    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_options(ctx,
+                        SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CLEANSE_PLAINTEXT);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(ctx, tls_session_on_new);
     if (!s->insecure)

@@ -23,7 +23,7 @@ static void read_wire(struct recording *r, const char *name)
     size_t len;
     if (file_read(path, RECORDING_MAX, &text, &len, &err) < 0)
         fail_msg("%s (TEST_DATA names the directory)", err.text);
-    r->wire = (struct buf){text, len, len};
+    r->wire = (struct buf){.bytes = text, .len = len, .cap = len};
     free(path);
 }
 

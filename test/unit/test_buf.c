@@ -141,6 +141,26 @@ static void test_clear_keeps_the_memory_free_does_not(void **state)
     buf_free(&b);
 }
 
+/* That of freed and moved memory is for test/daemon/test_secrets.py to find, from outside. */
+static void test_a_secret_one_forgets(void **state)
+{
+    static const char zeros[8];
+    struct buf b = {.secret = true};
+    (void)state;
+    buf_puts(&b, "open sesame");
+    buf_consume(&b, 5);
+    assert_holds(&b, "sesame");
+    assert_memory_equal(b.bytes + 6, zeros, 5);
+    buf_clear(&b);
+    assert_memory_equal(b.bytes, zeros, 6);
+    for (int i = 0; i < 1000; i++)
+        buf_puts(&b, "sesame");
+    assert_int_equal(b.len, 6000);
+    assert_memory_equal(b.bytes + 5994, "sesame", 6);
+    buf_free(&b);
+    assert_true(b.secret && !b.bytes && !b.cap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +172,7 @@ int main(void)
         cmocka_unit_test(test_grows_without_losing_a_byte),
         cmocka_unit_test(test_printf_longer_than_the_first_block),
         cmocka_unit_test(test_room_is_there_to_write_in),
+        cmocka_unit_test(test_a_secret_one_forgets),
         cmocka_unit_test(test_clear_keeps_the_memory_free_does_not),
     };
     return cmocka_run_group_tests_name("buf", tests, NULL, NULL);

@@ -184,9 +184,29 @@ static void odd_entries_are_nobody(void **state)
     assert_who("{\"manager\":\"a\\u0007b\",\"time\":\"2026\"}", false, "");
 }
 
+static void it_hides_something_where_something_is_hashed(void **state)
+{
+    struct shape shape;
+    (void)state;
+    shape_init(&shape, false, NULL);
+    assert_false(shape_hides(&shape)); /* no Secrets here */
+    assert_int_equal(shape_add(&shape, inf_path_parse("spec", NULL), false, NULL), 0);
+    assert_false(shape_hides(&shape)); /* only cut */
+    assert_int_equal(shape_add(&shape, inf_path_parse("status", NULL), true, NULL), 0);
+    assert_true(shape_hides(&shape));
+    shape_free(&shape);
+    shape_init(&shape, true, NULL);
+    assert_true(shape_hides(&shape));
+    shape_free(&shape);
+    shape_init_bare(&shape, true, NULL);
+    assert_false(shape_hides(&shape)); /* revealed */
+    shape_free(&shape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_hides_something_where_something_is_hashed),
         cmocka_unit_test(the_values_of_a_secret_are_hashed_its_keys_are_not),
         cmocka_unit_test(escapes_and_duplicates_hide_nothing),
         cmocka_unit_test(what_kubectl_applied_to_a_secret_is_hashed_too),
