@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""test_disk.py KUBESIM RECORDINGS INFORMERD: event logs on disks that are full, gone, limited, or rotated away.
+
+kubesim numbers every change of its world, so what must be in the files is known: each version once, and no line torn.
+"""
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+from service import CHANGES, Case, fold, records_of, run, runs_of, wait_until
+
+FIRST = 101  # the version of kubesim's first object
+
+
+class Disk(Case):
+    arguments = ('--history', '100000')
+
+    def fill(self, count=50):
+        self.sim.control('fill', resource='configmaps', count=count, bytes=400)
+
+    def change(self, count):
+        """Changes to the objects that fill() made, until all of them have happened."""
+        last = self.version() + count
+        self.sim.control('churn', resource='configmaps', count=count)
+        wait_until(lambda: self.version() == last, 'the changes')
+
+    def version(self):
+        return int(self.sim.control('stats')['resourceVersion'])
+
+    def assert_complete(self, *paths):
+        """Every version of the server once, in order, under numbers that grow."""
+        records = records_of(*paths)
+        numbers = [r['seq'] for r in records]
+        self.assertEqual(numbers, sorted(set(numbers)))
+        versions = [int(r['rv']) for r in records if r['type'] in CHANGES]
+        self.assertEqual(versions, list(range(FIRST, self.version() + 1)))
+        self.assertEqual(fold(records), self.on_server())
+        return records
+
+    def wait_last(self):
+        """Until the last change is in the file."""
+        last = b'"rv":"%d"' % self.version()
+        def there():
+            with contextlib.suppress(FileNotFoundError):  # between two files
+                return last in self.path.read_bytes()
+        wait_until(there, 'the last change')
+
+    def failing(self):
+        return self.metrics()['informerd_log_failing']
+
+    def wait_failing(self):
+        wait_until(lambda: self.failing() == 1, 'the failure')
+
+    def end_well(self, daemon):
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
+class Full(Disk):
+    """A small tmpfs, in which a piece of ballast stands for what others have there."""
+
+    def setUp(self):
+        super().setUp()
+        if not MOUNTS:
+            self.skipTest('no right to mount a tmpfs')
+        mount = self.folder / 'mount'
+        mount.mkdir()
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=32m', 'none', mount], check=True)
+        self.stack.callback(subprocess.run, ['umount', '-l', mount], check=True)
+        self.path = mount / 'events.jsonl'
+        self.ballast = mount / 'ballast'
+        self.ballast.write_bytes(bytes(31 * 1024 * 1024 + 900 * 1024))
+
+    def fill_disk(self):
+        """Until nothing moves any more: the disk is full, 1 MiB of lines wait, then 4096 events, then the stream."""
+        daemon = self.start(self.conf(event_logs=[{'path': str(self.path), 'object': 'full'}]))
+        self.wait_ready()
+        self.fill()
+        self.change(8000)
+        wait_until(lambda: self.get('/readyz').status == 503, 'being held')
+        return daemon
+
+    def test_it_holds_says_so_once_and_recovers(self):
+        daemon = self.fill_disk()
+        self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: held, \d+ objects, .*held for \d+s')
+        m = self.metrics()
+        self.assertEqual([m[f'informerd_log_{name}'] for name in ('failing', 'failures_total')], [1, 1])
+        self.assertEqual(m['informerd_watch_held{cluster="sim",watch="configmaps"}'], 1)
+        self.assertEqual(m['informerd_watch_up{cluster="sim",watch="configmaps"}'], 0)
+        self.assertLess(m['informerd_log_unwritten_bytes'], 4 * 1024 * 1024)
+        self.assertEqual(self.get('/livez').status, 200)
+        daemon.tell(signal.SIGUSR1)  # one more try
+        daemon.tell(signal.SIGHUP)  # a reload changes nothing of that
+        wait_until(lambda: self.metrics()['informerd_config_last_reload_successful'], 'the reload')
+        self.assertEqual(daemon.said().count('No space left'), 1)
+        self.ballast.unlink()
+        daemon.tell(signal.SIGUSR1)
+        self.wait_ready()
+        self.wait_last()
+        self.assertEqual(self.failing(), 0)
+        self.assertEqual(daemon.said().count('works again'), 1)
+        self.end_well(daemon)
+        self.assert_complete(self.path)
+
+    def test_without_a_word_it_finds_out_itself(self):
+        daemon = self.fill_disk()
+        self.ballast.unlink()
+        self.wait_ready()
+        self.end_well(daemon)
+
+    def test_killed_meanwhile_it_leaves_nothing_torn(self):
+        daemon = self.fill_disk()
+        daemon.end(signal.SIGKILL)
+        self.assertFalse(self.path.read_bytes().endswith(b'\n'), 'a disk that is full in the middle of a line')
+        self.ballast.unlink()
+        daemon = self.start(self.conf(event_logs=[{'path': str(self.path)}]))
+        self.wait_ready()
+        self.end_well(daemon)
+        last = runs_of(records_of(self.path))[-1]
+        self.assertEqual(last[0]['reason'], 'seq-skipped')
+        self.assertEqual(fold(last), self.on_server())
+
+    def test_asked_to_stop_it_gives_up_in_time(self):
+        daemon = self.start(self.conf(event_logs=[{'path': str(self.path)}], drain_timeout='1s'))
+        self.wait_ready()
+        self.fill()
+        self.change(1000)
+        self.wait_failing()
+        self.assertEqual(daemon.end(), 74)
+        self.assertRegex(daemon.said(), r'stopping with \d+ bytes of records not written')
+
+
+class Limited(Disk):
+    def test_a_file_at_its_size_limit(self):
+        """RLIMIT_FSIZE, which comes with a signal that would kill it."""
+        limit = 64 * 1024
+        daemon = self.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                  (limit, resource.RLIM_INFINITY)))
+        self.wait_ready()
+        self.fill()
+        self.change(500)
+        self.wait_failing()
+        self.assertEqual(self.path.stat().st_size, limit)
+        self.assertEqual(daemon.said().count('File too large'), 1)
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        daemon.tell(signal.SIGUSR1)
+        self.wait_last()
+        self.end_well(daemon)
+        self.assert_complete(self.path)
+
+
+class Moved(Disk):
+    def setUp(self):
+        super().setUp()
+        self.place = self.folder / 'logs'
+        self.place.mkdir()
+        self.path = self.place / 'events.jsonl'
+        self.fill()
+
+    def test_a_directory_that_vanishes_and_comes_back(self):
+        daemon = self.start()
+        self.wait_last()
+        self.place.rename(self.folder / 'away')
+        self.sim.control('churn', resource='configmaps', count=10**6, rate=100)
+        self.wait_failing()
+        self.assertEqual(daemon.said().count('No such file'), 1)
+        (self.folder / 'away').rename(self.place)
+        wait_until(lambda: self.failing() == 0, 'recovery')
+        self.end_well(daemon)
+        records = records_of(self.path)
+        versions = [int(r['rv']) for r in records if r['type'] in CHANGES]
+        self.assertEqual(versions, list(range(FIRST, FIRST + len(versions))))
+
+    def test_a_file_that_is_removed(self):
+        daemon = self.start()
+        self.wait_last()
+        with open(self.path, 'rb') as old:
+            self.path.unlink()
+            def there():
+                self.change(5)
+                return self.path.exists()
+            wait_until(there, 'a new file')
+            self.wait_last()
+            kept = self.folder / 'kept'
+            kept.write_bytes(old.read())
+        self.end_well(daemon)
+        self.assert_complete(kept, self.path)
+        self.assertIn('was moved or removed', daemon.said())
+
+    def test_rotated_by_others_under_load(self):
+        daemon = self.start()
+        self.wait_last()
+        old = []
+        for i in range(20):
+            self.change(100)
+            old.append(self.path.with_suffix(f'.{i}'))
+            self.path.rename(old[-1])
+            daemon.tell(signal.SIGUSR1)
+            wait_until(self.path.exists, 'a new file')
+        self.change(10)
+        self.wait_last()
+        self.end_well(daemon)
+        self.assert_complete(*old, self.path)
+
+
+class Rotated(Disk):
+    SIZE = 20000
+
+    def rotating(self, keep):
+        """The files, oldest first, after far more than fits."""
+        daemon = self.start(self.conf(event_logs=[{'path': str(self.path), 'rotate': {'size': self.SIZE, 'keep': keep}}]))
+        self.wait_ready()
+        self.fill()
+        self.change(1000)
+        self.wait_last()
+        self.end_well(daemon)
+        old = sorted(self.folder.glob('events.jsonl.*'), key=lambda path: -int(path.suffix[1:]))
+        for path in (*old, self.path):
+            self.assertLessEqual(path.stat().st_size, self.SIZE)
+        return *old, self.path
+
+    def test_all_of_them_are_the_whole(self):
+        files = self.rotating(100)
+        self.assertGreater(len(files), 10)
+        self.assert_complete(*files)
+
+    def test_no_more_are_kept_than_asked_for(self):
+        files = self.rotating(3)
+        self.assertEqual(len(files), 4)
+        records = records_of(*files)
+        numbers = [r['seq'] for r in records]
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+
+
+# Mounts of our own, where they may be had: as root, or as the root of a namespace of users.
+MOUNTS = 'INFORMERD_TEST_MOUNTS' in os.environ
+if not MOUNTS and shutil.which('unshare'):
+    alone = ['unshare', *([] if os.geteuid() == 0 else ['-r']), '-m']
+    if subprocess.run([*alone, 'mount', '-t', 'tmpfs', 'none', '/mnt'], capture_output=True).returncode == 0:
+        os.environ['INFORMERD_TEST_MOUNTS'] = 'yes'
+        os.execvp(alone[0], [*alone, sys.executable, *sys.argv])
+
+run(__name__)

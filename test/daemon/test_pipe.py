@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""test_pipe.py KUBESIM RECORDINGS INFORMERD: a reader of stdout that sleeps, wakes, or never does."""
+import json
+import signal
+import subprocess
+import threading
+import time
+
+from service import CHANGES, Case, fold, run, wait_until
+
+FIRST = 101  # the version of kubesim's first object
+
+
+class Pipe(Case):
+    arguments = ('--history', '3000')
+
+    def setUp(self):
+        super().setUp()
+        self.sim.control('fill', resource='configmaps', count=100, bytes=400)
+
+    def conf(self, **changes):
+        return super().conf(event_logs=[{'path': 'stdout', 'object': 'full'}], **changes)
+
+    def churn(self, count):
+        last = int(self.sim.control('stats')['resourceVersion']) + count
+        self.sim.control('churn', resource='configmaps', count=count)
+        wait_until(lambda: int(self.sim.control('stats')['resourceVersion']) == last, 'the changes')
+
+    def asleep(self, **more):
+        """An informerd whose reader sleeps while far more happens than can wait."""
+        daemon = self.start(self.conf(**more), stdout=subprocess.PIPE)
+        self.wait_ready()
+        for _ in range(8):
+            self.churn(1000)
+        wait_until(lambda: 'held' in self.get('/readyz').text, 'being held')
+        return daemon
+
+    def wake(self, daemon):
+        """Reads all there is, until it ends; the records so far."""
+        records = []
+        def read():
+            for line in daemon.child.stdout:
+                records.append(json.loads(line))
+        reader = threading.Thread(target=read)
+        reader.start()
+        self.stack.callback(reader.join)
+        return records, reader
+
+
+class Asleep(Pipe):
+    def test_memory_is_bounded_and_the_server_waits(self):
+        daemon = self.asleep()
+        before = daemon.resident()
+        sent = self.sim.control('stats')['sent']
+        for _ in range(5):
+            self.churn(3000)
+        self.assertLess(daemon.resident() - before, 16 * 1024 * 1024)
+        self.assertLess(self.sim.control('stats')['sent'] - sent, 8 * 1024 * 1024)  # what sockets take
+        self.assertLess(self.metrics()['informerd_log_unwritten_bytes'], 4 * 1024 * 1024)
+        self.assertIn('[-] sim/configmaps: held', self.get('/readyz').text)
+
+    def test_when_it_wakes_all_is_there_or_said_to_be_missing(self):
+        daemon = self.asleep()
+        for _ in range(12):  # so many that the server forgets what was not fetched
+            self.churn(3000)
+        self.sim.control('close', how='reset')
+        records, reader = self.wake(daemon)
+        self.wait_ready()
+        want = self.on_server()
+        wait_until(lambda: fold(list(records)) == want, 'what the server has')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+        reader.join()
+        numbers = [r['seq'] for r in records]
+        self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
+        holes = [i for i, r in enumerate(records) if r['type'] in ('RELIST', 'GAP')]
+        self.assertTrue(holes)
+        before = [int(r['rv']) for r in records[:holes[0]] if r['type'] in CHANGES]
+        self.assertEqual(before, list(range(FIRST, FIRST + len(before))))
+
+    def test_when_it_wakes_in_time_nothing_is_missing(self):
+        self.sim.control('set', history=100000)
+        daemon = self.asleep()
+        records, reader = self.wake(daemon)
+        last = int(self.sim.control('stats')['resourceVersion'])
+        wait_until(lambda: records and records[-1].get('rv') == str(last), 'the last change')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+        reader.join()
+        versions = [int(r['rv']) for r in records if r['type'] in CHANGES]
+        self.assertEqual(versions, list(range(FIRST, last + 1)))
+        self.assertEqual({r['type'] for r in records} - set(CHANGES), {'START', 'SYNCED', 'STOP'})
+
+
+class Stopped(Pipe):
+    def test_a_signal_waits_for_the_reader(self):
+        daemon = self.asleep(drain_timeout='1h')
+        daemon.tell(signal.SIGTERM)
+        wait_until(lambda: self.sim.control('stats')['watches']['open'] == 0, 'the watches being closed')
+        records, reader = self.wake(daemon)
+        self.assertEqual(daemon.status(), 0, daemon.said())
+        reader.join()
+        self.assertEqual(records[-1]['type'], 'STOP')
+        self.assertEqual([r['seq'] for r in records], list(range(1, len(records) + 1)))
+
+    def test_a_second_signal_does_not(self):
+        daemon = self.asleep(drain_timeout='1h')
+        daemon.tell(signal.SIGTERM)
+        wait_until(lambda: self.sim.control('stats')['watches']['open'] == 0, 'the first being heard')
+        self.assertEqual(daemon.end(), 128 + signal.SIGTERM)
+
+    def test_nor_does_the_end_of_drain_timeout(self):
+        daemon = self.asleep(drain_timeout='1s')
+        start = time.monotonic()
+        self.assertEqual(daemon.end(), 74)
+        self.assertGreaterEqual(time.monotonic() - start, 0.9)
+        self.assertRegex(daemon.said(), r'stopping with \d+ bytes of records not written')
+
+    def test_a_reader_that_goes_away_ends_a_service_with_a_failure(self):
+        daemon = self.start(self.conf(), stdout=subprocess.PIPE)
+        self.wait_ready()
+        daemon.child.stdout.close()
+        self.churn(100)
+        self.assertEqual(daemon.status(), 74)
+        self.assertIn('stdout: broken pipe', daemon.said())
+
+
+run(__name__)
