@@ -50,7 +50,7 @@ class Disk(Case):
         wait_until(there, 'the last change')
 
     def failing(self):
-        return self.metrics()['informerd_log_failing']
+        return self.metrics()['informerd_log_outputs_failing']
 
     def wait_failing(self):
         wait_until(lambda: self.failing() == 1, 'the failure')
