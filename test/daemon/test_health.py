@@ -31,7 +31,7 @@ class States(Case):
         """Until the watch is called that; then what holds in any state."""
         def said():
             with contextlib.suppress(OSError, http.client.HTTPException):
-                return f' sim/configmaps: {word}, ' in self.get('/readyz?verbose').text
+                return re.search(rf' sim/configmaps: {word}( for \d+s)?, ', self.get('/readyz?verbose').text)
         wait_until(said, f'{word}; {(self.folder / "stderr").read_text()[-500:]}')
         for place in (self.place, self.socket):
             self.assertEqual(self.get('/livez', place), (200, 'ok\n'))
@@ -50,7 +50,7 @@ class States(Case):
         self.assert_not_ready()
         self.assertEqual(self.metrics()['informerd_watch_synced' + LABELS], 0)
         self.sim.control('close', how='reset')
-        self.assertRegex(self.wait_word('live'), r'\A\[\+\] sim/configmaps: live, 2 objects, last heard \d+s ago')
+        self.assertRegex(self.wait_word('live'), r'\A\[\+\] sim/configmaps: live( for \d+s)?, 2 objects, last heard \d+s ago')
         for place in (self.place, self.socket):
             self.assertEqual(self.get('/readyz', place), (200, 'ok\n'))
             self.assertRegex(self.get('/readyz?verbose', place).text, r'\nready\n\Z')
@@ -79,7 +79,7 @@ class States(Case):
             with self.subTest(word):
                 self.sim.fault('status', code=code, times=0, path='configmaps')
                 self.sim.control('close', how='end')
-                self.assertRegex(self.wait_word(word), r', failing for \d+s: ')
+                self.assertRegex(self.wait_word(word), rf'{word} for \d+s, .*: ')
                 self.assertEqual(self.metrics()['informerd_watch_up' + LABELS], 0)
                 self.sim.control('clear')
                 self.wait_word('live')
