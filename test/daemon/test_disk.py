@@ -87,7 +87,7 @@ class Full(Disk):
         daemon = self.fill_disk()
         self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: held for \d+s, \d+ objects, ')
         m = self.metrics()
-        self.assertEqual([m[f'informerd_log_{name}'] for name in ('failing', 'failures_total')], [1, 1])
+        self.assertEqual([m[f'informerd_log_{name}'] for name in ('outputs_failing', 'failures_total')], [1, 1])
         self.assertEqual(m['informerd_watch_held{cluster="sim",watch="configmaps"}'], 1)
         self.assertEqual(m['informerd_watch_up{cluster="sim",watch="configmaps"}'], 0)
         self.assertLess(m['informerd_log_unwritten_bytes'], 4 * 1024 * 1024)
