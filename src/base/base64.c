@@ -78,3 +78,19 @@ int base64_decode(const char *text, size_t len, char **ret_bytes, size_t *ret_le
     *ret_len = d.len;
     return 0;
 }
+
+char *base64_encode(const char *bytes, size_t len)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = xcalloc(1, (len + 2) / 3 * 4 + 1), *out = text;
+    for (size_t i = 0; i < len; i += 3) {
+        size_t n = len - i < 3 ? len - i : 3; /* bytes of this group, which fill n + 1 letters */
+        uint32_t bits = 0;
+        for (size_t k = 0; k < 3; k++)
+            bits = bits << 8 | (k < n ? (unsigned char)bytes[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            *out++ = k <= n ? letters[bits >> (18 - 6 * k) & 0x3F] : '=';
+    }
+    return text;
+}

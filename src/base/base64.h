@@ -13,4 +13,7 @@
  */
 int base64_decode(const char *text, size_t len, char **ret_bytes, size_t *ret_len);
 
+/* @len bytes as base64 on one line, with its padding; the caller frees it (or secret_free). */
+char *base64_encode(const char *bytes, size_t len);
+
 #endif

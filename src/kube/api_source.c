@@ -5,6 +5,9 @@
  * to the user. It ends when the server ends the body (INF_EEOF); a list tells its page end before
  * that, and only then: when its text is complete and HTTP says that the body is.
  *
+ * Before it is sent it waits for credentials, if there are none at hand; if they were refused (401)
+ * and others are there, it is sent once more, and nobody is told of the first time.
+ *
  * What can go wrong comes out as one on_end: an answer other than 200 (its body is collected first,
  * for a while, for the reason is in there), an ERROR event, what is no JSON, a body that ends in
  * the middle, anything that http_conn.c reports. A connection whose answer was read to its end is
@@ -44,6 +47,10 @@ struct api_source {
     /* the request under way */
     struct source_user *user; /* NULL: there is none */
     uint64_t serial;
+    struct buf target;         /* path and query, to its NUL */
+    struct auth_waiter waiter; /* for credentials */
+    uint64_t generation;       /* of those it was sent with */
+    bool sent_again;
     struct http_call *call;
     struct timer failed; /* tells a failure that came before there was a connection */
     struct inf_error failure;
@@ -59,6 +66,7 @@ static void forget_request(struct api_source *s)
     http_call_close(s->call);
     s->call = NULL;
     s->user = NULL;
+    auth_stop_waiting(&s->waiter);
     timer_stop(s->server->clock, &s->failed);
     timer_stop(s->server->clock, &s->reason_due);
     body_reset(&s->body);
@@ -190,13 +198,16 @@ static void end_page(struct api_source *s, struct list_head *list, struct inf_er
         fail(s, why);
 }
 
+static bool send_again(struct api_source *s, const struct inf_error *why);
+
 /* The server ended the answer as HTTP wants it: was that a good end? */
 static void judge_end(struct api_source *s)
 {
     struct list_head list;
     struct inf_error why;
     if (answer_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
-        fail(s, &why);
+        if (!send_again(s, &why))
+            fail(s, &why);
     } else if (body_end(&s->body, &list, &why)) {
         end_page(s, &list, &why);
     } else {
@@ -231,7 +242,7 @@ static const struct http_user_ops http_ops = {
 /* ---- the request ---- */
 
 struct headers {
-    struct http_header list[4];
+    struct http_header *list;
     size_t count;
 };
 
@@ -245,62 +256,106 @@ static void add_header(struct headers *headers, const char *name, const char *va
 #define PARTIAL(kind) \
     "application/json;as=" kind ";g=meta.k8s.io;v=v1,application/json" /* or all, if it can't */
 
-static const char *accept(const struct api_source *s, enum source_want want)
+static const char *accept(const struct api_source *s)
 {
     const struct shape *shape = s->body.decoder.maker.shape;
     if (!shape || !shape->metadata_only)
         return "application/json";
-    return want == SOURCE_LIST ? PARTIAL("PartialObjectMetadataList")
-                               : PARTIAL("PartialObjectMetadata");
+    return s->body.want == SOURCE_LIST ? PARTIAL("PartialObjectMetadataList")
+                                       : PARTIAL("PartialObjectMetadata");
 }
 
 /* Plain watches are not compressed by any server: there the token would be noise. */
-static const char *accept_encoding(const struct api_source *s, enum source_want want)
+static const char *accept_encoding(const struct api_source *s)
 {
-    return want == SOURCE_WATCH || s->server->no_compression ? NULL : "gzip";
+    return s->body.want == SOURCE_WATCH || s->server->no_compression ? NULL : "gzip";
 }
 
-static void send_request(struct api_source *s, const struct source_request *request,
-                         const char *authorization)
+/* Ours, then those of who we are. */
+static struct headers all_headers(const struct api_source *s, const struct auth_headers *auth)
+{
+    enum {
+        OURS = 3
+    };
+    struct headers headers = {.list = xcalloc(OURS + auth->count, sizeof(struct http_header))};
+    add_header(&headers, "Accept", accept(s));
+    add_header(&headers, "Accept-Encoding", accept_encoding(s));
+    add_header(&headers, "User-Agent", s->server->user_agent);
+    for (size_t i = 0; i < auth->count; i++)
+        add_header(&headers, auth->list[i].name, auth->list[i].value);
+    return headers;
+}
+
+static void send_request(struct api_source *s, const struct auth_headers *auth)
 {
     const struct api_server *server = s->server;
-    struct resource_scope scope = {s->ns, s->label_selector, s->field_selector};
-    struct headers headers = {.count = 0};
-    struct buf target = {0};
-    add_header(&headers, "Accept", accept(s, request->want));
-    add_header(&headers, "Accept-Encoding", accept_encoding(s, request->want));
-    add_header(&headers, "User-Agent", server->user_agent);
-    add_header(&headers, "Authorization", authorization);
-    resource_target(&target, server->path_prefix, &s->resource, &scope, request);
-    buf_putc(&target, '\0');
+    struct headers headers = all_headers(s, auth);
+    s->generation = auth->generation;
     s->call = http_pool_request(server->pool,
                                 &(struct http_request){
                                     .method = "GET",
-                                    .target = target.bytes,
+                                    .target = s->target.bytes,
                                     .host = server->host_header,
                                     .headers = headers.list,
                                     .n_headers = headers.count,
                                 },
                                 &s->http);
-    buf_free(&target);
+    if (s->paused)
+        http_call_pause(s->call);
+    free(headers.list);
+}
+
+/* Sends the request, now or when there are credentials. Nothing is told before it returns. */
+static void go(struct api_source *s)
+{
+    struct auth_headers headers;
+    int rc = auth_get(s->server->auth, &s->waiter, &headers, &s->failure);
+    if (rc == 0)
+        send_request(s, &headers);
+    else if (rc < 0)
+        timer_start(s->server->clock, &s->failed, 0);
+}
+
+static void api_source_on_ready(struct auth_waiter *waiter, const struct inf_error *why)
+{
+    struct api_source *s = container_of(waiter, struct api_source, waiter);
+    struct inf_error copy;
+    if (!why) {
+        go(s);
+        return;
+    }
+    copy = *why;
+    finish(s, &copy);
+}
+
+/* After a 401, if there are other credentials; once. */
+static bool send_again(struct api_source *s, const struct inf_error *why)
+{
+    if (why->code != INF_EUNAUTHORIZED || s->sent_again ||
+        !auth_refused(s->server->auth, s->generation))
+        return false;
+    s->sent_again = true;
+    http_call_close(s->call);
+    s->call = NULL;
+    timer_stop(s->server->clock, &s->reason_due);
+    answer_reset(&s->answer);
+    go(s);
+    return true;
 }
 
 static void api_source_open(struct source *source, const struct source_request *request,
                             struct source_user *user)
 {
     struct api_source *s = container_of(source, struct api_source, source);
-    char *authorization = NULL;
+    struct resource_scope scope = {s->ns, s->label_selector, s->field_selector};
     s->serial++;
     s->user = user;
+    s->sent_again = false;
     body_start(&s->body, request);
-    if (auth_header(&s->server->auth, &authorization, &s->failure) < 0) {
-        timer_start(s->server->clock, &s->failed, 0);
-        return;
-    }
-    send_request(s, request, authorization);
-    if (s->paused)
-        http_call_pause(s->call);
-    secret_free(authorization);
+    buf_clear(&s->target);
+    resource_target(&s->target, s->server->path_prefix, &s->resource, &scope, request);
+    buf_putc(&s->target, '\0');
+    go(s);
 }
 
 static void api_source_cancel(struct source *source)
@@ -353,6 +408,7 @@ struct api_source *api_source_new(const struct api_server *server,
     s->field_selector = copy_or_null(options->scope.field_selector);
     s->failed.fire = api_source_on_failed;
     s->reason_due.fire = api_source_on_reason_due;
+    s->waiter.on_ready = api_source_on_ready;
     return s;
 }
 
@@ -365,6 +421,7 @@ static void api_source_bury(struct corpse *corpse)
 {
     struct api_source *s = container_of(corpse, struct api_source, corpse);
     body_free(&s->body);
+    buf_free(&s->target);
     resource_free(&s->resource);
     free(s->ns);
     free(s->label_selector);

@@ -19,7 +19,7 @@ struct api_server {
     const char *host_header; /* host:port as it stands in a URL */
     const char *path_prefix; /* "" or "/k8s/clusters/c-1" */
     const char *user_agent;
-    struct auth auth;
+    struct auth *auth;         /* who we are; NULL: nobody */
     bool no_compression;       /* don't ask for gzip */
     struct warnings *warnings; /* what it says to people; NULL: nobody reads it */
 };

@@ -1,22 +1,69 @@
 /*
  * auth.h - who we are, said with each request.
+ *
+ *     rc = auth_get(auth, &waiter, &headers, &err);
+ *     rc == 0: send headers; AUTH_LATER: the waiter is told when to ask again
+ *     ... answered 401:  if (auth_refused(auth, headers.generation))  ask again, once
+ *
+ * One for each cluster, shared by all its requests. Credentials that change (files, programs) are
+ * looked after here; a request only ever sees the headers of the moment.
  */
 #ifndef KUBE_AUTH_H
 #define KUBE_AUTH_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "informer/error.h"
 
-/* Borrowed strings; a client certificate is the TLS context's business, not ours. */
-struct auth {
-    const char *token;      /* may be NULL */
-    const char *token_file; /* may be NULL; read anew for each request, for tokens rotate; wins over
-                               `token` */
+#include "base/list.h"
+#include "base/log.h"
+#include "seam/clock.h"
+#include "wire/http_conn.h"
+
+struct auth;
+struct kubeconfig;
+
+enum {
+    AUTH_LATER = 1,
 };
 
-/*
- * The value of the Authorization header, to be given to secret_free(); NULL if we have no token.
- * -INF_EIO if the token file can't be read and there is no token to fall back on.
- */
-int auth_header(const struct auth *auth, char **ret_value, struct inf_error *err);
+struct auth_settings {
+    struct clock *clock;
+    struct log *log;                 /* may be NULL */
+    const struct kubeconfig *config; /* the user's part of it */
+};
+
+struct auth_headers {
+    const struct http_header *list;
+    size_t count;
+    uint64_t generation; /* of the credentials that are in them */
+};
+
+/* Told once, from the loop: ask again (@why is NULL), or there is nothing to be had. Embedded in
+ * its owner, zeroed at first. */
+struct auth_waiter {
+    struct list node;
+    void (*on_ready)(struct auth_waiter *waiter, const struct inf_error *why);
+};
+
+/* All of @settings is borrowed. */
+struct auth *auth_new(const struct auth_settings *settings);
+
+/* Nobody waits any more. NULL is fine. */
+void auth_free(struct auth *auth);
+
+/* Returns 0 with the headers, lent until the next call; AUTH_LATER; or -code if there are none to
+ * be had. @auth may be NULL: nobody. */
+int auth_get(struct auth *auth, struct auth_waiter *waiter, struct auth_headers *ret,
+             struct inf_error *err);
+
+/* Harmless for one that does not wait. */
+void auth_stop_waiting(struct auth_waiter *waiter);
+
+/* The server did not know us by the headers of @generation. Whether there are others, now or soon:
+ * then the request is worth another try. */
+bool auth_refused(struct auth *auth, uint64_t generation);
 
 #endif

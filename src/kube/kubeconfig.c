@@ -10,68 +10,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base.h"
-#include "base/base64.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "kube/kubeconfig_entry.h"
 #include "kube/kubeconfig_files.h"
+#include "kube/kubeconfig_pem.h"
+#include "kube/kubeconfig_user.h"
 #include "kube/resource.h"
 #include "kube/server_url.h"
-
-enum {
-    PEM_MAX = 1024 * 1024, /* LIMIT: bytes of a certificate, bundle or key file */
-};
-
-/* -- certificates and keys -----------------------------------------------------------------------
- */
-
-static int pem_from_data(const struct entry *entry, const struct yaml_node *data, char **ret,
-                         size_t *ret_len, struct inf_error *err)
-{
-    if (base64_decode(data->text, strlen(data->text), ret, ret_len) < 0)
-        return entry_error(entry, data, err, "must be base64 on one line, with its padding");
-    return 0;
-}
-
-static int pem_from_file(const struct entry *entry, const struct yaml_node *file, char **ret,
-                         size_t *ret_len, struct inf_error *err)
-{
-    char *path = path_beside(file->file, file->text);
-    struct inf_error why;
-    int rc = file_read(path, PEM_MAX, ret, ret_len, &why);
-    free(path);
-    return rc ? entry_error(entry, file, err, "%s", why.text) : 0;
-}
-
-/* Takes it from the one that is given; neither is fine and leaves NULL. */
-static int read_pem(const struct entry *entry, const struct yaml_node *file,
-                    const struct yaml_node *data, char **ret, struct inf_error *err)
-{
-    const struct yaml_node *from = data ? data : file;
-    char *pem = NULL;
-    size_t len = 0;
-    int rc;
-    if (!from)
-        return 0;
-    if (file && data)
-        return entry_error(entry, data, err, "given together with %s; keep one of them",
-                           file->key->text);
-    rc = data ? pem_from_data(entry, data, &pem, &len, err)
-              : pem_from_file(entry, file, &pem, &len, err);
-    if (!rc && (!len || strlen(pem) != len)) {
-        explicit_bzero(pem, len);
-        rc = entry_error(entry, from, err, "is %s; must be PEM (-----BEGIN ...)",
-                         len ? "binary" : "empty");
-    }
-    if (rc) {
-        free(pem);
-        return rc;
-    }
-    *ret = pem;
-    return 0;
-}
 
 /* -- cluster -------------------------------------------------------------------------------------
  */
@@ -108,77 +54,7 @@ static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
     c->tls_server_name = e.tls_server_name ? xstrdup(e.tls_server_name->text) : NULL;
     rc = resolve_server(&e, c, err);
     if (!rc)
-        rc = read_pem(&e.entry, e.ca_file, e.ca_data, &c->ca_pem, err);
-    return rc;
-}
-
-/* -- user ----------------------------------------------------------------------------------------
- */
-
-/* Credentials go only to https servers; leaving them out would make us somebody else. */
-static int check_may_send(const struct user_entry *e, const struct kubeconfig *c,
-                          struct inf_error *err)
-{
-    const struct yaml_node *all[] = {e->token,     e->token_file, e->cert_file,
-                                     e->cert_data, e->key_file,   e->key_data};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (all[i] && !c->https)
-            return entry_error(
-                &e->entry, all[i], err,
-                "credentials go only to https, and the server of cluster '%s' is http", c->cluster);
-    return 0;
-}
-
-static int resolve_certificate(const struct user_entry *e, struct kubeconfig *c,
-                               struct inf_error *err)
-{
-    const struct yaml_node *cert = e->cert_data ? e->cert_data : e->cert_file;
-    const struct yaml_node *key = e->key_data ? e->key_data : e->key_file;
-    int rc;
-    if (cert && !key)
-        return entry_error(&e->entry, cert, err, "needs a client-key or client-key-data");
-    if (key && !cert)
-        return entry_error(&e->entry, key, err,
-                           "needs a client-certificate or client-certificate-data");
-    rc = read_pem(&e->entry, e->cert_file, e->cert_data, &c->cert_pem, err);
-    if (!rc)
-        rc = read_pem(&e->entry, e->key_file, e->key_data, &c->key_pem, err);
-    return rc;
-}
-
-/* What can't stand in a header; a line end at the end is the usual one. */
-static bool token_is_clean(const char *token)
-{
-    for (; *token; token++)
-        if ((unsigned char)*token <= ' ' || *token == 0x7F)
-            return false;
-    return true;
-}
-
-static int resolve_token(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
-{
-    if (e->token && !token_is_clean(e->token->text))
-        return entry_error(&e->entry, e->token, err,
-                           "must have no white space, line ends or control characters");
-    if (e->token)
-        c->token = xstrdup(e->token->text);
-    if (e->token_file)
-        c->token_file = path_beside(e->token_file->file, e->token_file->text);
-    return 0;
-}
-
-static int resolve_user(const struct yaml_node *node, struct kubeconfig *c, struct inf_error *err)
-{
-    struct user_entry e;
-    int rc = user_entry_read(node, &e, err);
-    if (!rc)
-        rc = check_may_send(&e, c, err);
-    if (rc)
-        return rc;
-    c->user = xstrdup(e.entry.name);
-    rc = resolve_certificate(&e, c, err);
-    if (!rc)
-        rc = resolve_token(&e, c, err);
+        rc = kubeconfig_pem(&e.entry, e.ca_file, e.ca_data, &c->ca_pem, &c->ca_file, err);
     return rc;
 }
 
@@ -233,7 +109,7 @@ static int resolve_context(const struct kubeconfig_files *files, const struct ya
     if (!rc)
         rc = resolve_cluster(cluster, c, err);
     if (!rc && user)
-        rc = resolve_user(user, c, err);
+        rc = kubeconfig_user(user, c, err);
     return rc;
 }
 
@@ -295,8 +171,22 @@ int kubeconfig_load(const char *path, const char *context, struct kubeconfig *re
     return rc;
 }
 
+static void free_impersonation(struct kubeconfig *c)
+{
+    for (size_t i = 0; i < c->n_impersonate; i++) {
+        free(c->impersonate[i].name);
+        free(c->impersonate[i].value);
+    }
+    free(c->impersonate);
+}
+
 void kubeconfig_free(struct kubeconfig *c)
 {
+    free_impersonation(c);
+    secret_free(c->basic);
+    free(c->ca_file);
+    free(c->cert_file);
+    free(c->key_file);
     secret_free(c->key_pem);
     secret_free(c->token);
     free(c->origin);
@@ -318,6 +208,15 @@ static bool same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static bool same_impersonation(const struct kubeconfig *a, const struct kubeconfig *b)
+{
+    bool equal = a->n_impersonate == b->n_impersonate;
+    for (size_t i = 0; equal && i < a->n_impersonate; i++)
+        equal = same(a->impersonate[i].name, b->impersonate[i].name) &&
+                same(a->impersonate[i].value, b->impersonate[i].value);
+    return equal;
+}
+
 bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
 {
     return same(a->host, b->host) && a->port == b->port && same(a->path_prefix, b->path_prefix) &&
@@ -325,5 +224,8 @@ bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
            a->insecure == b->insecure && a->no_compression == b->no_compression &&
            same(a->ca_pem, b->ca_pem) && same(a->cert_pem, b->cert_pem) &&
            same(a->key_pem, b->key_pem) && same(a->token, b->token) &&
-           same(a->token_file, b->token_file) && same(a->namespace, b->namespace);
+           same(a->token_file, b->token_file) && same(a->basic, b->basic) &&
+           same(a->ca_file, b->ca_file) && same(a->cert_file, b->cert_file) &&
+           same(a->key_file, b->key_file) && same_impersonation(a, b) &&
+           same(a->namespace, b->namespace);
 }

@@ -5,17 +5,23 @@
  *     ... config.host, config.port, config.token ...
  *     kubeconfig_free(&config);
  *
- * Read once and resolved: what comes out needs no look at the files again, except token_file, which
- * is meant to change. Anything that can't be done as written is an error that names file, entry,
+ * Read once and resolved: what comes out needs no look at the kubeconfig again. Certificates, keys
+ * and tokens that came from files of their own may change there; their paths are kept. Anything that can't be done as written is an error that names file, entry,
  * field and what would be right; nothing is guessed, and no credentials are left out quietly.
  */
 #ifndef KUBE_KUBECONFIG_H
 #define KUBE_KUBECONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "informer/error.h"
+
+struct named_value {
+    char *name;
+    char *value;
+};
 
 /* Owned strings, NULL where nothing was said. */
 struct kubeconfig {
@@ -33,11 +39,18 @@ struct kubeconfig {
     char *tls_server_name;
     bool insecure; /* don't verify the server; never together with ca_pem */
     char *ca_pem;  /* contents, from file or data; NULL: the system's authorities */
+    char *ca_file; /* absolute path, as of the other files; NULL: it is from data */
     char *cert_pem;
-    char *key_pem; /* both or neither */
+    char *cert_file;
+    char *key_pem; /* with cert_pem, or neither */
+    char *key_file;
 
     char *token;      /* literal; used until token_file was read, if both are here */
     char *token_file; /* absolute path, re-read by the auth layer; not looked at here */
+    char *basic;      /* base64 of user:password; never with a token */
+
+    struct named_value *impersonate; /* the headers that ask to act as somebody else */
+    size_t n_impersonate;
 
     char *namespace; /* "default" if not said */
 };

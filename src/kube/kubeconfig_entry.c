@@ -14,6 +14,8 @@
 
 enum field_kind {
     FIELD_TEXT,  /* kept as its node */
+    FIELD_LIST,  /* of texts, kept as its node */
+    FIELD_MAP,   /* kept as its node */
     FIELD_BOOL,  /* kept as a bool */
     FIELD_LATER, /* refused if it is given */
 };
@@ -26,7 +28,6 @@ struct field {
 };
 
 #define CREDENTIALS "use token, tokenFile or client-certificate with client-key"
-#define IMPERSONATE "use credentials of the user to act as"
 
 /* clang-format off */
 #define AT(member) offsetof(struct context_entry, member)
@@ -58,13 +59,13 @@ static const struct field user_fields[] = {
     {"token",                   FIELD_TEXT,  AT(token),      NULL},
     {"tokenFile",               FIELD_TEXT,  AT(token_file), NULL},
     {"exec",                    FIELD_LATER, 0, CREDENTIALS},
-    {"auth-provider",           FIELD_LATER, 0, CREDENTIALS},
-    {"username",                FIELD_LATER, 0, CREDENTIALS},
-    {"password",                FIELD_LATER, 0, CREDENTIALS},
-    {"as",                      FIELD_LATER, 0, IMPERSONATE},
-    {"as-uid",                  FIELD_LATER, 0, IMPERSONATE},
-    {"as-groups",               FIELD_LATER, 0, IMPERSONATE},
-    {"as-user-extra",           FIELD_LATER, 0, IMPERSONATE},
+    {"auth-provider",           FIELD_MAP,   AT(auth_provider), NULL},
+    {"username",                FIELD_TEXT,  AT(username),   NULL},
+    {"password",                FIELD_TEXT,  AT(password),   NULL},
+    {"as",                      FIELD_TEXT,  AT(as),         NULL},
+    {"as-uid",                  FIELD_TEXT,  AT(as_uid),     NULL},
+    {"as-groups",               FIELD_LIST,  AT(as_groups),  NULL},
+    {"as-user-extra",           FIELD_MAP,   AT(as_user_extra), NULL},
 };
 #undef AT
 /* clang-format on */
@@ -91,6 +92,16 @@ static bool is_given(const struct yaml_node *node)
     return node->kind == YAML_SCALAR ? node->text[0] != '\0' : node->count > 0;
 }
 
+static bool is_list_of_texts(const struct yaml_node *node)
+{
+    if (node->kind != YAML_SEQUENCE)
+        return false;
+    for (const struct yaml_node *n = node->first; n; n = n->next)
+        if (n->kind != YAML_SCALAR)
+            return false;
+    return true;
+}
+
 /* @entry begins the struct that @field's offset is for. */
 static int read_field(struct entry *entry, const struct field *field, const struct yaml_node *node,
                       struct inf_error *err)
@@ -100,6 +111,16 @@ static int read_field(struct entry *entry, const struct field *field, const stru
     case FIELD_TEXT:
         if (node->kind != YAML_SCALAR)
             return entry_error(entry, node, err, "must be a text");
+        *(const struct yaml_node **)member = node;
+        return 0;
+    case FIELD_LIST:
+        if (!is_list_of_texts(node))
+            return entry_error(entry, node, err, "must be a list of texts");
+        *(const struct yaml_node **)member = node;
+        return 0;
+    case FIELD_MAP:
+        if (node->kind != YAML_MAPPING)
+            return entry_error(entry, node, err, "must be a mapping of fields");
         *(const struct yaml_node **)member = node;
         return 0;
     case FIELD_BOOL:

@@ -1,8 +1,8 @@
 /*
  * kubeconfig_entry.h - one context, cluster or user as it is written, before it is made sense of.
  *
- * A field is the scalar it was written as, so that whoever finds it wrong can say where; NULL means
- * it wasn't given (absent, null or ""). HINT: a new field is one member here and one row in the .c
+ * A field is the node it was written as, so that whoever finds it wrong can say where; NULL means
+ * it wasn't given (absent, null, "", {} or []). HINT: a new field is one member here and one row in the .c
  * file.
  */
 #ifndef KUBE_KUBECONFIG_ENTRY_H
@@ -44,6 +44,13 @@ struct user_entry {
     const struct yaml_node *key_data;
     const struct yaml_node *token;
     const struct yaml_node *token_file;
+    const struct yaml_node *username;
+    const struct yaml_node *password;
+    const struct yaml_node *as;
+    const struct yaml_node *as_uid;
+    const struct yaml_node *as_groups;     /* a list of texts */
+    const struct yaml_node *as_user_extra; /* a mapping */
+    const struct yaml_node *auth_provider; /* a mapping */
 };
 
 /*

@@ -81,6 +81,9 @@ static void connect_parts(struct inf_client *client)
         &client->loop.clock, client->tls ? &client->tls_dialer.dialer : &client->tcp_dialer.dialer,
         config->host, config->port, NULL);
     warnings_init(&client->warnings, client->user_log ? &client->log : NULL);
+    client->auth = auth_new(&(struct auth_settings){.clock = &client->loop.clock,
+                                                    .log = client->user_log ? &client->log : NULL,
+                                                    .config = config});
     client->server = (struct api_server){
         .clock = &client->loop.clock,
         .pool = client->pool,
@@ -89,7 +92,7 @@ static void connect_parts(struct inf_client *client)
         .user_agent = client->user_agent,
         .no_compression = config->no_compression,
         .warnings = &client->warnings,
-        .auth = {.token = config->token, .token_file = config->token_file},
+        .auth = client->auth,
     };
 }
 
@@ -97,6 +100,7 @@ static void client_free(struct inf_client *client)
 {
     tls_context_unref(client->tls);
     warnings_free(&client->warnings);
+    auth_free(client->auth);
     kubeconfig_free(&client->config);
     free(client->host_header);
     free(client->url);

@@ -35,6 +35,7 @@ struct inf_client {
     struct tls_dialer tls_dialer;
     struct http_pool *pool;
     struct warnings warnings;
+    struct auth *auth;
     struct api_server server;
     char *host_header;
     char *url;

@@ -98,6 +98,16 @@ void source_world_init_with(struct source_world *w, const char *resource,
     w->source = api_source_source(w->api);
 }
 
+void source_world_identify(struct source_world *w, const char *token, const char *token_file)
+{
+    auth_free(w->auth);
+    kubeconfig_free(&w->config);
+    w->config.token = token ? xstrdup(token) : NULL;
+    w->config.token_file = token_file ? xstrdup(token_file) : NULL;
+    w->auth = auth_new(&(struct auth_settings){.clock = &w->sim.clock, .config = &w->config});
+    w->server.auth = w->auth;
+}
+
 void source_world_close(struct source_world *w)
 {
     if (w->api)
@@ -109,6 +119,8 @@ void source_world_done(struct source_world *w)
 {
     source_world_close(w);
     http_pool_free(w->pool);
+    auth_free(w->auth);
+    kubeconfig_free(&w->config);
     sim_done(&w->sim);
     pipe_dialer_done(&w->pipes);
     buf_free(&w->told);

@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "kube/api_source.h"
+#include "kube/kubeconfig.h"
 #include "pipe_stream.h"
 #include "seam/source.h"
 #include "sim.h"
@@ -38,6 +39,8 @@ struct source_world {
     struct pipe_dialer pipes;
     struct http_pool *pool;
     struct api_server server;
+    struct auth *auth; /* NULL: nobody */
+    struct kubeconfig config;
     struct api_source *api; /* NULL once closed */
     struct source *source;
     struct buf told;        /* a line for each callback */
@@ -52,6 +55,9 @@ struct source_world {
 void source_world_init(struct source_world *w, const char *resource, const char *ns);
 void source_world_init_with(struct source_world *w, const char *resource,
                             const struct resource_scope *scope, const struct shape *shape);
+/* From now on with these credentials, strings of their own; NULL: without. */
+void source_world_identify(struct source_world *w, const char *token, const char *token_file);
+
 void source_world_close(struct source_world *w); /* harmless if it is */
 void source_world_done(struct source_world *w);
 

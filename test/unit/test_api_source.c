@@ -45,7 +45,7 @@ static void a_watch_in_a_namespace_behind_a_proxy_with_a_token(void **state)
     (void)state;
     source_world_init(&w, "widgets.example.com/v1", "shop");
     w.server.path_prefix = "/k8s/clusters/c-1";
-    w.server.auth.token = "s3cr3t";
+    source_world_identify(&w, "s3cr3t", NULL);
     source_world_ask_for(&w, SOURCE_WATCH, "58 2");
     sim_run(&w.sim);
     assert_true(pipe_wrote(w.pipes.last,
@@ -336,7 +336,7 @@ static void look_for_the_token_again(struct source_world *w)
 
 static void ask_with_another_file(struct source_world *w)
 {
-    w->server.auth.token_file = "/nowhere/else";
+    source_world_identify(w, NULL, "/nowhere/else");
     look_for_the_token_again(w);
 }
 
@@ -348,7 +348,7 @@ static void a_missing_token_file_ends_the_request_before_anything_is_sent(void *
     struct source_world w;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    w.server.auth.token_file = "/nowhere/token";
+    source_world_identify(&w, NULL, "/nowhere/token");
     source_world_ask(&w);
     source_world_told(&w, NO_TOKEN);
     w.when = WORLD_IN_END;
@@ -360,7 +360,7 @@ static void a_missing_token_file_ends_the_request_before_anything_is_sent(void *
     source_cancel(w.source); /* before it could be told */
     sim_run(&w.sim);
     source_world_told(&w, "");
-    w.server.auth.token_file = NULL;
+    source_world_identify(&w, NULL, NULL);
     source_world_ask(&w);
     assert_int_equal(w.pipes.n_dialled, 1);
     source_world_done(&w);
@@ -371,7 +371,7 @@ static void a_token_that_fits_no_header_is_not_repeated(void **state)
     struct source_world w;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    w.server.auth.token = "s3cr3t\r\nX-Evil: 1";
+    source_world_identify(&w, "s3cr3t\r\nX-Evil: 1", NULL);
     source_world_ask(&w);
     source_world_told(
         &w, "INF_EINVAL: request: control bytes in the value of header 'Authorization'\n");

@@ -76,11 +76,26 @@ static void test_binary(void **state)
     free(bytes);
 }
 
+static void test_encode(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
+        {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xFB\xFF\xFE", "+//+"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+        char *text = base64_encode(pairs[i][0], strlen(pairs[i][0]));
+        assert_string_equal(text, pairs[i][1]);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_encode),
     };
     return cmocka_run_group_tests_name("base64", tests, NULL, NULL);
 }

@@ -303,6 +303,68 @@ static void test_too_many(void **state)
     assert_error("many", NULL, INF_ECONF, "many:2:1: users has more than 4096 entries");
 }
 
+static void test_password(void **state)
+{
+    struct kubeconfig c;
+    (void)state;
+    put("config", CONFIG(HTTPS, "username: me, password: 's3: cr3t'"));
+    c = load("config", NULL);
+    assert_string_equal(c.basic, "bWU6czM6IGNyM3Q=");
+    kubeconfig_free(&c);
+}
+
+/* Also to http: it is no secret. */
+static void test_impersonation(void **state)
+{
+    static const struct {
+        const char *name, *value;
+    } expected[] = {
+        {"Impersonate-User", "jane"},
+        {"Impersonate-Uid", "7"},
+        {"Impersonate-Group", "dev"},
+        {"Impersonate-Group", "ops team"},
+        {"Impersonate-Extra-example.com%2Fa%25b%C3%A9", "1"},
+        {"Impersonate-Extra-example.com%2Fa%25b%C3%A9", ""},
+        {"Impersonate-Extra-Scopes", "view"},
+    };
+    struct kubeconfig c, other;
+    (void)state;
+    put("config", CONFIG("server: 'http://h'",
+                         "as: jane, as-uid: 7, as-groups: [dev, ops team], as-user-extra: "
+                         "{example.com/a%b\xC3\xA9: ['1', ''], Scopes: [view], none: []}"));
+    put("other", CONFIG("server: 'http://h'", "as: jane"));
+    c = load("config", NULL);
+    assert_int_equal(c.n_impersonate, ARRAY_LEN(expected));
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+        assert_string_equal(c.impersonate[i].name, expected[i].name);
+        assert_string_equal(c.impersonate[i].value, expected[i].value);
+    }
+    other = load("other", NULL);
+    assert_false(kubeconfig_equal(&c, &other));
+    assert_true(kubeconfig_equal(&c, &c));
+    kubeconfig_free(&other);
+    kubeconfig_free(&c);
+}
+
+static void test_too_many_groups(void **state)
+{
+    struct buf text = {0};
+    struct inf_error err;
+    struct kubeconfig c;
+    (void)state;
+    buf_puts(&text, "{'current-context': c, contexts: [{name: c, context: {cluster: k, user: u}}], "
+                    "clusters: [{name: k, cluster: {server: 'http://h'}}], "
+                    "users: [{name: u, user: {as: x, as-groups: [g");
+    for (int i = 0; i < 255; i++)
+        buf_puts(&text, ", g");
+    buf_puts(&text, "]}}]}");
+    buf_putc(&text, 0);
+    put("config", text.bytes);
+    assert_int_equal(kubeconfig_load("config", NULL, &c, &err), -INF_ECONF);
+    assert_non_null(strstr(err.text, "too many groups and extras; at most 256"));
+    buf_free(&text);
+}
+
 /* -- what is wrong with them ---------------------------------------------------------------------
  */
 
@@ -333,8 +395,9 @@ static void test_names(void **state)
 #define FILE_AND_DATA "given together with certificate-authority; keep one of them"
 #define LATER         "not supported yet by this version; "
 #define CREDENTIALS   LATER "use token, tokenFile or client-certificate with client-key"
-#define IMPERSONATE   LATER "use credentials of the user to act as"
 #define ONLY_HTTPS    "credentials go only to https, and the server of cluster 'k' is http"
+#define OF_OLD        " is a provider of old; use exec with a plugin instead: "
+#define NEEDS_AS      "needs an as: the user to act as"
 #define WHITE         "must have no white space, line ends or control characters"
 #define NAMESPACE     "must be a namespace: a-z, 0-9 and '-', at most 63 characters"
 
@@ -397,14 +460,38 @@ static const struct {
     /* the user */
     {CONFIG(HTTPS, "exec: {command: x}"), "config:8:10: user 'u': exec: " CREDENTIALS},
     {CONFIG(HTTPS, "auth-provider: {name: x}"),
-     "config:8:10: user 'u': auth-provider: " CREDENTIALS},
-    {CONFIG(HTTPS, "username: x"), "config:8:10: user 'u': username: " CREDENTIALS},
-    {CONFIG(HTTPS, "password: x"), "config:8:10: user 'u': password: " CREDENTIALS},
-    {CONFIG(HTTPS, "token: t, as: x"), "config:8:20: user 'u': as: " IMPERSONATE},
-    {CONFIG(HTTPS, "as-uid: 1"), "config:8:10: user 'u': as-uid: " IMPERSONATE},
-    {CONFIG(HTTPS, "as-groups: [x]"), "config:8:10: user 'u': as-groups: " IMPERSONATE},
-    {CONFIG(HTTPS, "as-user-extra: {x: [y]}"),
-     "config:8:10: user 'u': as-user-extra: " IMPERSONATE},
+     "config:8:10: user 'u': auth-provider: 'x'" OF_OLD "the one of your provider"},
+    {CONFIG(HTTPS, "auth-provider: {name: gcp, config: {}}, token: t"),
+     "config:8:10: user 'u': auth-provider: 'gcp'" OF_OLD "gke-gcloud-auth-plugin"},
+    {CONFIG(HTTPS, "auth-provider: {name: oidc}"),
+     "config:8:10: user 'u': auth-provider: 'oidc'" OF_OLD "kubectl-oidc_login"},
+    {CONFIG(HTTPS, "auth-provider: {name: azure}"),
+     "config:8:10: user 'u': auth-provider: 'azure'" OF_OLD "kubelogin (convert-kubeconfig)"},
+    {CONFIG(HTTPS, "auth-provider: x"),
+     "config:8:10: user 'u': auth-provider: must be a mapping of fields"},
+    {CONFIG(HTTPS, "username: x, token: t"),
+     "config:8:10: user 'u': username: given together with a token; keep one of them"},
+    {CONFIG(HTTPS, "tokenFile: t, password: x"),
+     "config:8:24: user 'u': password: given together with a token; keep one of them"},
+    {CONFIG(HTTPS, "username: 'a:b'"), "config:8:10: user 'u': username: must have no ':'"},
+    {CONFIG("server: 'http://h'", "username: x"), "config:8:10: user 'u': username: " ONLY_HTTPS},
+    {CONFIG(HTTPS, "as-uid: 1"), "config:8:10: user 'u': as-uid: " NEEDS_AS},
+    {CONFIG(HTTPS, "as-groups: [x]"), "config:8:10: user 'u': as-groups: " NEEDS_AS},
+    {CONFIG(HTTPS, "as-user-extra: {x: [y]}"), "config:8:10: user 'u': as-user-extra: " NEEDS_AS},
+    {CONFIG(HTTPS, "as: \"a\\r\\nX: y\""),
+     "config:8:10: user 'u': as: must have no control characters"},
+    {CONFIG(HTTPS, "as: x, as-groups: [a, \"\\e\"]"),
+     "config:8:17: user 'u': as-groups: must have no control characters"},
+    {CONFIG(HTTPS, "as: x, as-groups: y"),
+     "config:8:17: user 'u': as-groups: must be a list of texts"},
+    {CONFIG(HTTPS, "as: x, as-groups: [[y]]"),
+     "config:8:17: user 'u': as-groups: must be a list of texts"},
+    {CONFIG(HTTPS, "as: x, as-user-extra: {a: b}"),
+     "config:8:17: user 'u': as-user-extra: must map names to lists of texts"},
+    {CONFIG(HTTPS, "as: x, as-user-extra: {a: [[b]]}"),
+     "config:8:17: user 'u': as-user-extra: must map names to lists of texts"},
+    {CONFIG(HTTPS, "as: x, as-user-extra: {'': [b]}"),
+     "config:8:17: user 'u': as-user-extra: must map names to lists of texts"},
     {CONFIG(HTTPS, "client-certificate: ca.pem, client-certificate-data: eA==, client-key: ca.pem"),
      "config:8:38: user 'u': client-certificate-data: given together with client-certificate; keep "
      "one of them"},
@@ -451,6 +538,9 @@ int main(void)
         TEST(test_explicit),
         TEST(test_too_big),
         TEST(test_too_many),
+        TEST(test_password),
+        TEST(test_impersonation),
+        TEST(test_too_many_groups),
         TEST(test_names),
         TEST(test_bad),
     };
