@@ -47,17 +47,16 @@ static void client_on_slept(struct sleep_watch *watch, uint64_t ms)
 
 /* ---- opening ---- */
 
+static struct log *log_of(struct inf_client *client)
+{
+    return client->user_log ? &client->log : NULL;
+}
+
 static int open_tls(struct inf_client *client, struct inf_error *err)
 {
-    const struct kubeconfig *config = &client->config;
-    if (!config->https)
-        return 0;
-    client->tls = tls_context_new(&(struct tls_settings){.ca_pem = config->ca_pem,
-                                                         .cert_pem = config->cert_pem,
-                                                         .key_pem = config->key_pem,
-                                                         .insecure = config->insecure},
-                                  err);
-    return client->tls ? 0 : err_wrap(err, "%s, context '%s'", config->origin, config->context);
+    return client->config.https
+               ? tls_keeper_open(&client->tls, &client->config, log_of(client), err)
+               : 0;
 }
 
 static void name_server(struct inf_client *client)
@@ -75,15 +74,15 @@ static void connect_parts(struct inf_client *client)
 {
     const struct kubeconfig *config = &client->config;
     tcp_dialer_init(&client->tcp_dialer, &client->loop);
-    tls_dialer_init(&client->tls_dialer, &client->tcp_dialer.dialer, &client->loop.clock,
-                    client->tls, config->tls_server_name);
-    client->pool = http_pool_new(
-        &client->loop.clock, client->tls ? &client->tls_dialer.dialer : &client->tcp_dialer.dialer,
-        config->host, config->port, NULL);
-    warnings_init(&client->warnings, client->user_log ? &client->log : NULL);
-    client->auth = auth_new(&(struct auth_settings){.clock = &client->loop.clock,
-                                                    .log = client->user_log ? &client->log : NULL,
-                                                    .config = config});
+    if (config->https)
+        tls_keeper_start(&client->tls, &client->loop.clock, &client->tcp_dialer.dialer);
+    client->pool = http_pool_new(&client->loop.clock,
+                                 config->https ? &client->tls.dialer : &client->tcp_dialer.dialer,
+                                 config->host, config->port, NULL);
+    client->tls.pool = client->pool;
+    warnings_init(&client->warnings, log_of(client));
+    client->auth = auth_new(&(struct auth_settings){
+        .clock = &client->loop.clock, .log = log_of(client), .config = config});
     client->server = (struct api_server){
         .clock = &client->loop.clock,
         .pool = client->pool,
@@ -98,7 +97,7 @@ static void connect_parts(struct inf_client *client)
 
 static void client_free(struct inf_client *client)
 {
-    tls_context_unref(client->tls);
+    tls_keeper_close(&client->tls);
     warnings_free(&client->warnings);
     auth_free(client->auth);
     kubeconfig_free(&client->config);
@@ -198,6 +197,8 @@ void inf_client_close(struct inf_client *client)
         return;
     informer_close_all(client);
     queue_close_all(client);
+    if (client->config.https)
+        tls_keeper_stop(&client->tls);
     http_pool_free(client->pool);
     tcp_dialer_close(&client->tcp_dialer);
     sleep_watch_stop(&client->sleep);

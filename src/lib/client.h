@@ -12,11 +12,11 @@
 #include "core/turnstile.h"
 #include "kube/api_source.h"
 #include "kube/kubeconfig.h"
+#include "kube/tls_keeper.h"
 #include "kube/warnings.h"
 #include "loop/loop.h"
 #include "loop/tcp.h"
 #include "wire/http_pool.h"
-#include "wire/tls.h"
 #include "wire/tls_digest.h"
 
 struct inf_client {
@@ -30,9 +30,8 @@ struct inf_client {
     unsigned char digest_key[TLS_DIGEST_KEY];
 
     struct kubeconfig config;
-    struct tls_context *tls; /* NULL: plain HTTP */
     struct tcp_dialer tcp_dialer;
-    struct tls_dialer tls_dialer;
+    struct tls_keeper tls; /* over TCP, if it is https */
     struct http_pool *pool;
     struct warnings warnings;
     struct auth *auth;

@@ -33,12 +33,14 @@ struct http_pool {
     size_t n_idle;
     struct timer timer; /* for the oldest */
     struct sleep_watch sleep;
-    uint64_t drops; /* how often it was dropped: older connections don't come back */
-    size_t n_calls;
+    uint64_t drops;     /* how often it was dropped: older connections don't come back */
+    struct list calls;  /* that are not closed */
 };
 
 struct http_call {
     struct http_user http; /* what the connection calls */
+    struct list node;
+    bool paused;
     struct http_pool *pool;
     struct http_user *user;
     struct http_conn *conn;     /* NULL once the answer is over */
@@ -126,6 +128,7 @@ struct http_pool *http_pool_new(struct clock *clock, struct dialer *dialer, cons
     p->limits = limits ? *limits : (struct http_limits){0};
     p->timer.fire = pool_on_timer;
     sleep_watch_start(clock, &p->sleep, pool_on_slept);
+    list_init(&p->calls);
     return p;
 }
 
@@ -139,7 +142,7 @@ void http_pool_free(struct http_pool *p)
 {
     if (!p)
         return;
-    assert(!p->n_calls);
+    assert(list_empty(&p->calls));
     http_pool_drop(p);
     sleep_watch_stop(&p->sleep);
     free(p->host);
@@ -224,7 +227,7 @@ struct http_call *http_pool_request(struct http_pool *p, const struct http_reque
 {
     struct http_call *c = NEW(struct http_call);
     *c = (struct http_call){.http = {&call_ops}, .pool = p, .user = user, .drops = p->drops};
-    p->n_calls++;
+    list_push(&p->calls, &c->node);
     c->conn = pool_take(p);
     if (c->conn)
         c->spare = http_request_copy(request);
@@ -236,14 +239,39 @@ struct http_call *http_pool_request(struct http_pool *p, const struct http_reque
 
 void http_call_pause(struct http_call *c)
 {
+    c->paused = true;
     if (c->conn)
         http_conn_pause(c->conn);
 }
 
 void http_call_resume(struct http_call *c)
 {
+    c->paused = false;
     if (c->conn)
         http_conn_resume(c->conn);
+}
+
+/* One under way on a connection from before the last drop; NULL: there is none. */
+static struct http_call *pool_find_old(const struct http_pool *p)
+{
+    list_for_each(node, &p->calls) {
+        struct http_call *c = container_of(node, struct http_call, node);
+        if (c->conn && !c->paused && c->drops != p->drops)
+            return c;
+    }
+    return NULL;
+}
+
+/* Who is told may close other calls, and open new ones: these are not old. */
+void http_pool_cut(struct http_pool *p, const struct inf_error *why)
+{
+    struct http_call *c;
+    while ((c = pool_find_old(p))) {
+        http_conn_close(c->conn);
+        c->conn = NULL;
+        call_forget_spare(c);
+        c->user->ops->on_end(c->user, why);
+    }
 }
 
 static void call_bury(struct corpse *corpse)
@@ -258,6 +286,6 @@ void http_call_close(struct http_call *c)
     http_conn_close(c->conn);
     c->conn = NULL;
     call_forget_spare(c);
-    c->pool->n_calls--;
+    list_remove(&c->node);
     clock_bury(c->pool->clock, &c->corpse, call_bury);
 }

@@ -90,6 +90,15 @@ static void check(struct tls_peer *peer, int rc)
     peer->failed |= error == SSL_ERROR_SSL || error == SSL_ERROR_SYSCALL;
 }
 
+static void note_client(struct tls_peer *peer)
+{
+    X509 *cert = SSL_get1_peer_certificate(peer->ssl);
+    if (cert)
+        X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, peer->client,
+                                  sizeof(peer->client));
+    X509_free(cert);
+}
+
 static void shake(struct tls_peer *peer)
 {
     const char *name;
@@ -99,6 +108,8 @@ static void shake(struct tls_peer *peer)
     peer->resumed = rc == 1 && SSL_session_reused(peer->ssl);
     if (rc == 1 && (name = SSL_get_servername(peer->ssl, TLSEXT_NAMETYPE_host_name)))
         snprintf(peer->sni, sizeof(peer->sni), "%s", name);
+    if (rc == 1)
+        note_client(peer);
 }
 
 static void receive(struct tls_peer *peer)

@@ -46,6 +46,7 @@ struct tls_peer {
     bool key_update;     /* ask the client for new keys, once, before the next bytes */
     bool client_goodbye; /* the client said close_notify */
     char sni[256];       /* the name the client asked for; "": none */
+    char client[64];     /* the name in the certificate it showed; "": none */
     char alpn[256];      /* the protocols it offered, as on the wire */
 };
 

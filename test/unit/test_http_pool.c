@@ -360,6 +360,31 @@ static void a_held_call_is_told_nothing_until_it_goes_on(void **state)
     world_done(&w);
 }
 
+static void old_calls_can_be_cut(void **state)
+{
+    struct world w;
+    struct caller watch, held, fresh;
+    struct inf_error why = {.code = INF_ECUT, .text = "cut"};
+    (void)state;
+    world_init(&w);
+    ask(&w, &watch);
+    answer(&w, w.pipes.last, CHUNKED "2\r\nhi\r\n");
+    ask(&w, &held);
+    answer(&w, w.pipes.last, CHUNKED "3\r\nhey\r\n");
+    http_call_pause(held.call);
+    http_pool_drop(w.pool);
+    ask(&w, &fresh);
+    http_pool_cut(w.pool, &why);
+    told(&watch, "200;hi;cut");
+    http_call_resume(held.call);
+    pipe_sends(w.pipes.last, HELLO);
+    sim_run(&w.sim);
+    told(&fresh, "200;hello;end");
+    told(&held, "200;hey");
+    assert_int_equal(w.pipes.n_dialled, 3);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +401,7 @@ int main(void)
         cmocka_unit_test(nor_has_one_that_has_begun_to_answer),
         cmocka_unit_test(nor_one_that_is_silent),
         cmocka_unit_test(dropped_connections_don_t_come_back),
+        cmocka_unit_test(old_calls_can_be_cut),
         cmocka_unit_test(a_held_call_is_told_nothing_until_it_goes_on),
     };
     return cmocka_run_group_tests_name("http_pool", tests, NULL, NULL);
