@@ -1,8 +1,11 @@
 #include "base/timestamp.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include "informer/error.h"
 
 void timestamp_format(int64_t us, char ret[TIMESTAMP_SIZE])
 {
@@ -16,4 +19,100 @@ void timestamp_format(int64_t us, char ret[TIMESTAMP_SIZE])
     n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
     snprintf(text + n, sizeof(text) - n, ".%06dZ", (int)(us % 1000000));
     memcpy(ret, text, TIMESTAMP_SIZE);
+}
+
+/* Exactly @n digits; moves on. -1: they are not there. */
+static int take_digits(const char **text, int n)
+{
+    int value = 0;
+    for (int i = 0; i < n; i++, (*text)++) {
+        if (**text < '0' || **text > '9')
+            return -1;
+        value = value * 10 + (**text - '0');
+    }
+    return value;
+}
+
+static bool take_letter(const char **text, char upper)
+{
+    bool there = **text == upper || **text == upper + ('a' - 'A');
+    *text += there;
+    return there;
+}
+
+static bool take_sign(const char **text, char sign)
+{
+    bool there = **text == sign;
+    *text += there;
+    return there;
+}
+
+static bool take_date(const char **text, struct tm *tm)
+{
+    tm->tm_year = take_digits(text, 4) - 1900;
+    if (!take_sign(text, '-'))
+        return false;
+    tm->tm_mon = take_digits(text, 2) - 1;
+    if (!take_sign(text, '-'))
+        return false;
+    tm->tm_mday = take_digits(text, 2);
+    return tm->tm_year >= -1900 && tm->tm_mon >= 0 && tm->tm_mon < 12 && tm->tm_mday >= 1 &&
+           tm->tm_mday <= 31;
+}
+
+static bool take_time(const char **text, struct tm *tm)
+{
+    tm->tm_hour = take_digits(text, 2);
+    if (!take_sign(text, ':'))
+        return false;
+    tm->tm_min = take_digits(text, 2);
+    if (!take_sign(text, ':'))
+        return false;
+    tm->tm_sec = take_digits(text, 2);
+    return tm->tm_hour >= 0 && tm->tm_hour < 24 && tm->tm_min >= 0 && tm->tm_min < 60 &&
+           tm->tm_sec >= 0 && tm->tm_sec <= 60;
+}
+
+/* ".5" is 500000; nothing is 0; -1: a dot without digits. */
+static int take_fraction(const char **text)
+{
+    int us = 0, digits = 0;
+    if (!take_sign(text, '.'))
+        return 0;
+    for (; **text >= '0' && **text <= '9'; (*text)++)
+        if (digits++ < 6)
+            us = us * 10 + (**text - '0');
+    for (int i = digits; i < 6; i++)
+        us *= 10;
+    return digits ? us : -1;
+}
+
+static bool take_offset(const char **text, int *ret_minutes)
+{
+    int sign, hours, minutes;
+    *ret_minutes = 0;
+    if (take_letter(text, 'Z'))
+        return true;
+    sign = take_sign(text, '-') ? -1 : 1;
+    if (sign > 0 && !take_sign(text, '+'))
+        return false;
+    hours = take_digits(text, 2);
+    if (!take_sign(text, ':'))
+        return false;
+    minutes = take_digits(text, 2);
+    *ret_minutes = sign * (hours * 60 + minutes);
+    return hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60;
+}
+
+int timestamp_parse(const char *text, int64_t *ret_us)
+{
+    struct tm tm = {.tm_year = 0};
+    int us, offset;
+    if (!take_date(&text, &tm) || !take_letter(&text, 'T') || !take_time(&text, &tm))
+        return -INF_EINVAL;
+    us = take_fraction(&text);
+    if (us < 0 || !take_offset(&text, &offset) || *text)
+        return -INF_EINVAL;
+    *ret_us = ((int64_t)timegm(&tm) - (int64_t)offset * 60) * 1000000 + us;
+    return 0;
 }

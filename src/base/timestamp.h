@@ -1,5 +1,6 @@
 /*
- * timestamp.h - a moment as text: RFC 3339, UTC, microseconds, always of the same width.
+ * timestamp.h - a moment as text: RFC 3339. What we write is UTC, with microseconds, always of the
+ * same width.
  */
 #ifndef BASE_TIMESTAMP_H
 #define BASE_TIMESTAMP_H
@@ -12,5 +13,9 @@ enum {
 
 /* @us: microseconds since 1970. A year that does not have four digits gives zeros. */
 void timestamp_format(int64_t us, char ret[TIMESTAMP_SIZE]);
+
+/* Reads RFC 3339 with any offset and any fraction ("2026-11-15T23:09:29.5+01:00"), which must be all
+ * of @text. Returns 0, or -INF_EINVAL. */
+int timestamp_parse(const char *text, int64_t *ret_us);
 
 #endif

@@ -1,22 +1,29 @@
 /*
  * auth.c - the headers of the moment, from whichever kind of credentials there is.
  *
- * In order of precedence: a token file, a token, a password. A token is used as long as the file
- * beside it was never read.
+ * In order of precedence: a token file, a token, a password, a program. A token is used as long as
+ * the file beside it was never read. Only the program takes its time; meanwhile those who asked wait
+ * in a list.
  */
 #include "kube/auth.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/err.h"
+#include "kube/auth_exec.h"
 #include "kube/auth_token.h"
 #include "kube/kubeconfig.h"
+#include "kube/tls_keeper.h"
 
 struct auth {
     struct auth_settings settings;
-    struct auth_token file;      /* used if it has a path */
+    struct auth_token file; /* used if it has a path */
+    struct auth_exec exec;  /* used if the kubeconfig has one */
+    struct list waiters;
     char *authorization;         /* NULL: no such header */
     uint64_t generation;         /* of the authorization; grows with each other one */
     struct http_header *headers; /* room for the authorization first, then impersonation */
@@ -40,18 +47,70 @@ static int renew_from_file(struct auth *a, struct inf_error *err)
     return rc < 0 && !a->authorization ? rc : 0;
 }
 
+static void clear_authorization(struct auth *a)
+{
+    secret_free(a->authorization);
+    a->authorization = NULL;
+    a->generation++;
+}
+
+/* ---- the program ---- */
+
+static int use_credential(struct auth *a, struct inf_error *err)
+{
+    const struct exec_credential *c = &a->exec.credential;
+    if (tls_keeper_present(a->settings.tls, c->cert_pem, c->key_pem, err) < 0) {
+        err->code = INF_EUNAUTHORIZED; /* the kubeconfig is good; what we were given isn't */
+        return err_wrap(err, "exec plugin '%s'", a->settings.config->exec->argv[0]);
+    }
+    if (c->token)
+        set_authorization(a, "Bearer", c->token);
+    else
+        clear_authorization(a);
+    return 0;
+}
+
+/* Who asks again in on_ready, and has to wait again, waits for the next time. */
+static void auth_on_done(struct auth_exec *exec, const struct inf_error *why)
+{
+    struct auth *a = container_of(exec, struct auth, exec);
+    struct inf_error unusable;
+    struct list telling, *node;
+    if (!why && use_credential(a, &unusable) < 0) {
+        exec->failed = unusable;
+        why = &unusable;
+    }
+    list_init(&telling);
+    list_move_all(&telling, &a->waiters);
+    while ((node = list_pop(&telling))) {
+        struct auth_waiter *waiter = container_of(node, struct auth_waiter, node);
+        waiter->on_ready(waiter, why);
+    }
+}
+
+static int renew_by_program(struct auth *a, struct auth_waiter *waiter, struct inf_error *err)
+{
+    int rc = auth_exec_get(&a->exec, err);
+    if (rc == 1)
+        list_push(&a->waiters, &waiter->node);
+    return rc == 1 ? AUTH_LATER : rc;
+}
+
+/* ---- asking ---- */
+
 int auth_get(struct auth *a, struct auth_waiter *waiter, struct auth_headers *ret,
              struct inf_error *err)
 {
     size_t skip;
     int rc = 0;
-    (void)waiter;
     if (!a) {
         *ret = (struct auth_headers){0};
         return 0;
     }
     if (a->file.path)
         rc = renew_from_file(a, err);
+    else if (a->settings.config->exec)
+        rc = renew_by_program(a, waiter, err);
     if (rc)
         return rc;
     skip = a->authorization ? 0 : 1;
@@ -71,9 +130,14 @@ bool auth_refused(struct auth *a, uint64_t generation)
 {
     if (!a)
         return false;
-    if (generation == a->generation && a->file.path && auth_token_refused(&a->file))
-        set_authorization(a, "Bearer", a->file.token);
-    return generation != a->generation;
+    if (generation != a->generation)
+        return true; /* others were faster */
+    if (a->settings.config->exec)
+        return auth_exec_refused(&a->exec);
+    if (!a->file.path || !auth_token_refused(&a->file))
+        return false;
+    set_authorization(a, "Bearer", a->file.token);
+    return true;
 }
 
 /* ---- life ---- */
@@ -85,6 +149,12 @@ struct auth *auth_new(const struct auth_settings *settings)
     a->settings = *settings;
     a->file = (struct auth_token){
         .path = config->token_file, .clock = settings->clock, .log = settings->log};
+    a->exec = (struct auth_exec){.clock = settings->clock,
+                                 .log = settings->log,
+                                 .spawner = settings->spawner,
+                                 .config = config,
+                                 .on_done = auth_on_done};
+    list_init(&a->waiters);
     a->headers = xcalloc(config->n_impersonate + 1, sizeof(a->headers[0]));
     for (size_t i = 0; i < config->n_impersonate; i++)
         a->headers[i + 1] =
@@ -100,6 +170,8 @@ void auth_free(struct auth *a)
 {
     if (!a)
         return;
+    assert(list_empty(&a->waiters));
+    auth_exec_close(&a->exec);
     auth_token_free(&a->file);
     secret_free(a->authorization);
     free(a->headers);

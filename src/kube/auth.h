@@ -24,6 +24,8 @@
 
 struct auth;
 struct kubeconfig;
+struct spawner;
+struct tls_keeper;
 
 enum {
     AUTH_LATER = 1,
@@ -33,6 +35,8 @@ struct auth_settings {
     struct clock *clock;
     struct log *log;                 /* may be NULL */
     const struct kubeconfig *config; /* the user's part of it */
+    struct spawner *spawner;         /* runs the kubeconfig's exec; NULL if it has none */
+    struct tls_keeper *tls;          /* shows the certificates that it gives */
 };
 
 struct auth_headers {

@@ -18,6 +18,7 @@
 #include "kube/kubeconfig_user.h"
 #include "kube/resource.h"
 #include "kube/server_url.h"
+#include "kube/yaml_json.h"
 
 /* -- cluster -------------------------------------------------------------------------------------
  */
@@ -31,11 +32,28 @@ static int resolve_server(const struct cluster_entry *e, struct kubeconfig *c,
         return entry_error(&e->entry, NULL, err, "needs a server (https://host:port)");
     if (server_url_parse(e->server->text, &url, &why) < 0)
         return entry_error(&e->entry, e->server, err, "%s", why.text);
+    c->server = xstrdup(e->server->text);
     c->https = url.https;
     c->host = url.host; /* now c's, as is the prefix */
     c->port = url.port;
     c->path_prefix = url.path_prefix;
     return 0;
+}
+
+/* What is here for credential plugins; other people's extensions are not ours to judge. */
+static char *exec_extension(const struct cluster_entry *e)
+{
+    struct buf json = {0};
+    for (const struct yaml_node *n = e->extensions ? e->extensions->first : NULL; n; n = n->next) {
+        const char *name = yaml_string(yaml_get(n, "name"));
+        const struct yaml_node *extension = yaml_get(n, "extension");
+        if (!json.len && extension && name &&
+            strcmp(name, "client.authentication.k8s.io/exec") == 0)
+            yaml_put_json(&json, extension);
+    }
+    if (json.len)
+        buf_putc(&json, '\0');
+    return json.bytes;
 }
 
 static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
@@ -52,6 +70,7 @@ static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
     c->insecure = e.insecure;
     c->no_compression = e.no_compression;
     c->tls_server_name = e.tls_server_name ? xstrdup(e.tls_server_name->text) : NULL;
+    c->exec_extension = exec_extension(&e);
     rc = resolve_server(&e, c, err);
     if (!rc)
         rc = kubeconfig_pem(&e.entry, e.ca_file, e.ca_data, &c->ca_pem, &c->ca_file, err);
@@ -184,6 +203,9 @@ void kubeconfig_free(struct kubeconfig *c)
 {
     free_impersonation(c);
     secret_free(c->basic);
+    exec_plugin_free(c->exec);
+    free(c->exec_extension);
+    free(c->server);
     free(c->ca_file);
     free(c->cert_file);
     free(c->key_file);
@@ -227,5 +249,6 @@ bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
            same(a->token_file, b->token_file) && same(a->basic, b->basic) &&
            same(a->ca_file, b->ca_file) && same(a->cert_file, b->cert_file) &&
            same(a->key_file, b->key_file) && same_impersonation(a, b) &&
+           exec_plugin_equal(a->exec, b->exec) && same(a->exec_extension, b->exec_extension) &&
            same(a->namespace, b->namespace);
 }

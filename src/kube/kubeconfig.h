@@ -18,6 +18,8 @@
 
 #include "informer/error.h"
 
+#include "kube/exec_plugin.h"
+
 struct named_value {
     char *name;
     char *value;
@@ -30,7 +32,8 @@ struct kubeconfig {
     char *cluster;
     char *user; /* NULL: nobody, and so no credentials */
 
-    char *host; /* a name, or an address without brackets */
+    char *server; /* as it is written */
+    char *host;   /* a name, or an address without brackets */
     uint16_t port;
     char *path_prefix;   /* "" or "/prefix" */
     bool https;          /* false: no credentials are here either */
@@ -48,6 +51,9 @@ struct kubeconfig {
     char *token;      /* literal; used until token_file was read, if both are here */
     char *token_file; /* absolute path, re-read by the auth layer; not looked at here */
     char *basic;      /* base64 of user:password; never with a token */
+
+    struct exec_plugin *exec; /* the program that knows; NULL if one of the above is here */
+    char *exec_extension;     /* what the cluster's entry has to say to it, JSON */
 
     struct named_value *impersonate; /* the headers that ask to act as somebody else */
     size_t n_impersonate;

@@ -16,6 +16,7 @@ enum field_kind {
     FIELD_TEXT,  /* kept as its node */
     FIELD_LIST,  /* of texts, kept as its node */
     FIELD_MAP,   /* kept as its node */
+    FIELD_ANY,   /* whatever it is, kept as its node */
     FIELD_BOOL,  /* kept as a bool */
     FIELD_LATER, /* refused if it is given */
 };
@@ -26,8 +27,6 @@ struct field {
     size_t offset;      /* of the member that keeps it */
     const char *remedy; /* what to do until it is supported */
 };
-
-#define CREDENTIALS "use token, tokenFile or client-certificate with client-key"
 
 /* clang-format off */
 #define AT(member) offsetof(struct context_entry, member)
@@ -44,6 +43,7 @@ static const struct field cluster_fields[] = {
     {"certificate-authority",      FIELD_TEXT,  AT(ca_file),         NULL},
     {"certificate-authority-data", FIELD_TEXT,  AT(ca_data),         NULL},
     {"tls-server-name",            FIELD_TEXT,  AT(tls_server_name), NULL},
+    {"extensions",                 FIELD_ANY,   AT(extensions),      NULL},
     {"insecure-skip-tls-verify",   FIELD_BOOL,  AT(insecure),        NULL},
     {"disable-compression",        FIELD_BOOL,  AT(no_compression),  NULL},
     {"proxy-url",                  FIELD_LATER, 0, "use a server that is reached directly"},
@@ -58,7 +58,7 @@ static const struct field user_fields[] = {
     {"client-key-data",         FIELD_TEXT,  AT(key_data),   NULL},
     {"token",                   FIELD_TEXT,  AT(token),      NULL},
     {"tokenFile",               FIELD_TEXT,  AT(token_file), NULL},
-    {"exec",                    FIELD_LATER, 0, CREDENTIALS},
+    {"exec",                    FIELD_MAP,   AT(exec),       NULL},
     {"auth-provider",           FIELD_MAP,   AT(auth_provider), NULL},
     {"username",                FIELD_TEXT,  AT(username),   NULL},
     {"password",                FIELD_TEXT,  AT(password),   NULL},
@@ -123,6 +123,7 @@ static int read_field(struct entry *entry, const struct field *field, const stru
             return entry_error(entry, node, err, "must be a mapping of fields");
         *(const struct yaml_node **)member = node;
         return 0;
+    case FIELD_ANY: *(const struct yaml_node **)member = node; return 0;
     case FIELD_BOOL:
         if (yaml_bool(node, member) < 0)
             return entry_error(entry, node, err, "must be true or false");

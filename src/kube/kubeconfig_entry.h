@@ -32,6 +32,7 @@ struct cluster_entry {
     const struct yaml_node *ca_file;
     const struct yaml_node *ca_data;
     const struct yaml_node *tls_server_name;
+    const struct yaml_node *extensions; /* a list of {name, extension} */
     bool insecure;
     bool no_compression;
 };
@@ -46,6 +47,7 @@ struct user_entry {
     const struct yaml_node *token_file;
     const struct yaml_node *username;
     const struct yaml_node *password;
+    const struct yaml_node *exec; /* a mapping */
     const struct yaml_node *as;
     const struct yaml_node *as_uid;
     const struct yaml_node *as_groups;     /* a list of texts */

@@ -1,5 +1,5 @@
 /*
- * kubeconfig_user.c - certificate, token, password, and whom to act as.
+ * kubeconfig_user.c - certificate, token, password, program, and whom to act as.
  *
  * What can't stand together is refused, as kubectl refuses it; so is what would leave us somebody
  * else than the entry says.
@@ -21,8 +21,9 @@
 static int check_may_send(const struct user_entry *e, const struct kubeconfig *c,
                           struct inf_error *err)
 {
-    const struct yaml_node *all[] = {e->token,    e->token_file, e->cert_file, e->cert_data,
-                                     e->key_file, e->key_data,   e->username,  e->password};
+    const struct yaml_node *all[] = {e->token,     e->token_file, e->cert_file,
+                                     e->cert_data, e->key_file,   e->key_data,
+                                     e->username,  e->password,   e->exec};
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (all[i] && !c->https)
             return entry_error(
@@ -86,6 +87,20 @@ static int resolve_password(const struct user_entry *e, struct kubeconfig *c, st
     return 0;
 }
 
+/* Not run if there are other credentials; but what is written has to be right. */
+static int resolve_exec(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    struct exec_plugin *plugin = NULL;
+    int rc = e->exec ? exec_plugin_read(&e->entry, e->exec, &plugin, err) : 0;
+    if (rc)
+        return rc;
+    if (c->token || c->token_file || c->basic || c->cert_pem)
+        exec_plugin_free(plugin);
+    else
+        c->exec = plugin;
+    return 0;
+}
+
 /* What took the place of the providers that were built into kubectl once. */
 static int refuse_provider(const struct user_entry *e, struct inf_error *err)
 {
@@ -120,6 +135,8 @@ int kubeconfig_user(const struct yaml_node *node, struct kubeconfig *c, struct i
         rc = resolve_token(&e, c, err);
     if (!rc)
         rc = resolve_password(&e, c, err);
+    if (!rc)
+        rc = resolve_exec(&e, c, err);
     if (!rc)
         rc = impersonate_read(&e, c, err);
     return rc;

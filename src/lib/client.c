@@ -81,8 +81,12 @@ static void connect_parts(struct inf_client *client)
                                  config->host, config->port, NULL);
     client->tls.pool = client->pool;
     warnings_init(&client->warnings, log_of(client));
-    client->auth = auth_new(&(struct auth_settings){
-        .clock = &client->loop.clock, .log = log_of(client), .config = config});
+    child_spawner_init(&client->spawner, &client->loop);
+    client->auth = auth_new(&(struct auth_settings){.clock = &client->loop.clock,
+                                                    .log = log_of(client),
+                                                    .config = config,
+                                                    .spawner = &client->spawner.spawner,
+                                                    .tls = &client->tls});
     client->server = (struct api_server){
         .clock = &client->loop.clock,
         .pool = client->pool,
@@ -99,7 +103,6 @@ static void client_free(struct inf_client *client)
 {
     tls_keeper_close(&client->tls);
     warnings_free(&client->warnings);
-    auth_free(client->auth);
     kubeconfig_free(&client->config);
     free(client->host_header);
     free(client->url);
@@ -197,6 +200,7 @@ void inf_client_close(struct inf_client *client)
         return;
     informer_close_all(client);
     queue_close_all(client);
+    auth_free(client->auth);
     if (client->config.https)
         tls_keeper_stop(&client->tls);
     http_pool_free(client->pool);

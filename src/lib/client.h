@@ -14,6 +14,7 @@
 #include "kube/kubeconfig.h"
 #include "kube/tls_keeper.h"
 #include "kube/warnings.h"
+#include "loop/child.h"
 #include "loop/loop.h"
 #include "loop/tcp.h"
 #include "wire/http_pool.h"
@@ -34,6 +35,7 @@ struct inf_client {
     struct tls_keeper tls; /* over TCP, if it is https */
     struct http_pool *pool;
     struct warnings warnings;
+    struct child_spawner spawner;
     struct auth *auth;
     struct api_server server;
     char *host_header;

@@ -88,6 +88,7 @@ static void program_bury(struct corpse *corpse)
 {
     struct program *p = container_of(corpse, struct program, corpse);
     loop_drop(p->loop);
+    secret_wipe(p->said.bytes, p->said.len); /* credentials may come this way */
     buf_free(&p->said);
     buf_free(&p->complained);
     free(p);

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "informer/error.h"
+
 #include "base/base.h"
 #include "base/timestamp.h"
 
@@ -63,9 +65,83 @@ static void test_rows_in_another_time_zone(void **state)
     tzset();
 }
 
+static void other_spellings_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t us;
+    } good[] = {
+        {"1970-01-01T00:00:00Z", 0},
+        {"1970-01-01t00:00:00.5z", 500000},
+        {"1970-01-01T00:00:00.1234567891Z", 123456},
+        {"1970-01-01T02:00:00+02:00", 0},
+        {"1969-12-31T22:30:00-01:30", 0},
+        {"2000-02-29T00:00:00+00:00", 951782400000000},
+        {"9999-12-31T23:59:59Z", 253402300799000000},
+        {"0001-01-01T00:00:00Z", -62135596800000000},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        int64_t us = 1;
+        assert_int_equal(timestamp_parse(good[i].text, &us), 0);
+        assert_int_equal(us, good[i].us);
+    }
+}
+
+static void what_is_written_can_be_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int64_t us;
+        if (strcmp(rows[i].text, NEVER_TEXT) == 0)
+            continue;
+        assert_int_equal(timestamp_parse(rows[i].text, &us), 0);
+        assert_int_equal(us, rows[i].us);
+    }
+}
+
+/* A good one without its end, or with one letter changed into a blank, is none. */
+static void all_else_is_refused(void **state)
+{
+    static const char good[] = "2026-11-15T23:09:29.5+01:00";
+    static const char *const bad[] = {
+        "",
+        "now",
+        "2026-13-01T00:00:00Z",
+        "2026-00-01T00:00:00Z",
+        "2026-01-32T00:00:00Z",
+        "2026-01-00T00:00:00Z",
+        "2026-01-01T24:00:00Z",
+        "2026-01-01T00:60:00Z",
+        "2026-01-01T00:00:61Z",
+        "2026-01-01T00:00:00.Z",
+        "2026-01-01T00:00:00+24:00",
+        "2026-01-01T00:00:00+00:60",
+        "2026-01-01T00:00:00ZZ",
+        "2026-01-01 00:00:00Z",
+        NEVER_TEXT,
+    };
+    char text[sizeof(good)];
+    int64_t us = 7;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_int_equal(timestamp_parse(bad[i], &us), -INF_EINVAL);
+    for (size_t i = 0; i < sizeof(good) - 1; i++) {
+        strcpy(text, good);
+        text[i] = ' ';
+        assert_int_equal(timestamp_parse(text, &us), -INF_EINVAL);
+        text[i] = '\0';
+        assert_int_equal(timestamp_parse(text, &us), -INF_EINVAL);
+    }
+    assert_int_equal(us, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_spellings_are_read),
+        cmocka_unit_test(what_is_written_can_be_read),
+        cmocka_unit_test(all_else_is_refused),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_rows_in_another_time_zone),
     };

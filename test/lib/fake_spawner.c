@@ -1,0 +1,78 @@
+#include "fake_spawner.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+
+struct fake_child {
+    struct child child;
+    struct fake_spawner *spawner;
+};
+
+static void fake_close(struct child *child)
+{
+    struct fake_child *c = container_of(child, struct fake_child, child);
+    if (c->spawner->running == child)
+        c->spawner->running = NULL;
+    free(c);
+}
+
+static const struct child_ops ops = {fake_close};
+
+static void note(struct buf *out, const char *const *list, char end)
+{
+    buf_clear(out);
+    for (; *list; list++) {
+        buf_puts(out, *list);
+        buf_putc(out, list[1] || end == '\n' ? end : '\0');
+    }
+    if (end == '\n')
+        buf_putc(out, '\0');
+}
+
+static struct child *fake_spawn(struct spawner *spawner, const struct child_spec *spec,
+                                struct child_user *user)
+{
+    struct fake_spawner *f = container_of(spawner, struct fake_spawner, spawner);
+    struct fake_child *c = NEW(struct fake_child);
+    assert_null(f->running);
+    c->child = (struct child){&ops, user};
+    c->spawner = f;
+    f->running = &c->child;
+    f->runs++;
+    f->timeout_ms = spec->timeout_ms;
+    f->output_max = spec->output_max;
+    note(&f->words, spec->argv, ' ');
+    note(&f->env, spec->env, '\n');
+    return &c->child;
+}
+
+void fake_spawner_init(struct fake_spawner *f)
+{
+    *f = (struct fake_spawner){.spawner = {fake_spawn}};
+}
+
+void fake_spawner_done(struct fake_spawner *f)
+{
+    assert_null(f->running);
+    buf_free(&f->words);
+    buf_free(&f->env);
+}
+
+void fake_spawner_end(struct fake_spawner *f, const struct child_end *end)
+{
+    struct child *child = f->running;
+    assert_non_null(child);
+    child->user->ops->on_end(child->user, end);
+}
+
+void fake_spawner_says(struct fake_spawner *f, const char *output)
+{
+    fake_spawner_end(f, &(struct child_end){.fate = CHILD_EXITED, .output = str_of(output)});
+}

@@ -1,0 +1,38 @@
+/*
+ * kubeconfig_place.h - an empty directory that is HOME and where we are, with kubeconfigs that the
+ * test writes.
+ *
+ * KUBECONFIG is not set; ca.pem is some text, empty.pem none.
+ */
+#ifndef TEST_KUBECONFIG_PLACE_H
+#define TEST_KUBECONFIG_PLACE_H
+
+#include "kube/kubeconfig.h"
+
+/* Cluster fields are on line 5, from column 13; user fields on line 8, from column 10. */
+#define CONFIG(cluster, user)                                 \
+    "current-context: c\n"                                    \
+    "contexts: [{name: c, context: {cluster: k, user: u}}]\n" \
+    "clusters:\n"                                             \
+    "- name: k\n"                                             \
+    "  cluster: {" cluster "}\n"                              \
+    "users:\n"                                                \
+    "- name: u\n"                                             \
+    "  user: {" user "}\n"
+#define HTTPS "server: 'https://h'"
+#define EXEC  "exec: {command: x, apiVersion: client.authentication.k8s.io/v1"
+
+/* cmocka's; the state is the directory's path. */
+int kubeconfig_place_setup(void **state);
+int kubeconfig_place_teardown(void **state);
+
+/* Writes a file. */
+void put_config(const char *name, const char *text);
+
+/* What is good is loaded, and freed by the caller. */
+struct kubeconfig load_config(const char *path, const char *context);
+
+/* What is bad fails like this. */
+void assert_config_error(const char *path, const char *context, int code, const char *text);
+
+#endif
