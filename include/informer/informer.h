@@ -48,9 +48,24 @@ enum {
 
 /* All fields may be left zero. Strings are copied. */
 struct inf_client_options {
-    const char *
-        kubeconfig; /* a file; NULL: found as kubectl finds it ($KUBECONFIG, then ~/.kube/config) */
-    const char *context;    /* NULL: the file's current one */
+    /* How to reach it. All NULL: as kubectl finds it ($KUBECONFIG, then ~/.kube/config, the current
+     * context); if there is nothing, as a pod reaches the cluster it is in. */
+    const char *kubeconfig; /* a file */
+    const char *context;
+    const char *cluster; /* instead of the context's */
+    const char *user;    /* instead of the context's */
+
+    /* Or without any kubeconfig. */
+    const char *server;     /* a URL: "https://10.0.0.1:6443" */
+    const char *ca_file;    /* with server; NULL: the system's authorities */
+    const char *token_file; /* with server; read again as it changes */
+
+    const char *as; /* act as this user, if we may */
+
+    /* To NULL: the credential plugins that a kubeconfig may have us run, each as `command` there or
+     * by its path. NULL: any; an empty list: none. */
+    const char *const *exec_allow;
+
     const char *user_agent; /* NULL: informer/VERSION */
     uint32_t stale_after_s; /* see on_freshness; 0: 150, at most 1 day */
 

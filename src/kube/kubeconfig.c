@@ -90,40 +90,57 @@ static int resolve_namespace(const struct context_entry *e, struct kubeconfig *c
     return 0;
 }
 
-/* What the context names in @field ("cluster: prod"), looked up in @list. */
+/* The entry of that name in @list. @field is where a context names it; NULL: the caller did. */
 static int find_named(const struct kubeconfig_files *files, const struct context_entry *e,
-                      const struct yaml_node *field, const char *list, const struct yaml_node **ret,
-                      struct inf_error *err)
+                      const struct yaml_node *field, const char *name, const char *list,
+                      const struct yaml_node **ret, struct inf_error *err)
 {
     struct buf names = {0};
     int rc;
-    *ret = kubeconfig_files_find(files, list, field->text);
+    *ret = kubeconfig_files_find(files, list, name);
     if (*ret)
         return 0;
     kubeconfig_files_names(files, list, &names);
-    rc = entry_error(&e->entry, field, err, "'%s' doesn't exist; %s there are: %.*s", field->text,
-                     list, (int)names.len, names.bytes);
+    if (field)
+        rc = entry_error(&e->entry, field, err, "'%s' doesn't exist; %s there are: %.*s", name,
+                         list, (int)names.len, names.bytes);
+    else
+        rc = err_set(err, INF_ECONF, "%s: %.*s '%s' doesn't exist; %s there are: %.*s",
+                     files->origin, (int)strlen(list) - 1, list, name, list, (int)names.len,
+                     names.bytes);
     buf_free(&names);
     return rc;
 }
 
-static int resolve_context(const struct kubeconfig_files *files, const struct yaml_node *node,
+/* What was asked for, else what the context names; neither leaves NULL. */
+static int find_entry(const struct kubeconfig_files *files, const struct context_entry *e,
+                      const char *asked, const struct yaml_node *field, const char *list,
+                      const struct yaml_node **ret, struct inf_error *err)
+{
+    *ret = NULL;
+    if (asked)
+        return find_named(files, e, NULL, asked, list, ret, err);
+    return field ? find_named(files, e, field, field->text, list, ret, err) : 0;
+}
+
+/* @node is the context's; NULL: there is none, but a cluster was asked for. */
+static int resolve_context(const struct kubeconfig_files *files,
+                           const struct kubeconfig_choice *choice, const struct yaml_node *node,
                            struct kubeconfig *c, struct inf_error *err)
 {
-    struct context_entry e;
+    struct context_entry e = {.cluster = NULL};
     const struct yaml_node *cluster = NULL;
     const struct yaml_node *user = NULL;
-    int rc = context_entry_read(node, &e, err);
+    int rc = node ? context_entry_read(node, &e, err) : 0;
+    if (!rc)
+        rc = find_entry(files, &e, choice->cluster, e.cluster, "clusters", &cluster, err);
+    if (!rc)
+        rc = find_entry(files, &e, choice->user, e.user, "users", &user, err);
     if (rc)
         return rc;
-    if (!e.cluster)
+    if (!cluster)
         return entry_error(&e.entry, NULL, err, "needs a cluster");
-    rc = find_named(files, &e, e.cluster, "clusters", &cluster, err);
-    if (!rc && e.user)
-        rc = find_named(files, &e, e.user, "users", &user, err);
-    if (rc)
-        return rc;
-    c->context = xstrdup(e.entry.name);
+    c->context = xstrdup(node ? e.entry.name : "");
     rc = resolve_namespace(&e, c, err);
     if (!rc)
         rc = resolve_cluster(cluster, c, err);
@@ -157,35 +174,65 @@ static int no_context(const struct kubeconfig_files *files, const struct yaml_no
     return rc;
 }
 
-static int choose_context(const struct kubeconfig_files *files, const char *asked,
-                          const struct yaml_node **ret, struct inf_error *err)
+static bool has_entries(const struct kubeconfig_files *files, const char *list)
 {
-    const struct yaml_node *current = asked ? NULL : kubeconfig_files_current(files);
-    const char *name = current ? current->text : asked;
-    const struct yaml_node *found = name ? kubeconfig_files_find(files, "contexts", name) : NULL;
-    if (!found)
-        return no_context(files, current, name, err);
-    *ret = found;
-    return 0;
+    for (size_t i = 0; i < files->count; i++) {
+        const struct yaml_node *node = yaml_get(files->roots[i], list);
+        if (node && node->count)
+            return true;
+    }
+    return false;
 }
 
-int kubeconfig_load(const char *path, const char *context, struct kubeconfig *ret,
+/* Leaves NULL if none is needed. */
+static int choose_context(const struct kubeconfig_files *files,
+                          const struct kubeconfig_choice *choice, const struct yaml_node **ret,
+                          struct inf_error *err)
+{
+    const struct yaml_node *current = choice->context ? NULL : kubeconfig_files_current(files);
+    const char *name = current ? current->text : choice->context;
+    *ret = name ? kubeconfig_files_find(files, "contexts", name) : NULL;
+    if (*ret || (!name && choice->cluster))
+        return 0;
+    if (!name && !choice->path && !has_entries(files, "contexts") &&
+        !has_entries(files, "clusters"))
+        return err_set(err, INF_ENOTFOUND, "no kubeconfig: %s says nothing", files->origin);
+    return no_context(files, current, name, err);
+}
+
+static int check_allowed(const struct kubeconfig *c, const char *const *allow,
+                         struct inf_error *err)
+{
+    if (!c->exec || !allow)
+        return 0;
+    for (; *allow; allow++)
+        if (strcmp(*allow, c->exec->argv[0]) == 0)
+            return 0;
+    return err_set(err, INF_ECONF,
+                   "%s: user '%s': exec: command '%s' is not among the plugins that may be run "
+                   "(exec_allow)",
+                   c->origin, c->user, c->exec->argv[0]);
+}
+
+int kubeconfig_load(const struct kubeconfig_choice *choice, struct kubeconfig *ret,
                     struct inf_error *err)
 {
     struct kubeconfig_files files = {0};
     struct kubeconfig c = {0};
     const struct yaml_node *chosen = NULL;
-    int rc = kubeconfig_files_read(path, &files, err);
+    int rc = kubeconfig_files_read(choice->path, &files, err);
     if (!rc)
-        rc = choose_context(&files, context, &chosen, err);
+        rc = choose_context(&files, choice, &chosen, err);
     if (!rc)
-        rc = resolve_context(&files, chosen, &c, err);
+        rc = resolve_context(&files, choice, chosen, &c, err);
     if (!rc) {
         c.origin = xstrdup(files.origin);
-        *ret = c; /* now the caller's */
-    } else {
-        kubeconfig_free(&c);
+        rc = check_allowed(&c, choice->exec_allow, err);
     }
+    if (!rc)
+        *ret = c; /* now the caller's */
+    else
+        kubeconfig_free(&c);
     kubeconfig_files_free(&files);
     return rc;
 }

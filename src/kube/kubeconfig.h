@@ -1,7 +1,7 @@
 /*
  * kubeconfig.h - how to reach one cluster as one user, found the way kubectl finds it.
  *
- *     rc = kubeconfig_load(NULL, NULL, &config, err);     the usual files, the current context
+ *     rc = kubeconfig_load(&(struct kubeconfig_choice){0}, &config, err);     as kubectl finds it
  *     ... config.host, config.port, config.token ...
  *     kubeconfig_free(&config);
  *
@@ -61,14 +61,22 @@ struct kubeconfig {
     char *namespace; /* "default" if not said */
 };
 
+/* What is asked for; NULL is what the files say. Borrowed. */
+struct kubeconfig_choice {
+    const char *path;    /* the only file; NULL: those of $KUBECONFIG, then ~/.kube/config */
+    const char *context; /* NULL: the current one */
+    const char *cluster; /* instead of the context's; with it no context is needed */
+    const char *user;    /* instead of the context's */
+    const char *const *exec_allow; /* to NULL: the only plugins that may be run, spelled as in the
+                                      file, or by their path; NULL: any may */
+};
+
 /*
- * Loads @path (NULL: the files of $KUBECONFIG, then ~/.kube/config) and picks @context (NULL: the
- * current context).
- *
- * Returns 0; -INF_ENOTFOUND if no @path was given and no file is in the usual places (a caller may
- * then try to be in a cluster); -INF_ECONF for all else.
+ * Returns 0; -INF_ENOTFOUND if no path was given and the usual places have no file, or only files
+ * with neither contexts nor clusters (a caller may then try to be in a cluster); -INF_ECONF for all
+ * else.
  */
-int kubeconfig_load(const char *path, const char *context, struct kubeconfig *ret,
+int kubeconfig_load(const struct kubeconfig_choice *choice, struct kubeconfig *ret,
                     struct inf_error *err);
 
 /* Whether both reach the same server as the same user; where that was read does not count. */

@@ -81,12 +81,20 @@ static void tls_keeper_on_cut(struct timer *timer)
 
 /* ---- looking ---- */
 
+/* "file, context 'x'", or what stands for a file where there is none. */
+static char *whose(const struct kubeconfig *config)
+{
+    return config->context[0] ? xasprintf("%s, context '%s'", config->origin, config->context)
+                              : xstrdup(config->origin);
+}
+
 static void complain(struct tls_keeper *k, const struct inf_error *why)
 {
+    char *owner = whose(k->config);
     if (!k->complained)
-        log_line(k->log, LOG_WARN, "%s, context '%s': %s; what was there before is kept",
-                 k->config->origin, k->config->context, why->text);
+        log_line(k->log, LOG_WARN, "%s: %s; what was there before is kept", owner, why->text);
     k->complained = true;
+    free(owner);
 }
 
 static void replace(char **kept, char **fresh)
@@ -103,8 +111,10 @@ static void use_pems(struct tls_keeper *k, struct pems *fresh, struct tls_contex
     struct kubeconfig *config = k->config;
     bool other_cert =
         differs(fresh->cert, config->cert_pem) || differs(fresh->key, config->key_pem);
-    log_line(k->log, LOG_INFO, "%s, context '%s': new %s", config->origin, config->context,
+    char *owner = whose(config);
+    log_line(k->log, LOG_INFO, "%s: new %s", owner,
              other_cert ? "client certificate" : "certificate authorities");
+    free(owner);
     replace(&config->ca_pem, &fresh->ca);
     replace(&config->cert_pem, &fresh->cert);
     replace(&config->key_pem, &fresh->key);
@@ -170,12 +180,18 @@ static struct stream *tls_keeper_dial(struct dialer *dialer, const char *host, u
 int tls_keeper_open(struct tls_keeper *k, struct kubeconfig *config, struct log *log,
                     struct inf_error *err)
 {
+    char *owner;
     *k = (struct tls_keeper){.config = config, .log = log};
     k->dialer.dial = tls_keeper_dial;
     k->look.fire = tls_keeper_on_look;
     k->cut.fire = tls_keeper_on_cut;
     k->context = make_context(k, &(struct pems){0}, NULL, NULL, err);
-    return k->context ? 0 : err_wrap(err, "%s, context '%s'", config->origin, config->context);
+    if (k->context)
+        return 0;
+    owner = whose(config);
+    err_wrap(err, "%s", owner);
+    free(owner);
+    return -err->code;
 }
 
 void tls_keeper_start(struct tls_keeper *k, struct clock *clock, struct dialer *lower)

@@ -12,6 +12,9 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "kube/direct.h"
+#include "kube/impersonate.h"
+#include "kube/incluster.h"
 
 enum {
     SYNCS_AT_A_TIME = 4, /* a server that comes back is not asked for everything at once */
@@ -144,6 +147,46 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     return client;
 }
 
+static int load_direct(const struct inf_client_options *o, struct kubeconfig *ret,
+                       struct inf_error *err)
+{
+    struct direct direct = {.origin = "server given directly",
+                            .server = o->server,
+                            .ca_file = o->ca_file,
+                            .token_file = o->token_file};
+    if (o->kubeconfig || o->context || o->cluster || o->user)
+        return err_set(err, INF_ECONF,
+                       "server is given together with kubeconfig, context, cluster or user; keep "
+                       "one way");
+    return direct_load(&direct, ret, err);
+}
+
+/* A file that somebody names is never passed over for the cluster we may be in. */
+static int load_found(const struct inf_client_options *o, struct kubeconfig *ret,
+                      struct inf_error *err)
+{
+    struct kubeconfig_choice choice = {.path = o->kubeconfig,
+                                       .context = o->context,
+                                       .cluster = o->cluster,
+                                       .user = o->user,
+                                       .exec_allow = o->exec_allow};
+    int rc = kubeconfig_load(&choice, ret, err);
+    if (rc == -INF_ENOTFOUND && !o->context && !o->cluster && !o->user &&
+        incluster_possible(INCLUSTER_DIR))
+        rc = incluster_load(INCLUSTER_DIR, ret, err);
+    return rc;
+}
+
+static int load_config(const struct inf_client_options *o, struct kubeconfig *ret,
+                       struct inf_error *err)
+{
+    int rc;
+    if (!o->server && (o->ca_file || o->token_file))
+        return err_set(err, INF_ECONF, "a CA or token file needs a server beside it");
+    rc = o->server ? load_direct(o, ret, err) : load_found(o, ret, err);
+    return !rc && o->as ? impersonate_user(ret, o->as, err) : rc;
+}
+
 struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_client_options *options,
                                    struct inf_error *err)
 {
@@ -151,8 +194,7 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
     struct inf_client *client;
     options = options ? options : &none;
     client = client_new(options);
-    if (kubeconfig_load(options->kubeconfig, options->context, &client->config, err) < 0 ||
-        open_tls(client, err) < 0) {
+    if (load_config(options, &client->config, err) < 0 || open_tls(client, err) < 0) {
         client_free(client);
         return NULL;
     }

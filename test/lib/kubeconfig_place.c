@@ -56,7 +56,8 @@ struct kubeconfig load_config(const char *path, const char *context)
 {
     struct kubeconfig c;
     struct inf_error err = {0};
-    if (kubeconfig_load(path, context, &c, &err) < 0)
+    if (kubeconfig_load(&(struct kubeconfig_choice){.path = path, .context = context}, &c, &err) <
+        0)
         fail_msg("%s", err.text);
     return c;
 }
@@ -65,7 +66,8 @@ void assert_config_error(const char *path, const char *context, int code, const 
 {
     struct kubeconfig c = {.port = 7};
     struct inf_error err = {0};
-    int rc = kubeconfig_load(path, context, &c, &err);
+    int rc =
+        kubeconfig_load(&(struct kubeconfig_choice){.path = path, .context = context}, &c, &err);
     assert_string_equal(err.text, text);
     assert_int_equal(rc, -code);
     assert_int_equal(c.port, 7); /* untouched */

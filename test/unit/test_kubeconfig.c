@@ -238,6 +238,101 @@ static void test_too_many(void **state)
     assert_config_error("many", NULL, INF_ECONF, "many:2:1: users has more than 4096 entries");
 }
 
+/* -- what is asked for beside them ---------------------------------------------------------------
+ */
+
+static struct kubeconfig choose(const struct kubeconfig_choice *choice)
+{
+    struct kubeconfig c;
+    struct inf_error err = {0};
+    if (kubeconfig_load(choice, &c, &err) < 0)
+        fail_msg("%s", err.text);
+    return c;
+}
+
+static void assert_refused(const struct kubeconfig_choice *choice, const char *text)
+{
+    struct kubeconfig c;
+    struct inf_error err = {0};
+    assert_int_equal(kubeconfig_load(choice, &c, &err), -INF_ECONF);
+    assert_string_equal(err.text, text);
+}
+
+static void test_other_cluster_and_user(void **state)
+{
+    struct kubeconfig c;
+    (void)state;
+    put_config("config", "current-context: a\n"
+                         "contexts: [{name: a, context: {cluster: k, user: u, namespace: shop}}]\n"
+                         "clusters: [{name: k, cluster: {server: 'https://k'}},\n"
+                         "  {name: l, cluster: {server: 'https://l'}}]\n"
+                         "users: [{name: u, user: {token: u}}, {name: v, user: {token: v}}]\n");
+    c = choose(&(struct kubeconfig_choice){.path = "config", .cluster = "l"});
+    assert_string_equal(c.host, "l");
+    assert_string_equal(c.token, "u");
+    assert_string_equal(c.namespace, "shop");
+    kubeconfig_free(&c);
+    c = choose(&(struct kubeconfig_choice){.path = "config", .user = "v"});
+    assert_string_equal(c.host, "k");
+    assert_string_equal(c.user, "v");
+    assert_string_equal(c.token, "v");
+    kubeconfig_free(&c);
+    assert_refused(&(struct kubeconfig_choice){.path = "config", .cluster = "m"},
+                   "config: cluster 'm' doesn't exist; clusters there are: 'k', 'l'");
+    assert_refused(&(struct kubeconfig_choice){.path = "config", .user = "w"},
+                   "config: user 'w' doesn't exist; users there are: 'u', 'v'");
+}
+
+static void test_no_context_needed(void **state)
+{
+    struct kubeconfig c;
+    (void)state;
+    put_config("config", "clusters: [{name: k, cluster: {server: 'https://k'}}]\n"
+                         "users: [{name: u, user: {token: u}}]\n");
+    c = choose(&(struct kubeconfig_choice){.path = "config", .cluster = "k", .user = "u"});
+    assert_string_equal(c.token, "u");
+    assert_string_equal(c.namespace, "default");
+    assert_string_equal(c.context, "");
+    kubeconfig_free(&c);
+    assert_refused(&(struct kubeconfig_choice){.path = "config", .user = "u"},
+                   "config: no current-context is set and no context was asked for; contexts there "
+                   "are: none");
+}
+
+static void test_only_some_plugins(void **state)
+{
+    static const char *const none[] = {NULL}, *const others[] = {"y", "/bin/x", NULL},
+                             *const this_one[] = {"y", "x", NULL};
+    struct kubeconfig c;
+    (void)state;
+    put_config("config", CONFIG(HTTPS, EXEC ", interactiveMode: Never}"));
+#define NOT_ALLOWED \
+    "config: user 'u': exec: command 'x' is not among the plugins that may be run (exec_allow)"
+    assert_refused(&(struct kubeconfig_choice){.path = "config", .exec_allow = none}, NOT_ALLOWED);
+    assert_refused(&(struct kubeconfig_choice){.path = "config", .exec_allow = others},
+                   NOT_ALLOWED);
+    c = choose(&(struct kubeconfig_choice){.path = "config", .exec_allow = this_one});
+    kubeconfig_free(&c);
+    put_config("config", CONFIG(HTTPS, "token: t"));
+    c = choose(&(struct kubeconfig_choice){.path = "config", .exec_allow = none});
+    kubeconfig_free(&c);
+}
+
+/* They may stand in for nothing: then a pod's own cluster is next. */
+static void test_files_that_say_nothing(void **state)
+{
+    (void)state;
+    put_config("one", "");
+    put_config("two", "users: [{name: u}]\ncontexts: []\n");
+    assert_int_equal(setenv("KUBECONFIG", "one:two", 1), 0);
+    assert_config_error(NULL, NULL, INF_ENOTFOUND, "no kubeconfig: one:two says nothing");
+    assert_config_error("one", NULL, INF_ECONF,
+                        "one: no current-context is set and no context was asked for; contexts "
+                        "there are: none");
+    assert_config_error(NULL, "c", INF_ECONF,
+                        "one:two: context 'c' doesn't exist; contexts there are: none");
+}
+
 /* -- what is wrong with them ---------------------------------------------------------------------
  */
 
@@ -337,7 +432,8 @@ static void test_bad(void **state)
         struct kubeconfig c;
         put_config("config", bad[i].text);
         assert_config_error("config", NULL, INF_ECONF, bad[i].error);
-        assert_int_equal(kubeconfig_load("config", NULL, &c, NULL), -INF_ECONF);
+        assert_int_equal(kubeconfig_load(&(struct kubeconfig_choice){.path = "config"}, &c, NULL),
+                         -INF_ECONF);
     }
 }
 
@@ -358,6 +454,10 @@ int main(void)
         TEST(test_explicit),
         TEST(test_too_big),
         TEST(test_too_many),
+        TEST(test_other_cluster_and_user),
+        TEST(test_no_context_needed),
+        TEST(test_only_some_plugins),
+        TEST(test_files_that_say_nothing),
         TEST(test_names),
         TEST(test_bad),
     };

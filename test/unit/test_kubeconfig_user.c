@@ -73,7 +73,8 @@ static void test_too_many_groups(void **state)
     buf_puts(&text, "]}}]}");
     buf_putc(&text, 0);
     put_config("config", text.bytes);
-    assert_int_equal(kubeconfig_load("config", NULL, &c, &err), -INF_ECONF);
+    assert_int_equal(kubeconfig_load(&(struct kubeconfig_choice){.path = "config"}, &c, &err),
+                     -INF_ECONF);
     assert_non_null(strstr(err.text, "too many groups and extras; at most 256"));
     buf_free(&text);
 }
@@ -240,7 +241,8 @@ static void test_bad(void **state)
         struct kubeconfig c;
         put_config("config", bad[i].text);
         assert_config_error("config", NULL, INF_ECONF, bad[i].error);
-        assert_int_equal(kubeconfig_load("config", NULL, &c, NULL), -INF_ECONF);
+        assert_int_equal(kubeconfig_load(&(struct kubeconfig_choice){.path = "config"}, &c, NULL),
+                         -INF_ECONF);
     }
 }
 
