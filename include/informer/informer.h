@@ -62,8 +62,8 @@ struct inf_client_options {
 
     const char *as; /* act as this user, if we may */
 
-    /* To NULL: the credential plugins that a kubeconfig may have us run, each as `command` there or
-     * by its path. NULL: any; an empty list: none. */
+    /* To NULL: the credential plugins that a kubeconfig may have us run: by name if PATH is searched
+     * for it, else by absolute path. NULL: any; an empty list: none. */
     const char *const *exec_allow;
 
     const char *user_agent; /* NULL: informer/VERSION */

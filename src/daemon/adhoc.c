@@ -77,6 +77,9 @@ static void put_conf(struct buf *out, const struct options *options, const char 
     buf_puts(out, "clusters:\n  - name: default\n");
     put_option(out, "    kubeconfig: ", options->kubeconfig);
     put_option(out, "    context: ", options->context);
+    put_option(out, "    cluster: ", options->cluster);
+    put_option(out, "    user: ", options->user);
+    put_option(out, "    as: ", options->as);
     put_watches(out, options, ns);
     buf_printf(out, "event_logs:\n  - path: stdout\n    format: %s\n    object: %s\n",
                people ? "short" : "jsonl", options->format == FORMAT_FULL ? "full" : "diff");
@@ -86,7 +89,9 @@ static void put_conf(struct buf *out, const struct options *options, const char 
 static char *usual_namespace(const struct options *options, struct inf_error *err)
 {
     struct inf_client_options how = {.kubeconfig = options->kubeconfig,
-                                     .context = options->context};
+                                     .context = options->context,
+                                     .cluster = options->cluster,
+                                     .user = options->user};
     struct inf_client *client;
     char *ns = NULL;
     uv_loop_t uv;

@@ -15,13 +15,30 @@ static bool is_nameless(const struct conf_cluster *conf)
     return strcmp(conf->name, "default") == 0;
 }
 
+/* The list as the library wants it; NULL if there is none. The caller frees it. */
+static const char **allowed_plugins(const struct conf_list *list)
+{
+    const char **items = list->items ? xcalloc(list->count + 1, sizeof(char *)) : NULL;
+    for (size_t i = 0; i < list->count; i++)
+        items[i] = list->items[i];
+    return items;
+}
+
 struct cluster *cluster_open(const struct conf_cluster *conf, const struct cluster_setup *setup,
                              struct inf_error *err)
 {
     char user_agent[64];
+    const char **allow = allowed_plugins(&conf->exec_allow);
     struct inf_client_options options = {
         .kubeconfig = conf->kubeconfig,
         .context = conf->context,
+        .cluster = conf->cluster,
+        .user = conf->user,
+        .as = conf->as,
+        .server = conf->server,
+        .ca_file = conf->ca,
+        .token_file = conf->token_file,
+        .exec_allow = allow,
         .user_agent = user_agent,
         .stale_after_s = (uint32_t)((conf->stale_after_ms + 999) / 1000),
         .hash_key = setup->hash_key,
@@ -34,6 +51,7 @@ struct cluster *cluster_open(const struct conf_cluster *conf, const struct clust
     struct cluster *cluster;
     snprintf(user_agent, sizeof(user_agent), "informerd/%s", inf_version());
     client = inf_client_open(setup->uv, &options, err);
+    free(allow);
     if (!client) {
         err_wrap(err, "cluster '%s'", conf->name);
         return NULL;

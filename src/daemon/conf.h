@@ -81,6 +81,13 @@ struct conf_cluster {
     char *name;
     char *kubeconfig; /* NULL: as kubectl finds it */
     char *context;    /* NULL: the current one */
+    char *cluster;    /* NULL: the context's, as the user */
+    char *user;
+    char *as;     /* NULL: nobody else */
+    char *server; /* instead of a kubeconfig */
+    char *ca;
+    char *token_file;
+    struct conf_list exec_allow; /* items NULL: any */
     uint64_t stale_after_ms;
 };
 

@@ -35,8 +35,10 @@ static const char help[] =
     "  -A, --all-namespaces all namespaces\n"
     "  -l, --selector SEL   only objects with such labels: 'app in (web, api),!canary'\n"
     "      --field-selector SEL  only objects with such fields: spec.nodeName=node-1\n"
-    "      --kubeconfig F   default: the files of $KUBECONFIG, then ~/.kube/config\n"
+    "      --kubeconfig F   default: the files of $KUBECONFIG, ~/.kube/config, the cluster we are in\n"
     "      --context NAME   default: the kubeconfig's current context\n"
+    "      --cluster NAME, --user NAME  instead of the context's\n"
+    "      --as USER        act as this user, if we may\n"
     "  -o, --output FORMAT  short: a line to read for each change, the default on a terminal;\n"
     "                       jsonl: one JSON object a line, the default elsewhere;\n"
     "                       full: the same with the whole object in it\n"
@@ -53,6 +55,9 @@ static const char help[] =
 enum {
     OPT_KUBECONFIG = 256,
     OPT_CONTEXT,
+    OPT_CLUSTER,
+    OPT_USER,
+    OPT_AS,
     OPT_CHECK,
     OPT_PRINT,
     OPT_FIELDS,
@@ -65,6 +70,9 @@ static const struct option long_options[] = {
     {"field-selector", required_argument, NULL, OPT_FIELDS},
     {"kubeconfig", required_argument, NULL, OPT_KUBECONFIG},
     {"context", required_argument, NULL, OPT_CONTEXT},
+    {"cluster", required_argument, NULL, OPT_CLUSTER},
+    {"user", required_argument, NULL, OPT_USER},
+    {"as", required_argument, NULL, OPT_AS},
     {"config", required_argument, NULL, 'c'},
     {"check-config", no_argument, NULL, OPT_CHECK},
     {"print-config", no_argument, NULL, OPT_PRINT},
@@ -123,6 +131,9 @@ static int take(int option, char **argv, const char *value, struct options *ret)
     case 'A': ret->all_namespaces = true; return 0;
     case OPT_KUBECONFIG: ret->kubeconfig = value; return 0;
     case OPT_CONTEXT: ret->context = value; return 0;
+    case OPT_CLUSTER: ret->cluster = value; return 0;
+    case OPT_USER: ret->user = value; return 0;
+    case OPT_AS: ret->as = value; return 0;
     case 'c': ret->conf = value; return 0;
     case OPT_CHECK: ret->command = COMMAND_CHECK; return 0;
     case OPT_PRINT: ret->command = COMMAND_PRINT; return 0;
@@ -139,7 +150,7 @@ static int take(int option, char **argv, const char *value, struct options *ret)
 static bool has_watch_options(const struct options *o)
 {
     return o->ns || o->all_namespaces || o->label_selector || o->field_selector || o->kubeconfig ||
-           o->context || o->format || o->verbose;
+           o->context || o->cluster || o->user || o->as || o->format || o->verbose;
 }
 
 /* What goes by the conf file is said by options alone. */

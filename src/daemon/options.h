@@ -29,6 +29,9 @@ struct options {
     bool all_namespaces;
     const char *kubeconfig;
     const char *context;
+    const char *cluster; /* instead of the context's, as the user */
+    const char *user;
+    const char *as;
     const char *label_selector;
     const char *field_selector;
     enum format format;

@@ -69,6 +69,16 @@ static int check_interactive(const struct exec_reader *r, const struct exec_plug
     return 0;
 }
 
+/* One with a slash is beside the file, and is named without detours: people list its path. */
+static char *resolve_command(const char *file, const char *command)
+{
+    if (!strchr(command, '/'))
+        return xstrdup(command);
+    while (strncmp(command, "./", 2) == 0)
+        command += 2;
+    return path_beside(file, command);
+}
+
 static int read_argv(const struct exec_reader *r, struct exec_plugin *p)
 {
     const struct yaml_node *args;
@@ -82,7 +92,7 @@ static int read_argv(const struct exec_reader *r, struct exec_plugin *p)
     if (!command)
         return WRONG(r, "needs a command");
     p->argv = xcalloc((args ? args->count : 0) + 2, sizeof(char *));
-    p->argv[n++] = strchr(command, '/') ? path_beside(r->node->file, command) : xstrdup(command);
+    p->argv[n++] = resolve_command(r->node->file, command);
     for (const struct yaml_node *arg = args ? args->first : NULL; arg; arg = arg->next) {
         if (arg->kind != YAML_SCALAR)
             return WRONG(r, "args must be a list of texts");

@@ -67,8 +67,8 @@ struct kubeconfig_choice {
     const char *context; /* NULL: the current one */
     const char *cluster; /* instead of the context's; with it no context is needed */
     const char *user;    /* instead of the context's */
-    const char *const *exec_allow; /* to NULL: the only plugins that may be run, spelled as in the
-                                      file, or by their path; NULL: any may */
+    const char *const *exec_allow; /* to NULL: the only plugins that may be run, by name if PATH is
+                                      searched for it, else by absolute path; NULL: any may */
 };
 
 /*

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "kube/impersonate.h"
 #include "source_world.h"
 
 #define WHO_ARE_YOU "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"
@@ -148,6 +149,20 @@ static void a_request_made_again_may_be_paused_and_cancelled(void **state)
     source_world_told(&p->w, "");
 }
 
+static void whom_to_act_as_is_said_with_each_request(void **state)
+{
+    struct place *p = *state;
+    struct inf_error err;
+    source_world_identify(&p->w, "s3cr3t", NULL);
+    assert_int_equal(impersonate_user(&p->w.config, "jane", &err), 0);
+    auth_free(p->w.auth);
+    p->w.auth = auth_new(&(struct auth_settings){.clock = &p->w.sim.clock, .config = &p->w.config});
+    p->w.server.auth = p->w.auth;
+    source_world_ask(&p->w);
+    assert_true(
+        asked_with(p, "\r\nAuthorization: Bearer s3cr3t\r\nImpersonate-User: jane\r\n\r\n"));
+}
+
 int main(void)
 {
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, drop_place)
@@ -157,6 +172,7 @@ int main(void)
         WITH_PLACE(a_second_refusal_is_told),
         WITH_PLACE(who_is_late_uses_what_others_found),
         WITH_PLACE(other_refusals_change_nothing),
+        WITH_PLACE(whom_to_act_as_is_said_with_each_request),
         WITH_PLACE(a_request_made_again_may_be_paused_and_cancelled),
     };
     return cmocka_run_group_tests_name("api_auth", tests, NULL, NULL);
