@@ -33,8 +33,8 @@ struct http_pool {
     size_t n_idle;
     struct timer timer; /* for the oldest */
     struct sleep_watch sleep;
-    uint64_t drops;     /* how often it was dropped: older connections don't come back */
-    struct list calls;  /* that are not closed */
+    uint64_t drops;    /* how often it was dropped: older connections don't come back */
+    struct list calls; /* that are not closed */
 };
 
 struct http_call {
