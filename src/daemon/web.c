@@ -152,10 +152,15 @@ static void commit_place(struct web_place *place)
     *place = (struct web_place){.now = place->next};
 }
 
+/* The port is said because the conf may leave the choice to the system (port 0). */
 void web_commit(struct web *web)
 {
+    bool moves = web->tcp.changes;
     commit_place(&web->tcp);
     commit_place(&web->local);
+    if (moves && web->tcp.now)
+        ownlog_printf(&web->d->log, INF_LOG_INFO, "http: listening on port %u",
+                      listener_port(web->tcp.now));
 }
 
 static void abandon_place(struct web_place *place)

@@ -103,6 +103,14 @@ class Places(Case):
             self.assertEqual(daemon.end(), 0, daemon.said())
             self.assertFalse(self.socket.exists())
 
+    def test_a_port_that_the_system_chose_is_named(self):
+        daemon = self.start(self.conf(http={'listen': '127.0.0.1:0'}))
+        self.wait_ready()
+        port = re.search(r'http: listening on port (\d+)', daemon.said())
+        self.assertTrue(port, daemon.said())
+        self.assertEqual(ask(f'127.0.0.1:{port[1]}', '/livez').status, 200)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
     def test_bad_requests_disturb_nobody(self):
         place = free_address()
         host, port = place.split(':')
