@@ -66,6 +66,10 @@ struct inf_client_options {
      * for it, else by absolute path. NULL: any; an empty list: none. */
     const char *const *exec_allow;
 
+    /* "http://[user:password@]host:port", https or socks5; "none"; "env": what $HTTPS_PROXY and
+     * $NO_PROXY say. NULL: the kubeconfig's proxy-url, else the environment. */
+    const char *proxy;
+
     const char *user_agent; /* NULL: informer/VERSION */
     uint32_t stale_after_s; /* see on_freshness; 0: 150, at most 1 day */
 
@@ -90,6 +94,12 @@ struct inf_client_options {
 INF_API struct inf_client *inf_client_open(struct uv_loop_s *loop,
                                            const struct inf_client_options *options,
                                            struct inf_error *err);
+
+/**
+ * Whether @text can be the `proxy` of a client. Returns 0, or -INF_ECONF with a text that says what
+ * would be right and does not repeat it: a password may be in it. @err may be NULL.
+ */
+INF_API int inf_proxy_check(const char *text, struct inf_error *err);
 
 /**
  * Closes the client, its informers and its queues; all are gone for the caller. Neither handlers

@@ -39,6 +39,7 @@ struct cluster *cluster_open(const struct conf_cluster *conf, const struct clust
         .ca_file = conf->ca,
         .token_file = conf->token_file,
         .exec_allow = allow,
+        .proxy = conf->proxy,
         .user_agent = user_agent,
         .stale_after_s = (uint32_t)((conf->stale_after_ms + 999) / 1000),
         .hash_key = setup->hash_key,

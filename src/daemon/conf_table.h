@@ -21,6 +21,7 @@ enum conf_type {
     CONF_FIELDS,
     CONF_FIELD_PATH,
     CONF_ADDRESS,
+    CONF_PROXY,
     /* uint64_t */
     CONF_DURATION, /* in milliseconds */
     CONF_SIZE,

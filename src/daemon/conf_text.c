@@ -139,6 +139,15 @@ static int check_resource(const char *text, struct inf_error *err)
     return err_set(err, INF_ECONF, "%s", why.text);
 }
 
+/* Not shown: a password may be in it. */
+static int check_proxy(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    if (inf_proxy_check(text, &why) == 0)
+        return 0;
+    return err_set(err, INF_ECONF, "%s", why.text);
+}
+
 /* ---- addresses ---- */
 
 static bool is_port(const char *text)
@@ -184,6 +193,7 @@ static int check_readable(enum conf_type type, const char *text, struct inf_erro
     case CONF_LABELS:
     case CONF_FIELDS: return check_selector(type, text, err);
     case CONF_FIELD_PATH: return check_path(text, err);
+    case CONF_PROXY: return check_proxy(text, err);
     default: return 0;
     }
 }

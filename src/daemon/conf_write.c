@@ -21,7 +21,8 @@ bool conf_value_is_set(const struct conf_option *option, const void *member)
     case CONF_LABELS:
     case CONF_FIELDS:
     case CONF_FIELD_PATH:
-    case CONF_ADDRESS: return *(char *const *)member != NULL;
+    case CONF_ADDRESS:
+    case CONF_PROXY: return *(char *const *)member != NULL;
     case CONF_LIST:
         return ((const struct conf_list *)member)->count > 0 || !conf_preset_is_unset(option);
     case CONF_DURATION:
@@ -110,6 +111,15 @@ static void write_mode(uint64_t mode, struct buf *out)
     buf_putc(out, '"');
 }
 
+/* The one value that does not read as the same: a login is not for everyone to see. */
+static void write_proxy(const char *url, struct buf *out)
+{
+    const char *login = strstr(url, "://"), *at = strrchr(url, '@');
+    char *shown = login && at ? xasprintf("%.*s***%s", (int)(login + 3 - url), url, at) : NULL;
+    write_text(shown ? shown : url, out);
+    free(shown);
+}
+
 void conf_value_write(const struct conf_option *option, const void *member, struct buf *out)
 {
     switch (option->type) {
@@ -123,6 +133,7 @@ void conf_value_write(const struct conf_option *option, const void *member, stru
     case CONF_FIELDS:
     case CONF_FIELD_PATH:
     case CONF_ADDRESS: write_text(*(char *const *)member, out); break;
+    case CONF_PROXY: write_proxy(*(char *const *)member, out); break;
     case CONF_DURATION:
     case CONF_SIZE:
     case CONF_NUMBER: conf_number_write(option->type, *(const uint64_t *)member, out); break;

@@ -17,6 +17,7 @@
 #include "kube/kubeconfig_pem.h"
 #include "kube/kubeconfig_user.h"
 #include "kube/resource.h"
+#include "kube/proxy_url.h"
 #include "kube/server_url.h"
 #include "kube/yaml_json.h"
 
@@ -56,6 +57,14 @@ static char *exec_extension(const struct cluster_entry *e)
     return json.bytes;
 }
 
+static int resolve_proxy(const struct cluster_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    struct inf_error why;
+    if (e->proxy_url && proxy_url_parse(e->proxy_url->text, &c->proxy, &why) < 0)
+        return entry_error(&e->entry, e->proxy_url, err, "%s", why.text);
+    return 0;
+}
+
 static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
                            struct inf_error *err)
 {
@@ -72,6 +81,8 @@ static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
     c->tls_server_name = e.tls_server_name ? xstrdup(e.tls_server_name->text) : NULL;
     c->exec_extension = exec_extension(&e);
     rc = resolve_server(&e, c, err);
+    if (!rc)
+        rc = resolve_proxy(&e, c, err);
     if (!rc)
         rc = kubeconfig_pem(&e.entry, e.ca_file, e.ca_data, &c->ca_pem, &c->ca_file, err);
     return rc;
@@ -258,6 +269,7 @@ void kubeconfig_free(struct kubeconfig *c)
     free(c->key_file);
     secret_free(c->key_pem);
     secret_free(c->token);
+    proxy_free(&c->proxy);
     free(c->origin);
     free(c->context);
     free(c->cluster);
@@ -289,13 +301,13 @@ static bool same_impersonation(const struct kubeconfig *a, const struct kubeconf
 bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
 {
     return same(a->host, b->host) && a->port == b->port && same(a->path_prefix, b->path_prefix) &&
-           a->https == b->https && same(a->tls_server_name, b->tls_server_name) &&
-           a->insecure == b->insecure && a->no_compression == b->no_compression &&
-           same(a->ca_pem, b->ca_pem) && same(a->cert_pem, b->cert_pem) &&
-           same(a->key_pem, b->key_pem) && same(a->token, b->token) &&
-           same(a->token_file, b->token_file) && same(a->basic, b->basic) &&
-           same(a->ca_file, b->ca_file) && same(a->cert_file, b->cert_file) &&
-           same(a->key_file, b->key_file) && same_impersonation(a, b) &&
-           exec_plugin_equal(a->exec, b->exec) && same(a->exec_extension, b->exec_extension) &&
-           same(a->namespace, b->namespace);
+           a->https == b->https && proxy_equal(&a->proxy, &b->proxy) &&
+           same(a->tls_server_name, b->tls_server_name) && a->insecure == b->insecure &&
+           a->no_compression == b->no_compression && same(a->ca_pem, b->ca_pem) &&
+           same(a->cert_pem, b->cert_pem) && same(a->key_pem, b->key_pem) &&
+           same(a->token, b->token) && same(a->token_file, b->token_file) &&
+           same(a->basic, b->basic) && same(a->ca_file, b->ca_file) &&
+           same(a->cert_file, b->cert_file) && same(a->key_file, b->key_file) &&
+           same_impersonation(a, b) && exec_plugin_equal(a->exec, b->exec) &&
+           same(a->exec_extension, b->exec_extension) && same(a->namespace, b->namespace);
 }

@@ -19,6 +19,7 @@
 #include "informer/error.h"
 
 #include "kube/exec_plugin.h"
+#include "wire/proxy.h"
 
 struct named_value {
     char *name;
@@ -38,6 +39,7 @@ struct kubeconfig {
     char *path_prefix;   /* "" or "/prefix" */
     bool https;          /* false: no credentials are here either */
     bool no_compression; /* don't ask for gzip */
+    struct proxy proxy;  /* without a host: none is named */
 
     char *tls_server_name;
     bool insecure; /* don't verify the server; never together with ca_pem */

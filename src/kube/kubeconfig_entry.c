@@ -46,7 +46,7 @@ static const struct field cluster_fields[] = {
     {"extensions",                 FIELD_ANY,   AT(extensions),      NULL},
     {"insecure-skip-tls-verify",   FIELD_BOOL,  AT(insecure),        NULL},
     {"disable-compression",        FIELD_BOOL,  AT(no_compression),  NULL},
-    {"proxy-url",                  FIELD_LATER, 0, "use a server that is reached directly"},
+    {"proxy-url",                  FIELD_TEXT,  AT(proxy_url),       NULL},
 };
 #undef AT
 

@@ -33,6 +33,7 @@ struct cluster_entry {
     const struct yaml_node *ca_data;
     const struct yaml_node *tls_server_name;
     const struct yaml_node *extensions; /* a list of {name, extension} */
+    const struct yaml_node *proxy_url;
     bool insecure;
     bool no_compression;
 };

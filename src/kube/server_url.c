@@ -94,6 +94,12 @@ static int parse_port(const char **at, struct server_url *u, struct inf_error *e
     return 0;
 }
 
+int server_url_parse_host(const char **at, struct server_url *u, struct inf_error *err)
+{
+    int rc = **at == '[' ? parse_address(at, u, err) : parse_name(at, u, err);
+    return rc ? rc : parse_port(at, u, err);
+}
+
 static int parse_prefix(const char *at, struct server_url *u, struct inf_error *err)
 {
     size_t len = strlen(at);
@@ -118,9 +124,7 @@ int server_url_parse(const char *url, struct server_url *ret, struct inf_error *
     if (!rc)
         rc = check_parts(url, err);
     if (!rc)
-        rc = *url == '[' ? parse_address(&url, &u, err) : parse_name(&url, &u, err);
-    if (!rc)
-        rc = parse_port(&url, &u, err);
+        rc = server_url_parse_host(&url, &u, err);
     if (!rc)
         rc = parse_prefix(url, &u, err);
     if (rc) {

@@ -22,6 +22,10 @@ struct server_url {
  */
 int server_url_parse(const char *url, struct server_url *ret, struct inf_error *err);
 
+/* Only "host[:port]", of another URL: moves *@at behind it; u->port stays if none is said. What is
+ * in @u is the caller's to free, also after an error. */
+int server_url_parse_host(const char **at, struct server_url *u, struct inf_error *err);
+
 void server_url_free(struct server_url *url);
 
 #endif

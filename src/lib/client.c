@@ -15,6 +15,7 @@
 #include "kube/direct.h"
 #include "kube/impersonate.h"
 #include "kube/incluster.h"
+#include "kube/proxy_url.h"
 
 enum {
     SYNCS_AT_A_TIME = 4, /* a server that comes back is not asked for everything at once */
@@ -62,6 +63,47 @@ static int open_tls(struct inf_client *client, struct inf_error *err)
                : 0;
 }
 
+static bool is_proxy_word(const char *text)
+{
+    return strcmp(text, "none") == 0 || strcmp(text, "env") == 0;
+}
+
+int inf_proxy_check(const char *text, struct inf_error *err)
+{
+    struct proxy proxy;
+    int rc = is_proxy_word(text) ? 0 : proxy_url_parse(text, &proxy, err);
+    if (!rc && !is_proxy_word(text))
+        proxy_free(&proxy);
+    return rc;
+}
+
+/* The option goes before the kubeconfig, and that before the environment. */
+static int choose_proxy(struct inf_client *client, const char *option, struct inf_error *err)
+{
+    struct kubeconfig *c = &client->config;
+    if (option && strcmp(option, "none") == 0)
+        return 0;
+    if (option && !is_proxy_word(option))
+        return proxy_url_parse(option, &client->proxy, err) < 0 ? err_wrap(err, "proxy") : 0;
+    if (option || !c->proxy.host)
+        return proxy_from_env(c->https, c->host, c->port, &client->proxy, err);
+    client->proxy = c->proxy;
+    c->proxy = (struct proxy){0}; /* now the client's */
+    return 0;
+}
+
+/* An https proxy has to show a certificate as the server has to; ours is not for it to see. */
+static int open_proxy(struct inf_client *client, const char *option, struct inf_error *err)
+{
+    const struct kubeconfig *config = &client->config;
+    int rc = choose_proxy(client, option, err);
+    if (rc < 0 || !client->proxy.host || client->proxy.kind != PROXY_HTTPS)
+        return rc;
+    client->proxy_tls = tls_context_new(
+        &(struct tls_settings){.ca_pem = config->ca_pem, .insecure = config->insecure}, err);
+    return client->proxy_tls ? 0 : err_wrap(err, "proxy");
+}
+
 static void name_server(struct inf_client *client)
 {
     const struct kubeconfig *c = &client->config;
@@ -73,15 +115,32 @@ static void name_server(struct inf_client *client)
         xasprintf("%s://%s%s", c->https ? "https" : "http", client->host_header, c->path_prefix);
 }
 
+/* Each dialer over the one before: TCP, TLS with the proxy, the proxy, TLS with the server. */
+static struct dialer *way_to_server(struct inf_client *client)
+{
+    struct clock *clock = &client->loop.clock;
+    struct dialer *way = &client->tcp_dialer.dialer;
+    tcp_dialer_init(&client->tcp_dialer, &client->loop);
+    if (client->proxy_tls) {
+        tls_dialer_init(&client->proxy_tls_dialer, way, clock, client->proxy_tls, NULL);
+        way = &client->proxy_tls_dialer.dialer;
+    }
+    if (client->proxy.host) {
+        proxy_dialer_init(&client->proxy_dialer, way, clock, &client->proxy);
+        way = &client->proxy_dialer.dialer;
+    }
+    if (client->config.https) {
+        tls_keeper_start(&client->tls, clock, way);
+        way = &client->tls.dialer;
+    }
+    return way;
+}
+
 static void connect_parts(struct inf_client *client)
 {
     const struct kubeconfig *config = &client->config;
-    tcp_dialer_init(&client->tcp_dialer, &client->loop);
-    if (config->https)
-        tls_keeper_start(&client->tls, &client->loop.clock, &client->tcp_dialer.dialer);
-    client->pool = http_pool_new(&client->loop.clock,
-                                 config->https ? &client->tls.dialer : &client->tcp_dialer.dialer,
-                                 config->host, config->port, NULL);
+    client->pool =
+        http_pool_new(&client->loop.clock, way_to_server(client), config->host, config->port, NULL);
     client->tls.pool = client->pool;
     warnings_init(&client->warnings, log_of(client));
     child_spawner_init(&client->spawner, &client->loop);
@@ -105,6 +164,8 @@ static void connect_parts(struct inf_client *client)
 static void client_free(struct inf_client *client)
 {
     tls_keeper_close(&client->tls);
+    tls_context_unref(client->proxy_tls);
+    proxy_free(&client->proxy);
     warnings_free(&client->warnings);
     kubeconfig_free(&client->config);
     free(client->host_header);
@@ -194,7 +255,8 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
     struct inf_client *client;
     options = options ? options : &none;
     client = client_new(options);
-    if (load_config(options, &client->config, err) < 0 || open_tls(client, err) < 0) {
+    if (load_config(options, &client->config, err) < 0 || open_tls(client, err) < 0 ||
+        open_proxy(client, options->proxy, err) < 0) {
         client_free(client);
         return NULL;
     }
@@ -205,6 +267,9 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
         return NULL;
     }
     connect_parts(client);
+    if (client->proxy.host && client->user_log)
+        log_line(&client->log, LOG_DEBUG, "%s is reached by proxy %s:%u", client->url,
+                 client->proxy.host, client->proxy.port);
     sleep_watch_start(&client->loop.clock, &client->sleep, client_on_slept);
     return client;
 }
@@ -213,7 +278,7 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
 
 bool inf_client_same(const struct inf_client *a, const struct inf_client *b)
 {
-    return kubeconfig_equal(&a->config, &b->config);
+    return kubeconfig_equal(&a->config, &b->config) && proxy_equal(&a->proxy, &b->proxy);
 }
 
 const char *inf_client_server(const struct inf_client *client)

@@ -18,6 +18,8 @@
 #include "loop/loop.h"
 #include "loop/tcp.h"
 #include "wire/http_pool.h"
+#include "wire/proxy.h"
+#include "wire/tls.h"
 #include "wire/tls_digest.h"
 
 struct inf_client {
@@ -32,7 +34,11 @@ struct inf_client {
 
     struct kubeconfig config;
     struct tcp_dialer tcp_dialer;
-    struct tls_keeper tls; /* over TCP, if it is https */
+    struct proxy proxy;            /* without a host: none is used */
+    struct tls_context *proxy_tls; /* NULL: not by TLS */
+    struct tls_dialer proxy_tls_dialer;
+    struct proxy_dialer proxy_dialer;
+    struct tls_keeper tls; /* over those, if it is https */
     struct http_pool *pool;
     struct warnings warnings;
     struct child_spawner spawner;

@@ -364,7 +364,6 @@ static void test_names(void **state)
 }
 
 #define FILE_AND_DATA "given together with certificate-authority; keep one of them"
-#define LATER         "not supported yet by this version; "
 #define NAMESPACE     "must be a namespace: a-z, 0-9 and '-', at most 63 characters"
 
 static const struct {
@@ -401,8 +400,8 @@ static const struct {
     {CONFIG("server: 'https://me:pw@h'", ""),
      "config:5:13: cluster 'k': server: must have no user name or password; credentials belong to "
      "the user entry"},
-    {CONFIG(HTTPS ", proxy-url: 'http://p'", ""),
-     "config:5:34: cluster 'k': proxy-url: " LATER "use a server that is reached directly"},
+    {CONFIG(HTTPS ", proxy-url: 'ftp://me:pw@p'", ""),
+     "config:5:34: cluster 'k': proxy-url: must begin with http://, https:// or socks5://"},
     {CONFIG(HTTPS ", certificate-authority: ca.pem, certificate-authority-data: eA==", ""),
      "config:5:65: cluster 'k': certificate-authority-data: " FILE_AND_DATA},
     {CONFIG(HTTPS ", certificate-authority: ca.pem, insecure-skip-tls-verify: true", ""),

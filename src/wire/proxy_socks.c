@@ -1,0 +1,192 @@
+/*
+ * proxy_socks.c - SOCKS5 (RFC 1928), with user and password (RFC 1929) if the proxy wants them.
+ *
+ *     05 02 00 02                  we know no login (00), and user and password (02)
+ *           05 02                  the proxy picks one
+ *     01 04 user 06 secret         only then
+ *           01 00                  accepted
+ *     05 01 00 03 len name port    connect us; an address goes as 01 (IPv4) or 04 (IPv6)
+ *           05 00 00 01 addr port  done; the address is of no interest
+ */
+#include <arpa/inet.h>
+
+#include "base/base.h"
+#include "wire/proxy_talk.h"
+
+enum step {
+    METHOD,
+    LOGIN,
+    CONNECT,
+};
+
+enum {
+    VERSION = 5,
+    LOGIN_VERSION = 1,
+    BY_NOTHING = 0,
+    BY_PASSWORD = 2,
+    IPV4 = 1,
+    NAME = 3,
+    IPV6 = 4,
+    IPV4_LEN = 4,
+    IPV6_LEN = 16,
+    HEAD = 4, /* of the last answer: version, reply, 0, type of address */
+    PORT_LEN = 2,
+};
+
+static unsigned char byte_at(const struct buf *in, size_t i)
+{
+    return (unsigned char)in->bytes[i];
+}
+
+/* ---- what we say ---- */
+
+void proxy_socks_begin(struct proxy_talk *talk)
+{
+    talk->step = METHOD;
+    if (talk->proxy->user)
+        buf_put(&talk->out, "\5\2\0\2", 4);
+    else
+        buf_put(&talk->out, "\5\1\0", 3);
+}
+
+static void put_counted(struct buf *out, const char *text)
+{
+    buf_putc(out, (char)strlen(text)); /* at most 255: LIMITs of names and logins */
+    buf_puts(out, text);
+}
+
+static void say_login(struct proxy_talk *talk)
+{
+    talk->step = LOGIN;
+    buf_putc(&talk->out, LOGIN_VERSION);
+    put_counted(&talk->out, talk->proxy->user);
+    put_counted(&talk->out, talk->proxy->password);
+}
+
+static void put_address(struct buf *out, const char *host)
+{
+    unsigned char address[IPV6_LEN];
+    if (inet_pton(AF_INET, host, address) == 1) {
+        buf_putc(out, IPV4);
+        buf_put(out, (char *)address, IPV4_LEN);
+    } else if (inet_pton(AF_INET6, host, address) == 1) {
+        buf_putc(out, IPV6);
+        buf_put(out, (char *)address, IPV6_LEN);
+    } else {
+        buf_putc(out, NAME);
+        put_counted(out, host);
+    }
+}
+
+static void say_connect(struct proxy_talk *talk)
+{
+    talk->step = CONNECT;
+    buf_put(&talk->out, "\5\1\0", 3);
+    put_address(&talk->out, talk->host);
+    buf_putc(&talk->out, (char)(talk->port >> 8));
+    buf_putc(&talk->out, (char)(talk->port & 0xFF));
+}
+
+/* ---- what it says ---- */
+
+static int no_socks(const struct proxy_talk *talk, struct inf_error *err)
+{
+    return proxy_error(talk, err, INF_EPROTO, "does not answer as a SOCKS5 proxy does; is it one?");
+}
+
+static int hear_method(struct proxy_talk *talk, struct inf_error *err)
+{
+    int method = byte_at(&talk->in, 1);
+    if (method == BY_NOTHING)
+        say_connect(talk);
+    else if (method == BY_PASSWORD && talk->proxy->user)
+        say_login(talk);
+    else if (talk->proxy->user)
+        return proxy_error(talk, err, INF_ENET, "accepts no login by user and password");
+    else
+        return proxy_error(talk, err, INF_ENET,
+                           "wants a login; put user:password@ before the host in its URL");
+    return 0;
+}
+
+static int hear_login(struct proxy_talk *talk, struct inf_error *err)
+{
+    if (byte_at(&talk->in, 1) != 0)
+        return proxy_error(talk, err, INF_ENET, "does not accept the user and password of its URL");
+    say_connect(talk);
+    return 0;
+}
+
+static int hear_refusal(const struct proxy_talk *talk, struct inf_error *err)
+{
+    static const char *const replies[] = {
+        "",
+        "general failure",
+        "not allowed by its rules",
+        "network unreachable",
+        "host unreachable",
+        "connection refused",
+        "expired on its way",
+        "it does not know CONNECT",
+        "it does not know this type of address",
+    };
+    unsigned reply = byte_at(&talk->in, 1);
+    if (reply < ARRAY_LEN(replies))
+        return proxy_error(talk, err, INF_ENET, "can't reach %s: %s", talk->target, replies[reply]);
+    return proxy_error(talk, err, INF_ENET, "can't reach %s: reply %u", talk->target, reply);
+}
+
+/* How long the answer is, as far as that is known yet. */
+static size_t answer_len(const struct proxy_talk *talk)
+{
+    if (talk->step != CONNECT)
+        return 2;
+    if (talk->in.len < HEAD + 1)
+        return talk->in.len < 2 ? 2 : HEAD + 1; /* a refusal may be as short as that */
+    switch (byte_at(&talk->in, HEAD - 1)) {
+    case IPV4: return HEAD + IPV4_LEN + PORT_LEN;
+    case IPV6: return HEAD + IPV6_LEN + PORT_LEN;
+    case NAME: return HEAD + 1 + byte_at(&talk->in, HEAD) + PORT_LEN;
+    }
+    return 0;
+}
+
+static void take(struct proxy_talk *talk, struct str *input)
+{
+    size_t want = answer_len(talk) - talk->in.len;
+    size_t len = want < input->len ? want : input->len;
+    buf_put(&talk->in, input->at, len);
+    input->at += len;
+    input->len -= len;
+}
+
+/* The answer to the last thing we said, or the part of it that is here: 1 if we are connected. */
+static int hear(struct proxy_talk *talk, struct inf_error *err)
+{
+    int step = talk->step, rc = 0;
+    if (talk->in.len && byte_at(&talk->in, 0) != (step == LOGIN ? LOGIN_VERSION : VERSION))
+        return no_socks(talk, err);
+    if (talk->in.len < 2)
+        return 0;
+    if (step == CONNECT && byte_at(&talk->in, 1) != 0)
+        return hear_refusal(talk, err);
+    if (step == CONNECT && !answer_len(talk))
+        return no_socks(talk, err);
+    if (talk->in.len < answer_len(talk))
+        return 0;
+    if (step == CONNECT)
+        return 1;
+    rc = step == METHOD ? hear_method(talk, err) : hear_login(talk, err);
+    buf_clear(&talk->in);
+    return rc;
+}
+
+int proxy_socks_next(struct proxy_talk *talk, struct str *input, struct inf_error *err)
+{
+    int rc = 0;
+    while (rc == 0 && input->len) {
+        take(talk, input);
+        rc = hear(talk, err);
+    }
+    return rc;
+}

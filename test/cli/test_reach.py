@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""test_reach.py KUBESIM RECORDINGS INFORMERD: the ways to a server. A simulated API server, real proxies of a few lines
+before it, and the daemon as it is. Says its results as TAP.
+"""
+import base64
+import contextlib
+import json
+import os
+import select
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'kubesim'))
+from lib import DEADLINE, Case, config_map, run
+from server import make_certificate
+
+INFORMERD = Path(sys.argv[3]).resolve()
+NAME = 'kubesim.test'  # no name server knows it: whoever reaches it was led there
+
+
+def exactly(sock, count):
+    got = b''
+    while len(got) < count:
+        piece = sock.recv(count - len(got))
+        if not piece:
+            raise ConnectionError
+        got += piece
+    return got
+
+
+class Proxy:
+    """Listens on loopback; each connection is led to kubesim, whatever name it asks for, by the rules of a subclass."""
+
+    def __init__(self, target, tls=None):
+        self.target, self.tls, self.asked, self.open = target, tls, [], []
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+        for sock in self.open:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                sock = self.listener.accept()[0]
+                self.open.append(sock)
+                threading.Thread(target=self.serve, args=(sock,), daemon=True).start()
+
+    def serve(self, sock):
+        with contextlib.suppress(OSError, ConnectionError), sock:
+            if self.tls:
+                sock = self.tls.wrap_socket(sock, server_side=True)
+            if self.greet(sock):
+                with socket.create_connection(('127.0.0.1', self.target)) as server:
+                    self.welcome(sock)
+                    self.pump(sock, server)
+
+    def pump(self, a, b):
+        while True:
+            ready = [a] if self.tls and a.pending() else select.select([a, b], [], [])[0]
+            for sock in ready:
+                piece = sock.recv(65536)
+                if not piece:
+                    return
+                (b if sock is a else a).sendall(piece)
+
+
+class HttpProxy(Proxy):
+    login = None
+
+    def greet(self, sock):
+        head = b''
+        while b'\r\n\r\n' not in head:
+            head += exactly(sock, 1)
+        lines = head.decode().split('\r\n')
+        self.asked.append(lines[0])
+        wanted = self.login and 'Proxy-Authorization: Basic ' + base64.b64encode(self.login).decode()
+        if wanted and wanted not in lines:
+            sock.sendall(b'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n')
+        return not wanted or wanted in lines
+
+    def welcome(self, sock):
+        sock.sendall(b'HTTP/1.1 200 Connection established\r\n\r\n')
+
+
+class SocksProxy(Proxy):
+    login = None
+
+    def greet(self, sock):
+        methods = exactly(sock, exactly(sock, 2)[1])
+        if self.login:
+            assert 2 in methods
+            sock.sendall(b'\5\2')
+            user = exactly(sock, exactly(sock, 2)[1])
+            password = exactly(sock, exactly(sock, 1)[0])
+            good = user + b':' + password == self.login
+            sock.sendall(b'\1' + (b'\0' if good else b'\1'))
+            if not good:
+                return False
+        else:
+            sock.sendall(b'\5\0')
+        kind = exactly(sock, 4)[3]
+        host = exactly(sock, exactly(sock, 1)[0]) if kind == 3 else exactly(sock, 4)
+        self.asked.append((host.decode('latin-1'), struct.unpack('>H', exactly(sock, 2))[0]))
+        return True
+
+    def welcome(self, sock):
+        sock.sendall(b'\5\0\0\1\0\0\0\0\0\0')
+
+
+class Ways(Case):
+    arguments = ('--self-signed', 'FOLDER')
+
+    def setUp(self):
+        super().setUp()
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.sim.put('configmaps', config_map('one'))
+
+    def proxy(self, kind, login=None, **more):
+        proxy = self.stack.enter_context(kind(self.sim.port, **more))
+        proxy.login = login
+        return proxy
+
+    def kubeconfig(self, proxy_url='', **trust):
+        """For a name that only a proxy can resolve. JSON is YAML."""
+        trust = trust or {'certificate-authority': 'ca.crt'}
+        cluster = {'server': f'https://{NAME}:{self.sim.port}', 'tls-server-name': 'localhost', 'proxy-url': proxy_url}
+        path = self.folder / 'ours'
+        path.write_text(json.dumps({'current-context': 'x', 'contexts': [{'name': 'x', 'context': {'cluster': 'c'}}],
+                                    'clusters': [{'name': 'c', 'cluster': {**cluster, **trust}}]}))
+        return path
+
+    def start(self, config, conf='', **env):
+        """The daemon, told by a conf; what it says on stdout and stderr."""
+        path = self.folder / 'informerd.conf'
+        path.write_text(f'state_dir: {self.folder}\nclusters: [{{name: c, kubeconfig: {config}{conf}}}]\n'
+                        'watches: [{resource: configmaps}]\nevent_logs: [{path: stdout}]\nlog: {level: debug}\n')
+        whole = {k: v for k, v in os.environ.items() if not k.lower().endswith('_proxy')}
+        log = self.folder / 'stderr'
+        with open(log, 'wb') as stderr:
+            child = subprocess.Popen([INFORMERD, '-c', path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=stderr, env={**whole, **env})
+        self.stack.callback(child.stdout.close)
+        self.stack.callback(child.wait)
+        self.stack.callback(child.terminate)
+        return child, log
+
+    def assert_works(self, config, *args, **env):
+        child, log = self.start(config, *args, **env)
+        for line in child.stdout:
+            record = json.loads(line)
+            if record['type'] == 'ADDED' and record['name'] == 'one':
+                break
+        else:
+            self.fail(log.read_text())
+        child.terminate()
+        self.assertEqual(child.wait(DEADLINE), 0, log.read_text())
+        self.assertNotIn('secret', log.read_text())
+
+    def assert_says(self, text, config, *args, **env):
+        child, log = self.start(config, *args, **env)
+        end = time.monotonic() + DEADLINE
+        while text not in log.read_text():
+            self.assertLess(time.monotonic(), end, log.read_text())
+            time.sleep(0.02)
+        child.terminate()
+        self.assertEqual(child.wait(DEADLINE), 0, log.read_text())
+        self.assertNotIn('secret', log.read_text())
+
+    def test_http_by_proxy_url(self):
+        proxy = self.proxy(HttpProxy)
+        self.assert_works(self.kubeconfig(f'http://127.0.0.1:{proxy.port}'))
+        self.assertEqual(proxy.asked[0], f'CONNECT {NAME}:{self.sim.port} HTTP/1.1')
+
+    def test_http_with_a_login(self):
+        proxy = self.proxy(HttpProxy, b'me:secret/1')
+        self.assert_works(self.kubeconfig(f'http://me:secret%2F1@127.0.0.1:{proxy.port}'))
+
+    def test_http_without_the_login(self):
+        proxy = self.proxy(HttpProxy, b'me:secret/1')
+        self.assert_says('wants a login (407 Proxy Authentication Required)',
+                         self.kubeconfig(f'http://127.0.0.1:{proxy.port}'))
+
+    def test_socks5(self):
+        proxy = self.proxy(SocksProxy)
+        self.assert_works(self.kubeconfig(f'socks5://127.0.0.1:{proxy.port}'))
+        self.assertEqual(proxy.asked[0], (NAME, self.sim.port))
+
+    def test_socks5_with_a_login(self):
+        proxy = self.proxy(SocksProxy, b'me:secret')
+        self.assert_works(self.kubeconfig(f'socks5://me:secret@127.0.0.1:{proxy.port}'))
+
+    def test_socks5_with_a_wrong_login(self):
+        proxy = self.proxy(SocksProxy, b'me:secret')
+        self.assert_says('does not accept the user and password',
+                         self.kubeconfig(f'socks5://me:secret2@127.0.0.1:{proxy.port}'))
+
+    def test_https_is_tls_within_tls(self):
+        """A certificate that the kubeconfig does not vouch for is refused to a proxy too, until it says not to look."""
+        other = self.folder / 'proxy'
+        other.mkdir()
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(*make_certificate(other))
+        proxy = self.proxy(HttpProxy, tls=tls)
+        url = f'https://127.0.0.1:{proxy.port}'
+        self.assert_says('certificate', self.kubeconfig(url))
+        self.assertEqual(proxy.asked, [])
+        self.assert_works(self.kubeconfig(url, **{'insecure-skip-tls-verify': True}))
+
+    def test_the_environment_leads_there_too(self):
+        proxy = self.proxy(HttpProxy)
+        self.assert_works(self.kubeconfig(), HTTPS_PROXY=f'127.0.0.1:{proxy.port}', NO_PROXY='example.com,10.0.0.0/8')
+
+    def test_what_is_excluded_is_looked_up_here(self):
+        proxy = self.proxy(HttpProxy)
+        self.assert_says("can't resolve the name", self.kubeconfig(), HTTPS_PROXY=f'127.0.0.1:{proxy.port}',
+                         no_proxy='.test')
+        self.assertEqual(proxy.asked, [])
+
+    def test_the_conf_has_the_last_word(self):
+        proxy = self.proxy(HttpProxy)
+        nowhere = self.kubeconfig('http://127.0.0.1:1')
+        self.assert_works(nowhere, f', proxy: "http://127.0.0.1:{proxy.port}"')
+        self.assert_says("can't resolve the name", nowhere, ', proxy: none')
+        self.assert_works(nowhere, ', proxy: env', https_proxy=f'http://127.0.0.1:{proxy.port}')
+
+    def test_a_proxy_that_is_not_there(self):
+        self.assert_says("proxy: 127.0.0.1:1: can't connect", self.kubeconfig('http://127.0.0.1:1'))
+
+    def test_a_password_is_not_printed(self):
+        path = self.folder / 'informerd.conf'
+        path.write_text('clusters: [{name: c, proxy: "http://me:secret@p:1"}]\n')
+        said = subprocess.run([INFORMERD, '-c', path, '--print-config'], capture_output=True, text=True, timeout=DEADLINE)
+        self.assertIn('http://***@p:1', said.stdout)
+        self.assertNotIn('secret', said.stdout + said.stderr)
+        path.write_text('clusters: [{name: c, proxy: "ftp://me:secret@p:1"}]\n')
+        said = subprocess.run([INFORMERD, '-c', path, '--check-config'], capture_output=True, text=True, timeout=DEADLINE)
+        self.assertEqual(said.returncode, 78)
+        self.assertIn('must begin with http://', said.stderr)
+        self.assertNotIn('secret', said.stdout + said.stderr)
+
+
+if __name__ == '__main__':
+    run(__name__)

@@ -1,0 +1,497 @@
+/*
+ * test_proxy.c - the talk with a proxy, word for word, whole and in parts; and bytes that go through
+ * it as they are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/str.h"
+#include "pipe_stream.h"
+#include "reader.h"
+#include "sim.h"
+#include "tls_world.h"
+#include "wire/proxy.h"
+
+struct world {
+    struct sim sim;
+    struct pipe_dialer pipes;
+    struct proxy proxy;
+    struct proxy_dialer dialer;
+    struct reader reader;
+};
+
+static void world_init(struct world *w, enum proxy_kind kind, const char *login, const char *host)
+{
+    *w = (struct world){.proxy = {.kind = kind, .host = xstrdup("p"), .port = 3128}};
+    if (login) {
+        w->proxy.user = xstrdup("me");
+        w->proxy.password = xstrdup(login);
+    }
+    sim_init(&w->sim);
+    pipe_dialer_init(&w->pipes, &w->sim);
+    proxy_dialer_init(&w->dialer, &w->pipes.dialer, &w->sim.clock, &w->proxy);
+    reader_init(&w->reader);
+    w->reader.stream = dialer_dial(&w->dialer.dialer, host, 6443, &w->reader.user);
+}
+
+static void world_done(struct world *w)
+{
+    reader_done(&w->reader);
+    sim_run(&w->sim);
+    sim_done(&w->sim);
+    pipe_dialer_done(&w->pipes);
+    proxy_free(&w->proxy);
+}
+
+/* Runs, then checks what the proxy was told since the last time. */
+static void expect_written(struct world *w, const char *bytes, size_t len)
+{
+    struct buf *written = &w->pipes.last->written;
+    sim_run(&w->sim);
+    assert_int_equal(written->len, len);
+    if (len)
+        assert_memory_equal(written->bytes, bytes, len);
+    buf_clear(written);
+}
+
+static void answer(struct world *w, struct str bytes)
+{
+    pipe_send(w->pipes.last, bytes.at, bytes.len);
+    sim_run(&w->sim);
+}
+
+#define WRITTEN(w, literal) expect_written(w, literal, sizeof(literal) - 1)
+
+/* ---- happy paths ---- */
+
+static void check_open(struct world *w)
+{
+    assert_int_equal(w->reader.opened, 1);
+    assert_int_equal(w->reader.ended, 0);
+    reader_write(&w->reader, "ping", 4);
+    WRITTEN(w, "ping");
+    answer(w, STR("pong"));
+    assert_int_equal(w->reader.got.len, 4);
+    assert_memory_equal(w->reader.got.bytes, "pong", 4);
+}
+
+static void http_connects_with_two_lines(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_HTTP, NULL, "api.example.com");
+    WRITTEN(&w, "CONNECT api.example.com:6443 HTTP/1.1\r\nHost: api.example.com:6443\r\n\r\n");
+    assert_string_equal(w.pipes.last->host, "p");
+    assert_int_equal(w.pipes.last->port, 3128);
+    answer(&w, STR("HTTP/1.1 200 Connection established\r\nVia: p\r\n\r\n"));
+    check_open(&w);
+    world_done(&w);
+}
+
+static void http_says_the_login_and_brackets_an_address(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_HTTPS, "a:b", "fd00::1");
+    WRITTEN(&w, "CONNECT [fd00::1]:6443 HTTP/1.1\r\nHost: [fd00::1]:6443\r\n"
+                "Proxy-Authorization: Basic bWU6YTpi\r\n\r\n");
+    answer(&w, STR("HTTP/1.0 200\n\n"));
+    check_open(&w);
+    world_done(&w);
+}
+
+static void socks_resolves_names(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_SOCKS5, NULL, "api.example.com");
+    WRITTEN(&w, "\5\1\0");
+    answer(&w, STR("\5\0"));
+    WRITTEN(&w, "\5\1\0\3\17api.example.com\31\53");
+    answer(&w, STR("\5\0\0\1\12\0\0\1\0\1"));
+    check_open(&w);
+    world_done(&w);
+}
+
+static void socks_says_the_login_if_it_is_wanted(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_SOCKS5, "secret", "10.0.0.1");
+    WRITTEN(&w, "\5\2\0\2");
+    answer(&w, STR("\5\2"));
+    WRITTEN(&w, "\1\2me\6secret");
+    answer(&w, STR("\1\0"));
+    WRITTEN(&w, "\5\1\0\1\12\0\0\1\31\53");
+    answer(&w, STR("\5\0\0\3\2ab\0\1"));
+    check_open(&w);
+    world_done(&w);
+}
+
+static void socks_says_no_login_if_none_is_wanted(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_SOCKS5, "secret", "::1");
+    WRITTEN(&w, "\5\2\0\2");
+    answer(&w, STR("\5\0"));
+    WRITTEN(&w, "\5\1\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\31\53");
+    answer(&w, STR("\5\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\31\53"));
+    check_open(&w);
+    world_done(&w);
+}
+
+/* ---- in parts ---- */
+
+#define S(literal)                     \
+    {                                  \
+        (literal), sizeof(literal) - 1 \
+    } /* STR() for tables */
+
+struct script {
+    enum proxy_kind kind;
+    const char *login;
+    struct str parts[3]; /* what the proxy says, each after we have spoken */
+};
+
+static const struct script scripts[] = {
+    {PROXY_HTTP, NULL, {S("HTTP/1.1 200 OK\r\nA: b\r\n\r\npong")}},
+    {PROXY_SOCKS5, NULL, {S("\5\0"), S("\5\0\0\1\1\2\3\4\5\6pong")}},
+    {PROXY_SOCKS5, "x", {S("\5\2"), S("\1\0"), S("\5\0\0\3\1a\5\6pong")}},
+};
+
+/* The first @limit bytes of all, one tick after the other in pieces of @cut. */
+static void play(struct world *w, const struct script *script, size_t limit, size_t cut)
+{
+    w->pipes.last->cut = cut;
+    sim_run(&w->sim);
+    for (size_t i = 0; i < ARRAY_LEN(script->parts); i++) {
+        size_t len = script->parts[i].len < limit ? script->parts[i].len : limit;
+        limit -= len;
+        answer(w, (struct str){script->parts[i].at, len});
+    }
+}
+
+static size_t script_len(const struct script *script)
+{
+    return script->parts[0].len + script->parts[1].len + script->parts[2].len;
+}
+
+/* The server's first words come right behind the proxy's last ones. */
+static void answers_may_come_in_any_pieces(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+        for (size_t cut = 1; cut <= script_len(&scripts[i]); cut++) {
+            struct world w;
+            world_init(&w, scripts[i].kind, scripts[i].login, "api");
+            reader_write(&w.reader, "early", 5);
+            play(&w, &scripts[i], SIZE_MAX, cut);
+            assert_int_equal(w.reader.opened, 1);
+            assert_int_equal(w.reader.got.len, 4);
+            assert_memory_equal(w.reader.got.bytes, "pong", 4);
+            assert_memory_equal(w.pipes.last->written.bytes + w.pipes.last->written.len - 5,
+                                "early", 5);
+            world_done(&w);
+        }
+}
+
+static void a_proxy_that_leaves_is_told_wherever_it_was(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+        for (size_t limit = 0; limit < script_len(&scripts[i]); limit++) {
+            struct world w;
+            bool open = limit >= script_len(&scripts[i]) - 4;
+            world_init(&w, scripts[i].kind, scripts[i].login, "api");
+            play(&w, &scripts[i], limit, 0);
+            assert_int_equal(w.reader.opened, open);
+            pipe_end(w.pipes.last, INF_EEOF, "FIN");
+            sim_run(&w.sim);
+            assert_int_equal(w.reader.ended, 1);
+            assert_string_equal(w.reader.why.text,
+                                open
+                                    ? "FIN"
+                                    : "proxy p:3128 closed the connection instead of connecting us "
+                                      "to api:6443");
+            assert_int_equal(w.reader.why.code, open ? INF_EEOF : INF_ENET);
+            world_done(&w);
+        }
+}
+
+static void closing_is_fine_at_any_moment(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+        for (size_t limit = 0; limit <= script_len(&scripts[i]); limit++) {
+            struct world w;
+            world_init(&w, scripts[i].kind, scripts[i].login, "api");
+            w.pipes.last->held = limit == 0;
+            play(&w, &scripts[i], limit, 0);
+            world_done(&w);
+        }
+    for (enum reader_moment moment = IN_OPEN; moment <= IN_END; moment++) {
+        struct world w;
+        world_init(&w, PROXY_HTTP, NULL, "api");
+        w.reader.close_in = moment;
+        play(&w, &scripts[0], SIZE_MAX, 0);
+        if (moment == IN_END) {
+            pipe_end(w.pipes.last, INF_EEOF, "FIN");
+            sim_run(&w.sim);
+        }
+        assert_true(pipe_closed(w.pipes.last));
+        world_done(&w);
+    }
+}
+
+static void who_pauses_in_open_gets_the_rest_later(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_HTTP, NULL, "api");
+    w.reader.pause_in = IN_OPEN;
+    play(&w, &scripts[0], SIZE_MAX, 0);
+    assert_int_equal(w.reader.got.len, 0);
+    reader_resume(&w.reader);
+    sim_run(&w.sim);
+    assert_int_equal(w.reader.got.len, 4);
+    world_done(&w);
+}
+
+static void a_yield_goes_through(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_HTTP, NULL, "api");
+    w.reader.take = 1;
+    play(&w, &scripts[0], SIZE_MAX, 0);
+    assert_int_equal(w.reader.got.len, 4);
+    assert_true(w.reader.calls >= 4);
+    world_done(&w);
+}
+
+/* ---- refusals ---- */
+
+static const struct {
+    enum proxy_kind kind;
+    const char *login;
+    struct str answers[2];
+    int code;
+    const char *text;
+} refusals[] = {
+    {PROXY_HTTP,
+     NULL,
+     {S("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n<html>")},
+     INF_ENET,
+     "wants a login (407 Proxy Authentication Required); put user:password@ before the host in its "
+     "URL"},
+    {PROXY_HTTP,
+     "secret",
+     {S("HTTP/1.1 407 Go away\r\n\r\n")},
+     INF_ENET,
+     "does not accept the user and password of its URL (407 Go away)"},
+    {PROXY_HTTP,
+     NULL,
+     {S("HTTP/1.1 403 Forbidden\r\n\r\n")},
+     INF_ENET,
+     "does not allow connections to api:6443 (403 Forbidden)"},
+    {PROXY_HTTP,
+     NULL,
+     {S("HTTP/1.1 502 Bad Gateway\r\n\r\n")},
+     INF_ENET,
+     "can't reach api:6443 (502 Bad Gateway)"},
+    {PROXY_HTTP, NULL, {S("HTTP/1.1 504\r\n\r\n")}, INF_ENET, "can't reach api:6443 (504)"},
+    {PROXY_HTTP,
+     NULL,
+     {S("HTTP/1.1 405 No \033[1mway\r\n\r\n")},
+     INF_EPROTO,
+     "did not connect us to api:6443: it answered '405 No '"},
+    {PROXY_HTTP,
+     NULL,
+     {S("HTTP/1.1 2000 OK\r\n\r\n")},
+     INF_EPROTO,
+     "did not connect us to api:6443: it answered '2000 OK'"},
+    {PROXY_HTTP,
+     NULL,
+     {S("HTTP/1.1 100 Continue\r\n\r\n")},
+     INF_EPROTO,
+     "did not connect us to api:6443: it answered '100 Continue'"},
+    {PROXY_HTTP,
+     NULL,
+     {S("SSH-2.0")},
+     INF_EPROTO,
+     "does not answer as an HTTP proxy does; is it one?"},
+    {PROXY_HTTP,
+     NULL,
+     {S("HTTP/2.0 200 OK\r\n\r\n")},
+     INF_EPROTO,
+     "does not answer as an HTTP proxy does; is it one?"},
+    {PROXY_SOCKS5,
+     NULL,
+     {S("HTTP/1.1 400")},
+     INF_EPROTO,
+     "does not answer as a SOCKS5 proxy does; is it one?"},
+    {PROXY_SOCKS5,
+     NULL,
+     {S("\5\377")},
+     INF_ENET,
+     "wants a login; put user:password@ before the host in its URL"},
+    {PROXY_SOCKS5,
+     NULL,
+     {S("\5\2")},
+     INF_ENET,
+     "wants a login; put user:password@ before the host in its URL"},
+    {PROXY_SOCKS5, "secret", {S("\5\377")}, INF_ENET, "accepts no login by user and password"},
+    {PROXY_SOCKS5,
+     "secret",
+     {S("\5\2"), S("\1\1")},
+     INF_ENET,
+     "does not accept the user and password of its URL"},
+    {PROXY_SOCKS5,
+     "secret",
+     {S("\5\2"), S("\5\0")},
+     INF_EPROTO,
+     "does not answer as a SOCKS5 proxy does; is it one?"},
+    {PROXY_SOCKS5,
+     NULL,
+     {S("\5\0"), S("\5\2")},
+     INF_ENET,
+     "can't reach api:6443: not allowed by its rules"},
+    {PROXY_SOCKS5,
+     NULL,
+     {S("\5\0"), S("\5\5\0\1\0\0\0\0\0\0")},
+     INF_ENET,
+     "can't reach api:6443: connection refused"},
+    {PROXY_SOCKS5, NULL, {S("\5\0"), S("\5\144")}, INF_ENET, "can't reach api:6443: reply 100"},
+    {PROXY_SOCKS5,
+     NULL,
+     {S("\5\0"), S("\5\0\0\7\0")},
+     INF_EPROTO,
+     "does not answer as a SOCKS5 proxy does; is it one?"},
+};
+
+static void expect_end(struct world *w, int code, const char *text)
+{
+    char *whole = xasprintf("proxy p:3128 %s", text);
+    assert_int_equal(w->reader.opened, 0);
+    assert_int_equal(w->reader.ended, 1);
+    assert_string_equal(w->reader.why.text, whole);
+    assert_int_equal(w->reader.why.code, code);
+    free(whole);
+}
+
+static void what_a_proxy_refuses_is_told_in_its_words(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        struct world w;
+        world_init(&w, refusals[i].kind, refusals[i].login, "api");
+        sim_run(&w.sim);
+        answer(&w, refusals[i].answers[0]);
+        if (refusals[i].answers[1].len)
+            answer(&w, refusals[i].answers[1]);
+        expect_end(&w, refusals[i].code, refusals[i].text);
+        reader_write(&w.reader, "late", 4);
+        pipe_end(w.pipes.last, INF_EEOF, "FIN");
+        sim_run(&w.sim);
+        assert_int_equal(w.reader.ended, 1);
+        world_done(&w);
+    }
+}
+
+static void a_head_without_end_is_too_big(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_HTTP, NULL, "api");
+    sim_run(&w.sim);
+    pipe_sends(w.pipes.last, "HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i < 2000; i++)
+        pipe_sends(w.pipes.last, "Header: x\r\n");
+    sim_run(&w.sim);
+    expect_end(&w, INF_ETOOBIG, "answered with a head of more than 16384 bytes");
+    world_done(&w);
+}
+
+static void a_proxy_that_is_not_there_is_named(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, PROXY_HTTP, NULL, "api");
+    pipe_end(w.pipes.last, INF_ENET, "p:3128: can't connect: connection refused");
+    sim_run(&w.sim);
+    assert_int_equal(w.reader.ended, 1);
+    assert_string_equal(w.reader.why.text, "proxy: p:3128: can't connect: connection refused");
+    world_done(&w);
+}
+
+/* ---- TLS above ---- */
+
+/* A certificate is asked of the server, by its own name; that a proxy is between does not show. */
+static void tls_goes_through(void **state)
+{
+    const struct tls_certs *certs = *state;
+    struct sim sim;
+    struct pipe_dialer pipes;
+    struct proxy proxy = {.kind = PROXY_HTTP, .host = xstrdup("p"), .port = 3128};
+    struct proxy_dialer through;
+    struct tls_dialer tls;
+    struct tls_peer peer;
+    struct reader reader;
+    struct tls_context *context =
+        tls_context_new(&(struct tls_settings){.ca_pem = certs->ca->pem}, NULL);
+    sim_init(&sim);
+    pipe_dialer_init(&pipes, &sim);
+    proxy_dialer_init(&through, &pipes.dialer, &sim.clock, &proxy);
+    tls_dialer_init(&tls, &through.dialer, &sim.clock, context, NULL);
+    tls_peer_init(&peer, &(struct tls_peer_settings){.cert = certs->server});
+    reader_init(&reader);
+    reader.stream = dialer_dial(&tls.dialer, "k.example.com", 6443, &reader.user);
+    sim_run(&sim);
+    assert_true(pipe_wrote(pipes.last, "CONNECT k.example.com:6443 HTTP/1.1\r\n"
+                                       "Host: k.example.com:6443\r\n\r\n"));
+    pipe_sends(pipes.last, "HTTP/1.1 200 OK\r\n\r\n");
+    pipes.last->peer = &peer;
+    pipes.last->on_tick = tls_peer_on_tick;
+    tls_peer_send(&peer, "pong", 4);
+    sim_run(&sim);
+    assert_int_equal(reader.opened, 1);
+    assert_int_equal(reader.got.len, 4);
+    assert_string_equal(peer.sni, "k.example.com");
+    reader_done(&reader);
+    sim_run(&sim);
+    sim_done(&sim);
+    pipe_dialer_done(&pipes);
+    tls_peer_done(&peer);
+    tls_context_unref(context);
+    proxy_free(&proxy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(http_connects_with_two_lines),
+        cmocka_unit_test(http_says_the_login_and_brackets_an_address),
+        cmocka_unit_test(socks_resolves_names),
+        cmocka_unit_test(socks_says_the_login_if_it_is_wanted),
+        cmocka_unit_test(socks_says_no_login_if_none_is_wanted),
+        cmocka_unit_test(answers_may_come_in_any_pieces),
+        cmocka_unit_test(a_proxy_that_leaves_is_told_wherever_it_was),
+        cmocka_unit_test(closing_is_fine_at_any_moment),
+        cmocka_unit_test(who_pauses_in_open_gets_the_rest_later),
+        cmocka_unit_test(a_yield_goes_through),
+        cmocka_unit_test(what_a_proxy_refuses_is_told_in_its_words),
+        cmocka_unit_test(a_head_without_end_is_too_big),
+        cmocka_unit_test(a_proxy_that_is_not_there_is_named),
+        cmocka_unit_test(tls_goes_through),
+    };
+    return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
+}
