@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "daemon/nearest.h"
+#include "base/nearest.h"
 
 /* ---- structs by their tables ---- */
 

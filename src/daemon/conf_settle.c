@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "daemon/nearest.h"
+#include "base/nearest.h"
 
 /* ---- where an entry is ---- */
 

@@ -11,10 +11,10 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "daemon/conf_env.h"
 #include "daemon/conf_number.h"
 #include "daemon/conf_text.h"
-#include "daemon/nearest.h"
 
 /* ---- one value ---- */
 

@@ -11,7 +11,7 @@ enum {
     GROUP_MAX = 253,
 };
 
-static bool is_label(const char *text, size_t len)
+bool resource_is_label(const char *text, size_t len)
 {
     if (!len || len > LABEL_MAX || text[0] == '-' || text[len - 1] == '-')
         return false;
@@ -22,15 +22,14 @@ static bool is_label(const char *text, size_t len)
     return true;
 }
 
-/* Labels with dots between them. */
-static bool is_group(const char *text, size_t len)
+bool resource_is_group(const char *text, size_t len)
 {
     const char *end = text + len;
     if (len > GROUP_MAX)
         return false;
     while (text < end) {
         const char *dot = memchr(text, '.', (size_t)(end - text));
-        if (!is_label(text, (size_t)((dot ? dot : end) - text)))
+        if (!resource_is_label(text, (size_t)((dot ? dot : end) - text)))
             return false;
         if (!dot)
             return true;
@@ -46,8 +45,9 @@ static int parse_qualified(const char *text, const char *dot, struct resource *r
     if (!slash)
         return err_set(err, INF_EINVAL,
                        "resource '%s': say the version too, as in 'deployments.apps/v1'", text);
-    if (!is_label(text, (size_t)(dot - text)) || !is_group(dot + 1, (size_t)(slash - dot - 1)) ||
-        !is_label(slash + 1, strlen(slash + 1)))
+    if (!resource_is_label(text, (size_t)(dot - text)) ||
+        !resource_is_group(dot + 1, (size_t)(slash - dot - 1)) ||
+        !resource_is_label(slash + 1, strlen(slash + 1)))
         return err_set(err, INF_EINVAL,
                        "resource '%s': not of the form name.group/version, in lower case", text);
     *ret = (struct resource){
@@ -63,7 +63,7 @@ int resource_parse(const char *text, struct resource *ret, struct inf_error *err
     const char *dot = strchr(text, '.');
     if (dot)
         return parse_qualified(text, dot, ret, err);
-    if (!is_label(text, strlen(text)))
+    if (!resource_is_label(text, strlen(text)))
         return err_set(err, INF_EINVAL,
                        "resource '%s': use the plural in lower case, as in 'pods', or "
                        "name.group/version, as in 'deployments.apps/v1'",
@@ -82,7 +82,7 @@ void resource_free(struct resource *resource)
 
 int resource_check_namespace(const char *ns, struct inf_error *err)
 {
-    if (is_label(ns, strlen(ns)))
+    if (resource_is_label(ns, strlen(ns)))
         return 0;
     return err_set(err, INF_EINVAL,
                    "namespace '%s': use lower case letters, digits and '-', at most %d", ns,

@@ -19,6 +19,10 @@ struct resource {
 int resource_parse(const char *text, struct resource *ret, struct inf_error *err);
 void resource_free(struct resource *resource);
 
+/* Names as DNS has them, in lower case; a group is labels with dots between them. */
+bool resource_is_label(const char *text, size_t len);
+bool resource_is_group(const char *text, size_t len);
+
 /* Whether @ns can be the name of a namespace: it goes into a path. */
 int resource_check_namespace(const char *ns, struct inf_error *err);
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "daemon/nearest.h"
+#include "base/nearest.h"
 
 static const char *const words[] = {"label_selector", "field_selector", "namespaces", "name",
                                     "resync",         "http",           "log"};

@@ -1,8 +1,8 @@
 /*
  * nearest.h - did you mean ...? Which of the words that would be right somebody may have had in mind.
  */
-#ifndef DAEMON_NEAREST_H
-#define DAEMON_NEAREST_H
+#ifndef BASE_NEAREST_H
+#define BASE_NEAREST_H
 
 enum {
     NEAREST_MAX = 64, /* LIMIT: bytes of a word; a longer one is near to nothing */

@@ -1,4 +1,4 @@
-#include "daemon/nearest.h"
+#include "base/nearest.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,0 +1,45 @@
+/*
+ * fuzz_discovery.c - a word, a newline, a document. Whatever is kept of the document can stand in a
+ * path, and what the word means is in the document.
+ */
+#include "fuzz.h"
+#include "kube/resource_word.h"
+
+static void check_table(const struct discovery *d)
+{
+    for (size_t i = 0; i < d->n_resources; i++) {
+        const struct api_resource *r = &d->resources[i];
+        MUST(resource_is_label(r->name, strlen(r->name)));
+        MUST(resource_is_label(r->version, strlen(r->version)));
+        MUST(!r->group[0] || resource_is_group(r->group, strlen(r->group)));
+    }
+}
+
+static void check_word(const char *text, const struct discovery *d)
+{
+    struct resource_word word;
+    const struct api_resource *found = NULL;
+    struct inf_error err = {.code = 0};
+    int rc;
+    if (resource_word_parse(text, &word, &err) < 0) {
+        MUST(err.code == INF_EINVAL);
+        return;
+    }
+    rc = resource_word_find(&word, d, &found, &err);
+    MUST(rc == 0 ? found->watchable : err.code == -rc);
+    MUST(rc != 0 || !word.group || strcmp(found->group, word.group) == 0);
+    MUST(rc != 0 || !word.version || strcmp(found->version, word.version) == 0);
+    resource_word_free(&word);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct fuzz_input input = fuzz_split(bytes, len);
+    struct discovery d = {.n_resources = 0};
+    discovery_add(&d, input.json, NULL);
+    check_table(&d);
+    check_word(input.text, &d);
+    discovery_free(&d);
+    fuzz_free(&input);
+    return 0;
+}
