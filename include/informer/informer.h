@@ -135,8 +135,10 @@ struct inf_index {
 
 /* Fields may be left zero, but for the resource. Strings are copied. */
 struct inf_watch {
-    const char *resource; /* "pods", or with group and version: "deployments.apps/v1" */
-    const char *ns;       /* NULL: all namespaces */
+    /* As kubectl takes them: "pods", "po", "Pod", "deployments.apps", "deployments.v1.apps"; or with
+     * group and version as "deployments.apps/v1". What needs it is looked up at the server. */
+    const char *resource;
+    const char *ns; /* NULL: all namespaces */
 
     /* Which of them, see selector.h. It is the server that selects: an object that no longer is
      * selected is told as deleted. NULL: all. */
@@ -161,7 +163,8 @@ struct inf_watch {
  * A copy of the objects that @watch selects. Begins to fill as soon as the loop runs.
  *
  * Who asks a client twice for the same shares one copy and one stream: the same is a watch with the
- * same fields, indexes included. NULL, with @err, if the resource is not one that can be asked for.
+ * same fields, indexes included. NULL, with @err, if the resource is not one that can be asked for;
+ * whether the server has it shows later (inf_informer_status()).
  * The informer lives until inf_informer_close() or inf_client_close().
  */
 INF_API struct inf_informer *inf_informer_open(struct inf_client *client,
@@ -180,6 +183,17 @@ INF_API void inf_informer_close(struct inf_informer *informer);
 
 /** The copy. Lives as long as the informer. */
 INF_API const struct inf_store *inf_informer_store(const struct inf_informer *informer);
+
+/* What a watch is of. */
+struct inf_resource {
+    const char *group; /* "": the core group */
+    const char *version;
+    const char *name; /* "deployments" */
+    const char *kind; /* "Deployment"; NULL: no server was asked */
+};
+
+/** Which resource the informer's word means, lent until the loop goes on; false if that is not known yet. */
+INF_API bool inf_informer_resource(const struct inf_informer *informer, struct inf_resource *ret);
 
 /** Whether the first list has come in and was told to the handlers. */
 INF_API bool inf_informer_synced(const struct inf_informer *informer);

@@ -285,6 +285,7 @@ static void stage(struct reflector *r, const struct source_event *event)
         pager_on_page_end(&r->pager, event->resource_version, event->continue_token);
         break;
     case SOURCE_SKIPPED: intake_skipped(r, event); break;
+    case SOURCE_TEXT: break; /* nobody asked for one */
     }
 }
 
@@ -300,7 +301,8 @@ static void watched(struct reflector *r, const struct source_event *event)
     case SOURCE_DELETED: intake_change(r, DELTA_DELETED, event); break;
     case SOURCE_BOOKMARK: intake_change(r, DELTA_BOOKMARK, event); break;
     case SOURCE_SKIPPED: intake_skipped(r, event); break;
-    case SOURCE_PAGE_END: break; /* no watch has pages */
+    case SOURCE_PAGE_END:
+    case SOURCE_TEXT: break; /* no watch has these */
     }
 }
 

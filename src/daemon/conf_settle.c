@@ -4,6 +4,7 @@
  */
 #include "daemon/conf_settle.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,15 @@ static void check_rotate(struct conf_reader *reader, const struct conf *conf,
 
 /* ---- names for what has none ---- */
 
+/* Resources are named in any case, watches in one. */
+static char *lower_case(const char *text)
+{
+    char *lower = xstrdup(text);
+    for (char *c = lower; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return lower;
+}
+
 static void name_clusters(struct conf_reader *reader, struct conf *conf)
 {
     if (!conf->n_clusters)
@@ -236,7 +246,7 @@ static void name_watches(struct conf *conf)
     for (size_t i = 0; i < conf->n_watches; i++) {
         struct conf_watch *watch = &conf->watches[i];
         if (!watch->name && watch->resource)
-            watch->name = xstrdup(watch->resource);
+            watch->name = lower_case(watch->resource);
         if (!watch->cluster && conf->n_clusters == 1 && conf->clusters[0].name)
             watch->cluster = xstrdup(conf->clusters[0].name);
     }

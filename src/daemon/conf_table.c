@@ -102,7 +102,7 @@ static const struct conf_table cluster_table = TABLE(conf_cluster, cluster_optio
 #define AT(member) offsetof(struct conf_watch, member)
 static const struct conf_option watch_options[] = {
     {"resource", CONF_RESOURCE, AT(resource), NULL,
-     .help = "what to watch: a plural name of the core group, or name.group/version",
+     .help = "what to watch, as kubectl takes it: pods, po, deployments.apps; or name.group/version",
      .example = "pods"},
     {"name", CONF_NAME, AT(name), "(the resource)",
      .help = "what event logs and records call the watch",

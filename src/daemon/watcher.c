@@ -8,6 +8,27 @@
 #include "base/err.h"
 #include "daemon/kinds.h"
 
+/* ---- what records call it ---- */
+
+/* What the word of the conf means may be known only later, and can change: so it is asked for each
+ * time. */
+static struct journal_watch *named(struct watcher *w)
+{
+    struct inf_resource r = {.name = w->conf->resource};
+    if (w->feeds && w->feeds[0].informer)
+        inf_informer_resource(w->feeds[0].informer, &r);
+    w->told.id = (struct watch_id){
+        .cluster = w->cluster->conf->name,
+        .name = w->conf->name,
+        .group = r.group,
+        .version = r.version,
+        .resource = r.name,
+        .kind = r.kind ? r.kind : kinds_find(r.group ? r.group : "", r.name),
+        .selection = &w->selection,
+    };
+    return &w->told;
+}
+
 /* ---- from the informers to the journal ---- */
 
 static struct feed *feed_of(struct inf_handler *handler)
@@ -18,13 +39,13 @@ static struct feed *feed_of(struct inf_handler *handler)
 static void on_event(struct inf_handler *handler, const struct inf_event *event)
 {
     struct watcher *w = feed_of(handler)->watcher;
-    journal_event(w->journal, &w->told, event);
+    journal_event(w->journal, named(w), event);
 }
 
 static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
 {
     struct watcher *w = feed_of(handler)->watcher;
-    journal_gap(w->journal, &w->told, gap);
+    journal_gap(w->journal, named(w), gap);
 }
 
 /* Several streams have no version in common. */
@@ -36,7 +57,7 @@ static void on_synced(struct inf_handler *handler)
         return;
     for (size_t i = 0; i < w->n_feeds; i++)
         objects += inf_store_count(inf_informer_store(w->feeds[i].informer));
-    journal_synced(w->journal, &w->told, objects,
+    journal_synced(w->journal, named(w), objects,
                    w->n_feeds > 1
                        ? NULL
                        : inf_store_resource_version(inf_informer_store(w->feeds[0].informer)));
@@ -48,7 +69,7 @@ static void on_freshness(struct inf_handler *handler, const struct inf_freshness
     struct inf_freshness told = *freshness;
     char *text = feed->ns ? xasprintf("%s, in namespace %s", freshness->text, feed->ns) : NULL;
     told.text = text ? text : freshness->text;
-    journal_freshness(feed->watcher->journal, &feed->watcher->told, &told);
+    journal_freshness(feed->watcher->journal, named(feed->watcher), &told);
     free(text);
 }
 
@@ -68,29 +89,6 @@ static void on_hold(struct journal_watch *told, bool hold)
 }
 
 /* ---- life ---- */
-
-/* "deployments.apps/v1", or "pods": as the library reads it. */
-static void split_resource(struct watcher *w, const char *text)
-{
-    const char *dot = strchr(text, '.'), *slash = strchr(text, '/');
-    size_t name = dot ? (size_t)(dot - text) : strlen(text);
-    w->resource = xasprintf("%.*s", (int)name, text);
-    w->group = dot && slash ? xasprintf("%.*s", (int)(slash - dot - 1), dot + 1) : xstrdup("");
-    w->version = xstrdup(slash ? slash + 1 : "v1");
-}
-
-static void name_it(struct watcher *w)
-{
-    w->told.id = (struct watch_id){
-        .cluster = w->cluster->conf->name,
-        .name = w->conf->name,
-        .group = w->group,
-        .version = w->version,
-        .resource = w->resource,
-        .kind = kinds_find(w->group, w->resource),
-        .selection = &w->selection,
-    };
-}
 
 static struct inf_informer *open_stream(const struct watcher *w, const char *ns,
                                         struct inf_error *err)
@@ -143,12 +141,11 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     w->cluster = cluster;
     w->journal = journal;
     w->opened_ms = clock_now_ms(journal->clock);
-    split_resource(w, conf->resource);
     selection_init(&w->selection, conf);
     w->told.ignore_heartbeats = conf->ignore & CONF_IGNORE_HEARTBEATS;
     w->told.on_hold = on_hold;
     list_init(&w->told.node);
-    name_it(w);
+    named(w);
     w->n_feeds = conf->namespaces.count ? conf->namespaces.count : 1;
     w->feeds = xcalloc(w->n_feeds, sizeof(*w->feeds));
     for (size_t i = 0; i < w->n_feeds; i++)
@@ -174,7 +171,7 @@ void watcher_move(struct watcher *w, const struct conf_watch *conf, struct clust
     w->cluster = cluster;
     for (size_t i = 0; i < conf->namespaces.count; i++)
         w->feeds[i].ns = conf->namespaces.items[i];
-    name_it(w);
+    named(w);
 }
 
 void watcher_close(struct watcher *w)
@@ -188,9 +185,6 @@ void watcher_close(struct watcher *w)
         inf_informer_close(w->feeds[i].informer);
     selection_done(&w->selection);
     free(w->feeds);
-    free(w->group);
-    free(w->version);
-    free(w->resource);
     free(w);
 }
 

@@ -31,9 +31,6 @@ struct watcher {
     struct cluster *cluster;
     struct journal *journal;
     struct journal_watch told; /* as the journal knows it, once it was added */
-    char *group;               /* of the resource */
-    char *version;
-    char *resource;
     struct selection selection;
     struct feed *feeds;
     size_t n_feeds;

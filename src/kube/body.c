@@ -16,6 +16,7 @@ void body_reset(struct body *body)
 {
     frame_reset(&body->frame);
     items_reset(&body->items);
+    buf_free(&body->document);
 }
 
 void body_free(struct body *body)
@@ -76,6 +77,25 @@ static int next_of_watch(struct body *body, struct str *input, struct source_eve
     return skip_if_bad(body, rc, ret_event, err);
 }
 
+/* ---- a document ---- */
+
+static int next_of_document(struct body *body, struct str *input, struct source_event *ret_event,
+                            struct inf_error *err)
+{
+    struct str text;
+    int rc = frame_next(&body->frame, input, &text);
+    if (rc < 0)
+        return err_set(err, -rc, "a document that is too long or too deep");
+    if (rc == 0)
+        return 0;
+    buf_clear(&body->document);
+    buf_put(&body->document, text.at, text.len);
+    buf_putc(&body->document, '\0');
+    *ret_event = (struct source_event){
+        .type = SOURCE_TEXT, .resource_version = "", .text = body->document.bytes};
+    return 1;
+}
+
 /* ---- a list ---- */
 
 static void name_item(const struct body *body, struct str text,
@@ -103,13 +123,15 @@ static int next_of_list(struct body *body, struct str *input, struct source_even
     return skip_if_bad(body, rc, ret_event, err);
 }
 
-/* ---- both ---- */
+/* ---- all of them ---- */
 
 int body_next(struct body *body, struct str *input, struct source_event *ret_event,
               struct inf_error *err)
 {
     if (body->want == SOURCE_LIST)
         return next_of_list(body, input, ret_event, err);
+    if (body->want == SOURCE_DOCUMENT)
+        return next_of_document(body, input, ret_event, err);
     return next_of_watch(body, input, ret_event, err);
 }
 

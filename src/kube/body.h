@@ -20,6 +20,7 @@ struct body {
     bool skip_bad;
     struct frame frame; /* of a watch */
     struct items items; /* of a list */
+    struct buf document;
     struct decoder decoder;
     struct inf_error skipped; /* why the last one was */
 };

@@ -38,40 +38,6 @@ bool resource_is_group(const char *text, size_t len)
     return false;
 }
 
-static int parse_qualified(const char *text, const char *dot, struct resource *ret,
-                           struct inf_error *err)
-{
-    const char *slash = strchr(dot, '/');
-    if (!slash)
-        return err_set(err, INF_EINVAL,
-                       "resource '%s': say the version too, as in 'deployments.apps/v1'", text);
-    if (!resource_is_label(text, (size_t)(dot - text)) ||
-        !resource_is_group(dot + 1, (size_t)(slash - dot - 1)) ||
-        !resource_is_label(slash + 1, strlen(slash + 1)))
-        return err_set(err, INF_EINVAL,
-                       "resource '%s': not of the form name.group/version, in lower case", text);
-    *ret = (struct resource){
-        .group = xstrndup(dot + 1, (size_t)(slash - dot - 1)),
-        .version = xstrdup(slash + 1),
-        .name = xstrndup(text, (size_t)(dot - text)),
-    };
-    return 0;
-}
-
-int resource_parse(const char *text, struct resource *ret, struct inf_error *err)
-{
-    const char *dot = strchr(text, '.');
-    if (dot)
-        return parse_qualified(text, dot, ret, err);
-    if (!resource_is_label(text, strlen(text)))
-        return err_set(err, INF_EINVAL,
-                       "resource '%s': use the plural in lower case, as in 'pods', or "
-                       "name.group/version, as in 'deployments.apps/v1'",
-                       text);
-    *ret = (struct resource){.group = xstrdup(""), .version = xstrdup("v1"), .name = xstrdup(text)};
-    return 0;
-}
-
 void resource_free(struct resource *resource)
 {
     free(resource->group);
@@ -146,6 +112,10 @@ void resource_target(struct buf *out, const char *prefix, const struct resource 
 {
     size_t query;
     buf_puts(out, prefix);
+    if (request->want == SOURCE_DOCUMENT) {
+        buf_puts(out, request->path);
+        return;
+    }
     put_path(out, resource, scope->ns);
     query = out->len;
     if (request->want == SOURCE_LIST)

@@ -15,8 +15,6 @@ struct resource {
     char *name; /* plural, lower case */
 };
 
-/* Reads "pods" (core group, v1), or "deployments.apps/v1": name, group, version. */
-int resource_parse(const char *text, struct resource *ret, struct inf_error *err);
 void resource_free(struct resource *resource);
 
 /* Names as DNS has them, in lower case; a group is labels with dots between them. */

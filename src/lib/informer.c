@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "kube/resource.h"
+#include "kube/resource_word.h"
 #include "lib/shared.h"
 
 struct inf_informer {
@@ -16,10 +16,10 @@ struct inf_informer {
 
 int inf_resource_check(const char *text, struct inf_error *err)
 {
-    struct resource resource;
-    int rc = resource_parse(text, &resource, err);
+    struct resource_word word;
+    int rc = resource_word_parse(text, &word, err);
     if (!rc)
-        resource_free(&resource);
+        resource_word_free(&word);
     return rc;
 }
 
@@ -55,6 +55,18 @@ void informer_close_all(struct inf_client *client)
 const struct inf_store *inf_informer_store(const struct inf_informer *informer)
 {
     return informer->shared->pipeline.store;
+}
+
+bool inf_informer_resource(const struct inf_informer *informer, struct inf_resource *ret)
+{
+    const struct shared *s = informer->shared;
+    if (!s->resource.name)
+        return false;
+    *ret = (struct inf_resource){.group = s->resource.group,
+                                 .version = s->resource.version,
+                                 .name = s->resource.name,
+                                 .kind = s->kind};
+    return true;
 }
 
 bool inf_informer_synced(const struct inf_informer *informer)

@@ -121,10 +121,10 @@ static int add_rules(struct shape *shape, const char *const *texts, size_t n, bo
     return rc;
 }
 
-static int make_shape(struct shared *s, const struct resource *resource,
-                      const struct inf_watch *watch, struct inf_error *err)
+/* That the objects are Secrets, if they are, is known when the resource is: see shared_on_found(). */
+static int make_shape(struct shared *s, const struct inf_watch *watch, struct inf_error *err)
 {
-    shape_init_bare(&s->shape, is_secrets(resource), &s->client->digest);
+    shape_init_bare(&s->shape, false, &s->client->digest);
     s->shape.metadata_only = watch->metadata_only;
     if (!watch->drop)
         shape_cut_managed_fields(&s->shape);
@@ -161,8 +161,19 @@ static int check_watch(const struct inf_watch *watch, struct inf_error *err)
     return rc;
 }
 
-/* Takes over what @resource owns. */
-static void connect_parts(struct shared *s, struct resource *resource,
+static void shared_on_found(void *ctx, const struct resource *found, const char *kind)
+{
+    struct shared *s = ctx;
+    str_replace(&s->resource.group, found->group);
+    str_replace(&s->resource.version, found->version);
+    str_replace(&s->resource.name, found->name);
+    if (kind)
+        str_replace(&s->kind, kind);
+    s->shape.secrets = is_secrets(found);
+}
+
+/* Takes over what @word owns. */
+static void connect_parts(struct shared *s, struct resource_word *word,
                           const struct inf_watch *watch)
 {
     struct inf_client *client = s->client;
@@ -176,14 +187,16 @@ static void connect_parts(struct shared *s, struct resource *resource,
     s->who =
         watch->ns ? xasprintf("%s in %s", watch->resource, watch->ns) : xstrdup(watch->resource);
     s->source =
-        api_source_new(&client->server, &(struct api_source_options){
-                                            .resource = resource,
-                                            .scope = {.ns = watch->ns,
-                                                      .label_selector = watch->label_selector,
-                                                      .field_selector = watch->field_selector},
-                                            .shape = &s->shape,
-                                        });
-    pipeline_init(&s->pipeline, s->who, api_source_source(s->source), &client->loop.clock, &key,
+        named_source_new(&client->server, &(struct named_source_options){
+                                              .word = word,
+                                              .on_found = shared_on_found,
+                                              .ctx = s,
+                                              .scope = {.ns = watch->ns,
+                                                        .label_selector = watch->label_selector,
+                                                        .field_selector = watch->field_selector},
+                                              .shape = &s->shape,
+                                          });
+    pipeline_init(&s->pipeline, s->who, named_source_source(s->source), &client->loop.clock, &key,
                   client->user_log ? &client->log : NULL, &settings);
     list_push(&client->informers, &s->node);
 }
@@ -195,6 +208,8 @@ static void shared_free(struct shared *s)
         free(s->index_names[i]);
     }
     shape_free(&s->shape);
+    resource_free(&s->resource);
+    free(s->kind);
     free(s->identity);
     free(s->who);
     free(s);
@@ -205,16 +220,16 @@ static struct shared *shared_new(struct inf_client *client, const struct inf_wat
                                  char *identity, struct inf_error *err)
 {
     struct shared *s = NEW(struct shared);
-    struct resource resource = {0};
+    struct resource_word word = {.text = NULL};
     s->client = client;
     s->identity = identity;
-    if (resource_parse(watch->resource, &resource, err) < 0 || add_indexes(s, watch, err) < 0 ||
-        make_shape(s, &resource, watch, err) < 0) {
-        resource_free(&resource);
+    if (resource_word_parse(watch->resource, &word, err) < 0 || add_indexes(s, watch, err) < 0 ||
+        make_shape(s, watch, err) < 0) {
+        resource_word_free(&word);
         shared_free(s);
         return NULL;
     }
-    connect_parts(s, &resource, watch);
+    connect_parts(s, &word, watch);
     pipeline_start(&s->pipeline);
     return s;
 }
@@ -248,5 +263,5 @@ void shared_leave(struct shared *s)
         return;
     list_remove(&s->node);
     pipeline_close(&s->pipeline, shared_on_gone);
-    api_source_close(s->source);
+    named_source_close(s->source);
 }

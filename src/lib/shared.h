@@ -10,6 +10,7 @@
 
 #include "core/pipeline.h"
 #include "core/shape.h"
+#include "kube/named_source.h"
 #include "lib/client.h"
 
 enum {
@@ -27,7 +28,9 @@ struct shared {
     char *index_names[INDEXES_MAX];
     struct inf_path *index_paths[INDEXES_MAX];
     size_t n_indexes;
-    struct api_source *source;
+    struct named_source *source;
+    struct resource resource; /* what the watch's word means; without a name: not known yet */
+    char *kind;               /* of its objects; NULL: not known */
     struct pipeline pipeline;
 };
 

@@ -20,6 +20,7 @@ enum source_want {
     SOURCE_WATCH_LIST, /* all objects as ADDED, then an annotated bookmark, then changes */
     SOURCE_LIST,       /* a page of objects, each as ADDED, then SOURCE_PAGE_END */
     SOURCE_WATCH,      /* changes after a resource version */
+    SOURCE_DOCUMENT,   /* one JSON text, as SOURCE_TEXT; what kube/ asks for itself */
 };
 
 struct source_request {
@@ -29,6 +30,7 @@ struct source_request {
     const char *resource_version;
     const char *continue_token; /* SOURCE_LIST: of the page before; NULL or "": the first page */
     uint32_t limit;             /* SOURCE_LIST: objects a page; 0: all */
+    const char *path;           /* SOURCE_DOCUMENT: where it is */
     uint32_t timeout_s;         /* watches: the server ends the stream after so long */
     bool skip_bad; /* objects that can't be read are told as SOURCE_SKIPPED, instead of ending the
                       request */
@@ -42,6 +44,7 @@ enum source_type {
     SOURCE_PAGE_END, /* the page is complete: resource_version and continue_token are the list's */
     SOURCE_SKIPPED,  /* an object could not be read: `text` says which, as far as that is known, and
                         why */
+    SOURCE_TEXT,     /* `text` is the document */
 };
 
 struct source_event {
@@ -49,7 +52,7 @@ struct source_event {
     struct inf_object *object;    /* lent; ADDED, MODIFIED, DELETED */
     const char *resource_version; /* of the object, the bookmark or the list; may be "" */
     const char *continue_token;   /* SOURCE_PAGE_END: "" if it was the last page */
-    const char *text;             /* SOURCE_SKIPPED */
+    const char *text;             /* SOURCE_SKIPPED, SOURCE_TEXT */
     bool initial_end;             /* the bookmark that ends the initial objects */
     int64_t received_us;
 };

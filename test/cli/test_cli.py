@@ -127,10 +127,10 @@ class Usage(Case):
     def test_words_that_only_a_server_s_address_lets_us_check(self):
         config = self.kubeconfig('http://127.0.0.1:1')
         for arguments, part in [
-                (['Pods'], "'pods'"),
-                (['deployments.apps'], 'deployments.apps/v1'),
+                (['pods/log'], "'pods'"),
+                (['deployments.apps.'], 'deployments.apps/v1'),
                 (['pods', '-n', 'Shop'], 'lower case'),
-                (['pods,Nodes'], "'pods'"),
+                (['pods,nodes/status'], "'pods'"),
                 (['pods', '-l', 'a in'], 'label_selector'),
                 (['pods', '--field-selector', 'a'], 'field_selector'),
         ]:

@@ -255,5 +255,55 @@ class Ways(Case):
         self.assertNotIn('secret', said.stdout + said.stderr)
 
 
+class Names(Case):
+    """Resources as kubectl takes them."""
+    arguments = ('--resource', 'widgets.example.com/v1=Widget', '--kubeconfig', 'FOLDER/kubeconfig')
+
+    def setUp(self):
+        super().setUp()
+        self.sim.put('configmaps', config_map('one'))
+        self.sim.control('put', {'metadata': {'name': 'w', 'namespace': 'default'}}, resource='widgets.example.com/v1',
+                         namespace='default')
+
+    def watch(self, word, form='jsonl'):
+        return subprocess.Popen([INFORMERD, 'watch', word, '--kubeconfig', self.folder / 'kubeconfig', '-o', form],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def assert_means(self, word, *expected):
+        with self.subTest(word), self.watch(word) as child:
+            record = json.loads(child.stdout.readline())
+            child.terminate()
+            said = child.communicate(timeout=DEADLINE)[1]
+            self.assertEqual(child.returncode, 0, said)
+            self.assertEqual((record['group'], record['version'], record['resource'], record['kind'], record['watch']),
+                             (*expected, word.lower()))
+
+    def test_words_that_mean_the_same(self):
+        for word in ('configmaps', 'cm', 'ConfigMap', 'configmaps.v1.'):
+            self.assert_means(word, '', 'v1', 'configmaps', 'ConfigMap')
+        for word in ('widget', 'Widgets', 'widgets.example.com', 'widget.v1.example.com'):
+            self.assert_means(word, 'example.com', 'v1', 'widgets', 'Widget')
+
+    def test_secrets_are_hashed_by_whatever_name(self):
+        self.sim.put('secrets', {'metadata': {'name': 's', 'namespace': 'default'}, 'data': {'k': 'b3Blbg=='}})
+        for word in ('secrets', 'secret', 'Secret', 'secret.v1.'):
+            with self.subTest(word), self.watch(word, 'full') as child:
+                record = json.loads(child.stdout.readline())
+                child.terminate()
+                child.communicate(timeout=DEADLINE)
+                self.assertEqual((record['resource'], record['name']), ('secrets', 's'))
+                self.assertNotEqual(record['object']['data']['k'], 'b3Blbg==')
+
+    def test_a_word_that_means_nothing_is_told_with_what_is_near(self):
+        with self.watch('widgit') as child:
+            line = b''
+            while b'widgit' not in line:
+                line = child.stderr.readline()
+                self.assertTrue(line)
+            self.assertIn(b"not known to the server; did you mean 'widget'?", line)
+            child.terminate()
+            child.communicate(timeout=DEADLINE)
+
+
 if __name__ == '__main__':
     run(__name__)

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "core/object.h"
+#include "kube/resource_word.h"
 #include "recording.h"
 
 static void act_if(struct source_world *w, enum world_moment now)
@@ -81,8 +82,8 @@ void source_world_init(struct source_world *w, const char *resource, const char 
 void source_world_init_with(struct source_world *w, const char *resource,
                             const struct resource_scope *scope, const struct shape *shape)
 {
+    struct resource_word word;
     struct resource r;
-    struct inf_error err;
     *w = (struct source_world){.user = {&world_ops}};
     sim_init(&w->sim);
     pipe_dialer_init(&w->pipes, &w->sim);
@@ -92,7 +93,9 @@ void source_world_init_with(struct source_world *w, const char *resource,
                                     .host_header = "kube.test:6443",
                                     .path_prefix = "",
                                     .user_agent = "story/1"};
-    assert_int_equal(resource_parse(resource, &r, &err), 0);
+    assert_int_equal(resource_word_parse(resource, &word, NULL), 0);
+    assert_true(resource_word_is_complete(&word, &r));
+    resource_word_free(&word);
     w->api = api_source_new(
         &w->server, &(struct api_source_options){.resource = &r, .scope = *scope, .shape = shape});
     w->source = api_source_source(w->api);

@@ -294,9 +294,9 @@ static const struct bad bad_values[] = {
     {"http: {listen: \"::1:80\"}\n",
      "x.conf:1:16: http.listen: '::1:80' is not an address and port; write it like "
      "127.0.0.1:9470 or [::1]:9470\n"},
-    {"watches: [{resource: Pods}]\n",
-     "x.conf:1:22: watches[0].resource: resource 'Pods': use the plural in lower case, as in "
-     "'pods', or name.group/version, as in 'deployments.apps/v1'\n"},
+    {"watches: [{resource: pods/log}]\n",
+     "x.conf:1:22: watches[0].resource: resource 'pods/log': use a name as in 'pods', with its "
+     "group as in 'deployments.apps', or with its version too as in 'deployments.apps/v1'\n"},
     {OF_WATCH "name: My Pods\n",
      "x.conf:3:11: watches[0].name: 'My Pods' is not a name; use lower case letters and digits, "
      "and within it also '-', '_', '.' and '/'\n"},

@@ -23,6 +23,7 @@ static const char *type_name(enum source_type type)
     case SOURCE_DELETED: return "DELETED";
     case SOURCE_BOOKMARK: return "BOOKMARK";
     case SOURCE_PAGE_END:
+    case SOURCE_TEXT:
     case SOURCE_SKIPPED: break; /* no event is read as one of these */
     }
     return "?";

@@ -15,6 +15,8 @@
 #include "kube/resource_word.h"
 #include "recording.h"
 
+#define LABEL_63 "a23456789012345678901234567890123456789012345678901234567890123"
+
 /* ---- reading ---- */
 
 static const struct {
@@ -32,6 +34,8 @@ static const struct {
     {"widgets.v1.example.com", "widgets", "example.com", "v1"},
     {"widgets.example.com/v1", "widgets", "example.com", "v1"},
     {"pods.v1.", "pods", "", "v1"},
+    {LABEL_63, LABEL_63, NULL, NULL},
+    {"ingresses.networking.k8s.io/v1beta1", "ingresses", "networking.k8s.io", "v1beta1"},
     {"x.v1", "x", "v1", NULL}, /* one dot: that is a group */
     {"x.v1x.example.com", "x", "v1x.example.com", NULL},
     {"x.v1beta.example.com", "x", "v1beta.example.com", NULL},
@@ -61,9 +65,33 @@ static void words_are_cut_at_their_dots(void **state)
 static void what_can_t_be_a_resource_is_refused(void **state)
 {
     static const char *const bad[] = {
-        "",     ".",    "pods.",    ".apps",   "a b",        "pods/v1", "pods/log",
-        "a..b", "a.b/", "a.b/v1/c", "a.b/V 1", "../secrets", "a.v1..b", "a.b.",
-        "-a",   "a-",   "a.-b",     "a_b",     "a.b/../v1",  "pod\ns",  "/",
+        LABEL_63 "4",
+        "a." LABEL_63 "4/v1",
+        "pods?watch",
+        "p%6fds",
+        "pods\r\nX: y",
+        "p\xc3\xb6",
+        "",
+        ".",
+        "pods.",
+        ".apps",
+        "a b",
+        "pods/v1",
+        "pods/log",
+        "a..b",
+        "a.b/",
+        "a.b/v1/c",
+        "a.b/V 1",
+        "../secrets",
+        "a.v1..b",
+        "a.b.",
+        "-a",
+        "a-",
+        "a.-b",
+        "a_b",
+        "a.b/../v1",
+        "pod\ns",
+        "/",
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {

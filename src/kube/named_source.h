@@ -1,0 +1,39 @@
+/*
+ * named_source.h - a source for a resource that is known by a word: what it means is looked up first.
+ *
+ *     kube/named_source      which resource is it?       ->  on_found
+ *          |  over one that asks for documents, then over
+ *     kube/api_source        its objects
+ *
+ * The lookup is part of the first request: what goes wrong in it ends that request, and so is tried
+ * again as anything else is. A resource that the server has no longer is looked up anew: it may come
+ * back in another version.
+ */
+#ifndef KUBE_NAMED_SOURCE_H
+#define KUBE_NAMED_SOURCE_H
+
+#include "kube/api_source.h"
+#include "kube/resource_word.h"
+
+struct named_source;
+
+struct named_source_options {
+    struct resource_word *word;  /* what it owns is taken over */
+    struct resource_scope scope; /* copied */
+    const struct shape *shape;   /* as in api_source.h */
+    /* What it means: told before anything of it is asked for, and again if that changes. @kind is
+     * NULL if no server was asked. All is lent. */
+    void (*on_found)(void *ctx, const struct resource *found, const char *kind);
+    void *ctx;
+};
+
+/* @server must outlive it. A word that needs no server is found before this returns. */
+struct named_source *named_source_new(const struct api_server *server,
+                                      const struct named_source_options *options);
+
+struct source *named_source_source(struct named_source *source);
+
+/* As api_source_close(). */
+void named_source_close(struct named_source *source);
+
+#endif
