@@ -156,7 +156,11 @@ struct inf_watch {
 
     const struct inf_index *indexes;
     size_t n_indexes; /* at most 16 */
-    bool coalesce;    /* of each object only the newest state is told, if changes come faster */
+
+    /* The server may not have the resource yet, or no longer: then there are no objects, which is no
+     * error, and it is looked for again every 30 s to 5 min. */
+    bool optional;
+    bool coalesce; /* of each object only the newest state is told, if changes come faster */
 };
 
 /**
@@ -204,6 +208,7 @@ INF_API bool inf_informer_synced(const struct inf_informer *informer);
 struct inf_status {
     bool synced;            /* inf_informer_synced() */
     bool stale;             /* nothing was heard from the server for too long */
+    bool waiting;           /* for an optional resource that the server does not have */
     bool held;              /* not reading, because a handler that wants to be waited for is full */
     struct inf_error error; /* what the last request failed with; code 0: nothing, or it is over */
 
@@ -224,7 +229,7 @@ struct inf_status {
 
 INF_API void inf_informer_status(const struct inf_informer *informer, struct inf_status *ret);
 
-/** In a word: "syncing", "live", "stale", "held", "forbidden", "unauthorized", "not found", "failing". */
+/** In a word: "syncing", "live", "stale", "held", "waiting", "forbidden", "unauthorized", "not found", "failing". */
 INF_API const char *inf_status_word(const struct inf_status *status);
 
 /* ---- handlers ---- */

@@ -34,9 +34,24 @@ void intake_commit(struct reflector *r, const char *version, int64_t received_us
     } else {
         freshness_begin(&r->freshness);
     }
-    r->must_sync = r->version_unusable = false;
+    if (r->absent)
+        backoff_reset(&r->calm);
+    r->must_sync = r->version_unusable = r->absent = false;
     r->unended_fills = 0;
     str_replace(&r->version, version);
+}
+
+void intake_nothing(struct reflector *r, const struct inf_error *why)
+{
+    r->sync_code = why->code;
+    str_replace(&r->sync_reason, why->text);
+    if (!r->absent) {
+        log_line(r->log, LOG_INFO, "%s: is not there, and waited for: %s", r->sm.who, why->text);
+        r->staged = generation_new(r->store);
+        intake_commit(r, "", clock_wall_us(r->clock));
+    }
+    r->absent = r->must_sync = true;
+    r->fault.code = 0;
 }
 
 void intake_skipped(struct reflector *r, const struct source_event *event)

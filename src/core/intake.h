@@ -17,6 +17,10 @@ void intake_commit(struct reflector *r, const char *version, int64_t received_us
 /* Forgets a list that did not come to its end. */
 void intake_drop_staged(struct reflector *r);
 
+/* The resource is not there, and that is allowed: so it has no objects. Told once, as an empty list; the
+ * next one begins anew. */
+void intake_nothing(struct reflector *r, const struct inf_error *why);
+
 /* A change or a bookmark of a watch. */
 void intake_change(struct reflector *r, enum delta_type type, const struct source_event *event);
 

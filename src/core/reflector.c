@@ -42,8 +42,10 @@
 enum {
     LIVED_MS = 10 * 1000,      /* a stream that lived so long was a success: back-off starts over */
     LIVED_WITH_NEWS_MS = 1000, /* so was one that brought something, if it did not just break off */
-    UNENDED_MAX = 2,     /* watch-lists that end without their bookmark before we list instead */
-    SLEPT_MS = 5 * 1000, /* if the host slept so long, its watches are dead */
+    UNENDED_MAX = 2, /* watch-lists that end without their bookmark before we list instead */
+    CALM_FIRST_MS = 30 * 1000, /* between looks for a resource that may not be there ... */
+    CALM_MAX_MS = 150 * 1000,  /* ... and with jitter up to twice as long */
+    SLEPT_MS = 5 * 1000,       /* if the host slept so long, its watches are dead */
 };
 
 /* clang-format off */
@@ -112,9 +114,25 @@ static void count_end(struct reflector *r, const struct inf_error *why)
     r->fault = *why;
 }
 
+/* It is looked for from time to time. That the server answered is a sign of life. */
+static void wait_for_resource(struct reflector *r, const struct inf_error *why)
+{
+    uint64_t ms = backoff_next(&r->calm, why->retry_after_ms);
+    turn_leave(&r->turn);
+    r->counts.ends[why->code]++;
+    intake_nothing(r, why);
+    freshness_sign(&r->freshness, ms + r->settings.stale_after_ms);
+    sm_move(&r->sm, WAITING, "not there, look again in %" PRIu64 "ms", ms);
+    timer_start(r->clock, &r->retry, ms);
+}
+
 static void follow_rule(struct reflector *r, const struct inf_error *why)
 {
     const struct fault_rule *rule = fault_rule(why->code);
+    if (r->settings.optional && why->code == INF_ENOTFOUND) {
+        wait_for_resource(r, why);
+        return;
+    }
     note_what_is_lost(r, why, rule);
     count_end(r, why);
     if (!fault_may_go_on(&r->guard, rule->wait, clock_now_ms(r->clock))) {
@@ -413,6 +431,7 @@ static struct reflector_settings with_defaults(const struct reflector_settings *
         .fill_silence_ms = or_default(s->fill_silence_ms, 30 * 1000),
         .no_watch_list = s->no_watch_list,
         .no_jitter = s->no_jitter,
+        .optional = s->optional,
         .turnstile = s->turnstile,
     };
 }
@@ -440,6 +459,7 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
     pager_init(&r->pager, r->settings.page_size);
     backoff_init(&r->backoff, r->settings.backoff_first_ms, r->settings.backoff_max_ms,
                  r->settings.no_jitter);
+    backoff_init(&r->calm, CALM_FIRST_MS, CALM_MAX_MS, r->settings.no_jitter);
     freshness_init(&r->freshness, clock, r->settings.stale_after_ms, intake_on_freshness);
     turn_init(&r->turn, r->settings.turnstile, clock, ask_on_turn);
     sm_init(&r->sm, states, IDLE, who, log);

@@ -31,6 +31,7 @@ struct reflector_settings {
     uint32_t fill_silence_ms;  /* 30,000: so long may a first sync be silent before its end */
     bool no_watch_list;        /* list and watch from the start */
     bool no_jitter;            /* for tests */
+    bool optional;             /* the resource may not be there: see wait_for_resource() */
     struct turnstile *turnstile; /* lists wait for their turn there; borrowed; NULL: they don't */
 };
 
@@ -55,12 +56,14 @@ struct reflector {
 
     struct sm sm;
     struct backoff backoff;
+    struct backoff calm; /* between looks for a resource that is not there */
     struct pager pager;
     struct timer retry;       /* running while waiting */
     struct patience patience; /* while a request is open and not held */
     struct sleep_watch sleep;
     struct freshness freshness;
     struct turn turn; /* to list */
+    bool absent;      /* the resource is not there, and that is allowed */
     bool held;        /* not reading: a consumer or the FIFO is full */
     /* by clock_elapsed_ms() */
     uint64_t held_since_ms;

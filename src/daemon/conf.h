@@ -116,6 +116,7 @@ struct conf_watch {
     unsigned ignore; /* of enum conf_ignore */
     struct conf_indexes indexes;
     bool coalesce;
+    bool optional;
 };
 
 enum conf_object {

@@ -136,7 +136,8 @@ static const struct conf_option watch_options[] = {
     {"coalesce", CONF_BOOL, AT(coalesce), "false",
      .help = "of changes that come faster than they are told, tell each object's newest state only"},
     {"resync", CONF_LATER, 0, NULL, .help = "replay the copy to handlers this often"},
-    {"optional", CONF_LATER, 0, NULL, .help = "watch the resource when the server gets to know it"},
+    {"optional", CONF_BOOL, AT(optional), "false",
+     .help = "the server may not have the resource yet: wait for it, and tell no objects meanwhile"},
 };
 static const struct conf_table watch_table = TABLE(conf_watch, watch_options);
 #undef AT

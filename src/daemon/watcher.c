@@ -48,7 +48,13 @@ static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
     journal_gap(w->journal, named(w), gap);
 }
 
-/* Several streams have no version in common. */
+/* Several streams have no version in common, and a resource that is not there has none. */
+static const char *version_of(const struct watcher *w)
+{
+    const char *version = inf_store_resource_version(inf_informer_store(w->feeds[0].informer));
+    return w->n_feeds > 1 || !version[0] ? NULL : version;
+}
+
 static void on_synced(struct inf_handler *handler)
 {
     struct watcher *w = feed_of(handler)->watcher;
@@ -57,10 +63,7 @@ static void on_synced(struct inf_handler *handler)
         return;
     for (size_t i = 0; i < w->n_feeds; i++)
         objects += inf_store_count(inf_informer_store(w->feeds[i].informer));
-    journal_synced(w->journal, named(w), objects,
-                   w->n_feeds > 1
-                       ? NULL
-                       : inf_store_resource_version(inf_informer_store(w->feeds[0].informer)));
+    journal_synced(w->journal, named(w), objects, version_of(w));
 }
 
 static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
@@ -108,6 +111,7 @@ static struct inf_informer *open_stream(const struct watcher *w, const char *ns,
         .indexes = c->indexes.items,
         .n_indexes = c->indexes.count,
         .coalesce = c->coalesce,
+        .optional = c->optional,
     };
     static const char *const nothing[] = {NULL};
     if (!watch.drop)
@@ -235,6 +239,7 @@ const struct watcher_status watcher_status_none = {
 void watcher_status_add(struct watcher_status *s, const struct inf_status *one, const char *ns)
 {
     s->sum.synced &= one->synced;
+    s->sum.waiting |= one->waiting;
     s->sum.stale |= one->stale;
     s->sum.held |= one->held;
     take_error(&s->sum, one, ns);

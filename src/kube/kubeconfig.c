@@ -16,8 +16,8 @@
 #include "kube/kubeconfig_files.h"
 #include "kube/kubeconfig_pem.h"
 #include "kube/kubeconfig_user.h"
-#include "kube/resource.h"
 #include "kube/proxy_url.h"
+#include "kube/resource.h"
 #include "kube/server_url.h"
 #include "kube/yaml_json.h"
 

@@ -94,6 +94,7 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
     *ret = (struct inf_status){
         .synced = pipeline_synced(p),
         .stale = r->freshness.stale,
+        .waiting = r->absent,
         .held = r->held,
         .error = r->fault,
         .event_age_ms = age_ms(now, r->event_ms),
@@ -119,7 +120,7 @@ const char *inf_status_word(const struct inf_status *status)
     if (status->stale)
         return "stale";
     switch (status->error.code) {
-    case 0: return status->synced ? "live" : "syncing";
+    case 0: return status->waiting ? "waiting" : status->synced ? "live" : "syncing";
     case INF_EFORBIDDEN: return "forbidden";
     case INF_EUNAUTHORIZED: return "unauthorized";
     case INF_ENOTFOUND: return "not found";

@@ -36,8 +36,8 @@ static void put_parts(struct buf *out, const char *const *texts, size_t n)
 static char *identity_of(const struct inf_watch *watch)
 {
     struct buf out = {0};
-    buf_printf(&out, "%d%d%d%d,", watch->coalesce, watch->reveal, watch->metadata_only,
-               watch->drop != NULL);
+    buf_printf(&out, "%d%d%d%d%d,", watch->optional, watch->coalesce, watch->reveal,
+               watch->metadata_only, watch->drop != NULL);
     put_part(&out, watch->resource);
     put_part(&out, watch->ns);
     put_selector(&out, watch->label_selector, inf_selector_parse_labels);
@@ -178,7 +178,9 @@ static void connect_parts(struct shared *s, struct resource_word *word,
 {
     struct inf_client *client = s->client;
     struct pipeline_settings settings = {
-        .reflector = {.turnstile = &client->turnstile, .stale_after_ms = client->stale_after_ms},
+        .reflector = {.turnstile = &client->turnstile,
+                      .stale_after_ms = client->stale_after_ms,
+                      .optional = watch->optional},
         .coalesce = watch->coalesce,
         .indexes = s->indexes,
         .n_indexes = s->n_indexes,

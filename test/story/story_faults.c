@@ -371,6 +371,52 @@ STORY(
               "[  830] delete default/a 1 (relist) last state unknown\n");
 }
 
+/* covers: P5 P7 */
+STORY(comes_later, "a resource that may come later is looked for calmly, and is no fault meanwhile")
+{
+    s->settings.reflector.optional = true;
+    apiserver_put(s->server, "default/a");
+    apiserver_refuse(s->server, 3, INF_ENOTFOUND, 0, "not found");
+    story_start(s);
+    story_pass(s, 211 * 1000);
+    expect(s, "[    0] pods: idle -> filling (start)\n"
+              "[   10] pods: is not there, and waited for: not found\n"
+              "[   10] pods: filling -> waiting (not there, look again in 30000ms)\n"
+              "[   10] synced\n"
+              "[30010] pods: waiting -> filling (retry)\n"
+              "[30020] pods: filling -> waiting (not there, look again in 60000ms)\n"
+              "[90020] pods: waiting -> filling (retry)\n"
+              "[90030] pods: filling -> waiting (not there, look again in 120000ms)\n"
+              "[210030] pods: waiting -> filling (retry)\n"
+              "[210040] pods: filling -> watching (1 objects at version 1)\n"
+              "[210040] gap: relist (not found)\n"
+              "[210040] add default/a 1 (relist)\n");
+}
+
+/* covers: P3 P5 */
+STORY(taken_away, "a resource that is taken away: its objects are told deleted, once")
+{
+    s->settings.reflector.optional = true;
+    story_start_watching(s);
+    apiserver_refuse(s->server, 3, INF_ENOTFOUND, 0, "not found");
+    apiserver_end(s->server);
+    story_pass(s, 220 * 1000);
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   20] pods: is not there, and waited for: not found\n"
+              "[   20] pods: watching -> waiting (not there, look again in 30000ms)\n"
+              "[   20] gap: relist (not found)\n"
+              "[   20] delete default/a 1 (relist) last state unknown\n"
+              "[30020] pods: waiting -> filling (retry)\n"
+              "[30030] pods: filling -> waiting (not there, look again in 60000ms)\n"
+              "[90030] pods: waiting -> filling (retry)\n"
+              "[90040] pods: filling -> waiting (not there, look again in 120000ms)\n"
+              "[210040] pods: waiting -> filling (retry)\n"
+              "[210050] pods: filling -> watching (1 objects at version 1)\n"
+              "[210050] gap: relist (not found)\n"
+              "[210050] add default/a 1 (relist)\n");
+}
+
 /* covers: P5 8/122 */
 STORY(silent_peer,
       "bytes of a part of an event stretch the patience with a silent stream once, no more")
@@ -488,6 +534,8 @@ int main(void)
         cmocka_unit_test(gone_when_reopened),
         cmocka_unit_test(forbidden),
         cmocka_unit_test(not_found),
+        cmocka_unit_test(comes_later),
+        cmocka_unit_test(taken_away),
         cmocka_unit_test(silent_peer),
         cmocka_unit_test(host_slept),
         cmocka_unit_test(host_nodded_off),

@@ -212,12 +212,12 @@ static const struct bad bad_keys[] = {
     {"log: {state_dir: /x}\n",
      "x.conf:1:7: log: unknown key 'state_dir'; it belongs to the top level\n"},
     {"path: /x\n", "x.conf:1:1: unknown key 'path'; it belongs to socket, event_logs[]\n"},
-    {"optional: true\n",
-     "x.conf:1:1: unknown key 'optional'; the keys here are: state_dir, socket, http, log, "
+    {"resync: 5m\n",
+     "x.conf:1:1: unknown key 'resync'; the keys here are: state_dir, socket, http, log, "
      "core_dumps, drain_timeout, clusters, watches, event_logs\n"},
     {"handlers: []\n", "x.conf:1:1: 'handlers' is not supported by this version\n"},
-    {OF_WATCH "optional: true\n",
-     "x.conf:3:5: watches[0]: 'optional' is not supported by this version\n"},
+    {OF_WATCH "optional: perhaps\n",
+     "x.conf:3:15: watches[0].optional: 'perhaps' is neither true nor false\n"},
     {"state_dir: /a\nstate_dir: /b\n",
      "x.conf:2:1: key 'state_dir' is given twice; first at 1:1\n"},
     {"watches: [{name: a}]\n",
