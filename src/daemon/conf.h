@@ -88,7 +88,7 @@ struct conf_cluster {
     char *ca;
     char *token_file;
     struct conf_list exec_allow; /* items NULL: any */
-    char *proxy;      /* NULL: as kubectl finds it */
+    char *proxy;                 /* NULL: as kubectl finds it */
     uint64_t stale_after_ms;
 };
 

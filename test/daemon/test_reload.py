@@ -92,7 +92,7 @@ class Refused(Reload):
             bad = {
                 'no YAML': '{{{',
                 'unknown key': self.conf(wathces=[]),
-                'no such resource': self.conf(watches=[{'resource': 'Pods'}]),
+                'no name of a resource': self.conf(watches=[{'resource': 'pods!'}]),
                 'no such kubeconfig': self.conf(clusters=[{'name': 'sim', 'kubeconfig': '/nowhere/kubeconfig'}]),
                 'a log twice': self.conf(event_logs=[{'path': str(self.path)}] * 2),
                 'address in use': self.conf(http={'listen': f'127.0.0.1:{taken.getsockname()[1]}'}),

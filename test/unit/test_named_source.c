@@ -301,7 +301,8 @@ static void what_is_gone_is_looked_up_anew(void **state)
     list(&w);
     told(
         &w,
-        "GET /apis/apps/v1/deployment?limit=5\nINF_ENOTFOUND: k:6443: the server answers HTTP 404: no\n");
+        "GET /apis/apps/v1/deployment?limit=5\nINF_ENOTFOUND: k:6443: the server answers HTTP 404: no; "
+        "are the resource's name, group and version right? See kubectl api-resources\n");
     list(&w);
     told(&w, "GET /apis/apps\nGET /apis/apps/v1\nfound apps/v1/deployments Deployment\n"
              "GET /apis/apps/v1/deployments?limit=5\n" LISTED);
