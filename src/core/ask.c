@@ -11,16 +11,33 @@ enum {
 
 static uint32_t pick_timeout(struct reflector *r)
 {
-    uint32_t least = r->settings.watch_timeout_s;
-    return r->settings.no_jitter ? least : least + (uint32_t)rng_below(&r->backoff.rng, least + 1);
+    uint32_t min = r->settings.watch_timeout_s;
+    return r->settings.no_jitter ? min : min + (uint32_t)rng_below(&r->backoff.rng, min + 1);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t until_timeout_ms(const struct reflector *r)
+{
+    return (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
+}
+
+bool ask_fill_is_over(const struct reflector *r)
+{
+    return clock_now_ms(r->clock) >= r->fill_until_ms;
 }
 
 /* How long the request under way may stay silent. */
 static uint64_t patience_ms(const struct reflector *r)
 {
-    uint64_t until_timeout = (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
+    uint64_t until_timeout = until_timeout_ms(r), silence = r->settings.fill_silence_ms;
+    if (r->sm.state == FILLING)
+        return ask_fill_is_over(r) ? 0 : least(silence, r->fill_until_ms - clock_now_ms(r->clock));
     if (r->sm.state != WATCHING)
-        return r->settings.fill_silence_ms;
+        return silence;
     if (r->bookmark_seen && r->settings.stale_after_ms < until_timeout)
         return r->settings.stale_after_ms;
     return until_timeout;
@@ -35,6 +52,7 @@ static void open_request(struct reflector *r, struct source_request *request)
 {
     r->timeout_s = request->timeout_s = pick_timeout(r);
     request->skip_bad = r->unreadable >= UNREADABLE_MAX;
+    r->fill_until_ms = clock_now_ms(r->clock) + until_timeout_ms(r);
     r->live_since_ms = 0;
     r->bookmark_seen = r->news = r->skipped_one = false;
     r->slept_ms = 0;

@@ -39,6 +39,9 @@ void ask_watch(struct reflector *r);
 /* The request under way is alive: its patience begins anew. */
 void ask_patience(struct reflector *r);
 
+/* A watch-list has taken longer than the server was asked to keep it open. */
+bool ask_fill_is_over(const struct reflector *r);
+
 /* It is our turn. */
 void ask_on_turn(struct turn *turn);
 

@@ -13,9 +13,10 @@
  * same stream then brings changes, each one delta. Each object and bookmark moves the resource
  * version on.
  *
- * Servers that can't: a watch-list that is refused, or falls silent without its bookmark, is not
- * tried again, and one that ends twice without it not this time; the objects come as LIST, page by
- * page, and a watch follows from the first page's version.
+ * Servers that can't: a watch-list that is refused, that brings no more objects and no end, or that
+ * goes on for longer than any watch, is not tried again, and one that ends twice without its
+ * bookmark not this time; the objects come as LIST, page by page, and a watch follows from the
+ * first page's version.
  *
  * When a request ends, core/fault.c says for each error whether to go on from the last version or
  * to list anew, and whether to wait. A stream that is silent too long is taken for dead. What was
@@ -143,8 +144,8 @@ static void follow_rule(struct reflector *r, const struct inf_error *why)
     ask_next(r, why->text);
 }
 
-/* Refused, or silent for ever: that is how this server is, and it is remembered. A stream that just ends too early may
- * have had other reasons (a server that starts or is under load): listed this time, streamed the next. */
+/* Refused, silent for ever, or endless: that is how this server is, and it is remembered. A stream that just ends too
+ * early may have had other reasons (a server that starts or is under load): listed this time, streamed the next. */
 static void list_instead(struct reflector *r, const char *why, bool for_good)
 {
     log_line(r->log, LOG_INFO, "%s: no streaming list from this server (%s): listing instead",
@@ -230,6 +231,14 @@ static void give_up_request(struct reflector *r, const struct inf_error *why)
     request_ended(r, why);
 }
 
+/* It never says that the list is complete: it can't. */
+static void give_up_fill(struct reflector *r, const char *why)
+{
+    source_cancel(r->source);
+    intake_drop_staged(r);
+    list_instead(r, why, true);
+}
+
 static void on_silence(struct patience *patience)
 {
     struct reflector *r = container_of(patience, struct reflector, patience);
@@ -238,13 +247,10 @@ static void on_silence(struct patience *patience)
         return;
     err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
             patience_lasted_ms(patience) / 1000);
-    if (r->sm.state == FILLING) { /* it never says that the list is complete: it can't */
-        source_cancel(r->source);
-        intake_drop_staged(r);
-        list_instead(r, why.text, true);
-        return;
-    }
-    give_up_request(r, &why);
+    if (r->sm.state == FILLING)
+        give_up_fill(r, ask_fill_is_over(r) ? "it never ends" : why.text);
+    else
+        give_up_request(r, &why);
 }
 
 static void reopen_after_sleep(struct reflector *r)
@@ -324,6 +330,12 @@ static void watched(struct reflector *r, const struct source_event *event)
     }
 }
 
+/* Bookmarks without objects could go on for ever while a list that will never end is waited for. */
+static bool is_sign_of_life(const struct reflector *r, const struct source_event *event)
+{
+    return r->sm.state != FILLING || event->type != SOURCE_BOOKMARK;
+}
+
 static void reflector_on_event(struct source_user *user, const struct source_event *event)
 {
     struct reflector *r = container_of(user, struct reflector, user);
@@ -339,7 +351,8 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
         watched(r, event);
     else
         stage(r, event);
-    ask_patience(r);
+    if (is_sign_of_life(r, event))
+        ask_patience(r);
     if (r->sm.state == WATCHING)
         freshness_sign(&r->freshness, r->patience.ms);
 }
@@ -402,10 +415,13 @@ static void release(struct reflector *r)
 
 void reflector_hold(struct reflector *r, bool held)
 {
+    uint64_t now = clock_elapsed_ms(r->clock);
     if (r->held == held)
         return;
     r->held = held;
-    r->held_since_ms = clock_elapsed_ms(r->clock);
+    if (!held)
+        r->fill_until_ms += now - r->held_since_ms; /* it was we who did not listen */
+    r->held_since_ms = now;
     freshness_hold(&r->freshness, held);
     if (held)
         hold(r);

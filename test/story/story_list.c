@@ -124,6 +124,56 @@ STORY(other_bookmarks, "a bookmark without the annotation is not the end of a li
     assert_string_equal(sm_name(&s->pipeline.reflector.sm), "filling");
 }
 
+/* covers: 8/39 8/41 */
+STORY(bookmarks_for_ever,
+      "bookmarks alone do not keep a list alive that brings no objects and no end")
+{
+    five_pods(s);
+    s->server->withhold_end = true;
+    story_start(s);
+    for (int i = 0; i < 31; i++) {
+        story_pass(s, 1000);
+        apiserver_bookmark(s->server);
+    }
+    story_pass(s, 30);
+    expect_told(s, five_told);
+    expect_asked(s, "watch-list ''; list '0' limit=500; watch '35'; ");
+}
+
+/* covers: 8/41 */
+STORY(list_without_end,
+      "an endless list is given up when a watch would have ended, however much it brings")
+{
+    s->server->withhold_end = true;
+    story_start(s);
+    for (int i = 0; i < 304; i++) {
+        story_pass(s, 1000);
+        apiserver_put(s->server, "default/a");
+    }
+    expect(s, "[    0] pods: idle -> filling (start)\n");
+    story_pass(s, 1100);
+    expect(s, "[305000] pods: no streaming list from this server (it never ends): listing instead\n"
+              "[305000] pods: filling -> listing (list instead)\n"
+              "[305010] pods: listing -> watching (from version 304)\n"
+              "[305010] add default/a 304 (initial)\n"
+              "[305010] synced\n");
+}
+
+/* covers: P6 8/41 */
+STORY(held_list, "time in which we did not listen is not held against a list")
+{
+    five_pods(s);
+    s->server->withhold_end = true;
+    story_start(s);
+    story_pass(s, 20);
+    reflector_hold(&s->pipeline.reflector, true);
+    story_pass(s, 1000 * 1000);
+    reflector_hold(&s->pipeline.reflector, false);
+    s->server->withhold_end = false;
+    expect_told(s, five_told);
+    expect_asked(s, "watch-list ''; ");
+}
+
 /* covers: 8/30 8/1 8/28 */
 STORY(list_and_watch,
       "turned off, the first sync is a list of any state, then a watch from its version")
@@ -331,6 +381,9 @@ int main(void)
         cmocka_unit_test(not_supported),
         cmocka_unit_test(stream_ends_early),
         cmocka_unit_test(other_bookmarks),
+        cmocka_unit_test(bookmarks_for_ever),
+        cmocka_unit_test(list_without_end),
+        cmocka_unit_test(held_list),
         cmocka_unit_test(list_and_watch),
         cmocka_unit_test(pages),
         cmocka_unit_test(token_expires),
