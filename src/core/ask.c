@@ -45,16 +45,17 @@ static uint64_t patience_ms(const struct reflector *r)
 
 void ask_patience(struct reflector *r)
 {
-    patience_start(&r->patience, patience_ms(r));
+    if (!r->held) /* else reflector_hold() does it later */
+        patience_start(&r->patience, patience_ms(r));
 }
 
 static void open_request(struct reflector *r, struct source_request *request)
 {
     r->timeout_s = request->timeout_s = pick_timeout(r);
-    request->skip_bad = r->unreadable >= UNREADABLE_MAX;
+    request->skip_bad = r->unreadable >= UNREADABLE_MAX || r->sm.state == ASKING;
     r->fill_until_ms = clock_now_ms(r->clock) + until_timeout_ms(r);
     r->live_since_ms = 0;
-    r->bookmark_seen = r->news = r->skipped_one = false;
+    r->bookmark_seen = r->news = r->shown = r->skipped_one = false;
     r->slept_ms = 0;
     r->counts.requests++;
     ask_patience(r);
@@ -120,10 +121,20 @@ void ask_watch(struct reflector *r)
     open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
 }
 
+/* The newest there is, so that the answer comes from no cache that is behind. */
+static void ask_version(struct reflector *r)
+{
+    sm_move(&r->sm, ASKING, "is the server behind version %s?", r->version);
+    open_request(r,
+                 &(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 1});
+}
+
 void ask_next(struct reflector *r, const char *why)
 {
     if (r->must_sync)
         ask_all(r, why);
+    else if (r->in_doubt)
+        ask_version(r);
     else
         ask_watch(r);
 }

@@ -16,11 +16,12 @@ enum reflector_state {
     FILLING,
     LISTING,
     WATCHING,
+    ASKING, /* in doubt, which version the server is at */
     WAITING,
     CLOSED,
 };
 
-/* What is needed next: a watch from the last version, or all anew. */
+/* What is needed next: a watch from the last version, all anew, or which of both. */
 void ask_next(struct reflector *r, const char *why);
 
 /* All there is, by watch-list where the server can do that, when it is our turn. */

@@ -36,7 +36,7 @@ void intake_commit(struct reflector *r, const char *version, int64_t received_us
     }
     if (r->absent)
         backoff_reset(&r->calm);
-    r->must_sync = r->version_unusable = r->absent = false;
+    r->must_sync = r->version_unusable = r->absent = r->in_doubt = false;
     r->unended_fills = 0;
     str_replace(&r->version, version);
 }

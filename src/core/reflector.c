@@ -20,9 +20,10 @@
  *
  * When a request ends, core/fault.c says for each error whether to go on from the last version or
  * to list anew, and whether to wait. A stream that is silent too long is taken for dead. What was
- * staged is dropped: every attempt begins empty. An object that can't be read ends the request; if
- * that happens twice in a row, such objects are skipped, and said to be missing: one bad object
- * never blocks the others.
+ * staged is dropped: every attempt begins empty. A watch that brought nothing leaves a doubt, and
+ * the server is asked where it is before the next one (doubt.h). An object that can't be read ends
+ * the request; if that happens twice in a row, such objects are skipped, and said to be missing:
+ * one bad object never blocks the others.
  *
  * Here is what an answer means. How things are asked for is in ask.c, where they go to in intake.c.
  */
@@ -35,6 +36,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "core/ask.h"
+#include "core/doubt.h"
 #include "core/fault.h"
 #include "core/intake.h"
 #include "core/mutant.h"
@@ -50,14 +52,15 @@ enum {
 };
 
 /* clang-format off */
-#define TO_ANY (SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(WAITING) | SM_TO(CLOSED))
+#define TO_ANY (SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(ASKING) | SM_TO(WAITING) | SM_TO(CLOSED))
 static const struct sm_state states[] = {
     [IDLE]     = {"idle",     SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
     [QUEUED]   = {"queued",   SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
     [FILLING]  = {"filling",  TO_ANY},
     [LISTING]  = {"listing",  TO_ANY},
     [WATCHING] = {"watching", TO_ANY},
-    [WAITING]  = {"waiting",  SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(CLOSED)},
+    [ASKING]   = {"asking",   TO_ANY},
+    [WAITING]  = {"waiting",  TO_ANY & ~SM_TO(WAITING)},
     [CLOSED]   = {"closed",   0},
 };
 /* clang-format on */
@@ -83,10 +86,12 @@ static void wait_and_retry(struct reflector *r, const struct inf_error *why, enu
 }
 
 /* Two requests in a row that end with an unreadable object: the next one skips it. Any other end is
- * a new start, but for that of a list: it says nothing of the watch behind it. */
+ * a new start, but for those of a list and of a question: they say nothing of the watch behind them. */
 static void count_unreadable(struct reflector *r, int code)
 {
     bool listed = r->sm.state == LISTING && code == INF_EEOF;
+    if (r->sm.state == ASKING)
+        return;
     if (code == INF_EDECODE || code == INF_ETOOBIG)
         r->unreadable++;
     else if (!r->skipped_one && !listed)
@@ -185,6 +190,14 @@ static void page_ended(struct reflector *r, const struct inf_error *why)
     }
 }
 
+static void question_ended(struct reflector *r, const struct inf_error *why)
+{
+    if (why->code != INF_EFUTURE && doubt_settled(r, why))
+        ask_watch(r);
+    else
+        follow_rule(r, why);
+}
+
 /* A server that is restarted again and again is found as quickly each time. But what costs it a
  * list is asked for ever more slowly, until a stream has lived. */
 static void start_over_after_success(struct reflector *r, int code)
@@ -212,7 +225,11 @@ static void request_ended(struct reflector *r, const struct inf_error *why)
         fill_ended(r, why);
         break;
     case LISTING: page_ended(r, why); break;
-    case WATCHING: follow_rule(r, why); break;
+    case WATCHING:
+        doubt_watch_ended(r, why);
+        follow_rule(r, why);
+        break;
+    case ASKING: question_ended(r, why); break;
     case IDLE:
     case QUEUED:
     case WAITING:
@@ -291,6 +308,7 @@ static void end_fill(struct reflector *r, const struct source_event *event)
     intake_commit(r, event->resource_version, event->received_us);
     turn_leave(&r->turn);
     r->live_since_ms = clock_now_ms(r->clock);
+    r->shown = true;
     sm_move(&r->sm, WATCHING, "%zu objects at version %s", count, r->version);
 }
 
@@ -316,7 +334,7 @@ static void stage(struct reflector *r, const struct source_event *event)
 static void watched(struct reflector *r, const struct source_event *event)
 {
     r->fault.code = 0;
-    r->news = true;
+    r->news = r->shown = true;
     if (event->type != SOURCE_BOOKMARK)
         r->event_ms = clock_elapsed_ms(r->clock);
     switch (event->type) {
@@ -339,8 +357,13 @@ static bool is_sign_of_life(const struct reflector *r, const struct source_event
 static void reflector_on_event(struct source_user *user, const struct source_event *event)
 {
     struct reflector *r = container_of(user, struct reflector, user);
+    struct inf_error why;
     if (event->type != SOURCE_SKIPPED && !event->resource_version[0]) {
         refuse_without_version(r);
+        return;
+    }
+    if ((r->sm.state == WATCHING || r->sm.state == ASKING) && doubt_confirmed(r, event, &why)) {
+        give_up_request(r, &why);
         return;
     }
     if (event->type == SOURCE_BOOKMARK) {
@@ -349,7 +372,7 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
     }
     if (r->sm.state == WATCHING)
         watched(r, event);
-    else
+    else if (r->sm.state != ASKING) /* which is not for the objects */
         stage(r, event);
     if (is_sign_of_life(r, event))
         ask_patience(r);
@@ -402,7 +425,8 @@ static void release(struct reflector *r)
     switch ((enum reflector_state)r->sm.state) {
     case FILLING:
     case LISTING:
-    case WATCHING: ask_patience(r); break;
+    case WATCHING:
+    case ASKING: ask_patience(r); break;
     case QUEUED: ask_next(r, "released"); break;
     case WAITING:
         if (!r->retry.running)

@@ -76,6 +76,7 @@ struct reflector {
     /* what is known */
     char *version;         /* the last one seen; "" if none */
     bool version_unusable; /* the server no longer, or not yet, has it: ask for the newest */
+    bool in_doubt;         /* the server may have gone back behind it: ask, see doubt.h */
     bool must_sync;        /* a watch can't go on from it: list anew */
     char *sync_reason;     /* why; told with the differences */
     int sync_code;         /* the same as an error code */
@@ -88,13 +89,15 @@ struct reflector {
     uint64_t fill_until_ms;    /* a watch-list may take no longer; by clock_now_ms() */
     uint64_t live_since_ms;    /* when it was there as a watch; 0: not yet */
     bool bookmark_seen;
-    bool news; /* something came that is not of the list */
+    bool news;  /* something came that is not of the list */
+    bool shown; /* the server has shown that it is where we are */
     bool skipped_one;
     uint64_t slept_ms; /* the host did, while it was held: to be reopened */
 
     /* guards against asking too often */
     struct fault_guard guard;
     unsigned unended_fills; /* watch-lists in a row that ended without their bookmark */
+    unsigned unanswered;    /* questions in doubt that failed */
     unsigned unreadable;    /* requests in a row that ended with an object that can't be read */
 };
 

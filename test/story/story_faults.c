@@ -188,24 +188,26 @@ STORY(restarts_in_a_row,
 {
     story_start_watching(s);
     restart_server(s);
-    story_pass(s, 2420);
+    story_pass(s, 2430);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
               "[  810] pods: waiting -> watching (from version 1)\n"
               "[  820] pods: refused; trying again in 1.6s\n"
               "[  820] pods: watching -> waiting (refused, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> watching (from version 1)\n");
+              "[ 2420] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[ 2430] pods: asking -> watching (from version 1)\n");
     apiserver_put(s->server, "default/b");
     story_pass(s, 1000);
     restart_server(s);
-    story_pass(s, 2420);
-    expect(s, "[ 2430] add default/b 2\n"
-              "[ 3430] pods: connection lost; trying again in 0.8s\n"
-              "[ 3430] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[ 4230] pods: waiting -> watching (from version 2)\n"
-              "[ 4240] pods: refused; trying again in 1.6s\n"
-              "[ 4240] pods: watching -> waiting (refused, retry in 1600ms)\n"
-              "[ 5840] pods: waiting -> watching (from version 2)\n");
+    story_pass(s, 2430);
+    expect(s, "[ 2440] add default/b 2\n"
+              "[ 3440] pods: connection lost; trying again in 0.8s\n"
+              "[ 3440] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[ 4240] pods: waiting -> watching (from version 2)\n"
+              "[ 4250] pods: refused; trying again in 1.6s\n"
+              "[ 4250] pods: watching -> waiting (refused, retry in 1600ms)\n"
+              "[ 5850] pods: waiting -> asking (is the server behind version 2?)\n"
+              "[ 5860] pods: asking -> watching (from version 2)\n");
 }
 
 /* covers: P7 */
@@ -217,7 +219,7 @@ STORY(no_news_is_no_success,
     apiserver_cut(s->server);
     story_pass(s, 1800); /* 0.8 s, then alive for 1 s, without a word */
     apiserver_cut(s->server);
-    story_pass(s, 1620);
+    story_pass(s, 1630);
     apiserver_put(s->server, "default/b");
     story_pass(s, 900);
     apiserver_cut(s->server); /* before its second is over */
@@ -230,14 +232,15 @@ STORY(no_news_is_no_success,
               "[  810] pods: waiting -> watching (from version 1)\n"
               "[ 1810] pods: connection lost; trying again in 1.6s\n"
               "[ 1810] pods: watching -> waiting (connection lost, retry in 1600ms)\n"
-              "[ 3410] pods: waiting -> watching (from version 1)\n"
-              "[ 3430] add default/b 2\n"
-              "[ 4330] pods: connection lost; trying again in 3.2s\n"
-              "[ 4330] pods: watching -> waiting (connection lost, retry in 3200ms)\n"
-              "[ 7530] pods: waiting -> watching (from version 2)\n"
-              "[ 7550] add default/c 3\n"
-              "[ 8550] pods: rubbish; trying again in 6.4s\n"
-              "[ 8550] pods: watching -> waiting (rubbish, retry in 6400ms)\n");
+              "[ 3410] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[ 3420] pods: asking -> watching (from version 1)\n"
+              "[ 3440] add default/b 2\n"
+              "[ 4340] pods: connection lost; trying again in 3.2s\n"
+              "[ 4340] pods: watching -> waiting (connection lost, retry in 3200ms)\n"
+              "[ 7540] pods: waiting -> watching (from version 2)\n"
+              "[ 7560] add default/c 3\n"
+              "[ 8560] pods: rubbish; trying again in 6.4s\n"
+              "[ 8560] pods: watching -> waiting (rubbish, retry in 6400ms)\n");
 }
 
 /* covers: P7 */
@@ -270,14 +273,17 @@ STORY(refused_while_reopening,
               "[   10] pods: watching -> watching (from version 1)\n"
               "[   20] pods: connection refused; trying again in 0.8s\n"
               "[   20] pods: watching -> waiting (connection refused, retry in 800ms)\n"
-              "[  820] pods: waiting -> watching (from version 1)\n"
+              "[  820] pods: waiting -> asking (is the server behind version 1?)\n"
               "[  830] pods: connection refused; trying again in 1.6s\n"
-              "[  830] pods: watching -> waiting (connection refused, retry in 1600ms)\n"
-              "[ 2430] pods: waiting -> watching (from version 1)\n"
+              "[  830] pods: asking -> waiting (connection refused, retry in 1600ms)\n"
+              "[ 2430] pods: waiting -> asking (is the server behind version 1?)\n"
               "[ 2440] pods: connection refused; trying again in 3.2s\n"
-              "[ 2440] pods: watching -> waiting (connection refused, retry in 3200ms)\n"
-              "[ 5640] pods: waiting -> watching (from version 1)\n");
-    expect_asked(s, "watch '1'; watch '1'; watch '1'; watch '1'; ");
+              "[ 2440] pods: asking -> waiting (connection refused, retry in 3200ms)\n"
+              "[ 5640] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[ 5650] pods: asking -> watching (from version 1)\n");
+    expect_asked(
+        s,
+        "watch '1'; list '' limit=1 skipping; list '' limit=1 skipping; list '' limit=1 skipping; watch '1'; ");
 }
 
 /* covers: 1.6/open-cut 8/45 8/50 */
@@ -295,7 +301,8 @@ STORY(cut_before_the_answer,
               "[   20] pods: closed the connection before it answered; trying again in 0.8s\n"
               "[   20] pods: watching -> waiting (closed the connection before it answered, retry "
               "in 800ms)\n"
-              "[  820] pods: waiting -> watching (from version 2)\n");
+              "[  820] pods: waiting -> asking (is the server behind version 2?)\n"
+              "[  830] pods: asking -> watching (from version 2)\n");
 }
 
 /* covers: 1.6/open-retry-after 8/46 8/47 P7 */
@@ -312,7 +319,8 @@ STORY(server_says_how_long,
               "[   20] pods: watching -> waiting (shutting down, retry in 300000ms)\n"
               "[150010] pods: nothing heard for 150s: shutting down\n"
               "[150010] stale (nothing heard for 150s: shutting down)\n"
-              "[300020] pods: waiting -> watching (from version 1)\n");
+              "[300020] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[300030] pods: asking -> watching (from version 1)\n");
 }
 
 /* covers: 1.6/open-error P5 8/38 8/79 */

@@ -15,18 +15,19 @@ STORY(outage, "a server that is away for long makes the copy stale, once, and it
               "[  810] pods: waiting -> watching (from version 1)\n"
               "[  820] pods: connection refused; trying again in 100.0s\n"
               "[  820] pods: watching -> waiting (connection refused, retry in 100000ms)\n"
-              "[100820] pods: waiting -> watching (from version 1)\n"
+              "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
               "[100830] pods: connection refused; trying again in 100.0s\n"
-              "[100830] pods: watching -> waiting (connection refused, retry in 100000ms)\n"
+              "[100830] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
               "[150010] pods: nothing heard for 150s: connection refused\n"
               "[150010] stale (nothing heard for 150s: connection refused)\n"
-              "[200830] pods: waiting -> watching (from version 1)\n"
+              "[200830] pods: waiting -> asking (is the server behind version 1?)\n"
               "[200840] pods: connection refused; trying again in 100.0s\n"
-              "[200840] pods: watching -> waiting (connection refused, retry in 100000ms)\n");
+              "[200840] pods: asking -> waiting (connection refused, retry in 100000ms)\n");
     apiserver_refuse(s->server, 0, 0, 0, "");
     story_pass(s, 11 * 1000);
     apiserver_bookmark(s->server);
-    expect(s, "[300840] pods: waiting -> watching (from version 1)\n"
+    expect(s, "[300840] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[300850] pods: asking -> watching (from version 1)\n"
               "[301010] pods: heard again after 301s\n"
               "[301010] recovered (heard again after 301s)\n");
 }
@@ -128,14 +129,15 @@ STORY(relist_heals, "a stale copy that is listed anew is fresh after the differe
               "[150010] pods: nothing heard for 150s: shutting down\n"
               "[150010] stale (nothing heard for 150s: shutting down)\n");
     story_pass(s, 1000);
-    expect(s, "[200820] pods: waiting -> watching (from version 2)\n"
-              "[200830] pods: too old resource version: 2 (4)\n"
-              "[200830] pods: watching -> filling (too old resource version: 2 (4))\n"
-              "[200840] pods: heard again after 200s\n"
-              "[200840] pods: filling -> watching (1 objects at version 4)\n"
-              "[200840] gap: relist (too old resource version: 2 (4))\n"
-              "[200840] delete default/b 2 (relist) last state unknown\n"
-              "[200840] recovered (heard again after 200s)\n");
+    expect(s, "[200820] pods: waiting -> asking (is the server behind version 2?)\n"
+              "[200830] pods: asking -> watching (from version 2)\n"
+              "[200840] pods: too old resource version: 2 (4)\n"
+              "[200840] pods: watching -> filling (too old resource version: 2 (4))\n"
+              "[200850] pods: heard again after 200s\n"
+              "[200850] pods: filling -> watching (1 objects at version 4)\n"
+              "[200850] gap: relist (too old resource version: 2 (4))\n"
+              "[200850] delete default/b 2 (relist) last state unknown\n"
+              "[200850] recovered (heard again after 200s)\n");
 }
 
 /* covers: P5 P6 */

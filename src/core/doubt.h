@@ -1,0 +1,31 @@
+/*
+ * doubt.h - whether the server still is where we are.
+ *
+ * A restored etcd goes back to older versions. A server takes a watch from a version that it has
+ * not reached yet, and says nothing before it has: not one change, not one bookmark. What happens
+ * until then is never told. So a watch that ended without having brought anything leaves a doubt,
+ * be it that nothing happened, that the server was away, or that it went back; and in doubt it is
+ * asked for one object, since with that comes the version it is at, before a watch goes on from
+ * ours.
+ *
+ * One small request for each silent stream; where something happens, none. Who may not list, or whose lists fail
+ * again and again, goes on without the answer.
+ *
+ * It is a part of the reflector (reflector.c), as ask.h and intake.h are. Nobody else includes it.
+ */
+#ifndef CORE_DOUBT_H
+#define CORE_DOUBT_H
+
+#include "core/reflector.h"
+
+/* A watch has ended with @why. */
+void doubt_watch_ended(struct reflector *r, const struct inf_error *why);
+
+/* True if @event shows a server at an older version than ours; then @ret_why says so. */
+bool doubt_confirmed(const struct reflector *r, const struct source_event *event,
+                     struct inf_error *ret_why);
+
+/* The question has ended with @why. True if a watch may go on from our version; else it is to be asked again. */
+bool doubt_settled(struct reflector *r, const struct inf_error *why);
+
+#endif

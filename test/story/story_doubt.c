@@ -1,0 +1,175 @@
+/*
+ * story_doubt.c - a server that went back to older versions does not say so, and is found out.
+ */
+#include "story.h"
+
+/* Three objects at version 3, and a server that is then taken back to version 2. */
+static void start_at_three(struct story *s)
+{
+    story_start_watching(s);
+    apiserver_put(s->server, "default/b");
+    apiserver_put(s->server, "default/c");
+    expect(s, "[   10] add default/b 2\n"
+              "[   10] add default/c 3\n");
+}
+
+/* covers: P1 P3 */
+STORY(restored_while_away, "a server that was away is asked where it is before a watch goes on")
+{
+    start_at_three(s);
+    apiserver_refuse(s->server, 1, INF_ENET, 0, "connection refused");
+    apiserver_cut(s->server);
+    story_pass(s, 1000);
+    apiserver_restore(s->server, 2);
+    story_pass(s, 2000);
+    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[  810] pods: waiting -> watching (from version 3)\n"
+              "[  820] pods: connection refused; trying again in 1.6s\n"
+              "[  820] pods: watching -> waiting (connection refused, retry in 1600ms)\n"
+              "[ 2420] pods: waiting -> asking (is the server behind version 3?)\n"
+              "[ 2430] pods: the server went back from version 3 to 2\n"
+              "[ 2430] pods: asking -> filling (the server went back from version 3 to 2)\n"
+              "[ 2440] pods: filling -> watching (2 objects at version 2)\n"
+              "[ 2440] gap: rewind (the server went back from version 3 to 2)\n"
+              "[ 2440] delete default/c 3 (relist) last state unknown\n");
+    expect_asked(s, "watch '3'; list '' limit=1 skipping; watch-list ''; ");
+}
+
+/* covers: P1 P5 */
+STORY(
+    restored_unseen,
+    "a watch from a version the server has not reached is silent to its end, and believed no more")
+{
+    start_at_three(s);
+    apiserver_restore(s->server, 1);
+    apiserver_cut(s->server);
+    story_pass(s, 1000);
+    apiserver_put(s->server, "default/d"); /* version 2: never told to who watches from 3 */
+    story_pass(s, 100 * 1000);
+    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[  810] pods: waiting -> watching (from version 3)\n");
+    apiserver_end(s->server);
+    story_pass(s, 1000);
+    expect(s, "[101010] pods: the server ended the watch\n"
+              "[101010] pods: watching -> asking (is the server behind version 3?)\n"
+              "[101020] pods: the server went back from version 3 to 2\n"
+              "[101020] pods: asking -> filling (the server went back from version 3 to 2)\n"
+              "[101030] pods: filling -> watching (2 objects at version 2)\n"
+              "[101030] gap: rewind (the server went back from version 3 to 2)\n"
+              "[101030] delete default/b 2 (relist) last state unknown\n"
+              "[101030] delete default/c 3 (relist) last state unknown\n"
+              "[101030] add default/d 2 (relist)\n");
+    expect_store(s, "default/a default/d");
+}
+
+/* covers: P1 */
+STORY(older_bookmark, "a bookmark older than what we have shows a server that went back")
+{
+    start_at_three(s);
+    apiserver_restore(s->server, 1);
+    s->server->after = 1; /* as if it went on with the stream from there */
+    apiserver_bookmark(s->server);
+    story_pass(s, 1000);
+    expect(s, "[   10] pods: the server went back from version 3 to 2\n"
+              "[   10] pods: watching -> filling (the server went back from version 3 to 2)\n"
+              "[   20] pods: filling -> watching (1 objects at version 2)\n"
+              "[   20] gap: rewind (the server went back from version 3 to 2)\n"
+              "[   20] delete default/b 2 (relist) last state unknown\n"
+              "[   20] delete default/c 3 (relist) last state unknown\n");
+}
+
+/* covers: P4 P7 */
+STORY(nothing_happened, "a watch that ends after a quiet time costs one question, and no list")
+{
+    story_start_watching(s);
+    apiserver_end(s->server);
+    for (int i = 0; i < 2; i++) {
+        story_pass(s, 100 * 1000);
+        apiserver_end(s->server);
+    }
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 1)\n"
+              "[100010] pods: the server ended the watch\n"
+              "[100010] pods: watching -> asking (is the server behind version 1?)\n"
+              "[100020] pods: asking -> watching (from version 1)\n"
+              "[200010] pods: the server ended the watch\n"
+              "[200010] pods: watching -> asking (is the server behind version 1?)\n");
+    story_stop(s); /* with the question open */
+    expect(s, "[200010] pods: asking -> closed (stop)\n");
+}
+
+/* covers: P7 */
+STORY(may_not_ask, "who may watch but not list goes on without an answer")
+{
+    story_start_watching(s);
+    apiserver_end(s->server);
+    story_pass(s, 100 * 1000);
+    apiserver_refuse(s->server, 1, INF_EFORBIDDEN, 0, "may not list");
+    apiserver_end(s->server);
+    story_pass(s, 10);
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 1)\n"
+              "[100010] pods: the server ended the watch\n"
+              "[100010] pods: watching -> asking (is the server behind version 1?)\n"
+              "[100020] pods: asking -> watching (from version 1)\n");
+}
+
+/* covers: P7 */
+STORY(no_answer, "a server that fails to answer again and again does not keep us from watching")
+{
+    story_start_watching(s);
+    apiserver_end(s->server);
+    story_pass(s, 100 * 1000);
+    buf_clear(&s->said);
+    apiserver_refuse(s->server, 5, INF_ESERVER, 0, "out of order");
+    apiserver_end(s->server);
+    story_pass(s, 12000);
+    expect(s, "[100010] pods: the server ended the watch\n"
+              "[100010] pods: watching -> asking (is the server behind version 1?)\n"
+              "[100020] pods: out of order; trying again in 0.8s\n"
+              "[100020] pods: asking -> waiting (out of order, retry in 800ms)\n"
+              "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[100830] pods: out of order; trying again in 1.6s\n"
+              "[100830] pods: asking -> waiting (out of order, retry in 1600ms)\n"
+              "[102430] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[102440] pods: out of order; trying again in 3.2s\n"
+              "[102440] pods: asking -> waiting (out of order, retry in 3200ms)\n"
+              "[105640] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[105650] pods: out of order; trying again in 6.4s\n"
+              "[105650] pods: asking -> waiting (out of order, retry in 6400ms)\n");
+    story_pass(s, 1000);
+    expect(s, "[112050] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[112060] pods: asking -> watching (from version 1)\n");
+}
+
+/* covers: P6 */
+STORY(held_question, "a question is held and released like anything else that is open")
+{
+    story_start_watching(s);
+    apiserver_end(s->server);
+    story_pass(s, 100 * 1000);
+    apiserver_end(s->server);
+    sim_run(&s->sim);
+    reflector_hold(&s->pipeline.reflector, true);
+    story_pass(s, 100 * 1000);
+    buf_clear(&s->said);
+    reflector_hold(&s->pipeline.reflector, false);
+    apiserver_fall_silent(s->server);
+    story_pass(s, 30 * 1000);
+    expect(s, "[230010] pods: the server has been silent for 30s; trying again in 0.8s\n"
+              "[230010] pods: asking -> waiting (the server has been silent for 30s, retry in "
+              "800ms)\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest stories[] = {
+        cmocka_unit_test(restored_while_away), cmocka_unit_test(restored_unseen),
+        cmocka_unit_test(older_bookmark),      cmocka_unit_test(nothing_happened),
+        cmocka_unit_test(may_not_ask),         cmocka_unit_test(no_answer),
+        cmocka_unit_test(held_question),
+    };
+    return cmocka_run_group_tests(stories, NULL, NULL);
+}
