@@ -349,20 +349,24 @@ static void watched(struct reflector *r, const struct source_event *event)
 }
 
 /* Bookmarks without objects could go on for ever while a list that will never end is waited for. */
-static bool is_sign_of_life(const struct reflector *r, const struct source_event *event)
+static void heard(struct reflector *r, const struct source_event *event)
 {
-    return r->sm.state != FILLING || event->type != SOURCE_BOOKMARK;
+    if (r->sm.state != FILLING || event->type != SOURCE_BOOKMARK)
+        ask_patience(r);
+    if (r->sm.state == WATCHING)
+        freshness_sign(&r->freshness, r->patience.ms);
 }
 
 static void reflector_on_event(struct source_user *user, const struct source_event *event)
 {
     struct reflector *r = container_of(user, struct reflector, user);
+    bool was_watching = r->sm.state == WATCHING;
     struct inf_error why;
     if (event->type != SOURCE_SKIPPED && !event->resource_version[0]) {
         refuse_without_version(r);
         return;
     }
-    if ((r->sm.state == WATCHING || r->sm.state == ASKING) && doubt_confirmed(r, event, &why)) {
+    if ((was_watching || r->sm.state == ASKING) && doubt_confirmed(r, event, &why)) {
         give_up_request(r, &why);
         return;
     }
@@ -370,14 +374,11 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
         r->bookmark_seen = true;
         r->bookmark_ms = clock_elapsed_ms(r->clock);
     }
-    if (r->sm.state == WATCHING)
+    if (r->sm.state == FILLING || r->sm.state == LISTING)
+        stage(r, event); /* and maybe it is a watch then */
+    heard(r, event);
+    if (was_watching) /* told behind "recovered", if it shows that */
         watched(r, event);
-    else if (r->sm.state != ASKING) /* which is not for the objects */
-        stage(r, event);
-    if (is_sign_of_life(r, event))
-        ask_patience(r);
-    if (r->sm.state == WATCHING)
-        freshness_sign(&r->freshness, r->patience.ms);
 }
 
 /* A server that sends bookmarks has to send one before we believe it; of one that never did, more

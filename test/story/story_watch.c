@@ -201,8 +201,8 @@ STORY(dead_peer,
     story_pass(s, 810);
     expect(s, "[150810] pods: waiting -> watching (from version 3)\n"
               "[150820] pods: heard again after 150s\n"
-              "[150820] add default/b 4\n"
-              "[150820] recovered (heard again after 150s)\n");
+              "[150820] recovered (heard again after 150s)\n"
+              "[150820] add default/b 4\n");
 }
 
 /* covers: 8/29 8/41 */
