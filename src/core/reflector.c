@@ -309,7 +309,8 @@ static void end_fill(struct reflector *r, const struct source_event *event)
     turn_leave(&r->turn);
     r->live_since_ms = clock_now_ms(r->clock);
     r->shown = true;
-    sm_move(&r->sm, WATCHING, "%zu objects at version %s", count, r->version);
+    sm_move(&r->sm, WATCHING, "%zu object%s at version %s", count, count == 1 ? "" : "s",
+            r->version);
 }
 
 /* While a list comes in. */

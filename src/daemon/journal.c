@@ -234,7 +234,10 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
                         .count = (int64_t)objects};
     if (version)
         snprintf(at, sizeof(at), ", at version %.64s", version);
-    snprintf(msg, sizeof(msg), "all %zu objects are told%s", objects, at);
+    if (objects == 1)
+        snprintf(msg, sizeof(msg), "the one object is told%s", at);
+    else
+        snprintf(msg, sizeof(msg), "all %zu objects are told%s", objects, at);
     tell_note(journal, watch, &note, 0);
 }
 

@@ -74,7 +74,7 @@ STORY(older_bookmark, "a bookmark older than what we have shows a server that we
     story_pass(s, 1000);
     expect(s, "[   10] pods: the server went back from version 3 to 2\n"
               "[   10] pods: watching -> filling (the server went back from version 3 to 2)\n"
-              "[   20] pods: filling -> watching (1 objects at version 2)\n"
+              "[   20] pods: filling -> watching (1 object at version 2)\n"
               "[   20] gap: rewind (the server went back from version 3 to 2)\n"
               "[   20] delete default/b 2 (relist) last state unknown\n"
               "[   20] delete default/c 3 (relist) last state unknown\n");

@@ -139,12 +139,12 @@ STORY(gone_again_and_again,
     story_pass(s, 1000);
     expect(s, "[   10] pods: too old\n"
               "[   10] pods: watching -> filling (too old)\n"
-              "[   20] pods: filling -> watching (1 objects at version 1)\n"
+              "[   20] pods: filling -> watching (1 object at version 1)\n"
               "[   20] gap: relist (too old)\n"
               "[   20] pods: too old; trying again in 0.8s\n"
               "[   20] pods: watching -> waiting (too old, retry in 800ms)\n"
               "[  820] pods: waiting -> filling (retry)\n"
-              "[  830] pods: filling -> watching (1 objects at version 1)\n"
+              "[  830] pods: filling -> watching (1 object at version 1)\n"
               "[  830] gap: relist (too old)\n");
 }
 
@@ -337,7 +337,7 @@ STORY(gone_when_reopened,
               "[  810] pods: waiting -> watching (from version 1)\n"
               "[  820] pods: too old resource version: 1 (2)\n"
               "[  820] pods: watching -> filling (too old resource version: 1 (2))\n"
-              "[  830] pods: filling -> watching (1 objects at version 2)\n"
+              "[  830] pods: filling -> watching (1 object at version 2)\n"
               "[  830] gap: relist (too old resource version: 1 (2))\n");
     expect_asked(s, "watch '1'; watch-list '1'; ");
 }

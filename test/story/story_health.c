@@ -134,7 +134,7 @@ STORY(relist_heals, "a stale copy that is listed anew is fresh after the differe
               "[200840] pods: too old resource version: 2 (4)\n"
               "[200840] pods: watching -> filling (too old resource version: 2 (4))\n"
               "[200850] pods: heard again after 200s\n"
-              "[200850] pods: filling -> watching (1 objects at version 4)\n"
+              "[200850] pods: filling -> watching (1 object at version 4)\n"
               "[200850] gap: relist (too old resource version: 2 (4))\n"
               "[200850] delete default/b 2 (relist) last state unknown\n"
               "[200850] recovered (heard again after 200s)\n");

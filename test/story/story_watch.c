@@ -128,7 +128,7 @@ STORY(recreated, "a name that comes back with another uid is another object: del
     expect(s, "[  810] pods: waiting -> watching (from version 1)\n"
               "[  820] pods: too old resource version: 1 (4)\n"
               "[  820] pods: watching -> filling (too old resource version: 1 (4))\n"
-              "[  830] pods: filling -> watching (1 objects at version 4)\n"
+              "[  830] pods: filling -> watching (1 object at version 4)\n"
               "[  830] gap: relist (too old resource version: 1 (4))\n"
               "[  830] delete default/a 1 (relist) last state unknown\n"
               "[  830] add default/a 3 (relist)\n");
