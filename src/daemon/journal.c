@@ -287,6 +287,7 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
 {
     *journal = (struct journal){.clock = clock, .disk = disk, .seq = seq};
     list_init(&journal->outputs);
+    list_init(&journal->leaving);
     list_init(&journal->watches);
     seq->owner = journal;
     seq->on_ready = on_seq_ready;

@@ -74,8 +74,8 @@ struct journal {
     struct disk *disk;
     struct seq *seq;
     struct list outputs; /* of the journal's own struct */
+    struct list leaving; /* of the same: no more outputs, but not gone yet */
     struct list watches;
-    size_t closing_outputs;
     struct journal_stats past; /* what outputs that are no more had counted */
     bool closing;
     bool draining;
@@ -92,7 +92,7 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
 
 /*
  * These are the outputs from now on. One whose path was there before is kept, with what is new about
- * it; one that is not named any more is closed, and what it could not write is said in the log.
+ * it; one that is not named any more writes what it has (see output_finish()) and is closed.
  * Returns 0, or -INF_EINVAL, changing nothing, if a filter can't be read or a path is there twice.
  */
 int journal_set_outputs(struct journal *journal, const struct journal_output_settings *settings,

@@ -49,7 +49,7 @@ static void on_seq_closed(struct seq *seq)
 
 static void check_closed(struct journal *j)
 {
-    if (j->closing && !j->closing_outputs)
+    if (j->closing && list_empty(&j->leaving))
         seq_close(j->seq, on_seq_closed);
 }
 
@@ -66,9 +66,11 @@ static void on_closed(struct output *output)
 {
     struct outlet *o = outlet_of(output);
     struct journal *j = o->journal;
+    count(o, &j->past);
+    list_remove(&o->node);
     filter_free(o->filter);
     free(o);
-    j->closing_outputs--;
+    journal_check_drained(j);
     check_closed(j);
 }
 
@@ -87,39 +89,53 @@ static const char *name_of(const struct journal_output_settings *s)
     return s->file.path ? s->file.path : "stdout";
 }
 
-static struct outlet *find(struct journal *j, const char *name)
+static struct outlet *find(struct list *outlets, const char *name)
 {
-    for_each_outlet(o, j)
-        if (strcmp(output_name(&o->output), name) == 0)
-            return o;
+    for_each_outlet_of(o, outlets) if (strcmp(output_name(&o->output), name) == 0) return o;
     return NULL;
 }
 
-static void end(struct outlet *o)
+static void leave(struct outlet *o)
 {
-    size_t left = output_unwritten(&o->output);
-    char line[INF_ERROR_TEXT_MAX];
-    if (left) {
-        snprintf(line, sizeof(line), "event log %s: closed with %zu bytes not written",
-                 output_name(&o->output), left);
-        on_say(&o->output, INF_LOG_WARN, line);
-    }
-    count(o, &o->journal->past);
     list_remove(&o->node);
-    o->journal->closing_outputs++;
-    output_close(&o->output);
+    list_push(&o->journal->leaving, &o->node);
+}
+
+/* No line goes out before its number is reserved for good, not even now. */
+static void finish(struct outlet *o)
+{
+    leave(o);
+    if (seq_ready(o->journal->seq))
+        output_finish(&o->output);
+    else
+        output_close(&o->output);
+}
+
+static void close_now(struct outlet *o)
+{
+    if (!o->output.closing)
+        output_close(&o->output);
+}
+
+/* One that is just leaving would write its old lines behind the new ones. */
+static struct outlet *open_outlet(struct journal *j, const char *name)
+{
+    struct outlet *before = find(&j->leaving, name);
+    struct outlet *o = NEW(struct outlet);
+    o->journal = j;
+    list_push(&j->outputs, &o->node);
+    if (before)
+        close_now(before);
+    return o;
 }
 
 /* Takes over @filter. */
 static void adopt(struct journal *j, const struct journal_output_settings *s, struct filter *filter)
 {
-    struct outlet *o = find(j, name_of(s));
+    struct outlet *o = find(&j->outputs, name_of(s));
     bool is_new = !o;
-    if (is_new) {
-        o = NEW(struct outlet);
-        o->journal = j;
-        list_push(&j->outputs, &o->node);
-    }
+    if (is_new)
+        o = open_outlet(j, name_of(s));
     filter_free(o->filter);
     o->filter = filter;
     o->form = s->form;
@@ -166,7 +182,7 @@ int journal_set_outputs(struct journal *journal, const struct journal_output_set
         list_for_each_safe(node, &journal->outputs) {
             struct outlet *o = container_of(node, struct outlet, node);
             if (!is_named(settings, n, output_name(&o->output)))
-                end(o);
+                finish(o);
         }
         for (size_t i = 0; i < n; i++)
             adopt(journal, &settings[i], filters[i]);
@@ -185,6 +201,7 @@ void journal_check_drained(struct journal *journal)
     for_each_outlet(o, journal)
         if (!output_idle(&o->output))
             return;
+    for_each_outlet_of(o, &journal->leaving) if (!o->output.closing) return;
     journal->draining = false;
     journal->on_drained(journal);
 }
@@ -193,7 +210,9 @@ void journal_close(struct journal *journal)
 {
     journal->draining = false;
     list_for_each_safe(node, &journal->outputs)
-        end(container_of(node, struct outlet, node));
+        leave(container_of(node, struct outlet, node));
+    list_for_each_safe(node, &journal->leaving)
+        close_now(container_of(node, struct outlet, node));
     list_for_each_safe(node, &journal->watches)
         list_remove(node);
     journal->closing = true;
@@ -204,6 +223,11 @@ void journal_stats(const struct journal *journal, struct journal_stats *ret)
 {
     *ret = journal->past;
     ret->next_seq = journal->seq->next;
+    for_each_outlet_of(o, &journal->leaving)
+    {
+        count(o, ret);
+        ret->unwritten += output_unwritten(&o->output);
+    }
     for_each_outlet(o, journal) {
         count(o, ret);
         ret->unwritten += output_unwritten(&o->output);

@@ -26,9 +26,11 @@ static inline struct outlet *outlet_after(const struct outlet *o)
     return container_of(o->node.next, struct outlet, node);
 }
 
-#define for_each_outlet(o, journal)                                                     \
-    for (struct outlet *o = container_of((journal)->outputs.next, struct outlet, node); \
-         &o->node != &(journal)->outputs; o = outlet_after(o))
+#define for_each_outlet_of(o, list)                                                              \
+    for (struct outlet *o = container_of((list)->next, struct outlet, node); &o->node != (list); \
+         o = outlet_after(o))
+
+#define for_each_outlet(o, journal) for_each_outlet_of(o, &(journal)->outputs)
 
 /* An output became full, or is not any more: tells the watches. */
 void journal_weigh(struct journal *journal);

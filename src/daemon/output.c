@@ -73,6 +73,11 @@ static void on_retry(struct timer *timer)
     go_on(container_of(timer, struct output, retry));
 }
 
+static void on_too_long(struct timer *timer)
+{
+    output_close(container_of(timer, struct output, deadline));
+}
+
 /* Of a file that is made if it is not there, this can only mean one thing. */
 static const char *error_text(int error)
 {
@@ -81,6 +86,10 @@ static const char *error_text(int error)
 
 static void fail(struct output *o, int error)
 {
+    if (o->finishing) {
+        output_close(o);
+        return;
+    }
     if (!o->path) {
         lose(o, error);
         return;
@@ -169,6 +178,10 @@ static void back_to_line_start(struct output *o)
 
 static void rest_a_while(struct output *o)
 {
+    if (o->finishing) {
+        output_close(o);
+        return;
+    }
     recover(o);
     weigh(o);
     o->events->on_idle(o);
@@ -291,7 +304,8 @@ static void on_done(struct logfile *file, int64_t result)
 void output_init(struct output *output, struct clock *clock, struct disk *disk,
                  const struct output_settings *settings, const struct output_events *events)
 {
-    *output = (struct output){.clock = clock, .events = events, .retry.fire = on_retry};
+    *output = (struct output){
+        .clock = clock, .events = events, .retry.fire = on_retry, .deadline.fire = on_too_long};
     output->path = settings->path ? xstrdup(settings->path) : NULL;
     output_change(output, settings);
     logfile_init(&output->file, disk, output->path, settings->fd, on_done);
@@ -350,11 +364,34 @@ static void finish_closing(struct output *o)
         clock_bury(o->clock, &o->corpse, bury);
 }
 
+void output_finish(struct output *output)
+{
+    assert(!output->finishing && !output->closing);
+    if (output->failing || output->lost) {
+        output_close(output);
+        return;
+    }
+    output->finishing = true;
+    output->cleared = output->collected.len;
+    timer_start(output->clock, &output->deadline, OUTPUT_FINISH_MS);
+    go_on(output);
+}
+
+static void say_what_is_dropped(struct output *o)
+{
+    size_t left = output_unwritten(o);
+    if (left)
+        say(o, INF_LOG_WARN, "event log %s: closed with %zu bytes not written", output_name(o),
+            left);
+}
+
 void output_close(struct output *output)
 {
     assert(!output->closing);
     output->closing = true;
+    say_what_is_dropped(output);
     timer_stop(output->clock, &output->retry);
+    timer_stop(output->clock, &output->deadline);
     buf_clear(&output->collected);
     output->cleared = 0;
     if (output->doing == OUTPUT_NOTHING)

@@ -34,6 +34,7 @@ enum {
     OUTPUT_AGAIN_MS = 20, /* a descriptor that somebody else made non-blocking is full */
     OUTPUT_CHECK_MS = 1000,
     OUTPUT_ROTATE_AGAIN_MS = 60000,
+    OUTPUT_FINISH_MS = 10000, /* so long what is left may take when an output goes */
 };
 
 /* The path is copied. */
@@ -76,6 +77,7 @@ struct output {
     struct buf writing;
     size_t written; /* of `writing` */
     struct timer retry;
+    struct timer deadline; /* of finishing */
     uint64_t delay_ms;
     uint64_t check_due_ms;
     uint64_t rotate_due_ms;
@@ -83,6 +85,7 @@ struct output {
     bool failing;
     bool lost;
     bool reopening;
+    bool finishing; /* no more lines come */
     bool closing;
     struct corpse corpse;
 
@@ -116,7 +119,11 @@ size_t output_unwritten(const struct output *output);
 /* Closes the file and opens what its path names now. Descriptors stay. */
 void output_reopen(struct output *output);
 
-/* Drops what is not written, and ends: on_closed() comes from the loop once nothing is in flight;
+/* No more lines come, and those there are may go out: writes them for as long as that works, ten
+ * seconds at most, then ends as with output_close(). */
+void output_finish(struct output *output);
+
+/* Drops what is not written, saying how much that is, and ends: on_closed() comes from the loop once nothing is in flight;
  * until then nothing else is called. */
 void output_close(struct output *output);
 
