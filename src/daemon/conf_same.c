@@ -29,7 +29,7 @@ static bool struct_same(const char *name, const void *a, const void *b)
     const struct conf_table *table = conf_option_find(&conf_table, name)->table;
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
-        if (option->type != CONF_LATER && !value_same(option, a, b))
+        if (option->type != CONF_LATER && !option->taken_over && !value_same(option, a, b))
             return false;
     }
     return true;

@@ -129,7 +129,7 @@ static const struct conf_option watch_options[] = {
      .help = "keep the values of Secrets instead of hashing them"},
     {"ignore", CONF_WORDS, AT(ignore), "[]",
      .help = "changes not to tell; heartbeats are renewals of Leases and of Nodes' conditions",
-     .words = noises},
+     .words = noises, .taken_over = true},
     {"indexes", CONF_INDEXES, AT(indexes), "{}",
      .help = "names for field paths by whose values objects are found; a state dump counts them",
      .max = 16},

@@ -56,6 +56,8 @@ struct conf_option {
     enum conf_type of;              /* LIST */
     uint64_t min;                   /* of a number; of a list: how many at least */
     uint64_t max;                   /* the same, at most; 0: no limit but that of the type */
+
+    bool taken_over; /* a watch that differs in this alone goes on with it */
 };
 
 /* The options of a struct, which begins with a struct conf_head. */

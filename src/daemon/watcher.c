@@ -136,6 +136,12 @@ static int open_feed(struct watcher *w, size_t i, struct inf_error *err)
     return feed->informer ? 0 : -err->code;
 }
 
+/* What a reload may change without a new beginning: `taken_over` in the table. */
+static void take_over(struct watcher *w)
+{
+    w->told.ignore_heartbeats = w->conf->ignore & CONF_IGNORE_HEARTBEATS;
+}
+
 struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *cluster,
                              struct journal *journal, struct inf_error *err)
 {
@@ -144,9 +150,9 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     w->conf = conf;
     w->cluster = cluster;
     w->journal = journal;
+    take_over(w);
     w->opened_ms = clock_now_ms(journal->clock);
     selection_init(&w->selection, conf);
-    w->told.ignore_heartbeats = conf->ignore & CONF_IGNORE_HEARTBEATS;
     w->told.on_hold = on_hold;
     list_init(&w->told.node);
     named(w);
@@ -173,6 +179,7 @@ void watcher_move(struct watcher *w, const struct conf_watch *conf, struct clust
 {
     w->conf = conf;
     w->cluster = cluster;
+    take_over(w);
     for (size_t i = 0; i < conf->namespaces.count; i++)
         w->feeds[i].ns = conf->namespaces.items[i];
     named(w);

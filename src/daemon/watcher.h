@@ -46,7 +46,7 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
 /* From now on the journal is told. */
 void watcher_begin(struct watcher *watcher);
 
-/* The conf was read anew and says the same of this watch: it is @conf and @cluster now. */
+/* The conf was read anew and says the same of this watch, or what it can take over: it is @conf and @cluster now. */
 void watcher_move(struct watcher *watcher, const struct conf_watch *conf, struct cluster *cluster);
 
 /* NULL is fine. */

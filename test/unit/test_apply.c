@@ -57,6 +57,19 @@ static void what_says_the_same_goes_on(void **state)
     w->d.log.level = INF_LOG_ERROR;
 }
 
+static void what_is_ignored_changes_in_passing(void **state)
+{
+    struct daemon_world *w = *state;
+    struct watcher *nodes;
+    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    nodes = world_watcher(w, "nodes");
+    assert_false(nodes->told.ignore_heartbeats);
+    world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: [heartbeats]}\n",
+                     "1 watch goes on");
+    assert_ptr_equal(world_watcher(w, "nodes"), nodes);
+    assert_true(nodes->told.ignore_heartbeats);
+}
+
 static void only_what_changed_begins_anew(void **state)
 {
     struct daemon_world *w = *state;
@@ -253,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_WORLD(what_says_the_same_goes_on),
+        IN_WORLD(what_is_ignored_changes_in_passing),
         IN_WORLD(only_what_changed_begins_anew),
         IN_WORLD(a_watch_may_move_to_another_cluster),
         IN_WORLD(a_kubeconfig_that_changed_is_another_cluster),
