@@ -233,7 +233,7 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     d->conf = *p->conf;
     *p->conf = (struct conf){0}; /* now ours */
     conf_free(&before);
-    d->log = (struct ownlog){d->conf.log.level, d->conf.log.format};
+    ownlog_change(&d->log, d->conf.log.level, d->conf.log.format);
     if (ret_what)
         put_what(ret_what, d->conf.n_watches - begun, begun, closed);
 }

@@ -55,6 +55,7 @@ static void close_handles(struct daemon *d)
         uv_close((uv_handle_t *)&d->signals[i], NULL);
     timer_stop(&d->loop.clock, &d->drain);
     notify_close(&d->notify);
+    ownlog_leave_clock(&d->log);
     loop_close(&d->loop, on_loop_closed);
 }
 
@@ -251,6 +252,7 @@ static int fail_early(struct daemon *d, const struct inf_error *err)
 {
     fprintf(stderr, "informerd: %s\n", err->text);
     web_close(&d->web);
+    ownlog_leave_clock(&d->log);
     loop_close(&d->loop, on_loop_closed);
     uv_run(&d->uv, UV_RUN_DEFAULT);
     uv_loop_close(&d->uv);
@@ -295,7 +297,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     struct inf_error err;
     int exit_code;
     begin(d, options);
-    d->log = (struct ownlog){conf->log.level, conf->log.format};
+    ownlog_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
     if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {
         exit_code = fail_early(d, &err);
     } else {
@@ -308,6 +310,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
         close(d->state_lock);
     conf_free(&d->conf);
     conf_free(conf); /* if it could not be applied */
+    ownlog_free(&d->log);
     secret_wipe(d->hash_key, sizeof(d->hash_key));
     free(d);
     return exit_code;
