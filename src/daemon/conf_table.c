@@ -26,6 +26,7 @@ enum {
     MIB = 1024 * KIB,
     RULES_MAX = 24,      /* of each kind, so that with the library's own it has room for them all */
     NAMESPACES_MAX = 64, /* each is a watch of its own at the server */
+    KEEP_MAX = 100,      /* each is renamed whenever a file is full */
 };
 
 /* clang-format off */
@@ -146,7 +147,7 @@ static const struct conf_table watch_table = TABLE(conf_watch, watch_options);
 static const struct conf_option rotate_options[] = {
     {"size", CONF_SIZE, AT(size), "0",
      .help = "begin a new file when this one has reached so many bytes; 0 is never"},
-    {"keep", CONF_NUMBER, AT(keep), "5", .help = "how many old files stay", .max = 1000},
+    {"keep", CONF_NUMBER, AT(keep), "5", .help = "how many old files stay", .max = KEEP_MAX},
 };
 static const struct conf_table rotate_table = TABLE(conf_rotate, rotate_options);
 #undef AT

@@ -273,6 +273,8 @@ static const struct bad bad_values[] = {
      "x.conf:3:15: event_logs[0].max_line: '10' is out of range; it can be 1K to 16M\n"},
     {OF_LOG "rotate: {keep: -1}\n",
      "x.conf:3:20: event_logs[0].rotate.keep: '-1' is not a number; write it in digits\n"},
+    {OF_LOG "rotate: {keep: 101}\n",
+     "x.conf:3:20: event_logs[0].rotate.keep: '101' is out of range; it can be 0 to 100\n"},
     {"socket: {mode: 0680}\n", "x.conf:1:16: socket.mode: '0680' is not a set of permissions; "
                                "write it in octal, like \"0660\"\n"},
     {"socket: {mode: 7777}\n",
