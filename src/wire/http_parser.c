@@ -21,8 +21,8 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/buf.h"
 #include "base/err.h"
+#include "wire/http_headers.h"
 
 struct http_parser {
     llhttp_t http;
@@ -36,9 +36,7 @@ struct http_parser {
     bool in_body;
     bool over; /* after PIECE_DONE or PIECE_BAD */
     bool keep_alive;
-    struct buf text; /* name, value, name, value...: each with a NUL behind it */
-    size_t n_headers;
-    struct http_header *headers; /* into text, once it is complete */
+    struct http_headers headers;
 };
 
 static struct http_parser *parser_of(llhttp_t *http)
@@ -60,18 +58,9 @@ static bool is_interim(const llhttp_t *http)
     return http->status_code >= 100 && http->status_code < 200;
 }
 
-/* Connections are idle or in a body most of the time: hold nothing for them. */
-static void forget_head(struct http_parser *p)
-{
-    buf_free(&p->text);
-    free(p->headers);
-    p->headers = NULL;
-    p->n_headers = 0;
-}
-
 static int on_begin(llhttp_t *http)
 {
-    forget_head(parser_of(http)); /* that of a 1xx answer */
+    http_headers_clear(&parser_of(http)->headers); /* those of a 1xx answer */
     return 0;
 }
 
@@ -80,7 +69,7 @@ static int on_text(llhttp_t *http, const char *at, size_t len)
 {
     struct http_parser *p = parser_of(http);
     if (!p->in_body)
-        buf_put(&p->text, at, len); /* bounded by head_max and what was fed at once */
+        http_headers_put(&p->headers, at, len); /* bounded by head_max and what was fed at once */
     return 0;
 }
 
@@ -88,48 +77,26 @@ static int on_text_end(llhttp_t *http)
 {
     struct http_parser *p = parser_of(http);
     if (!p->in_body)
-        buf_putc(&p->text, '\0');
+        http_headers_end_text(&p->headers);
     return 0;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* llhttp skips the blanks before a value and leaves those behind it. */
 static int on_value_end(llhttp_t *http)
 {
     struct http_parser *p = parser_of(http);
-    if (p->in_body)
+    if (p->in_body || http_headers_end_line(&p->headers, HTTP_HEADERS_MAX))
         return 0;
-    if (++p->n_headers > HTTP_HEADERS_MAX)
-        return refuse(p, INF_ETOOBIG, "too many header lines in its head");
-    while (
-        is_blank(p->text.bytes[p->text.len - 1])) /* stops at the end of the name, at the latest */
-        p->text.len--;
-    return on_text_end(http);
-}
-
-static const char *next_text(const char *text)
-{
-    return text + strlen(text) + 1; /* llhttp lets no NUL through */
+    return refuse(p, INF_ETOOBIG, "too many header lines in its head");
 }
 
 static void finish_head(struct http_parser *p)
 {
-    const char *text = p->text.bytes;
-    p->headers = xcalloc(p->n_headers, sizeof(*p->headers));
-    for (size_t i = 0; i < p->n_headers; i++) {
-        p->headers[i].name = text;
-        p->headers[i].value = next_text(text);
-        text = next_text(p->headers[i].value);
-    }
+    http_headers_finish(&p->headers, p->headers.text.bytes);
     p->piece->type = PIECE_HEAD;
     p->piece->head = (struct http_head){
         .status = p->http.status_code,
-        .headers = p->headers,
-        .n_headers = p->n_headers,
+        .headers = p->headers.lines,
+        .n_headers = p->headers.count,
     };
 }
 
@@ -206,14 +173,14 @@ void http_parser_free(struct http_parser *p)
 {
     if (!p)
         return;
-    forget_head(p);
+    http_headers_clear(&p->headers);
     free(p);
 }
 
 void http_parser_start(struct http_parser *p, bool no_body)
 {
     llhttp_init(&p->http, HTTP_RESPONSE, &p->settings);
-    forget_head(p);
+    http_headers_clear(&p->headers);
     p->no_body = no_body;
     p->overhead = p->chunks = p->untaken = 0;
     p->in_body = p->over = p->keep_alive = false;
@@ -258,8 +225,8 @@ size_t http_parser_next(struct http_parser *p, const char *bytes, size_t len,
         ret_piece->len = len < p->untaken ? len : p->untaken;
         return 0;
     }
-    if (p->in_body)
-        forget_head(p);
+    if (p->in_body) /* as most connections are, most of the time: hold nothing for them */
+        http_headers_clear(&p->headers);
     p->piece = ret_piece;
     used = run_to_piece(p, bytes, len);
     check_overhead(p);

@@ -19,7 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/buf.h"
+#include "wire/http_headers.h"
 #include "wire/http_target.h"
 
 struct http_request_parser {
@@ -31,10 +31,8 @@ struct http_request_parser {
     enum http_asked asked;
     int status; /* of a refusal */
     const char *why;
-    struct buf text; /* target, name, value, name, value...: each with a NUL behind it */
+    struct http_headers headers; /* and the target before them */
     size_t target_len;
-    size_t n_headers;
-    struct http_header *headers;
     char *path, *query;
     struct http_server_request request;
 };
@@ -56,7 +54,7 @@ static int refuse(struct http_request_parser *p, int status, const char *why)
 
 static int on_text(llhttp_t *http, const char *at, size_t len)
 {
-    buf_put(&parser_of(http)->text, at, len); /* bounded by head_max: see feed */
+    http_headers_put(&parser_of(http)->headers, at, len); /* bounded by head_max: see feed */
     return 0;
 }
 
@@ -78,43 +76,31 @@ static int on_target(llhttp_t *http, const char *at, size_t len)
 
 static int on_text_end(llhttp_t *http)
 {
-    buf_putc(&parser_of(http)->text, '\0');
+    http_headers_end_text(&parser_of(http)->headers);
     return 0;
 }
 
 static int on_value_end(llhttp_t *http)
 {
     struct http_request_parser *p = parser_of(http);
-    if (++p->n_headers > HTTP_ASK_HEADERS_MAX)
-        return refuse(p, 431, "too many header lines");
-    while (p->text.bytes[p->text.len - 1] == ' ' || p->text.bytes[p->text.len - 1] == '\t')
-        p->text.len--; /* llhttp leaves blanks behind a value; the name's NUL stops us */
-    return on_text_end(http);
+    if (http_headers_end_line(&p->headers, HTTP_ASK_HEADERS_MAX))
+        return 0;
+    return refuse(p, 431, "too many header lines");
 }
 
 /* ---- judging ---- */
 
-static const char *next_text(const char *text)
-{
-    return text + strlen(text) + 1; /* llhttp lets no NUL through */
-}
-
 static void make_request(struct http_request_parser *p)
 {
-    const char *text = next_text(p->text.bytes);
-    p->headers = xcalloc(p->n_headers ? p->n_headers : 1, sizeof(*p->headers));
-    for (size_t i = 0; i < p->n_headers; i++) {
-        p->headers[i].name = text;
-        p->headers[i].value = next_text(text);
-        text = next_text(p->headers[i].value);
-    }
+    const char *target = p->headers.text.bytes;
+    http_headers_finish(&p->headers, http_headers_next_text(target));
     p->request = (struct http_server_request){
         .method = llhttp_method_name(p->http.method),
-        .target = p->text.bytes,
+        .target = target,
         .path = p->path,
         .query = p->query,
-        .headers = p->headers,
-        .n_headers = p->n_headers,
+        .headers = p->headers.lines,
+        .n_headers = p->headers.count,
         .head = p->http.method == HTTP_HEAD,
         .keep_alive = llhttp_should_keep_alive(&p->http) != 0,
         .http_1_0 = p->http.http_minor == 0,
@@ -155,7 +141,7 @@ static int on_head_end(llhttp_t *http)
 {
     struct http_request_parser *p = parser_of(http);
     bool is_get = http->method == HTTP_GET || http->method == HTTP_HEAD;
-    int bad = http_target_split(p->text.bytes, &p->path, &p->query);
+    int bad = http_target_split(p->headers.text.bytes, &p->path, &p->query);
     int rc;
     make_request(p);
     rc = check_request(p);
@@ -190,13 +176,11 @@ struct http_request_parser *http_request_parser_new(size_t head_max)
 void http_request_parser_start(struct http_request_parser *p)
 {
     llhttp_init(&p->http, HTTP_REQUEST, &p->settings);
-    buf_free(&p->text);
-    free(p->headers);
+    http_headers_clear(&p->headers);
     free(p->path);
     free(p->query);
-    p->headers = NULL;
     p->path = p->query = NULL;
-    p->seen = p->target_len = p->n_headers = 0;
+    p->seen = p->target_len = 0;
     p->began = false;
     p->asked = ASKED_MORE;
     p->request = (struct http_server_request){0};
