@@ -33,8 +33,9 @@ struct http_pool {
     size_t n_idle;
     struct timer timer; /* for the oldest */
     struct sleep_watch sleep;
-    uint64_t drops;    /* how often it was dropped: older connections don't come back */
-    struct list calls; /* that are not closed */
+    uint64_t drops;           /* how often it was dropped: older connections don't come back */
+    struct list calls;        /* that are not closed */
+    struct inf_error cut_why; /* of the last cut */
 };
 
 struct http_call {
@@ -46,6 +47,8 @@ struct http_call {
     struct http_conn *conn;     /* NULL once the answer is over */
     uint64_t drops;             /* of the pool, when conn was opened or taken */
     struct http_request *spare; /* to be made once more if it has to; NULL: it will not be */
+    bool cut;                   /* while it was paused; its end is still to be told */
+    struct timer tell_cut;
     struct corpse corpse;
 };
 
@@ -220,6 +223,15 @@ static void call_on_end(struct http_user *http, const struct inf_error *why)
     c->user->ops->on_end(c->user, why ? &copy : NULL);
 }
 
+/* It goes on after a cut: no call may call back, so this is later. */
+static void call_on_tell_cut(struct timer *timer)
+{
+    struct http_call *c = container_of(timer, struct http_call, tell_cut);
+    struct inf_error why = c->pool->cut_why;
+    c->cut = false;
+    c->user->ops->on_end(c->user, &why);
+}
+
 static const struct http_user_ops call_ops = {call_on_head, call_on_body, call_on_end};
 
 struct http_call *http_pool_request(struct http_pool *p, const struct http_request *request,
@@ -227,6 +239,7 @@ struct http_call *http_pool_request(struct http_pool *p, const struct http_reque
 {
     struct http_call *c = NEW(struct http_call);
     *c = (struct http_call){.http = {&call_ops}, .pool = p, .user = user, .drops = p->drops};
+    c->tell_cut.fire = call_on_tell_cut;
     list_push(&p->calls, &c->node);
     c->conn = pool_take(p);
     if (c->conn)
@@ -240,6 +253,7 @@ struct http_call *http_pool_request(struct http_pool *p, const struct http_reque
 void http_call_pause(struct http_call *c)
 {
     c->paused = true;
+    timer_stop(c->pool->clock, &c->tell_cut);
     if (c->conn)
         http_conn_pause(c->conn);
 }
@@ -249,6 +263,8 @@ void http_call_resume(struct http_call *c)
     c->paused = false;
     if (c->conn)
         http_conn_resume(c->conn);
+    else if (c->cut)
+        timer_start(c->pool->clock, &c->tell_cut, 0);
 }
 
 /* One under way on a connection from before the last drop; NULL: there is none. */
@@ -256,7 +272,7 @@ static struct http_call *pool_find_old(const struct http_pool *p)
 {
     list_for_each(node, &p->calls) {
         struct http_call *c = container_of(node, struct http_call, node);
-        if (c->conn && !c->paused && c->drops != p->drops)
+        if (c->conn && c->drops != p->drops)
             return c;
     }
     return NULL;
@@ -266,11 +282,14 @@ static struct http_call *pool_find_old(const struct http_pool *p)
 void http_pool_cut(struct http_pool *p, const struct inf_error *why)
 {
     struct http_call *c;
+    p->cut_why = *why;
     while ((c = pool_find_old(p))) {
         http_conn_close(c->conn);
         c->conn = NULL;
         call_forget_spare(c);
-        c->user->ops->on_end(c->user, why);
+        c->cut = c->paused;
+        if (!c->cut)
+            c->user->ops->on_end(c->user, why);
     }
 }
 
@@ -286,6 +305,7 @@ void http_call_close(struct http_call *c)
     http_conn_close(c->conn);
     c->conn = NULL;
     call_forget_spare(c);
+    timer_stop(c->pool->clock, &c->tell_cut);
     list_remove(&c->node);
     clock_bury(c->pool->clock, &c->corpse, call_bury);
 }

@@ -31,8 +31,8 @@ struct http_pool *http_pool_new(struct clock *clock, struct dialer *dialer, cons
  * opened with don't count any more. */
 void http_pool_drop(struct http_pool *pool);
 
-/* Calls on connections from before the last drop end now, with @why; but for those that are paused,
- * which go on as they are. From the loop only: users are told. */
+/* Calls on connections from before the last drop end now, with @why; those that are paused are told
+ * when they go on, but their connections are closed too. From the loop only: users are told. */
 void http_pool_cut(struct http_pool *pool, const struct inf_error *why);
 
 /* Every call has to be closed by now. NULL is fine. */

@@ -380,8 +380,39 @@ static void old_calls_can_be_cut(void **state)
     pipe_sends(w.pipes.last, HELLO);
     sim_run(&w.sim);
     told(&fresh, "200;hello;end");
-    told(&held, "200;hey");
+    told(&held, "200;hey;cut");
     assert_int_equal(w.pipes.n_dialled, 3);
+    world_done(&w);
+}
+
+/* On the old connection it has no more to hear; but it is told so only when it listens. */
+static void a_held_call_that_was_cut_hears_of_it_when_it_goes_on(void **state)
+{
+    struct world w;
+    struct caller held, gone;
+    struct inf_error why = {.code = INF_ECUT, .text = "cut"};
+    (void)state;
+    world_init(&w);
+    ask(&w, &held);
+    answer(&w, w.pipes.last, CHUNKED "3\r\nhey\r\n");
+    ask(&w, &gone);
+    http_call_pause(held.call);
+    http_call_pause(gone.call);
+    http_pool_drop(w.pool);
+    http_pool_cut(w.pool, &why);
+    assert_true(pipe_closed(w.pipes.last));
+    sim_advance(&w.sim, 3600 * 1000);
+    http_call_resume(held.call);
+    http_call_resume(gone.call);
+    http_call_pause(held.call); /* not yet, after all */
+    told(&gone, "");
+    sim_run(&w.sim);
+    assert_int_equal(held.told.len, strlen("200;hey"));
+    http_call_resume(held.call);
+    sim_run(&w.sim);
+    http_call_resume(held.call); /* over: harmless */
+    sim_run(&w.sim);
+    told(&held, "200;hey;cut");
     world_done(&w);
 }
 
@@ -403,6 +434,7 @@ int main(void)
         cmocka_unit_test(dropped_connections_don_t_come_back),
         cmocka_unit_test(old_calls_can_be_cut),
         cmocka_unit_test(a_held_call_is_told_nothing_until_it_goes_on),
+        cmocka_unit_test(a_held_call_that_was_cut_hears_of_it_when_it_goes_on),
     };
     return cmocka_run_group_tests_name("http_pool", tests, NULL, NULL);
 }
