@@ -88,7 +88,6 @@ static void program_bury(struct corpse *corpse)
 {
     struct program *p = container_of(corpse, struct program, corpse);
     loop_drop(p->loop);
-    secret_wipe(p->said.bytes, p->said.len); /* credentials may come this way */
     buf_free(&p->said);
     buf_free(&p->complained);
     free(p);
@@ -184,9 +183,10 @@ static bool hear(struct program *p, struct outlet *outlet)
     ssize_t n;
     loop_busy(p->loop);
     n = read(outlet->fd, p->loop->read_buffer, sizeof(p->loop->read_buffer));
-    if (n > 0)
+    if (n > 0) {
         keep(p, outlet, p->loop->read_buffer, (size_t)n);
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        secret_wipe(p->loop->read_buffer, (size_t)n);
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         outlet_close(p, outlet);
     return n > 0;
 }
@@ -307,6 +307,7 @@ static struct child *child_spawn(struct spawner *spawner, const struct child_spe
     p->child = (struct child){.ops = &program_ops, .user = user};
     p->spawner = container_of(spawner, struct child_spawner, spawner);
     p->loop = p->spawner->loop;
+    p->said.secret = p->complained.secret = true; /* credentials may come this way */
     p->life.fd = p->output.fd = p->errors.fd = -1;
     p->output_max = spec->output_max;
     p->errors_max = spec->errors_max;

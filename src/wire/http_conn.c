@@ -331,7 +331,7 @@ struct http_conn *http_conn_open(struct clock *clock, struct dialer *dialer, con
 
 static void conn_send(struct http_conn *c, const struct http_request *request)
 {
-    struct buf bytes = {0};
+    struct buf bytes = {.secret = true}; /* a token may be in it */
     struct inf_error why;
     if (http_request_write(request, &bytes, &why) < 0) {
         conn_die(c, &why);

@@ -423,6 +423,7 @@ static struct stream *tls_dial(struct dialer *dialer, const char *host, uint16_t
     t->context = tls_context_ref(d->context);
     t->peer = peer_name(host, port);
     t->name = name_without_dot(d->server_name ? d->server_name : host);
+    t->unsent.secret = true; /* requests, with their tokens */
     t->check.peer = t->peer;
     t->check.name = t->name;
     t->check.sessions = &t->context->sessions;
