@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "kube/exec_complaint.h"
 #include "kube/exec_info.h"
 
 enum {
@@ -36,15 +37,22 @@ static void give_hint(struct auth_exec *e)
                  command(e), hint);
 }
 
+static const char *remedy(const struct child_end *end)
+{
+    if (end->fate == CHILD_UNSTARTED)
+        return "see that it is installed, and where this process may find and run it";
+    return end->errors.len ? "what it says on stderr is logged at level debug (watch -v)"
+                           : "it does not say why: run it by hand";
+}
+
 static int judge(struct auth_exec *e, const struct child_end *end, struct exec_credential *ret,
                  struct inf_error *err)
 {
     if (end->fate == CHILD_UNSTARTED && end->code == ENOENT)
         give_hint(e);
     if (end->fate != CHILD_EXITED || end->code != 0)
-        return err_set(err, INF_EUNAUTHORIZED,
-                       "exec plugin '%s': %s; what it says is not repeated here: run it by hand",
-                       command(e), end->how);
+        return err_set(err, INF_EUNAUTHORIZED, "exec plugin '%s': %s; %s", command(e), end->how,
+                       remedy(end));
     if (exec_credential_parse(end->output, e->config->exec->api_version, ret, err) < 0) {
         err->code = INF_EUNAUTHORIZED; /* no answer of the server's was undecodable */
         return err_wrap(err, "exec plugin '%s': its ExecCredential can't be used", command(e));
@@ -58,6 +66,8 @@ static void auth_exec_on_end(struct child_user *user, const struct child_end *en
     struct exec_credential fresh = {0};
     struct inf_error why;
     int rc = judge(e, end, &fresh, &why);
+    if (rc < 0)
+        exec_complaint_log(e->log, command(e), end->errors);
     child_close(e->child);
     e->child = NULL;
     e->has_run = true;
@@ -101,6 +111,7 @@ static void run(struct auth_exec *e)
                                  .argv = (const char *const *)plugin->argv,
                                  .env = env,
                                  .output_max = EXEC_OUTPUT_MAX,
+                                 .errors_max = COMPLAINT_MAX,
                                  .timeout_ms = EXEC_TIMEOUT_MS,
                              },
                              &e->user);

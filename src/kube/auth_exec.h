@@ -6,8 +6,8 @@
  * waits for its end. It is bounded in time and output, and not run again right after a run: a
  * program that fails, or whose credentials nobody accepts, is not hammered.
  *
- * Nothing that it says is ever repeated: not on stdout, where the credentials are, and not on
- * stderr, where they may be.
+ * What it says on stdout is never repeated, for the credentials are there. Of a run that failed,
+ * stderr is shown to who asked for details: see exec_complaint.h.
  */
 #ifndef KUBE_AUTH_EXEC_H
 #define KUBE_AUTH_EXEC_H

@@ -28,7 +28,9 @@
 #define SAYS(x)         "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{" x "}}"
 #define TOKEN(t)        SAYS("\"token\":\"" t "\"")
 #define UNTIL(t, until) SAYS("\"token\":\"" t "\",\"expirationTimestamp\":\"" until "\"")
-#define BY_HAND         "; what it says is not repeated here: run it by hand"
+#define BY_HAND         "; it does not say why: run it by hand"
+#define SAYS_WHY        "; what it says on stderr is logged at level debug (watch -v)"
+#define INSTALL         "; see that it is installed, and where this process may find and run it"
 
 struct world {
     struct log log; /* first */
@@ -44,8 +46,7 @@ struct world {
 static void world_on_log(struct log *log, enum log_level level, const char *line)
 {
     struct world *w = container_of(log, struct world, log);
-    assert_int_equal(level, LOG_WARN);
-    buf_printf(&w->logged, "%s\n", line);
+    buf_printf(&w->logged, "%s%s\n", level == LOG_WARN ? "" : "debug: ", line);
 }
 
 static int make_world(void **state)
@@ -241,7 +242,7 @@ static void a_failure_is_told_to_all_and_rests(void **state)
         struct child_end end;
         const char *text;
     } cases[] = {
-        {{.fate = CHILD_EXITED, .code = 3, .how = "exit code 3", .errors = STR("s3cr3t")},
+        {{.fate = CHILD_EXITED, .code = 3, .how = "exit code 3", .output = STR("s3cr3t")},
          "exec plugin 'get-token': exit code 3" BY_HAND},
         {{.fate = CHILD_TIMED_OUT, .how = "not done after 60s", .output = STR("s3cr3t")},
          "exec plugin 'get-token': not done after 60s" BY_HAND},
@@ -269,6 +270,30 @@ static void a_failure_is_told_to_all_and_rests(void **state)
     assert_int_equal(w->logged.len, 0);
 }
 
+/* Not in the error, which is told to anybody, and not what may be a token. */
+static void its_reasons_are_for_who_wants_details(void **state)
+{
+    const struct child_end end = {.fate = CHILD_EXITED,
+                                  .code = 1,
+                                  .how = "exit code 1",
+                                  .output = STR("s3cr3t"),
+                                  .errors =
+                                      STR("1\n2\n3\n4\n5\n6\n7\n8\n\033[31msession expired\r\n\n"
+                                          "old: eyJhbGciOiJS.s3cr3t-s3cr3t-s3cr3t.x\nrun 'login'")};
+    struct world *w = *state;
+    struct asker a;
+    ask(w, &a);
+    fake_spawner_end(&w->plugin, &end);
+    assert_string_equal(a.err.text, "exec plugin 'get-token': exit code 1" SAYS_WHY);
+    buf_putc(&w->logged, '\0');
+    assert_null(strstr(w->logged.bytes, " says: 1\n")); /* ten lines are enough */
+    assert_string_equal(strstr(w->logged.bytes, "debug: exec plugin 'get-token' says: 8\n"),
+                        "debug: exec plugin 'get-token' says: 8\n"
+                        "debug: exec plugin 'get-token' says: \\u001b[31msession expired\n"
+                        "debug: exec plugin 'get-token' says: old: eyJhbGciOiJS.[...].x\n"
+                        "debug: exec plugin 'get-token' says: run 'login'\n");
+}
+
 static void a_missing_program_is_hinted_at_ten_times_an_hour(void **state)
 {
     struct world *w = *state;
@@ -280,7 +305,7 @@ static void a_missing_program_is_hinted_at_ten_times_an_hour(void **state)
         fake_spawner_end(
             &w->plugin,
             &(struct child_end){.fate = CHILD_UNSTARTED, .code = ENOENT, .how = "No such file"});
-        assert_string_equal(a.err.text, "exec plugin 'get-token': No such file" BY_HAND);
+        assert_string_equal(a.err.text, "exec plugin 'get-token': No such file" INSTALL);
         sim_advance(&w->sim, 5000);
     }
     assert_int_equal(w->logged.len, 10 * line);
@@ -355,6 +380,7 @@ int main(void)
         WITH_WORLD(what_has_expired_already_is_used_for_a_moment),
         WITH_WORLD(it_is_run_again_when_its_credential_is_refused),
         WITH_WORLD(a_failure_is_told_to_all_and_rests),
+        WITH_WORLD(its_reasons_are_for_who_wants_details),
         WITH_WORLD(a_missing_program_is_hinted_at_ten_times_an_hour),
         WITH_WORLD(a_certificate_is_shown_instead_of_a_token),
         WITH_WORLD(it_may_be_closed_while_it_runs),
