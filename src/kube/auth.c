@@ -140,6 +140,23 @@ bool auth_refused(struct auth *a, uint64_t generation)
     return true;
 }
 
+char *auth_describe(const struct auth *a)
+{
+    const struct kubeconfig *c = a ? a->settings.config : NULL;
+    const char *user = c && c->user ? c->user : "";
+    if (!c)
+        return NULL;
+    if (c->token_file)
+        return xasprintf("the token in '%s'", c->token_file);
+    if (c->exec)
+        return xasprintf("what exec plugin '%s' gives", c->exec->argv[0]);
+    if (c->token)
+        return xasprintf("the token of user '%s'", user);
+    if (c->basic)
+        return xasprintf("the name and password of user '%s'", user);
+    return c->cert_pem ? xasprintf("the client certificate of user '%s'", user) : NULL;
+}
+
 /* ---- life ---- */
 
 struct auth *auth_new(const struct auth_settings *settings)

@@ -66,6 +66,10 @@ int auth_get(struct auth *auth, struct auth_waiter *waiter, struct auth_headers 
 /* Harmless for one that does not wait. */
 void auth_stop_waiting(struct auth_waiter *waiter);
 
+/* What the server saw of us, for people: "the token of user 'u'". The caller frees it; NULL: there
+ * was nothing to see. @auth may be NULL. */
+char *auth_describe(const struct auth *auth);
+
 /* The server did not know us by the headers of @generation. Whether there are others, now or soon:
  * then the request is worth another try. */
 bool auth_refused(struct auth *auth, uint64_t generation);

@@ -1,5 +1,6 @@
 #include "kube/tls_keeper.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +44,26 @@ static bool differs(const char *fresh, const char *kept)
 
 /* ---- the context ---- */
 
+/* What is wrong is told by the name of its field; where it stands is for us to add. */
+static void name_file(const struct kubeconfig *config, struct inf_error *err)
+{
+    const struct {
+        const char *field, *file;
+    } all[] = {{"certificate-authority:", config->ca_file},
+               {"client-certificate:", config->cert_file},
+               {"client-key:", config->key_file}};
+    size_t len = strlen(err->text);
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (all[i].file && strncmp(err->text, all[i].field, strlen(all[i].field)) == 0)
+            snprintf(err->text + len, sizeof(err->text) - len, " (file '%s')", all[i].file);
+}
+
 static struct tls_context *make_context(const struct tls_keeper *k, const struct pems *fresh,
                                         const char *cert_pem, const char *key_pem,
                                         struct inf_error *err)
 {
     const struct kubeconfig *config = k->config;
+    struct tls_context *context;
     struct tls_settings settings = {
         .ca_pem = fresh->ca ? fresh->ca : config->ca_pem,
         .cert_pem = fresh->cert ? fresh->cert : config->cert_pem,
@@ -58,7 +74,10 @@ static struct tls_context *make_context(const struct tls_keeper *k, const struct
         settings.cert_pem = cert_pem;
         settings.key_pem = key_pem;
     }
-    return tls_context_new(&settings, err);
+    context = tls_context_new(&settings, err);
+    if (!context)
+        name_file(config, err);
+    return context;
 }
 
 /* Takes @context over. Sessions of the old one are not resumed: they are the old one's. */

@@ -89,31 +89,35 @@ static void put_name(struct buf *text, const GENERAL_NAME *name)
         put_address(text, ASN1_STRING_get0_data(s), ASN1_STRING_length(s));
 }
 
-/* "10.0.0.1, kubernetes.default"; without such names, the subject, which does not count as one. */
-static void names_text(const X509 *cert, struct buf *ret_text)
+/* "10.0.0.1, kubernetes.default"; without such names, the subject, which does not count as one.
+ * Whether there are any. */
+static bool names_text(const X509 *cert, struct buf *ret_text)
 {
     GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
     char subject[128];
+    bool any;
     for (int i = 0; i < sk_GENERAL_NAME_num(names) && ret_text->len < NAMES_MAX; i++)
         put_name(ret_text, sk_GENERAL_NAME_value(names, i));
     if (ret_text->len > NAMES_MAX) {
         ret_text->len = NAMES_MAX;
         buf_puts(ret_text, "...");
     }
-    if (ret_text->len == 0) {
+    any = ret_text->len > 0;
+    if (!any) {
         name_text(X509_get_subject_name(cert), subject, sizeof(subject));
         buf_printf(ret_text, "no server (subject '%s')", subject);
     }
     buf_putc(ret_text, '\0');
     GENERAL_NAMES_free(names);
+    return any;
 }
 
 static void say_wrong_name(struct tls_check *check, const X509 *cert)
 {
     struct buf names = {0};
-    names_text(cert, &names);
-    err_set(&check->why, INF_ETLS, "certificate of %s is for %s; not for %s", check->peer,
-            names.bytes, check->name);
+    bool any = names_text(cert, &names);
+    err_set(&check->why, INF_ETLS, "certificate of %s is for %s; not for %s%s", check->peer,
+            names.bytes, check->name, any ? "; tls-server-name may name one of these" : "");
     buf_free(&names);
 }
 

@@ -18,7 +18,6 @@
 #include "source_world.h"
 
 #define WHO_ARE_YOU "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"
-#define REFUSED     "INF_EUNAUTHORIZED: kube.test:6443: the server answers HTTP 401\n"
 
 struct place {
     char path[32];
@@ -67,6 +66,18 @@ static bool asked_with(struct place *p, const char *token)
     return memmem(written->bytes, written->len, token, strlen(token)) != NULL;
 }
 
+/* That the token was refused, and which one: there may be many. */
+static void told_refused(struct place *p)
+{
+    char *expected =
+        xasprintf("INF_EUNAUTHORIZED: kube.test:6443: the server answers HTTP 401; the "
+                  "token in '%s' is not accepted: is it of this cluster, not expired "
+                  "and not revoked?\n",
+                  p->path);
+    source_world_told(&p->w, expected);
+    free(expected);
+}
+
 static void a_renewed_token_is_tried_at_once(void **state)
 {
     struct place *p = *state;
@@ -88,7 +99,7 @@ static void the_same_token_is_not(void **state)
     struct place *p = *state;
     source_world_ask(&p->w);
     answer(p, WHO_ARE_YOU);
-    source_world_told(&p->w, REFUSED);
+    told_refused(p);
     assert_int_equal(p->w.pipes.last->written.len, 0);
 }
 
@@ -100,7 +111,7 @@ static void a_second_refusal_is_told(void **state)
     answer(p, WHO_ARE_YOU);
     put_token(p, "wednesday");
     answer(p, WHO_ARE_YOU);
-    source_world_told(&p->w, REFUSED);
+    told_refused(p);
     source_world_ask(&p->w); /* the next request has a second try of its own */
     assert_true(asked_with(p, "Bearer tuesday\r\n"));
     answer(p, WHO_ARE_YOU);

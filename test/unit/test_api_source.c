@@ -62,6 +62,7 @@ static void a_watch_in_a_namespace_behind_a_proxy_with_a_token(void **state)
 
 /* ---- what it tells ---- */
 
+#define NOBODY "; there are no credentials to show: the kubeconfig needs a user"
 #define SAYS   "kube.test:6443: the server says: "
 #define CURL   "default/curl-deployment-7775d66994-54zsw"
 #define WIDGET "ADDED default/widget-"
@@ -85,7 +86,7 @@ static const struct {
     {"pods-watchlist-rv-too-large",
      "open\nINF_EFUTURE: " SAYS
      "Timeout: Too large resource version: 999999999, current: 610 (504 Timeout)\n"},
-    {"badtoken-401", "INF_EUNAUTHORIZED: " SAYS "Unauthorized (401 Unauthorized)\n"},
+    {"badtoken-401", "INF_EUNAUTHORIZED: " SAYS "Unauthorized (401 Unauthorized)" NOBODY "\n"},
     {"anonymous-403", "INF_EFORBIDDEN: " SAYS
                       "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
                       "in API group \"\" at the cluster scope (403 Forbidden)\n"},

@@ -101,7 +101,8 @@ static void the_next_request_may_be_made_after_a_refusal(void **state)
     buf_clear(&w.told);
     source_world_play(&w, w.pipes.last, "badtoken-401"); /* with no wait of the first one's */
     source_world_told(&w, "INF_EUNAUTHORIZED: kube.test:6443: the server says: Unauthorized (401 "
-                          "Unauthorized)\n");
+                          "Unauthorized); there are no credentials to show: the kubeconfig needs "
+                          "a user\n");
     source_world_done(&w);
 }
 

@@ -297,11 +297,38 @@ static void a_file_that_cannot_be_read_is_one_kind_of_error(void **state)
     free(large);
 }
 
+/* Never by its value. */
+static void credentials_can_be_named(void **state)
+{
+    struct exec_plugin plugin = {.argv = (char *[]){TEXT("get-token"), NULL}};
+    const struct {
+        struct kubeconfig config;
+        const char *name;
+    } cases[] = {
+        {{.token = TEXT("s3cr3t"), .user = TEXT("u")}, "the token of user 'u'"},
+        {{.token = TEXT("s3cr3t"), .token_file = TEXT("/t")}, "the token in '/t'"},
+        {{.basic = TEXT("s3cr3t"), .user = TEXT("u")}, "the name and password of user 'u'"},
+        {{.cert_pem = TEXT("x"), .user = TEXT("u")}, "the client certificate of user 'u'"},
+        {{.exec = &plugin}, "what exec plugin 'get-token' gives"},
+    };
+    struct place *p = *state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct auth *auth =
+            auth_new(&(struct auth_settings){.clock = &p->sim.clock, .config = &cases[i].config});
+        char *name = auth_describe(auth);
+        assert_string_equal(name, cases[i].name);
+        free(name);
+        auth_free(auth);
+    }
+    assert_null(auth_describe(NULL));
+}
+
 int main(void)
 {
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, drop_place)
     const struct CMUnitTest tests[] = {
         WITH_PLACE(nobody_has_no_headers),
+        WITH_PLACE(credentials_can_be_named),
         WITH_PLACE(a_token_is_sent_as_bearer),
         WITH_PLACE(a_password_is_sent_as_basic),
         WITH_PLACE(impersonation_comes_with_and_without_a_token),

@@ -16,6 +16,8 @@
 #include "base/alloc.h"
 #include "tls_world.h"
 
+#define MAY_NAME "; tls-server-name may name one of these"
+
 /* Shakes hands by @plan. "": it opened; otherwise what was said. */
 static char *outcome(const struct tls_certs *certs, const struct tls_plan *plan)
 {
@@ -70,7 +72,7 @@ static void an_ipv6_address_is_checked_as_an_address(void **state)
     struct cert *cert = signed_cert(state, "IP:::1", 0, 0);
     expect_outcome(state, &(struct tls_plan){.host = "::1", .server = cert}, "");
     expect_outcome(state, &(struct tls_plan){.host = "::2", .server = cert},
-                   "certificate of [::2]:6443 is for ::1; not for ::2");
+                   "certificate of [::2]:6443 is for ::1; not for ::2" MAY_NAME);
     cert_free(cert);
 }
 
@@ -81,10 +83,10 @@ static void a_wrong_name_is_refused_and_the_right_ones_told(void **state)
         state,
         &(struct tls_plan){.host = "127.0.0.1", .server_name = "example.com", .server = cert},
         "certificate of 127.0.0.1:6443 is for 10.0.0.1, kubernetes.default; not for "
-        "example.com");
+        "example.com" MAY_NAME);
     expect_outcome(state, &(struct tls_plan){.host = "10.0.0.2", .server = cert},
                    "certificate of 10.0.0.2:6443 is for 10.0.0.1, kubernetes.default; not for "
-                   "10.0.0.2");
+                   "10.0.0.2" MAY_NAME);
     cert_free(cert);
 }
 
@@ -93,10 +95,10 @@ static void a_wildcard_covers_one_whole_label(void **state)
     struct cert *cert = signed_cert(state, "DNS:a*.example.com", 0, 0);
     expect_outcome(state, &(struct tls_plan){.host = "a.b.example.com"},
                    "certificate of a.b.example.com:6443 is for localhost, *.example.com, "
-                   "127.0.0.1; not for a.b.example.com");
+                   "127.0.0.1; not for a.b.example.com" MAY_NAME);
     expect_outcome(state, &(struct tls_plan){.host = "api.example.com", .server = cert},
                    "certificate of api.example.com:6443 is for a*.example.com; not for "
-                   "api.example.com");
+                   "api.example.com" MAY_NAME);
     cert_free(cert);
 }
 
@@ -137,7 +139,7 @@ static void an_address_as_dns_name_counts_for_nothing(void **state)
     expect_outcome(state, &(struct tls_plan){.host = "10.0.0.1", .server = cert},
                    "certificate of 10.0.0.1:6443 is for 10.0.0.1 (as a DNS name, which covers no "
                    "address), ::1 (as a DNS name, which covers no address), localhost; not for "
-                   "10.0.0.1");
+                   "10.0.0.1" MAY_NAME);
     expect_outcome(state, &(struct tls_plan){.server = cert}, "");
     cert_free(cert);
 }
@@ -146,7 +148,7 @@ static void a_name_full_of_control_bytes_is_cleaned(void **state)
 {
     struct cert *cert = signed_cert(state, "DNS:a\x1b[2Jb\x7f\xc3", 0, 0);
     expect_outcome(state, &(struct tls_plan){.server = cert},
-                   "certificate of localhost:6443 is for a?[2Jb??; not for localhost");
+                   "certificate of localhost:6443 is for a?[2Jb??; not for localhost" MAY_NAME);
     cert_free(cert);
 }
 

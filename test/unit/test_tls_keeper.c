@@ -297,6 +297,21 @@ static void bad_files_change_nothing_and_are_looked_at_again(void **state)
     world_done(&w);
 }
 
+static void what_is_no_certificate_is_told_with_its_file(void **state)
+{
+    struct tls_keeper keeper;
+    struct inf_error err;
+    struct world w;
+    world_init(&w, *state);
+    free(w.config.ca_pem);
+    w.config.ca_pem = xstrdup("nonsense");
+    assert_int_equal(tls_keeper_open(&keeper, &w.config, NULL, &err), -INF_ECONF);
+    assert_non_null(strstr(err.text,
+                           "config, context 'c': certificate-authority: no certificate in "
+                           "PEM form in it (file '"));
+    world_done(&w);
+}
+
 static void nothing_new_is_nothing_done(void **state)
 {
     const struct certs *certs = *state;
@@ -344,6 +359,7 @@ int main(void)
         cmocka_unit_test(it_is_seen_when_a_connection_is_made),
         cmocka_unit_test(new_authorities_leave_live_connections_alone),
         cmocka_unit_test(bad_files_change_nothing_and_are_looked_at_again),
+        cmocka_unit_test(what_is_no_certificate_is_told_with_its_file),
         cmocka_unit_test(nothing_new_is_nothing_done),
         cmocka_unit_test(a_certificate_can_be_given_instead),
     };
