@@ -34,7 +34,7 @@ class Link:
 
 
 class Proxy:
-    def __init__(self, port):
+    def __init__(self, port, host="127.0.0.1"):
         self.connections = 0  # so far
         self._target = port
         self._links = set()
@@ -43,7 +43,7 @@ class Proxy:
         self._open.set()
         self._rate = None
         self._accepting = True
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server((host, 0))
         self.port = self._listener.getsockname()[1]
 
     def __enter__(self):

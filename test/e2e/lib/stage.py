@@ -45,7 +45,7 @@ class Stage:
         self.pods = Pods(plane.admin)
         self._objects = {PODS: self.pods}
         self._programs = programs
-        self._subject = subject
+        self.subject = subject
         self._pairs = []
         self._absences = []
         self._complaints = []
@@ -93,7 +93,7 @@ class Stage:
             history = History(self.plane.etcd_url, objects) if interrupted else None
             pair = Pair(objects, history, contents)
             self._pairs.append(pair)
-            pair.start(self.plane.folder / resource.name, self._programs, self._subject, ours,
+            pair.start(self.plane.folder / resource.name, self._programs, self.subject, ours,
                        self.plane.kubeconfig(user))
 
     def told(self, resource):
@@ -108,7 +108,7 @@ class Stage:
         """Wait until informerd has told the last write of each kind that the server answered."""
         for pair in self._pairs:
             written = [event for event in pair.objects.written if event.final]
-            if written and not pair.wait_until_told(written[-1], self._subject.patience):
+            if written and not pair.wait_until_told(written[-1], self.subject.patience):
                 self.complain(f"{pair.resource}: informerd does not tell {written[-1]}")
 
     def wait_until_mentioned(self, words, seconds):
@@ -175,14 +175,14 @@ class Stage:
         for pair in self._pairs:
             began = time.monotonic()
             listed = pair.objects.list()
-            equal = pair.catch_up(listed, self._subject.patience)
+            equal = pair.catch_up(listed, self.subject.patience)
             caught[pair] = listed, time.monotonic() - began if equal else None
         return caught
 
     def follow(self, user, resource, through, stale_after):
         """A follower of its own, by a way of its own. Its end is the scenario's business."""
         log = self.plane.folder / f"follower-of-{resource.name}.log"
-        follower = Follower(self._subject, self.plane.kubeconfig(user, through), resource, "", log,
+        follower = Follower(self.subject, self.plane.kubeconfig(user, through), resource, "", log,
                             stale_after)
         self._open.callback(follower.kill)
         return follower
