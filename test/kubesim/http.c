@@ -34,8 +34,8 @@ static bool is(struct str name, const char *word)
 static bool take_header(struct request *r, struct str name, const char *value)
 {
     uint64_t length = 0;
-    if (is(name, "authorization") && strncasecmp(value, "Bearer ", 7) == 0)
-        str_replace(&r->token, value + 7);
+    if (is(name, "authorization")) /* of another scheme, with its name: "Basic dTpw" */
+        str_replace(&r->token, strncasecmp(value, "Bearer ", 7) == 0 ? value + 7 : value);
     if (is(name, "accept"))
         str_replace(&r->accept, value);
     if (is(name, "accept-encoding"))
