@@ -28,6 +28,7 @@ struct reader {
     char *file;
     const char *text; /* without the byte order mark */
     size_t len;
+    yaml_encoding_t encoding;
     size_t depth;
     size_t nodes;
     bool loose; /* a key may be given twice */
@@ -52,16 +53,18 @@ __attribute__((format(printf, 3, 4))) static int mark_error(struct reader *r,
                    text);
 }
 
-/* libyaml tells only the offset of a byte that is no text. */
+/* libyaml tells only the offset of a byte that is no text. Of UTF-16, which few write, lines are
+ * told but no columns. */
 static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
 {
+    bool wide = r->encoding != YAML_UTF8_ENCODING;
     yaml_mark_t mark = {0};
     for (size_t i = 0; i < offset && i < r->len; i++) {
         unsigned char c = (unsigned char)r->text[i];
         if (c == '\n') {
             mark.line++;
             mark.column = 0;
-        } else if ((c & 0xC0) != 0x80) { /* not inside a UTF-8 character */
+        } else if (!wide && (c & 0xC0) != 0x80) { /* not inside a UTF-8 character */
             mark.column++;
         }
     }
@@ -275,11 +278,24 @@ static int read_stream(struct reader *r, struct yaml_node **slot)
     return 0;
 }
 
-static void skip_byte_order_mark(struct reader *r)
+/* What is before the text says how it is written: PowerShell's redirection makes UTF-16. */
+static void take_byte_order_mark(struct reader *r)
 {
-    if (r->len >= 3 && memcmp(r->text, "\xEF\xBB\xBF", 3) == 0) {
-        r->text += 3;
-        r->len -= 3;
+    static const struct {
+        const char *mark;
+        yaml_encoding_t encoding;
+    } marks[] = {{"\xEF\xBB\xBF", YAML_UTF8_ENCODING},
+                 {"\xFF\xFE", YAML_UTF16LE_ENCODING},
+                 {"\xFE\xFF", YAML_UTF16BE_ENCODING}};
+    r->encoding = YAML_UTF8_ENCODING;
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        size_t len = strlen(marks[i].mark);
+        if (r->len < len || memcmp(r->text, marks[i].mark, len) != 0)
+            continue;
+        r->encoding = marks[i].encoding;
+        r->text += len;
+        r->len -= len;
+        return;
     }
 }
 
@@ -291,9 +307,9 @@ static int parse(struct reader *r, const char *name, struct yaml_node **ret_root
         return err_set(r->err, INF_ECONF, "%s: more than %d bytes", name, YAML_TEXT_MAX);
     if (!yaml_parser_initialize(&r->parser)) /* UNTESTED: libyaml's malloc */
         return err_set(r->err, INF_ECONF, "%s: out of memory", name);
-    skip_byte_order_mark(r);
+    take_byte_order_mark(r);
     r->file = xstrdup(name);
-    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_encoding(&r->parser, r->encoding);
     yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text, r->len);
     rc = read_stream(r, &root);
     yaml_event_delete(&r->event);

@@ -140,7 +140,8 @@ static int add_file(struct kubeconfig_files *files, const char *name, struct inf
         rc = yaml_parse(name, text, len, &root, err);
     if (!rc)
         rc = check_root(root, err);
-    secret_free(text);
+    secret_wipe(text, len); /* UTF-16 has NULs in it */
+    free(text);
     if (rc) {
         yaml_tree_free(root);
         return rc;

@@ -104,8 +104,12 @@ static const struct {
     {LEN("a: 1\nb: x\0y\n"), "f:2:5: control characters are not allowed"},
     {LEN("k: \xC3\xA9\n\xC3\xA9: \xFF\n"), "f:2:4: invalid leading UTF-8 octet"},
     {LEN("\xFF\xFE"
-         "a\0"),
-     "f:1:1: invalid leading UTF-8 octet"},
+         "a\0:\0 \0[\0\n\0"),
+     "f:2:1: did not find expected node content, while parsing a flow node that begins on line 2"},
+    {LEN("\xFE\xFF\0a\0:\0\n\xDC\0"), "f:2:1: unexpected low surrogate area"},
+    {LEN("\xFF\xFE"
+         "a\0:"),
+     "f:1:1: incomplete UTF-16 character"},
     {LEN("a: [1, 2\n"),
      "f:2:1: did not find expected ',' or ']', while parsing a flow sequence that "
      "begins on line 1"},
@@ -271,13 +275,39 @@ static void test_loose(void **state)
     assert_int_equal(yaml_parse_loose("f", "a: *b", 5, &root, &err), -INF_ECONF);
 }
 
+/* As PowerShell writes them, and as its elders did. */
+static void test_encodings(void **state)
+{
+    static const char text[] = "a: [x, 'y z']\nb: {c: 1}\n";
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        struct buf wide = {0}, b = {0};
+        struct yaml_node *root = NULL;
+        struct inf_error err;
+        buf_puts(&wide, big ? "\xFE\xFF" : "\xFF\xFE");
+        for (const char *c = text; *c; c++) {
+            buf_putc(&wide, big ? '\0' : *c);
+            buf_putc(&wide, big ? *c : '\0');
+        }
+        assert_int_equal(yaml_parse("f", wide.bytes, wide.len, &root, &err), 0);
+        print_node(&b, root);
+        buf_putc(&b, '\0');
+        assert_string_equal(b.bytes, "{a: [x, 'y z'], b: {c: 1}}");
+        assert_int_equal(root->first->next->line, 2);
+        yaml_tree_free(root);
+        buf_free(&wide);
+        buf_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),    cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_limits),   cmocka_unit_test(test_values),
-        cmocka_unit_test(test_bools),    cmocka_unit_test(test_places),
-        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loose),
+        cmocka_unit_test(test_reads),     cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_values),
+        cmocka_unit_test(test_bools),     cmocka_unit_test(test_places),
+        cmocka_unit_test(test_prefixes),  cmocka_unit_test(test_loose),
+        cmocka_unit_test(test_encodings),
     };
     return cmocka_run_group_tests_name("yaml", tests, NULL, NULL);
 }
