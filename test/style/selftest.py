@@ -32,6 +32,18 @@ CASES = {
          'informer/ only'),
         ('a folder that is no layer', {'src/util/a.c': ''}, 'util is no layer'),
     ],
+    'ways': [
+        ('a field with its places', {'src/kube/kubeconfig_entry.c': '    {"token", FIELD_TEXT, AT(token)},\n',
+                                     'test/a.c': 'static void goes(void **s)\n',
+                                     'test/ways-in.md': '| `token` | test/a.c: goes | test/a.c: goes |\n'}, None),
+        ('a field without a row', {'src/kube/kubeconfig_entry.c': '\n    {"token", FIELD_TEXT, AT(token)},\n',
+                                   'test/ways-in.md': ''}, 'kubeconfig_entry.c:2: `token` is not in'),
+        ('an empty cell', {'src/kube/kubeconfig_entry.c': '', 'test/ways-in.md': '| `token` | none: yet | |\n'},
+         "ways-in.md:1: '`token`' has an empty cell"),
+        ('a test that is gone', {'src/kube/kubeconfig_entry.c': '', 'test/a.c': 'static void goes_on(void **s)\n',
+                                 'test/ways-in.md': '| `token` | test/a.c: goes | none: told |\n'},
+         'there is no test/a.c: goes'),
+    ],
     'threads': [
         ('words in a comment and a string',
          {'src/a.c': '/* no pthread_create */ const char *s = "uv_mutex_t";\n'}, None),

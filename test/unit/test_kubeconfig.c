@@ -409,6 +409,8 @@ static const struct {
      "insecure-skip-tls-verify; keep one of them"},
     {CONFIG(HTTPS ", insecure-skip-tls-verify: 'true'", ""),
      "config:5:34: cluster 'k': insecure-skip-tls-verify: must be true or false"},
+    {CONFIG(HTTPS ", disable-compression: yes please", ""),
+     "config:5:34: cluster 'k': disable-compression: must be true or false"},
     {CONFIG(HTTPS ", certificate-authority-data: 'no base64'", ""),
      "config:5:34: cluster 'k': certificate-authority-data: must be base64 on one line, with its "
      "padding"},
