@@ -28,6 +28,10 @@ class Api:
             self._headers["Authorization"] = f"Bearer {token}"
         self._mine = threading.local()
 
+    def trust(self, ca):
+        """Also whom that one vouches for."""
+        self._tls.load_verify_locations(ca)
+
     def get(self, path):
         return self._call("GET", path)
 

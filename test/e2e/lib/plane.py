@@ -42,6 +42,7 @@ class Plane:
                                    f"{STRANGER},{STRANGER},2\n")
         self.admin = self.client(certificate=self.certs.crt("admin"), key=self.certs.key("admin"))
         self._users = self._make_users()
+        self._authorities = {}  # of users who don't trust as usual
 
     @property
     def users(self):
@@ -232,17 +233,22 @@ class Plane:
             "admin": certificate_data(self.certs.crt("admin"), self.certs.key("admin")),
         }
 
+    def add_user(self, name, user, authority):
+        """Another one for kubeconfig(), who trusts whom that file names."""
+        self._users[name] = user
+        self._authorities[name] = {"certificate-authority": str(authority)}
+
     def kubeconfig(self, user, port=None):
         """A file, for a user who goes to the API server, or to a proxy at that port."""
         path = self.folder / (f"{user}-by-{port}.kubeconfig" if port else f"{user}.kubeconfig")
         if not path.exists():  # or somebody may be reading it
-            self._write(path.name, self._kubeconfig(self._users[user], port or self.port))
+            self._write(path.name, self._kubeconfig(user, port or self.port))
         return path
 
-    def _kubeconfig(self, user, port):
+    def _kubeconfig(self, name, port):
         """JSON is YAML, and needs no writer of our own."""
-        cluster = {"server": f"https://127.0.0.1:{port}",
-                   "certificate-authority-data": in_base64(self.certs.crt("ca"))}
+        user, usual = self._users[name], {"certificate-authority-data": in_base64(self.certs.crt("ca"))}
+        cluster = {"server": f"https://127.0.0.1:{port}"} | self._authorities.get(name, usual)
         return json.dumps({
             "apiVersion": "v1",
             "kind": "Config",

@@ -80,12 +80,14 @@ class Stage:
 
     # -- the watchers
 
-    def watch(self, user, resources=(PODS,), interrupted=False, contents=False, through=None):
+    def watch(self, user, resources=(PODS,), interrupted=False, contents=False, through=None,
+              theirs=None):
         """Start both watchers for each kind, with the same credentials.
 
         Contents: the oracle is to tell whole objects, for contents().
         Interrupted: with a record of what happens, because one of them will miss something.
         Through: a port, of a proxy that informerd has to go through; the oracle does not.
+        Theirs: who the oracle is, if it is to be somebody else.
         """
         ours = self.plane.kubeconfig(user, through)
         for resource in resources:
@@ -94,7 +96,7 @@ class Stage:
             pair = Pair(objects, history, contents)
             self._pairs.append(pair)
             pair.start(self.plane.folder / resource.name, self._programs, self.subject, ours,
-                       self.plane.kubeconfig(user))
+                       self.plane.kubeconfig(theirs or user))
 
     def told(self, resource):
         """What informerd said of that kind so far."""
