@@ -396,7 +396,7 @@ STORY(comes_later, "a resource that may come later is looked for calmly, and is 
               "[90020] pods: waiting -> filling (retry)\n"
               "[90030] pods: filling -> waiting (not there, look again in 120000ms)\n"
               "[210030] pods: waiting -> filling (retry)\n"
-              "[210040] pods: filling -> watching (1 objects at version 1)\n"
+              "[210040] pods: filling -> watching (1 object at version 1)\n"
               "[210040] gap: relist (not found)\n"
               "[210040] add default/a 1 (relist)\n");
 }
@@ -420,7 +420,7 @@ STORY(taken_away, "a resource that is taken away: its objects are told deleted, 
               "[90030] pods: waiting -> filling (retry)\n"
               "[90040] pods: filling -> waiting (not there, look again in 120000ms)\n"
               "[210040] pods: waiting -> filling (retry)\n"
-              "[210050] pods: filling -> watching (1 objects at version 1)\n"
+              "[210050] pods: filling -> watching (1 object at version 1)\n"
               "[210050] gap: relist (not found)\n"
               "[210050] add default/a 1 (relist)\n");
 }
