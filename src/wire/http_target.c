@@ -45,11 +45,6 @@ static char *decode(struct str text, bool plus_is_blank)
     return decoded;
 }
 
-char *http_percent_decode(struct str text)
-{
-    return decode(text, false);
-}
-
 /* ---- the target ---- */
 
 /* @but: bytes that are not welcome either. */

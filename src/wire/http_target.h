@@ -19,9 +19,6 @@
  */
 int http_target_split(const char *target, char **ret_path, char **ret_query);
 
-/* @text with %XX decoded, the caller's to free; NULL if an escape is bad or stands for NUL. */
-char *http_percent_decode(struct str text);
-
 /*
  * The value of the first parameter called @name in @query, decoded ('+' is a blank there).
  *

@@ -96,15 +96,6 @@ static void bad_escapes_are_not_passed_over(void **state)
     has("b=2&a=%", "b", "2"); /* nobody asked for the other */
 }
 
-static void decoding_keeps_what_is_no_escape(void **state)
-{
-    char *got = http_percent_decode(STR("a+b%2b"));
-    (void)state;
-    assert_string_equal(got, "a+b+");
-    free(got);
-    assert_null(http_percent_decode(STR("%2")));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,7 +103,6 @@ int main(void)
         cmocka_unit_test(what_is_no_target_is_refused),
         cmocka_unit_test(parameters_are_found),
         cmocka_unit_test(bad_escapes_are_not_passed_over),
-        cmocka_unit_test(decoding_keeps_what_is_no_escape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
