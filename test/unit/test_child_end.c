@@ -81,21 +81,22 @@ static void start(struct world *t, const char *script)
 /* Whether the process whose number is in $DIR/pid is no more, or only a zombie of somebody's. */
 static bool is_dead(const struct world *t)
 {
-    char *path = path_of(t, "pid"), stat_path[64], letter = 'X';
+    char *path = path_of(t, "pid"), stat_path[64], line[512];
+    const char *name_end;
     FILE *file = fopen(path, "r");
     long pid = 0;
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%ld", &pid), 1);
+    assert_non_null(fgets(line, sizeof(line), file));
+    pid = strtol(line, NULL, 10);
     fclose(file);
     free(path);
     snprintf(stat_path, sizeof(stat_path), "/proc/%ld/stat", pid);
     file = fopen(stat_path, "r");
     if (!file)
         return true;
-    if (fscanf(file, "%*d (%*[^)]) %c", &letter) != 1)
-        letter = 'X';
+    name_end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
     fclose(file);
-    return letter == 'Z' || letter == 'X';
+    return !name_end || name_end[2] == 'Z' || name_end[2] == 'X'; /* "1 (name) Z ..." */
 }
 
 /* It was killed; how soon that is done is the kernel's business. */
