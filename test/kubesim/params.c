@@ -19,14 +19,16 @@ static char *decode(const char *text, size_t len, bool plus)
     char *out = xmalloc(len + 1);
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
-        bool escaped = text[i] == '%' && i + 2 < len && hex_digit(text[i + 1]) >= 0 &&
-                       hex_digit(text[i + 2]) >= 0;
+        char c = text[i];
+        bool escaped =
+            c == '%' && i + 2 < len && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
         if (escaped) {
-            out[n++] = (char)(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
+            c = (char)(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
             i += 2;
-        } else {
-            out[n++] = plus && text[i] == '+' ? ' ' : text[i];
+        } else if (plus && c == '+') {
+            c = ' ';
         }
+        out[n++] = c;
     }
     out[n] = '\0';
     return out;

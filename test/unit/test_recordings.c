@@ -32,7 +32,7 @@ enum asked {
 static const struct known {
     const char *name;
     enum asked asked;
-    size_t events;
+    unsigned events;
     int end;
 } known[] = {
     {"anonymous-403", ASKED_LIST, 0, INF_EFORBIDDEN},
