@@ -27,7 +27,7 @@ from typing import Callable, NamedTuple
 
 sys.dont_write_bytecode = True  # the tree stays as it is in git
 
-from lib import children, parts, test_compare
+from lib import children, parts, proxies, test_compare
 from lib.children import Failure
 from lib.plane import Plane
 from lib.stage import Load, Outcome, Stage, Subject
@@ -164,7 +164,7 @@ def catch_signals():
 
 
 def check_tools():
-    for tool, package in {"openssl": "openssl", "setpriv": "util-linux"}.items():
+    for tool, package in ({"openssl": "openssl", "setpriv": "util-linux"} | proxies.TOOLS).items():
         if not shutil.which(tool):
             raise Failure(f"the command {tool} is needed: install {package}")
 

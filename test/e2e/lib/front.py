@@ -1,4 +1,4 @@
-"""A front before the API server, as Rancher and others have one: the server is below a path of its URL.
+"""A front before the API server, as Rancher has one: the server is below a path of its URL.
 
     with Front(plane, "/k8s/clusters/c-1") as front:
         front.url  # https://127.0.0.1:40001/k8s/clusters/c-1

@@ -247,7 +247,8 @@ class Plane:
 
     def _kubeconfig(self, name, port):
         """JSON is YAML, and needs no writer of our own."""
-        user, usual = self._users[name], {"certificate-authority-data": in_base64(self.certs.crt("ca"))}
+        user = self._users[name]
+        usual = {"certificate-authority-data": in_base64(self.certs.crt("ca"))}
         cluster = {"server": f"https://127.0.0.1:{port}"} | self._authorities.get(name, usual)
         return json.dumps({
             "apiVersion": "v1",

@@ -12,7 +12,7 @@ import stat
 import subprocess
 from dataclasses import dataclass, field
 
-from lib import children, compare
+from lib import children, compare, proxies
 from lib.certs import Certificates
 from lib.children import Failure
 from lib.feed import Feed
@@ -21,6 +21,7 @@ from lib.plane import RBAC, READERS, STRANGER, certificate_data, in_base64
 from lib.proxy import Proxy
 
 NAMESPACE, ACCOUNT = "shop", "reader"
+ACTED = "jane"  # who may read, but has no credentials
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 PLUGINS = "client.authentication.k8s.io/"
 SECONDS = 60  # for a word of informerd's
@@ -71,9 +72,11 @@ class Way:
 
     def config(self, name="config", **lists):
         """A kubeconfig with entries by name: clusters, users, contexts, and what else it says."""
-        entries = {kind: [{"name": key, kind.removesuffix("s"): value} for key, value in
-                          lists.pop(kind, {}).items()] for kind in ("clusters", "users", "contexts")}
-        return self.write(name, json.dumps({"apiVersion": "v1", "kind": "Config"} | entries | lists))
+        entries = {kind: [{"name": key, kind.removesuffix("s"): value}
+                          for key, value in lists.pop(kind, {}).items()]
+                   for kind in ("clusters", "users", "contexts")}
+        both = {"apiVersion": "v1", "kind": "Config"} | entries | lists
+        return self.write(name, json.dumps(both))
 
     def attempt(self, cluster=None, user=None, context=None, arguments=("-n", NAMESPACE), **more):
         cluster = {"server": self.plane.url} | (self.authority if cluster is None else cluster)
@@ -198,7 +201,7 @@ class Impersonation(Way):
 
     def right(self):
         return self.attempt(user=self.admin | {
-            "as": "jane", "as-uid": "7", "as-groups": [READERS, "a group"],
+            "as": "joe", "as-uid": "7", "as-groups": [READERS, "a group"],
             "as-user-extra": {"example.com/Reason": ["she", "asked"]}})
 
     def wrong(self):
@@ -286,6 +289,57 @@ class PathPrefix(Way):
         return self.stage.enter(Front(self.plane, "/k8s/clusters/c-1"))
 
 
+# -- by which way
+
+
+class HttpProxy(Way):
+    says = r"proxy 127\.0\.0\.1:\d+ does not allow connections to 127\.0\.0\.1:\d+"
+
+    def right(self):
+        return self.by(self.plane.port)
+
+    def wrong(self):
+        return self.by(1)
+
+    def by(self, allowed):
+        port = self.stage.enter(proxies.tinyproxy(self.folder, allowed))
+        return self.attempt(self.authority | {"proxy-url": f"http://127.0.0.1:{port}"})
+
+
+class HttpsProxy(Way):
+    """Who it is, is checked as the server is; a stranger's certificate is none."""
+
+    says = r"proxy: certificate of .* is signed by unknown authority"
+
+    def right(self):
+        return self.by(self.plane.certs.crt("apiserver"), self.plane.certs.key("apiserver"))
+
+    def wrong(self):
+        strangers = self.strangers
+        strangers.server("proxy")
+        return self.by(strangers.crt("proxy"), strangers.key("proxy"))
+
+    def by(self, crt, key):
+        inner = self.stage.enter(proxies.tinyproxy(self.folder, self.plane.port))
+        port = self.stage.enter(proxies.stunnel(self.folder, inner, crt, key))
+        return self.attempt(self.authority | {"proxy-url": f"https://127.0.0.1:{port}"})
+
+
+class SocksProxy(Way):
+    says = r"proxy.*does not accept the user and password"
+
+    def right(self):
+        return self.by("sesame")
+
+    def wrong(self):
+        return self.by("please")
+
+    def by(self, password):
+        port = self.stage.enter(proxies.microsocks("me", "sesame"))
+        return self.attempt(
+            self.authority | {"proxy-url": f"socks5://me:{password}@127.0.0.1:{port}"})
+
+
 # -- which of them
 
 
@@ -345,7 +399,7 @@ class Overrides(Way):
                       "y": {"cluster": "nowhere", "user": "nobody", "namespace": "nowhere"}},
             **{"current-context": "x"})
         return self.watch("--kubeconfig", config, "--context", "y", "--cluster", "c",
-                          "--user", user, "--as", "reader-by-token-of-shop", "-n", NAMESPACE)
+                          "--user", user, "--as", ACTED, "-n", NAMESPACE)
 
 
 class Conf(Way):
@@ -362,7 +416,7 @@ class Conf(Way):
     def conf(self, context):
         config = Overrides.overridden(self, "u").arguments[5]
         return daemon(self, {"kubeconfig": str(config), "context": context, "cluster": "c",
-                             "user": "u", "as": "reader-by-token-of-shop"})
+                             "user": "u", "as": ACTED})
 
 
 class Directly(Way):
@@ -384,7 +438,8 @@ class Directly(Way):
 class InCluster(Way):
     """A pod's: its files are where a pod has them. A bad authority is never passed over."""
 
-    says = r"in the cluster: certificate-authority: no certificate in PEM form in it \(file '/.*/ca.crt'\)"
+    says = (r"in the cluster: certificate-authority: no certificate in PEM form in it"
+            r" \(file '/.*/ca.crt'\)")
 
     def right(self):
         return self.inside(self.plane.certs.crt("ca").read_text())
@@ -400,7 +455,8 @@ class InCluster(Way):
         self.write("account/namespace", NAMESPACE)
         place = f"mount -t tmpfs tmpfs /run && mkdir -p {INSIDE} && mount --bind {files} {INSIDE}"
         return self.watch(shell=place, environment={
-            "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self.plane.port)})
+            "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+            "KUBERNETES_SERVICE_PORT": str(self.plane.port)})
 
 
 # -- the run
@@ -429,7 +485,7 @@ def prepare(admin):
     admin.create(f"/apis/{RBAC}/v1/clusterrolebindings", {
         "metadata": {"name": "more-readers"},
         "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": READERS},
-        "subjects": [account, {"apiGroup": RBAC, "kind": "User", "name": "reader-by-token-of-shop"}]})
+        "subjects": [account, {"apiGroup": RBAC, "kind": "User", "name": ACTED}]})
     create(admin, "before")
 
 
@@ -475,7 +531,7 @@ def refuse(stage, way, name):
 
 
 def spell(stage, way, attempt):
-    """Its command, and what its environment has beside ours: nothing of a cluster of the caller's."""
+    """Its command, and its environment beside ours: nothing of a cluster of the caller's."""
     command = [stage.subject.binary, *attempt.arguments]
     if attempt.shell:
         mounts = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-user"])

@@ -2,8 +2,8 @@
 the connections are cut, and informerd is to come in by the new one as if nothing had happened.
 
 Pods are watched by a service account's token in a file, config maps by a client certificate in
-files, deployments and secrets by plugins that give a token and a certificate. At last the server has
-a certificate of another authority, by way of a file that has both.
+files, deployments and secrets by plugins that give a token and a certificate. At last the server
+has a certificate of another authority, by way of a file that has both.
 """
 
 import json
@@ -39,7 +39,8 @@ class Token:
         self._plane, self._name = plane, name
         admin = plane.admin
         secret = admin.create(f"/api/v1/namespaces/{HOME}/secrets", {"metadata": {"name": name}})
-        bound = {"kind": "Secret", "apiVersion": "v1", "name": name, "uid": secret["metadata"]["uid"]}
+        bound = {"kind": "Secret", "apiVersion": "v1", "name": name,
+                 "uid": secret["metadata"]["uid"]}
         answer = admin.create(f"/api/v1/namespaces/{HOME}/serviceaccounts/{ACCOUNT}/token",
                               {"spec": {"boundObjectRef": bound}})
         self.text = answer["status"]["token"]
@@ -68,7 +69,8 @@ class Identity:
 
 def run(stage):
     plane, proxy = stage.plane, stage.enter(Proxy(stage.plane.port))
-    plane.admin.create(f"/api/v1/namespaces/{HOME}/serviceaccounts", {"metadata": {"name": ACCOUNT}})
+    plane.admin.create(f"/api/v1/namespaces/{HOME}/serviceaccounts",
+                       {"metadata": {"name": ACCOUNT}})
     bind(plane.admin, ACCOUNT, {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME})
     folder = plane.folder / "rotated"
     folder.mkdir()
@@ -91,13 +93,15 @@ def run(stage):
             stage.complain(f"informerd's log has '{trouble}', with credentials that were good")
     if stage.relists():
         stage.complain(f"{stage.relists()} relists, with a server that never forgot anything")
-    return f"{stage.writes - before} writes, {proxy.connections} connections, seed {stage.load.seed}"
+    return (f"{stage.writes - before} writes, {proxy.connections} connections,"
+            f" seed {stage.load.seed}")
 
 
 def begin(stage, users, authority, proxy):
     """As churn does it, but each kind is watched by somebody else."""
     halt = threading.Event()
-    writers = [churn.Writer(stage, f"rotation-{number}", Random(f"{stage.load.seed}/{number}"), halt)
+    seed = stage.load.seed
+    writers = [churn.Writer(stage, f"rotation-{number}", Random(f"{seed}/{number}"), halt)
                for number in range(NAMESPACES)]
     for writer in writers:
         stage.make_namespace(writer.namespace)
@@ -211,7 +215,8 @@ expiry=$(date -u -d '+{EXPIRES} seconds' +%Y-%m-%dT%H:%M:%SZ)
 exec sed "s/EXPIRY/$expiry/" {self._answer}
 """)
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        self.user = {"exec": {"apiVersion": PLUGIN, "command": str(path), "interactiveMode": "Never"}}
+        self.user = {"exec": {"apiVersion": PLUGIN, "command": str(path),
+                              "interactiveMode": "Never"}}
 
     def gives(self, status):
         put(self._answer, json.dumps({"kind": "ExecCredential", "apiVersion": PLUGIN,
