@@ -115,7 +115,7 @@ static void run(struct auth_exec *e)
                                  .timeout_ms = EXEC_TIMEOUT_MS,
                              },
                              &e->user);
-    free(info);
+    secret_free(info); /* a proxy's password may be in it */
     free(env);
 }
 

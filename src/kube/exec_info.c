@@ -33,6 +33,7 @@ static void put_cluster(struct buf *out, const struct kubeconfig *c)
     if (c->insecure)
         buf_puts(out, ",\"insecure-skip-tls-verify\":true");
     put_authorities(out, c->ca_pem);
+    put_member(out, "proxy-url", c->proxy_url);
     if (c->no_compression)
         buf_puts(out, ",\"disable-compression\":true");
     buf_printf(out, ",\"config\":%s}", c->exec_extension ? c->exec_extension : "null");

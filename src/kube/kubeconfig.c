@@ -62,6 +62,7 @@ static int resolve_proxy(const struct cluster_entry *e, struct kubeconfig *c, st
     struct inf_error why;
     if (e->proxy_url && proxy_url_parse(e->proxy_url->text, &c->proxy, &why) < 0)
         return entry_error(&e->entry, e->proxy_url, err, "%s", why.text);
+    c->proxy_url = e->proxy_url ? xstrdup(e->proxy_url->text) : NULL;
     return 0;
 }
 
@@ -270,6 +271,7 @@ void kubeconfig_free(struct kubeconfig *c)
     secret_free(c->key_pem);
     secret_free(c->token);
     proxy_free(&c->proxy);
+    secret_free(c->proxy_url);
     free(c->origin);
     free(c->context);
     free(c->cluster);

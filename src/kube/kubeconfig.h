@@ -40,6 +40,7 @@ struct kubeconfig {
     bool https;          /* false: no credentials are here either */
     bool no_compression; /* don't ask for gzip */
     struct proxy proxy;  /* without a host: none is named */
+    char *proxy_url;     /* as it is written */
 
     char *tls_server_name;
     bool insecure; /* don't verify the server; never together with ca_pem */

@@ -175,6 +175,7 @@ static void and_for_which_cluster_if_it_wants_to_know(void **state)
     w->config.insecure = false;
     w->config.ca_pem = xstrdup("the ca\n");
     w->config.tls_server_name = xstrdup("k\"8s");
+    w->config.proxy_url = xstrdup("http://p:3128");
     w->config.no_compression = true;
     w->config.exec_extension = xstrdup("{\"a\":1}");
     sim_advance(&w->sim, 10000);
@@ -182,7 +183,8 @@ static void and_for_which_cluster_if_it_wants_to_know(void **state)
     assert_non_null(
         strstr(w->plugin.env.bytes,
                "\"cluster\":{\"server\":\"https://h:6443/k8s\",\"tls-server-name\":\"k\\\"8s\","
-               "\"certificate-authority-data\":\"dGhlIGNhCg==\",\"disable-compression\":true,"
+               "\"certificate-authority-data\":\"dGhlIGNhCg==\","
+               "\"proxy-url\":\"http://p:3128\",\"disable-compression\":true,"
                "\"config\":{\"a\":1}}}}\n"));
     fake_spawner_says(&w->plugin, TOKEN("two"));
 }
