@@ -158,7 +158,7 @@ struct inf_watch {
     size_t n_indexes; /* at most 16 */
 
     /* The server may not have the resource yet, or no longer: then there are no objects, which is no
-     * error, and it is looked for again every 30 s to 5 min. */
+     * error, and it is looked for: after 5 s to 10 s, then more rarely, at least once a minute. */
     bool optional;
     bool coalesce; /* of each object only the newest state is told, if changes come faster */
 };

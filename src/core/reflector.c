@@ -46,9 +46,9 @@ enum {
     LIVED_MS = 10 * 1000,      /* a stream that lived so long was a success: back-off starts over */
     LIVED_WITH_NEWS_MS = 1000, /* so was one that brought something, if it did not just break off */
     UNENDED_MAX = 2, /* watch-lists that end without their bookmark before we list instead */
-    CALM_FIRST_MS = 30 * 1000, /* between looks for a resource that may not be there ... */
-    CALM_MAX_MS = 150 * 1000,  /* ... and with jitter up to twice as long */
-    SLEPT_MS = 5 * 1000,       /* if the host slept so long, its watches are dead */
+    CALM_FIRST_MS = 5 * 1000, /* between looks for a resource that may not be there ... */
+    CALM_MAX_MS = 30 * 1000,  /* ... and with jitter up to twice as long */
+    SLEPT_MS = 5 * 1000,      /* if the host slept so long, its watches are dead */
 };
 
 /* clang-format off */
