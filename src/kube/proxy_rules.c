@@ -4,16 +4,17 @@
  *
  * The server's scheme picks the variable: HTTPS_PROXY or HTTP_PROXY, in upper case before lower case.
  * A value without a scheme is an http proxy. This host itself is never asked for through a proxy.
- * NO_PROXY is a list, by commas, of what is not either:
+ * NO_PROXY is a list, by commas (or blanks), of what is not either:
  *
  *     *                       everything
  *     10.0.0.0/8  fd00::/8    addresses in it; names are not resolved for that
  *     10.0.0.1    [::1]       this address
- *     example.com             this name, and all names that end with .example.com
+ *     example.com             this name, and all names that end with .example.com; no address does
  *     .example.com            only those; also *.example.com
  *     ...:6443                any of the last three, at this port
  */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -71,9 +72,8 @@ static bool same_bits(const struct address *a, const struct address *b, unsigned
 static bool net_matches(const char *net, const char *bits, const char *host)
 {
     struct address in = address_of(net), a = address_of(host);
-    char *end;
-    unsigned long n = strtoul(bits, &end, 10);
-    if (!bits[0] || *end || !in.len || n > (unsigned)in.len * 8)
+    unsigned long n = strtoul(bits, NULL, 10);
+    if (!bits[0] || bits[strspn(bits, "0123456789")] || !in.len || n > (unsigned)in.len * 8)
         return false;
     return same_bits(&in, &a, (unsigned)n);
 }
@@ -100,7 +100,7 @@ static bool host_matches(const char *entry, const char *host)
     struct address a = address_of(entry), b = address_of(host);
     if (a.len)
         return same_bits(&a, &b, (unsigned)a.len * 8);
-    return entry[0] && name_matches(entry, host);
+    return entry[0] && !b.len && name_matches(entry, host);
 }
 
 /* Cuts the port off "host:port" or "[address]:port", and the brackets. NULL: there is none. */
@@ -117,6 +117,14 @@ static char *cut_port(char **text)
     return end + 1;
 }
 
+/* By its digits; none are any port. */
+static bool port_matches(const char *wanted, uint16_t port)
+{
+    char text[8];
+    snprintf(text, sizeof(text), "%u", port);
+    return !wanted || !wanted[0] || strcmp(wanted, text) == 0;
+}
+
 static bool entry_matches(char *entry, const char *host, uint16_t port)
 {
     char *slash = strchr(entry, '/'), *wanted;
@@ -127,7 +135,7 @@ static bool entry_matches(char *entry, const char *host, uint16_t port)
         return net_matches(entry, slash + 1, host);
     }
     wanted = cut_port(&entry);
-    return host_matches(entry, host) && (!wanted || strtoul(wanted, NULL, 10) == port);
+    return host_matches(entry, host) && port_matches(wanted, port);
 }
 
 /* ---- the list ---- */

@@ -142,13 +142,19 @@ static const struct {
     {"a b\texample.com", "example.com", 1, true},
     {"example.com:6443", "k.example.com", 6443, true},
     {"example.com:6443", "k.example.com", 443, false},
-    {"example.com:", "k.example.com", 443, false},
+    {"example.com:", "k.example.com", 443, true}, /* no port is any port */
+    {"example.com:06443", "k.example.com", 6443, false},
+    {"example.com:6443x", "k.example.com", 6443, false},
+    {"example.com:+6443", "k.example.com", 6443, false},
     {":6443", "k.example.com", 6443, false},
     {"10.0.0.1", "10.0.0.1", 1, true},
     {"10.0.0.1", "10.0.0.10", 1, false},
     {"10.0.0.1:6443", "10.0.0.1", 6443, true},
     {"10.0.0.1:6443", "10.0.0.1", 6444, false},
-    {"0.0.1", "10.0.0.1", 1, true}, /* a suffix is a suffix */
+    {"0.0.1", "10.0.0.1", 1, false}, /* an address has no suffixes */
+    {".1", "10.0.0.1", 1, false},
+    {"*.0.0.1", "10.0.0.1", 1, false},
+    {"0.1", "10.0.1", 1, true}, /* that is a name */
     {"10.0.0.0/8", "10.1.2.3", 1, true},
     {"10.0.0.0/8", "11.1.2.3", 1, false},
     {"10.0.0.0/8", "k10.example.com", 1, false},
@@ -162,6 +168,8 @@ static const struct {
     {"10.0.0.8/33", "10.0.0.8", 1, false},
     {"10.0.0.8/", "10.0.0.8", 1, false},
     {"10.0.0.8/x", "10.0.0.8", 1, false},
+    {"10.0.0.8/+8", "10.0.0.8", 1, false},
+    {"10.0.0.8/-0", "10.0.0.8", 1, false},
     {"example.com/8", "example.com", 1, false},
     {"fd00::/8", "fd12::7", 1, true},
     {"fd00::/8", "fe12::7", 1, false},
