@@ -19,6 +19,7 @@ enum {
     STATUS_AT = 9,        /* behind "HTTP/1.1 " */
     OK_FIRST = 200,
     OK_LAST = 299,
+    UNAUTHORIZED = 401, /* some say that of a wrong login, tinyproxy for one */
     FORBIDDEN = 403,
     LOGIN_WANTED = 407,
     BAD_GATEWAY = 502,
@@ -69,19 +70,26 @@ static struct str shown_status(struct buf *in)
     return s;
 }
 
-static int refused(struct proxy_talk *talk, int status, struct inf_error *err)
+static int login_refused(struct proxy_talk *talk, struct str said, struct inf_error *err)
 {
-    struct str said = shown_status(&talk->in);
-    if (status == LOGIN_WANTED && talk->proxy->user)
+    if (talk->proxy->user)
         return proxy_error(talk, err, INF_ENET,
                            "does not accept the user and password of its URL (%.*s)",
                            STR_FMT(said));
-    if (status == LOGIN_WANTED)
-        return proxy_error(talk, err, INF_ENET,
-                           "wants a login (%.*s); put user:password@ before the host in its URL",
-                           STR_FMT(said));
+    return proxy_error(talk, err, INF_ENET,
+                       "wants a login (%.*s); put user:password@ before the host in its URL",
+                       STR_FMT(said));
+}
+
+static int refused(struct proxy_talk *talk, int status, struct inf_error *err)
+{
+    struct str said = shown_status(&talk->in);
+    if (status == LOGIN_WANTED || status == UNAUTHORIZED)
+        return login_refused(talk, said, err);
     if (status == FORBIDDEN)
-        return proxy_error(talk, err, INF_ENET, "does not allow connections to %s (%.*s)",
+        return proxy_error(talk, err, INF_ENET,
+                           "does not allow connections to %s (%.*s); its rules must allow CONNECT "
+                           "to there",
                            talk->target, STR_FMT(said));
     if (status >= BAD_GATEWAY && status <= GATEWAY_TIMEOUT)
         return proxy_error(talk, err, INF_ENET, "can't reach %s (%.*s)", talk->target,
