@@ -6,8 +6,8 @@
 
 struct kubeconfig;
 
-/* "KUBERNETES_EXEC_INFO={...}"; the caller frees it. @config has an exec, which says whether the
- * cluster is in it. */
+/* "KUBERNETES_EXEC_INFO={...}"; the caller frees it, by secret_free(). @config has an exec, which
+ * says whether the cluster is in it. */
 char *exec_info_variable(const struct kubeconfig *config);
 
 #endif

@@ -55,6 +55,8 @@ HOLDS(insecure, c->insecure)
 HOLDS(ca_file, is(c->ca_pem, "the authority\n") && c->ca_file)
 HOLDS(ca_data, is(c->ca_pem, "x") && !c->ca_file)
 HOLDS(no_compression, c->no_compression)
+HOLDS(proxy, c->proxy.kind == PROXY_SOCKS5 && is(c->proxy.host, "p") && c->proxy.port == 1080 &&
+                 is(c->proxy_url, "socks5://p"))
 HOLDS(extension, is(c->exec_extension, "{\"a\":1}"))
 HOLDS(namespace, is(c->namespace, "shop"))
 HOLDS(cert_files, is(c->cert_pem, "the authority\n") && c->cert_file && c->key_file)
@@ -87,6 +89,7 @@ static const struct row rows[] = {
      holds_ca_data},
     {"cluster.disable-compression", ", disable-compression: true", "", "", HEEDED,
      holds_no_compression},
+    {"cluster.proxy-url", ", proxy-url: 'socks5://p'", "", "", HEEDED, holds_proxy},
     {"cluster.extensions[exec]", EXTENSION("client.authentication.k8s.io/exec"), "", "", HEEDED,
      holds_extension},
     {"cluster.extensions[other]", EXTENSION("other"), "", "", PASSED, NULL},
