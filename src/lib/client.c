@@ -92,16 +92,33 @@ static int choose_proxy(struct inf_client *client, const char *option, struct in
     return 0;
 }
 
-/* An https proxy has to show a certificate as the server has to; ours is not for it to see. */
+static char *copy_or_null(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static bool is_https_proxy(const struct inf_client *client)
+{
+    return client->proxy.host && client->proxy.kind == PROXY_HTTPS;
+}
+
+/* An https proxy has to show a certificate as the server has to; ours is not for it to see. What is
+ * wrong with files is said by the keeper of the server's TLS: they are the same ones. */
 static int open_proxy(struct inf_client *client, const char *option, struct inf_error *err)
 {
     const struct kubeconfig *config = &client->config;
     int rc = choose_proxy(client, option, err);
-    if (rc < 0 || !client->proxy.host || client->proxy.kind != PROXY_HTTPS)
+    if (rc < 0 || !is_https_proxy(client))
         return rc;
-    client->proxy_tls = tls_context_new(
-        &(struct tls_settings){.ca_pem = config->ca_pem, .insecure = config->insecure}, err);
-    return client->proxy_tls ? 0 : err_wrap(err, "proxy");
+    client->proxy_config = (struct kubeconfig){
+        .origin = xstrdup(config->origin),
+        .context = xstrdup(config->context),
+        .ca_pem = copy_or_null(config->ca_pem),
+        .ca_file = copy_or_null(config->ca_file),
+        .insecure = config->insecure,
+    };
+    rc = tls_keeper_open(&client->proxy_tls, &client->proxy_config, NULL, err);
+    return rc < 0 ? err_wrap(err, "proxy") : 0;
 }
 
 static void name_server(struct inf_client *client)
@@ -121,9 +138,9 @@ static struct dialer *way_to_server(struct inf_client *client)
     struct clock *clock = &client->loop.clock;
     struct dialer *way = &client->tcp_dialer.dialer;
     tcp_dialer_init(&client->tcp_dialer, &client->loop);
-    if (client->proxy_tls) {
-        tls_dialer_init(&client->proxy_tls_dialer, way, clock, client->proxy_tls, NULL);
-        way = &client->proxy_tls_dialer.dialer;
+    if (is_https_proxy(client)) {
+        tls_keeper_start(&client->proxy_tls, clock, way);
+        way = &client->proxy_tls.dialer;
     }
     if (client->proxy.host) {
         proxy_dialer_init(&client->proxy_dialer, way, clock, &client->proxy);
@@ -141,7 +158,7 @@ static void connect_parts(struct inf_client *client)
     const struct kubeconfig *config = &client->config;
     client->pool =
         http_pool_new(&client->loop.clock, way_to_server(client), config->host, config->port, NULL);
-    client->tls.pool = client->pool;
+    client->tls.pool = client->proxy_tls.pool = client->pool;
     warnings_init(&client->warnings, log_of(client));
     child_spawner_init(&client->spawner, &client->loop);
     client->auth = auth_new(&(struct auth_settings){.clock = &client->loop.clock,
@@ -164,7 +181,8 @@ static void connect_parts(struct inf_client *client)
 static void client_free(struct inf_client *client)
 {
     tls_keeper_close(&client->tls);
-    tls_context_unref(client->proxy_tls);
+    tls_keeper_close(&client->proxy_tls);
+    kubeconfig_free(&client->proxy_config);
     proxy_free(&client->proxy);
     warnings_free(&client->warnings);
     kubeconfig_free(&client->config);
@@ -310,6 +328,8 @@ void inf_client_close(struct inf_client *client)
     auth_free(client->auth);
     if (client->config.https)
         tls_keeper_stop(&client->tls);
+    if (is_https_proxy(client))
+        tls_keeper_stop(&client->proxy_tls);
     http_pool_free(client->pool);
     tcp_dialer_close(&client->tcp_dialer);
     sleep_watch_stop(&client->sleep);

@@ -34,9 +34,9 @@ struct inf_client {
 
     struct kubeconfig config;
     struct tcp_dialer tcp_dialer;
-    struct proxy proxy;            /* without a host: none is used */
-    struct tls_context *proxy_tls; /* NULL: not by TLS */
-    struct tls_dialer proxy_tls_dialer;
+    struct proxy proxy;             /* without a host: none is used */
+    struct kubeconfig proxy_config; /* by whom an https proxy is vouched for, and no more */
+    struct tls_keeper proxy_tls;    /* with it, if it is https */
     struct proxy_dialer proxy_dialer;
     struct tls_keeper tls; /* over those, if it is https */
     struct http_pool *pool;

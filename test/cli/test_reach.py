@@ -162,6 +162,9 @@ class Ways(Case):
 
     def assert_works(self, config, *args, **env):
         child, log = self.start(config, *args, **env)
+        self.assert_told(child, log)
+
+    def assert_told(self, child, log):
         for line in child.stdout:
             record = json.loads(line)
             if record['type'] == 'ADDED' and record['name'] == 'one':
@@ -172,12 +175,15 @@ class Ways(Case):
         self.assertEqual(child.wait(DEADLINE), 0, log.read_text())
         self.assertNotIn('secret', log.read_text())
 
-    def assert_says(self, text, config, *args, **env):
-        child, log = self.start(config, *args, **env)
+    def wait_said(self, text, log):
         end = time.monotonic() + DEADLINE
         while text not in log.read_text():
             self.assertLess(time.monotonic(), end, log.read_text())
             time.sleep(0.02)
+
+    def assert_says(self, text, config, *args, **env):
+        child, log = self.start(config, *args, **env)
+        self.wait_said(text, log)
         child.terminate()
         self.assertEqual(child.wait(DEADLINE), 0, log.read_text())
         self.assertNotIn('secret', log.read_text())
@@ -221,6 +227,21 @@ class Ways(Case):
         self.assert_says('certificate', self.kubeconfig(url))
         self.assertEqual(proxy.asked, [])
         self.assert_works(self.kubeconfig(url, **{'insecure-skip-tls-verify': True}))
+
+    def test_authorities_for_an_https_proxy_are_as_new_as_their_file(self):
+        other = self.folder / 'proxy'
+        other.mkdir()
+        crt, key = make_certificate(other)
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(crt, key)
+        proxy, ca = self.proxy(HttpProxy, tls=tls), self.folder / 'trusted.crt'
+        ca.write_text((self.folder / 'ca.crt').read_text())
+        url = f'https://127.0.0.1:{proxy.port}'
+        child, log = self.start(self.kubeconfig(url, **{'certificate-authority': str(ca)}))
+        self.wait_said('certificate', log)
+        ca.write_text(ca.read_text() + Path(crt).read_text())
+        self.assert_told(child, log)
+        self.assertEqual(proxy.asked[0], f'CONNECT {NAME}:{self.sim.port} HTTP/1.1')
 
     def test_the_environment_leads_there_too(self):
         proxy = self.proxy(HttpProxy)
