@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json_string.h"
+#include "core/diff_align.h"
 #include "core/diff_pair.h"
 #include "core/path.h"
 
@@ -202,7 +203,8 @@ static bool pair(struct differ *d, struct diff_pairing *p, struct str old_text, 
         return false;
     if (*old_text.at == '[')
         return diff_pair_lists(p, &d->scratch, &d->items_left, old_text, new_text);
-    return diff_pair_members(p, &d->scratch, &d->items_left, old_text, new_text, versions);
+    return diff_align_members(p, &d->scratch, &d->items_left, old_text, new_text, versions) ||
+           diff_pair_members(p, &d->scratch, &d->items_left, old_text, new_text, versions);
 }
 
 /* Two objects, or two lists. */

@@ -21,18 +21,22 @@ enum {
     KEY_MAX = 256, /* LIMIT: bytes of a value, as spelled, that may identify an item */
 };
 
-static const char *const merge_keys[] = {
-    "mountPath",     /* volumeMounts */
-    "devicePath",    /* volumeDevices */
-    "name",          /* containers, volumes, env, containerStatuses, named ports ... */
-    "type",          /* conditions, addresses of nodes */
-    "ip",            /* podIPs, hostIPs, hostAliases, endpoints */
-    "containerPort", /* ports of containers without names */
-    "port",          /* ports of services without names */
-    "uid",           /* ownerReferences */
-    "key",           /* taints, matchExpressions, items of volumes */
-    "topologyKey",   /* topologySpreadConstraints */
-    "address",       /* addresses of nodes with two of a type */
+#define KEY(name)              \
+    {                          \
+        name, sizeof(name) - 1 \
+    }
+static const struct str merge_keys[] = {
+    KEY("mountPath"),     /* volumeMounts */
+    KEY("devicePath"),    /* volumeDevices */
+    KEY("name"),          /* containers, volumes, env, containerStatuses, named ports ... */
+    KEY("type"),          /* conditions, addresses of nodes */
+    KEY("ip"),            /* podIPs, hostIPs, hostAliases, endpoints */
+    KEY("containerPort"), /* ports of containers without names */
+    KEY("port"),          /* ports of services without names */
+    KEY("uid"),           /* ownerReferences */
+    KEY("key"),           /* taints, matchExpressions, items of volumes */
+    KEY("topologyKey"),   /* topologySpreadConstraints */
+    KEY("address"),       /* addresses of nodes with two of a type */
 };
 
 static bool collect_items(struct buf *items, size_t *room, struct str list)
@@ -56,8 +60,9 @@ static bool can_identify(struct str value)
 
 static unsigned key_bit(struct str key)
 {
+    bool escapes = memchr(key.at, '\\', key.len);
     for (size_t i = 0; i < ARRAY_LEN(merge_keys); i++)
-        if (json_key_is(key, merge_keys[i]))
+        if (escapes ? json_text_is(key, merge_keys[i]) : str_eq(key, merge_keys[i]))
             return 1U << i;
     return 0;
 }
@@ -123,7 +128,7 @@ static bool pair_by_key(struct diff_pairing *p, struct arena *memory)
     for (size_t i = 0; i < ARRAY_LEN(merge_keys) && !found; i++) {
         if (!(keys >> i & 1))
             continue;
-        spell_steps(p, &steps, str_of(merge_keys[i]));
+        spell_steps(p, &steps, merge_keys[i]);
         found = diff_pair_match(p);
     }
     if (found) {

@@ -114,7 +114,12 @@ static struct str spell_member(struct arena *memory, struct str key)
     return kept;
 }
 
-static bool is_version(struct str key)
+struct str diff_pair_step(struct arena *memory, struct str key)
+{
+    return is_plain(key) ? key : spell_member(memory, key);
+}
+
+bool diff_pair_is_version(struct str key)
 {
     return json_key_is(key, "resourceVersion") || json_key_is(key, "managedFields");
 }
@@ -127,9 +132,9 @@ static bool collect_members(struct buf *items, size_t *room, struct arena *memor
     json_walk_start(&walk, object);
     while (json_walk_next(&walk, &m)) {
         struct diff_item item = {.value = m.value};
-        if (!versions && is_version(m.key))
+        if (!versions && diff_pair_is_version(m.key))
             continue;
-        item.step = is_plain(m.key) ? m.key : spell_member(memory, m.key);
+        item.step = diff_pair_step(memory, m.key);
         if (!diff_pair_collect(items, room, item))
             return false;
     }

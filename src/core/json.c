@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/json_block.h"
-#include "core/json_text.h"
 
 static bool is_space(char c)
 {
@@ -165,11 +164,6 @@ bool json_walk_complete(const struct json_walk *walk)
 {
     const char *at = skip_space(walk->at, walk->end);
     return at < walk->end && *at == '}' && skip_space(at + 1, walk->end) == walk->end;
-}
-
-bool json_key_is(struct str spelled, const char *name)
-{
-    return json_text_is(spelled, str_of(name));
 }
 
 static const char *behind_word(const char *at, const char *end)

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "core/json_text.h"
 
 /* A walk over the members of an object, or the items of an array. */
 struct json_walk {
@@ -39,8 +40,13 @@ bool json_walk_complete(const struct json_walk *walk);
 bool json_items_start(struct json_walk *walk, struct str array);
 bool json_items_next(struct json_walk *walk, struct str *ret_item);
 
-/* Whether a key, as spelled, means @name. Escapes don't hide it. */
-bool json_key_is(struct str spelled, const char *name);
+/* Whether a key, as spelled, means @name. Escapes don't hide it. (Inline, since the length of most
+ * names is known to the compiler: it is asked of every key of every object.) */
+static inline bool json_key_is(struct str spelled, const char *name)
+{
+    struct str text = str_of(name);
+    return spelled.len >= text.len && json_text_is(spelled, text);
+}
 
 /* Adds @value to @out without the white space between tokens. */
 void json_compact(struct buf *out, struct str value);

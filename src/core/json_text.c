@@ -91,12 +91,15 @@ static size_t next_or_itself(const char **at, const char *end, char ret_bytes[JS
     return 1;
 }
 
+/* No spelling is shorter than what it means, and one of the same length has no escapes. */
 bool json_text_is(struct str spelled, struct str text)
 {
     const char *at = spelled.at, *end = at + spelled.len;
     char bytes[JSON_CHAR_MAX];
+    if (spelled.len < text.len || (spelled.len == text.len && !str_eq(spelled, text)))
+        return false;
     if (!memchr(at, '\\', spelled.len))
-        return str_eq(spelled, text);
+        return spelled.len == text.len;
     while (at < end) {
         size_t len = next_or_itself(&at, end, bytes);
         if (len > text.len || memcmp(bytes, text.at, len) != 0)
