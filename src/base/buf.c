@@ -71,16 +71,19 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_end(args);
 }
 
+/* Mostly there is room: then it is formatted once. (Not so a secret: what did not fit would stay
+ * behind where nobody looks for it.) */
 void buf_vprintf(struct buf *b, const char *fmt, va_list args)
 {
+    size_t room = b->secret ? 0 : b->cap - b->len;
     va_list again;
     int n;
     va_copy(again, args);
-    n = vsnprintf(NULL, 0, fmt, args);
-    if (n > 0) {
+    n = vsnprintf(room ? b->bytes + b->len : NULL, room, fmt, args);
+    if (n > 0 && (size_t)n >= room)
         vsnprintf(buf_room(b, (size_t)n + 1), (size_t)n + 1, fmt, again);
+    if (n > 0)
         b->len += (size_t)n;
-    }
     va_end(again);
 }
 

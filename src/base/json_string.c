@@ -60,6 +60,13 @@ void json_put_string(struct buf *out, struct str text)
     buf_putc(out, '"');
 }
 
+void json_put_key(struct buf *out, const char *name)
+{
+    buf_putc(out, '"');
+    buf_puts(out, name);
+    buf_put(out, "\":", 2);
+}
+
 void json_put_json(struct buf *out, struct str json)
 {
     put_safe(out, json, true);

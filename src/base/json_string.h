@@ -11,6 +11,9 @@
  * and no reader is misled; what is not UTF-8 becomes U+FFFD. */
 void json_put_string(struct buf *out, struct str text);
 
+/* Adds a key of our own, which needs no escapes, and the colon behind it. */
+void json_put_key(struct buf *out, const char *name);
+
 /* Adds @json, which is JSON already, with the same characters escaped in its strings: JSON allows
  * most of them as they are. */
 void json_put_json(struct buf *out, struct str json);

@@ -147,7 +147,7 @@ static void put_name(struct buf *out, const char *key, struct str value)
 {
     if (out->bytes[out->len - 1] != '{')
         buf_putc(out, ',');
-    buf_printf(out, "\"%s\":", key);
+    json_put_key(out, key);
     json_put_string(out, value);
 }
 

@@ -78,8 +78,10 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
 void change_put_name(struct buf *out, const struct change *change)
 {
     const char *ns = inf_object_namespace(change->object);
-    if (ns[0])
-        buf_printf(out, "%s/", ns);
+    if (ns[0]) {
+        buf_puts(out, ns);
+        buf_putc(out, '/');
+    }
     buf_puts(out, inf_object_name(change->object));
 }
 
@@ -114,8 +116,10 @@ static void put_changed(struct buf *out, const struct change *change, bool value
     buf_puts(out, " changed: ");
     used = out->len < max ? out->len : max;
     summary_put_changes(out, change->diff, values, max - used);
-    if (change->has_who && change->who.manager[0])
-        buf_printf(out, " by %s", change->who.manager);
+    if (change->has_who && change->who.manager[0]) {
+        buf_puts(out, " by ");
+        buf_puts(out, change->who.manager);
+    }
 }
 
 /* With selectors, "deleted" is said of what is known to be. */
@@ -145,7 +149,8 @@ void change_put_sentence(struct buf *out, const struct change *change, bool valu
     if (change->tells) {
         put_tale(&text, change, max > CORE_EVENT_MESSAGE_MAX ? max : CORE_EVENT_MESSAGE_MAX);
     } else {
-        buf_printf(&text, "%s ", change->kind);
+        buf_puts(&text, change->kind);
+        buf_putc(&text, ' ');
         change_put_name(&text, change);
         put_verb(&text, change, values, max);
     }

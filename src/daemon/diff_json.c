@@ -6,7 +6,8 @@ static void put_value(struct buf *out, const char *name, const struct inf_diff_v
                       size_t max)
 {
     if (value->json && value->len <= max) {
-        buf_printf(out, ",\"%s\":", name);
+        buf_putc(out, ',');
+        json_put_key(out, name);
         json_put_json(out, (struct str){value->json, value->len});
     } else if (value->len) {
         buf_printf(out, ",\"%s_size\":%zu", name, value->len);
@@ -15,7 +16,11 @@ static void put_value(struct buf *out, const char *name, const struct inf_diff_v
 
 static void put_change(struct buf *out, const struct inf_change *change, size_t value_max)
 {
-    buf_printf(out, "{\"op\":\"%s\",\"path\":", inf_diff_op_name(change->op));
+    buf_putc(out, '{');
+    json_put_key(out, "op");
+    json_put_string(out, str_of(inf_diff_op_name(change->op)));
+    buf_putc(out, ',');
+    json_put_key(out, "path");
     json_put_string(out, str_of(change->path));
     if (change->at != INF_DIFF_END)
         buf_printf(out, ",\"at\":%zu", change->at);

@@ -41,7 +41,8 @@ static const struct measure measures[] = {
 
 static void put_field(struct buf *out, const char *name, struct str value, size_t max)
 {
-    buf_printf(out, ",\"%s\":", name);
+    buf_putc(out, ',');
+    json_put_key(out, name);
     json_put_string(out, utf8_cut(value, max));
 }
 

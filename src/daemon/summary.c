@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/base.h"
 #include "base/utf8.h"
 
@@ -63,6 +64,14 @@ static int rank_of(const char *path)
             ends_in(path, interest[i].end))
             return interest[i].rank;
     return 12;
+}
+
+static int *rank_all(const struct inf_diff *diff)
+{
+    int *ranks = xcalloc(inf_diff_count(diff), sizeof(*ranks));
+    for (size_t i = 0; i < inf_diff_count(diff); i++)
+        ranks[i] = rank_of(inf_diff_get(diff, i)->path);
+    return ranks;
 }
 
 /* ---- values ---- */
@@ -204,16 +213,15 @@ static void put_change(struct buf *out, const struct inf_change *change, bool va
 }
 
 /* The change that comes behind @last (rank and place) in the order of interest. */
-static size_t next_of(const struct inf_diff *diff, int *last_rank, size_t *last)
+static size_t next_of(const int *ranks, size_t count, int *last_rank, size_t *last)
 {
-    size_t best = inf_diff_count(diff);
+    size_t best = count;
     int best_rank = 0;
-    for (size_t i = 0; i < inf_diff_count(diff); i++) {
-        int rank = rank_of(inf_diff_get(diff, i)->path);
-        bool told = rank < *last_rank || (rank == *last_rank && i <= *last);
-        if (!told && (best == inf_diff_count(diff) || rank < best_rank)) {
+    for (size_t i = 0; i < count; i++) {
+        bool told = ranks[i] < *last_rank || (ranks[i] == *last_rank && i <= *last);
+        if (!told && (best == count || ranks[i] < best_rank)) {
             best = i;
-            best_rank = rank;
+            best_rank = ranks[i];
         }
     }
     *last_rank = best_rank;
@@ -225,10 +233,10 @@ void summary_put_changes(struct buf *out, const struct inf_diff *diff, bool valu
 {
     size_t count = inf_diff_count(diff), told = 0, last = 0, start = out->len;
     struct buf one = {0};
-    int rank = -1;
+    int *ranks = rank_all(diff), rank = -1;
     while (told < count && told < CHANGES_MAX) {
         buf_clear(&one);
-        put_change(&one, inf_diff_get(diff, next_of(diff, &rank, &last)), values);
+        put_change(&one, inf_diff_get(diff, next_of(ranks, count, &rank, &last)), values);
         if (told && out->len - start + one.len + 2 > max)
             break;
         if (told++)
@@ -237,5 +245,6 @@ void summary_put_changes(struct buf *out, const struct inf_diff *diff, bool valu
     }
     if (told < count)
         buf_printf(out, ", %zu more", count - told);
+    free(ranks);
     buf_free(&one);
 }
