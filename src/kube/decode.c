@@ -19,6 +19,34 @@ struct envelope {
     struct str object;
 };
 
+/* Takes @literal from the front of @text, if it is there. */
+static bool take_front(struct str *text, struct str literal)
+{
+    if (text->len < literal.len || memcmp(text->at, literal.at, literal.len) != 0)
+        return false;
+    *text = (struct str){text->at + literal.len, text->len - literal.len};
+    return true;
+}
+
+/*
+ * {"type":"MODIFIED","object":{...}}, as API servers write it: where the type ends and the last
+ * brace stands is known without reading the object. Whether it is one, and not one with something
+ * behind it, shows when it is read as JSON.
+ */
+static bool guess_envelope(struct str text, struct envelope *ret)
+{
+    const char *quote;
+    if (!take_front(&text, STR("{\"type\":")) || !text.len || text.at[0] != '"' ||
+        !(quote = memchr(text.at + 1, '"', text.len - 1)))
+        return false;
+    ret->type = (struct str){text.at, (size_t)(quote + 1 - text.at)};
+    text = (struct str){quote + 1, text.len - ret->type.len};
+    if (!take_front(&text, STR(",\"object\":")) || text.len < 2 || text.at[text.len - 1] != '}')
+        return false;
+    ret->object = (struct str){text.at, text.len - 1};
+    return true;
+}
+
 static int read_envelope(struct str text, struct envelope *ret, struct inf_error *err)
 {
     struct json_walk walk;
@@ -126,12 +154,29 @@ static int decode_object(struct decoder *decoder, struct str object, struct sour
     return rc;
 }
 
+/* The way of nearly all events. False says nothing but that it must be looked at closely. */
+static bool decode_guessed(struct decoder *decoder, struct str text, struct source_event *ret)
+{
+    struct source_event event = {.type = SOURCE_ADDED};
+    struct envelope envelope;
+    if (!guess_envelope(text, &envelope) || !read_type(envelope.type, &event.type) ||
+        event.type == SOURCE_BOOKMARK ||
+        object_make(&decoder->maker, envelope.object, NULL, &event.object, NULL) < 0)
+        return false;
+    event.resource_version = inf_object_resource_version(event.object);
+    *ret = event;
+    return true;
+}
+
 int decode_event(struct decoder *decoder, struct str text, struct source_event *ret_event,
                  struct inf_error *err)
 {
     struct source_event event = {.type = SOURCE_ADDED};
     struct envelope envelope;
-    int rc = read_envelope(text, &envelope, err);
+    int rc;
+    if (decode_guessed(decoder, text, ret_event))
+        return 0;
+    rc = read_envelope(text, &envelope, err);
     if (rc < 0)
         return rc;
     if (str_eq(envelope.type, STR("\"ERROR\""))) {
