@@ -116,7 +116,7 @@ void json_walk_start(struct json_walk *walk, struct str object)
         walk->at = walk->end;
 }
 
-bool json_walk_next(struct json_walk *walk, struct json_member *ret_member)
+bool json_walk_key(struct json_walk *walk, struct str *ret_key)
 {
     const char *end = walk->end, *at = skip_space(walk->at, end), *key;
     if (at < end && *at == ',')
@@ -125,13 +125,35 @@ bool json_walk_next(struct json_walk *walk, struct json_member *ret_member)
         return false;
     key = at + 1;
     at = string_end(key, end);
-    ret_member->key = (struct str){key, (size_t)(at - key)};
+    *ret_key = (struct str){key, (size_t)(at - key)};
     at = skip_space(at < end ? at + 1 : end, end);
     if (at >= end || *at != ':')
         return false;
-    at = skip_space(at + 1, end);
-    walk->at = behind_value(at, end);
-    ret_member->value = (struct str){at, (size_t)(walk->at - at)};
+    walk->at = skip_space(at + 1, end);
+    return true;
+}
+
+struct str json_walk_value(struct json_walk *walk)
+{
+    const char *at = walk->at;
+    walk->at = behind_value(at, walk->end);
+    return (struct str){at, (size_t)(walk->at - at)};
+}
+
+bool json_walk_next(struct json_walk *walk, struct json_member *ret_member)
+{
+    if (!json_walk_key(walk, &ret_member->key))
+        return false;
+    ret_member->value = json_walk_value(walk);
+    return true;
+}
+
+bool json_walk_pass(struct json_walk *walk, char sign)
+{
+    const char *at = skip_space(walk->at, walk->end);
+    if (at >= walk->end || *at != sign)
+        return false;
+    walk->at = at + 1;
     return true;
 }
 

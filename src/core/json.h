@@ -31,6 +31,17 @@ void json_walk_start(struct json_walk *walk, struct str object);
 /* The next member, in the server's order; false at the end. */
 bool json_walk_next(struct json_walk *walk, struct json_member *ret_member);
 
+/*
+ * The same in two halves, for who goes into a value instead of passing over it, so that its end need
+ * not be looked for: behind json_walk_key() the walk stands on the value, which json_walk_value()
+ * passes over, and json_walk_pass() goes into, by its bracket, and out of.
+ */
+bool json_walk_key(struct json_walk *walk, struct str *ret_key);
+struct str json_walk_value(struct json_walk *walk);
+
+/* Passes over @sign and the white space before it, if it is what comes next. */
+bool json_walk_pass(struct json_walk *walk, char sign);
+
 /* Whether the walk, having come to its end, stands on the closing brace and nothing but white space
  * is behind it. */
 bool json_walk_complete(const struct json_walk *walk);

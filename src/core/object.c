@@ -1,9 +1,10 @@
 /*
  * object.c - canonical form, and the getters of informer/object.h.
  *
- * yyjson first reads the whole text: from then on it is known to be JSON, and its names are known.
- * Then the text is copied as the server spelled it (shape.c): kind and apiVersion to the front,
- * some fields cut, some hashed. At last header, names and text go into one allocation:
+ * First managedFields are cut out, unless they are wanted (managed.c). Then yyjson reads the text:
+ * from then on it is known to be JSON, and its names are known. Then it is copied as the server
+ * spelled it (shape.c): kind and apiVersion to the front, some fields cut, some hashed. At last
+ * header, names and text go into one allocation:
  *
  *     | header | key: shop/web-0 | shop | uid | version | kind | apiVersion | who | {"kind":...} |
  *
@@ -21,7 +22,11 @@
 #include "base/err.h"
 #include "base/json_string.h"
 #include "core/json.h"
-#include "core/object_who.h"
+#include "core/managed.h"
+
+enum {
+    SCRATCH_KEPT = 256 * 1024,
+};
 
 enum part {
     KEY,
@@ -79,8 +84,17 @@ static const struct shape *shape_of(struct object_maker *maker)
 
 void object_maker_free(struct object_maker *maker)
 {
+    buf_free(&maker->lean);
     buf_free(&maker->text);
     shape_free(&maker->fallback);
+}
+
+/* Memory of one huge object is not kept for the small ones behind. */
+static void forget(struct buf *scratch)
+{
+    if (scratch->cap > SCRATCH_KEPT)
+        buf_free(scratch);
+    buf_clear(scratch);
 }
 
 /* ---- reading ---- */
@@ -212,10 +226,8 @@ static struct inf_object *assemble(const struct names *n, struct str parts[PARTS
 }
 
 static struct inf_object *make_from(struct object_maker *maker, struct str text,
-                                    const struct names *n, yyjson_val *root)
+                                    const struct names *n, const struct who *who)
 {
-    struct who who;
-    who_read(yyjson_obj_get(root, "metadata"), &who);
     write_canonical(maker, text, n);
     return assemble(n, (struct str[PARTS]){
                            [NAMESPACE] = n->ns,
@@ -223,11 +235,11 @@ static struct inf_object *make_from(struct object_maker *maker, struct str text,
                            [VERSION] = n->version,
                            [KIND] = n->kind,
                            [API_VERSION] = n->api_version,
-                           [MANAGER] = who.manager,
-                           [SUBRESOURCE] = who.subresource,
-                           [TIME] = who.time,
-                           [STATUS_MANAGER] = who.status_manager,
-                           [STATUS_TIME] = who.status_time,
+                           [MANAGER] = who->manager,
+                           [SUBRESOURCE] = who->subresource,
+                           [TIME] = who->time,
+                           [STATUS_MANAGER] = who->status_manager,
+                           [STATUS_TIME] = who->status_time,
                            [TEXT] = {maker->text.bytes, maker->text.len},
                        });
 }
@@ -259,28 +271,57 @@ static void *parse_resize(void *ctx, void *memory, size_t old_size, size_t size)
     return other;
 }
 
+/* ---- the whole way ---- */
+
+/* yyjson's reader does not write into the text unless told to (YYJSON_READ_INSITU). */
+static yyjson_doc *parse(struct str text, bool *hides, yyjson_read_err *ret_why)
+{
+    yyjson_alc memory = {parse_take, parse_resize, parse_give, hides};
+    return yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NUMBER_AS_RAW,
+                            &memory, ret_why);
+}
+
+/* @text without managedFields, if there are some that are not wanted. */
+static struct str make_lean(struct object_maker *maker, struct str text, struct str cut)
+{
+    const char *end = text.at + text.len, *behind = cut.at + cut.len;
+    struct buf *lean = &maker->lean;
+    if (!cut.len || !shape_of(maker)->cuts_managed)
+        return text;
+    lean->secret = shape_hides(shape_of(maker));
+    buf_put(lean, text.at, (size_t)(cut.at - text.at));
+    buf_put(lean, behind, (size_t)(end - behind));
+    return (struct str){lean->bytes, lean->len};
+}
+
 int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
                 struct inf_object **ret_object, struct inf_error *err)
 {
     struct names names = {.kind = {0}};
     bool hides = shape_hides(shape_of(maker));
-    yyjson_alc memory = {parse_take, parse_resize, parse_give, &hides};
+    struct managed managed;
+    struct str lean;
     yyjson_read_err why;
     yyjson_doc *doc;
     int rc;
-    /* yyjson's reader does not write into the text unless told to (YYJSON_READ_INSITU). */
-    doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NUMBER_AS_RAW, &memory,
-                           &why);
-    if (!doc)
-        return err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);
+    managed_read(text, &managed);
+    lean = make_lean(maker, text, managed.cut);
+    doc = parse(lean, &hides, &why);
+    if (!doc && lean.at != text.at) {
+        lean = text;
+        doc = parse(text, &hides, &why); /* to tell where */
+    }
     if (defaults) {
         names.kind = defaults->kind;
         names.api_version = defaults->api_version;
     }
-    rc = read_names(yyjson_doc_get_root(doc), &names, err);
+    rc = doc ? read_names(yyjson_doc_get_root(doc), &names, err)
+             : err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);
     if (rc == 0)
-        *ret_object = make_from(maker, text, &names, yyjson_doc_get_root(doc));
+        *ret_object = make_from(maker, lean, &names, &managed.who);
     yyjson_doc_free(doc);
+    forget(&maker->lean);
+    forget(&maker->text);
     return rc;
 }
 

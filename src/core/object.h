@@ -28,6 +28,7 @@ struct object_defaults {
  */
 struct object_maker {
     const struct shape *shape; /* what to cut and hash, borrowed; NULL: the default, with no key */
+    struct buf lean;           /* what the server sent, without managedFields */
     struct buf text;           /* the canonical text under construction */
     struct shape fallback;
 };

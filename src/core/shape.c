@@ -18,6 +18,8 @@
 #include "core/json.h"
 #include "core/path.h"
 
+#define MANAGED_FIELDS "metadata.managedFields"
+
 /* ---- the rules ---- */
 
 static void add_builtin(struct shape *shape, const char *text, bool hashed, bool secrets_only)
@@ -44,7 +46,8 @@ void shape_hash_secrets(struct shape *shape)
 
 void shape_cut_managed_fields(struct shape *shape)
 {
-    add_builtin(shape, "metadata.managedFields", false, false);
+    add_builtin(shape, MANAGED_FIELDS, false, false);
+    shape->cuts_managed = true;
 }
 
 void shape_init(struct shape *shape, bool secrets, const struct digest *digest)
@@ -68,6 +71,7 @@ int shape_add(struct shape *shape, struct inf_path *path, bool hashed, struct in
         return err_set(err, INF_EINVAL, "more than %d fields to cut or hash", SHAPE_RULES_MAX);
     }
     shape->hashed |= hashed ? UINT64_C(1) << shape->count : 0;
+    shape->cuts_managed |= !hashed && strcmp(inf_path_text(path), MANAGED_FIELDS) == 0;
     shape->paths[shape->count++] = path;
     return 0;
 }

@@ -32,6 +32,7 @@ struct shape {
     size_t count;
     uint64_t hashed;             /* bit i: paths[i] is hashed, else cut */
     uint64_t secrets_only;       /* bit i: holds for Secrets only */
+    bool cuts_managed;           /* metadata.managedFields, which can be done before parsing */
     bool metadata_only;          /* of the members at the top, only metadata, kind and apiVersion */
     bool secrets;                /* every object is a Secret, whatever kind it says it is */
     const struct digest *digest; /* borrowed */

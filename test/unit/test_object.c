@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <yyjson.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -65,6 +66,13 @@ static struct str member(struct str object, const char *name)
         if (json_key_is(m.key, name))
             return m.value;
     return (struct str){0};
+}
+
+static bool is_json(const char *text)
+{
+    yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
+    yyjson_doc_free(doc);
+    return doc != NULL;
 }
 
 static struct inf_object *recorded_event(const char *name)
@@ -374,6 +382,15 @@ static const struct {
     {"{\"metadata\":{\"name\":\"a\"}", "object: "},
     {"{\"metadata\":{\"name\":\"a\"}} x", "object: "},
     {"{\"metadata\":{\"name\":\"\xc3\"}}", "object: "},
+    /* cutting managedFields mends nothing */
+    {"{\"metadata\":{\"name\":\"a\"\"managedFields\":[]}}", "object: "},
+    {"{\"metadata\":{\"name\":\"a\" \"managedFields\":[]}}", "object: "},
+    {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[],}}", "object: "},
+    {"{\"metadata\":{\"name\":\"a\",,\"managedFields\":[]}}", "object: "},
+    {"{\"metadata\":{,\"managedFields\":[],\"name\":\"a\"}}", "object: "},
+    {"{\"metadata\":{\"managedFields\":[]\"name\":\"a\"}}", "object: "},
+    {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[}}", "object: "},
+    {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[", "object: "},
     {"[]", "no metadata"},
     {"\"text\"", "no metadata"},
     {"5", "no metadata"},
@@ -438,6 +455,36 @@ static void no_prefix_of_a_recorded_object_is_an_object(void **state)
     recording_close(&r);
 }
 
+/* What is taken is JSON, without managedFields, whatever one byte of it was changed to. */
+static void what_is_kept_is_json(void **state)
+{
+    static const char signs[] = "{}[]\",:\\ 0x\xc3\x01";
+    struct recording r;
+    struct str line, text;
+    char *bytes;
+    size_t taken = 0;
+    (void)state;
+    recording_open(&r, "pods-watchlist");
+    assert_true(recording_next(&r, &line));
+    text = member(line, "object");
+    bytes = xmalloc(text.len);
+    for (size_t i = 0; i < text.len; i++) {
+        struct inf_error err;
+        struct inf_object *object;
+        memcpy(bytes, text.at, text.len);
+        bytes[i] = signs[i % (sizeof(signs) - 1)];
+        object = try_make((struct str){bytes, text.len}, NULL, &err);
+        if (!object)
+            continue;
+        taken++;
+        assert_true(is_json(inf_object_json(object, NULL)));
+        inf_object_unref(object);
+    }
+    assert_in_range(taken, 10, text.len - 10);
+    free(bytes);
+    recording_close(&r);
+}
+
 static void depth_is_no_danger(void **state)
 {
     enum {
@@ -483,6 +530,7 @@ int main(void)
         cmocka_unit_test(what_has_no_usable_name_is_refused),
         cmocka_unit_test(names_have_a_limit),
         cmocka_unit_test(no_prefix_of_a_recorded_object_is_an_object),
+        cmocka_unit_test(what_is_kept_is_json),
         cmocka_unit_test(depth_is_no_danger),
     };
     return cmocka_run_group_tests_name("object", tests, NULL, NULL);

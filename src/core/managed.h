@@ -1,0 +1,40 @@
+/*
+ * managed.h - metadata.managedFields: who wrote an object last, and where they stand in its text.
+ *
+ * They are close to half of what a server sends, and the densest half; hardly anybody keeps them.
+ * What is cut out before the text is parsed need not be parsed:
+ *
+ *     {"metadata":{"name":"web-0","managedFields":[{"manager":"kubelet",...}]},"spec":...
+ *                                ------------------- cut ---------------------
+ *
+ * The rest is JSON exactly if the whole was, whatever stood in the cut value.
+ */
+#ifndef CORE_MANAGED_H
+#define CORE_MANAGED_H
+
+#include "base/str.h"
+
+/* Empty strings where nothing is known; all lent from the text. */
+struct who {
+    struct str manager; /* of the last write that was not to the status */
+    struct str subresource;
+    struct str time;
+    struct str status_manager; /* of the last write to the status */
+    struct str status_time;
+};
+
+struct managed {
+    struct who who;
+    struct str cut; /* the first managedFields with their key and one comma; empty: none to cut */
+};
+
+/*
+ * Looks into @object, which need not be JSON.
+ *
+ * Who is said by the newest entries. Their times have a grain of one second, so two may be the
+ * newest: then one to the status and one other are both kept, and who asks decides by what changed.
+ * Two of the same sort leave that sort unknown.
+ */
+void managed_read(struct str object, struct managed *ret);
+
+#endif
