@@ -29,7 +29,7 @@ enum {
 };
 
 enum part {
-    KEY,
+    NAME, /* with `namespace/` before it, where there is one: the key */
     NAMESPACE,
     UID,
     VERSION,
@@ -44,15 +44,15 @@ enum part {
     PARTS,
 };
 
+/* There are as many as there are objects in the cluster: no byte more than is needed. */
 struct inf_object {
     uint32_t refs;
-    uint32_t size;      /* of the whole allocation */
-    uint32_t at[PARTS]; /* where in `bytes` each part begins */
-    uint32_t key_len;
-    uint32_t name_at; /* the name is the end of the key */
     uint32_t text_len;
+    uint16_t at[PARTS]; /* where in `bytes` each part begins; names are short */
     char bytes[];
 };
+
+_Static_assert((PARTS + 1) * (OBJECT_NAME_MAX + 1) <= UINT16_MAX, "all names fit before the text");
 
 struct names {
     struct str ns;
@@ -184,14 +184,15 @@ static void write_canonical(struct object_maker *maker, struct str text, const s
 
 /* ---- the allocation ---- */
 
-static uint32_t place(struct inf_object *o, uint32_t *cursor, struct str s)
+/* Puts @s at *@cursor, and moves that behind it. Returns where it begins. */
+static uint16_t place(struct inf_object *o, size_t *cursor, struct str s)
 {
-    uint32_t at = *cursor;
+    size_t at = *cursor;
     if (s.len)
         memcpy(o->bytes + at, s.at, s.len);
     o->bytes[at + s.len] = '\0';
-    *cursor += (uint32_t)s.len + 1;
-    return at;
+    *cursor += s.len + 1;
+    return (uint16_t)at;
 }
 
 static size_t bytes_of(const struct str parts[PARTS])
@@ -207,21 +208,17 @@ static struct inf_object *assemble(const struct names *n, struct str parts[PARTS
 {
     size_t ns_in_key = n->ns.len ? n->ns.len + 1 : 0, size;
     struct inf_object *o;
-    uint32_t cursor = (uint32_t)ns_in_key;
-    parts[KEY] = n->name;
+    size_t cursor = ns_in_key;
+    parts[NAME] = n->name;
     size = sizeof(*o) + ns_in_key + bytes_of(parts);
     o = xmalloc(size);
-    *o = (struct inf_object){.refs = 1, .size = (uint32_t)size};
+    *o = (struct inf_object){.refs = 1, .text_len = (uint32_t)parts[TEXT].len};
     if (ns_in_key) {
         memcpy(o->bytes, n->ns.at, n->ns.len);
         o->bytes[n->ns.len] = '/';
     }
     for (int i = 0; i < PARTS; i++)
         o->at[i] = place(o, &cursor, parts[i]);
-    o->name_at = o->at[KEY];
-    o->key_len = o->name_at + (uint32_t)n->name.len;
-    o->at[KEY] = 0;
-    o->text_len = (uint32_t)parts[TEXT].len;
     return o;
 }
 
@@ -361,7 +358,7 @@ const char *inf_object_namespace(const struct inf_object *object)
 
 const char *inf_object_name(const struct inf_object *object)
 {
-    return object->bytes + object->name_at;
+    return object->bytes + object->at[NAME];
 }
 
 const char *inf_object_uid(const struct inf_object *object)
@@ -398,12 +395,12 @@ const char *inf_object_json(const struct inf_object *object, size_t *ret_len)
 
 size_t inf_object_size(const struct inf_object *object)
 {
-    return object->size;
+    return sizeof(*object) + object->at[TEXT] + object->text_len + 1;
 }
 
 struct str object_key(const struct inf_object *object)
 {
-    return (struct str){object->bytes + object->at[KEY], object->key_len};
+    return (struct str){object->bytes, object->at[NAMESPACE] - (size_t)1};
 }
 
 bool object_equal(const struct inf_object *a, const struct inf_object *b)

@@ -19,7 +19,7 @@ enum {
 
 /* What an object does not say about itself: items of a list of built-in types lack kind and
  * apiVersion. */
-struct object_defaults {
+struct object_defaults { /* each at most OBJECT_NAME_MAX */
     struct str kind;
     struct str api_version;
 };
