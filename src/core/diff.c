@@ -202,7 +202,8 @@ static bool pair(struct differ *d, struct diff_pairing *p, struct str old_text, 
     if (p->over_limit)
         return false;
     if (*old_text.at == '[')
-        return diff_pair_lists(p, &d->scratch, &d->items_left, old_text, new_text);
+        return diff_align_items(p, &d->scratch, &d->items_left, old_text, new_text) ||
+               diff_pair_lists(p, &d->scratch, &d->items_left, old_text, new_text);
     return diff_align_members(p, &d->scratch, &d->items_left, old_text, new_text, versions) ||
            diff_pair_members(p, &d->scratch, &d->items_left, old_text, new_text, versions);
 }

@@ -10,6 +10,8 @@
  * a mount is the volume's. Keys of two fields (port and protocol) have no path: such items go by
  * their text or place.
  */
+#include "core/diff_list.h"
+
 #include "base/base.h"
 #include "base/buf.h"
 #include "core/diff_pair.h"
@@ -67,8 +69,7 @@ static unsigned key_bit(struct str key)
     return 0;
 }
 
-/* The merge keys that an item has, one bit each. One that is there twice does not count. */
-static unsigned keys_of(struct str item)
+unsigned diff_list_keys(struct str item)
 {
     struct json_walk walk;
     struct json_member member;
@@ -83,11 +84,16 @@ static unsigned keys_of(struct str item)
     return found & ~bad;
 }
 
+struct str diff_list_first_key(unsigned keys)
+{
+    return keys ? merge_keys[__builtin_ctz(keys)] : (struct str){0};
+}
+
 static unsigned common_keys(const struct diff_pairing *p)
 {
     unsigned common = ~0U;
     for (size_t i = 0; i < p->old_count + p->new_count && common; i++)
-        common &= keys_of(p->old_items[i].value);
+        common &= diff_list_keys(p->old_items[i].value);
     return common;
 }
 
