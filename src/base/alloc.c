@@ -55,7 +55,13 @@ char *xasprintf(const char *fmt, ...)
 
 void str_replace(char **text, const char *with)
 {
-    char *copy = xstrdup(with);
+    size_t len = strlen(with);
+    char *copy;
+    if (*text && strlen(*text) == len) {
+        memmove(*text, with, len);
+        return;
+    }
+    copy = xstrdup(with);
     free(*text);
     *text = copy;
 }

@@ -18,7 +18,8 @@ __attribute__((malloc, returns_nonnull)) char *xstrndup(const char *s, size_t le
 __attribute__((malloc, returns_nonnull, format(printf, 1, 2))) char *xasprintf(const char *fmt,
                                                                                ...);
 
-/* Frees *@text and puts a copy of @with in its place; @with may be *@text itself. */
+/* Puts a copy of @with in the place of *@text, and frees that; @with may be *@text itself. Texts of the
+ * same length, as successive versions mostly are, take no new memory. */
 void str_replace(char **text, const char *with);
 
 /* One zeroed object of type T. */
