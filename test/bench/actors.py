@@ -1,0 +1,132 @@
+"""Who acts in a measurement: the server on one core, one client on another, and what the kernel says of the client.
+
+A client is asked nothing that it would not do anyway: its CPU time and memory are the kernel's word, read from outside.
+"""
+import contextlib
+import json
+import os
+import select
+import socket
+import subprocess
+import time
+
+SERVER_CORE, CLIENT_CORE = (sorted(os.sched_getaffinity(0)) * 2)[:2]
+PATIENCE = 600  # seconds for any answer: a measurement that hangs must end
+
+
+class Actor:
+    """A child on a core of its own, that is spoken with line by line."""
+
+    def __init__(self, core, *command, **popen):
+        popen = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'bufsize': 0} | popen
+        guard = ['setpriv', '--pdeathsig', 'KILL', 'taskset', '-c', str(core)]
+        self.child = subprocess.Popen([*guard, *map(str, command)], **popen)
+        self.name = command[0]
+        self.rest = b''
+
+    def tell(self, *words):
+        self.child.stdin.write(' '.join(map(str, words)).encode() + b'\n')
+
+    def line(self):
+        deadline = time.monotonic() + PATIENCE
+        while b'\n' not in self.rest:
+            ready, _, _ = select.select([self.child.stdout], [], [], max(0, deadline - time.monotonic()))
+            more = os.read(self.child.stdout.fileno(), 65536) if ready else b''
+            if not more:
+                raise RuntimeError(f'{self.name} ended, or says nothing')
+            self.rest += more
+        line, self.rest = self.rest.split(b'\n', 1)
+        return line.decode()
+
+    def ask(self, *words):
+        self.tell(*words)
+        return json.loads(self.line())
+
+    def end(self):
+        self.child.kill()
+        self.child.wait()
+        for pipe in (self.child.stdin, self.child.stdout):
+            if pipe:
+                pipe.close()
+
+
+class Server(Actor):
+    def __init__(self, tools, folder, template, pods, namespaces):
+        super().__init__(SERVER_CORE, tools / 'replay', template, folder / 'server.crt', folder / 'server.key', pods, namespaces)
+        self.port = json.loads(self.line())['port']
+
+    def wait_for_watches(self, count, connections=0):
+        while not ((now := self.ask('status'))['watches'] == count and now['connections'] >= connections):
+            time.sleep(0.005)
+        return now
+
+
+class Client:
+    """One of the programs that are compared. `process` is the one whose costs count, `voice` the one that answers."""
+
+    def __init__(self, process, voice=None):
+        self.process, self.voice = process, voice or process
+        self.pid = process.child.pid
+        self.expected = 0
+
+    def wait_until_synced(self):
+        while self.voice.line() != 'synced':
+            pass
+
+    def expect(self, more):
+        self.expected += more
+        self.voice.tell('expect', self.expected)
+
+    def told(self):
+        return json.loads(self.voice.line())
+
+    def cpu(self):
+        """Seconds, of all its threads since it began, to the nanosecond: clock_getcpuclockid(3)."""
+        return time.clock_gettime((~self.pid << 3) | 2)
+
+    def memory(self):
+        """(resident now, at most since forget_peak()), in bytes."""
+        with open(f'/proc/{self.pid}/status') as status:
+            fields = dict(line.split(':', 1) for line in status)
+        return tuple(int(fields[name].split()[0]) * 1024 for name in ('VmRSS', 'VmHWM'))
+
+    def forget_peak(self):
+        with open(f'/proc/{self.pid}/clear_refs', 'w') as refs:
+            refs.write('5')
+
+    def worst_tick(self):
+        """Seconds; only informerd says it."""
+
+    def end(self):
+        for actor in {self.process, self.voice}:
+            actor.end()
+
+
+class Informerd(Client):
+    CONF = '''state_dir: {folder}/state
+socket: {{path: {folder}/socket}}
+log: {{level: warn}}
+clusters: [{{name: bench, kubeconfig: {folder}/kubeconfig}}]
+watches:
+  - {{resource: pods{namespaces}}}
+event_logs:
+  - path: {folder}/events.jsonl
+    object: diff
+'''
+
+    def __init__(self, program, tools, folder, namespaces):
+        (folder / 'state').mkdir()
+        self.socket = folder / 'socket'
+        conf = folder / 'informerd.conf'
+        which = f', namespaces: [{", ".join(namespaces)}]' if namespaces else ''
+        conf.write_text(self.CONF.format(folder=folder, namespaces=which))
+        voice = Actor(SERVER_CORE, tools / 'told', folder / 'events.jsonl', max(1, len(namespaces)))
+        super().__init__(Actor(CLIENT_CORE, program, '-c', conf), voice)
+
+    def worst_tick(self):
+        with contextlib.closing(socket.socket(socket.AF_UNIX)) as web:
+            web.connect(str(self.socket))
+            web.sendall(b'GET /metrics HTTP/1.1\r\nHost: informerd\r\nConnection: close\r\n\r\n')
+            answer = b''.join(iter(lambda: web.recv(65536), b'')).decode()
+        return next(float(line.split()[1]) for line in answer.splitlines()
+                    if line.startswith('informerd_worst_tick_seconds '))

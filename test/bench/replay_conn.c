@@ -1,0 +1,275 @@
+/*
+ * One connection: TLS 1.3, requests by GET, and answers sent piece by piece as the socket takes them.
+ *
+ * A piece is one chunk of HTTP: the head of an answer, an item, an event. There is at most one that is not sent whole; the
+ * next is made when it is.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/alloc.h"
+#include "replay.h"
+
+enum {
+    AROUND = 512,        /* what a piece has beside a pod, at most */
+    PIECES_AT_ONCE = 64, /* to one connection, before the others have their turn */
+};
+
+#define KIND "\"kind\":\"Pod\",\"apiVersion\":\"v1\","
+#define OK_HEAD \
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+struct conn *conn_new(struct world *w, SSL_CTX *tls, int fd)
+{
+    struct conn *c = NEW(struct conn);
+    c->fd = fd;
+    c->world = w;
+    c->out = xmalloc(w->len + AROUND);
+    c->ssl = SSL_new(tls);
+    SSL_set_fd(c->ssl, fd);
+    SSL_set_accept_state(c->ssl);
+    return c;
+}
+
+void conn_free(struct conn *c)
+{
+    SSL_free(c->ssl);
+    close(c->fd);
+    free(c->out);
+    free(c);
+}
+
+/* ---- pieces ---- */
+
+/* Text that is sent as it is: a head, or the end of an answer. */
+static void put_raw(struct conn *c, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(c->out + c->out_len, text, len);
+    c->out_len += len;
+}
+
+/* A chunk: @before, a pod if there is one, @after. */
+static void put_chunk(struct conn *c, const char *before, const struct change *pod,
+                      const char *after)
+{
+    const struct world *w = c->world;
+    size_t len = strlen(before) + strlen(after) + (pod ? w->len : 0);
+    char size[32];
+    snprintf(size, sizeof(size), "%zx\r\n", len);
+    put_raw(c, size);
+    put_raw(c, before);
+    if (pod) {
+        pod_write(w, pod->pod, pod->state, c->out + c->out_len);
+        c->out_len += w->len;
+    }
+    put_raw(c, after);
+    put_raw(c, "\r\n");
+}
+
+static void put_bookmark(struct conn *c, const char *annotations)
+{
+    char text[256];
+    snprintf(text, sizeof(text),
+             "{\"type\":\"BOOKMARK\",\"object\":{" KIND
+             "\"metadata\":{\"resourceVersion\":\"%llu\"%s},"
+             "\"spec\":{\"containers\":null},\"status\":{}}}\n",
+             (unsigned long long)version_text(c->world->version), annotations);
+    put_chunk(c, text, NULL, "");
+}
+
+static void put_item(struct conn *c)
+{
+    uint32_t pod = pod_in(c->world, c->ns, c->item);
+    struct change now = {pod, c->world->pods[pod]};
+    if (c->watch)
+        put_chunk(c, "{\"type\":\"ADDED\",\"object\":{" KIND, &now, "}\n");
+    else
+        put_chunk(c, c->item == 0 ? "{" : ",{", &now, "");
+    c->item++;
+}
+
+static void end_items(struct conn *c)
+{
+    if (c->watch) {
+        put_bookmark(c, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
+        c->phase = FOLLOWING;
+    } else {
+        put_chunk(c, "]}\n", NULL, "");
+        put_raw(c, "0\r\n\r\n");
+        c->phase = ASKED_NOTHING;
+    }
+}
+
+/* The next change that this watch is about, if there is one. */
+static bool put_change(struct conn *c)
+{
+    const struct world *w = c->world;
+    while (c->seen < w->n_changes) {
+        const struct change *change = &w->changes[c->seen++];
+        if (c->ns != EVERYWHERE && change->pod % w->namespaces != (uint32_t)c->ns)
+            continue;
+        put_chunk(c, "{\"type\":\"MODIFIED\",\"object\":{" KIND, change, "}\n");
+        return true;
+    }
+    return false;
+}
+
+static bool next_piece(struct conn *c)
+{
+    c->out_len = c->out_done = 0;
+    switch (c->phase) {
+    case ITEMS:
+        if (c->item < c->last)
+            put_item(c);
+        else
+            end_items(c);
+        return true;
+    case FOLLOWING:
+        if (put_change(c))
+            return true;
+        if (!c->bookmark)
+            return false;
+        put_bookmark(c, "");
+        c->bookmark = false;
+        return true;
+    case ASKED_NOTHING:
+    case CLOSED: break;
+    }
+    return false;
+}
+
+/* ---- requests ---- */
+
+/* The number behind @name in the request, 0 if it is not there. */
+static uint64_t parameter(const char *request, const char *name)
+{
+    const char *at = strstr(request, name);
+    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+static void begin_list(struct conn *c)
+{
+    char text[160];
+    c->phase = ITEMS;
+    c->item = 0;
+    c->last = pods_in(c->world, c->ns);
+    put_raw(c, OK_HEAD);
+    snprintf(
+        text, sizeof(text),
+        "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%llu\"},"
+        "\"items\":[",
+        (unsigned long long)version_text(c->world->version));
+    put_chunk(c, text, NULL, "");
+}
+
+static void refuse_watch(struct conn *c)
+{
+    put_raw(c, OK_HEAD);
+    put_chunk(
+        c,
+        "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+        "\"status\":\"Failure\",\"message\":\"too old resource version\","
+        "\"reason\":\"Expired\",\"code\":410}}\n",
+        NULL, "");
+    put_raw(c, "0\r\n\r\n");
+}
+
+static void begin_watch(struct conn *c, const char *request)
+{
+    const struct world *w = c->world;
+    uint64_t from = parameter(request, "resourceVersion=");
+    bool whole = strstr(request, "sendInitialEvents=true") != NULL;
+    if (!whole && from < version_text(w->forgotten)) {
+        refuse_watch(c);
+        return;
+    }
+    put_raw(c, OK_HEAD);
+    c->phase = whole ? ITEMS : FOLLOWING;
+    c->item = 0;
+    c->last = pods_in(w, c->ns);
+    c->seen = w->n_changes;
+    while (!whole && c->seen > 0 && version_text(w->changes[c->seen - 1].state.version) > from)
+        c->seen--;
+}
+
+static void answer(struct conn *c, const char *request)
+{
+    const char *ns = strstr(request, "/namespaces/ns-");
+    const char *path_end = strpbrk(request + 4, "? ");
+    c->out_len = c->out_done = 0;
+    c->bookmark = false;
+    c->ns = ns ? atoi(ns + 15) - 100 : EVERYWHERE;
+    c->watch = strstr(request, "watch=1") || strstr(request, "watch=true");
+    if (strncmp(request, "GET ", 4) != 0 || !path_end || memcmp(path_end - 5, "/pods", 5) != 0)
+        put_raw(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    else if (c->watch)
+        begin_watch(c, request);
+    else
+        begin_list(c);
+}
+
+/* ---- bytes ---- */
+
+/* Whether to go on with this connection; what failed for good closes it. */
+static bool went_well(struct conn *c, int rc)
+{
+    int why = SSL_get_error(c->ssl, rc);
+    if (rc > 0)
+        return true;
+    if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE)
+        c->phase = CLOSED;
+    ERR_clear_error();
+    return false;
+}
+
+static void receive(struct conn *c)
+{
+    int n = 0;
+    while (c->in_len < sizeof(c->in) - 1 &&
+           (n = SSL_read(c->ssl, c->in + c->in_len, (int)(sizeof(c->in) - 1 - c->in_len))) > 0)
+        c->in_len += (size_t)n;
+    went_well(c, n);
+    c->in[c->in_len] = '\0';
+    if (c->phase == ASKED_NOTHING && c->out_done == c->out_len && strstr(c->in, "\r\n\r\n")) {
+        *strchr(c->in, '\r') = '\0'; /* the first line has all that matters */
+        c->in_len = 0;
+        answer(c, c->in);
+    }
+}
+
+static void send_pieces(struct conn *c)
+{
+    c->wants_write = false;
+    for (int i = 0; i < PIECES_AT_ONCE && c->phase != CLOSED; i++) {
+        while (c->out_done < c->out_len) {
+            int n = SSL_write(c->ssl, c->out + c->out_done, (int)(c->out_len - c->out_done));
+            if (!went_well(c, n)) {
+                c->wants_write = c->phase != CLOSED;
+                return;
+            }
+            c->out_done += (size_t)n;
+        }
+        if (!next_piece(c))
+            return;
+    }
+    c->wants_write = true;
+}
+
+bool conn_has_news(const struct conn *c)
+{
+    return c->phase == FOLLOWING && (c->bookmark || c->seen < c->world->n_changes);
+}
+
+void conn_run(struct conn *c, bool readable)
+{
+    if (readable)
+        receive(c);
+    if (c->phase != CLOSED)
+        send_pieces(c);
+}
