@@ -1,8 +1,8 @@
 /*
- * library.c - the library as a client of the benchmark:  library KUBECONFIG WATCHES
+ * library.c - the library as a client of the benchmark:  library plain|indexed KUBECONFIG WATCHES
  *
- * Follows pods in all namespaces, or with several watches each in one of its own, and does no more than count. What it
- * says to the driver is in tally.h.
+ * Follows pods in all namespaces, or with several watches each in one of its own, and does no more than count; indexed, it
+ * finds them by their node too. What it says to the driver is in tally.h; to `reads` it answers as reads.h says.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "informer/informer.h"
 #include "informer/path.h"
 
+#include "reads.h"
 #include "tally.h"
 
 enum {
@@ -26,6 +27,7 @@ struct client {
     uv_pipe_t input;
     char line[64];
     struct inf_client *cluster;
+    struct inf_informer *first;
     struct inf_handler handlers[WATCHES_MAX];
     int unsynced;
     struct inf_path *sent;
@@ -63,24 +65,30 @@ static void on_line(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
 {
     if (n >= 0) {
         bytes->base[n] = '\0';
-        tally_obey(&client.tally, bytes->base);
+        if (strncmp(bytes->base, "reads", 5) == 0)
+            reads_print(inf_informer_store(client.first));
+        else
+            tally_obey(&client.tally, bytes->base);
         return;
     }
     inf_client_close(client.cluster);
     uv_close((uv_handle_t *)stream, NULL);
 }
 
-static int open_watches(int n, struct inf_error *err)
+static int open_watches(int n, bool indexed, struct inf_error *err)
 {
+    static const struct inf_index node = {READS_INDEX, "spec.nodeName"};
     client.unsynced = n;
     for (int i = 0; i < n; i++) {
         char ns[32];
-        struct inf_watch watch = {.resource = "pods", .ns = n > 1 ? ns : NULL};
+        struct inf_watch watch = {
+            .resource = "pods", .ns = n > 1 ? ns : NULL, .indexes = &node, .n_indexes = indexed};
         struct inf_informer *informer;
         snprintf(ns, sizeof(ns), "ns-%d", FIRST_NAMESPACE + i);
         informer = inf_informer_open(client.cluster, &watch, err);
         if (!informer)
             return -1;
+        client.first = client.first ? client.first : informer;
         client.handlers[i] = (struct inf_handler){.on_event = on_event, .on_synced = on_synced};
         inf_handler_add(informer, &client.handlers[i]);
     }
@@ -89,14 +97,14 @@ static int open_watches(int n, struct inf_error *err)
 
 int main(int argc, char **argv)
 {
-    struct inf_client_options options = {.kubeconfig = argc == 3 ? argv[1] : NULL};
-    struct inf_error err = {.text = "usage: library KUBECONFIG WATCHES"};
+    struct inf_client_options options = {.kubeconfig = argc == 4 ? argv[2] : NULL};
+    struct inf_error err = {.text = "usage: library plain|indexed KUBECONFIG WATCHES"};
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, 0);
     uv_loop_init(&client.loop);
     client.sent = inf_path_parse("status.message", NULL);
-    if (argc != 3 || !(client.cluster = inf_client_open(&client.loop, &options, &err)) ||
-        open_watches(atoi(argv[2]), &err) < 0) {
+    if (argc != 4 || !(client.cluster = inf_client_open(&client.loop, &options, &err)) ||
+        open_watches(atoi(argv[3]), strcmp(argv[1], "indexed") == 0, &err) < 0) {
         fprintf(stderr, "library: %s\n", err.text);
         return EXIT_FAILURE;
     }

@@ -6,8 +6,6 @@ package main
 
 import (
 	"bufio"
-	"context"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -100,51 +98,74 @@ func typed(config *rest.Config, namespace string) cache.SharedIndexInformer {
 		informers.WithNamespace(namespace), informers.WithTransform(strip)).Core().V1().Pods().Informer()
 }
 
+// indexed is typed, and finds pods by their node too.
+func indexed(config *rest.Config, namespace string) cache.SharedIndexInformer {
+	informer := typed(config, namespace)
+	if err := informer.AddIndexers(cache.Indexers{"node": nodeOf}); err != nil {
+		panic(err)
+	}
+	return informer
+}
+
 func untyped(config *rest.Config, namespace string) cache.SharedIndexInformer {
 	client := dynamic.NewForConfigOrDie(config)
 	return dynamicinformer.NewFilteredDynamicInformer(client, corev1.SchemeGroupVersion.WithResource("pods"),
 		namespace, noResync, cache.Indexers{}, nil).Informer()
 }
 
-func main() {
-	kubeconfig := flag.String("kubeconfig", "", "how to reach the server")
-	watches := flag.Int("watches", 1, "one for all namespaces, or each for one of the first so many")
-	kind := flag.String("informer", "typed", "or dynamic")
-	flag.Parse()
+var kinds = map[string]func(*rest.Config, string) cache.SharedIndexInformer{
+	"typed": typed, "indexed": indexed, "dynamic": untyped,
+}
 
-	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	config.QPS = -1 // all at once: its own rate limit is not what is measured
-	make := map[string]func(*rest.Config, string) cache.SharedIndexInformer{"typed": typed, "dynamic": untyped}[*kind]
-
-	t := &tally{}
-	synced := []cache.InformerSynced{}
-	for i := range *watches {
+// start begins as many informers: one for all namespaces, or each for one.
+func start(kind string, config *rest.Config, watches int, handler cache.ResourceEventHandler) (
+	first cache.SharedIndexInformer, synced []cache.InformerSynced) {
+	for i := range watches {
 		namespace := metav1.NamespaceAll
-		if *watches > 1 {
+		if watches > 1 {
 			namespace = fmt.Sprintf("ns-%d", 100+i)
 		}
-		informer := make(config, namespace)
-		told, err := informer.AddEventHandler(t.handler())
+		informer := kinds[kind](config, namespace)
+		told, err := informer.AddEventHandler(handler)
 		if err != nil {
 			panic(err)
 		}
 		synced = append(synced, told.HasSynced)
-		go informer.Run(context.Background().Done())
-	}
-	go func() {
-		for _, done := range synced {
-			for !done() { // cache.WaitForCacheSync would look every 100 ms
-				time.Sleep(time.Millisecond)
-			}
+		go informer.Run(nil)
+		if first == nil {
+			first = informer
 		}
-		fmt.Println("synced")
-	}()
+	}
+	return first, synced
+}
+
+func sayWhenSynced(synced []cache.InformerSynced) {
+	for _, done := range synced {
+		for !done() { // cache.WaitForCacheSync would look every 100 ms
+			time.Sleep(time.Millisecond)
+		}
+	}
+	fmt.Println("synced")
+}
+
+func main() {
+	if len(os.Args) != 4 || kinds[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: client-go typed|indexed|dynamic KUBECONFIG WATCHES")
+		os.Exit(1)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", os.Args[2])
+	if err != nil {
+		panic(err)
+	}
+	config.QPS = -1 // all at once: its own rate limit is not what is measured
+	watches, _ := strconv.Atoi(os.Args[3])
+	t := &tally{}
+	first, synced := start(os.Args[1], config, watches, t.handler())
+	go sayWhenSynced(synced)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		if total, found := strings.CutPrefix(lines.Text(), "expect "); found {
+		if lines.Text() == "reads" {
+			printReads(first.GetIndexer())
+		} else if total, found := strings.CutPrefix(lines.Text(), "expect "); found {
 			n, _ := strconv.Atoi(total)
 			t.expect(n)
 		}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""bench.py [--quick] [--only TITLE] BUILD: what informerd costs, beside client-go and kube-rs, on the same bytes.
+
+A replay server on one core sends the same list and the same changes to one client at a time, on another core: TLS 1.3,
+HTTP/1.1, JSON, pods as a real server sent them. Clients take turns, for several rounds; what counts is the median. CPU
+time and memory are the kernel's word about the client's process. Latency is from the stamp that the server puts into an object to
+the callback, or to the line in informerd's event log as another process finds it.
+
+informerd does more than the others: it works out what changed and writes it to a file. The others only fill their caches.
+
+Prints tables as it goes and a verdict on every target at the end; writes bench.json and cost.svg into BUILD. Seconds depend on the
+machine, so look at the ratios; and let nothing else run meanwhile.
+"""
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # the tree stays as it is in git
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / 'e2e'))
+
+import actors
+import draw
+import peers
+import pod
+import targets
+from lib.certs import Certificates
+from life import Case, live
+from table import show
+
+RECORDINGS = HERE.parent / 'data' / 'recordings'
+CLIENTS = {'informerd': None, 'library': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
+           'kube-rs': 'kube-rs'}  # and which peer must be there for it
+OURS, MAIN = ('informerd', 'library'), ('informerd', 'client-go typed')
+ALL = ('sync', 'flat_out', 'paced', 'steady', 'relist', 'churn')
+SHORT = ('sync', 'flat_out', 'steady')
+
+FULL = (
+    Case('10k pods', 10_000, ALL, rounds=3),
+    Case('1k pods', 1000, ALL, rounds=3),
+    Case('100k pods', 100_000, (*SHORT, 'reads')),
+    Case('100k pods, relists', 100_000, ('sync', 'steady', 'relist', 'churn'), clients=OURS),
+    Case('1 KB pods', 10_000, SHORT, rounds=3, size=1000),
+    Case('200 KB pods', 500, SHORT, rounds=2, size=200_000, events=500),
+    Case('20 watches', 10_000, SHORT, watches=20),
+    Case('200 watches', 10_000, (*SHORT, 'storm'), watches=200),
+    Case('200 idle watches', 200, ('sync', 'idle'), clients=MAIN, watches=200),
+)
+QUICK = (
+    Case('10k pods', 10_000, ALL, events=2000, paced=1000),
+    Case('1k pods', 1000, ALL, events=2000, paced=1000),
+)
+
+
+class Stage:
+    """What all lives share: programs, certificates and the texts of pods."""
+
+    def __init__(self, folder, build):
+        self.folder, self.tools, self.informerd = folder, build / 'test' / 'bench', build / 'informerd'
+        certificates = Certificates(folder / 'pki')
+        certificates.server('server')
+        self.pki = certificates.folder
+        self.peers, self.missing = {}, {}
+        for name in peers.COMMANDS:
+            try:
+                self.peers[name] = peers.build(name)
+            except peers.Missing as why:
+                self.missing[name] = str(why)
+                print(f'{name} is missing: {why}', flush=True)
+
+    def template(self, size):
+        path = self.folder / f'pod-{size}'
+        if not path.exists():
+            path.write_text(pod.template(RECORDINGS, size))
+        return path
+
+    def clients(self, case):
+        return [name for name, peer in CLIENTS.items() if name in (case.clients or CLIENTS) and peer not in self.missing]
+
+
+class Progress:
+    """One line that changes on a terminal, lines in a log."""
+
+    def __init__(self, cases, stage):
+        self.total, self.done, self.began = sum(case.rounds * len(stage.clients(case)) for case in cases), 0, time.monotonic()
+
+    def show(self, case, round_, name):
+        self.done += 1
+        line = f'{time.monotonic() - self.began:5.0f} s  {self.done} of {self.total}: {case.title}, round {round_ + 1}, {name}'
+        print(f'\r{line}\033[K' if sys.stderr.isatty() else line, end='' if sys.stderr.isatty() else '\n', file=sys.stderr, flush=True)
+
+    def clear(self):
+        if sys.stderr.isatty():
+            print('\r\033[K', end='', file=sys.stderr, flush=True)
+
+
+def middle(rounds):
+    """The median of each figure; of ticks the worst."""
+    return {name: (max if name == 'tick' else statistics.median)([figures[name] for figures in rounds]) for name in rounds[0]}
+
+
+def measure(case, stage, progress):
+    clients = stage.clients(case)
+    lives = {name: [] for name in clients}
+    for round_ in range(case.rounds):
+        for name in clients:
+            progress.show(case, round_, name)
+            lives[name].append(live(stage, name, case))
+    progress.clear()
+    return {name: middle(rounds) for name, rounds in lives.items()}
+
+
+def circumstances(stage):
+    with open('/proc/cpuinfo') as cpus:
+        model = next((line.split(':')[1].strip() for line in cpus if line.startswith('model name')), platform.machine())
+    return {'date': date.today().isoformat(), 'machine': f'{model}, {os.cpu_count()} cores', 'kernel': platform.release(),
+            'load': os.getloadavg()[0], 'missing': stage.missing, 'text': pod.kept(RECORDINGS, 11700)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('build', type=Path, help='a release build')
+    parser.add_argument('--quick', action='store_true', help='less work and one round: some two minutes')
+    parser.add_argument('--only', metavar='TITLE', help='cases whose title has this in it')
+    args = parser.parse_args()
+    cases = [case for case in (QUICK if args.quick else FULL) if not args.only or args.only in case.title]
+    os.sched_setaffinity(0, {actors.SERVER_CORE})
+    with tempfile.TemporaryDirectory(prefix='informerd-bench-') as folder:
+        stage = Stage(Path(folder), args.build.resolve())
+        results = {'circumstances': circumstances(stage), 'cases': {}}
+        progress = Progress(cases, stage)
+        for case in cases:
+            results['cases'][case.title] = measure(case, stage, progress)
+            show(case, results['cases'][case.title])
+            (args.build / 'bench.json').write_text(json.dumps(results, indent=1) + '\n')
+    targets.verdict(results)
+    draw.cost(results, args.build / 'cost.svg')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,167 @@
+"""One life of one client: it comes to a server of its own, follows it through some work, and goes.
+
+Each step adds what it measured, by name, to `figures`: seconds, bytes, or both per thing done.
+"""
+import contextlib
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors import CLIENT_CORE, Actor, Client, Informerd, Server
+
+FIRST_NAMESPACE = 100
+NAMESPACES = 20  # of the pods, if there is one watch for all of them
+KUBECONFIG = '''apiVersion: v1
+kind: Config
+clusters: [{{name: bench, cluster: {{server: "https://127.0.0.1:{port}", certificate-authority: {folder}/ca.crt}}}}]
+users: [{{name: bench, user: {{}}}}]
+contexts: [{{name: bench, context: {{cluster: bench, user: bench}}}}]
+current-context: bench
+'''
+
+
+@dataclass(frozen=True)
+class Case:
+    """Some work. `clients` None is all of them."""
+    title: str
+    pods: int
+    steps: tuple
+    rounds: int = 1
+    clients: tuple = None
+    size: int = 11700  # of a pod, in bytes, about
+    watches: int = 1  # one for all namespaces, or each for one
+    events: int = 5000
+    paced: int = 3000
+
+
+class Life:
+    def __init__(self, stage, name, case):
+        self.case, self.figures = case, {}
+        self.folder = Path(tempfile.mkdtemp(prefix='life-', dir=stage.folder))
+        self.server = Server(stage.tools, stage.pki, stage.template(case.size), case.pods, case.watches if case.watches > 1 else NAMESPACES)
+        (self.folder / 'kubeconfig').write_text(KUBECONFIG.format(port=self.server.port, folder=stage.pki))
+        self.began = time.monotonic()
+        self.client = self.start(stage, name)
+        self.tells_relists = name != 'kube-rs'  # its reflector doesn't say what a new list changed
+        self.can_read = name in ('library', 'client-go typed')
+
+    def start(self, stage, name):
+        kubeconfig, watches = self.folder / 'kubeconfig', self.case.watches
+        if name == 'informerd':
+            spaces = [f'ns-{FIRST_NAMESPACE + i}' for i in range(watches)] if watches > 1 else []
+            return Informerd(stage.informerd, stage.tools, self.folder, spaces)
+        indexed = 'reads' in self.case.steps
+        program, *kind = {
+            'library': (stage.tools / 'library', 'indexed' if indexed else 'plain'),
+            'client-go typed': (stage.peers.get('client-go'), 'indexed' if indexed else 'typed'),
+            'client-go dynamic': (stage.peers.get('client-go'), 'dynamic'),
+            'kube-rs': (stage.peers.get('kube-rs'),),
+        }[name]
+        return Client(Actor(CLIENT_CORE, program, *kind, kubeconfig, watches, stderr=open(self.folder / 'stderr', 'w')))
+
+    @contextlib.contextmanager
+    def measured(self, name, count):
+        """CPU and wall time of what happens inside, for each of `count`; most memory, and the worst tick."""
+        self.client.forget_peak()
+        cpu, wall = self.client.cpu(), time.monotonic()
+        yield
+        self.figures[f'{name}_cpu'] = (self.client.cpu() - cpu) / count
+        self.figures[f'{name}_wall'] = (time.monotonic() - wall) / count
+        self.look(name)
+
+    def look(self, name):
+        self.figures[f'{name}_peak'] = self.client.memory()[1]
+        tick = self.client.worst_tick()
+        if tick is not None:
+            self.figures['tick'] = max(self.figures.get('tick', 0), tick)
+
+    # ---- the steps ----
+
+    def sync(self):
+        """From its start to everything held and told."""
+        self.client.wait_until_synced()
+        self.figures['sync_cpu'] = self.client.cpu() / self.case.pods
+        self.figures['sync_wall'] = time.monotonic() - self.began
+        self.look('sync')
+        time.sleep(1)  # what it still tidies up is not charged to what comes next
+
+    def flat_out(self):
+        """Changes as fast as it takes them."""
+        with self.measured('event', self.case.events):
+            self.change(self.case.events)
+
+    def paced(self):
+        """A thousand changes a second."""
+        with self.measured('paced', self.case.paced):
+            late = self.change(self.case.paced, 1000)
+        self.figures |= {name: late[name] / 1e9 for name in ('p50', 'p99', 'max')}
+
+    def steady(self):
+        time.sleep(1)
+        self.figures['steady'] = self.client.memory()[0]
+
+    def relist(self):
+        """The server has forgotten where the client was, and nothing has changed."""
+        self.come_back('relist', 0)
+
+    def churn(self):
+        """The same, and a tenth has changed."""
+        self.come_back('churn', self.case.pods // 10)
+
+    def storm(self):
+        """All connections are cut, and cut again when all are back."""
+        cuts = 4
+        with self.measured('storm', cuts * self.case.watches):
+            for _ in range(cuts):
+                before = self.server.ask('cut')['connections']
+                self.server.wait_for_watches(self.case.watches, before + self.case.watches)
+
+    def idle(self):
+        """A minute in which each watch hears one bookmark, as from a real server."""
+        with self.measured('idle', 60):
+            time.sleep(30)
+            self.server.ask('bookmark')
+            time.sleep(30)
+
+    def reads(self):
+        """How long it takes to read the cache: seconds for each way."""
+        if not self.can_read:
+            return
+        self.client.voice.tell('reads')
+        self.figures |= {f'read_{name}': ns / 1e9 for name, ns in self.client.told().items()}
+
+    # ---- behind them ----
+
+    def change(self, count, *pace):
+        self.client.expect(count)
+        self.server.ask('change', count, *pace)
+        return self.client.told()
+
+    def come_back(self, name, changed):
+        self.server.ask('secretly', changed)
+        self.server.ask('forget')
+        with self.measured(name, self.case.pods):
+            before = self.server.ask('cut')['connections']
+            self.server.wait_for_watches(self.case.watches, before + self.case.watches)
+            self.client.expected += changed if self.tells_relists else 0
+            self.change(1)  # told after all that the new list brought
+        time.sleep(1)
+
+    def end(self):
+        self.client.end()
+        self.server.end()
+        shutil.rmtree(self.folder)
+
+
+def live(stage, name, case):
+    """The figures of a whole life."""
+    life = Life(stage, name, case)
+    try:
+        for step in case.steps:
+            getattr(life, step)()
+        return life.figures
+    finally:
+        life.end()
+

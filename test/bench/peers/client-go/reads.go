@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Where pods are and what they are called: see ../../pod.py and ../../replay_pods.c.
+const (
+	namespaces = 20
+	apps       = 100
+	nodes      = 500
+)
+
+func nodeOf(object any) ([]string, error) {
+	return []string{object.(*corev1.Pod).Spec.NodeName}, nil
+}
+
+// each says how long one of n calls takes, in nanoseconds; together they must find all that is there.
+func each(what string, n, all int, call func(i int) int) string {
+	began, found := time.Now(), 0
+	for i := range n {
+		found += call(i)
+	}
+	took := time.Since(began)
+	if found != all {
+		panic(fmt.Sprintf("by %s %d were found, not %d", what, found, all))
+	}
+	return fmt.Sprintf(`"%s":%d`, what, took.Nanoseconds()/int64(n))
+}
+
+func printReads(indexer cache.Indexer) {
+	lister := listers.NewPodLister(indexer)
+	all := len(indexer.ListKeys())
+	names, selectors := make([]string, all), make([]labels.Selector, apps)
+	for i := range names {
+		names[i] = fmt.Sprintf("web-frontend-66b99d9c48-%d", 100000+i)
+	}
+	for i := range selectors {
+		selectors[i] = labels.SelectorFromSet(labels.Set{"app": fmt.Sprintf("app-%d", 100+i)})
+	}
+	spaces := make([]string, namespaces)
+	for i := range spaces {
+		spaces[i] = fmt.Sprintf("ns-%d", 100+i)
+	}
+	count := func(pods []*corev1.Pod, err error) int { return len(pods) }
+
+	key := each("key", all, all, func(i int) int {
+		if _, err := lister.Pods(spaces[i%namespaces]).Get(names[i]); err != nil {
+			return 0
+		}
+		return 1
+	})
+	namespace := each("namespace", namespaces, all, func(i int) int {
+		return count(lister.Pods(spaces[i]).List(labels.Everything()))
+	})
+	label := each("label", apps, all, func(i int) int { return count(lister.List(selectors[i])) })
+	index := each("index", nodes, all, func(i int) int {
+		pods, _ := indexer.ByIndex("node", fmt.Sprintf("node-%d", 100+i))
+		return len(pods)
+	})
+	fmt.Printf("{%s,%s,%s,%s}\n", key, namespace, label, index)
+}

@@ -1,0 +1,115 @@
+/*
+ * reads.c - the same readings that peers/client-go/reads.go does with client-go's lister.
+ *
+ * Where pods are and what they are called: see pod.py and replay_pods.c.
+ */
+#include "reads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/alloc.h"
+
+enum {
+    NAMESPACES = 20,
+    APPS = 100,
+    NODES = 500,
+    FIRST = 100, /* of each of them */
+    FIRST_POD = 100000,
+};
+
+struct reads {
+    const struct inf_store *store;
+    char (*names)[48];
+    char (*spaces)[16];
+    struct inf_selector *selectors[APPS];
+    size_t found;
+};
+
+static bool count(void *ctx, const struct inf_object *object)
+{
+    struct reads *r = ctx;
+    (void)object;
+    r->found++;
+    return true;
+}
+
+static void by_key(struct reads *r, size_t i)
+{
+    r->found += inf_store_get(r->store, r->spaces[i % NAMESPACES], r->names[i]) != NULL;
+}
+
+static void by_namespace(struct reads *r, size_t i)
+{
+    inf_store_select(r->store, r->spaces[i], NULL, count, r);
+}
+
+static void by_label(struct reads *r, size_t i)
+{
+    inf_store_select(r->store, "", r->selectors[i], count, r);
+}
+
+static void by_index(struct reads *r, size_t i)
+{
+    char node[16];
+    snprintf(node, sizeof(node), "node-%zu", FIRST + i);
+    inf_store_by_index(r->store, READS_INDEX, node, count, r);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* How long one of @n calls takes; together they must find all that is there. */
+static void each(struct reads *r, const char *what, size_t n, void (*call)(struct reads *, size_t))
+{
+    int64_t began = now_ns(), took;
+    r->found = 0;
+    for (size_t i = 0; i < n; i++)
+        call(r, i);
+    took = now_ns() - began;
+    if (r->found != inf_store_count(r->store)) {
+        fprintf(stderr, "by %s %zu were found\n", what, r->found);
+        exit(EXIT_FAILURE);
+    }
+    printf("\"%s\":%lld", what, (long long)took / (long long)n);
+}
+
+static void prepare(struct reads *r, size_t pods)
+{
+    char text[32];
+    r->names = xcalloc(pods, sizeof(*r->names));
+    r->spaces = xcalloc(NAMESPACES, sizeof(*r->spaces));
+    for (size_t i = 0; i < pods; i++)
+        snprintf(r->names[i], sizeof(*r->names), "web-frontend-66b99d9c48-%zu", FIRST_POD + i);
+    for (int i = 0; i < NAMESPACES; i++)
+        snprintf(r->spaces[i], sizeof(*r->spaces), "ns-%d", FIRST + i);
+    for (int i = 0; i < APPS; i++) {
+        snprintf(text, sizeof(text), "app=app-%d", FIRST + i);
+        r->selectors[i] = inf_selector_parse_labels(text, NULL);
+    }
+}
+
+void reads_print(const struct inf_store *store)
+{
+    struct reads r = {.store = store};
+    size_t pods = inf_store_count(store);
+    prepare(&r, pods);
+    printf("{");
+    each(&r, "key", pods, by_key);
+    printf(",");
+    each(&r, "namespace", NAMESPACES, by_namespace);
+    printf(",");
+    each(&r, "label", APPS, by_label);
+    printf(",");
+    each(&r, "index", NODES, by_index);
+    printf("}\n");
+    for (int i = 0; i < APPS; i++)
+        inf_selector_free(r.selectors[i]);
+    free(r.names);
+    free(r.spaces);
+}
