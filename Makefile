@@ -14,7 +14,7 @@ cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test run e2e bench memory format tidy install clean help
+.PHONY: build test run e2e bench steps memory format tidy install clean help
 
 build: setup-build build/made-with-$(cc) ## the release, into build/
 	@ninja -C build product >&2
@@ -36,7 +36,11 @@ e2e: setup-e2e build build-mutant/made-with-$(cc) ## against a real API server, 
 	@ninja -C build-mutant informerd test/e2e/follower >&2
 	@python3 test/e2e/run.py --build build --mutant build-mutant $(ARGS)
 
-bench: build ## print how long the engine holds the loop with 100,000 objects, and what a change costs
+bench: setup-bench build ## what informerd costs, beside client-go and kube-rs, on the same bytes; ARGS=--quick for less
+	@ninja -C build test/bench/replay test/bench/library test/bench/told >&2
+	@python3 test/bench/bench.py build $(ARGS)
+
+steps: build ## how long the engine holds the loop with 100,000 objects, and what each step of a change costs
 	@ninja -C build test/bench/bench_engine test/bench/bench_event test/bench/bench_store >&2
 	@build/test/bench/bench_engine
 	@build/test/bench/bench_event

@@ -121,7 +121,7 @@ event_logs:
         which = f', namespaces: [{", ".join(namespaces)}]' if namespaces else ''
         conf.write_text(self.CONF.format(folder=folder, namespaces=which))
         voice = Actor(SERVER_CORE, tools / 'told', folder / 'events.jsonl', max(1, len(namespaces)))
-        super().__init__(Actor(CLIENT_CORE, program, '-c', conf), voice)
+        super().__init__(Actor(CLIENT_CORE, program, '-c', conf, stderr=open(folder / 'stderr', 'w')), voice)
 
     def worst_tick(self):
         with contextlib.closing(socket.socket(socket.AF_UNIX)) as web:

@@ -1,3 +1,87 @@
-"""cost.svg: placeholder"""
+"""cost.svg: what a change and a pod cost, against how many pods there are and how big they are. By hand, no library.
+
+Both axes are logarithmic: the same distance is the same ratio everywhere.
+"""
+import math
+
+COLOURS = {'informerd': '#0b7a75', 'library': '#7fb7b3', 'client-go typed': '#c8553d', 'client-go dynamic': '#e0a899', 'kube-rs': '#6c5b9e'}
+PANELS = (  # title, figure, one of it, the axis below, and its points
+    ('CPU per change, µs', 'event_cpu', 1e-6, 'pods in the cache', (('1k pods', 1000), ('10k pods', 10_000), ('100k pods', 100_000))),
+    ('CPU per change, µs', 'event_cpu', 1e-6, 'bytes of a pod', (('1 KB pods', 1000), ('10k pods', 11_700), ('200 KB pods', 200_000))),
+    ('steady memory, MB', 'steady', 1e6, 'pods in the cache', (('1k pods', 1000), ('10k pods', 10_000), ('100k pods', 100_000))),
+)
+WIDTH, HEIGHT, LEFT, TOP, GAP, RIGHT = 250, 240, 62, 62, 96, 40
+STYLE = ('text{font:13px sans-serif;fill:#444} .title{font-weight:600;fill:#222} .grid{stroke:#ddd} '
+         '.line{fill:none;stroke-width:2.5}')
+
+
+def short(value):
+    for size, letter in ((1e6, 'M'), (1e3, 'k')):
+        if value >= size:
+            return f'{value / size:g}{letter}'
+    return f'{value:g}'
+
+
+class Axis:
+    """A logarithmic one, from whole decade to whole decade."""
+
+    def __init__(self, values, start, end):
+        self.low = math.floor(math.log10(min(values)))
+        self.high = max(self.low + 1, math.ceil(math.log10(max(values))))
+        self.start, self.end = start, end
+
+    def place(self, value):
+        return self.start + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def ticks(self):
+        return [10 ** n for n in range(self.low, self.high + 1)]
+
+
+def lines_of(results, figure, one, points):
+    """{client: [(x, y)]}, for those that were measured at two points at least."""
+    cases, lines = results['cases'], {}
+    for client in COLOURS:
+        line = [(x, cases[case][client][figure] / one) for case, x in points if figure in cases.get(case, {}).get(client, {})]
+        if len(line) > 1:
+            lines[client] = line
+    return lines
+
+
+def panel(results, left, title, figure, one, below, points):
+    lines = lines_of(results, figure, one, points)
+    if not lines:
+        return
+    x = Axis([px for line in lines.values() for px, _ in line], left, left + WIDTH)
+    y = Axis([py for line in lines.values() for _, py in line], TOP + HEIGHT, TOP)
+    yield f'<text class="title" x="{left}" y="{TOP - 14}">{title}</text>'
+    yield f'<text x="{left + WIDTH / 2}" y="{TOP + HEIGHT + 40}" text-anchor="middle">{below}</text>'
+    for tick in y.ticks():
+        yield f'<path class="grid" d="M{left} {y.place(tick):.1f}h{WIDTH}"/>'
+        yield f'<text x="{left - 8}" y="{y.place(tick) + 4:.1f}" text-anchor="end">{short(tick)}</text>'
+    for tick in x.ticks():
+        yield f'<path class="grid" d="M{x.place(tick):.1f} {TOP}v{HEIGHT}"/>'
+        yield f'<text x="{x.place(tick):.1f}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{short(tick)}</text>'
+    for client, line in lines.items():
+        places = [(x.place(px), y.place(py)) for px, py in line]
+        yield f'<path class="line" stroke="{COLOURS[client]}" d="M{"L".join(f"{px:.1f} {py:.1f}" for px, py in places)}"/>'
+        yield from (f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3.5" fill="{COLOURS[client]}"/>' for px, py in places)
+
+
+def legend(clients):
+    at = LEFT
+    for client in clients:
+        yield f'<path class="line" stroke="{COLOURS[client]}" d="M{at} 20h22"/><text x="{at + 28}" y="24">{client}</text>'
+        at += 58 + 7.2 * len(client)
+
+
 def cost(results, path):
-    pass
+    """Nothing is drawn of what was not measured; without any panel there is no file."""
+    panels = [list(panel(results, LEFT + i * (WIDTH + GAP), *each)) for i, each in enumerate(PANELS)]
+    if not any(panels):
+        return
+    width, height = LEFT + len(PANELS) * (WIDTH + GAP) - GAP + RIGHT, TOP + HEIGHT + 54
+    known = [client for client in COLOURS if any(client in clients for clients in results['cases'].values())]
+    body = '\n'.join([*legend(known), *(line for lines in panels for line in lines)])
+    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
+                    f'<style>{STYLE}</style>\n<rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n')
+    print(f'drawn: {path}')

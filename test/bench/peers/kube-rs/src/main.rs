@@ -105,8 +105,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: kube-rs KUBECONFIG WATCHES".into());
     };
     let watches: usize = watches.parse()?;
-    let config = Config::from_custom_kubeconfig(Kubeconfig::read_from(kubeconfig)?, &KubeConfigOptions::default());
-    let client = Client::try_from(config.await?)?;
+    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    let client = Client::try_from(config)?;
     let tally = Rc::new(RefCell::new(Tally { unsynced: watches, ..Tally::default() }));
     let apis = (0..watches).map(|i| match watches {
         1 => Api::all(client.clone()),
