@@ -21,7 +21,7 @@ class Actor:
         popen = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'bufsize': 0} | popen
         guard = ['setpriv', '--pdeathsig', 'KILL', 'taskset', '-c', str(core)]
         self.child = subprocess.Popen([*guard, *map(str, command)], **popen)
-        self.name = command[0]
+        self.name, self.speaks_for = command[0], self
         self.rest = b''
 
     def tell(self, *words):
@@ -30,11 +30,10 @@ class Actor:
     def line(self):
         deadline = time.monotonic() + PATIENCE
         while b'\n' not in self.rest:
-            ready, _, _ = select.select([self.child.stdout], [], [], max(0, deadline - time.monotonic()))
-            more = os.read(self.child.stdout.fileno(), 65536) if ready else b''
-            if not more:
-                raise RuntimeError(f'{self.name} ended, or says nothing')
-            self.rest += more
+            ready, _, _ = select.select([self.child.stdout], [], [], 1)
+            if self.speaks_for.child.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f'{self.speaks_for.name} ended, or says nothing')
+            self.rest += os.read(self.child.stdout.fileno(), 65536) if ready else b''
         line, self.rest = self.rest.split(b'\n', 1)
         return line.decode()
 
@@ -107,8 +106,7 @@ class Informerd(Client):
 socket: {{path: {folder}/socket}}
 log: {{level: warn}}
 clusters: [{{name: bench, kubeconfig: {folder}/kubeconfig}}]
-watches:
-  - {{resource: pods{namespaces}}}
+watches: [{watches}]
 event_logs:
   - path: {folder}/events.jsonl
     object: diff
@@ -118,10 +116,11 @@ event_logs:
         (folder / 'state').mkdir()
         self.socket = folder / 'socket'
         conf = folder / 'informerd.conf'
-        which = f', namespaces: [{", ".join(namespaces)}]' if namespaces else ''
-        conf.write_text(self.CONF.format(folder=folder, namespaces=which))
-        voice = Actor(SERVER_CORE, tools / 'told', folder / 'events.jsonl', max(1, len(namespaces)))
+        watches = [f'{{resource: pods, name: {ns}, namespaces: [{ns}]}}' for ns in namespaces] or ['{resource: pods}']
+        conf.write_text(self.CONF.format(folder=folder, watches=', '.join(watches)))
+        voice = Actor(SERVER_CORE, tools / 'told', folder / 'events.jsonl', len(watches))
         super().__init__(Actor(CLIENT_CORE, program, '-c', conf, stderr=open(folder / 'stderr', 'w')), voice)
+        voice.speaks_for = self.process
 
     def worst_tick(self):
         with contextlib.closing(socket.socket(socket.AF_UNIX)) as web:
