@@ -14,7 +14,7 @@ cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test run e2e bench steps memory format tidy install clean help
+.PHONY: build test run e2e bench steps instructions memory format tidy install clean help
 
 build: setup-build build/made-with-$(cc) ## the release, into build/
 	@ninja -C build product >&2
@@ -46,6 +46,10 @@ steps: build ## how long the engine holds the loop with 100,000 objects, and wha
 	@build/test/bench/bench_event
 	@build/test/bench/bench_store
 
+instructions: setup-instructions build ## how many instructions a change takes; fails if it is a twentieth more than it was
+	@ninja -C build test/bench/bench_event >&2
+	@python3 test/bench/instructions.py build $(ARGS)
+
 memory: setup-test build ## what objects and watches cost, against what is promised; fails if it is more
 	@ninja -C build test/bench/hold test/kubesim/kubesim >&2
 	@python3 test/bench/memory.py build/test/kubesim/kubesim test/data/recordings build/test/bench/hold
@@ -67,7 +71,7 @@ clean: ## remove every build directory
 	rm -rf build build-*/
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 setup-%:
 	@.ci/setup $* >&2

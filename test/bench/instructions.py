@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""instructions.py BUILD [--renew]: how many instructions a change takes, stage by stage, against what is written down.
+
+Seconds are of a machine, and of what else it does; instructions on a fixed input are the same everywhere, for one compiler. So
+a slower change shows on any machine, if only by a twentieth. bench_event has the input; it reads, stores, compares and writes, without
+TLS, so nothing of OpenSSL is counted. Skipped, with the reason, without valgrind or with another compiler.
+
+A change that is meant to cost more, or that costs less, writes the new numbers down: make instructions ARGS=--renew
+"""
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+NUMBERS = Path(__file__).with_name('instructions.json')
+COMPILER = 'gcc 12'
+EVENTS, ROUNDS = 200, 2
+STAGES = ('cut', 'make_objects', 'put_objects', 'diff_objects', 'write_lines')  # functions of bench_event.c
+TOLERANCE = 0.05
+
+
+def compiler(program):
+    """As it signed what it made."""
+    made = program.read_bytes()
+    clang, gcc = (re.search(mark, made) for mark in (rb'clang version (\d+)', rb'GCC: \(.*?\) (\d+)'))
+    return f'clang {clang[1].decode()}' if clang else f'gcc {gcc[1].decode()}' if gcc else 'an unknown compiler'
+
+
+def count(program):
+    """{stage: instructions for each event}."""
+    with tempfile.NamedTemporaryFile(prefix='callgrind-') as out:
+        subprocess.run(['valgrind', '-q', '--tool=callgrind', f'--callgrind-out-file={out.name}', program, str(EVENTS), str(ROUNDS)],
+                       check=True, stdout=subprocess.DEVNULL)
+        said = subprocess.run(['callgrind_annotate', '--inclusive=yes', '--threshold=100', out.name],
+                              check=True, capture_output=True, text=True).stdout
+    found = {}
+    for instructions, function in re.findall(r'^\s*([\d,]+) .*?:(\w+)(?:\'\d+)?(?: \[.*\])?$', said, re.MULTILINE):
+        if function in STAGES:
+            found.setdefault(function, round(int(instructions.replace(',', '')) / EVENTS / (ROUNDS + 1)))
+    return {stage: found[stage] for stage in STAGES}
+
+
+def compare(found, known):
+    worse = [stage for stage in STAGES if found[stage] > known[stage] * (1 + TOLERANCE)]
+    better = [stage for stage in STAGES if found[stage] < known[stage] * (1 - TOLERANCE)]
+    for stage in STAGES:
+        change = found[stage] / known[stage] - 1
+        print(f'  {stage:14}{found[stage]:>10,} per event, {change:+.1%} of {known[stage]:,}{"  TOO MANY" if stage in worse else ""}')
+    if better:
+        print(f'less than was written down: {", ".join(better)}. Keep it so: make instructions ARGS=--renew')
+    return not worse
+
+
+def main():
+    program = Path(sys.argv[1]) / 'test' / 'bench' / 'bench_event'
+    why = None
+    if not shutil.which('valgrind'):
+        why = 'no valgrind on this machine'
+    elif compiler(program) != COMPILER:
+        why = f'made with {compiler(program)}, and the numbers are of {COMPILER}'
+    if why:
+        print(f'instructions: skipped: {why}')
+        return 0
+    found = count(program)
+    if '--renew' in sys.argv:
+        NUMBERS.write_text(json.dumps(found, indent=1) + '\n')
+    return 0 if compare(found, json.loads(NUMBERS.read_text())) else 1
+
+
+sys.exit(main())
