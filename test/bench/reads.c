@@ -57,10 +57,11 @@ static void by_index(struct reads *r, size_t i)
     inf_store_by_index(r->store, READS_INDEX, node, count, r);
 }
 
+/* Of processor time: what else the machine does is not ours. */
 static int64_t now_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
