@@ -2,23 +2,28 @@
  * follower.c - the library's part in the end-to-end test: prints what a handler is told, and on
  * request what the store holds, as JSON lines.
  *
- *     follower KUBECONFIG RESOURCE NAMESPACE STALE_AFTER_S
+ *     follower kubeconfig=FILE resource=pods [namespace=NS] [labels=SEL] [fields=SEL] [metadata=yes]
+ *              [stale_after=SECONDS] [coalesce=yes] [backlog=N] [late=yes]
  *
- * No namespace is all, and 0 seconds the library's own idea of stale. A line on stdin is answered
- * with one STORE line that has every object, in its canonical form, so that it can be held against
- * the server's own list. SIGTERM ends it. Its stdout may block: the test reads all the time.
+ * backlog=N: if more than N events wait, the handler wants only each object's newest state. late:
+ * there is no handler until it is asked for. A line on stdin is answered by one line: `store` by
+ * STORE with every object in its canonical form, so that it can be held against the server's own
+ * list; `pause`, `resume` and `listen`, about the handler, by DONE; who listens is paused at first.
+ * SIGTERM ends it. Its stdout may block: the test reads all the time.
  */
 #include <informer/informer.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <uv.h>
 
 #define APP_OF(pointer) ((struct app *)(void *)((char *)(pointer)-offsetof(struct app, handler)))
 
 struct app {
+    char **words;
     uv_loop_t *loop;
     uv_signal_t terminated;
     uv_pipe_t requests;
@@ -90,12 +95,28 @@ static void lend_request(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
     *ret = uv_buf_init(app->request, sizeof(app->request));
 }
 
+/* One line at a time: who asks waits for the answer. */
+static void answer(struct app *app, const char *request)
+{
+    if (strncmp(request, "store", 5) == 0) {
+        print_store(inf_informer_store(app->informer));
+        return;
+    }
+    if (strncmp(request, "listen", 6) == 0)
+        inf_handler_add(app->informer, &app->handler);
+    if (strncmp(request, "resume", 6) == 0)
+        inf_handler_resume(&app->handler);
+    else
+        inf_handler_pause(&app->handler);
+    printf("{\"type\":\"DONE\"}\n");
+    fflush(stdout);
+}
+
 static void on_request(uv_stream_t *stream, ssize_t length, const uv_buf_t *text)
 {
     struct app *app = stream->data;
-    (void)text;
     if (length > 0)
-        print_store(inf_informer_store(app->informer));
+        answer(app, text->base);
     else if (length < 0)
         uv_read_stop(stream);
 }
@@ -118,25 +139,60 @@ static void log_line(void *ctx, enum inf_log_level level, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
-static int set_up(struct app *app, char **words, struct inf_error *err)
+/* The value of NAME=VALUE among the words; NULL if there is none, or nothing behind it. */
+static const char *option(const struct app *app, const char *name)
+{
+    size_t length = strlen(name);
+    for (char **word = app->words; *word; word++)
+        if (strncmp(*word, name, length) == 0 && (*word)[length] == '=')
+            return (*word)[length + 1] ? *word + length + 1 : NULL;
+    return NULL;
+}
+
+static uint32_t number(const struct app *app, const char *name)
+{
+    const char *text = option(app, name);
+    return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static struct inf_informer *open_informer(struct app *app, struct inf_error *err)
+{
+    struct inf_watch watch = {
+        .resource = option(app, "resource"),
+        .ns = option(app, "namespace"),
+        .label_selector = option(app, "labels"),
+        .field_selector = option(app, "fields"),
+        .metadata_only = option(app, "metadata") != NULL,
+        .coalesce = option(app, "coalesce") != NULL,
+        .reveal = true,
+    };
+    return inf_informer_open(app->client, &watch, err);
+}
+
+static int open_all(struct app *app, struct inf_error *err)
 {
     struct inf_client_options options = {
-        .kubeconfig = words[0],
-        .stale_after_s = (uint32_t)strtoul(words[3], NULL, 10),
+        .kubeconfig = option(app, "kubeconfig"),
+        .stale_after_s = number(app, "stale_after"),
         .log = log_line,
         .log_level = INF_LOG_INFO,
     };
-    struct inf_watch watch = {
-        .resource = words[1], .ns = words[2][0] ? words[2] : NULL, .reveal = true};
     app->client = inf_client_open(app->loop, &options, err);
-    if (!app->client)
+    app->informer = app->client ? open_informer(app, err) : NULL;
+    if (app->informer)
+        return 0;
+    inf_client_close(app->client);
+    return -1;
+}
+
+static int set_up(struct app *app, struct inf_error *err)
+{
+    if (open_all(app, err) < 0)
         return -1;
-    app->informer = inf_informer_open(app->client, &watch, err);
-    if (!app->informer) {
-        inf_client_close(app->client);
-        return -1;
-    }
-    inf_handler_add(app->informer, &app->handler);
+    app->handler.max_events = number(app, "backlog");
+    app->handler.overflow = app->handler.max_events ? INF_COALESCE : INF_WAIT;
+    if (!option(app, "late"))
+        inf_handler_add(app->informer, &app->handler);
     uv_signal_init(app->loop, &app->terminated);
     app->terminated.data = app;
     uv_signal_start(&app->terminated, on_terminated, SIGTERM);
@@ -149,20 +205,21 @@ static int set_up(struct app *app, char **words, struct inf_error *err)
 
 int main(int argc, char **argv)
 {
-    struct app app = {.handler = {.on_event = on_event,
+    struct app app = {.words = argv + 1,
+                      .handler = {.on_event = on_event,
                                   .on_gap = on_gap,
                                   .on_synced = on_synced,
                                   .on_freshness = on_freshness,
                                   .on_batch_end = on_batch_end}};
     struct inf_error err;
     int rc;
-    if (argc != 5) {
-        fprintf(stderr, "usage: follower KUBECONFIG RESOURCE NAMESPACE STALE_AFTER_S\n");
+    if (argc < 3) {
+        fprintf(stderr, "usage: follower kubeconfig=FILE resource=NAME [NAME=VALUE...]\n");
         return 64;
     }
     signal(SIGPIPE, SIG_IGN);
     app.loop = uv_default_loop();
-    rc = set_up(&app, argv + 1, &err);
+    rc = set_up(&app, &err);
     if (rc < 0)
         fprintf(stderr, "follower: %s\n", err.text);
     uv_run(app.loop, UV_RUN_DEFAULT);

@@ -2,9 +2,9 @@
 """End-to-end test of informerd: a real control plane, with client-go's informer beside it as the
 oracle.
 
-Each scenario runs on a control plane of its own: informerd must say what the oracle says, hold what
-the server lists, and say truly what it missed. Some run again with an older API server, or one that
-lacks what informerd would like to use. Then come builds that are wrong on purpose, each of which a
+Each scenario runs on a control plane of its own, some side by side: informerd must say what the
+oracle says, hold what the server lists, and say truly what it missed. Some run again with an older
+API server, or one that lacks what informerd would like to use. Then come builds that are wrong on purpose, each of which a
 scenario must catch, or the check is blind. Where informerd or the oracle may miss something, etcd's
 history says what happened, and only a relist excuses what was not told.
 
@@ -15,69 +15,25 @@ test ends, however it ends.
 
 import argparse
 import random
-import re
 import shutil
 import signal
 import sys
+import time
 import traceback
 import unittest
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, NamedTuple
 
 sys.dont_write_bytecode = True  # the tree stays as it is in git
 
-from lib import children, parts, proxies, test_compare
+import trials
+from lib import children, parts, proxies, test_compare, test_journal, test_workers, workers
 from lib.children import Failure
 from lib.plane import Plane
-from lib.stage import Load, Outcome, Stage, Subject
-from scenarios import (access, churn, churn_restarts, custom, deployment, forbidden, kills,
-                       lifecycle, lifecycle_restarts, network, rotation, silence, slow_reader,
-                       throttled)
+from lib.stage import Caught, Outcome, Stage
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
-SCENARIOS = {"lifecycle": lifecycle, "deployment": deployment, "churn": churn,
-             "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts,
-             "kills": kills, "network": network, "slow-reader": slow_reader,
-             "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
-             "access": access, "rotation": rotation}
-
-
-class Server(NamedTuple):
-    """Which API server, and more flags for it."""
-
-    title: str = ""
-    module: str = parts.NEW
-    flags: tuple = ()
-
-
-NEWEST = Server()
-LISTING = Server("without watch-list", flags=(("feature-gates", "WatchList=false"),))
-PAGING = Server("without watch-list and cache",  # so a list comes from etcd, in pages
-                flags=(*LISTING.flags, ("watch-cache", "false")))
-OLDER = Server(parts.release(parts.OLD), parts.OLD)
-ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts"),  # where else which scenarios run
-             PAGING: ("churn",),
-             OLDER: ("lifecycle-restarts", "churn-restarts", "network")}
-MUTANTS = {  # wrong on purpose, each to be caught by a scenario
-    "drop-one-event": ("lifecycle", NEWEST),
-    "drop-one-delete": ("lifecycle-restarts", NEWEST),
-    "fifo-reorders": ("network", NEWEST),
-    "first-page-is-all": ("churn", PAGING),
-    "synced-too-early": ("lifecycle", NEWEST),
-    "gap-untold": ("lifecycle-restarts", NEWEST),
-    "stale-version-kept": ("lifecycle-restarts", NEWEST),
-    "version-not-advanced": ("network", NEWEST),
-    "relist-tells-equal": ("lifecycle-restarts", NEWEST),
-    "ignore-uid": ("lifecycle-restarts", NEWEST),
-    "no-tombstones": ("lifecycle-restarts", NEWEST),
-    "deletes-after-adds": ("lifecycle-restarts", NEWEST),
-    "overflow-ignored": ("slow-reader", NEWEST),
-    "silence-ignored": ("silence", NEWEST),
-}
-ELSEWHERE_SECONDS = 20  # of load
-MUTANT_SECONDS = 5  # of load: enough to drop an event
-DROP_EFFECT = 5  # events a drop can cost: it may change how the next ones of that object are told
+JOBS = 3  # they mostly wait
 COLUMNS = "{:44}{:8}{:>18}{:>6}{:>7}{:>10}{:>12}{:>13}"
 
 
@@ -89,17 +45,6 @@ class Interrupted(KeyboardInterrupt):
         self.status = 128 + number
 
 
-class Trial(NamedTuple):
-    """A scenario to be run, on whom, and what is to come out of it."""
-
-    title: str
-    scenario: str
-    server: Server
-    subject: Subject
-    load: Load
-    complaint: Callable[[Outcome], str]  # empty: as it should be
-
-
 @dataclass
 class Row:
     """A line of the report."""
@@ -108,6 +53,7 @@ class Row:
     failure: str = ""  # empty: passed
     notes: str = ""
     outcome: Outcome | None = None
+    seconds: float = 0  # that it took
 
     @property
     def result(self):
@@ -137,9 +83,12 @@ def arguments():
            help="where informerd and test/e2e/follower were built (default: build)")
     option("--mutant", type=Path, metavar="FOLDER",
            help="a build that obeys INFORMER_MUTANT; without it that part fails")
-    option("--only", choices=SCENARIOS, action="append", help="this scenario; may be repeated")
+    option("--only", choices=trials.SCENARIOS, action="append",
+           help="this scenario; may be repeated")
     option("--no-mutants", action="store_true", help="without the builds that are wrong on purpose")
     option("--no-others", action="store_true", help="only with the newest server, as it comes")
+    option("--jobs", type=int, default=JOBS, metavar="N",
+           help=f"scenarios side by side (default: {JOBS})")
     option("--seed", type=int, default=random.randrange(1 << 32),
            help="of the random load (default: another each time)")
     option("--rate", type=int, default=300, help="writes a second in churn (default: 300)")
@@ -155,7 +104,7 @@ def catch_signals():
 
     def interrupt(number, _):
         for each in handled:
-            signal.signal(each, signal.SIG_IGN)  # cleaning up is not to be interrupted
+            signal.signal(each, lambda *_: None)  # cleaning up is not to be interrupted
         raise Interrupted(number)
 
     for each in handled:
@@ -184,49 +133,32 @@ def serve(folder):
 
 
 def test(args, folder):
-    rows = [check_the_check()]
-    for trial in trials(args):
-        rows.append(attempt(trial, folder / re.sub(r"\W+", "-", trial.title)))
-    return report(rows)
+    rows, planned = [check_the_check()], list(trials.planned(args))
+    for module in {trial.server.module for trial in planned}:
+        parts.programs(module)  # built here, once, and not by each
+    done = workers.side_by_side(planned, args.jobs, lambda trial: attempt(trial, folder),
+                                lambda trial: print(f"{trial.title} ...", flush=True))
+    results = {index: told(row_of(planned[index], result)) for index, result in done}
+    return report(rows + [results[index] for index in range(len(planned))])
 
 
-def trials(args):
-    chosen = args.only or SCENARIOS
-    load = Load(args.seed, args.rate, args.seconds)
-    informerd = subject(args.build, {}, patience=60)
-    for name in chosen:
-        yield Trial(name, name, NEWEST, informerd, load, disagreement)
-    for server, names in ELSEWHERE.items() if not args.no_others else ():
-        for name in (name for name in names if name in chosen):
-            shorter = load._replace(seconds=min(args.seconds, ELSEWHERE_SECONDS))
-            yield Trial(f"{name}, {server.title}", name, server, informerd, shorter, disagreement)
-    brief = load._replace(seconds=min(args.seconds, MUTANT_SECONDS))
-    for mutation, (name, server) in MUTANTS.items() if not args.no_mutants else ():
-        if name in chosen:
-            # It may never catch up, so it has less time; but as much as a reconnect may take.
-            wrong = subject(args.mutant, {"INFORMER_MUTANT": mutation},
-                            patience=5 if name in ("lifecycle", "churn") else 15)
-            yield Trial(f"{name}, {mutation}", name, server, wrong, brief,
-                        blindness if "drop" in mutation else deafness)
-
-
-def subject(build, environment, patience):
-    if build is None:
-        return Subject(None, None, environment, patience)
-    return Subject(build / "informerd", build / "test/e2e/follower", environment, patience)
+def row_of(trial, result):
+    return Row(trial.title, str(result)) if isinstance(result, workers.Lost) else result
 
 
 def check_the_check():
-    """The comparison's own unit tests come first."""
+    """The comparison's own unit tests come first; and is every wrong engine there is tried?"""
     result = unittest.TestResult()
-    unittest.defaultTestLoader.loadTestsFromModule(test_compare).run(result)
+    for module in (test_compare, test_journal, test_workers):
+        unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
     broken = "\n".join(text for _, text in result.errors + result.failures)
+    if trials.untried():
+        broken += f"MUTANT() in src and MUTANTS in trials.py differ in {trials.untried()}"
     return told(Row("comparison's own tests", broken, f"{result.testsRun} tests"))
 
 
-def attempt(trial, folder):
-    print(f"{trial.title} ...", flush=True)
-    row = Row(trial.title)
+def attempt(trial, parent):
+    row, folder, began = Row(trial.title), parent / trial.folder, time.monotonic()
     try:
         check_binary(trial.subject.binary)
         check_binary(trial.subject.follower)
@@ -237,7 +169,8 @@ def attempt(trial, folder):
     except Exception:  # the other scenarios still have their say
         log = children.tail(folder / "kube-apiserver.log")
         row.failure = f"{traceback.format_exc()}kube-apiserver's log ends:\n{log}"
-    return told(row)
+    row.seconds = time.monotonic() - began
+    return row
 
 
 def check_binary(path):
@@ -252,34 +185,25 @@ def perform(trial, row, folder):
     programs = parts.programs(parts.NEW) | parts.programs(trial.server.module)
     with (Plane(folder, programs, trial.server.flags) as plane,
           Stage(plane, programs, trial.subject, trial.load) as stage):
-        row.notes = SCENARIOS[trial.scenario].run(stage)
-        row.outcome = stage.account()
+        try:
+            row.notes = trials.SCENARIOS[trial.scenario].run(stage)
+            check_server(trial, plane, stage)
+            row.outcome = stage.account()
+        except Caught:
+            row.notes = "caught before its end"
+            row.outcome = stage.account(caught=True)
 
 
-def disagreement(outcome):
-    """What informerd and the oracle disagree on; with informerd, there must be nothing."""
-    return "\n".join(f"    - {finding}" for finding in outcome.verdict.findings)
-
-
-def blindness(outcome):
-    """Why a dropped event was not caught. One that tells nothing at all would prove nothing."""
-    if not outcome.verdict.findings:
-        return "one event was to be dropped, and the comparison has nothing to say"
-    if not 1 <= outcome.verdict.lost <= DROP_EFFECT:
-        return (f"one event was to be dropped, and {outcome.verdict.lost} were lost:\n"
-                f"{disagreement(outcome)}")
-    return ""
-
-
-def deafness(outcome):
-    """The same for one that is wrong otherwise."""
-    if not outcome.ours:
-        return "it told nothing at all: that proves nothing"
-    return "" if outcome.verdict.findings else "it is wrong, and the comparison has nothing to say"
+def check_server(trial, plane, stage):
+    """What a server can't do is only shown if informerd wanted it, and did without."""
+    if not any(map(trial.server.sign, plane.requests("informerd/"))):
+        stage.complain(f"no request of informerd is {trial.server.sign.__name__}:"
+                       f" that it was the server '{trial.server.title}' shows nothing")
 
 
 def told(row):
-    print(f"{row.title}: {row.result}" + (f" ({row.notes})" if row.notes else ""))
+    took = f" in {row.seconds:.0f} s" if row.seconds else ""
+    print(f"{row.title}: {row.result}{took}" + (f" ({row.notes})" if row.notes else ""))
     if row.failure:
         print(row.failure)
     sys.stdout.flush()

@@ -23,7 +23,7 @@ class Api:
         self._tls = ssl.create_default_context(cafile=ca)
         if certificate:
             self._tls.load_cert_chain(certificate, key)
-        self._headers = {"User-Agent": USER_AGENT, "Accept": "application/json"}
+        self._headers = {"User-Agent": USER_AGENT}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self._mine = threading.local()
@@ -32,8 +32,8 @@ class Api:
         """Also whom that one vouches for."""
         self._tls.load_verify_locations(ca)
 
-    def get(self, path):
-        return self._call("GET", path)
+    def get(self, path, accept="application/json"):
+        return self._call("GET", path, accept=accept)
 
     def create(self, path, body):
         return self._call("POST", path, body)
@@ -44,9 +44,11 @@ class Api:
     def delete(self, path, grace):
         return self._call("DELETE", path, {"gracePeriodSeconds": grace})
 
-    def _call(self, method, path, body=None, kind="application/json"):
+    def _call(self, method, path, body=None, kind="application/json", accept="application/json"):
         """One request. When its connection fails, nobody knows whether a write happened."""
-        headers = self._headers | ({"Content-Type": kind} if body is not None else {})
+        headers = self._headers | {"Accept": accept}
+        if body is not None:
+            headers["Content-Type"] = kind
         connection = self._connection()
         try:
             connection.request(method, path, None if body is None else json.dumps(body), headers)

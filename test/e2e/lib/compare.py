@@ -123,6 +123,14 @@ class Replica:
         return None
 
 
+def faults_of(events):
+    """What is wrong with their order."""
+    replica = Replica()
+    for event in events:
+        replica.apply(event)
+    return replica.faults
+
+
 @dataclass
 class Verdict:
     """What a comparison found. No findings: the two agree."""
@@ -145,31 +153,27 @@ class Verdict:
 def judge(ours, theirs):
     """Compare informerd's events with the oracle's."""
     said, expected = (Counter(event.identity() for event in events) for events in (ours, theirs))
-    replica = Replica()
-    for event in ours:
-        replica.apply(event)
+    faults = faults_of(ours)
     return Verdict(
         lost=len(expected.keys() - said.keys()),
         extra=len(said.keys() - expected.keys()),
         repeated=sum(times - 1 for times in said.values()),
-        disordered=len(replica.faults),
-        findings=shortened(different_lives(lives(ours), lives(theirs))) + shortened(replica.faults),
+        disordered=len(faults),
+        findings=shortened(different_lives(lives(ours), lives(theirs))) + shortened(faults),
     )
 
 
 def judge_interrupted(ours, happened):
     """Compare informerd's events with all that happened, when relists may have passed over some."""
-    replica = Replica()
-    for event in ours:
-        replica.apply(event)
+    faults = faults_of(ours)
     said = Counter(event.identity() for event in ours)
     lost, invented = untold(ours, happened), unreal(ours, happened)
     findings = (shortened(f"{event.key} {event.uid}: {event} happened, and no relist excuses that"
                           " informerd did not tell it" for event in lost)
                 + invented_by("informerd", invented)
                 + shortened(repeats(said)) + shortened(different_ends(ours, happened))
-                + shortened(replica.faults))
-    return Verdict(lost=len(lost), extra=len(invented), disordered=len(replica.faults),
+                + shortened(faults))
+    return Verdict(lost=len(lost), extra=len(invented), disordered=len(faults),
                    repeated=sum(times - 1 for times in said.values()), findings=findings)
 
 

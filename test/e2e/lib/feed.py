@@ -14,7 +14,9 @@ from pathlib import Path
 
 from . import children, compare
 from .children import Failure
+from .service import conf_of
 
+ANSWERS = ("STORE", "DONE")  # to what a Holder is asked
 
 class Feed:
     """Events as they are told, and the state that follows from them."""
@@ -125,55 +127,81 @@ class Feed:
 
 
 class Informerd(Feed):
-    def __init__(self, subject, kubeconfig, resource, namespace, log):
-        where = ("-n", namespace) if namespace else ("-A",)
-        command = [subject.binary, "watch", resource, *where, "--kubeconfig", kubeconfig]
-        super().__init__("informerd", command, log, compare.from_informerd, subject.environment)
+    def __init__(self, subject, kubeconfig, resource, asked, log):
+        command = as_service if asked.metadata else for_the_moment
+        super().__init__("informerd", command(subject.binary, kubeconfig, resource, asked, log),
+                         log, compare.from_informerd, subject.environment)
+
+
+def for_the_moment(binary, kubeconfig, resource, asked, _):
+    """The command without a conf file, for all that it can."""
+    where = ("-n", asked.namespace) if asked.namespace else ("-A",)
+    labels = ("-l", asked.labels) if asked.labels else ()
+    fields = ("--field-selector", asked.fields) if asked.fields else ()
+    return [binary, "watch", resource, *where, *labels, *fields, "--kubeconfig", kubeconfig]
+
+
+def as_service(binary, kubeconfig, resource, asked, log):
+    """The daemon, with a conf file."""
+    watch = {"resource": str(resource), "keep": "metadata" if asked.metadata else "all"}
+    chosen = {"namespaces": [asked.namespace] if asked.namespace else None,
+              "label_selector": asked.labels, "field_selector": asked.fields}
+    watch |= {name: value for name, value in chosen.items() if value}
+    return [binary, "-c", conf_of(log.with_suffix(""), kubeconfig, [watch], "stdout")]
 
 
 class Holder(Feed):
-    """A feed whose process also shows what it holds, when it gets a line."""
+    """A feed whose process answers when it gets a line, above all with what it holds."""
 
     def __init__(self, name, command, log, understand, environment=()):
-        self._store = None
+        self._answer = None
         super().__init__(name, command, log, understand, environment)
 
-    def _shown(self):
-        self._store = None
-        self._child.stdin.write(b"store\n")
+    def ask(self, request):
+        self._answer = None
+        self._child.stdin.write(f"{request}\n".encode())
         self._child.stdin.flush()
-        if not self.wait(lambda: self._store, 30):
-            raise Failure(f"{self.name} did not show its store within 30 s")
-        return self._store
+        if not self.wait(lambda: self._answer, 30):
+            raise Failure(f"{self.name} did not answer '{request}' within 30 s")
+        return self._answer
 
     def _heard(self, record):
         super()._heard(record)
-        if record["type"] == "STORE":
+        if record["type"] in ANSWERS:
             with self._news:
-                self._store = record
+                self._answer = record
                 self._news.notify_all()
 
 
 class Oracle(Holder):
-    def __init__(self, program, kubeconfig, resource, namespace, log, with_objects):
+    def __init__(self, program, kubeconfig, resource, asked, log, with_objects):
         command = [program, "--kubeconfig", kubeconfig, "--group", resource.group,
                    "--version", resource.version, "--resource", resource.name,
-                   "--namespace", namespace,
+                   "--namespace", asked.namespace, "--labels", asked.labels,
+                   "--fields", asked.fields, f"--metadata={asked.metadata}",
                    f"--objects={with_objects}"]
         super().__init__("oracle", command, log, compare.from_oracle)
 
     def store(self):
         """What its store holds now: the informer's own cache, not what follows from its events."""
-        return compare.from_store(self._shown())
+        return compare.from_store(self.ask("store"))
 
 
 class Follower(Holder):
     """The library without the daemon around it: see ../follower.c."""
 
-    def __init__(self, subject, kubeconfig, resource, namespace, log, stale_after=0):
-        command = [subject.follower, kubeconfig, resource, namespace, str(stale_after)]
+    def __init__(self, subject, kubeconfig, resource, asked, log, **more):
+        words = {"kubeconfig": kubeconfig, "resource": resource, "namespace": asked.namespace,
+                 "labels": asked.labels, "fields": asked.fields,
+                 "metadata": "yes" if asked.metadata else ""} | more
+        command = [subject.follower, *(f"{name}={value}" for name, value in words.items())]
         super().__init__("follower", command, log, compare.from_informerd, subject.environment)
 
     def objects(self):
         """What its store holds now, whole."""
-        return self._shown()["items"]
+        return self.ask("store")["items"]
+
+    def wait_until_held(self, state, seconds):
+        """Until its store holds that, whatever its handler was told."""
+        children.until(lambda: compare.from_list(self.objects()) == state, seconds,
+                       f"{self.name} holding what the server lists")

@@ -23,10 +23,10 @@ UID = re.compile(rb'(?:\*\$|"uid":")([0-9a-f-]{36})')
 class History:
     """Records from etcd's first revision on; so it must be begun before anything is compacted."""
 
-    def __init__(self, etcd_url, objects):
+    def __init__(self, etcd_url, resource, namespace):
         self.events = []
-        self._prefix = objects.resource.prefix
-        self._namespace = f"{objects.namespace}/" if objects.namespace else ""
+        self._prefix = resource.prefix
+        self._namespace = f"{namespace}/" if namespace else ""
         self._url = etcd_url
         self._replica = compare.Replica()
         self._news = threading.Condition()

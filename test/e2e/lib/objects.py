@@ -6,25 +6,26 @@ Safe to use from several threads as long as no two write the same object.
 
 from . import compare
 from .compare import Event
-from .resource import PODS
+from .resource import ALL, PODS
 
+METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 POD = {"containers": [{"name": "main", "image": "none.invalid/main:1"}]}
 
 
 class Objects:
-    def __init__(self, api, resource, namespace=""):
-        """All of a kind, or those of one namespace."""
+    def __init__(self, api, resource):
         self.resource = resource
-        self.namespace = namespace
         self.written = []
         self._api = api
         self._path = resource.path
 
-    def list(self):
-        return compare.from_list(self.items())
+    def list(self, asked=ALL):
+        return compare.from_list(self.items(asked))
 
-    def items(self):
-        return self._api.get(self._path(self.namespace))["items"]
+    def items(self, asked=ALL):
+        answer = self._api.get(f"{self._path(asked.namespace)}?{asked.query}",
+                               METADATA if asked.metadata else "application/json")
+        return answer["items"]
 
     def create(self, namespace, name, body=None, **meta):
         thing = self.resource.type | {"metadata": {"name": name} | meta} | (body or {})

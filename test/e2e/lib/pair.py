@@ -30,8 +30,10 @@ class Outcome:
 
 
 class Pair:
-    def __init__(self, objects, history, with_contents):
+    def __init__(self, name, objects, asked, history, with_contents):
+        self.name = name
         self.objects = objects
+        self._asked = asked
         self._history = history  # or None: nobody is interrupted
         self._with_contents = with_contents
         self._ours = self._oracle = self._follower = None
@@ -40,10 +42,14 @@ class Pair:
     def resource(self):
         return self.objects.resource
 
+    def list(self):
+        """What there is of what was asked for."""
+        return self.objects.list(self._asked)
+
     def start(self, folder, programs, subject, kubeconfig, theirs):
         """Theirs is the oracle's kubeconfig: it need not suffer what informerd does."""
         folder.mkdir()
-        what = self.resource, self.objects.namespace
+        what = self.resource, self._asked
         self._oracle = Oracle(programs["oracle"], theirs, *what, folder / "oracle.log",
                               self._with_contents)
         self._ours = Informerd(subject, kubeconfig, *what, folder / "informerd.log")
@@ -53,6 +59,14 @@ class Pair:
     def events(self):
         """What informerd said so far."""
         return self._ours.events
+
+    @property
+    def witnessed(self):
+        return self._oracle.events
+
+    @property
+    def records(self):
+        return self._ours.records
 
     @property
     def relists(self):
@@ -102,6 +116,10 @@ class Pair:
         return [feed.wait_for_state(listed, max(0, deadline - time.monotonic()))
                 for feed in self._feeds][0]
 
+    def findings(self, listed):
+        """What is wrong with what informerd said so far, at a moment of rest."""
+        return self._judge(listed).findings + compare.record_faults(self._ours.records)
+
     def account(self, listed, equal_after):
         """At rest: compare what was told, what is held, and what is there."""
         states = {"informerd": self._ours.state, "the oracle": self._oracle.state,
@@ -110,20 +128,21 @@ class Pair:
         for feed in self._feeds:
             feed.close()
         verdict = self._judge(listed)
-        different = compare.different_objects(held, self.objects.items())
+        different = compare.different_objects(held, self.objects.items(self._asked))
         verdict.findings += compare.shortened(different)
         for feed in (self._ours, self._follower):
             verdict.findings += compare.record_faults(feed.records)
         for who, state in states.items():
             verdict.findings += compare.different_states(who, state, listed)
-        verdict.findings = [f"{self.resource.name} {finding}" for finding in verdict.findings]
+        verdict.findings = [f"{self.name} {finding}" for finding in verdict.findings]
         return Outcome(len(self._ours.events), len(self._oracle.events), equal_after, verdict)
 
     def _judge(self, listed):
         ours, theirs, written = self._ours.events, self._oracle.events, self.objects.written
         if not self._history:
             verdict = compare.judge(ours, theirs)
-            verdict.findings += compare.unseen(written, theirs)
+            if not self._asked.selects:  # else nobody knows what it was to be told of
+                verdict.findings += compare.unseen(written, theirs)
             return verdict
         self._history.wait_for_state(listed, 10)
         happened = self._history.events

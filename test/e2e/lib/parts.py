@@ -51,7 +51,7 @@ def programs(module):
 
 def release(module):
     """Of Kubernetes."""
-    return re.search(r"k8s.io/kubernetes (\S+)", (HERE / module / "go.mod").read_text())[1]
+    return re.search(r"k8s.io/kubernetes (v\S+)", (HERE / module / "go.mod").read_text())[1]
 
 
 def go_version(sources):

@@ -10,10 +10,13 @@ All it writes is below folder. Its ports are held as long as it lives, also whil
 import base64
 import json
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import urllib.request
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 from . import children
 from .api import Api, ApiError
@@ -25,6 +28,21 @@ READERS = "informerd:readers"
 MASTERS = "system:masters"
 STRANGER = "stranger"  # user and token
 READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+
+AUDIT_POLICY = {  # what readers ask for is written down
+    "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+    "rules": [{"level": "None", "userGroups": [MASTERS]},
+              {"level": "Metadata", "verbs": ["list", "watch"]}, {"level": "None"}]}
+
+
+class Request(NamedTuple):
+    """Of a reader, as the API server knows it."""
+
+    agent: str
+    verb: str  # list or watch
+    path: str
+    query: dict
+    status: int
 
 
 class Plane:
@@ -40,6 +58,7 @@ class Plane:
         self.token = secrets.token_hex(16)
         self._tokens = self._write("tokens.csv", f'{self.token},reader-by-token,1,"{READERS}"\n'
                                    f"{STRANGER},{STRANGER},2\n")
+        self._audit_log = folder / "audit.jsonl"
         self.admin = self.client(certificate=self.certs.crt("admin"), key=self.certs.key("admin"))
         self._users = self._make_users()
         self._authorities = {}  # of users who don't trust as usual
@@ -115,6 +134,8 @@ class Plane:
             "tls-private-key-file": self.certs.key("apiserver"),
             "client-ca-file": self.certs.crt("ca"),
             "token-auth-file": self._tokens,
+            "audit-policy-file": self._write("audit-policy.json", json.dumps(AUDIT_POLICY)),
+            "audit-log-path": self._audit_log,
             "authorization-mode": "RBAC",
             "service-account-key-file": self.certs.crt("service-accounts"),
             "service-account-signing-key-file": self.certs.key("service-accounts"),
@@ -158,6 +179,37 @@ class Plane:
         """The crash: connections are cut where they are."""
         self._apiserver.send_signal(signal.SIGKILL)
         self._apiserver.wait()
+
+    def back_up(self):
+        """Keep etcd's data as they are now. Etcd is away for that moment."""
+        self._stop_etcd()
+        shutil.copytree(self.folder / "etcd", self.folder / "backup")
+        self.start_etcd()
+
+    def restore(self):
+        """Go back to what was kept, as after a disaster: versions too begin again from there."""
+        self.kill_apiserver()
+        self._stop_etcd()
+        shutil.rmtree(self.folder / "etcd")
+        shutil.copytree(self.folder / "backup", self.folder / "etcd")
+        self.start_etcd()
+        self.start_apiserver()
+
+    def _stop_etcd(self):
+        status = children.stop(self._etcd)
+        if status not in (0, -signal.SIGTERM):
+            raise Failure(f"etcd did not end in order: status {status}")
+
+    def requests(self, agent):
+        """What programs of that name asked for, each once, in the order of the first answers."""
+        if not self._audit_log.exists():
+            return []
+        first = {}  # a watch has a record of its beginning and one of its end
+        for line in self._audit_log.read_text().splitlines():
+            record = json.loads(line)
+            first.setdefault(record["auditID"], record)
+        return [request_of(record) for record in first.values()
+                if record["userAgent"].startswith(agent)]
 
     def compact(self):
         """Make etcd forget all history up to now, and return the revision of now.
@@ -238,18 +290,21 @@ class Plane:
         self._users[name] = user
         self._authorities[name] = {"certificate-authority": str(authority)}
 
-    def kubeconfig(self, user, port=None):
-        """A file, for a user who goes to the API server, or to a proxy at that port."""
+    def kubeconfig(self, user, port=None, **more):
+        """A file, for a user who goes to the API server, or to a proxy at that port, and with more
+        to say of the cluster.
+        """
         path = self.folder / (f"{user}-by-{port}.kubeconfig" if port else f"{user}.kubeconfig")
         if not path.exists():  # or somebody may be reading it
-            self._write(path.name, self._kubeconfig(user, port or self.port))
+            self._write(path.name, self._kubeconfig(user, port or self.port, more))
         return path
 
-    def _kubeconfig(self, name, port):
+    def _kubeconfig(self, name, port, more):
         """JSON is YAML, and needs no writer of our own."""
         user = self._users[name]
         usual = {"certificate-authority-data": in_base64(self.certs.crt("ca"))}
-        cluster = {"server": f"https://127.0.0.1:{port}"} | self._authorities.get(name, usual)
+        authority = self._authorities.get(name, usual)
+        cluster = {"server": f"https://127.0.0.1:{port}"} | authority | more
         return json.dumps({
             "apiVersion": "v1",
             "kind": "Config",
@@ -286,6 +341,14 @@ def make_certificates(folder):
     certs.user("admin", MASTERS)
     certs.user("reader", READERS)
     return certs
+
+
+def request_of(record):
+    """Of a line of the audit log."""
+    url = urlsplit(record["requestURI"])
+    query = {name: values[0] for name, values in parse_qs(url.query).items()}
+    return Request(record["userAgent"], record["verb"], url.path, query,
+                   record["responseStatus"]["code"])
 
 
 def certificate_data(crt, key):

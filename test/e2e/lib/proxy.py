@@ -36,6 +36,7 @@ class Link:
 class Proxy:
     def __init__(self, port, host="127.0.0.1"):
         self.connections = 0  # so far
+        self.delivered = 0  # bytes to clients, so far
         self._target = port
         self._links = set()
         self._lock = threading.Lock()
@@ -119,13 +120,20 @@ class Proxy:
                 if link.lost:
                     return
                 sink.sendall(data)
-                if self._rate and sink is link.client:
-                    time.sleep(len(data) / self._rate)
+                if sink is link.client:
+                    self._pace(len(data))
             sink.shutdown(socket.SHUT_WR)
         except OSError:
             with self._lock:
                 self._links.discard(link)
             link.reset()
+
+    def _pace(self, delivered):
+        with self._lock:
+            self.delivered += delivered
+        rate = self._rate
+        if rate:
+            time.sleep(delivered / rate)
 
     def _portion(self, to_client):
         return max(1, self._rate // PACES) if self._rate and to_client else CHUNK

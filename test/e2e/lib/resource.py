@@ -1,6 +1,8 @@
-"""Kinds of objects: what they are called by the API, by informerd and by etcd."""
+"""Kinds of objects: what they are called by the API, by informerd and by etcd; which are asked for.
+"""
 
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 
 class Resource(NamedTuple):
@@ -32,6 +34,25 @@ class Resource(NamedTuple):
         return f"/registry/{ {'services': 'services/specs'}.get(self.name, self.name) }/"
 
 
+class Asked(NamedTuple):
+    """Which objects of a kind, and how much of them."""
+
+    namespace: str = ""  # empty: all
+    labels: str = ""  # a selector
+    fields: str = ""
+    metadata: bool = False  # and no more
+
+    @property
+    def selects(self):
+        return bool(self.labels or self.fields)
+
+    @property
+    def query(self):
+        chosen = {"labelSelector": self.labels, "fieldSelector": self.fields}
+        return urlencode({name: value for name, value in chosen.items() if value})
+
+
+ALL = Asked()
 PODS = Resource("pods")
 CONFIGMAPS = Resource("configmaps")
 SECRETS = Resource("secrets")

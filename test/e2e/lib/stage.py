@@ -5,12 +5,13 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from . import children
+from . import children, compare
 from .feed import Follower
 from .history import History
 from .objects import Objects, Pods
 from .pair import Outcome, Pair
-from .resource import PODS
+from .resource import ALL, PODS
+from .service import Service
 
 
 RECONNECT, EXPIRED = "trying again in", "(410 Expired)"  # as informerd's log says it
@@ -23,6 +24,11 @@ class Subject(NamedTuple):
     follower: Path  # the library's
     environment: dict
     patience: int  # seconds
+    is_wrong: bool = False  # on purpose: once that shows, we have seen enough
+
+
+class Caught(Exception):
+    """One that is wrong on purpose is seen to be: the scenario is over."""
 
 
 class Load(NamedTuple):
@@ -49,6 +55,7 @@ class Stage:
         self._pairs = []
         self._absences = []
         self._complaints = []
+        self._outcome = Outcome()
         self._open = contextlib.ExitStack()
 
     def __enter__(self):
@@ -63,15 +70,20 @@ class Stage:
         """What a scenario needs until the account is made: a proxy, a kubelet."""
         return self._open.enter_context(context)
 
+    @property
+    def patience(self):
+        """Seconds that who is under test may take to catch up."""
+        return self.subject.patience
+
     # -- the cluster
 
     def make_namespace(self, name):
         self.plane.admin.create("/api/v1/namespaces", {"metadata": {"name": name}})
 
-    def objects(self, resource, namespace=""):
-        """What writes that kind, and keeps its ledger. Watchers keep to the namespace."""
+    def objects(self, resource):
+        """What writes that kind, and keeps its ledger."""
         if resource not in self._objects:
-            self._objects[resource] = Objects(self.plane.admin, resource, namespace)
+            self._objects[resource] = Objects(self.plane.admin, resource)
         return self._objects[resource]
 
     @property
@@ -80,10 +92,11 @@ class Stage:
 
     # -- the watchers
 
-    def watch(self, user, resources=(PODS,), interrupted=False, contents=False, through=None,
-              theirs=None):
+    def watch(self, user, resources=(PODS,), asked=ALL, name="", interrupted=False,
+              contents=False, through=None, theirs=None):
         """Start both watchers for each kind, with the same credentials.
 
+        Name: of this watch, if it is not the only one of its kind.
         Contents: the oracle is to tell whole objects, for contents().
         Interrupted: with a record of what happens, because one of them will miss something.
         Through: a port, of a proxy that informerd has to go through; the oracle does not.
@@ -91,27 +104,36 @@ class Stage:
         """
         ours = self.plane.kubeconfig(user, through)
         for resource in resources:
-            objects = self.objects(resource)
-            history = History(self.plane.etcd_url, objects) if interrupted else None
-            pair = Pair(objects, history, contents)
+            history = None
+            if interrupted:
+                history = History(self.plane.etcd_url, resource, asked.namespace)
+            pair = Pair(name or resource.name, self.objects(resource), asked, history, contents)
             self._pairs.append(pair)
-            pair.start(self.plane.folder / resource.name, self._programs, self.subject, ours,
+            pair.start(self.plane.folder / pair.name, self._programs, self.subject, ours,
                        self.plane.kubeconfig(theirs or user))
 
-    def told(self, resource):
-        """What informerd said of that kind so far."""
-        return self._pair(resource).events
+    def told(self, name):
+        """What informerd said so far, of the kind or watch of that name."""
+        return self._pair(name).events
 
-    def contents(self, resource):
-        """The objects of that kind, by uid and version, as the oracle was told them."""
-        return self._pair(resource).contents
+    def records(self, name):
+        """The same as it said it, with what it said of itself."""
+        return self._pair(name).records
+
+    def witnessed(self, name):
+        """What the oracle was told so far, in informerd's words."""
+        return self._pair(name).witnessed
+
+    def contents(self, name):
+        """The objects, by uid and version, as the oracle was told them."""
+        return self._pair(name).contents
 
     def wait_until_told(self):
         """Wait until informerd has told the last write of each kind that the server answered."""
         for pair in self._pairs:
             written = [event for event in pair.objects.written if event.final]
             if written and not pair.wait_until_told(written[-1], self.subject.patience):
-                self.complain(f"{pair.resource}: informerd does not tell {written[-1]}")
+                self.complain(f"{pair.name}: informerd does not tell {written[-1]}")
 
     def wait_until_mentioned(self, words, seconds):
         """Wait until all informerds' logs say that, since expect_mentioned() was last called."""
@@ -139,8 +161,8 @@ class Stage:
         """The most that one of the informerds has had, in bytes."""
         return max(pair.most_memory for pair in self._pairs)
 
-    def _pair(self, resource):
-        return next(pair for pair in self._pairs if pair.resource == resource)
+    def _pair(self, name):
+        return next(pair for pair in self._pairs if pair.name == name)
 
     def interrupt(self, leave, then):
         """Let the API server leave in the given way, bring it back, and write the moment it is
@@ -169,25 +191,40 @@ class Stage:
         self._absences.append({pair: Absence(len(pair.own_log), words) for pair in self._pairs})
 
     def catch_up(self):
-        """Wait until all watchers hold what the server lists.
+        """Wait until all watchers hold what the server lists. If they don't, account() says so."""
+        caught_up = self._caught_up(self.subject.patience)
+        if self.subject.is_wrong and any(
+                equal_after is None or pair.findings(listed)
+                for pair, (listed, equal_after) in caught_up.items()):
+            raise Caught
 
-        Returns for each pair the list, and how many seconds informerd took, or None.
-        """
+    def _caught_up(self, patience):
+        """For each pair the list, and how many seconds informerd took to hold it, or None."""
         caught = {}
         for pair in self._pairs:
             began = time.monotonic()
-            listed = pair.objects.list()
-            equal = pair.catch_up(listed, self.subject.patience)
+            listed = pair.list()
+            equal = pair.catch_up(listed, patience)
             caught[pair] = listed, time.monotonic() - began if equal else None
         return caught
 
-    def follow(self, user, resource, through, stale_after):
-        """A follower of its own, by a way of its own. Its end is the scenario's business."""
-        log = self.plane.folder / f"follower-of-{resource.name}.log"
-        follower = Follower(self.subject, self.plane.kubeconfig(user, through), resource, "", log,
-                            stale_after)
+    def follow(self, kubeconfig, resource, name, **more):
+        """A follower of its own, maybe by a way of its own. Its end is the scenario's business."""
+        follower = Follower(self.subject, kubeconfig, resource, ALL,
+                            self.plane.folder / f"follower-{name}.log", **more)
         self._open.callback(follower.kill)
         return follower
+
+    def service(self, user, resources):
+        """Informerd as a service, not started. When it is, and ends, is the scenario's business."""
+        service = Service(self.subject, self.plane.folder / "service",
+                          self.plane.kubeconfig(user), resources)
+        self._open.callback(service.stop)
+        return service
+
+    def different_from_list(self, who, state, resource):
+        """Where what somebody holds is not what the server lists."""
+        return compare.different_states(who, state, self.objects(resource).list())
 
     # -- the end
 
@@ -195,16 +232,25 @@ class Stage:
         """What a scenario itself finds wrong with informerd."""
         self._complaints.append(text)
 
-    def account(self):
+    def note_told(self, events):
+        """For the report: to others than the pairs."""
+        self._outcome.ours += events
+
+    def note_equal(self, seconds):
+        """For the report: how long others than the pairs took to be equal."""
+        self._outcome.equal_after = max(self._outcome.equal_after, seconds)
+
+    def account(self, caught=False):
         """At rest: compare what was told, what is held, and what is there, kind by kind."""
-        outcome = Outcome()
+        outcome = self._outcome
         outcome.verdict.findings += self._complaints
-        for pair, (listed, equal_after) in self.catch_up().items():
+        caught_up = self._caught_up(0 if caught else self.subject.patience)
+        for pair, (listed, equal_after) in caught_up.items():
             of_kind = pair.account(listed, equal_after)
             of_kind.verdict.findings += self._unmentioned(pair)
             if of_kind.verdict.findings:
                 end = children.indented_end(pair.own_log, 10)
-                of_kind.verdict.findings.append(f"{pair.resource} informerd's log ends:\n{end}")
+                of_kind.verdict.findings.append(f"{pair.name} informerd's log ends:\n{end}")
             outcome.add(of_kind)
         return outcome
 

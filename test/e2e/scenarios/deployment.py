@@ -60,7 +60,7 @@ def is_gone(stage):
 
 
 def check_lives(stage):
-    lives = states.lives(stage.told(PODS), stage.contents(PODS))
+    lives = states.lives(stage.told("pods"), stage.contents("pods"))
     odd = {name: life for name, life in lives.items() if life != LIFE}
     if odd or len(lives) < 2 * REPLICAS:
         stage.complain(f"{len(lives)} pods, of which not with the life of a pod: {odd}")

@@ -6,7 +6,7 @@ meanwhile it finds or is told.
 
 from lib.plane import RBAC, STRANGER
 from lib.proxy import Proxy
-from lib.resource import CONFIGMAPS
+from lib.resource import CONFIGMAPS, Asked
 
 NAMESPACE, ELSEWHERE, ROLE = "shop", "not-shop", "reader"
 FORBIDDEN = "(403 Forbidden)"  # as informerd's log says it
@@ -15,14 +15,15 @@ BINDINGS = f"/apis/{RBAC}/v1/namespaces/{NAMESPACE}/rolebindings"
 
 def run(stage):
     proxy = stage.enter(Proxy(stage.plane.port))
-    objects = stage.objects(CONFIGMAPS, NAMESPACE)
+    objects = stage.objects(CONFIGMAPS)
     for namespace in (NAMESPACE, ELSEWHERE):
         stage.make_namespace(namespace)
     for name in ("changed", "ended", "replaced"):
         objects.create(NAMESPACE, name)
     stage.plane.admin.create(f"/api/v1/namespaces/{ELSEWHERE}/configmaps",
                              {"metadata": {"name": "never-told"}})
-    stage.watch(STRANGER, (CONFIGMAPS,), interrupted=True, through=proxy.port)
+    stage.watch(STRANGER, (CONFIGMAPS,), Asked(namespace=NAMESPACE), interrupted=True,
+                through=proxy.port)
     stage.expect_mentioned(FORBIDDEN)
     stage.wait_until_mentioned(FORBIDDEN, 10)
     make_role(stage.plane.admin)

@@ -18,7 +18,8 @@ def run(stage):
     for name in ("changed", "ended", "replaced"):
         pods.create(NAMESPACE, name)
     stage.watch("token")
-    follower = stage.follow("token", PODS, proxy.port, STALE_AFTER)
+    follower = stage.follow(stage.plane.kubeconfig("token", proxy.port), PODS, "in-silence",
+                            stale_after=STALE_AFTER)
     stage.catch_up()
     follower.wait_for_state(pods.list(), 30)
     proxy.lose()

@@ -12,7 +12,7 @@ from .churn import together
 NAMESPACE = "slow"
 WRITERS = 8
 SMALL = 5000  # events: more lines than may wait to be written
-LARGE = 800  # and more objects than may wait to be lines,
+LARGE = 560  # and more objects than may wait to be lines,
 SIZE = 256 * 1024  # of this size
 WAITING = 16 << 20  # bytes: with less it never came to waiting
 MEMORY = 96 << 20  # 64 MiB of objects may wait, and what comes with them

@@ -1,4 +1,5 @@
-// oracle runs client-go's own dynamic shared informer and prints, as JSON lines, all it is told.
+// oracle runs client-go's own shared informer, of whole objects or of their metadata, and prints, as
+// JSON lines, all it is told.
 //
 // It is the other witness of the end-to-end test: informerd has to say what this says. So it hides
 // nothing: an update that changed no resource version is printed too, and left to the comparison.
@@ -21,6 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -112,12 +116,47 @@ func (p *printer) printStore(held cache.Store) {
 	p.print(store{Type: "STORE", Items: items, RV: held.LastStoreSyncResourceVersion()})
 }
 
+// watch is which objects are asked for, and how much of them.
+type watch struct {
+	resource  schema.GroupVersionResource
+	namespace string
+	labels    string
+	fields    string
+	metadata  bool
+}
+
+func (w *watch) selection(options *metav1.ListOptions) {
+	options.LabelSelector, options.FieldSelector = w.labels, w.fields
+}
+
+func (w *watch) informer(config *rest.Config) (cache.SharedIndexInformer, error) {
+	const noResync = 0
+	if w.metadata {
+		client, err := metadata.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		return metadatainformer.NewFilteredMetadataInformer(
+			client, w.resource, w.namespace, noResync, cache.Indexers{}, w.selection).Informer(), nil
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return dynamicinformer.NewFilteredDynamicInformer(
+		client, w.resource, w.namespace, noResync, cache.Indexers{}, w.selection).Informer(), nil
+}
+
 func run() error {
+	var wanted watch
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig file")
-	group := flag.String("group", "", "API group; empty is the core group")
-	version := flag.String("version", "v1", "API version")
-	resource := flag.String("resource", "pods", "resource, in the plural")
-	namespace := flag.String("namespace", metav1.NamespaceAll, "namespace; empty is all")
+	flag.StringVar(&wanted.resource.Group, "group", "", "API group; empty is the core group")
+	flag.StringVar(&wanted.resource.Version, "version", "v1", "API version")
+	flag.StringVar(&wanted.resource.Resource, "resource", "pods", "resource, in the plural")
+	flag.StringVar(&wanted.namespace, "namespace", metav1.NamespaceAll, "namespace; empty is all")
+	flag.StringVar(&wanted.labels, "labels", "", "label selector")
+	flag.StringVar(&wanted.fields, "fields", "", "field selector")
+	flag.BoolVar(&wanted.metadata, "metadata", false, "ask for metadata only")
 	objects := flag.Bool("objects", false, "print whole objects too")
 	flag.Parse()
 
@@ -125,17 +164,13 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	client, err := dynamic.NewForConfig(config)
+	informer, err := wanted.informer(config)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 
-	const noResync = 0
-	gvr := schema.GroupVersionResource{Group: *group, Version: *version, Resource: *resource}
-	informer := dynamicinformer.NewFilteredDynamicInformer(
-		client, gvr, *namespace, noResync, cache.Indexers{}, nil).Informer()
 	out := &printer{lines: json.NewEncoder(os.Stdout), objects: *objects}
 	told, err := informer.AddEventHandler(out)
 	if err != nil {

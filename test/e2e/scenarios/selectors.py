@@ -1,0 +1,116 @@
+"""Objects that enter and leave what a selector selects: by labels, by a field that never changes,
+by one that others write, by both.
+
+To who watches, entering is being added and leaving is being deleted. What informerd says of a
+deletion's why is true, or it says nothing.
+"""
+
+import itertools
+
+from lib.resource import CONFIGMAPS, PODS, Asked
+
+from .lifecycle import status
+
+NAMESPACE = "shop"
+WATCHES = {  # name: kind, selection
+    "pods-of-web": (PODS, Asked(labels="app in (web, api),!canary")),
+    "pods-running": (PODS, Asked(fields="status.phase=Running")),
+    "pods-of-web-on-node-1": (PODS, Asked(labels="app=web", fields="spec.nodeName=node-1")),
+    "configmaps-of-web": (CONFIGMAPS, Asked(NAMESPACE, labels="app=web")),
+    "configmaps-by-name": (CONFIGMAPS, Asked(fields="metadata.name=settings")),
+}
+IN, OUT = {"app": "web"}, {"app": "other"}
+LIVES = {  # what is told of which object, in this order; how often modified, the oracle knows
+    "pods-of-web": {"web-0": "ADDED DELETED ADDED MODIFIED DELETED",
+                    "web-1": "ADDED MODIFIED DELETED", "late": "ADDED DELETED"},
+    "pods-running": {"web-1": "ADDED MODIFIED DELETED"},
+    "pods-of-web-on-node-1": {"web-1": "ADDED MODIFIED DELETED"},
+    "configmaps-of-web": {"settings": "ADDED MODIFIED DELETED ADDED DELETED"},
+    "configmaps-by-name": {"settings": "ADDED MODIFIED DELETED"},
+}
+REALLY = {  # why what is told deleted is
+    "pods-of-web": {"web-0": ["left", "deleted"], "web-1": ["deleted"], "late": ["left"]},
+    "pods-running": {"web-1": ["left"]},
+    "pods-of-web-on-node-1": {"web-1": ["deleted"]},
+    "configmaps-of-web": {"settings": ["left", "deleted"]},
+    "configmaps-by-name": {"settings": ["deleted"]},
+}
+KNOWN = "pods-of-web"  # here informerd knows when it is deleted: a pod is marked before
+
+
+def run(stage):
+    pods, maps = stage.pods, stage.objects(CONFIGMAPS)
+    stage.make_namespace(NAMESPACE)
+    pods.create(NAMESPACE, "web-0", labels=IN)
+    pods.create(NAMESPACE, "late", labels=OUT)
+    for name, (kind, asked) in WATCHES.items():
+        stage.watch("token", (kind,), asked, name)
+    stage.catch_up()
+    change_labels(pods)
+    live(pods)
+    configure(maps)
+    stage.catch_up()
+    for name in WATCHES:
+        check_lives(stage, name)
+        check_why(stage, name)
+    return f"{stage.writes} writes, {len(WATCHES)} selections"
+
+
+def label(objects, name, labels):
+    objects.patch(NAMESPACE, name, {"metadata": {"labels": labels}})
+
+
+def change_labels(pods):
+    label(pods, "web-0", OUT)
+    label(pods, "web-0", {"app": None})  # still outside
+    label(pods, "web-0", {"app": "api"})
+    label(pods, "web-0", IN)
+    label(pods, "late", IN)
+    label(pods, "late", IN | {"canary": "yes"})
+    label(pods, "web-0", {"more": "yes"})
+    pods.delete(NAMESPACE, "web-0")
+    pods.delete(NAMESPACE, "late")
+
+
+def live(pods):
+    """Bound, run, come to an end, go."""
+    pods.create(NAMESPACE, "web-1", labels=IN)
+    pods.bind(NAMESPACE, "web-1", "node-1")
+    pods.patch_status(NAMESPACE, "web-1", status("Pending", waiting="ContainerCreating"))
+    pods.patch_status(NAMESPACE, "web-1", status("Running"))
+    pods.patch_status(NAMESPACE, "web-1", status("Running", ready=True))
+    pods.delete_gracefully(NAMESPACE, "web-1")
+    pods.patch_status(NAMESPACE, "web-1", status("Failed"))
+    pods.delete(NAMESPACE, "web-1")
+
+
+def configure(maps):
+    maps.create(NAMESPACE, "settings", labels=IN)
+    maps.create(NAMESPACE, "other", labels=OUT)
+    maps.patch(NAMESPACE, "settings", {"data": {"colour": "red"}})
+    label(maps, "settings", OUT)
+    label(maps, "settings", IN)
+    maps.delete(NAMESPACE, "settings")
+    maps.delete(NAMESPACE, "other")
+
+
+def check_lives(stage, watch):
+    told = {}
+    for event in stage.told(watch):
+        told.setdefault(event.key.removeprefix(f"{NAMESPACE}/"), []).append(event.type)
+    lives = {name: " ".join(word for word, _ in itertools.groupby(words))
+             for name, words in told.items()}
+    if lives != LIVES[watch]:
+        stage.complain(f"{watch}: told {lives}, should be {LIVES[watch]}")
+
+
+def check_why(stage, watch):
+    said = {}
+    for record in stage.records(watch):
+        if record["type"] == "DELETED":
+            said.setdefault(record["name"], []).append(record.get("why"))
+    for name, truth in REALLY[watch].items():
+        for word, why in itertools.zip_longest(said.get(name, []), truth):
+            unknown = word is None and (watch != KNOWN or why != "deleted")
+            if word != why and not unknown:
+                stage.complain(f"{watch}: {name} {why}, and informerd's why is {word}")

@@ -1,0 +1,70 @@
+"""The service killed again and again in the middle of the churn: while it starts, lists, tells what
+there is, follows. Its one event log stays a log, and the last run holds what the server lists.
+"""
+
+import time
+from random import Random
+
+from lib import children, journal
+from lib.service import Service
+
+from . import churn
+from .churn import KINDS, meanwhile
+
+KILLS = 8
+LIVES = (0, 0.1, 0.3, 1, 2)  # seconds from the first byte that a run logs
+RATE = 200  # writes a second
+LAST = 2  # seconds of churn for the run that is not killed
+
+
+def run(stage):
+    writers, halt = churn.begin(stage)
+    service = stage.service("token", KINDS)
+    random, before = Random(stage.load.seed), stage.writes
+    with meanwhile(writers, halt, RATE):
+        for kill in range(KILLS):
+            live_and_die(service, LIVES[kill] if kill < len(LIVES) else random.choice(LIVES))
+        service.start()
+        time.sleep(LAST)
+    stage.catch_up()
+    wait_until_equal(stage, service)
+    if service.stop() != 0:
+        stage.complain("the service did not end well")
+    return check(stage, service) + f", {stage.writes - before} writes, seed {stage.load.seed}"
+
+
+def live_and_die(service, seconds):
+    logged = service.logged
+    service.start()
+    children.until(lambda: service.logged > logged, 30, "a new line in the log", pause=0.005)
+    time.sleep(seconds)
+    service.kill()
+
+
+def runs(service, kind):
+    records, _ = journal.records_of(service.log.read_bytes())
+    return [journal.of_watch(run, str(kind)) for run in journal.runs_of(records)]
+
+
+def wait_until_equal(stage, service):
+    """With what the server lists; if it never is, check() says where."""
+    def is_equal():
+        return all(journal.state_after(runs(service, kind)[-1]) == stage.objects(kind).list()
+                   for kind in KINDS)
+    try:
+        children.until(is_equal, stage.patience, "the service's log equal to the list", pause=1)
+    except children.Failure as failure:
+        stage.complain(str(failure))
+
+
+def check(stage, service):
+    records, faults = journal.records_of(service.log.read_bytes())
+    faults += journal.faults_of(records)
+    for kind in KINDS:
+        of_kind = runs(service, kind)
+        faults += journal.different_runs(of_kind, stage.witnessed(kind.name))
+        faults += stage.different_from_list(f"the service ({kind.name})",
+                                            journal.state_after(of_kind[-1]), kind)
+    for fault in faults:
+        stage.complain(f"the service's log: {fault}")
+    return f"{KILLS} kills, {len(records)} lines"

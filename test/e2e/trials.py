@@ -1,0 +1,170 @@
+"""What is tried: which scenarios, with which servers, and which wrong engines they must catch."""
+
+import re
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+from lib import parts
+from lib.plane import Request
+from lib.stage import Load, Outcome, Subject
+from scenarios import (access, churn, churn_restarts, compressed, custom, deployment, forbidden,
+                       half_list, kills, late, lifecycle, lifecycle_restarts, metadata, network,
+                       old_pages, restored, rotation, selectors, service_kills, silence,
+                       slow_reader, throttled)
+
+SOURCES = Path(__file__).resolve().parents[2] / "src"
+SCENARIOS = {
+    "lifecycle": lifecycle, "deployment": deployment, "churn": churn,
+    "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts, "kills": kills,
+    "service-kills": service_kills, "restored": restored, "network": network,
+    "half-list": half_list, "old-pages": old_pages, "slow-reader": slow_reader, "late": late,
+    "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
+    "selectors": selectors, "metadata": metadata, "compressed": compressed, "access": access,
+    "rotation": rotation}
+UNBROKEN = ("lifecycle", "old-pages", "late")  # connections
+HEAVY = ("churn", "churn-restarts", "service-kills", "slow-reader")  # work more than they wait
+ALONE = 100  # jobs: more than there ever are
+PATIENCE = 60  # seconds to catch up
+ELSEWHERE_SECONDS = 20  # of load
+MUTANT_SECONDS = 5  # of load: enough to drop an event
+DROP_EFFECT = 5  # events a drop can cost: it may change how the next ones of that object are told
+
+
+# -- servers
+
+class Server(NamedTuple):
+    """Which API server, more flags for it, and what some request of informerd shows that it is so.
+    """
+
+    title: str = ""
+    module: str = parts.NEW
+    flags: tuple = ()
+    sign: Callable[[Request], bool] = lambda request: True
+
+
+def is_streamed(request):
+    return request.query.get("sendInitialEvents") == "true" and request.status == 200
+
+
+def is_listed(request):
+    return request.verb == "list" and "fieldSelector" not in request.query  # which is a probe
+
+
+def is_later_page(request):
+    return is_listed(request) and "continue" in request.query
+
+
+NEWEST = Server(sign=is_streamed)
+LISTING = Server("without watch-list", flags=(("feature-gates", "WatchList=false"),),
+                 sign=is_listed)
+PAGING = Server("without watch-list and cache",  # so a list comes from etcd, in pages
+                flags=(*LISTING.flags, ("watch-cache", "false")), sign=is_later_page)
+OLDER = Server(parts.release(parts.OLD), parts.OLD)
+HOME = {"compressed": LISTING, "old-pages": PAGING}  # of scenarios that are not for the newest
+ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts"),  # where else which scenarios run
+             PAGING: ("churn",),
+             OLDER: ("lifecycle-restarts", "churn-restarts", "network", "selectors", "metadata",
+                     "restored")}
+
+
+# -- wrong engines
+
+MUTANTS = {  # all that src has, by the scenario that must catch them
+    "drop-one-event": "lifecycle",
+    "drop-one-delete": "lifecycle-restarts",
+    "fifo-reorders": "network",
+    "first-page-is-all": "old-pages",
+    "synced-too-early": "lifecycle",
+    "gap-untold": "lifecycle-restarts",
+    "stale-version-kept": "lifecycle-restarts",
+    "version-not-advanced": "network",
+    "relist-tells-equal": "lifecycle-restarts",
+    "ignore-uid": "lifecycle-restarts",
+    "no-tombstones": "lifecycle-restarts",
+    "deletes-after-adds": "lifecycle-restarts",
+    "staged-kept": "half-list",
+    "overflow-ignored": "slow-reader",
+    "coalesce-drops-delete": "late",
+    "coalesce-forgets-known": "late",
+    "replay-doubles": "late",
+    "delete-unknown-told": "late",
+    "silence-ignored": "silence",
+}
+
+
+def untried():
+    """Engines that src has and we don't try, or the other way round."""
+    text = "".join(path.read_text() for path in SOURCES.rglob("*.c"))
+    return sorted(set(re.findall(r'MUTANT\("([^"]+)"\)', text)) ^ set(MUTANTS))
+
+
+# -- trials
+
+class Trial(NamedTuple):
+    """A scenario to be run, on whom, and what is to come out of it."""
+
+    title: str
+    scenario: str
+    server: Server
+    subject: Subject
+    load: Load
+    complaint: Callable[[Outcome], str]  # empty: as it should be
+
+    @property
+    def folder(self):
+        return re.sub(r"\W+", "-", self.title)
+
+    @property
+    def weight(self):
+        """In jobs. How much the servers bear is one of the churn's figures, at full load."""
+        if self.title == "churn":
+            return ALONE
+        return 2 if self.scenario in HEAVY else 1
+
+
+def planned(args):
+    chosen = args.only or SCENARIOS
+    load = Load(args.seed, args.rate, args.seconds)
+    informerd = subject(args.build, PATIENCE)
+    for name in chosen:
+        yield Trial(name, name, HOME.get(name, NEWEST), informerd, load, disagreement)
+    for server, names in ELSEWHERE.items() if not args.no_others else ():
+        for name in (name for name in names if name in chosen):
+            shorter = load._replace(seconds=min(args.seconds, ELSEWHERE_SECONDS))
+            yield Trial(f"{name}, {server.title}", name, server, informerd, shorter, disagreement)
+    brief = load._replace(seconds=min(args.seconds, MUTANT_SECONDS))
+    for mutation, name in MUTANTS.items() if not args.no_mutants else ():
+        if name in chosen:
+            # It may never catch up, so it has less time; but as much as a reconnect may take.
+            wrong = subject(args.mutant, 5 if name in UNBROKEN else 15, mutation)
+            yield Trial(f"{name}, {mutation}", name, HOME.get(name, NEWEST), wrong, brief,
+                        blindness if mutation.startswith("drop-one") else deafness)
+
+
+def subject(build, patience, mutation=""):
+    programs = (build / "informerd", build / "test/e2e/follower") if build else (None, None)
+    return Subject(*programs, {"INFORMER_MUTANT": mutation}, patience, bool(mutation))
+
+
+# -- what is to come out
+
+def disagreement(outcome):
+    """What informerd and the oracle disagree on; with informerd, there must be nothing."""
+    return "\n".join(f"    - {finding}" for finding in outcome.verdict.findings)
+
+
+def blindness(outcome):
+    """Why a dropped event was not caught. One that tells nothing at all would prove nothing."""
+    if not outcome.verdict.findings:
+        return "one event was to be dropped, and the comparison has nothing to say"
+    if not 1 <= outcome.verdict.lost <= DROP_EFFECT:
+        return (f"one event was to be dropped, and {outcome.verdict.lost} were lost:\n"
+                f"{disagreement(outcome)}")
+    return ""
+
+
+def deafness(outcome):
+    """The same for one that is wrong otherwise."""
+    if not outcome.ours:
+        return "it told nothing at all: that proves nothing"
+    return "" if outcome.verdict.findings else "it is wrong, and the comparison has nothing to say"
