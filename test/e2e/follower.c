@@ -3,7 +3,7 @@
  * request what the store holds, as JSON lines.
  *
  *     follower kubeconfig=FILE resource=pods [namespace=NS] [labels=SEL] [fields=SEL] [metadata=yes]
- *              [stale_after=SECONDS] [coalesce=yes] [backlog=N] [late=yes]
+ *              [optional=yes] [stale_after=SECONDS] [coalesce=yes] [backlog=N] [late=yes]
  *
  * backlog=N: if more than N events wait, the handler wants only each object's newest state. late:
  * there is no handler until it is asked for. A line on stdin is answered by one line: `store` by
@@ -163,6 +163,7 @@ static struct inf_informer *open_informer(struct app *app, struct inf_error *err
         .label_selector = option(app, "labels"),
         .field_selector = option(app, "fields"),
         .metadata_only = option(app, "metadata") != NULL,
+        .optional = option(app, "optional") != NULL,
         .coalesce = option(app, "coalesce") != NULL,
         .reveal = true,
     };

@@ -7,9 +7,9 @@ from typing import Callable, NamedTuple
 from lib import parts
 from lib.plane import Request
 from lib.stage import Load, Outcome, Subject
-from scenarios import (access, churn, churn_restarts, compressed, custom, deployment, forbidden,
-                       half_list, kills, late, lifecycle, lifecycle_restarts, metadata, network,
-                       old_pages, restored, rotation, selectors, service_kills, silence,
+from scenarios import (access, churn, churn_restarts, compressed, crd, custom, deployment,
+                       forbidden, half_list, kills, late, lifecycle, lifecycle_restarts, metadata,
+                       network, old_pages, restored, rotation, selectors, service_kills, silence,
                        slow_reader, throttled)
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
@@ -19,8 +19,8 @@ SCENARIOS = {
     "service-kills": service_kills, "restored": restored, "network": network,
     "half-list": half_list, "old-pages": old_pages, "slow-reader": slow_reader, "late": late,
     "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
-    "selectors": selectors, "metadata": metadata, "compressed": compressed, "access": access,
-    "rotation": rotation}
+    "crd": crd, "selectors": selectors, "metadata": metadata, "compressed": compressed,
+    "access": access, "rotation": rotation}
 UNBROKEN = ("lifecycle", "old-pages", "late")  # connections
 HEAVY = ("churn", "churn-restarts", "service-kills", "slow-reader")  # work more than they wait
 ALONE = 100  # jobs: more than there ever are

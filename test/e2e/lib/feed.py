@@ -128,7 +128,7 @@ class Feed:
 
 class Informerd(Feed):
     def __init__(self, subject, kubeconfig, resource, asked, log):
-        command = as_service if asked.metadata else for_the_moment
+        command = as_service if asked.metadata or asked.optional else for_the_moment
         super().__init__("informerd", command(subject.binary, kubeconfig, resource, asked, log),
                          log, compare.from_informerd, subject.environment)
 
@@ -138,12 +138,13 @@ def for_the_moment(binary, kubeconfig, resource, asked, _):
     where = ("-n", asked.namespace) if asked.namespace else ("-A",)
     labels = ("-l", asked.labels) if asked.labels else ()
     fields = ("--field-selector", asked.fields) if asked.fields else ()
-    return [binary, "watch", resource, *where, *labels, *fields, "--kubeconfig", kubeconfig]
+    return [binary, "watch", asked.word or resource, *where, *labels, *fields, "--kubeconfig", kubeconfig]
 
 
 def as_service(binary, kubeconfig, resource, asked, log):
     """The daemon, with a conf file."""
-    watch = {"resource": str(resource), "keep": "metadata" if asked.metadata else "all"}
+    watch = {"resource": asked.word or str(resource), "optional": asked.optional,
+             "keep": "metadata" if asked.metadata else "all"}
     chosen = {"namespaces": [asked.namespace] if asked.namespace else None,
               "label_selector": asked.labels, "field_selector": asked.fields}
     watch |= {name: value for name, value in chosen.items() if value}
@@ -191,9 +192,10 @@ class Follower(Holder):
     """The library without the daemon around it: see ../follower.c."""
 
     def __init__(self, subject, kubeconfig, resource, asked, log, **more):
-        words = {"kubeconfig": kubeconfig, "resource": resource, "namespace": asked.namespace,
-                 "labels": asked.labels, "fields": asked.fields,
-                 "metadata": "yes" if asked.metadata else ""} | more
+        words = {"kubeconfig": kubeconfig, "resource": asked.word or resource,
+                 "namespace": asked.namespace, "labels": asked.labels, "fields": asked.fields,
+                 "metadata": "yes" if asked.metadata else "",
+                 "optional": "yes" if asked.optional else ""} | more
         command = [subject.follower, *(f"{name}={value}" for name, value in words.items())]
         super().__init__("follower", command, log, compare.from_informerd, subject.environment)
 

@@ -41,6 +41,8 @@ class Asked(NamedTuple):
     labels: str = ""  # a selector
     fields: str = ""
     metadata: bool = False  # and no more
+    optional: bool = False  # the server may not know the kind
+    word: str = ""  # for the kind, instead of its full name; the oracle knows only that
 
     @property
     def selects(self):

@@ -2,22 +2,48 @@
 there when it is started again.
 """
 
+import http.client
 import json
 import os
 import signal
+import socket
 
 from . import children
 from .children import Failure
 
+SOCKET = "informerd.sock"
 
-def conf_of(folder, kubeconfig, watches, event_log):
-    """Written as JSON, which is YAML. Returns the file; the state directory is beside it."""
+
+def conf_of(folder, kubeconfig, watches, event_log, **cluster):
+    """Written as JSON, which is YAML. Returns the file; state directory and socket are beside it.
+    Cluster: more about that.
+    """
     state, conf = folder / "state", folder / "informerd.conf"
     state.mkdir(parents=True)
     conf.write_text(json.dumps({
-        "state_dir": str(state), "clusters": [{"name": "e2e", "kubeconfig": str(kubeconfig)}],
+        "state_dir": str(state), "socket": {"path": str(folder / SOCKET)},
+        "clusters": [{"name": "e2e", "kubeconfig": str(kubeconfig)} | cluster],
         "watches": watches, "event_logs": [{"path": str(event_log)}]}, indent=2))
     return conf
+
+
+class ByPath(http.client.HTTPConnection):
+    """To a Unix socket."""
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.host)
+
+
+def readiness(folder):
+    """Whether the service whose conf is there says that it is ready, and how its watches are."""
+    connection = ByPath(str(folder / SOCKET))
+    try:
+        connection.request("GET", "/readyz?verbose", headers={"Host": "informerd"})
+        answer = connection.getresponse()
+        return answer.status == 200, answer.read().decode()
+    finally:
+        connection.close()
 
 
 class Service:

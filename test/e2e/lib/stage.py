@@ -5,13 +5,12 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from . import children, compare
+from . import children, compare, service
 from .feed import Follower
 from .history import History
 from .objects import Objects, Pods
 from .pair import Outcome, Pair
 from .resource import ALL, PODS
-from .service import Service
 
 
 RECONNECT, EXPIRED = "trying again in", "(410 Expired)"  # as informerd's log says it
@@ -116,6 +115,10 @@ class Stage:
         """What informerd said so far, of the kind or watch of that name."""
         return self._pair(name).events
 
+    def readiness(self, name):
+        """Whether informerd says that it is ready, and how the watch is; of one with a conf."""
+        return service.readiness(self.plane.folder / name / "informerd")
+
     def records(self, name):
         """The same as it said it, with what it said of itself."""
         return self._pair(name).records
@@ -217,10 +220,10 @@ class Stage:
 
     def service(self, user, resources):
         """Informerd as a service, not started. When it is, and ends, is the scenario's business."""
-        service = Service(self.subject, self.plane.folder / "service",
-                          self.plane.kubeconfig(user), resources)
-        self._open.callback(service.stop)
-        return service
+        made = service.Service(self.subject, self.plane.folder / "service",
+                               self.plane.kubeconfig(user), resources)
+        self._open.callback(made.stop)
+        return made
 
     def different_from_list(self, who, state, resource):
         """Where what somebody holds is not what the server lists."""
