@@ -138,7 +138,8 @@ def for_the_moment(binary, kubeconfig, resource, asked, _):
     where = ("-n", asked.namespace) if asked.namespace else ("-A",)
     labels = ("-l", asked.labels) if asked.labels else ()
     fields = ("--field-selector", asked.fields) if asked.fields else ()
-    return [binary, "watch", asked.word or resource, *where, *labels, *fields, "--kubeconfig", kubeconfig]
+    return [binary, "watch", asked.word or resource, *where, *labels, *fields,
+            "--kubeconfig", kubeconfig]
 
 
 def as_service(binary, kubeconfig, resource, asked, log):

@@ -1,93 +1,122 @@
-"""The proxies that people have, from Debian: tinyproxy for HTTP, stunnel before it for https,
-microsocks for SOCKS5. Each is a context, which gives the port on loopback where it listens.
+"""Proxies as people have them, from Debian's packages: HTTP CONNECT, the same by TLS, SOCKS5.
+
+    with HttpProxy(folder, "plain") as proxy:
+        proxy.url       # http://127.41.3.9:40001
+        proxy.kill()    # and everything that went through it is cut
+        proxy.start()   # again at the same place
+
+Each has a loopback address of its own, so that nobody takes its port while it is down.
 """
 
-import contextlib
+import random
+import signal
 import socket
-import subprocess
+from urllib.parse import quote
 
 from . import children
 from .children import Failure
 
-TINYPROXY = """
-Port {port}
-Listen 127.0.0.1
-Allow 127.0.0.1
-Timeout 600
-LogLevel Connect
-LogFile "{folder}/tinyproxy.log"
-ConnectPort {allowed}
-"""
-STUNNEL = """
-foreground = yes
-pid =
-output = {folder}/stunnel.log
-[proxy]
-accept = 127.0.0.1:{port}
-connect = 127.0.0.1:{inner}
-cert = {crt}
-key = {key}
-"""
-TOOLS = {"tinyproxy": "tinyproxy-bin", "stunnel4": "stunnel4", "microsocks": "microsocks"}
+TOOLS = {"tinyproxy": "tinyproxy-bin", "microsocks": "microsocks", "stunnel4": "stunnel4"}
+USER = "reader"
 
 
-@contextlib.contextmanager
-def tinyproxy(folder, allowed):
-    """Lets people connect to that port, and to no other."""
-    def command(port):
-        return ["tinyproxy", "-d", "-c", write(folder / "tinyproxy.conf", TINYPROXY, port=port,
-                                               folder=folder, allowed=allowed)]
-    with started(command) as port:
-        yield port
+class Middle:
+    """A program that listens somewhere; what it says is in its log."""
+
+    scheme = "http"
+    password = "s3cretpass"
+
+    def __init__(self, folder, name, login=False, address=None):
+        self.address = address or f"127.{random.randint(1, 254)}.{random.randint(0, 255)}.9"
+        self.port = free_port(self.address)
+        self.log = folder / f"{name}.proxy.log"
+        self._folder, self._name, self._login = folder, name, login
+        self._child = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        children.stop(self._child, seconds=2)
+
+    def start(self):
+        command = self._command()
+        with open(self.log, "a") as log:
+            self._child = children.start(command, stdout=log, stderr=log)
+        children.until(self._is_there, 10, f"{command[0]} listening")
+
+    def kill(self):
+        self._child.send_signal(signal.SIGKILL)
+        self._child.wait()
+
+    @property
+    def url(self):
+        return self.url_with(self.password) if self._login else self.url_with(None)
+
+    def url_with(self, password):
+        login = f"{USER}:{quote(password, safe='')}@" if password else ""
+        return f"{self.scheme}://{login}{self.place}"
+
+    @property
+    def place(self):
+        return f"{self.address}:{self.port}"
+
+    def mentions(self, words):
+        return words in self.log.read_text(errors="replace")
+
+    def _is_there(self):
+        if self._child.poll() is not None:
+            raise Failure(f"it ended; its log ends:\n{children.tail(self.log)}")
+        with socket.socket() as probe:
+            return probe.connect_ex((self.address, self.port)) == 0
+
+    def _conf(self, text):
+        path = self._folder / f"{self._name}.proxy.conf"
+        path.write_text(text)
+        return path
 
 
-@contextlib.contextmanager
-def stunnel(folder, inner, crt, key):
-    """TLS for whoever is at that port."""
-    def command(port):
-        return ["stunnel4", write(folder / "stunnel.conf", STUNNEL, port=port, folder=folder,
-                                  inner=inner, crt=crt, key=key)]
-    with started(command) as port:
-        yield port
+class HttpProxy(Middle):
+    """It connects to any port; or only to one, and refuses others."""
+
+    def __init__(self, folder, name, login=False, only=None):
+        super().__init__(folder, name, login)
+        self._only = only
+
+    def _command(self):
+        login = f"BasicAuth {USER} {self.password}\n" if self._login else ""
+        only = f"ConnectPort {self._only}\n" if self._only else ""
+        return ["tinyproxy", "-d", "-c", self._conf(
+            f"Listen {self.address}\nPort {self.port}\nAllow 127.0.0.0/8\nLogLevel Connect\n"
+            f"{login}{only}")]
 
 
-@contextlib.contextmanager
-def microsocks(*login):
-    """For whoever has that user and password, if they are given."""
-    words = [word for pair in zip(("-u", "-P"), login) for word in pair]
-    command = ["microsocks", "-i", "127.0.0.1", *words, "-p"]
-    with started(lambda port: [*command, str(port)]) as port:
-        yield port
+class SocksProxy(Middle):
+    scheme = "socks5"
+    password = "s3cret/p@ss:word"  # which a URL can't have as it is
+
+    def _command(self):
+        login = ["-u", USER, "-P", self.password] if self._login else []
+        return ["microsocks", "-i", self.address, "-p", self.port, *login]
 
 
-def write(path, text, **values):
-    path.write_text(text.format(**values))
-    return path
+class HttpsProxy(Middle):
+    """TLS before an HTTP proxy. Its certificate has to be for 127.0.0.1."""
+
+    scheme = "https"
+
+    def __init__(self, folder, name, behind, crt, key):
+        super().__init__(folder, name, address="127.0.0.1")
+        self._behind, self._crt, self._key = behind, crt, key
+
+    def _command(self):
+        return ["stunnel4", self._conf(
+            f"foreground = yes\npid =\n[proxy]\naccept = {self.place}\n"
+            f"connect = {self._behind.place}\ncert = {self._crt}\nkey = {self._key}\n")]
 
 
-@contextlib.contextmanager
-def started(command, tries=5):
-    """On a port that was free a moment ago; if somebody was faster, on another one."""
-    for _ in range(tries):
-        port = free_port()
-        child = children.start(command(port), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-        try:
-            children.until(lambda: child.poll() is not None or listens(port), 10, command(port)[0])
-            if child.poll() is None:
-                yield port
-                return
-        finally:
-            children.stop(child, seconds=2)
-    raise Failure(f"{command(0)[0]} does not start")
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
-def listens(port):
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
+def free_port(address):
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        return probe.getsockname()[1]

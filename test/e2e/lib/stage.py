@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import children, compare, service
-from .feed import Follower
+from .feed import Feed, Follower
 from .history import History
 from .objects import Objects, Pods
 from .pair import Outcome, Pair
@@ -217,6 +217,14 @@ class Stage:
                             self.plane.folder / f"follower-{name}.log", **more)
         self._open.callback(follower.kill)
         return follower
+
+    def informerd(self, name, arguments, environment):
+        """One of its own, by a way of its own. Its end is the scenario's business."""
+        feed = Feed(f"informerd {name}", [self.subject.binary, *arguments],
+                    self.plane.folder / f"{name}.log", compare.from_informerd,
+                    self.subject.environment | environment)
+        self._open.callback(feed.kill)
+        return feed
 
     def service(self, user, resources):
         """Informerd as a service, not started. When it is, and ends, is the scenario's business."""

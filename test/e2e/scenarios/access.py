@@ -293,7 +293,7 @@ class PathPrefix(Way):
 
 
 class HttpProxy(Way):
-    says = r"proxy 127\.0\.0\.1:\d+ does not allow connections to 127\.0\.0\.1:\d+"
+    says = r"proxy 127\.[\d.]+:\d+ does not allow connections to 127\.0\.0\.1:\d+"
 
     def right(self):
         return self.by(self.plane.port)
@@ -302,8 +302,8 @@ class HttpProxy(Way):
         return self.by(1)
 
     def by(self, allowed):
-        port = self.stage.enter(proxies.tinyproxy(self.folder, allowed))
-        return self.attempt(self.authority | {"proxy-url": f"http://127.0.0.1:{port}"})
+        proxy = self.stage.enter(proxies.HttpProxy(self.folder, "http", only=allowed))
+        return self.attempt(self.authority | {"proxy-url": proxy.url})
 
 
 class HttpsProxy(Way):
@@ -320,24 +320,23 @@ class HttpsProxy(Way):
         return self.by(strangers.crt("proxy"), strangers.key("proxy"))
 
     def by(self, crt, key):
-        inner = self.stage.enter(proxies.tinyproxy(self.folder, self.plane.port))
-        port = self.stage.enter(proxies.stunnel(self.folder, inner, crt, key))
-        return self.attempt(self.authority | {"proxy-url": f"https://127.0.0.1:{port}"})
+        behind = self.stage.enter(proxies.HttpProxy(self.folder, "behind"))
+        proxy = self.stage.enter(proxies.HttpsProxy(self.folder, "https", behind, crt, key))
+        return self.attempt(self.authority | {"proxy-url": proxy.url})
 
 
 class SocksProxy(Way):
     says = r"proxy.*does not accept the user and password"
 
     def right(self):
-        return self.by("sesame")
+        return self.by(proxies.SocksProxy.password)
 
     def wrong(self):
         return self.by("please")
 
     def by(self, password):
-        port = self.stage.enter(proxies.microsocks("me", "sesame"))
-        return self.attempt(
-            self.authority | {"proxy-url": f"socks5://me:{password}@127.0.0.1:{port}"})
+        proxy = self.stage.enter(proxies.SocksProxy(self.folder, "socks5", login=True))
+        return self.attempt(self.authority | {"proxy-url": proxy.url_with(password)})
 
 
 # -- which of them
