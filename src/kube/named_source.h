@@ -2,7 +2,7 @@
  * named_source.h - a source for a resource that is known by a word: what it means is looked up first.
  *
  *     kube/named_source      which resource is it?       ->  on_found
- *          |  over one that asks for documents, then over
+ *          |  asks kube/lookup, then it is over
  *     kube/api_source        its objects
  *
  * The lookup is part of the first request: what goes wrong in it ends that request, and so is tried
@@ -13,12 +13,13 @@
 #define KUBE_NAMED_SOURCE_H
 
 #include "kube/api_source.h"
-#include "kube/resource_word.h"
+#include "kube/lookup.h"
 
 struct named_source;
 
 struct named_source_options {
     struct resource_word *word;  /* what it owns is taken over */
+    struct shelf *shelf;         /* of the server's documents; borrowed */
     struct resource_scope scope; /* copied */
     const struct shape *shape;   /* as in api_source.h */
     /* What it means: told before anything of it is asked for, and again if that changes. @kind is

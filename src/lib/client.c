@@ -159,6 +159,7 @@ static void connect_parts(struct inf_client *client)
         .warnings = &client->warnings,
         .auth = client->auth,
     };
+    client->shelf = shelf_new(&client->server);
 }
 
 static void client_free(struct inf_client *client)
@@ -307,6 +308,7 @@ void inf_client_close(struct inf_client *client)
         return;
     informer_close_all(client);
     queue_close_all(client);
+    shelf_close(client->shelf);
     auth_free(client->auth);
     if (client->config.https)
         tls_keeper_stop(&client->tls);

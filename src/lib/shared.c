@@ -191,6 +191,7 @@ static void connect_parts(struct shared *s, struct resource_word *word,
     s->source =
         named_source_new(&client->server, &(struct named_source_options){
                                               .word = word,
+                                              .shelf = client->shelf,
                                               .on_found = shared_on_found,
                                               .ctx = s,
                                               .scope = {.ns = watch->ns,
