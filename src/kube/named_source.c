@@ -78,10 +78,7 @@ static void open_inner(struct named_source *s)
 static int check_scope(const struct named_source *s, const struct api_resource *r,
                        struct inf_error *err)
 {
-    if (r->namespaced || !s->ns)
-        return 0;
-    return err_set(err, INF_EINVAL, "resource '%s': %s are in no namespace; ask for all of them",
-                   s->word.text, r->name);
+    return r->namespaced || !s->ns ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
 }
 
 static void named_source_on_found(struct lookup *lookup, const struct api_resource *r,

@@ -147,6 +147,13 @@ bool resource_word_is_complete(const struct resource_word *word, struct resource
     return true;
 }
 
+int resource_word_refuse_scope(const struct resource_word *word, const char *name,
+                               struct inf_error *err)
+{
+    return err_set(err, INF_EINVAL, "resource '%s': %s are in no namespace; ask for all of them",
+                   word->text, name);
+}
+
 /* ---- with one ---- */
 
 static bool is_named(const struct api_resource *r, const char *name)

@@ -206,6 +206,7 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     list_init(&client->informers);
     list_init(&client->handles);
     list_init(&client->queues);
+    list_init(&client->questions);
     return client;
 }
 
@@ -308,6 +309,7 @@ void inf_client_close(struct inf_client *client)
         return;
     informer_close_all(client);
     queue_close_all(client);
+    question_close_all(client);
     shelf_close(client->shelf);
     auth_free(client->auth);
     if (client->config.https)

@@ -56,10 +56,12 @@ struct inf_client {
     struct list informers; /* of struct shared */
     struct list handles;   /* of struct inf_informer */
     struct list queues;
+    struct list questions; /* of struct inf_question */
 };
 
 /* Closes all that is open. */
 void informer_close_all(struct inf_client *client);
 void queue_close_all(struct inf_client *client);
+void question_close_all(struct inf_client *client);
 
 #endif

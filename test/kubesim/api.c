@@ -175,9 +175,10 @@ static bool spoiled(struct conn *c, const struct fault *f)
 
 static void dispatch(struct conn *c, const struct route *route, const char *verb)
 {
-    if (!route->resource)
-        discovery_answer(c);
-    else if (strcmp(verb, "list") == 0)
+    if (!route->resource) {
+        if (!review_answer(c))
+            discovery_answer(c);
+    } else if (strcmp(verb, "list") == 0)
         list_answer(c, route);
     else if (strncmp(verb, "watch", 5) == 0)
         watch_answer(c, route);
@@ -198,7 +199,7 @@ void api_answer(struct conn *c)
     journal_add(&c->sim->journal, verb, c->request.method, c->request.target,
                 uv_now(&c->sim->loop) - c->sim->started);
     c->reply.fault = faults_take(&c->sim->faults, verb, c->request.target);
-    if (!spoiled(c, &c->reply.fault) && may_enter(c, &route, verb))
+    if (!spoiled(c, &c->reply.fault) && may_enter(c, &route, verb) && access_check(c, &route, verb))
         dispatch(c, &route, verb);
     route_free(&route);
 }
