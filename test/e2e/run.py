@@ -32,15 +32,15 @@ from lib.children import Failure
 from lib.plane import Plane
 from lib.stage import Load, Outcome, Stage, Subject
 from scenarios import (access, churn, churn_restarts, custom, deployment, forbidden, kills,
-                       lifecycle, lifecycle_restarts, network, rotation, silence, slow_reader,
-                       throttled)
+                       lifecycle, lifecycle_restarts, network, rbac, rotation, silence,
+                       slow_reader, throttled)
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 SCENARIOS = {"lifecycle": lifecycle, "deployment": deployment, "churn": churn,
              "lifecycle-restarts": lifecycle_restarts, "churn-restarts": churn_restarts,
              "kills": kills, "network": network, "slow-reader": slow_reader,
              "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
-             "access": access, "rotation": rotation}
+             "access": access, "rotation": rotation, "rbac": rbac}
 
 
 class Server(NamedTuple):
