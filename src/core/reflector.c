@@ -35,6 +35,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/glob.h"
 #include "core/ask.h"
 #include "core/doubt.h"
 #include "core/fault.h"
@@ -313,9 +314,28 @@ static void end_fill(struct reflector *r, const struct source_event *event)
             r->version);
 }
 
+static bool is_excluded(const struct reflector *r, const struct source_event *event)
+{
+    const struct reflector_settings *s = &r->settings;
+    return event->object && s->n_exclude_ns &&
+           glob_any(s->exclude_ns, s->n_exclude_ns, inf_object_namespace(event->object));
+}
+
+/* Of what nobody wants, only how far the stream has come is kept. */
+static void pass_over(struct reflector *r, const struct source_event *event)
+{
+    struct source_event mark = *event;
+    mark.object = NULL;
+    r->fault.code = 0;
+    r->news = true;
+    intake_change(r, DELTA_BOOKMARK, &mark);
+}
+
 /* While a list comes in. */
 static void stage(struct reflector *r, const struct source_event *event)
 {
+    if (is_excluded(r, event))
+        return;
     switch (event->type) {
     case SOURCE_ADDED:
     case SOURCE_MODIFIED: generation_put(r->staged, event->object); break;
@@ -334,6 +354,10 @@ static void stage(struct reflector *r, const struct source_event *event)
 
 static void watched(struct reflector *r, const struct source_event *event)
 {
+    if (is_excluded(r, event)) {
+        pass_over(r, event);
+        return;
+    }
     r->fault.code = 0;
     r->news = r->shown = true;
     if (event->type != SOURCE_BOOKMARK)
@@ -474,6 +498,8 @@ static struct reflector_settings with_defaults(const struct reflector_settings *
         .no_watch_list = s->no_watch_list,
         .no_jitter = s->no_jitter,
         .optional = s->optional,
+        .exclude_ns = s->exclude_ns,
+        .n_exclude_ns = s->n_exclude_ns,
         .turnstile = s->turnstile,
     };
 }

@@ -32,6 +32,9 @@ struct reflector_settings {
     bool no_watch_list;        /* list and watch from the start */
     bool no_jitter;            /* for tests */
     bool optional;             /* the resource may not be there: see wait_for_resource() */
+    const char *const *exclude_ns; /* what is in such namespaces is passed over: see base/glob.h;
+                                      borrowed */
+    size_t n_exclude_ns;
     struct turnstile *turnstile; /* lists wait for their turn there; borrowed; NULL: they don't */
 };
 

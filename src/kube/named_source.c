@@ -31,6 +31,8 @@ struct named_source {
     const struct api_server *server;
     struct resource_word word;
     char *ns, *label_selector, *field_selector; /* NULL: none */
+    bool ns_is_default, by_namespace;
+    bool whole; /* what was found is in no namespace, and that is fine */
     const struct shape *shape;
     void (*on_found)(void *ctx, const struct resource *found, const char *kind);
     void *ctx;
@@ -55,11 +57,12 @@ struct named_source {
 
 static struct api_source *new_source(const struct named_source *s, struct resource *resource)
 {
-    return api_source_new(s->server, &(struct api_source_options){
-                                         .resource = resource,
-                                         .scope = {s->ns, s->label_selector, s->field_selector},
-                                         .shape = s->shape,
-                                     });
+    return api_source_new(
+        s->server, &(struct api_source_options){
+                       .resource = resource,
+                       .scope = {s->whole ? NULL : s->ns, s->label_selector, s->field_selector},
+                       .shape = s->shape,
+                   });
 }
 
 /* Takes over what @resource owns. */
@@ -105,10 +108,8 @@ static void open_inner(struct named_source *s)
 static int check_scope(const struct named_source *s, const struct api_resource *r,
                        struct inf_error *err)
 {
-    if (r->namespaced || !s->ns)
-        return 0;
-    return err_set(err, INF_EINVAL, "resource '%s': %s are in no namespace; ask for all of them",
-                   s->word.text, r->name);
+    bool asked = (s->ns && !s->ns_is_default) || s->by_namespace;
+    return r->namespaced || !asked ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
 }
 
 static void mention_silent(const struct named_source *s, struct inf_error *why)
@@ -132,6 +133,7 @@ static void settle(struct named_source *s)
         finish(s, &why);
         return;
     }
+    s->whole = !r->namespaced;
     resource = (struct resource){xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
     found(s, &resource, r->kind);
     end_lookup(s);
@@ -345,6 +347,13 @@ static const struct source_ops source_ops = {
 
 /* ---- life ---- */
 
+/* If the namespace matters only to what is in one, that has to be known. */
+static bool needs_no_server(const struct named_source *s, struct resource *ret)
+{
+    bool known = !s->ns_is_default || resource_word_scope(&s->word) == SCOPE_NAMESPACE;
+    return known && resource_word_is_complete(&s->word, ret);
+}
+
 struct named_source *named_source_new(const struct api_server *server,
                                       const struct named_source_options *options)
 {
@@ -362,7 +371,9 @@ struct named_source *named_source_new(const struct api_server *server,
     s->ctx = options->ctx;
     s->word = *options->word;
     *options->word = (struct resource_word){.text = NULL}; /* now ours */
-    if (resource_word_is_complete(&s->word, &resource))
+    s->ns_is_default = options->ns_is_default;
+    s->by_namespace = options->by_namespace;
+    if (needs_no_server(s, &resource))
         found(s, &resource, NULL);
     return s;
 }
