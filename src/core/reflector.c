@@ -327,7 +327,7 @@ static void pass_over(struct reflector *r, const struct source_event *event)
     struct source_event mark = *event;
     mark.object = NULL;
     r->fault.code = 0;
-    r->news = true;
+    r->news = r->shown = true;
     intake_change(r, DELTA_BOOKMARK, &mark);
 }
 

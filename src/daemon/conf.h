@@ -109,8 +109,9 @@ struct conf_watch {
     struct conf_list namespaces; /* none: all */
     bool ns_is_default;          /* of a command line that named none: see inf_watch */
     struct conf_list exclude_namespaces;
-    char *label_selector; /* NULL: all objects */
-    char *field_selector; /* NULL: all objects */
+    char *namespace_selector; /* NULL: all */
+    char *label_selector;     /* NULL: all objects */
+    char *field_selector;     /* NULL: all objects */
     enum conf_keep keep;
     struct conf_list drop;   /* field paths */
     struct conf_list redact; /* field paths */

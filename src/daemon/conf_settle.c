@@ -224,6 +224,9 @@ static void check_namespaces(struct conf_reader *reader, const struct conf *conf
 {
     const struct yaml_node *at = watch->head.node;
     const struct conf_list *excluded = &watch->exclude_namespaces;
+    if (watch->namespaces.count && watch->namespace_selector)
+        error_in(reader, conf, "watches", at, "namespace_selector",
+                 "can't be given together with 'namespaces': select them, or name them");
     if (watch->namespaces.count && excluded->count)
         error_in(reader, conf, "watches", at, "exclude_namespaces",
                  "can't be given together with 'namespaces': name those to watch, or those not to");
@@ -235,7 +238,7 @@ static void check_namespaces(struct conf_reader *reader, const struct conf *conf
 static void check_scope(struct conf_reader *reader, const struct conf *conf,
                         const struct conf_watch *watch)
 {
-    static const char *const keys[] = {"namespaces", "exclude_namespaces"};
+    static const char *const keys[] = {"namespaces", "exclude_namespaces", "namespace_selector"};
     if (!watch->resource || !inf_resource_is_cluster_wide(watch->resource))
         return;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)

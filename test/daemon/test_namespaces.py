@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""test_namespaces.py KUBESIM RECORDINGS INFORMERD: several namespaces as one watch, some left out."""
-from service import Case, config_map, fold, run
+"""test_namespaces.py KUBESIM RECORDINGS INFORMERD: several namespaces as one watch, some left out,
+others coming and going with their labels."""
+import json
+import signal
+
+from service import Case, config_map, fold, run, wait_until
 
 
 def named(records, *types):
@@ -55,6 +59,121 @@ class Listed(Case):
         self.assertEqual(self.log.types()['SYNCED'], 1)
         self.assertEqual([r['objects'] for r in self.log.records if r['type'] == 'SYNCED'], [3])
         self.assertEqual(set(ns for _, ns, _ in fold(self.log.records)), {'a', 'b', 'c'})
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
+class Selected(Case):
+    """Namespaces by their labels, live."""
+    LEFT = 'namespace left the selection'
+
+    def namespace(self, name, team='shop', **more):
+        labels = {'team': team} if team else {}
+        self.sim.control('put', {'metadata': {'name': name, 'labels': labels, **more}}, resource='namespaces')
+
+    def watching(self, **watch):
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop', **watch}]))
+        self.wait_ready()
+        return daemon
+
+    def told(self, true, what):
+        return self.log.wait_for(true, f'{what}; {(self.folder / "stderr").read_text()[-1000:]}')
+
+    def setUp(self):
+        super().setUp()
+        for ns, team in (('a', 'shop'), ('b', 'shop'), ('c', 'other'), ('d', None)):
+            self.namespace(ns, team)
+            for name in 'xy':
+                self.sim.put('configmaps', in_namespace(ns, name))
+
+    def test_first_those_that_are_there(self):
+        daemon = self.watching()
+        self.told(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
+        self.assertEqual(sorted(named(self.log.records, 'ADDED')), ['a/x', 'a/y', 'b/x', 'b/y'])
+        self.assertEqual([r['objects'] for r in self.log.records if r['type'] == 'SYNCED'], [4])
+        self.assertRegex(self.get('/readyz?verbose').text, r'\A\[\+\] sim/configmaps: live.*, 2 of 2 namespaces live')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_none_that_is_selected_is_synced_too(self):
+        daemon = self.watching(namespace_selector='team=nobody')
+        self.told(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
+        self.assertIn('0 objects, 0 of 0 namespaces live', self.get('/readyz?verbose').text)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_one_that_begins_to_match_is_listed_late(self):
+        daemon = self.watching()
+        self.namespace('c')
+        records = self.told(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
+        self.assertEqual({r['origin'] for r in records if r.get('namespace') == 'c'}, {'relist'})
+        self.sim.put('configmaps', in_namespace('c', 'z'))
+        self.told(lambda all: 'c/z' in named(all, 'ADDED'), 'a new one there')
+        self.wait_ready()
+        self.assertEqual(self.log.types()['SYNCED'], 1)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_one_that_no_longer_matches_takes_its_objects_along_once(self):
+        daemon = self.watching()
+        self.namespace('b', 'other')
+        records = self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
+        gone = [r for r in records if r['type'] == 'DELETED']
+        self.assertEqual([(r['namespace'], r['name'], r['why']) for r in gone], [('b', 'x', self.LEFT), ('b', 'y', self.LEFT)])
+        self.assertEqual(gone[0]['msg'], 'ConfigMap b/x left the selection, with its namespace')
+        self.sim.put('configmaps', in_namespace('b', 'z'), in_namespace('a', 'z'))
+        self.told(lambda all: 'a/z' in named(all, 'ADDED'), 'what follows')
+        self.namespace('b')
+        self.told(lambda all: named(all, 'ADDED').count('b/z') == 1, 'b again')
+        self.sim.control('delete', resource='configmaps', namespace='b', name='z')
+        records = self.told(lambda all: 'b/z' in named(all, 'DELETED'), 'a real deletion')
+        self.assertNotIn('why', records[-1])
+        self.assertEqual(set(ns + '/' + name for _, ns, name in fold(records)), {'a/x', 'a/y', 'a/z', 'b/x', 'b/y'})
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_one_that_is_deleted_is_told_as_the_server_tells_it(self):
+        daemon = self.watching()
+        self.namespace('b', deletionTimestamp='2026-01-01T00:00:00Z')
+        self.sim.control('delete', resource='namespaces', name='b')  # before its objects: streams don't wait for each other
+        for name in 'xy':
+            self.sim.control('delete', resource='configmaps', namespace='b', name=name)
+        records = self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
+        for r in records:
+            self.assertNotIn('why', r)
+        wait_until(lambda: '1 of 1 namespaces live' in self.get('/readyz?verbose').text, 'the end of its stream')
+        self.assertEqual(fold(records).keys(), {('configmaps', 'a', 'x'), ('configmaps', 'a', 'y')})
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_some_of_those_that_match_left_out(self):
+        daemon = self.watching(exclude_namespaces=['b*'])
+        self.namespace('bb')
+        self.sim.put('configmaps', in_namespace('bb', 'x'))
+        self.namespace('c')
+        records = self.told(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
+        self.assertEqual(set(r['namespace'] for r in records if r['type'] == 'ADDED'), {'a', 'c'})
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_namespaces_that_may_not_be_seen(self):
+        self.sim.fault('status', code=403, times=0, path='/api/v1/namespaces?')
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop'}]))
+        wait_until(lambda: self.socket.exists() and 'forbidden' in self.get('/readyz?verbose').text, 'forbidden')
+        self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: forbidden.*: namespaces: ')
+        self.sim.control('clear')
+        self.wait_ready()
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_coming_and_going_adds_up(self):
+        daemon = self.watching()
+        for turn in range(6):
+            self.namespace('b', 'other' if turn % 2 == 0 else 'shop')
+            self.sim.put('configmaps', in_namespace('b', f't{turn}'))
+        self.sim.put('configmaps', in_namespace('a', 'last'))
+        self.namespace('c')
+
+        def settled(all):
+            state = {f'{ns}/{name}' for _, ns, name in fold(all)}
+            return state == {'a/x', 'a/y', 'a/last', 'c/x', 'c/y', 'b/x', 'b/y', *(f'b/t{t}' for t in range(6))}
+        self.told(settled, 'all of it')
+        daemon.tell(signal.SIGUSR2)
+        dump = self.folder / 'state/dump.json'
+        wait_until(dump.exists, 'the dump')
+        self.assertEqual(json.loads(dump.read_text())['watches'][0]['streams'], 3)
         self.assertEqual(daemon.end(), 0, daemon.said())
 
 

@@ -254,6 +254,9 @@ static const struct bad bad_kinds[] = {
     {OF_WATCH "namespaces: [a]\n    exclude_namespaces: [b]\n",
      "x.conf:4:25: watches[0].exclude_namespaces: can't be given together with 'namespaces': name "
      "those to watch, or those not to\n"},
+    {OF_WATCH "namespaces: [a]\n    namespace_selector: team=x\n",
+     "x.conf:4:25: watches[0].namespace_selector: can't be given together with 'namespaces': select "
+     "them, or name them\n"},
     {OF_WATCH "exclude_namespaces: [kube-*, A, '**']\n",
      "x.conf:3:34: watches[0].exclude_namespaces[1]: 'A' is neither a namespace nor a pattern; use "
      "lower case letters, digits and within it '-', and '*' or '?' for what may vary, at most 63\n"

@@ -349,6 +349,7 @@ static void test_the_examples_of_the_sample_are_good(void **state)
     struct conf conf;
     (void)state;
     leave_out(text, "#exclude_namespaces:");
+    leave_out(text, "#namespace_selector:");
     conf = examples(text);
     assert_string_equal(conf.http.listen, "127.0.0.1:9470");
     assert_string_equal(conf.socket.group, "informerd");
@@ -358,6 +359,7 @@ static void test_the_examples_of_the_sample_are_good(void **state)
     leave_out(other, "#namespaces:");
     conf = examples(other);
     assert_string_equal(conf.watches[0].exclude_namespaces.items[1], "*-test");
+    assert_string_equal(conf.watches[0].namespace_selector, "team=shop");
     conf_free(&conf);
     free(other);
     free(text);
