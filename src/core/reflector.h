@@ -74,6 +74,7 @@ struct reflector {
     uint64_t bookmark_ms;
     uint64_t stale_since_ms;
     uint64_t failing_since_ms;
+    uint64_t said_ms;       /* when the fault was last told, other than in detail */
     struct inf_error fault; /* the last one; code 0 once things go well again */
 
     /* what is known */

@@ -62,6 +62,41 @@ class Listed(Case):
         self.assertEqual(daemon.end(), 0, daemon.said())
 
 
+class Rights(Case):
+    """List and watch in its namespaces is all that a list of them takes."""
+    MAY_NOT = 'configmaps is forbidden: User "system:serviceaccount:mon:informerd" cannot {} resource "configmaps" in API group ""'
+
+    def test_nothing_beyond_the_namespaces(self):
+        self.sim.fault('status', code=403, times=0, verb='other')  # discovery
+        for verb in ('list', 'watch', 'watchlist'):
+            self.sim.fault('status', code=403, times=0, verb=verb, path='/api/v1/configmaps')
+            self.sim.fault('status', code=403, times=0, verb=verb, path='/namespaces?')
+        for ns in 'ab':
+            self.sim.put('configmaps', in_namespace(ns, 'x'))
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a', 'b']}]))
+        self.wait_ready()
+        self.log.wait_for(lambda all: sorted(named(all, 'ADDED')) == ['a/x', 'b/x'], 'both')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_what_is_missing_is_told_in_full_and_once(self):
+        self.sim.fault('status', code=403, times=0, path='/namespaces/b/', text=self.MAY_NOT.format('watch'))
+        self.sim.put('configmaps', in_namespace('a', 'x'), in_namespace('b', 'y'))
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a', 'b']}]))
+        self.log.wait_for(lambda all: named(all, 'ADDED') == ['a/x'], 'what may be seen')
+        remedy = ("kubectl -n b create role watch-configmaps --verb=list,watch --resource=configmaps && kubectl -n b create "
+                  "rolebinding watch-configmaps --role=watch-configmaps --serviceaccount='mon:informerd'")
+        wait_until(lambda: remedy in daemon.said(), daemon.said)
+        health = self.get('/readyz').text
+        for part in ('forbidden', '1 of 2 namespaces live', "namespace 'b': ", 'cannot watch', remedy):
+            self.assertIn(part, health)
+        wait_until(lambda: self.metrics()['informerd_watch_requests_total{cluster="sim",watch="configmaps"}'] > 4, 'tries')
+        self.assertEqual(daemon.said().count(remedy), 1)
+        self.sim.control('clear')
+        self.wait_ready()
+        self.assertEqual(self.log.types()['SYNCED'], 1)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
 class Selected(Case):
     """Namespaces by their labels, live."""
     LEFT = 'namespace left the selection'
