@@ -4,7 +4,7 @@ others coming and going with their labels."""
 import json
 import signal
 
-from service import Case, config_map, fold, run, wait_until
+from service import Case, Daemon, Log, config_map, fold, run, wait_until
 
 
 def named(records, *types):
@@ -60,6 +60,30 @@ class Listed(Case):
         self.assertEqual([r['objects'] for r in self.log.records if r['type'] == 'SYNCED'], [3])
         self.assertEqual(set(ns for _, ns, _ in fold(self.log.records)), {'a', 'b', 'c'})
         self.assertEqual(daemon.end(), 0, daemon.said())
+
+
+class Usual(Case):
+    """`informerd watch` looks where the context says, unless what it is asked for is in no namespace."""
+
+    def names(self, *arguments):
+        with open(self.path, 'wb') as out:
+            daemon = Daemon(self.folder, ['watch', *arguments, '--kubeconfig', str(self.folder / 'kubeconfig')], stdout=out)
+        self.stack.callback(daemon.discard)
+        records = Log(self.path).wait_for(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+        return [r['name'] for r in records if r['type'] == 'ADDED']
+
+    def test_nodes_are_in_none(self):
+        self.sim.control('put', {'metadata': {'name': 'n1'}}, resource='nodes')
+        self.sim.put('configmaps', config_map('here'), in_namespace('elsewhere', 'there'))
+        self.assertEqual(self.names('nodes'), ['n1'])
+        self.assertEqual(self.names('no'), ['n1'])
+        self.assertEqual(self.names('cm'), ['here'])
+        self.assertEqual(self.names('configmaps', '-n', 'elsewhere'), ['there'])
+        daemon = Daemon(self.folder, ['watch', 'nodes', '-n', 'shop', '--kubeconfig', str(self.folder / 'kubeconfig')])
+        self.stack.callback(daemon.discard)
+        self.assertEqual(daemon.status(), 64)
+        self.assertIn('nodes are in no namespace; name none', daemon.said())
 
 
 class Rights(Case):
