@@ -39,8 +39,12 @@ static void add_answer(struct site *site, const struct conf_watch *watch, const 
         (struct answer){.watch = watch, .resource = resource, .ns = ns, .site = site};
 }
 
+/* Which namespaces a selector selects is not known beforehand: it needs them all, and the objects of
+ * each. */
 static void add_watch(struct site *site, const struct conf_watch *watch)
 {
+    if (watch->namespace_selector)
+        add_answer(site, watch, "namespaces", NULL);
     for (size_t i = 0; i < watch->namespaces.count; i++)
         add_answer(site, watch, watch->resource, watch->namespaces.items[i]);
     if (!watch->namespaces.count)

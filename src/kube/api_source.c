@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "kube/advice.h"
 #include "kube/answer.h"
 #include "kube/body.h"
 #include "kube/warnings.h"
@@ -81,41 +82,15 @@ static void finish(struct api_source *s, const struct inf_error *why)
     user->ops->on_end(user, why);
 }
 
-static void advise_refused(const struct api_server *server, char *room, size_t size)
-{
-    char *ours = auth_describe(server->auth);
-    if (ours)
-        snprintf(room, size,
-                 "; %s is not accepted: is it of this cluster, not expired and not revoked?", ours);
-    else
-        snprintf(room, size, "; there are no credentials to show: the kubeconfig needs a user");
-    free(ours);
-}
-
-static void advise_not_found(const struct api_server *server, char *room, size_t size)
-{
-    bool prefix = server->path_prefix[0];
-    snprintf(room, size,
-             "; are the resource's name, group and version right%s%s%s? See kubectl "
-             "api-resources",
-             prefix ? ", and is the path of the server's URL (" : "", server->path_prefix,
-             prefix ? ")" : "");
-}
-
-/* The server can't know what was meant. */
-static void advise(const struct api_source *s, struct inf_error *why)
-{
-    size_t len = strlen(why->text);
-    if (why->code == INF_ENOTFOUND && s->body.want != SOURCE_DOCUMENT)
-        advise_not_found(s->server, why->text + len, sizeof(why->text) - len);
-    if (why->code == INF_EUNAUTHORIZED)
-        advise_refused(s->server, why->text + len, sizeof(why->text) - len);
-}
-
 static void fail(struct api_source *s, struct inf_error *why)
 {
+    char *credentials = auth_describe(s->server->auth);
     err_wrap(why, "%s", s->server->host_header);
-    advise(s, why);
+    advice_add(why, &(struct advice){.resource = &s->resource,
+                                     .ns = s->ns,
+                                     .path_prefix = s->server->path_prefix,
+                                     .credentials = credentials});
+    free(credentials);
     finish(s, why);
 }
 

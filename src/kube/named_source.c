@@ -18,6 +18,8 @@ struct named_source {
     struct shelf *shelf;
     struct resource_word word;
     char *ns, *label_selector, *field_selector; /* NULL: none */
+    bool ns_is_default, by_namespace;
+    bool whole; /* what was found is in no namespace, and that is fine */
     const struct shape *shape;
     void (*on_found)(void *ctx, const struct resource *found, const char *kind);
     void *ctx;
@@ -37,11 +39,12 @@ struct named_source {
 
 static struct api_source *new_source(const struct named_source *s, struct resource *resource)
 {
-    return api_source_new(s->server, &(struct api_source_options){
-                                         .resource = resource,
-                                         .scope = {s->ns, s->label_selector, s->field_selector},
-                                         .shape = s->shape,
-                                     });
+    return api_source_new(
+        s->server, &(struct api_source_options){
+                       .resource = resource,
+                       .scope = {s->whole ? NULL : s->ns, s->label_selector, s->field_selector},
+                       .shape = s->shape,
+                   });
 }
 
 /* Takes over what @resource owns. */
@@ -78,7 +81,8 @@ static void open_inner(struct named_source *s)
 static int check_scope(const struct named_source *s, const struct api_resource *r,
                        struct inf_error *err)
 {
-    return r->namespaced || !s->ns ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
+    bool asked = (s->ns && !s->ns_is_default) || s->by_namespace;
+    return r->namespaced || !asked ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
 }
 
 static void named_source_on_found(struct lookup *lookup, const struct api_resource *r,
@@ -93,6 +97,7 @@ static void named_source_on_found(struct lookup *lookup, const struct api_resour
         finish(s, why);
         return;
     }
+    s->whole = !r->namespaced;
     resource = (struct resource){xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
     s->max_age_ms = SHELF_KEEP_MS;
     found(s, &resource, r->kind);
@@ -215,6 +220,13 @@ static const struct source_ops source_ops = {
 
 /* ---- life ---- */
 
+/* If the namespace matters only to what is in one, that has to be known. */
+static bool needs_no_server(const struct named_source *s, struct resource *ret)
+{
+    bool known = !s->ns_is_default || resource_word_scope(&s->word) == SCOPE_NAMESPACE;
+    return known && resource_word_is_complete(&s->word, ret);
+}
+
 struct named_source *named_source_new(const struct api_server *server,
                                       const struct named_source_options *options)
 {
@@ -235,7 +247,9 @@ struct named_source *named_source_new(const struct api_server *server,
     s->ctx = options->ctx;
     s->word = *options->word;
     *options->word = (struct resource_word){.text = NULL}; /* now ours */
-    if (resource_word_is_complete(&s->word, &resource))
+    s->ns_is_default = options->ns_is_default;
+    s->by_namespace = options->by_namespace;
+    if (needs_no_server(s, &resource))
         found(s, &resource, NULL);
     return s;
 }

@@ -31,6 +31,14 @@ void resource_word_free(struct resource_word *word);
  */
 bool resource_word_is_complete(const struct resource_word *word, struct resource *ret);
 
+/* Where its objects are, as far as no server is needed to know. */
+enum resource_scope_kind {
+    SCOPE_UNKNOWN,
+    SCOPE_NAMESPACE,
+    SCOPE_CLUSTER,
+};
+enum resource_scope_kind resource_word_scope(const struct resource_word *word);
+
 /* -INF_EINVAL, saying that @name, which the word means, is in no namespace. */
 int resource_word_refuse_scope(const struct resource_word *word, const char *name,
                                struct inf_error *err);

@@ -149,6 +149,15 @@ class Check(Case):
                      f'  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: informerd\n{subject}']
         self.assertEqual(parts, expected)
 
+    def test_namespaces_by_their_labels(self):
+        conf = self.conf([{'resource': 'pods', 'namespace_selector': 'team=web'}])
+        self.sim.control('allow', set='pods')
+        self.assertEqual(self.lines(self.check(conf, 77)), [
+            'missing pods (namespaces) in the cluster may neither list nor watch namespaces',
+            'ok pods in all namespaces'])
+        self.assertIn('kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n  - apiGroups: [""]\n'
+                      '    resources: [namespaces, pods]\n', self.rbac(conf)[0])
+
     def test_subjects(self):
         conf = self.conf([{'resource': 'pods'}])
         for arguments, subject in (

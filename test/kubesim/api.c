@@ -129,6 +129,7 @@ static void status_fault(struct conn *c, const struct fault *f)
 {
     int code = f->kind == FAULT_HTML ? 200 : (int)f->code;
     struct head head = {.code = code, .retry_after = (int)f->retry_after};
+    bool worded = f->text[0] && strcmp(f->text, "json") != 0;
     struct buf body = {0};
     struct status s;
     if (strcmp(f->text, "plain") == 0) {
@@ -138,7 +139,10 @@ static void status_fault(struct conn *c, const struct fault *f)
         head.type = "text/html";
         buf_printf(&body, "<html><body><h1>%d %s</h1></body></html>\n", code, status_phrase(code));
     } else if (strcmp(f->text, "empty") != 0) {
-        status_set(&s, code, status_reason(code), "kubesim was asked to say %d", code);
+        if (worded)
+            status_set(&s, code, status_reason(code), "%s", f->text);
+        else
+            status_set(&s, code, status_reason(code), "kubesim was asked to say %d", code);
         s.retry_after = (int)f->retry_after;
         reply_status(c, &s);
         return;

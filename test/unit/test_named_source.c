@@ -148,14 +148,22 @@ static void on_tick(struct pipe *pipe)
 
 /* ---- both ---- */
 
+/* A namespace that ends in '?' is only where one looks. */
 static struct named_source *new_source(struct world *w, const char *text, const char *ns)
 {
+    char *plain = ns ? xstrndup(ns, strcspn(ns, "?")) : NULL;
     struct resource_word word;
+    struct named_source *named;
     assert_int_equal(resource_word_parse(text, &word, NULL), 0);
-    return named_source_new(
-        &w->server,
-        &(struct named_source_options){
-            .word = &word, .shelf = w->shelf, .scope = {.ns = ns}, .on_found = on_found, .ctx = w});
+    named = named_source_new(&w->server,
+                             &(struct named_source_options){.word = &word,
+                                                            .shelf = w->shelf,
+                                                            .scope = {.ns = plain},
+                                                            .ns_is_default = ns && strchr(ns, '?'),
+                                                            .on_found = on_found,
+                                                            .ctx = w});
+    free(plain);
+    return named;
 }
 
 static void world_init(struct world *w, const char *text, const char *ns)
@@ -315,6 +323,25 @@ static void what_is_in_no_namespace_is_not_asked_for_in_one(void **state)
     world_done(&w);
 }
 
+static void where_one_looks_matters_to_what_is_in_a_namespace(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, "node", "shop?");
+    list(&w);
+    told(&w, "GET /api/v1\nfound /v1/nodes Node\nGET /api/v1/nodes?limit=5\n" LISTED);
+    world_done(&w);
+    world_init(&w, "pods", "shop?");
+    list(&w);
+    told(&w, "found /v1/pods -\nGET /api/v1/namespaces/shop/pods?limit=5\n" LISTED);
+    world_done(&w);
+    world_init(&w, "deployments.apps/v1", "shop?"); /* the name says all but that */
+    list(&w);
+    told(&w, "GET /apis/apps\nGET /apis/apps/v1\nfound apps/v1/deployments Deployment\n"
+             "GET /apis/apps/v1/namespaces/shop/deployments?limit=5\n" LISTED);
+    world_done(&w);
+}
+
 /* It may come back in another version, and a full name may have been none. */
 static void what_is_gone_is_looked_up_anew(void **state)
 {
@@ -464,6 +491,7 @@ int main(void)
         cmocka_unit_test(the_core_group_has_to_answer),
         cmocka_unit_test(an_unknown_group_is_an_unknown_resource),
         cmocka_unit_test(what_is_in_no_namespace_is_not_asked_for_in_one),
+        cmocka_unit_test(where_one_looks_matters_to_what_is_in_a_namespace),
         cmocka_unit_test(what_is_gone_is_looked_up_anew),
         cmocka_unit_test(it_can_be_given_up_at_any_moment),
         cmocka_unit_test(who_pauses_is_told_nothing),
