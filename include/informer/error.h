@@ -51,8 +51,8 @@ enum inf_error_code {
 };
 
 enum {
-    INF_ERRORS = 32,          /* codes are below this */
-    INF_ERROR_TEXT_MAX = 512, /* longer texts are cut, with an ellipsis */
+    INF_ERRORS = 32,           /* codes are below this */
+    INF_ERROR_TEXT_MAX = 1024, /* longer texts are cut, with an ellipsis */
 };
 
 struct inf_error {

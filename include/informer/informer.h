@@ -139,6 +139,12 @@ struct inf_watch {
      * group and version as "deployments.apps/v1". What needs it is looked up at the server. */
     const char *resource;
     const char *ns; /* NULL: all namespaces */
+    /* Nobody asked for `ns`, it is where one looks: what is in no namespace is watched all the same. */
+    bool ns_is_default;
+    /* Of all, leave out these: names, or patterns with '*' for any text and '?' for a character. At
+     * most 64. */
+    const char *const *exclude_ns;
+    size_t n_exclude_ns;
 
     /* Which of them, see selector.h. It is the server that selects: an object that no longer is
      * selected is told as deleted. NULL: all. */
@@ -180,6 +186,12 @@ INF_API struct inf_informer *inf_informer_open(struct inf_client *client,
  * -INF_EINVAL with a text that says what would be right. @err may be NULL.
  */
 INF_API int inf_resource_check(const char *text, struct inf_error *err);
+
+/**
+ * Whether @text names a resource that is in no namespace, as far as that is known without a server:
+ * "nodes". For one that @text can't be, false.
+ */
+INF_API bool inf_resource_is_cluster_wide(const char *text);
 
 /** Closes one informer: its handlers are not called any more. The copy goes with the last one who
  * shares it. May be called from its handlers. NULL is fine. */

@@ -31,10 +31,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/glob.h"
 #include "core/ask.h"
 #include "core/doubt.h"
 #include "core/fault.h"
@@ -46,9 +48,10 @@ enum {
     LIVED_MS = 10 * 1000,      /* a stream that lived so long was a success: back-off starts over */
     LIVED_WITH_NEWS_MS = 1000, /* so was one that brought something, if it did not just break off */
     UNENDED_MAX = 2, /* watch-lists that end without their bookmark before we list instead */
-    CALM_FIRST_MS = 5 * 1000, /* between looks for a resource that may not be there ... */
-    CALM_MAX_MS = 30 * 1000,  /* ... and with jitter up to twice as long */
-    SLEPT_MS = 5 * 1000,      /* if the host slept so long, its watches are dead */
+    CALM_FIRST_MS = 5 * 1000,  /* between looks for a resource that may not be there ... */
+    CALM_MAX_MS = 30 * 1000,   /* ... and with jitter up to twice as long */
+    SAY_AGAIN_MS = 600 * 1000, /* a fault that stays the same is told again after so long */
+    SLEPT_MS = 5 * 1000,       /* if the host slept so long, its watches are dead */
 };
 
 /* clang-format off */
@@ -110,6 +113,18 @@ static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
     }
 }
 
+/* What is refused for good is asked for again and again; it need not be told as often. */
+static enum log_level how_loud(struct reflector *r, const struct inf_error *why,
+                               enum log_level level)
+{
+    uint64_t now = clock_elapsed_ms(r->clock);
+    bool same = r->fault.code == why->code && strcmp(r->fault.text, why->text) == 0;
+    if (same && now - r->said_ms < SAY_AGAIN_MS)
+        return LOG_DEBUG;
+    r->said_ms = now;
+    return level;
+}
+
 static void count_end(struct reflector *r, const struct inf_error *why)
 {
     r->counts.ends[why->code]++;
@@ -135,17 +150,19 @@ static void wait_for_resource(struct reflector *r, const struct inf_error *why)
 static void follow_rule(struct reflector *r, const struct inf_error *why)
 {
     const struct fault_rule *rule = fault_rule(why->code);
+    enum log_level level;
     if (r->settings.optional && why->code == INF_ENOTFOUND) {
         wait_for_resource(r, why);
         return;
     }
+    level = how_loud(r, why, rule->level);
     note_what_is_lost(r, why, rule);
     count_end(r, why);
     if (!fault_may_go_on(&r->guard, rule->wait, clock_now_ms(r->clock))) {
-        wait_and_retry(r, why, rule->level);
+        wait_and_retry(r, why, level);
         return;
     }
-    log_line(r->log, rule->level, "%s: %s", r->sm.who, why->text);
+    log_line(r->log, level, "%s: %s", r->sm.who, why->text);
     ask_next(r, why->text);
 }
 
@@ -313,9 +330,28 @@ static void end_fill(struct reflector *r, const struct source_event *event)
             r->version);
 }
 
+static bool is_excluded(const struct reflector *r, const struct source_event *event)
+{
+    const struct reflector_settings *s = &r->settings;
+    return event->object && s->n_exclude_ns &&
+           glob_any(s->exclude_ns, s->n_exclude_ns, inf_object_namespace(event->object));
+}
+
+/* Of what nobody wants, only how far the stream has come is kept. */
+static void pass_over(struct reflector *r, const struct source_event *event)
+{
+    struct source_event mark = *event;
+    mark.object = NULL;
+    r->fault.code = 0;
+    r->news = r->shown = true;
+    intake_change(r, DELTA_BOOKMARK, &mark);
+}
+
 /* While a list comes in. */
 static void stage(struct reflector *r, const struct source_event *event)
 {
+    if (is_excluded(r, event))
+        return;
     switch (event->type) {
     case SOURCE_ADDED:
     case SOURCE_MODIFIED: generation_put(r->staged, event->object); break;
@@ -334,6 +370,10 @@ static void stage(struct reflector *r, const struct source_event *event)
 
 static void watched(struct reflector *r, const struct source_event *event)
 {
+    if (is_excluded(r, event)) {
+        pass_over(r, event);
+        return;
+    }
     r->fault.code = 0;
     r->news = r->shown = true;
     if (event->type != SOURCE_BOOKMARK)
@@ -474,6 +514,8 @@ static struct reflector_settings with_defaults(const struct reflector_settings *
         .no_watch_list = s->no_watch_list,
         .no_jitter = s->no_jitter,
         .optional = s->optional,
+        .exclude_ns = s->exclude_ns,
+        .n_exclude_ns = s->n_exclude_ns,
         .turnstile = s->turnstile,
     };
 }

@@ -32,6 +32,9 @@ struct reflector_settings {
     bool no_watch_list;        /* list and watch from the start */
     bool no_jitter;            /* for tests */
     bool optional;             /* the resource may not be there: see wait_for_resource() */
+    const char *const *exclude_ns; /* what is in such namespaces is passed over: see base/glob.h;
+                                      borrowed */
+    size_t n_exclude_ns;
     struct turnstile *turnstile; /* lists wait for their turn there; borrowed; NULL: they don't */
 };
 
@@ -71,6 +74,7 @@ struct reflector {
     uint64_t bookmark_ms;
     uint64_t stale_since_ms;
     uint64_t failing_since_ms;
+    uint64_t said_ms;       /* when the fault was last told, other than in detail */
     struct inf_error fault; /* the last one; code 0 once things go well again */
 
     /* what is known */

@@ -41,13 +41,22 @@ static void put_option(struct buf *out, const char *before, const char *value)
     buf_putc(out, '\n');
 }
 
+/* Where one looks if nobody says where is of no matter to what is in no namespace. */
+static bool has_namespace(struct str resource, const struct options *options)
+{
+    char *text = xstrndup(resource.at, resource.len);
+    bool wide = inf_resource_is_cluster_wide(text);
+    free(text);
+    return options->ns || !wide;
+}
+
 static void put_watch(struct buf *out, struct str resource, const struct options *options,
                       const char *ns)
 {
     buf_puts(out, "  - resource: ");
     put_scalar(out, resource);
     buf_putc(out, '\n');
-    if (ns) {
+    if (ns && has_namespace(resource, options)) {
         buf_puts(out, "    namespaces: [");
         put_scalar(out, str_of(ns));
         buf_puts(out, "]\n");
@@ -137,6 +146,8 @@ int adhoc_conf(const struct options *options, struct conf *ret)
     rc = conf_load_text("command line", text.bytes, text.len, ret, &errors);
     if (rc < 0)
         tell_first(&errors);
+    for (size_t i = 0; rc == 0 && i < ret->n_watches; i++)
+        ret->watches[i].ns_is_default = !options->ns;
     conf_errors_free(&errors);
     buf_free(&text);
     free(ns);

@@ -57,9 +57,10 @@ static bool read_who(const struct inf_event *event, bool status_only, struct inf
 static void find_why(struct change *c)
 {
     const struct selection *selection = c->watch->selection;
-    c->selected = c->event->verb == INF_DELETED && selection && selection->selects;
+    bool selects = (selection && selection->selects) || c->watch->why;
+    c->selected = c->event->verb == INF_DELETED && selects;
     if (c->selected)
-        c->why = selection_why(selection, c->object);
+        c->why = c->watch->why ? c->watch->why : selection_why(selection, c->object);
 }
 
 void change_init(struct change *ret, const struct watch_id *watch, const struct inf_event *event,
@@ -127,6 +128,8 @@ static void put_gone(struct buf *out, const struct change *change)
 {
     if (change->why && strcmp(change->why, "left") == 0)
         buf_puts(out, " left the selection");
+    else if (change->why && strcmp(change->why, SELECTION_NS_LEFT) == 0)
+        buf_puts(out, " left the selection, with its namespace");
     else
         buf_puts(out,
                  change->selected && !change->why ? " deleted or left the selection" : " deleted");

@@ -26,6 +26,7 @@ struct watch_id {
     const char *resource;
     const char *kind;
     const struct selection *selection; /* NULL: all objects */
+    const char *why; /* of all that is told as deleted now: why; NULL: each for its own reason */
 };
 
 /* What identifies a record: `seq` within `log`. */
@@ -47,7 +48,8 @@ struct change {
     bool has_who;
     struct inf_who who;
     bool selected;   /* INF_DELETED, of a watch of some objects: it may only have left them */
-    const char *why; /* "deleted" or "left", if `selected` and that can be told; else NULL */
+    const char *why; /* "deleted", "left" or SELECTION_NS_LEFT, if `selected` and that can be told;
+                        else NULL */
     bool tells;      /* the object is an Event: `told` is what it tells */
     struct core_event told;
 };

@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
+
+#include "daemon/online.h"
+#include "daemon/terminal.h"
 
 int check_load(const char *path, struct conf *ret)
 {
@@ -33,6 +37,8 @@ int check_run(const struct options *options)
         put_verdict(&conf, options->conf, &out);
     else
         conf_print(&conf, &out);
+    if (options->online)
+        rc = online_check(&conf, options->conf, terminal_has_colours(STDOUT_FILENO), &out);
     if (fwrite(out.bytes, 1, out.len, stdout) != out.len || fflush(stdout) != 0) {
         fprintf(stderr, "informerd: stdout: %s\n", strerror(errno));
         rc = EX_IOERR;

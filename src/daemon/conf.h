@@ -107,8 +107,11 @@ struct conf_watch {
     char *cluster;
     char *resource;
     struct conf_list namespaces; /* none: all */
-    char *label_selector;        /* NULL: all objects */
-    char *field_selector;        /* NULL: all objects */
+    bool ns_is_default;          /* of a command line that named none: see inf_watch */
+    struct conf_list exclude_namespaces;
+    char *namespace_selector; /* NULL: all */
+    char *label_selector;     /* NULL: all objects */
+    char *field_selector;     /* NULL: all objects */
     enum conf_keep keep;
     struct conf_list drop;   /* field paths */
     struct conf_list redact; /* field paths */

@@ -31,6 +31,7 @@ static const char *type_name(enum conf_type type)
     case CONF_LOG_FILE: return "path of a file, or stdout";
     case CONF_NAME: return "name";
     case CONF_NAMESPACE: return "namespace";
+    case CONF_NAMESPACES: return "namespace or pattern";
     case CONF_RESOURCE: return "resource";
     case CONF_LABELS: return "label selector";
     case CONF_FIELDS: return "field selector";

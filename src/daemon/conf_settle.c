@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "informer/informer.h"
+
 #include "base/alloc.h"
+#include "base/base.h"
+#include "base/glob.h"
 #include "base/nearest.h"
 
 /* ---- where an entry is ---- */
@@ -206,6 +210,45 @@ static void check_kept(struct conf_reader *reader, const struct conf *conf,
         }
 }
 
+static bool leaves_nothing(const struct conf_list *excluded)
+{
+    for (size_t i = 0; i < excluded->count; i++)
+        if (glob_matches(excluded->items[i], "") && excluded->items[i][0])
+            return true;
+    return false;
+}
+
+/* Either those that are wanted are named, or those that are not. */
+static void check_namespaces(struct conf_reader *reader, const struct conf *conf,
+                             const struct conf_watch *watch)
+{
+    const struct yaml_node *at = watch->head.node;
+    const struct conf_list *excluded = &watch->exclude_namespaces;
+    if (watch->namespaces.count && watch->namespace_selector)
+        error_in(reader, conf, "watches", at, "namespace_selector",
+                 "can't be given together with 'namespaces': select them, or name them");
+    if (watch->namespaces.count && excluded->count)
+        error_in(reader, conf, "watches", at, "exclude_namespaces",
+                 "can't be given together with 'namespaces': name those to watch, or those not to");
+    if (leaves_nothing(excluded))
+        error_in(reader, conf, "watches", at, "exclude_namespaces",
+                 "'*' leaves no namespace to watch");
+}
+
+static void check_scope(struct conf_reader *reader, const struct conf *conf,
+                        const struct conf_watch *watch)
+{
+    static const char *const keys[] = {"namespaces", "exclude_namespaces", "namespace_selector"};
+    if (!watch->resource || !inf_resource_is_cluster_wide(watch->resource))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (yaml_get(watch->head.node, keys[i])) {
+            char *sentence = xasprintf("%s are in no namespace; name none", watch->resource);
+            error_in(reader, conf, "watches", watch->head.node, keys[i], sentence);
+            free(sentence);
+        }
+}
+
 static void check_rotate(struct conf_reader *reader, const struct conf *conf,
                          const struct conf_event_log *log)
 {
@@ -262,6 +305,8 @@ void conf_settle(struct conf_reader *reader, struct conf *conf)
     for (size_t i = 0; i < conf->n_watches; i++) {
         check_cluster_of(reader, conf, &conf->watches[i]);
         check_kept(reader, conf, &conf->watches[i]);
+        check_namespaces(reader, conf, &conf->watches[i]);
+        check_scope(reader, conf, &conf->watches[i]);
     }
     for (size_t i = 0; i < conf->n_event_logs; i++) {
         check_watches_of(reader, conf, &conf->event_logs[i]);

@@ -16,6 +16,7 @@ enum conf_type {
     CONF_LOG_FILE, /* the same, or stdout */
     CONF_NAME,
     CONF_NAMESPACE,
+    CONF_NAMESPACES, /* a namespace, or a pattern for several */
     CONF_RESOURCE,
     CONF_LABELS,
     CONF_FIELDS,

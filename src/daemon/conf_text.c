@@ -95,6 +95,16 @@ static int check_namespace(const char *text, struct inf_error *err)
         err);
 }
 
+static int check_namespaces(const char *text, struct inf_error *err)
+{
+    if (made_of(text, NAMESPACE_MAX, LOWER DIGITS "*?", LOWER DIGITS "-*?"))
+        return 0;
+    return refuse(text,
+                  "is neither a namespace nor a pattern; use lower case letters, digits and within "
+                  "it '-', and '*' or '?' for what may vary, at most 63",
+                  err);
+}
+
 /* ---- what the library reads ---- */
 
 /* The library shows the text again, more of it than we do. */
@@ -203,6 +213,7 @@ int conf_text_check(enum conf_type type, const char *text, struct inf_error *err
     switch ((unsigned)type) {
     case CONF_NAME: return check_name(text, err);
     case CONF_NAMESPACE: return check_namespace(text, err);
+    case CONF_NAMESPACES: return check_namespaces(text, err);
     case CONF_ADDRESS: return check_address(text, err);
     default: return check_readable(type, text, err);
     }

@@ -319,6 +319,7 @@ void conf_value_free(const struct conf_option *option, void *member)
     case CONF_LOG_FILE:
     case CONF_NAME:
     case CONF_NAMESPACE:
+    case CONF_NAMESPACES:
     case CONF_RESOURCE:
     case CONF_LABELS:
     case CONF_FIELDS:

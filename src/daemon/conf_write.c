@@ -17,6 +17,7 @@ bool conf_value_is_set(const struct conf_option *option, const void *member)
     case CONF_LOG_FILE:
     case CONF_NAME:
     case CONF_NAMESPACE:
+    case CONF_NAMESPACES:
     case CONF_RESOURCE:
     case CONF_LABELS:
     case CONF_FIELDS:
@@ -128,6 +129,7 @@ void conf_value_write(const struct conf_option *option, const void *member, stru
     case CONF_LOG_FILE:
     case CONF_NAME:
     case CONF_NAMESPACE:
+    case CONF_NAMESPACES:
     case CONF_RESOURCE:
     case CONF_LABELS:
     case CONF_FIELDS:

@@ -1,6 +1,5 @@
 #include "daemon/kinds.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -54,4 +53,18 @@ const char *kinds_find(const char *group, const char *resource)
         if (strcmp(kinds[i].group, group) == 0 && strcmp(kinds[i].resource, resource) == 0)
             return kinds[i].kind;
     return NULL;
+}
+
+bool kinds_know(const char *word, size_t *ret_plural, const char **ret_group)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        size_t plural = strlen(kinds[i].resource);
+        if (!kinds[i].group[0] || strncmp(word, kinds[i].resource, plural) != 0 ||
+            word[plural] != '.' || strcmp(word + plural + 1, kinds[i].group) != 0)
+            continue;
+        *ret_plural = plural;
+        *ret_group = kinds[i].group;
+        return true;
+    }
+    return false;
 }

@@ -4,6 +4,7 @@
 #include "daemon/check.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
+#include "daemon/rbac.h"
 
 /*
  * glibc keeps small freed pieces aside and puts them together all at once when a large one is freed:
@@ -33,6 +34,7 @@ int main(int argc, char **argv)
         return rc ? rc : daemon_run(&conf, &(struct daemon_options){.ad_hoc = true});
     case COMMAND_CHECK:
     case COMMAND_PRINT: return check_run(&options);
+    case COMMAND_RBAC: return rbac_run(&options);
     case COMMAND_DONE: break;
     }
     return 0;

@@ -16,6 +16,7 @@
 static const char help[] =
     "Usage: informerd [-c FILE]\n"
     "       informerd watch RESOURCE[,RESOURCE] [options]\n"
+    "       informerd rbac [-c FILE] [--user NAME]\n"
     "\n"
     "Keeps a live copy of objects of Kubernetes clusters and writes down every change. It never gives\n"
     "up: what ends other watches (a restarted server, an expired version) only makes it catch up.\n"
@@ -25,7 +26,15 @@ static const char help[] =
     "\n"
     "  -c, --config FILE    default: " CONF_DEFAULT "\n"
     "      --check-config   tell all that is wrong with it, or that it is good\n"
+    "        --online       and ask its clusters: are they there, who are we, may we watch all that?\n"
     "      --print-config   print every value in effect, and where it comes from\n"
+    "\n"
+    "rbac prints the smallest roles that allow what the conf watches, for kubectl apply -f -; a server\n"
+    "is asked only what names without their group mean.\n"
+    "\n"
+    "      --user NAME, --group NAME, --serviceaccount NAMESPACE:NAME  who is to be allowed it;\n"
+    "                       default: informerd:informerd\n"
+    "      --cluster NAME   of the conf, if it has several\n"
     "\n"
     "Without a conf file: watch prints what is there, and then each change, to stdout. RESOURCE is\n"
     "a name as kubectl takes it (pods, po, Pod, deployments.apps), or name.group/version\n"
@@ -49,8 +58,9 @@ static const char help[] =
     "\n"
     "Signals: HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things\n"
     "are, INT and TERM end it with 0 after what is left was written; a second one ends at once.\n"
-    "Exit codes: 64 wrong usage, 74 a file, an address or the output failed, 77 state_dir is not\n"
-    "ours to write, 78 conf file or kubeconfig can't be used.\n";
+    "Exit codes: 64 wrong usage, 69 a cluster can't be asked, 74 a file, an address or the output\n"
+    "failed, 77 state_dir is not ours to write or a watch is not allowed, 78 conf file or kubeconfig\n"
+    "can't be used.\n";
 
 enum {
     OPT_KUBECONFIG = 256,
@@ -58,6 +68,9 @@ enum {
     OPT_CLUSTER,
     OPT_USER,
     OPT_AS,
+    OPT_GROUP,
+    OPT_ACCOUNT,
+    OPT_ONLINE,
     OPT_CHECK,
     OPT_PRINT,
     OPT_FIELDS,
@@ -73,6 +86,9 @@ static const struct option long_options[] = {
     {"cluster", required_argument, NULL, OPT_CLUSTER},
     {"user", required_argument, NULL, OPT_USER},
     {"as", required_argument, NULL, OPT_AS},
+    {"group", required_argument, NULL, OPT_GROUP},
+    {"serviceaccount", required_argument, NULL, OPT_ACCOUNT},
+    {"online", no_argument, NULL, OPT_ONLINE},
     {"config", required_argument, NULL, 'c'},
     {"check-config", no_argument, NULL, OPT_CHECK},
     {"print-config", no_argument, NULL, OPT_PRINT},
@@ -134,6 +150,9 @@ static int take(int option, char **argv, const char *value, struct options *ret)
     case OPT_CLUSTER: ret->cluster = value; return 0;
     case OPT_USER: ret->user = value; return 0;
     case OPT_AS: ret->as = value; return 0;
+    case OPT_GROUP: ret->group = value; return 0;
+    case OPT_ACCOUNT: ret->service_account = value; return 0;
+    case OPT_ONLINE: ret->online = true; return 0;
     case 'c': ret->conf = value; return 0;
     case OPT_CHECK: ret->command = COMMAND_CHECK; return 0;
     case OPT_PRINT: ret->command = COMMAND_PRINT; return 0;
@@ -147,10 +166,27 @@ static int take(int option, char **argv, const char *value, struct options *ret)
     }
 }
 
+/* Of `watch` alone. */
 static bool has_watch_options(const struct options *o)
 {
     return o->ns || o->all_namespaces || o->label_selector || o->field_selector || o->kubeconfig ||
-           o->context || o->cluster || o->user || o->as || o->format || o->verbose;
+           o->context || o->as || o->format || o->verbose;
+}
+
+static bool has_rbac_options(const struct options *o)
+{
+    return o->group || o->service_account;
+}
+
+static int find_conf(struct options *ret)
+{
+    if (!ret->conf && access(CONF_DEFAULT, F_OK) < 0 && errno == ENOENT)
+        return usage("there is no conf file " CONF_DEFAULT "; name one with -c, or watch without "
+                     "one, as in 'informerd watch pods'",
+                     "");
+    if (!ret->conf)
+        ret->conf = CONF_DEFAULT;
+    return 0;
 }
 
 /* What goes by the conf file is said by options alone. */
@@ -160,16 +196,37 @@ static int take_conf(int argc, char **argv, struct options *ret)
         return usage(ret->command == COMMAND_RUN ? "unknown command "
                                                  : "the conf file is named with -c, so what is ",
                      argv[0]);
-    if (has_watch_options(ret))
+    if (has_watch_options(ret) || ret->cluster || ret->user)
         return usage("such options are for 'informerd watch'; with a conf file it says all that",
                      "");
-    if (!ret->conf && access(CONF_DEFAULT, F_OK) < 0 && errno == ENOENT)
-        return usage("there is no conf file " CONF_DEFAULT "; name one with -c, or watch without "
-                     "one, as in 'informerd watch pods'",
-                     "");
-    if (!ret->conf)
-        ret->conf = CONF_DEFAULT;
-    return 0;
+    if (has_rbac_options(ret))
+        return usage("such options are for 'informerd rbac'", "");
+    if (ret->online && ret->command != COMMAND_CHECK)
+        return usage("--online belongs to --check-config", "");
+    return find_conf(ret);
+}
+
+/* "namespace:name", as kubectl takes it. */
+static bool is_account(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    return colon && colon > text && colon[1] && !strchr(colon + 1, ':');
+}
+
+static int take_rbac(int argc, char **argv, struct options *ret)
+{
+    ret->command = COMMAND_RBAC;
+    if (argc > 1)
+        return usage("the conf file is named with -c, so what is ", argv[1]);
+    if (has_watch_options(ret) || ret->online)
+        return usage("such options are not for 'informerd rbac'", "");
+    if (!!ret->user + !!ret->group + !!ret->service_account > 1)
+        return usage("one of --user, --group and --serviceaccount", "");
+    if ((ret->user && !ret->user[0]) || (ret->group && !ret->group[0]))
+        return usage("--user and --group need a name", "");
+    if (ret->service_account && !is_account(ret->service_account))
+        return usage("--serviceaccount is NAMESPACE:NAME, not ", ret->service_account);
+    return find_conf(ret);
 }
 
 /* Whether the first @len bytes of @word are among the words of @rest, which has commas between them. */
@@ -199,6 +256,8 @@ static bool names_one_twice(const char *resources)
 static int take_watch(int argc, char **argv, struct options *ret)
 {
     ret->command = COMMAND_WATCH;
+    if (has_rbac_options(ret) || ret->online)
+        return usage("such options are not for 'informerd watch'", "");
     if (ret->conf)
         return usage("'informerd watch' has no conf file, so what is -c for", "");
     if (ret->ns && ret->all_namespaces)
@@ -229,5 +288,7 @@ int options_parse(int argc, char **argv, struct options *ret)
     argv += optind;
     if (ret->command == COMMAND_RUN && argc > 0 && strcmp(argv[0], "watch") == 0)
         return take_watch(argc, argv, ret);
+    if (ret->command == COMMAND_RUN && argc > 0 && strcmp(argv[0], "rbac") == 0)
+        return take_rbac(argc, argv, ret);
     return take_conf(argc, argv, ret);
 }

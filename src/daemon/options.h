@@ -11,6 +11,7 @@ enum command {
     COMMAND_WATCH, /* as the command line says */
     COMMAND_CHECK, /* the conf file: is it good? */
     COMMAND_PRINT, /* the same, and what does it say? */
+    COMMAND_RBAC,  /* what has to be allowed for it? */
     COMMAND_DONE,  /* --help or --version: everything was said already */
 };
 
@@ -30,7 +31,10 @@ struct options {
     const char *kubeconfig;
     const char *context;
     const char *cluster; /* instead of the context's, as the user */
-    const char *user;
+    const char *user;    /* COMMAND_RBAC: who is to be allowed it; or: */
+    const char *group;
+    const char *service_account; /* "namespace:name" */
+    bool online;                 /* COMMAND_CHECK: and do the clusters have all that? */
     const char *as;
     const char *label_selector;
     const char *field_selector;

@@ -61,7 +61,7 @@ void report_status(const struct watcher_status *s, struct buf *out)
         put_age(out, age_ms);
     }
     buf_printf(out, ", %zu object%s", s->objects, s->objects == 1 ? "" : "s");
-    if (s->streams > 1)
+    if (s->streams > 1 || s->by_labels)
         buf_printf(out, ", %zu of %zu namespaces live", s->live, s->streams);
     put_heard(out, &s->sum);
     if (s->sum.error.code)
@@ -143,9 +143,12 @@ static void dump_indexes(const struct watcher *w, struct buf *out)
     const struct conf_indexes *indexes = &w->conf->indexes;
     for (size_t i = 0; i < indexes->count; i++) {
         uint64_t values = 0;
-        for (size_t f = 0; f < w->n_feeds; f++)
-            inf_store_index_values(inf_informer_store(w->feeds[f].informer), indexes->items[i].name,
-                                   count_value, &values);
+        list_for_each(node, &w->feeds) {
+            const struct feed *feed = container_of(node, struct feed, node);
+            if (feed->informer)
+                inf_store_index_values(inf_informer_store(feed->informer), indexes->items[i].name,
+                                       count_value, &values);
+        }
         buf_puts(out, i ? "," : ",\"indexes\":{");
         json_put_string(out, str_of(indexes->items[i].name));
         buf_printf(out, ":%" PRIu64, values);

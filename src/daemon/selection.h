@@ -8,6 +8,9 @@
  *     deleted   its deletion was under way (metadata.deletionTimestamp), and only labels could have
  *               made it leave, which nobody changes at that time
  *     left      the state that was sent is not selected: some servers send the one after the change
+ *
+ * Of a watch that selects namespaces by their labels (follower.h) that is known for sure: when a
+ * namespace leaves, so do its objects.
  */
 #ifndef DAEMON_SELECTION_H
 #define DAEMON_SELECTION_H
@@ -18,6 +21,8 @@
 #include "informer/selector.h"
 
 #include "daemon/conf.h"
+
+#define SELECTION_NS_LEFT "namespace left the selection"
 
 /* Zeroed: all objects. */
 struct selection {

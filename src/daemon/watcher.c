@@ -10,13 +10,24 @@
 
 /* ---- what records call it ---- */
 
+const struct feed *watcher_first(const struct watcher *w)
+{
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer)
+            return feed;
+    }
+    return NULL;
+}
+
 /* What the word of the conf means may be known only later, and can change: so it is asked for each
  * time. */
-static struct journal_watch *named(struct watcher *w)
+struct journal_watch *watcher_named(struct watcher *w)
 {
     struct inf_resource r = {.name = w->conf->resource};
-    if (w->feeds && w->feeds[0].informer)
-        inf_informer_resource(w->feeds[0].informer, &r);
+    const struct feed *first = watcher_first(w);
+    if (first)
+        inf_informer_resource(first->informer, &r);
     w->told.id = (struct watch_id){
         .cluster = w->cluster->conf->name,
         .name = w->conf->name,
@@ -29,111 +40,75 @@ static struct journal_watch *named(struct watcher *w)
     return &w->told;
 }
 
-/* ---- from the informers to the journal ---- */
-
-static struct feed *feed_of(struct inf_handler *handler)
-{
-    return container_of(handler, struct feed, handler);
-}
-
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
-{
-    struct watcher *w = feed_of(handler)->watcher;
-    journal_event(w->journal, named(w), event);
-}
-
-static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
-{
-    struct watcher *w = feed_of(handler)->watcher;
-    journal_gap(w->journal, named(w), gap);
-}
+/* ---- all of its feeds ---- */
 
 /* Several streams have no version in common, and a resource that is not there has none. */
 static const char *version_of(const struct watcher *w)
 {
-    const char *version = inf_store_resource_version(inf_informer_store(w->feeds[0].informer));
-    return w->n_feeds > 1 || !version[0] ? NULL : version;
+    const struct feed *only = watcher_first(w);
+    const char *version;
+    if (!only || only->followed || w->feeds.next != w->feeds.prev)
+        return NULL;
+    version = inf_store_resource_version(inf_informer_store(only->informer));
+    return version[0] ? version : NULL;
 }
 
-static void on_synced(struct inf_handler *handler)
+static bool is_synced(const struct watcher *w)
 {
-    struct watcher *w = feed_of(handler)->watcher;
-    size_t objects = 0;
-    if (++w->n_synced < w->n_feeds)
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer && !feed->synced)
+            return false;
+    }
+    return follower_complete(&w->follower);
+}
+
+void watcher_check_synced(struct watcher *w)
+{
+    struct watcher_status status;
+    if (w->synced || !is_synced(w))
         return;
-    for (size_t i = 0; i < w->n_feeds; i++)
-        objects += inf_store_count(inf_informer_store(w->feeds[i].informer));
-    journal_synced(w->journal, named(w), objects, version_of(w));
+    w->synced = true;
+    watcher_status(w, &status);
+    journal_synced(w->journal, watcher_named(w), status.objects, version_of(w));
 }
 
-static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
-{
-    struct feed *feed = feed_of(handler);
-    struct inf_freshness told = *freshness;
-    char *text = feed->ns ? xasprintf("%s, in namespace %s", freshness->text, feed->ns) : NULL;
-    told.text = text ? text : freshness->text;
-    journal_freshness(feed->watcher->journal, named(feed->watcher), &told);
-    free(text);
-}
-
-static void on_batch_end(struct inf_handler *handler)
-{
-    journal_flush(feed_of(handler)->watcher->journal);
-}
-
+/* What is held has to be told first: then the follower can go on. */
 static void on_hold(struct journal_watch *told, bool hold)
 {
     struct watcher *w = container_of(told, struct watcher, told);
-    for (size_t i = 0; i < w->n_feeds; i++)
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (!feed->informer)
+            continue;
         if (hold)
-            inf_handler_pause(&w->feeds[i].handler);
+            inf_handler_pause(&feed->handler);
         else
-            inf_handler_resume(&w->feeds[i].handler);
+            inf_handler_resume(&feed->handler);
+    }
+    if (!hold && w->follower.informer)
+        follower_adjust(&w->follower);
 }
 
 /* ---- life ---- */
 
-static struct inf_informer *open_stream(const struct watcher *w, const char *ns,
-                                        struct inf_error *err)
+static int open_one(struct watcher *w, const char *ns, struct inf_error *err)
 {
-    const struct conf_watch *c = w->conf;
-    struct inf_watch watch = {
-        .resource = c->resource,
-        .ns = ns,
-        .label_selector = c->label_selector,
-        .field_selector = c->field_selector,
-        .drop = (const char *const *)c->drop.items,
-        .n_drop = c->drop.count,
-        .redact = (const char *const *)c->redact.items,
-        .n_redact = c->redact.count,
-        .reveal = c->reveal,
-        .metadata_only = c->keep == CONF_KEEP_METADATA,
-        .indexes = c->indexes.items,
-        .n_indexes = c->indexes.count,
-        .coalesce = c->coalesce,
-        .optional = c->optional,
-    };
-    static const char *const nothing[] = {NULL};
-    if (!watch.drop)
-        watch.drop = nothing; /* `drop: []` is not the library's default */
-    return inf_informer_open(w->cluster->client, &watch, err);
+    struct feed *feed = feed_new(w, ns);
+    list_push(&w->feeds, &feed->node);
+    return feed_open(feed, err);
 }
 
-static int open_feed(struct watcher *w, size_t i, struct inf_error *err)
+/* Of namespaces that are selected by their labels the follower opens the feeds, when it knows them. */
+static int open_feeds(struct watcher *w, struct inf_error *err)
 {
-    struct feed *feed = &w->feeds[i];
-    const char *ns = w->conf->namespaces.count ? w->conf->namespaces.items[i] : NULL;
-    feed->watcher = w;
-    feed->ns = ns;
-    feed->informer = open_stream(w, ns, err);
-    feed->handler = (struct inf_handler){
-        .on_event = on_event,
-        .on_gap = on_gap,
-        .on_synced = on_synced,
-        .on_freshness = on_freshness,
-        .on_batch_end = on_batch_end,
-    };
-    return feed->informer ? 0 : -err->code;
+    const struct conf_watch *conf = w->conf;
+    int rc = follower_open(&w->follower, w, err);
+    if (rc == 0 && !conf->namespaces.count && !conf->namespace_selector)
+        rc = open_one(w, NULL, err);
+    for (size_t i = 0; rc == 0 && i < conf->namespaces.count; i++)
+        rc = open_one(w, conf->namespaces.items[i], err);
+    return rc;
 }
 
 /* What a reload may change without a new beginning: `taken_over` in the table. */
@@ -147,6 +122,7 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
 {
     struct watcher *w = NEW(struct watcher);
     list_init(&w->node);
+    list_init(&w->feeds);
     w->conf = conf;
     w->cluster = cluster;
     w->journal = journal;
@@ -155,23 +131,21 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     selection_init(&w->selection, conf);
     w->told.on_hold = on_hold;
     list_init(&w->told.node);
-    named(w);
-    w->n_feeds = conf->namespaces.count ? conf->namespaces.count : 1;
-    w->feeds = xcalloc(w->n_feeds, sizeof(*w->feeds));
-    for (size_t i = 0; i < w->n_feeds; i++)
-        if (open_feed(w, i, err) < 0) {
-            err_wrap(err, "watch '%s'", conf->name);
-            watcher_close(w);
-            return NULL;
-        }
+    if (open_feeds(w, err) < 0) {
+        err_wrap(err, "watch '%s'", conf->name);
+        watcher_close(w);
+        return NULL;
+    }
+    watcher_named(w);
     return w;
 }
 
 /* A full output may ask to hold at once: the handlers are there by then. */
 void watcher_begin(struct watcher *w)
 {
-    for (size_t i = 0; i < w->n_feeds; i++)
-        inf_handler_add(w->feeds[i].informer, &w->feeds[i].handler);
+    list_for_each(node, &w->feeds)
+        feed_begin(container_of(node, struct feed, node));
+    follower_begin(&w->follower);
     journal_watch_add(w->journal, &w->told);
 }
 
@@ -180,9 +154,7 @@ void watcher_move(struct watcher *w, const struct conf_watch *conf, struct clust
     w->conf = conf;
     w->cluster = cluster;
     take_over(w);
-    for (size_t i = 0; i < conf->namespaces.count; i++)
-        w->feeds[i].ns = conf->namespaces.items[i];
-    named(w);
+    watcher_named(w);
 }
 
 void watcher_close(struct watcher *w)
@@ -192,10 +164,10 @@ void watcher_close(struct watcher *w)
     list_remove(&w->node);
     if (!list_empty(&w->told.node))
         journal_watch_remove(&w->told);
-    for (size_t i = 0; i < w->n_feeds; i++)
-        inf_informer_close(w->feeds[i].informer);
+    follower_close(&w->follower);
+    list_for_each_safe(node, &w->feeds)
+        feed_free(container_of(node, struct feed, node));
     selection_done(&w->selection);
-    free(w->feeds);
     free(w);
 }
 
@@ -243,6 +215,11 @@ const struct watcher_status watcher_status_none = {
     .sum = {.synced = true, .event_age_ms = INF_NEVER},
 };
 
+bool watcher_stream_is_live(const struct inf_status *one)
+{
+    return one->synced && !one->stale && !one->held && !one->error.code;
+}
+
 void watcher_status_add(struct watcher_status *s, const struct inf_status *one, const char *ns)
 {
     s->sum.synced &= one->synced;
@@ -253,22 +230,30 @@ void watcher_status_add(struct watcher_status *s, const struct inf_status *one, 
     add_ages(&s->sum, one);
     add_numbers(&s->sum, one);
     s->streams++;
-    s->live += one->synced && !one->stale && !one->held && !one->error.code;
+    s->live += watcher_stream_is_live(one);
+}
+
+static void add_feed(struct watcher_status *s, const struct feed *feed)
+{
+    const struct inf_store *store = inf_informer_store(feed->informer);
+    struct inf_status one;
+    inf_informer_status(feed->informer, &one);
+    watcher_status_add(s, &one, feed->ns);
+    s->objects += inf_store_count(store);
+    s->bytes += inf_store_bytes(store);
+    s->backlog += inf_handler_backlog(&feed->handler);
 }
 
 void watcher_status(const struct watcher *w, struct watcher_status *ret)
 {
-    struct inf_status one;
     *ret = watcher_status_none;
     ret->age_ms = clock_now_ms(w->journal->clock) - w->opened_ms;
-    for (size_t i = 0; i < w->n_feeds; i++) {
-        const struct inf_store *store = inf_informer_store(w->feeds[i].informer);
-        inf_informer_status(w->feeds[i].informer, &one);
-        watcher_status_add(ret, &one, w->n_feeds > 1 ? w->feeds[i].ns : NULL);
-        ret->objects += inf_store_count(store);
-        ret->bytes += inf_store_bytes(store);
-        ret->backlog += inf_handler_backlog(&w->feeds[i].handler);
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer)
+            add_feed(ret, feed);
     }
+    follower_status(&w->follower, ret);
 }
 
 bool watcher_ready(const struct watcher_status *status)

@@ -12,18 +12,10 @@
 #include "base/list.h"
 #include "daemon/cluster.h"
 #include "daemon/conf.h"
+#include "daemon/feed.h"
+#include "daemon/follower.h"
 #include "daemon/journal.h"
 #include "daemon/selection.h"
-
-struct watcher;
-
-/* The part of a watch that is one stream. */
-struct feed {
-    struct inf_handler handler;
-    struct watcher *watcher;
-    struct inf_informer *informer;
-    const char *ns; /* NULL: all */
-};
 
 struct watcher {
     struct list node;
@@ -32,9 +24,9 @@ struct watcher {
     struct journal *journal;
     struct journal_watch told; /* as the journal knows it, once it was added */
     struct selection selection;
-    struct feed *feeds;
-    size_t n_feeds;
-    size_t n_synced;
+    struct list feeds; /* of struct feed, in the conf's order, or as they came */
+    struct follower follower;
+    bool synced; /* all that was there was told */
     uint64_t opened_ms;
 };
 
@@ -52,6 +44,17 @@ void watcher_move(struct watcher *watcher, const struct conf_watch *conf, struct
 /* NULL is fine. */
 void watcher_close(struct watcher *watcher);
 
+/* ---- for its parts ---- */
+
+/* As the journal knows it, with what is known of its resource now. */
+struct journal_watch *watcher_named(struct watcher *watcher);
+
+/* The first of its feeds that is open; NULL: none is. */
+const struct feed *watcher_first(const struct watcher *watcher);
+
+/* Tells SYNCED, once, if all feeds are. */
+void watcher_check_synced(struct watcher *watcher);
+
 /* ---- how it is doing ---- */
 
 /* All its streams taken together: flags that hold for one, ages and the error of the one that is
@@ -63,13 +66,15 @@ struct watcher_status {
     size_t bytes;
     size_t backlog; /* events not told to the journal yet */
     size_t streams;
-    size_t live; /* of them */
+    size_t live;    /* of them */
+    bool by_labels; /* they come and go: their namespaces are selected */
 };
 
 /* The sum of no streams, and how one is added to it; @ns, if not NULL, is said with its error. */
 extern const struct watcher_status watcher_status_none;
 void watcher_status_add(struct watcher_status *status, const struct inf_status *one,
                         const char *ns);
+bool watcher_stream_is_live(const struct inf_status *one);
 
 void watcher_status(const struct watcher *watcher, struct watcher_status *ret);
 

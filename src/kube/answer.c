@@ -10,6 +10,7 @@
 
 enum {
     HTTP_OK = 200,
+    HTTP_CREATED = 201,   /* the same for what was posted */
     HTTP_REDIRECTS = 300, /* to 399; 304 is one of them, but we never ask for it */
     HTTP_REFUSALS = 400,
     REASON_MAX = 64 * 1024, /* LIMIT: kept of an answer that is not 200; the rest is passed over */
@@ -68,7 +69,7 @@ int answer_start(struct answer *a, const struct http_head *head, struct inf_erro
 
 bool answer_good(const struct answer *a)
 {
-    return a->status == HTTP_OK;
+    return a->status == HTTP_OK || a->status == HTTP_CREATED;
 }
 
 bool answer_bad(const struct answer *a)

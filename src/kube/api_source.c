@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "kube/advice.h"
 #include "kube/answer.h"
 #include "kube/body.h"
 #include "kube/warnings.h"
@@ -48,6 +49,7 @@ struct api_source {
     struct source_user *user; /* NULL: there is none */
     uint64_t serial;
     struct buf target;         /* path and query, to its NUL */
+    char *posted;              /* its body; NULL: none */
     struct auth_waiter waiter; /* for credentials */
     uint64_t generation;       /* of those it was sent with */
     bool sent_again;
@@ -80,41 +82,15 @@ static void finish(struct api_source *s, const struct inf_error *why)
     user->ops->on_end(user, why);
 }
 
-static void advise_refused(const struct api_server *server, char *room, size_t size)
-{
-    char *ours = auth_describe(server->auth);
-    if (ours)
-        snprintf(room, size,
-                 "; %s is not accepted: is it of this cluster, not expired and not revoked?", ours);
-    else
-        snprintf(room, size, "; there are no credentials to show: the kubeconfig needs a user");
-    free(ours);
-}
-
-static void advise_not_found(const struct api_server *server, char *room, size_t size)
-{
-    bool prefix = server->path_prefix[0];
-    snprintf(room, size,
-             "; are the resource's name, group and version right%s%s%s? See kubectl "
-             "api-resources",
-             prefix ? ", and is the path of the server's URL (" : "", server->path_prefix,
-             prefix ? ")" : "");
-}
-
-/* The server can't know what was meant. */
-static void advise(const struct api_server *server, struct inf_error *why)
-{
-    size_t len = strlen(why->text);
-    if (why->code == INF_ENOTFOUND)
-        advise_not_found(server, why->text + len, sizeof(why->text) - len);
-    if (why->code == INF_EUNAUTHORIZED)
-        advise_refused(server, why->text + len, sizeof(why->text) - len);
-}
-
 static void fail(struct api_source *s, struct inf_error *why)
 {
+    char *credentials = auth_describe(s->server->auth);
     err_wrap(why, "%s", s->server->host_header);
-    advise(s->server, why);
+    advice_add(why, &(struct advice){.resource = &s->resource,
+                                     .ns = s->ns,
+                                     .path_prefix = s->server->path_prefix,
+                                     .credentials = credentials});
+    free(credentials);
     finish(s, why);
 }
 
@@ -297,12 +273,13 @@ static const char *accept_encoding(const struct api_source *s)
 static struct headers all_headers(const struct api_source *s, const struct auth_headers *auth)
 {
     enum {
-        OURS = 3
+        OURS = 4
     };
     struct headers headers = {.list = xcalloc(OURS + auth->count, sizeof(struct http_header))};
     add_header(&headers, "Accept", accept(s));
     add_header(&headers, "Accept-Encoding", accept_encoding(s));
     add_header(&headers, "User-Agent", s->server->user_agent);
+    add_header(&headers, "Content-Type", s->posted ? "application/json" : NULL);
     for (size_t i = 0; i < auth->count; i++)
         add_header(&headers, auth->list[i].name, auth->list[i].value);
     return headers;
@@ -315,11 +292,12 @@ static void send_request(struct api_source *s, const struct auth_headers *auth)
     s->generation = auth->generation;
     s->call = http_pool_request(server->pool,
                                 &(struct http_request){
-                                    .method = "GET",
+                                    .method = s->posted ? "POST" : "GET",
                                     .target = s->target.bytes,
                                     .host = server->host_header,
                                     .headers = headers.list,
                                     .n_headers = headers.count,
+                                    .body = s->posted,
                                 },
                                 &s->http);
     if (s->paused)
@@ -365,6 +343,11 @@ static bool send_again(struct api_source *s, const struct inf_error *why)
     return true;
 }
 
+static char *copy_or_null(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
 static void api_source_open(struct source *source, const struct source_request *request,
                             struct source_user *user)
 {
@@ -377,6 +360,8 @@ static void api_source_open(struct source *source, const struct source_request *
     buf_clear(&s->target);
     resource_target(&s->target, s->server->path_prefix, &s->resource, &scope, request);
     buf_putc(&s->target, '\0');
+    free(s->posted);
+    s->posted = copy_or_null(request->body);
     go(s);
 }
 
@@ -410,11 +395,6 @@ static const struct source_ops source_ops = {
 
 /* ---- life ---- */
 
-static char *copy_or_null(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 struct api_source *api_source_new(const struct api_server *server,
                                   const struct api_source_options *options)
 {
@@ -444,6 +424,7 @@ static void api_source_bury(struct corpse *corpse)
     struct api_source *s = container_of(corpse, struct api_source, corpse);
     body_free(&s->body);
     buf_free(&s->target);
+    free(s->posted);
     resource_free(&s->resource);
     free(s->ns);
     free(s->label_selector);

@@ -147,11 +147,15 @@ static bool end_of_list(struct body *body, struct list_head *ret_list, struct in
 
 bool body_end(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
 {
+    bool document = body->want == SOURCE_DOCUMENT;
     if (body->want == SOURCE_LIST)
         return end_of_list(body, ret_list, ret_why);
     if (frame_between(&body->frame))
-        err_set(ret_why, INF_EEOF, "the server ended the watch");
+        err_set(ret_why, INF_EEOF,
+                document ? "the document is complete" : "the server ended the watch");
     else
-        err_set(ret_why, INF_ECUT, "the watch ended in the middle of an event");
+        err_set(ret_why, INF_ECUT,
+                document ? "the document ended in the middle"
+                         : "the watch ended in the middle of an event");
     return false;
 }

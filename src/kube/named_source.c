@@ -1,12 +1,5 @@
 /*
- * named_source.c - the lookup, and passing through what comes after it.
- *
- * Documents are asked for one after the other, on one connection, and only as many as it takes:
- *
- *     po                  /api/v1; if it isn't there /apis, then each version of each group
- *     deployments.apps    /apis/apps, then each version of it
- *
- * A group that does not answer (an extension server that is down) hides only its own resources.
+ * named_source.c - the lookup (lookup.h), and passing through what comes after it.
  */
 #include "kube/named_source.h"
 
@@ -17,20 +10,16 @@
 #include "base/base.h"
 #include "base/err.h"
 
-enum step {
-    IN_CORE,   /* /api/v1 is asked for */
-    IN_GROUPS, /* /apis, or one of its groups */
-    IN_LISTS,  /* the resources of a version */
-};
-
 struct named_source {
     struct source source;
     struct source_user inner_user;
-    struct source_user finder_user;
     struct corpse corpse;
     const struct api_server *server;
+    struct shelf *shelf;
     struct resource_word word;
     char *ns, *label_selector, *field_selector; /* NULL: none */
+    bool ns_is_default, by_namespace;
+    bool whole; /* what was found is in no namespace, and that is fine */
     const struct shape *shape;
     void (*on_found)(void *ctx, const struct resource *found, const char *kind);
     void *ctx;
@@ -42,24 +31,20 @@ struct named_source {
     struct source_request request;
     char *version, *token; /* its texts */
 
-    /* the lookup under way */
-    struct api_source *finder; /* NULL: there is none */
-    enum step step;
-    struct discovery table;
-    size_t asked;         /* versions of the table whose resources were asked for */
-    unsigned silent;      /* of them, those that did not answer */
-    struct inf_error bad; /* what is wrong with the last document; code 0: nothing */
+    struct lookup lookup;
+    uint64_t max_age_ms; /* of the documents it reads */
 };
 
 /* ---- what was found ---- */
 
 static struct api_source *new_source(const struct named_source *s, struct resource *resource)
 {
-    return api_source_new(s->server, &(struct api_source_options){
-                                         .resource = resource,
-                                         .scope = {s->ns, s->label_selector, s->field_selector},
-                                         .shape = s->shape,
-                                     });
+    return api_source_new(
+        s->server, &(struct api_source_options){
+                       .resource = resource,
+                       .scope = {s->whole ? NULL : s->ns, s->label_selector, s->field_selector},
+                       .shape = s->shape,
+                   });
 }
 
 /* Takes over what @resource owns. */
@@ -80,19 +65,10 @@ static void forget_inner(struct named_source *s)
 
 /* ---- the lookup ---- */
 
-static void end_lookup(struct named_source *s)
-{
-    if (s->finder)
-        api_source_close(s->finder);
-    s->finder = NULL;
-    discovery_free(&s->table);
-}
-
 static void finish(struct named_source *s, const struct inf_error *why)
 {
     struct source_user *user = s->user;
     struct inf_error told = *why; /* what @why is in may go */
-    end_lookup(s);
     s->user = NULL;
     user->ops->on_end(user, &told);
 }
@@ -105,144 +81,41 @@ static void open_inner(struct named_source *s)
 static int check_scope(const struct named_source *s, const struct api_resource *r,
                        struct inf_error *err)
 {
-    if (r->namespaced || !s->ns)
-        return 0;
-    return err_set(err, INF_EINVAL, "resource '%s': %s are in no namespace; ask for all of them",
-                   s->word.text, r->name);
+    bool asked = (s->ns && !s->ns_is_default) || s->by_namespace;
+    return r->namespaced || !asked ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
 }
 
-static void mention_silent(const struct named_source *s, struct inf_error *why)
+static void named_source_on_found(struct lookup *lookup, const struct api_resource *r,
+                                  const struct inf_error *why)
 {
-    struct inf_error plain = *why;
-    err_set(why, INF_ENOTFOUND, "%s; of its groups, %u did not answer", plain.text, s->silent);
-}
-
-/* All that could be asked for was; what does the word mean? */
-static void settle(struct named_source *s)
-{
-    const struct api_resource *r;
+    struct named_source *s = container_of(lookup, struct named_source, lookup);
     struct resource resource;
-    struct inf_error why;
-    int rc = resource_word_find(&s->word, &s->table, &r, &why);
-    if (rc == -INF_ENOTFOUND && s->silent)
-        mention_silent(s, &why);
-    if (rc == 0)
-        rc = check_scope(s, r, &why);
-    if (rc < 0) {
-        finish(s, &why);
+    struct inf_error wrong;
+    if (r && check_scope(s, r, &wrong) < 0)
+        why = &wrong;
+    if (!r || why == &wrong) {
+        finish(s, why);
         return;
     }
+    s->whole = !r->namespaced;
     resource = (struct resource){xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
+    s->max_age_ms = SHELF_KEEP_MS;
     found(s, &resource, r->kind);
-    end_lookup(s);
     open_inner(s);
 }
 
-static void ask(struct named_source *s, enum step step, char *path)
+static void named_source_on_progress(struct lookup *lookup)
 {
-    s->step = step;
-    s->bad.code = 0;
-    source_open(api_source_source(s->finder),
-                &(struct source_request){.want = SOURCE_DOCUMENT, .path = path}, &s->finder_user);
-    free(path);
+    struct named_source *s = container_of(lookup, struct named_source, lookup);
+    s->user->ops->on_progress(s->user);
 }
 
-static void ask_next_list(struct named_source *s)
-{
-    const struct api_version *v;
-    if (s->asked == s->table.n_versions) {
-        settle(s);
-        return;
-    }
-    v = &s->table.versions[s->asked++];
-    ask(s, IN_LISTS, xasprintf("/apis/%s/%s", v->group, v->version));
-}
-
-/* The core group goes before all others: if it is there, they need not be asked. */
-static void look_beyond_core(struct named_source *s)
-{
-    const struct api_resource *r;
-    bool only_core = s->word.group && !s->word.group[0];
-    if (only_core || resource_word_find(&s->word, &s->table, &r, NULL) != -INF_ENOTFOUND)
-        settle(s);
-    else
-        ask(s, IN_GROUPS, xstrdup("/apis"));
-}
-
-static void go_on(struct named_source *s)
-{
-    switch (s->step) {
-    case IN_CORE: look_beyond_core(s); break;
-    case IN_GROUPS:
-    case IN_LISTS: ask_next_list(s); break;
-    }
-}
-
+/* Not while it is paused: it would tell its end. What it has read by then is on the shelf. */
 static void start_lookup(struct named_source *s)
 {
-    const struct resource_word *w = &s->word;
-    struct resource none = {xstrdup(""), xstrdup(""), xstrdup("")};
-    s->finder = api_source_new(s->server, &(struct api_source_options){.resource = &none});
-    s->asked = s->silent = 0;
-    if (s->paused)
-        source_pause(api_source_source(s->finder));
-    if (w->group && w->group[0])
-        ask(s, IN_GROUPS, xasprintf("/apis/%s", w->group));
-    else
-        ask(s, IN_CORE, xasprintf("/api/%s", w->version ? w->version : "v1"));
+    if (!s->paused)
+        lookup_start(&s->lookup, s->shelf, s->server->clock, &s->word, s->max_age_ms);
 }
-
-/* ---- what documents bring ---- */
-
-static void finder_on_open(struct source_user *user)
-{
-    (void)user;
-}
-
-static void finder_on_event(struct source_user *user, const struct source_event *event)
-{
-    struct named_source *s = container_of(user, struct named_source, finder_user);
-    s->user->ops->on_progress(s->user);
-    if (s->finder && !s->bad.code)
-        discovery_add(&s->table, str_of(event->text), &s->bad);
-}
-
-static void finder_on_progress(struct source_user *user)
-{
-    struct named_source *s = container_of(user, struct named_source, finder_user);
-    s->user->ops->on_progress(s->user);
-}
-
-/* One version of one group may be missing; the way to the server and who we are may not. */
-static bool can_do_without(const struct named_source *s, int code)
-{
-    return s->step == IN_LISTS && (code == INF_ESERVER || code == INF_ENOTFOUND ||
-                                   code == INF_EFORBIDDEN || code == INF_EDECODE);
-}
-
-static void finder_on_end(struct source_user *user, const struct inf_error *why)
-{
-    struct named_source *s = container_of(user, struct named_source, finder_user);
-    if (why->code == INF_EEOF && s->bad.code)
-        why = &s->bad;
-    if (why->code == INF_EEOF) {
-        go_on(s);
-    } else if (can_do_without(s, why->code)) {
-        s->silent++;
-        go_on(s);
-    } else if (why->code == INF_ENOTFOUND) {
-        settle(s); /* no such group: says so in the words of who asked */
-    } else {
-        finish(s, why);
-    }
-}
-
-static const struct source_user_ops finder_ops = {
-    .on_open = finder_on_open,
-    .on_event = finder_on_event,
-    .on_progress = finder_on_progress,
-    .on_end = finder_on_end,
-};
 
 /* ---- what the objects bring ---- */
 
@@ -264,11 +137,14 @@ static void inner_on_progress(struct source_user *user)
     s->user->ops->on_progress(s->user);
 }
 
+/* That the server has no such resource, whatever it said before, makes it to be looked up anew. */
 static void inner_on_end(struct source_user *user, const struct inf_error *why)
 {
     struct named_source *s = container_of(user, struct named_source, inner_user);
-    if (why->code == INF_ENOTFOUND)
+    if (why->code == INF_ENOTFOUND) {
         forget_inner(s);
+        s->max_age_ms = LOOKUP_FRESH_MS;
+    }
     finish(s, why);
 }
 
@@ -310,7 +186,7 @@ static void named_source_open(struct source *source, const struct source_request
 static void named_source_cancel(struct source *source)
 {
     struct named_source *s = container_of(source, struct named_source, source);
-    end_lookup(s);
+    lookup_stop(&s->lookup);
     if (s->inner)
         source_cancel(api_source_source(s->inner));
     s->user = NULL;
@@ -320,8 +196,7 @@ static void named_source_pause(struct source *source)
 {
     struct named_source *s = container_of(source, struct named_source, source);
     s->paused = true;
-    if (s->finder)
-        source_pause(api_source_source(s->finder));
+    lookup_stop(&s->lookup);
     if (s->inner)
         source_pause(api_source_source(s->inner));
 }
@@ -330,10 +205,10 @@ static void named_source_resume(struct source *source)
 {
     struct named_source *s = container_of(source, struct named_source, source);
     s->paused = false;
-    if (s->finder)
-        source_resume(api_source_source(s->finder));
     if (s->inner)
         source_resume(api_source_source(s->inner));
+    else if (s->user)
+        start_lookup(s);
 }
 
 static const struct source_ops source_ops = {
@@ -345,6 +220,13 @@ static const struct source_ops source_ops = {
 
 /* ---- life ---- */
 
+/* If the namespace matters only to what is in one, that has to be known. */
+static bool needs_no_server(const struct named_source *s, struct resource *ret)
+{
+    bool known = !s->ns_is_default || resource_word_scope(&s->word) == SCOPE_NAMESPACE;
+    return known && resource_word_is_complete(&s->word, ret);
+}
+
 struct named_source *named_source_new(const struct api_server *server,
                                       const struct named_source_options *options)
 {
@@ -352,8 +234,11 @@ struct named_source *named_source_new(const struct api_server *server,
     struct resource resource;
     s->source.ops = &source_ops;
     s->inner_user.ops = &inner_ops;
-    s->finder_user.ops = &finder_ops;
+    s->lookup.on_end = named_source_on_found;
+    s->lookup.on_progress = named_source_on_progress;
+    s->max_age_ms = SHELF_KEEP_MS;
     s->server = server;
+    s->shelf = options->shelf;
     s->ns = copy_or_null(options->scope.ns);
     s->label_selector = copy_or_null(options->scope.label_selector);
     s->field_selector = copy_or_null(options->scope.field_selector);
@@ -362,7 +247,9 @@ struct named_source *named_source_new(const struct api_server *server,
     s->ctx = options->ctx;
     s->word = *options->word;
     *options->word = (struct resource_word){.text = NULL}; /* now ours */
-    if (resource_word_is_complete(&s->word, &resource))
+    s->ns_is_default = options->ns_is_default;
+    s->by_namespace = options->by_namespace;
+    if (needs_no_server(s, &resource))
         found(s, &resource, NULL);
     return s;
 }
@@ -386,7 +273,7 @@ static void named_source_bury(struct corpse *corpse)
 
 void named_source_close(struct named_source *source)
 {
-    end_lookup(source);
+    lookup_stop(&source->lookup);
     forget_inner(source);
     clock_bury(source->server->clock, &source->corpse, named_source_bury);
 }

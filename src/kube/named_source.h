@@ -2,7 +2,7 @@
  * named_source.h - a source for a resource that is known by a word: what it means is looked up first.
  *
  *     kube/named_source      which resource is it?       ->  on_found
- *          |  over one that asks for documents, then over
+ *          |  asks kube/lookup, then it is over
  *     kube/api_source        its objects
  *
  * The lookup is part of the first request: what goes wrong in it ends that request, and so is tried
@@ -13,21 +13,26 @@
 #define KUBE_NAMED_SOURCE_H
 
 #include "kube/api_source.h"
-#include "kube/resource_word.h"
+#include "kube/lookup.h"
 
 struct named_source;
 
 struct named_source_options {
     struct resource_word *word;  /* what it owns is taken over */
+    struct shelf *shelf;         /* of the server's documents; borrowed */
     struct resource_scope scope; /* copied */
-    const struct shape *shape;   /* as in api_source.h */
+    bool
+        ns_is_default; /* what is in no namespace is meant as a whole: the scope's does not matter */
+    bool by_namespace; /* what is in no namespace can't be meant: some namespaces are left out */
+    const struct shape *shape; /* as in api_source.h */
     /* What it means: told before anything of it is asked for, and again if that changes. @kind is
      * NULL if no server was asked. All is lent. */
     void (*on_found)(void *ctx, const struct resource *found, const char *kind);
     void *ctx;
 };
 
-/* @server must outlive it. A word that needs no server is found before this returns. */
+/* @server must outlive it. A word that needs no server is found before this returns,
+ * unless it has to be known whether it is in a namespace. */
 struct named_source *named_source_new(const struct api_server *server,
                                       const struct named_source_options *options);
 

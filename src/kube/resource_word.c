@@ -147,6 +147,25 @@ bool resource_word_is_complete(const struct resource_word *word, struct resource
     return true;
 }
 
+enum resource_scope_kind resource_word_scope(const struct resource_word *word)
+{
+    static const char *const whole[] = {"namespaces", "nodes", "persistentvolumes"};
+    bool core = !word->group || !word->group[0];
+    if (!core || !is_core_plural(word->name))
+        return SCOPE_UNKNOWN;
+    for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+        if (strcmp(whole[i], word->name) == 0)
+            return SCOPE_CLUSTER;
+    return SCOPE_NAMESPACE;
+}
+
+int resource_word_refuse_scope(const struct resource_word *word, const char *name,
+                               struct inf_error *err)
+{
+    return err_set(err, INF_EINVAL, "resource '%s': %s are in no namespace; ask for all of them",
+                   word->text, name);
+}
+
 /* ---- with one ---- */
 
 static bool is_named(const struct api_resource *r, const char *name)

@@ -31,6 +31,18 @@ void resource_word_free(struct resource_word *word);
  */
 bool resource_word_is_complete(const struct resource_word *word, struct resource *ret);
 
+/* Where its objects are, as far as no server is needed to know. */
+enum resource_scope_kind {
+    SCOPE_UNKNOWN,
+    SCOPE_NAMESPACE,
+    SCOPE_CLUSTER,
+};
+enum resource_scope_kind resource_word_scope(const struct resource_word *word);
+
+/* -INF_EINVAL, saying that @name, which the word means, is in no namespace. */
+int resource_word_refuse_scope(const struct resource_word *word, const char *name,
+                               struct inf_error *err);
+
 /*
  * Which resource of @d is meant. Names go before short names, and the core group before others, as
  * for kubectl; a word that then means resources of several groups is not guessed at.

@@ -176,6 +176,7 @@ static void connect_parts(struct inf_client *client)
         .warnings = &client->warnings,
         .auth = client->auth,
     };
+    client->shelf = shelf_new(&client->server);
 }
 
 static void client_free(struct inf_client *client)
@@ -223,6 +224,7 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     list_init(&client->informers);
     list_init(&client->handles);
     list_init(&client->queues);
+    list_init(&client->questions);
     return client;
 }
 
@@ -325,6 +327,8 @@ void inf_client_close(struct inf_client *client)
         return;
     informer_close_all(client);
     queue_close_all(client);
+    question_close_all(client);
+    shelf_close(client->shelf);
     auth_free(client->auth);
     if (client->config.https)
         tls_keeper_stop(&client->tls);

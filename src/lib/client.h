@@ -12,6 +12,7 @@
 #include "core/turnstile.h"
 #include "kube/api_source.h"
 #include "kube/kubeconfig.h"
+#include "kube/shelf.h"
 #include "kube/tls_keeper.h"
 #include "kube/warnings.h"
 #include "loop/child.h"
@@ -44,6 +45,7 @@ struct inf_client {
     struct child_spawner spawner;
     struct auth *auth;
     struct api_server server;
+    struct shelf *shelf; /* what the server says it has */
     char *host_header;
     char *url;
     char *user_agent;
@@ -54,10 +56,12 @@ struct inf_client {
     struct list informers; /* of struct shared */
     struct list handles;   /* of struct inf_informer */
     struct list queues;
+    struct list questions; /* of struct inf_question */
 };
 
 /* Closes all that is open. */
 void informer_close_all(struct inf_client *client);
 void queue_close_all(struct inf_client *client);
+void question_close_all(struct inf_client *client);
 
 #endif

@@ -23,6 +23,17 @@ int inf_resource_check(const char *text, struct inf_error *err)
     return rc;
 }
 
+bool inf_resource_is_cluster_wide(const char *text)
+{
+    struct resource_word word;
+    bool wide;
+    if (resource_word_parse(text, &word, NULL) < 0)
+        return false;
+    wide = resource_word_scope(&word) == SCOPE_CLUSTER;
+    resource_word_free(&word);
+    return wide;
+}
+
 struct inf_informer *inf_informer_open(struct inf_client *client, const struct inf_watch *watch,
                                        struct inf_error *err)
 {

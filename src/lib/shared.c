@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "core/index_path.h"
+#include "lib/exclude.h"
 
 /* ---- identity ---- */
 
@@ -36,10 +37,11 @@ static void put_parts(struct buf *out, const char *const *texts, size_t n)
 static char *identity_of(const struct inf_watch *watch)
 {
     struct buf out = {0};
-    buf_printf(&out, "%d%d%d%d%d,", watch->optional, watch->coalesce, watch->reveal,
-               watch->metadata_only, watch->drop != NULL);
+    buf_printf(&out, "%d%d%d%d%d%d,", watch->optional, watch->coalesce, watch->reveal,
+               watch->metadata_only, watch->drop != NULL, watch->ns_is_default);
     put_part(&out, watch->resource);
     put_part(&out, watch->ns);
+    put_parts(&out, watch->exclude_ns, watch->n_exclude_ns);
     put_selector(&out, watch->label_selector, inf_selector_parse_labels);
     put_selector(&out, watch->field_selector, inf_selector_parse_fields);
     put_parts(&out, watch->drop, watch->drop ? watch->n_drop : 0);
@@ -152,6 +154,8 @@ static int check_watch(const struct inf_watch *watch, struct inf_error *err)
         return err_set(err, INF_EINVAL, "no resource named");
     if (watch->ns)
         rc = resource_check_namespace(watch->ns, err);
+    if (rc == 0)
+        rc = exclude_check(watch, err);
     if (rc == 0 && watch->label_selector)
         rc = check_selector(inf_selector_parse_labels(watch->label_selector, err), "label selector",
                             err);
@@ -159,6 +163,16 @@ static int check_watch(const struct inf_watch *watch, struct inf_error *err)
         rc = check_selector(inf_selector_parse_fields(watch->field_selector, err), "field selector",
                             err);
     return rc;
+}
+
+/* What the server would have to refuse, and in words that say less. */
+static int check_scope(const struct resource_word *word, const struct inf_watch *watch,
+                       struct inf_error *err)
+{
+    bool by_namespace = (watch->ns && !watch->ns_is_default) || watch->n_exclude_ns;
+    if (!by_namespace || resource_word_scope(word) != SCOPE_CLUSTER)
+        return 0;
+    return resource_word_refuse_scope(word, word->name, err);
 }
 
 static void shared_on_found(void *ctx, const struct resource *found, const char *kind)
@@ -180,24 +194,31 @@ static void connect_parts(struct shared *s, struct resource_word *word,
     struct pipeline_settings settings = {
         .reflector = {.turnstile = &client->turnstile,
                       .stale_after_ms = client->stale_after_ms,
-                      .optional = watch->optional},
+                      .optional = watch->optional,
+                      .exclude_ns = (const char *const *)s->exclude_ns,
+                      .n_exclude_ns = s->n_exclude_ns},
         .coalesce = watch->coalesce,
         .indexes = s->indexes,
         .n_indexes = s->n_indexes,
     };
     struct siphash_key key = {rng_next(&client->rng), rng_next(&client->rng)};
+    char *fields = exclude_fields(watch);
     s->who =
         watch->ns ? xasprintf("%s in %s", watch->resource, watch->ns) : xstrdup(watch->resource);
     s->source =
         named_source_new(&client->server, &(struct named_source_options){
                                               .word = word,
+                                              .shelf = client->shelf,
                                               .on_found = shared_on_found,
                                               .ctx = s,
                                               .scope = {.ns = watch->ns,
                                                         .label_selector = watch->label_selector,
-                                                        .field_selector = watch->field_selector},
+                                                        .field_selector = fields},
+                                              .ns_is_default = watch->ns_is_default,
+                                              .by_namespace = watch->n_exclude_ns > 0,
                                               .shape = &s->shape,
                                           });
+    free(fields);
     pipeline_init(&s->pipeline, s->who, named_source_source(s->source), &client->loop.clock, &key,
                   client->user_log ? &client->log : NULL, &settings);
     list_push(&client->informers, &s->node);
@@ -209,6 +230,7 @@ static void shared_free(struct shared *s)
         inf_path_free(s->index_paths[i]);
         free(s->index_names[i]);
     }
+    exclude_free(s->exclude_ns, s->n_exclude_ns);
     shape_free(&s->shape);
     resource_free(&s->resource);
     free(s->kind);
@@ -225,7 +247,10 @@ static struct shared *shared_new(struct inf_client *client, const struct inf_wat
     struct resource_word word = {.text = NULL};
     s->client = client;
     s->identity = identity;
-    if (resource_word_parse(watch->resource, &word, err) < 0 || add_indexes(s, watch, err) < 0 ||
+    s->exclude_ns = exclude_copy(watch);
+    s->n_exclude_ns = watch->n_exclude_ns;
+    if (resource_word_parse(watch->resource, &word, err) < 0 ||
+        check_scope(&word, watch, err) < 0 || add_indexes(s, watch, err) < 0 ||
         make_shape(s, watch, err) < 0) {
         resource_word_free(&word);
         shared_free(s);

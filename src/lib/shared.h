@@ -2,7 +2,7 @@
  * shared.h - one copy for all who ask for the same: a source, an engine, and a count of who uses them.
  *
  * What makes two watches the same is all that decides what is in the copy and how it can be read:
- * resource, namespace, selectors, shape, indexes, coalescing. It is written into one text, which is
+ * resource, namespaces, selectors, shape, indexes, coalescing. It is written into one text, which is
  * compared.
  */
 #ifndef LIB_SHARED_H
@@ -28,6 +28,8 @@ struct shared {
     char *index_names[INDEXES_MAX];
     struct inf_path *index_paths[INDEXES_MAX];
     size_t n_indexes;
+    char **exclude_ns;
+    size_t n_exclude_ns;
     struct named_source *source;
     struct resource resource; /* what the watch's word means; without a name: not known yet */
     char *kind;               /* of its objects; NULL: not known */

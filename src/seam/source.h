@@ -31,6 +31,7 @@ struct source_request {
     const char *continue_token; /* SOURCE_LIST: of the page before; NULL or "": the first page */
     uint32_t limit;             /* SOURCE_LIST: objects a page; 0: all */
     const char *path;           /* SOURCE_DOCUMENT: where it is */
+    const char *body;           /* SOURCE_DOCUMENT: JSON to be posted there; NULL: none */
     uint32_t timeout_s;         /* watches: the server ends the stream after so long */
     bool skip_bad; /* objects that can't be read are told as SOURCE_SKIPPED, instead of ending the
                       request */

@@ -32,6 +32,7 @@ struct http_request {
     const char *host;   /* the Host header */
     const struct http_header *headers;
     size_t n_headers;
+    const char *body; /* NULL: none */
 };
 
 struct http_head {

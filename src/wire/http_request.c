@@ -63,7 +63,9 @@ int http_request_write(const struct http_request *r, struct buf *out, struct inf
     buf_printf(out, "%s %s HTTP/1.1\r\nHost: %s\r\n", r->method, r->target, r->host);
     for (size_t i = 0; i < r->n_headers; i++)
         buf_printf(out, "%s: %s\r\n", r->headers[i].name, r->headers[i].value);
-    buf_puts(out, "\r\n");
+    if (r->body)
+        buf_printf(out, "Content-Length: %zu\r\n", strlen(r->body));
+    buf_printf(out, "\r\n%s", r->body ? r->body : "");
     return 0;
 }
 
@@ -71,7 +73,7 @@ int http_request_write(const struct http_request *r, struct buf *out, struct inf
 
 struct copy {
     struct http_request request;
-    char *method, *target, *host; /* what the request points to */
+    char *method, *target, *host, *body; /* what the request points to */
     struct {
         char *name, *value;
     } * strings;
@@ -93,6 +95,7 @@ struct http_request *http_request_copy(const struct http_request *r)
         .host = copy->host = xstrdup(r->host),
         .headers = copy->headers,
         .n_headers = r->n_headers,
+        .body = copy->body = r->body ? xstrdup(r->body) : NULL,
     };
     return &copy->request;
 }
@@ -111,5 +114,6 @@ void http_request_free(struct http_request *request)
     free(copy->method);
     free(copy->target);
     free(copy->host);
+    free(copy->body);
     free(copy);
 }

@@ -9,7 +9,7 @@ from lib.plane import Request
 from lib.stage import Load, Outcome, Subject
 from scenarios import (access, churn, churn_restarts, compressed, crd, custom, deployment,
                        forbidden, half_list, kills, late, lifecycle, lifecycle_restarts, metadata,
-                       network, old_pages, proxies, restored, rotation, selectors, service_kills,
+                       network, old_pages, proxies, rbac, restored, rotation, selectors, service_kills,
                        silence, slow_reader, throttled)
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
@@ -20,7 +20,7 @@ SCENARIOS = {
     "half-list": half_list, "old-pages": old_pages, "slow-reader": slow_reader, "late": late,
     "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
     "crd": crd, "selectors": selectors, "metadata": metadata, "compressed": compressed,
-    "access": access, "proxies": proxies, "rotation": rotation}
+    "access": access, "rbac": rbac, "proxies": proxies, "rotation": rotation}
 UNBROKEN = ("lifecycle", "old-pages", "late")  # connections
 HEAVY = ("churn", "churn-restarts", "service-kills", "slow-reader")  # work more than they wait
 ALONE = 100  # jobs: more than there ever are

@@ -129,6 +129,7 @@ static void status_fault(struct conn *c, const struct fault *f)
 {
     int code = f->kind == FAULT_HTML ? 200 : (int)f->code;
     struct head head = {.code = code, .retry_after = (int)f->retry_after};
+    bool worded = f->text[0] && strcmp(f->text, "json") != 0;
     struct buf body = {0};
     struct status s;
     if (strcmp(f->text, "plain") == 0) {
@@ -138,7 +139,10 @@ static void status_fault(struct conn *c, const struct fault *f)
         head.type = "text/html";
         buf_printf(&body, "<html><body><h1>%d %s</h1></body></html>\n", code, status_phrase(code));
     } else if (strcmp(f->text, "empty") != 0) {
-        status_set(&s, code, status_reason(code), "kubesim was asked to say %d", code);
+        if (worded)
+            status_set(&s, code, status_reason(code), "%s", f->text);
+        else
+            status_set(&s, code, status_reason(code), "kubesim was asked to say %d", code);
         s.retry_after = (int)f->retry_after;
         reply_status(c, &s);
         return;
@@ -175,9 +179,10 @@ static bool spoiled(struct conn *c, const struct fault *f)
 
 static void dispatch(struct conn *c, const struct route *route, const char *verb)
 {
-    if (!route->resource)
-        discovery_answer(c);
-    else if (strcmp(verb, "list") == 0)
+    if (!route->resource) {
+        if (!review_answer(c))
+            discovery_answer(c);
+    } else if (strcmp(verb, "list") == 0)
         list_answer(c, route);
     else if (strncmp(verb, "watch", 5) == 0)
         watch_answer(c, route);
@@ -198,7 +203,7 @@ void api_answer(struct conn *c)
     journal_add(&c->sim->journal, verb, c->request.method, c->request.target,
                 uv_now(&c->sim->loop) - c->sim->started);
     c->reply.fault = faults_take(&c->sim->faults, verb, c->request.target);
-    if (!spoiled(c, &c->reply.fault) && may_enter(c, &route, verb))
+    if (!spoiled(c, &c->reply.fault) && may_enter(c, &route, verb) && access_check(c, &route, verb))
         dispatch(c, &route, verb);
     route_free(&route);
 }

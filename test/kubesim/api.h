@@ -24,6 +24,11 @@ void object_answer(struct conn *c, const struct route *route);
 void discovery_answer(struct conn *c);
 void control_answer(struct conn *c);
 
+/* access.c: may @verb be done? If not, it was said. */
+bool access_check(struct conn *c, const struct route *route, const char *verb);
+/* The same as somebody may ask; false: that was not the question. */
+bool review_answer(struct conn *c);
+
 /* Does the client want PartialObjectMetadata, and JSON for people? */
 bool wants_metadata(const struct request *r);
 bool wants_pretty(const struct conn *c);

@@ -132,6 +132,20 @@ static bool run_tokens(struct command_call *call)
     return true;
 }
 
+static bool run_allow(struct command_call *call)
+{
+    const char *at = params_get(call->params, "set", "");
+    rules_clear(call->sim);
+    while (*at) {
+        size_t n = strcspn(at, ",");
+        char *rule = xstrndup(at, n);
+        rule_add(call->sim, rule);
+        free(rule);
+        at += n + (at[n] == ',');
+    }
+    return true;
+}
+
 static bool run_put(struct command_call *call)
 {
     struct resource *r = the_resource(call);
@@ -191,6 +205,7 @@ static bool run_set(struct command_call *call)
     s->gzip = params_number(p, "gzip", s->gzip) != 0;
     s->gzip_watch = params_number(p, "gzip_watch", s->gzip_watch) != 0;
     s->chunk = params_number(p, "chunk", s->chunk);
+    s->shy = params_number(p, "reviews", !s->shy) == 0;
     if (window == 0)
         return refuse(call, "history= must not be 0");
     call->sim->store.window = (size_t)window;
@@ -262,12 +277,13 @@ static const struct {
     {"bookmark", run_bookmark, "to all watches, now"},
     {"close", run_close, "[path= how=cut|end|reset]: the watches, now"},
     {"tokens", run_tokens, "set=A,B: who may come in"},
+    {"allow", run_allow, "set=pods,deployments.apps@shop: what may be listed and watched"},
     {"resource", run_resource, "spec=widgets.example.com/v1=Widget[,cluster]"},
     {"put", run_put, "resource= [kind= namespace= name=], the object as the body"},
     {"delete", run_delete, "resource= [namespace=] name="},
     {"fill", run_fill, "resource= [count=1000 bytes=2000 namespaces=1 prefix=filled]"},
     {"churn", run_churn, "resource= [count=100 rate=0]: changes to filled objects, rate a second"},
-    {"set", run_set, "[history= watch_list=0|1 gzip=0|1 gzip_watch=0|1 chunk=BYTES]"},
+    {"set", run_set, "[history= watch_list=0|1 gzip=0|1 gzip_watch=0|1 chunk=BYTES reviews=0|1]"},
     {"stats", run_stats, "counters"},
     {"requests", run_requests, "the last requests, word for word"},
     {"forget", run_forget, "counters and requests start again"},

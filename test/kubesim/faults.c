@@ -26,7 +26,7 @@ static const struct {
     {"error", FAULT_ERROR, "an ERROR event, code=410 retry_after=S, after events=N"},
     {"each", FAULT_EACH, "the watch ends after each event"},
     {"noend", FAULT_NO_END, "no bookmark that ends the initial events"},
-    {"status", FAULT_STATUS, "code=503 retry_after=S [date=1] text=json|plain|html|empty"},
+    {"status", FAULT_STATUS, "code=503 retry_after=S [date=1] text=json|plain|html|empty|MESSAGE"},
     {"redirect", FAULT_REDIRECT, "302 to text=URL"},
     {"html", FAULT_HTML, "200 and a page"},
     {"type", FAULT_TYPE, "the answer with text=TYPE as its content type"},

@@ -31,7 +31,8 @@ enum fault_kind {
     FAULT_ERROR,    /* an ERROR event with `code`, after `events`; the stream ends */
     FAULT_EACH,     /* the stream ends after each event */
     FAULT_NO_END,   /* no bookmark that ends the initial events */
-    FAULT_STATUS,   /* `code` instead of an answer; text=json, plain, html or empty */
+    FAULT_STATUS,   /* `code` instead of an answer; text=json, plain, html, empty,
+                       or the message */
     FAULT_REDIRECT, /* 302 to `text` */
     FAULT_HTML,     /* 200 and a page, as from a proxy that wants a login */
     FAULT_TYPE,     /* the right answer, with `text` as its content type */

@@ -44,9 +44,16 @@ struct settings {
     enum anonymous anonymous;
     bool anonymous_said; /* on the command line */
     bool until_eof;      /* end when stdin does */
+    bool shy;            /* has no SelfSubjectReview, as a server before 1.27 */
 };
 
 struct tokens {
+    char **items;
+    size_t count;
+};
+
+/* What may be listed and watched; none: everything. */
+struct rules {
     char **items;
     size_t count;
 };
@@ -70,6 +77,7 @@ struct kubesim {
     struct faults faults;
     struct journal journal;
     struct tokens tokens;
+    struct rules rules;
     uint64_t started; /* ms on the loop's clock */
     bool ending;
 };
@@ -94,5 +102,9 @@ int settings_parse(struct kubesim *sim, int argc, char **argv);
 bool token_known(const struct kubesim *sim, const char *token);
 void token_add(struct kubesim *sim, const char *token);
 void tokens_clear(struct kubesim *sim);
+
+/* access.c: "pods", "deployments.apps@shop" */
+void rule_add(struct kubesim *sim, const char *text);
+void rules_clear(struct kubesim *sim);
 
 #endif

@@ -181,6 +181,7 @@ int main(int argc, char **argv)
     faults_clear(&sim->faults);
     journal_free(&sim->journal);
     tokens_clear(sim);
+    rules_clear(sim);
     store_free(&sim->store);
     free(kubeconfig);
     free(sim);

@@ -23,6 +23,7 @@ enum option_id {
     OPT_KUBECONFIG,
     OPT_TOKEN,
     OPT_ANONYMOUS,
+    OPT_ALLOW,
     OPT_RESOURCE,
     OPT_HISTORY,
     OPT_BOOKMARK,
@@ -59,6 +60,8 @@ static const struct {
     {"token", "T", OPT_TOKEN, "let only those in who have it; repeatable"},
     {"anonymous", "HOW", OPT_ANONYMOUS,
      "who has no token: allow (default without --token), forbid (403), refuse (401)"},
+    {"allow", "RULE", OPT_ALLOW,
+     "pods or deployments.apps@shop: may be listed and watched, and no other; repeatable"},
     {"resource", "SPEC", OPT_RESOURCE, "widgets.example.com/v1=Widget[,cluster]; repeatable"},
     {"history", "N", OPT_HISTORY, "changes remembered per resource; 10000"},
     {"bookmark-every", "MS", OPT_BOOKMARK, "to watches that want them; 60000"},
@@ -138,6 +141,7 @@ static bool take_option(struct kubesim *sim, enum option_id id, const char *valu
     case OPT_KUBECONFIG: s->kubeconfig = value; return true;
     case OPT_TOKEN: token_add(sim, value); return true;
     case OPT_ANONYMOUS: s->anonymous_said = true; return take_anonymous(s, value);
+    case OPT_ALLOW: rule_add(sim, value); return true;
     case OPT_RESOURCE: return store_add_custom(&sim->store, value) != NULL;
     case OPT_HISTORY: return take_number(&s->window, value, 1, 100 * 1000 * 1000);
     case OPT_BOOKMARK: return take_number(&s->bookmark_ms, value, 1, INT_MAX);

@@ -31,6 +31,31 @@ static void work(struct inf_worker *worker, struct inf_queue *queue, const char 
         inf_queue_done(queue, key, INF_WORK_RETRY);
 }
 
+/* ---- questions, answered or not ---- */
+
+static void on_identity(void *ctx, const struct inf_identity *identity, const struct inf_error *why)
+{
+    MUST(identity && !why && identity->version && identity->user);
+    ((struct life *)ctx)->answers++;
+}
+
+static void on_access(void *ctx, const struct inf_access *access, const struct inf_error *why)
+{
+    MUST(access && !why && access->list && access->watch);
+    ((struct life *)ctx)->answers++;
+}
+
+static void ask(struct life *life)
+{
+    struct inf_error err;
+    inf_question_close(inf_access_ask(life->client, "po", NULL, on_access, life, &err));
+    inf_question_close(NULL);
+    MUST(!inf_access_ask(life->client, "po/", NULL, on_access, life, &err));
+    MUST(!inf_access_ask(life->client, "po", "Shop", on_access, life, &err));
+    MUST(inf_identity_ask(life->client, on_identity, life));
+    MUST(inf_access_ask(life->client, "cm", "default", on_access, life, &err));
+}
+
 /* ---- ways to end ---- */
 
 static void end_client(struct life *life)
@@ -85,13 +110,14 @@ static bool live_for(unsigned turns, void (*end)(struct life *life), const char 
     struct life life = {.handler = {.on_event = on_event}, .worker = {.work = work}};
     MUST(uv_loop_init(&loop) == 0);
     life_open(&life, &loop, kubeconfig);
+    ask(&life);
     while (turns--)
         uv_run(&loop, UV_RUN_ONCE);
     *beyond += inf_informer_synced(life.informer);
     end(&life);
     uv_run(&loop, UV_RUN_DEFAULT);
     MUST(uv_loop_close(&loop) == 0);
-    return *beyond > BEYOND;
+    return *beyond > BEYOND && life.answers == 2;
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 
 #include <uv.h>
 
+#include "informer/access.h"
 #include "informer/informer.h"
 #include "informer/queue.h"
 
@@ -29,6 +30,7 @@ struct life {
     struct inf_queue *queue;
     struct inf_worker worker;
     size_t events;
+    size_t answers;
 };
 
 /* Follows configmaps; the handler must be filled in, the worker too if there is to be a queue. */

@@ -357,6 +357,20 @@ STORY(forbidden,
               "[  820] pods: waiting -> watching (from version 1)\n");
 }
 
+/* covers: P7 */
+STORY(refused_for_good, "what stays refused is asked for calmly, and told again only now and then")
+{
+    s->log.level = LOG_INFO; /* what people see */
+    apiserver_refuse(s->server, 30, INF_EFORBIDDEN, 0, "pods is forbidden");
+    story_start(s);
+    story_pass(s, 625 * 1000);
+    expect(s, "[   10] pods: pods is forbidden; trying again in 0.8s\n"
+              "[620660] pods: pods is forbidden; trying again in 30.0s\n");
+    apiserver_refuse(s->server, 1, INF_EUNAUTHORIZED, 0, "who are you");
+    story_pass(s, 35 * 1000);
+    expect(s, "[650670] pods: who are you; trying again in 30.0s\n");
+}
+
 /* covers: 1.6/open-error */
 STORY(
     not_found,
@@ -553,6 +567,7 @@ int main(void)
         cmocka_unit_test(server_says_how_long),
         cmocka_unit_test(gone_when_reopened),
         cmocka_unit_test(forbidden),
+        cmocka_unit_test(refused_for_good),
         cmocka_unit_test(not_found),
         cmocka_unit_test(comes_later),
         cmocka_unit_test(taken_away),

@@ -289,12 +289,43 @@ STORY(stopped_watching, "... and with changes on their way")
     expect(s, "[   10] pods: watching -> closed (stop)\n");
 }
 
+/* covers: P1 P6 */
+STORY(left_out,
+      "what is in a namespace that is left out is neither kept nor told, and moves the version on")
+{
+    static const char *const patterns[] = {"kube-*", "logs"};
+    s->settings.reflector.exclude_ns = patterns;
+    s->settings.reflector.n_exclude_ns = 2;
+    apiserver_put(s->server, "kube-system/a");
+    apiserver_put(s->server, "default/a");
+    apiserver_put(s->server, "logs/a");
+    story_start(s);
+    story_pass(s, 10);
+    expect(s, "[    0] pods: idle -> filling (start)\n"
+              "[   10] pods: filling -> watching (1 object at version 3)\n"
+              "[   10] add default/a 2 (initial)\n"
+              "[   10] synced\n");
+    apiserver_put(s->server, "kube-system/a");
+    apiserver_put(s->server, "logs-2/b");
+    apiserver_delete(s->server, "logs/a");
+    expect(s, "[   10] add logs-2/b 5\n");
+    expect_store(s, "default/a logs-2/b");
+    assert_string_equal(inf_store_resource_version(s->pipeline.store), "6");
+    expect_asked(s, "watch-list ''; ");
+    apiserver_end(s->server);
+    story_pass(s, 10);
+    expect_asked(s, "watch '6'; ");
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 6)\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
         cmocka_unit_test(first_sync),
         cmocka_unit_test(empty),
         cmocka_unit_test(normal_end),
+        cmocka_unit_test(left_out),
         cmocka_unit_test(hot_proxy),
         cmocka_unit_test(cut),
         cmocka_unit_test(gone),

@@ -140,7 +140,9 @@ static void other_refusals_change_nothing(void **state)
     source_world_ask(&p->w);
     put_token(p, "tuesday");
     answer(p, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
-    source_world_told(&p->w, "INF_EFORBIDDEN: kube.test:6443: the server answers HTTP 403\n");
+    source_world_told(&p->w,
+                      "INF_EFORBIDDEN: kube.test:6443: the server answers HTTP 403; it takes the "
+                      "verbs list and watch on pods in all namespaces\n");
 }
 
 static void a_request_made_again_may_be_paused_and_cancelled(void **state)

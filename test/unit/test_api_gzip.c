@@ -231,7 +231,9 @@ static void the_reason_of_a_refusal_may_be_in_gzip_too(void **state)
     send_member(pipe, "{\"kind\":\"Status\",\"message\":\"not you\",\"code\":403}");
     pipe_sends(pipe, WATCH_LAST);
     sim_run(&w.sim);
-    source_world_told(&w, "INF_EFORBIDDEN: kube.test:6443: the server says: not you (403)\n");
+    source_world_told(
+        &w, "INF_EFORBIDDEN: kube.test:6443: the server says: not you (403); it takes the "
+            "verbs list and watch on pods in all namespaces\n");
     source_world_done(&w);
 }
 

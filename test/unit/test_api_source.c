@@ -87,9 +87,11 @@ static const struct {
      "open\nINF_EFUTURE: " SAYS
      "Timeout: Too large resource version: 999999999, current: 610 (504 Timeout)\n"},
     {"badtoken-401", "INF_EUNAUTHORIZED: " SAYS "Unauthorized (401 Unauthorized)" NOBODY "\n"},
-    {"anonymous-403", "INF_EFORBIDDEN: " SAYS
-                      "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
-                      "in API group \"\" at the cluster scope (403 Forbidden)\n"},
+    {"anonymous-403",
+     "INF_EFORBIDDEN: " SAYS
+     "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
+     "in API group \"\" at the cluster scope (403 Forbidden); the server takes us for "
+     "nobody: credentials are missing, or are not for this cluster\n"},
     {"notfound-404",
      "INF_ENOTFOUND: kube.test:6443: the server answers HTTP 404: 404 page not found; are the "
      "resource's name, group and version right? See kubectl api-resources\n"},

@@ -251,6 +251,18 @@ static const struct bad bad_kinds[] = {
      "x.conf:3:17: watches[0].namespaces: is an empty list; leave it out for all\n"},
     {OF_LOG "verbs: []\n",
      "x.conf:3:12: event_logs[0].verbs: is an empty list; leave it out for its default\n"},
+    {OF_WATCH "namespaces: [a]\n    exclude_namespaces: [b]\n",
+     "x.conf:4:25: watches[0].exclude_namespaces: can't be given together with 'namespaces': name "
+     "those to watch, or those not to\n"},
+    {OF_WATCH "namespaces: [a]\n    namespace_selector: team=x\n",
+     "x.conf:4:25: watches[0].namespace_selector: can't be given together with 'namespaces': select "
+     "them, or name them\n"},
+    {OF_WATCH "exclude_namespaces: [kube-*, A, '**']\n",
+     "x.conf:3:34: watches[0].exclude_namespaces[1]: 'A' is neither a namespace nor a pattern; use "
+     "lower case letters, digits and within it '-', and '*' or '?' for what may vary, at most 63\n"
+     "x.conf:3:25: watches[0].exclude_namespaces: '*' leaves no namespace to watch\n"},
+    {"watches:\n  - resource: nodes\n    namespaces: [a]\n",
+     "x.conf:3:17: watches[0].namespaces: nodes are in no namespace; name none\n"},
     {OF_WATCH "namespaces: [a, [b]]\n",
      "x.conf:3:21: watches[0].namespaces[1]: must be a single value, not a list\n"},
     {OF_WATCH "indexes: [spec.nodeName]\n",

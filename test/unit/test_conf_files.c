@@ -320,12 +320,17 @@ static void test_the_sample_changes_no_default(void **state)
     free(text);
 }
 
-/* Also what stands in a comment is right: without the marks, the sample is a conf too. */
-static void test_the_examples_of_the_sample_are_good(void **state)
+/* An option that can't be given beside another one stays a comment. */
+static void leave_out(char *text, const char *option)
 {
-    char *text = read_conf("informerd.conf");
-    struct conf conf;
-    (void)state;
+    char *mark = strstr(text, option);
+    assert_non_null(mark);
+    mark[1] = ' ';
+}
+
+/* Without the marks of the other ones, the sample is a conf too. */
+static struct conf examples(char *text)
+{
     for (char *mark = text; (mark = strchr(mark, '#')); mark++)
         if (mark[1] != ' ' && mark[1] != '\n')
             *mark = ' ';
@@ -334,12 +339,29 @@ static void test_the_examples_of_the_sample_are_good(void **state)
         if (indent % 2) /* the blank that was the mark */
             memmove(line, line + 1, strlen(line));
     }
-    conf = conf_world_text(text);
+    return conf_world_text(text);
+}
+
+/* Also what stands in a comment is right. */
+static void test_the_examples_of_the_sample_are_good(void **state)
+{
+    char *text = read_conf("informerd.conf"), *other = xstrdup(text);
+    struct conf conf;
+    (void)state;
+    leave_out(text, "#exclude_namespaces:");
+    leave_out(text, "#namespace_selector:");
+    conf = examples(text);
     assert_string_equal(conf.http.listen, "127.0.0.1:9470");
     assert_string_equal(conf.socket.group, "informerd");
     assert_string_equal(conf.watches[0].namespaces.items[1], "billing");
     assert_string_equal(conf.event_logs[0].label_selector, "app=web");
     conf_free(&conf);
+    leave_out(other, "#namespaces:");
+    conf = examples(other);
+    assert_string_equal(conf.watches[0].exclude_namespaces.items[1], "*-test");
+    assert_string_equal(conf.watches[0].namespace_selector, "team=shop");
+    conf_free(&conf);
+    free(other);
     free(text);
 }
 

@@ -25,7 +25,10 @@ struct world {
     struct pipe_dialer pipes;
     struct http_pool *pool;
     struct api_server server;
+    struct shelf *shelf;
     struct named_source *named; /* NULL once closed */
+    struct named_source *other; /* of the same server; NULL: none */
+    bool young;                 /* the server has no group example.com yet */
     struct buf told;
     const char *missing; /* a path that is answered 404; NULL: none */
     const char *broken;  /* one that is answered 503 */
@@ -77,8 +80,7 @@ static const char *const documents[][2] = {
 /* Two groups are enough. */
 #define GROUP(name) \
     "{\"kind\":\"APIGroup\",\"name\":\"" name "\",\"versions\":[{\"version\":\"v1\"}]}"
-static const char groups[] =
-    "{\"kind\":\"APIGroupList\",\"groups\":[" GROUP("apps") "," GROUP("example.com") "]}\n";
+#define GROUPS(list) "{\"kind\":\"APIGroupList\",\"groups\":[" list "]}\n"
 
 static void answer(struct pipe *pipe, int status, const char *body, size_t len)
 {
@@ -90,11 +92,19 @@ static void answer(struct pipe *pipe, int status, const char *body, size_t len)
     pipe_send(pipe, body, len);
 }
 
-static void answer_document(struct pipe *pipe, const char *path, const char *name)
+static const char *groups_at(const struct world *w, const char *path)
+{
+    if (strcmp(path, "/apis/apps") == 0)
+        return GROUP("apps") "\n";
+    return w->young ? GROUPS(GROUP("apps")) : GROUPS(GROUP("apps") "," GROUP("example.com"));
+}
+
+static void answer_document(const struct world *w, struct pipe *pipe, const char *path,
+                            const char *name)
 {
     struct recording r;
     if (!name) {
-        const char *text = strcmp(path, "/apis") == 0 ? groups : GROUP("apps") "\n";
+        const char *text = groups_at(w, path);
         answer(pipe, 200, text, strlen(text));
         return;
     }
@@ -114,7 +124,7 @@ static void answer_path(struct world *w, struct pipe *pipe, const char *path)
     }
     for (size_t i = 0; i < ARRAY_LEN(documents); i++)
         if (strcmp(documents[i][0], path) == 0) {
-            answer_document(pipe, path, documents[i][1]);
+            answer_document(w, pipe, path, documents[i][1]);
             return;
         }
     if (w->missing ? strcmp(path, w->missing) != 0 : strchr(path, '?') != NULL)
@@ -138,9 +148,26 @@ static void on_tick(struct pipe *pipe)
 
 /* ---- both ---- */
 
+/* A namespace that ends in '?' is only where one looks. */
+static struct named_source *new_source(struct world *w, const char *text, const char *ns)
+{
+    char *plain = ns ? xstrndup(ns, strcspn(ns, "?")) : NULL;
+    struct resource_word word;
+    struct named_source *named;
+    assert_int_equal(resource_word_parse(text, &word, NULL), 0);
+    named = named_source_new(&w->server,
+                             &(struct named_source_options){.word = &word,
+                                                            .shelf = w->shelf,
+                                                            .scope = {.ns = plain},
+                                                            .ns_is_default = ns && strchr(ns, '?'),
+                                                            .on_found = on_found,
+                                                            .ctx = w});
+    free(plain);
+    return named;
+}
+
 static void world_init(struct world *w, const char *text, const char *ns)
 {
-    struct resource_word word;
     *w = (struct world){.user = {&ops}};
     sim_init(&w->sim);
     pipe_dialer_init(&w->pipes, &w->sim);
@@ -152,17 +179,20 @@ static void world_init(struct world *w, const char *text, const char *ns)
                                     .host_header = "k:6443",
                                     .path_prefix = "",
                                     .user_agent = "test"};
-    assert_int_equal(resource_word_parse(text, &word, NULL), 0);
-    w->named = named_source_new(
-        &w->server, &(struct named_source_options){
-                        .word = &word, .scope = {.ns = ns}, .on_found = on_found, .ctx = w});
+    w->shelf = shelf_new(&w->server);
+    w->named = new_source(w, text, ns);
+}
+
+static void open_list(struct named_source *named, struct source_user *user)
+{
+    source_open(named_source_source(named),
+                &(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 5},
+                user);
 }
 
 static void list(struct world *w)
 {
-    source_open(named_source_source(w->named),
-                &(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 5},
-                &w->user);
+    open_list(w->named, &w->user);
     sim_run(&w->sim);
 }
 
@@ -177,6 +207,9 @@ static void world_done(struct world *w)
 {
     if (w->named)
         named_source_close(w->named);
+    if (w->other)
+        named_source_close(w->other);
+    shelf_close(w->shelf);
     http_pool_free(w->pool);
     sim_run(&w->sim);
     sim_done(&w->sim);
@@ -290,6 +323,25 @@ static void what_is_in_no_namespace_is_not_asked_for_in_one(void **state)
     world_done(&w);
 }
 
+static void where_one_looks_matters_to_what_is_in_a_namespace(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, "node", "shop?");
+    list(&w);
+    told(&w, "GET /api/v1\nfound /v1/nodes Node\nGET /api/v1/nodes?limit=5\n" LISTED);
+    world_done(&w);
+    world_init(&w, "pods", "shop?");
+    list(&w);
+    told(&w, "found /v1/pods -\nGET /api/v1/namespaces/shop/pods?limit=5\n" LISTED);
+    world_done(&w);
+    world_init(&w, "deployments.apps/v1", "shop?"); /* the name says all but that */
+    list(&w);
+    told(&w, "GET /apis/apps\nGET /apis/apps/v1\nfound apps/v1/deployments Deployment\n"
+             "GET /apis/apps/v1/namespaces/shop/deployments?limit=5\n" LISTED);
+    world_done(&w);
+}
+
 /* It may come back in another version, and a full name may have been none. */
 static void what_is_gone_is_looked_up_anew(void **state)
 {
@@ -346,7 +398,85 @@ static void who_pauses_is_told_nothing(void **state)
     assert_int_equal(w.told.len, 0);
     source_resume(named_source_source(w.named));
     sim_run(&w.sim);
-    told(&w, "found /v1/pods Pod\nGET /api/v1/pods?limit=5\n" LISTED);
+    told(&w, "GET /api/v1\nfound /v1/pods Pod\nGET /api/v1/pods?limit=5\n" LISTED);
+    world_done(&w);
+}
+
+/* A watch each, all begun at once. */
+static void many_words_need_one_look(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, "Widget", NULL);
+    w.other = new_source(&w, "wd", NULL);
+    open_list(w.other, &w.user);
+    list(&w);
+    told(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\nGET /apis/example.com/v1\n"
+             "found example.com/v1/widgets Widget\nfound example.com/v1/widgets Widget\n"
+             "GET /apis/example.com/v1/widgets?limit=5\n" LISTED
+             "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
+    world_done(&w);
+}
+
+static void what_was_read_is_kept_for_minutes(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, "po", NULL);
+    list(&w);
+    buf_clear(&w.told);
+    sim_advance(&w.sim, SHELF_KEEP_MS - 1000);
+    w.other = new_source(&w, "svc", NULL);
+    open_list(w.other, &w.user);
+    sim_run(&w.sim);
+    told(&w, "found /v1/services Service\nGET /api/v1/services?limit=5\n" LISTED);
+    named_source_close(w.other);
+    sim_advance(&w.sim, 2000);
+    w.other = new_source(&w, "no", NULL);
+    open_list(w.other, &w.user);
+    sim_run(&w.sim);
+    told(&w, "GET /api/v1\nfound /v1/nodes Node\nGET /api/v1/nodes?limit=5\n" LISTED);
+    world_done(&w);
+}
+
+#define UNKNOWN "INF_ENOTFOUND: resource 'Widget' is not known to the server\n"
+
+/* Soon after it is not asked again; later it is, for a CRD may have come. */
+static void what_is_not_found_is_looked_for_anew(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, "Widget", NULL);
+    w.young = true;
+    list(&w);
+    told(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\n" UNKNOWN);
+    w.young = false;
+    sim_advance(&w.sim, LOOKUP_FRESH_MS - 1000);
+    list(&w);
+    told(&w, UNKNOWN);
+    sim_advance(&w.sim, 2000);
+    list(&w);
+    told(&w,
+         "GET /api/v1\nGET /apis\nGET /apis/apps/v1\nGET /apis/example.com/v1\n"
+         "found example.com/v1/widgets Widget\nGET /apis/example.com/v1/widgets?limit=5\n" LISTED);
+    world_done(&w);
+}
+
+/* What the shelf says is not believed, then. */
+static void what_is_gone_is_not_taken_from_the_shelf(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w, "deploy.apps", NULL);
+    list(&w);
+    w.missing = "/apis/apps/v1/deployments?limit=5";
+    sim_advance(&w.sim, LOOKUP_FRESH_MS + 1000);
+    list(&w);
+    buf_clear(&w.told);
+    w.missing = NULL;
+    list(&w);
+    told(&w, "GET /apis/apps\nGET /apis/apps/v1\nfound apps/v1/deployments Deployment\n"
+             "GET /apis/apps/v1/deployments?limit=5\n" LISTED);
     world_done(&w);
 }
 
@@ -361,9 +491,14 @@ int main(void)
         cmocka_unit_test(the_core_group_has_to_answer),
         cmocka_unit_test(an_unknown_group_is_an_unknown_resource),
         cmocka_unit_test(what_is_in_no_namespace_is_not_asked_for_in_one),
+        cmocka_unit_test(where_one_looks_matters_to_what_is_in_a_namespace),
         cmocka_unit_test(what_is_gone_is_looked_up_anew),
         cmocka_unit_test(it_can_be_given_up_at_any_moment),
         cmocka_unit_test(who_pauses_is_told_nothing),
+        cmocka_unit_test(many_words_need_one_look),
+        cmocka_unit_test(what_was_read_is_kept_for_minutes),
+        cmocka_unit_test(what_is_not_found_is_looked_for_anew),
+        cmocka_unit_test(what_is_gone_is_not_taken_from_the_shelf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,9 @@ static void what_differs_is_not_shared(void **state)
         {.resource = "pods"},
         {.resource = "secrets"},
         {.resource = "pods", .ns = "shop"},
+        {.resource = "pods", .ns = "shop", .ns_is_default = true},
+        {.resource = "pods", .exclude_ns = status, .n_exclude_ns = 1},
+        {.resource = "pods", .exclude_ns = spec, .n_exclude_ns = 1},
         {.resource = "pods", .label_selector = "a"},
         {.resource = "pods", .field_selector = "a="},
         {.resource = "pods", .drop = status, .n_drop = 1},
@@ -135,6 +138,17 @@ static void what_is_wrong_is_named(void **state)
     assert_null(inf_selector_parse_labels("a in", &labels));
     assert_null(inf_path_parse("a..b", &path));
     refused(p, &(struct inf_watch){0}, "no resource named");
+    refused(p, &(struct inf_watch){.resource = "nodes", .ns = "shop"},
+            "resource 'nodes': nodes are in no namespace; ask for all of them");
+    refused(p, &(struct inf_watch){.resource = "nodes", .exclude_ns = status, .n_exclude_ns = 1},
+            "resource 'nodes': nodes are in no namespace; ask for all of them");
+    refused(
+        p,
+        &(struct inf_watch){.resource = "pods", .ns = "a", .exclude_ns = spec, .n_exclude_ns = 1},
+        "namespaces can be excluded from a watch of all, not of one of them");
+    refused(p, &(struct inf_watch){.resource = "pods", .exclude_ns = no_path, .n_exclude_ns = 1},
+            "excluded namespace 'a..b': use lower case letters, digits and '-', and '*' or '?' for "
+            "what may vary, at most 63");
     snprintf(text, sizeof(text), "label selector: %s", labels.text);
     refused(p, &(struct inf_watch){.resource = "pods", .label_selector = "a in"}, text);
     snprintf(text, sizeof(text), "drop: %s", path.text);

@@ -1,0 +1,138 @@
+#include "daemon/feed.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "daemon/watcher.h"
+
+/* ---- from the informer to the journal ---- */
+
+static struct feed *feed_of(struct inf_handler *handler)
+{
+    return container_of(handler, struct feed, handler);
+}
+
+/* Of a namespace that came late the first list is no beginning: its objects are new to the watch. */
+static struct inf_event as_news(const struct feed *feed, const struct inf_event *event)
+{
+    struct inf_event told = *event;
+    if (feed->late && told.origin == INF_INITIAL)
+        told.origin = INF_RELIST;
+    return told;
+}
+
+static void on_event(struct inf_handler *handler, const struct inf_event *event)
+{
+    struct feed *feed = feed_of(handler);
+    struct watcher *w = feed->watcher;
+    struct inf_event told = as_news(feed, event);
+    journal_event(w->journal, watcher_named(w), &told);
+    if (!feed->followed)
+        return;
+    told_note(&feed->told, event);
+    if (feed->ending && told_is_empty(&feed->told))
+        follower_adjust(&w->follower);
+}
+
+static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+{
+    struct watcher *w = feed_of(handler)->watcher;
+    journal_gap(w->journal, watcher_named(w), gap);
+}
+
+static void on_synced(struct inf_handler *handler)
+{
+    struct feed *feed = feed_of(handler);
+    feed->synced = true;
+    watcher_check_synced(feed->watcher);
+}
+
+static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
+{
+    struct feed *feed = feed_of(handler);
+    struct inf_freshness told = *freshness;
+    char *text = feed->ns ? xasprintf("%s, in namespace %s", freshness->text, feed->ns) : NULL;
+    told.text = text ? text : freshness->text;
+    journal_freshness(feed->watcher->journal, watcher_named(feed->watcher), &told);
+    free(text);
+}
+
+static void on_batch_end(struct inf_handler *handler)
+{
+    journal_flush(feed_of(handler)->watcher->journal);
+}
+
+/* ---- life ---- */
+
+struct feed *feed_new(struct watcher *watcher, const char *ns)
+{
+    struct feed *feed = NEW(struct feed);
+    list_init(&feed->node);
+    told_init(&feed->told);
+    feed->watcher = watcher;
+    feed->ns = ns ? xstrdup(ns) : NULL;
+    return feed;
+}
+
+/* What a conf excludes from the namespaces that it selects never becomes a feed. */
+static struct inf_watch watch_of(const struct feed *feed)
+{
+    static const char *const nothing[] = {NULL};
+    const struct conf_watch *c = feed->watcher->conf;
+    return (struct inf_watch){
+        .resource = c->resource,
+        .ns = feed->ns,
+        .ns_is_default = c->ns_is_default,
+        .exclude_ns = (const char *const *)c->exclude_namespaces.items,
+        .n_exclude_ns = feed->ns ? 0 : c->exclude_namespaces.count,
+        .label_selector = c->label_selector,
+        .field_selector = c->field_selector,
+        /* `drop: []` is not the library's default */
+        .drop = c->drop.items ? (const char *const *)c->drop.items : nothing,
+        .n_drop = c->drop.count,
+        .redact = (const char *const *)c->redact.items,
+        .n_redact = c->redact.count,
+        .reveal = c->reveal,
+        .metadata_only = c->keep == CONF_KEEP_METADATA,
+        .indexes = c->indexes.items,
+        .n_indexes = c->indexes.count,
+        .coalesce = c->coalesce,
+        .optional = c->optional,
+    };
+}
+
+int feed_open(struct feed *feed, struct inf_error *err)
+{
+    struct inf_watch watch = watch_of(feed);
+    feed->informer = inf_informer_open(feed->watcher->cluster->client, &watch, err);
+    feed->handler = (struct inf_handler){
+        .on_event = on_event,
+        .on_gap = on_gap,
+        .on_synced = on_synced,
+        .on_freshness = on_freshness,
+        .on_batch_end = on_batch_end,
+    };
+    return feed->informer ? 0 : -err->code;
+}
+
+void feed_begin(struct feed *feed)
+{
+    inf_handler_add(feed->informer, &feed->handler);
+}
+
+void feed_close(struct feed *feed)
+{
+    inf_informer_close(feed->informer);
+    feed->informer = NULL;
+    feed->synced = false;
+}
+
+void feed_free(struct feed *feed)
+{
+    list_remove(&feed->node);
+    feed_close(feed);
+    told_free(&feed->told);
+    free(feed->ns);
+    free(feed);
+}

@@ -1,0 +1,48 @@
+/*
+ * feed.h - the part of a watch that is one stream: of all namespaces or of one of them.
+ */
+#ifndef DAEMON_FEED_H
+#define DAEMON_FEED_H
+
+#include <stdbool.h>
+
+#include "informer/informer.h"
+
+#include "base/list.h"
+#include "daemon/told.h"
+
+struct watcher;
+
+struct feed {
+    struct list node; /* among the watcher's */
+    struct watcher *watcher;
+    char *ns;                      /* NULL: all */
+    struct inf_informer *informer; /* NULL: it is not open */
+    struct inf_handler handler;
+    bool synced;
+
+    /* if its namespace is there for its labels: see follower.c */
+    bool followed;
+    bool late;    /* it came after the first sync: what it finds is news */
+    bool wanted;  /* the namespace is selected */
+    bool deleted; /* it isn't, because it was deleted */
+    bool ending;  /* the same, or perhaps: the server will tell the ends of its objects */
+    bool leaving; /* its objects are being told as gone */
+    uint64_t ending_until_ms;
+    struct told told;
+};
+
+/* In no list yet, and not open. @ns is copied, NULL is all. */
+struct feed *feed_new(struct watcher *watcher, const char *ns);
+
+/* Its stream; nothing is told before feed_begin(). Returns 0, or what is wrong with the watch. */
+int feed_open(struct feed *feed, struct inf_error *err);
+void feed_begin(struct feed *feed);
+
+/* Nothing comes from it any more. Harmless if it is not open. */
+void feed_close(struct feed *feed);
+
+/* Closes it and takes it out of its list. Not from one of its own callbacks. */
+void feed_free(struct feed *feed);
+
+#endif

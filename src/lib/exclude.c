@@ -1,0 +1,67 @@
+#include "lib/exclude.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/glob.h"
+
+enum {
+    PATTERN_MAX = 63, /* LIMIT: as long as a namespace's name can be */
+};
+
+static int check_pattern(const char *pattern, struct inf_error *err)
+{
+    size_t len = strlen(pattern);
+    if (len && len <= PATTERN_MAX &&
+        !pattern[strspn(pattern, "abcdefghijklmnopqrstuvwxyz0123456789-*?")])
+        return 0;
+    return err_set(err, INF_EINVAL,
+                   "excluded namespace '%.*s': use lower case letters, digits and '-', and '*' or "
+                   "'?' for what may vary, at most %d",
+                   PATTERN_MAX, pattern, PATTERN_MAX);
+}
+
+int exclude_check(const struct inf_watch *watch, struct inf_error *err)
+{
+    int rc = 0;
+    if (watch->n_exclude_ns > EXCLUDE_MAX)
+        return err_set(err, INF_EINVAL, "more than %d excluded namespaces", EXCLUDE_MAX);
+    if (watch->n_exclude_ns && watch->ns)
+        return err_set(err, INF_EINVAL,
+                       "namespaces can be excluded from a watch of all, not of one of them");
+    for (size_t i = 0; rc == 0 && i < watch->n_exclude_ns; i++)
+        rc = check_pattern(watch->exclude_ns[i], err);
+    return rc;
+}
+
+char **exclude_copy(const struct inf_watch *watch)
+{
+    char **copy = watch->n_exclude_ns ? xcalloc(watch->n_exclude_ns, sizeof(*copy)) : NULL;
+    for (size_t i = 0; i < watch->n_exclude_ns; i++)
+        copy[i] = xstrdup(watch->exclude_ns[i]);
+    return copy;
+}
+
+void exclude_free(char **patterns, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(patterns[i]);
+    free(patterns);
+}
+
+char *exclude_fields(const struct inf_watch *watch)
+{
+    struct buf text = {0};
+    if (watch->field_selector)
+        buf_puts(&text, watch->field_selector);
+    for (size_t i = 0; i < watch->n_exclude_ns; i++)
+        if (glob_is_plain(watch->exclude_ns[i]))
+            buf_printf(&text, "%smetadata.namespace!=%s", text.len ? "," : "",
+                       watch->exclude_ns[i]);
+    if (text.len)
+        buf_putc(&text, '\0');
+    return text.bytes;
+}

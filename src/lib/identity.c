@@ -1,0 +1,115 @@
+/*
+ * identity.c - whom do we speak to, and who are we to it?
+ *
+ *     GET /version, then POST a SelfSubjectReview: of v1, or v1beta1 before Kubernetes 1.28
+ *
+ * What we may not know is left out; that we are not known at all (401), or nobody answers, is an
+ * error.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "kube/document.h"
+#include "kube/review.h"
+#include "lib/question.h"
+
+struct identity {
+    struct inf_question question;
+    void (*on_answer)(void *ctx, const struct inf_identity *identity, const struct inf_error *why);
+    void *ctx;
+    struct document document;
+    const char *review; /* the version that is asked for; NULL: that of the server is */
+    char *version;
+    struct review_identity self;
+};
+
+/* It is over: who is told may close the client. */
+static void answer(struct identity *i, const struct inf_error *why)
+{
+    struct inf_identity told = {.version = i->version,
+                                .user = i->self.user,
+                                .groups = (const char *const *)i->self.groups,
+                                .n_groups = i->self.n_groups};
+    inf_question_close(&i->question);
+    i->on_answer(i->ctx, why ? NULL : &told, why);
+}
+
+static void ask_review(struct identity *i, const char *version)
+{
+    char *path = review_identity_path(version), *body = review_identity_body(version);
+    i->review = version;
+    document_start(&i->document, &i->question.client->server, path, body);
+    free(path);
+    free(body);
+}
+
+static bool is_kept_from_us(const struct inf_error *why)
+{
+    return why->code == INF_ENOTFOUND || why->code == INF_EFORBIDDEN;
+}
+
+static void take_version(struct identity *i, const char *text, const struct inf_error *why)
+{
+    struct inf_error bad;
+    if (text && review_version_read(text, &i->version, &bad) < 0)
+        answer(i, &bad);
+    else if (!text && !is_kept_from_us(why))
+        answer(i, why);
+    else
+        ask_review(i, "v1");
+}
+
+static void take_review(struct identity *i, const char *text, const struct inf_error *why)
+{
+    struct inf_error bad;
+    if (text && review_identity_read(text, &i->self, &bad) < 0)
+        answer(i, &bad);
+    else if (text || is_kept_from_us(why))
+        answer(i, NULL);
+    else
+        answer(i, why);
+}
+
+static void identity_on_end(struct document *document, const char *text,
+                            const struct inf_error *why)
+{
+    static const char beta[] = "v1beta1";
+    struct identity *i = container_of(document, struct identity, document);
+    if (!i->review)
+        take_version(i, text, why);
+    else if (!text && why->code == INF_ENOTFOUND && i->review != beta)
+        ask_review(i, beta);
+    else
+        take_review(i, text, why);
+}
+
+static void identity_stop(struct inf_question *question)
+{
+    document_stop(&container_of(question, struct identity, question)->document);
+}
+
+static void identity_free(struct inf_question *question)
+{
+    struct identity *i = container_of(question, struct identity, question);
+    review_identity_free(&i->self);
+    free(i->version);
+    free(i);
+}
+
+struct inf_question *inf_identity_ask(struct inf_client *client,
+                                      void (*on_answer)(void *ctx,
+                                                        const struct inf_identity *identity,
+                                                        const struct inf_error *why),
+                                      void *ctx)
+{
+    struct identity *i = NEW(struct identity);
+    i->question.stop = identity_stop;
+    i->question.free = identity_free;
+    i->on_answer = on_answer;
+    i->ctx = ctx;
+    i->document.on_end = identity_on_end;
+    question_open(&i->question, client);
+    document_start(&i->document, &client->server, "/version", NULL);
+    return &i->question;
+}

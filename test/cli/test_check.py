@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""test_check.py KUBESIM RECORDINGS INFORMERD: what the clusters say to a conf before it is run, and the roles it needs.
+Says its results as TAP.
+"""
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'kubesim'))
+from lib import DEADLINE, Case, Sim, run
+
+INFORMERD = Path(sys.argv[3]).resolve()
+SOMEBODY = 'system:serviceaccount:kubesim:somebody'
+
+
+class Check(Case):
+    arguments = ('--self-signed', 'FOLDER', '--token', 's3cr3t-1', '--resource', 'widgets.example.com/v1=Widget')
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / 'token').write_text('s3cr3t-1')
+
+    def cluster(self, name, **more):
+        return {'name': name, 'server': self.sim.ready['url'], 'ca': str(self.folder / 'ca.crt'),
+                'token_file': str(self.folder / 'token')} | more
+
+    def conf(self, watches, clusters=None):
+        path = self.folder / 'x.conf'
+        path.write_text(json.dumps({'clusters': clusters or [self.cluster('prod')], 'watches': watches,
+                                    'event_logs': [{'path': 'stdout'}]}))
+        return path
+
+    def informerd(self, *arguments):
+        env = {k: v for k, v in os.environ.items() if not k.startswith('KUBE')} | {'HOME': str(self.folder)}
+        return subprocess.run([INFORMERD, *map(str, arguments)], env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=DEADLINE)
+
+    def check(self, conf, expected):
+        done = self.informerd('-c', conf, '--check-config', '--online')
+        self.assertEqual(done.returncode, expected, done.stdout + done.stderr)
+        return done.stdout
+
+    def lines(self, report):
+        """The lines about watches, blanks made one."""
+        return [re.sub(' +', ' ', line.strip()) for line in report.splitlines() if re.match('  [a-z]+ ', line)]
+
+    def test_all_is_there(self):
+        report = self.check(self.conf([{'resource': 'pods'}, {'name': 'd', 'resource': 'deploy', 'namespaces': ['a', 'b']},
+                                       {'resource': 'nodes'}]), 0)
+        self.assertIn('x.conf: ok, 3 watches, 1 event log\n\nprod  https://127.0.0.1:', report)
+        self.assertIn(f'\n  Kubernetes v1.36.0+kubesim, as {SOMEBODY} (system:serviceaccounts, system:authenticated)\n',
+                      report)
+        self.assertEqual(self.lines(report), ['ok pods in all namespaces', 'ok d (deploy) in a deployments.apps/v1',
+                                              'ok d (deploy) in b deployments.apps/v1', 'ok nodes in the cluster'])
+
+    def test_something_is_not_allowed(self):
+        self.sim.control('allow', set='pods@shop,deployments.apps')
+        conf = self.conf([{'resource': 'pods', 'namespaces': ['shop', 'billing']}, {'resource': 'deployments.apps'},
+                          {'resource': 'widgets.example.com/v1'}])
+        report = self.check(conf, 77)
+        self.assertEqual(self.lines(report), [
+            'ok pods in shop', 'missing pods in billing may neither list nor watch pods',
+            'ok deployments.apps in all namespaces deployments.apps/v1',
+            'missing widgets.example.com/v1 in all namespaces may neither list nor watch widgets.example.com'])
+        self.assertIn(f'\nThe roles that allow what is missing: informerd rbac -c {conf}\n', report)
+        self.assertIn('User "system:serviceaccount:kubesim:somebody" cannot list resource "pods" in API group "" in the '
+                      'namespace "billing"',
+                      self.sim.ask('/api/v1/namespaces/billing/pods', Authorization='Bearer s3cr3t-1').json()['message'])
+
+    def test_what_is_optional_may_be_missing(self):
+        report = self.check(self.conf([{'name': 'g', 'resource': 'gadgets.example.com', 'optional': True}]), 0)
+        self.assertEqual(self.lines(report), ["waits g (gadgets.example.com) in all namespaces resource "
+                                              "'gadgets.example.com' is not known to the server; did you mean 'widgets'?"])
+
+    def test_what_is_wrong(self):
+        report = self.check(self.conf([{'name': 'p', 'resource': 'podz'},
+                                       {'name': 'n', 'resource': 'node', 'namespaces': ['a']}]), 78)
+        self.assertEqual(self.lines(report), [
+            "wrong p (podz) in all namespaces resource 'podz' is not known to the server; did you mean 'pods'?",
+            "wrong n (node) in a resource 'node': nodes are in no namespace; ask for all of them"])
+
+    def test_a_dead_cluster_hides_no_other(self):
+        with Sim() as mute, socket.create_server(('127.0.0.1', 0)) as deaf:
+            port = deaf.getsockname()[1]
+            mute.fault('blackhole', path='/version')
+            report = self.check(self.conf(
+                [{'name': name, 'resource': 'pods', 'cluster': name} for name in ('deaf', 'mute', 'shut', 'prod')],
+                [self.cluster('deaf', server=f'https://127.0.0.1:{port}'), {'name': 'mute', 'server': mute.ready['url']},
+                 self.cluster('shut', server='https://127.0.0.1:1'), self.cluster('prod')]), 69)
+        self.assertEqual(self.lines(report), [
+            f'failed no connection to 127.0.0.1:{port} within 15s', 'unasked deaf (pods) in all namespaces',
+            'failed no answer within 20s', 'unasked mute (pods) in all namespaces',
+            "failed 127.0.0.1:1: can't connect: connection refused", 'unasked shut (pods) in all namespaces',
+            'ok prod (pods) in all namespaces'])
+
+    def test_who_is_not_known(self):
+        (self.folder / 'token').write_text('another')
+        self.assertIn('Unauthorized', self.check(self.conf([{'resource': 'pods'}]), 77))
+        report = self.check(self.conf([{'resource': 'pods'}], [self.cluster('prod', ca=str(self.folder / 'no'))]), 78)
+        self.assertIn("prod\n  failed   cluster 'prod': ", report)
+
+    def test_a_server_that_does_not_say_who_we_are(self):
+        self.sim.control('set', reviews=0)
+        report = self.check(self.conf([{'resource': 'pods'}]), 0)
+        self.assertIn('  Kubernetes v1.36.0+kubesim, as somebody unknown: the server does not say whom\n', report)
+
+    def test_usage(self):
+        for arguments in (['--online'], ['watch', 'pods', '--online'], ['rbac', '--online'], ['rbac', '-n', 'x'],
+                          ['rbac', 'x'], ['rbac', '--user', 'a', '--group', 'b'], ['rbac', '--serviceaccount', 'a'],
+                          ['rbac', '--user', ''], ['--group', 'x'], ['watch', 'pods', '--serviceaccount', 'a:b']):
+            with self.subTest(arguments):
+                self.assertEqual(self.informerd(*arguments).returncode, 64)
+
+    def rbac(self, conf, *arguments):
+        done = self.informerd('rbac', '-c', conf, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout, done.stderr
+
+    def test_roles_without_a_server(self):
+        conf = self.conf([{'resource': 'pods', 'namespaces': ['shop', 'billing']}, {'resource': 'services'},
+                          {'name': 's', 'resource': 'services', 'namespaces': ['shop']}, {'resource': 'nodes'},
+                          {'resource': 'deployments.apps', 'namespaces': ['shop']}, {'resource': 'widgets.example.com/v1'},
+                          {'name': 'c', 'resource': 'configmaps', 'namespaces': ['shop']}],
+                         [self.cluster('prod', server='https://127.0.0.1:1')])
+        text, said = self.rbac(conf, '--user', 'jane "x"')
+        self.assertEqual(said, '')
+        head = 'apiVersion: rbac.authorization.k8s.io/v1\nkind: '
+        first, *parts = text.split('---\n')
+        self.assertEqual(first, f"# What informerd needs for {conf}: made by 'informerd rbac'.\n")
+        subject = ('subjects:\n  - kind: User\n    apiGroup: rbac.authorization.k8s.io\n    name: "jane \\"x\\""\n')
+        rules = ['rules:\n  - apiGroups: [""]\n    resources: [pods, configmaps]\n    verbs: [list, watch]\n'
+                 '  - apiGroups: ["apps"]\n    resources: [deployments]\n    verbs: [list, watch]\n',
+                 'rules:\n  - apiGroups: [""]\n    resources: [pods]\n    verbs: [list, watch]\n']
+        expected = []
+        for ns, rule in zip(('shop', 'billing'), rules):
+            place = f'metadata:\n  name: informerd\n  namespace: "{ns}"\n'
+            expected += [f'{head}Role\n{place}{rule}',
+                         f'{head}RoleBinding\n{place}roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n'
+                         f'  name: informerd\n{subject}']
+        expected += [f'{head}ClusterRole\nmetadata:\n  name: informerd\nrules:\n  - apiGroups: [""]\n'
+                     '    resources: [services, nodes]\n    verbs: [list, watch]\n  - apiGroups: ["example.com"]\n'
+                     '    resources: [widgets]\n    verbs: [list, watch]\n',
+                     f'{head}ClusterRoleBinding\nmetadata:\n  name: informerd\nroleRef:\n'
+                     f'  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: informerd\n{subject}']
+        self.assertEqual(parts, expected)
+
+    def test_namespaces_by_their_labels(self):
+        conf = self.conf([{'resource': 'pods', 'namespace_selector': 'team=web'}])
+        self.sim.control('allow', set='pods')
+        self.assertEqual(self.lines(self.check(conf, 77)), [
+            'missing pods (namespaces) in the cluster may neither list nor watch namespaces',
+            'ok pods in all namespaces'])
+        self.assertIn('kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n  - apiGroups: [""]\n'
+                      '    resources: [namespaces, pods]\n', self.rbac(conf)[0])
+
+    def test_subjects(self):
+        conf = self.conf([{'resource': 'pods'}])
+        for arguments, subject in (
+                ([], '- kind: ServiceAccount\n    name: "informerd"\n    namespace: "informerd"\n'),
+                (['--serviceaccount', 'ops:eye'], '- kind: ServiceAccount\n    name: "eye"\n    namespace: "ops"\n'),
+                (['--group', 'dev'], '- kind: Group\n    apiGroup: rbac.authorization.k8s.io\n    name: "dev"\n')):
+            with self.subTest(arguments):
+                self.assertTrue(self.rbac(conf, *arguments)[0].endswith(f'subjects:\n  {subject}'))
+
+    def test_a_server_is_asked_for_words(self):
+        conf = self.conf([{'name': 'd', 'resource': 'deploy'}, {'name': 'w', 'resource': 'Widget', 'namespaces': ['a', 'b']}])
+        text, said = self.rbac(conf)
+        self.assertIn('apiGroups: ["apps"]\n    resources: [deployments]', text)
+        self.assertIn('apiGroups: ["example.com"]\n    resources: [widgets]', text)
+        self.assertEqual(said, 'informerd: asking the cluster what this is: deploy\n'
+                               'informerd: asking the cluster what this is: Widget\n')
+
+    def test_words_that_can_t_be_known(self):
+        for watch, code in (({'name': 'p', 'resource': 'podz'}, 78),
+                            ({'name': 'g', 'resource': 'gadgets', 'optional': True}, 78)):
+            done = self.informerd('rbac', '-c', self.conf([watch]))
+            self.assertEqual((done.returncode, done.stdout), (code, ''))
+            self.assertIn(f"resource '{watch['resource']}' is not known to the server", done.stderr)
+        done = self.informerd('rbac', '-c', self.conf([{'name': 'd', 'resource': 'deploy'}],
+                                                      [self.cluster('prod', server='https://127.0.0.1:1')]))
+        self.assertEqual(done.returncode, 69)
+        self.assertIn("can't connect", done.stderr)
+
+    def test_of_several_clusters_one_is_chosen(self):
+        conf = self.conf([{'name': n, 'resource': r, 'cluster': n} for n, r in (('a', 'pods'), ('b', 'nodes'))],
+                         [self.cluster('a'), self.cluster('b')])
+        self.assertEqual(self.informerd('rbac', '-c', conf).returncode, 64)
+        self.assertEqual(self.informerd('rbac', '-c', conf, '--cluster', 'c').returncode, 64)
+        text, _ = self.rbac(conf, '--cluster', 'b')
+        self.assertIn('resources: [nodes]', text)
+        self.assertNotIn('pods', text)
+
+
+if __name__ == '__main__':
+    run(__name__)

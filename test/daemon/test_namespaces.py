@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""test_namespaces.py KUBESIM RECORDINGS INFORMERD: several namespaces as one watch, some left out,
+others coming and going with their labels."""
+import json
+import signal
+
+from service import Case, Daemon, Log, config_map, fold, run, wait_until
+
+
+def named(records, *types):
+    """Who was told so, in order."""
+    return [f"{r['namespace']}/{r['name']}" for r in records if r['type'] in types]
+
+
+def in_namespace(ns, name, **more):
+    return config_map(name, **{'namespace': ns, **more})
+
+
+class Excluded(Case):
+    """All namespaces but some: neither kept nor told, and plain names not even sent."""
+
+    def test_names_and_patterns(self):
+        for ns in ('shop', 'shop-test', 'kube-system', 'kubernetes', 'logs'):
+            self.sim.put('configmaps', in_namespace(ns, 'a'))
+        watch = {'resource': 'configmaps', 'exclude_namespaces': ['kube-*', '*-test', 'logs']}
+        daemon = self.start(self.conf(watches=[watch]))
+        self.wait_ready()
+        self.assertIn('2 objects', self.get('/readyz?verbose').text)
+        for ns in ('kube-system', 'logs', 'a-test', 'shop'):
+            self.sim.put('configmaps', in_namespace(ns, 'b'))
+        self.sim.control('delete', resource='configmaps', namespace='kube-system', name='a')
+        self.sim.put('configmaps', in_namespace('shop', 'last'))
+        records = self.log.wait_for(lambda all: any(r.get('name') == 'last' for r in all), 'the last one')
+        self.assertEqual(named(records, 'ADDED', 'MODIFIED', 'DELETED'),
+                         ['kubernetes/a', 'shop/a', 'shop/b', 'shop/last'])
+        asked = [e['target'] for e in self.sim.ask('/kubesim/requests').json() if 'configmaps' in e['target']]
+        self.assertTrue(asked)
+        for target in asked:
+            self.assertIn('fieldSelector=metadata.namespace%21%3Dlogs', target)
+            self.assertNotIn('kube-', target)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
+class Listed(Case):
+    def test_one_watch_of_several(self):
+        """One SYNCED when the last has come, one line of health, and each object once."""
+        for ns in ('a', 'b', 'c', 'other'):
+            self.sim.put('configmaps', in_namespace(ns, 'x'))
+        self.sim.fault('stall', ms=10**6, path='/namespaces/c/configmaps', bytes=10)
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a', 'b', 'c']}]))
+        self.log.wait_for(lambda all: set(named(all, 'ADDED')) == {'a/x', 'b/x'}, 'two of three')
+        self.assertEqual(self.log.types()['SYNCED'], 0)
+        health = self.get('/readyz?verbose').text
+        self.assertEqual(health.count('sim/configmaps:'), 1, health)
+        self.assertIn('2 of 3 namespaces live', health)
+        self.sim.control('close', how='reset')
+        self.wait_ready()
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'], 'SYNCED')
+        self.assertEqual(self.log.types()['SYNCED'], 1)
+        self.assertEqual([r['objects'] for r in self.log.records if r['type'] == 'SYNCED'], [3])
+        self.assertEqual(set(ns for _, ns, _ in fold(self.log.records)), {'a', 'b', 'c'})
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
+class Usual(Case):
+    """`informerd watch` looks where the context says, unless what it is asked for is in no namespace."""
+
+    def names(self, *arguments):
+        with open(self.path, 'wb') as out:
+            daemon = Daemon(self.folder, ['watch', *arguments, '--kubeconfig', str(self.folder / 'kubeconfig')], stdout=out)
+        self.stack.callback(daemon.discard)
+        records = Log(self.path).wait_for(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+        return [r['name'] for r in records if r['type'] == 'ADDED']
+
+    def test_nodes_are_in_none(self):
+        self.sim.control('put', {'metadata': {'name': 'n1'}}, resource='nodes')
+        self.sim.put('configmaps', config_map('here'), in_namespace('elsewhere', 'there'))
+        self.assertEqual(self.names('nodes'), ['n1'])
+        self.assertEqual(self.names('no'), ['n1'])
+        self.assertEqual(self.names('cm'), ['here'])
+        self.assertEqual(self.names('configmaps', '-n', 'elsewhere'), ['there'])
+        daemon = Daemon(self.folder, ['watch', 'nodes', '-n', 'shop', '--kubeconfig', str(self.folder / 'kubeconfig')])
+        self.stack.callback(daemon.discard)
+        self.assertEqual(daemon.status(), 64)
+        self.assertIn('nodes are in no namespace; name none', daemon.said())
+
+
+class Rights(Case):
+    """List and watch in its namespaces is all that a list of them takes."""
+    MAY_NOT = 'configmaps is forbidden: User "system:serviceaccount:mon:informerd" cannot {} resource "configmaps" in API group ""'
+
+    def test_nothing_beyond_the_namespaces(self):
+        self.sim.fault('status', code=403, times=0, verb='other')  # discovery
+        for verb in ('list', 'watch', 'watchlist'):
+            self.sim.fault('status', code=403, times=0, verb=verb, path='/api/v1/configmaps')
+            self.sim.fault('status', code=403, times=0, verb=verb, path='/namespaces?')
+        for ns in 'ab':
+            self.sim.put('configmaps', in_namespace(ns, 'x'))
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a', 'b']}]))
+        self.wait_ready()
+        self.log.wait_for(lambda all: sorted(named(all, 'ADDED')) == ['a/x', 'b/x'], 'both')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_what_is_missing_is_told_in_full_and_once(self):
+        self.sim.fault('status', code=403, times=0, path='/namespaces/b/', text=self.MAY_NOT.format('watch'))
+        self.sim.put('configmaps', in_namespace('a', 'x'), in_namespace('b', 'y'))
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a', 'b']}]))
+        self.log.wait_for(lambda all: named(all, 'ADDED') == ['a/x'], 'what may be seen')
+        remedy = ("kubectl -n b create role watch-configmaps --verb=list,watch --resource=configmaps && kubectl -n b create "
+                  "rolebinding watch-configmaps --role=watch-configmaps --serviceaccount='mon:informerd'")
+        wait_until(lambda: remedy in daemon.said(), daemon.said)
+        health = self.get('/readyz').text
+        for part in ('forbidden', '1 of 2 namespaces live', "namespace 'b': ", 'cannot watch', remedy):
+            self.assertIn(part, health)
+        wait_until(lambda: self.metrics()['informerd_watch_requests_total{cluster="sim",watch="configmaps"}'] > 4, 'tries')
+        self.assertEqual(daemon.said().count(remedy), 1)
+        self.sim.control('clear')
+        self.wait_ready()
+        self.assertEqual(self.log.types()['SYNCED'], 1)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
+class Selected(Case):
+    """Namespaces by their labels, live."""
+    LEFT = 'namespace left the selection'
+
+    def namespace(self, name, team='shop', **more):
+        labels = {'team': team} if team else {}
+        self.sim.control('put', {'metadata': {'name': name, 'labels': labels, **more}}, resource='namespaces')
+
+    def watching(self, **watch):
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop', **watch}]))
+        self.wait_ready()
+        return daemon
+
+    def told(self, true, what):
+        return self.log.wait_for(true, f'{what}; {(self.folder / "stderr").read_text()[-1000:]}')
+
+    def setUp(self):
+        super().setUp()
+        for ns, team in (('a', 'shop'), ('b', 'shop'), ('c', 'other'), ('d', None)):
+            self.namespace(ns, team)
+            for name in 'xy':
+                self.sim.put('configmaps', in_namespace(ns, name))
+
+    def test_first_those_that_are_there(self):
+        daemon = self.watching()
+        self.told(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
+        self.assertEqual(sorted(named(self.log.records, 'ADDED')), ['a/x', 'a/y', 'b/x', 'b/y'])
+        self.assertEqual([r['objects'] for r in self.log.records if r['type'] == 'SYNCED'], [4])
+        self.assertRegex(self.get('/readyz?verbose').text, r'\A\[\+\] sim/configmaps: live.*, 2 of 2 namespaces live')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_none_that_is_selected_is_synced_too(self):
+        daemon = self.watching(namespace_selector='team=nobody')
+        self.told(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
+        self.assertIn('0 objects, 0 of 0 namespaces live', self.get('/readyz?verbose').text)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_one_that_begins_to_match_is_listed_late(self):
+        daemon = self.watching()
+        self.namespace('c')
+        records = self.told(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
+        self.assertEqual({r['origin'] for r in records if r.get('namespace') == 'c'}, {'relist'})
+        self.sim.put('configmaps', in_namespace('c', 'z'))
+        self.told(lambda all: 'c/z' in named(all, 'ADDED'), 'a new one there')
+        self.wait_ready()
+        self.assertEqual(self.log.types()['SYNCED'], 1)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_one_that_no_longer_matches_takes_its_objects_along_once(self):
+        daemon = self.watching()
+        self.namespace('b', 'other')
+        records = self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
+        gone = [r for r in records if r['type'] == 'DELETED']
+        self.assertEqual([(r['namespace'], r['name'], r['why']) for r in gone], [('b', 'x', self.LEFT), ('b', 'y', self.LEFT)])
+        self.assertEqual(gone[0]['msg'], 'ConfigMap b/x left the selection, with its namespace')
+        self.sim.put('configmaps', in_namespace('b', 'z'), in_namespace('a', 'z'))
+        self.told(lambda all: 'a/z' in named(all, 'ADDED'), 'what follows')
+        self.namespace('b')
+        self.told(lambda all: named(all, 'ADDED').count('b/z') == 1, 'b again')
+        self.sim.control('delete', resource='configmaps', namespace='b', name='z')
+        records = self.told(lambda all: 'b/z' in named(all, 'DELETED'), 'a real deletion')
+        self.assertNotIn('why', records[-1])
+        self.assertEqual(set(ns + '/' + name for _, ns, name in fold(records)), {'a/x', 'a/y', 'a/z', 'b/x', 'b/y'})
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_one_that_is_deleted_is_told_as_the_server_tells_it(self):
+        daemon = self.watching()
+        self.namespace('b', deletionTimestamp='2026-01-01T00:00:00Z')
+        self.sim.control('delete', resource='namespaces', name='b')  # before its objects: streams don't wait for each other
+        for name in 'xy':
+            self.sim.control('delete', resource='configmaps', namespace='b', name=name)
+        records = self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
+        for r in records:
+            self.assertNotIn('why', r)
+        wait_until(lambda: '1 of 1 namespaces live' in self.get('/readyz?verbose').text, 'the end of its stream')
+        self.assertEqual(fold(records).keys(), {('configmaps', 'a', 'x'), ('configmaps', 'a', 'y')})
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_some_of_those_that_match_left_out(self):
+        daemon = self.watching(exclude_namespaces=['b*'])
+        self.namespace('bb')
+        self.sim.put('configmaps', in_namespace('bb', 'x'))
+        self.namespace('c')
+        records = self.told(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
+        self.assertEqual(set(r['namespace'] for r in records if r['type'] == 'ADDED'), {'a', 'c'})
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_namespaces_that_may_not_be_seen(self):
+        self.sim.fault('status', code=403, times=0, path='/api/v1/namespaces?')
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop'}]))
+        wait_until(lambda: self.socket.exists() and 'forbidden' in self.get('/readyz?verbose').text, 'forbidden')
+        self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: forbidden.*: namespaces: ')
+        self.sim.control('clear')
+        self.wait_ready()
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_coming_and_going_adds_up(self):
+        daemon = self.watching()
+        for turn in range(6):
+            self.namespace('b', 'other' if turn % 2 == 0 else 'shop')
+            self.sim.put('configmaps', in_namespace('b', f't{turn}'))
+        self.sim.put('configmaps', in_namespace('a', 'last'))
+        self.namespace('c')
+
+        def settled(all):
+            state = {f'{ns}/{name}' for _, ns, name in fold(all)}
+            return state == {'a/x', 'a/y', 'a/last', 'c/x', 'c/y', 'b/x', 'b/y', *(f'b/t{t}' for t in range(6))}
+        self.told(settled, 'all of it')
+        daemon.tell(signal.SIGUSR2)
+        dump = self.folder / 'state/dump.json'
+        wait_until(dump.exists, 'the dump')
+        self.assertEqual(json.loads(dump.read_text())['watches'][0]['streams'], 3)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
+run(__name__)

@@ -1,0 +1,166 @@
+"""The roles that `informerd rbac` prints are enough, and nothing in them is too much.
+
+A service account may do nothing at first: `--check-config --online` says what is missing, and the
+service that runs as it says that it is forbidden. kubectl takes the roles, dry and then for real;
+the check is content, and the running service gets all it wants. Then words as people write them,
+each with what it means to the real server.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+from lib import children
+from lib.children import Failure
+from scenarios import custom
+
+HOME, ACCOUNT = "ops", "informerd"
+USER = f"system:serviceaccount:{HOME}:{ACCOUNT}"
+WATCHES = [{"name": "pods", "resource": "pods", "namespaces": ["shop", "billing"]},
+           {"name": "deploy", "resource": "deploy", "namespaces": ["shop"]},
+           {"name": "maps", "resource": "cm", "namespaces": ["shop"]},
+           {"name": "services", "resource": "services"},
+           {"name": "here-too", "resource": "services", "namespaces": ["shop"]},
+           {"name": "nodes", "resource": "Node"},
+           {"name": "widgets", "resource": "widgets.example.com/v1"},
+           {"name": "gadgets", "resource": "gadgets.example.com/v1", "optional": True}]
+WORDS = {"po": ".pods", "pod": ".pods", "pods": ".pods", "Pod": ".pods", "deploy": "apps.deployments",
+         "deployments.apps": "apps.deployments", "deployments.v1.apps": "apps.deployments",
+         "widgets.example.com/v1": "example.com.widgets", "Widget": "example.com.widgets",
+         "ev": ".events", "events.events.k8s.io": "events.k8s.io.events",
+         "NETPOL": "networking.k8s.io.networkpolicies",
+         "crd": "apiextensions.k8s.io.customresourcedefinitions"}
+MAY = {"list pods -n shop": True, "watch pods -n billing": True, "list services -A": True,
+       "watch widgets.example.com -A": True, "list nodes": True,
+       "list pods -n default": False, "get pods -n shop": False, "list secrets -n shop": False,
+       "list deployments.apps -n billing": False, "delete services -n shop": False}
+OK, NOT_ALLOWED, WRONG_CONF = 0, 77, 78  # exit codes
+SECONDS = 90  # until a service that was forbidden has tried again
+
+
+def run(stage):
+    for name in ("shop", "billing", HOME):
+        stage.make_namespace(name)
+    custom.define(stage)
+    conf = Conf(stage)
+    before = conf.check(NOT_ALLOWED)
+    for words in (f"as {USER} (system:serviceaccounts", "missing  nodes (Node)", "waits    gadgets ("):
+        conf.expect(words in before, f"the check does not say '{words}':\n{before}")
+    service = stage.enter(Service(conf))
+    service.wait_until_said("(403 Forbidden)")
+    roles = conf.write("roles.yaml", conf.informerd("rbac", "-c", conf.path, "--serviceaccount",
+                                                    f"{HOME}:{ACCOUNT}").stdout)
+    stage.plane.kubectl("apply", "--dry-run=server", "-f", str(roles))
+    stage.plane.kubectl("apply", "-f", str(roles))
+    children.until(lambda: conf.status() == OK, 30, "the roles in force", pause=0.5)
+    conf.expect("missing" not in conf.check(OK), "something is missing although all is allowed")
+    service.wait_until_synced({watch["name"] for watch in WATCHES} - {"gadgets"})
+    check_what_it_may(stage, conf)
+    check_words(conf)
+    return f"{len(WATCHES)} watches, {len(WORDS)} words"
+
+
+def check_what_it_may(stage, conf):
+    for what, may in MAY.items():
+        try:
+            answer = stage.plane.kubectl("auth", "can-i", *what.split(), "--as", USER)
+        except Failure:  # it says no with its status, too
+            answer = "no"
+        conf.expect(answer.strip() == ("yes" if may else "no"), f"can-i {what}: {answer}")
+
+
+def check_words(conf):
+    for word, meaning in WORDS.items():
+        said = conf.informerd("rbac", "-c", conf.of([{"name": "x", "resource": word}]))
+        found = re.search(r'apiGroups: \["(.*)"\]\n +resources: \[(.*)\]', said.stdout)
+        conf.expect(found and ".".join(found.groups()) == meaning,
+                    f"{word} is {found and found.groups()}, not {meaning}: {said.stderr}")
+    said = conf.informerd("rbac", "-c", conf.of([{"name": "x", "resource": "deploymet"}]))
+    conf.expect(said.returncode == WRONG_CONF and "did you mean 'deployment'?" in said.stderr,
+                f"deploymet: {said.stderr}")
+
+
+class Conf:
+    """A conf for the service account, and informerd run with it."""
+
+    def __init__(self, stage):
+        self._stage, self.folder = stage, stage.plane.folder / "rbac"
+        self.folder.mkdir()
+        self.write("token", token(stage.plane.admin))
+        (self.folder / "state").mkdir()
+        self.path = self.of(WATCHES, "informerd.conf")
+
+    def of(self, watches, name="words.conf"):
+        plane = self._stage.plane
+        cluster = {"name": "e2e", "server": plane.url, "ca": str(plane.certs.crt("ca")),
+                   "token_file": str(self.folder / "token")}
+        return self.write(name, json.dumps({
+            "state_dir": str(self.folder / "state"), "clusters": [cluster], "watches": watches,
+            "event_logs": [{"path": "stdout"}]}))
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    @property
+    def environment(self):
+        return os.environ | self._stage.subject.environment | {"HOME": str(self.folder)}
+
+    @property
+    def binary(self):
+        return self._stage.subject.binary
+
+    def informerd(self, *arguments):
+        return subprocess.run([self.binary, *map(str, arguments)], env=self.environment, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+
+    def status(self):
+        return self.informerd("-c", self.path, "--check-config", "--online").returncode
+
+    def check(self, status):
+        done = self.informerd("-c", self.path, "--check-config", "--online")
+        self.expect(done.returncode == status,
+                    f"the check ends with {done.returncode}, not {status}:\n{done.stdout}")
+        return done.stdout
+
+    def expect(self, true, complaint):
+        if not true:
+            self._stage.complain(complaint)
+
+
+class Service:
+    """informerd at work for that conf."""
+
+    def __init__(self, conf):
+        self._conf, self._log, self._lines = conf, conf.folder / "log", conf.folder / "lines"
+
+    def __enter__(self):
+        with open(self._log, "w") as log, open(self._lines, "w") as lines:
+            self._child = children.start([self._conf.binary, "-c", self._conf.path], stdout=lines,
+                                         stderr=log, env=self._conf.environment)
+        return self
+
+    def __exit__(self, *_):
+        children.stop(self._child)
+
+    def wait_until_said(self, words):
+        children.until(lambda: words in self._log.read_text(), SECONDS, f"'{words}' in its log")
+
+    def wait_until_synced(self, watches):
+        def synced():
+            lines = self._lines.read_text().splitlines(keepends=True)
+            records = [json.loads(line) for line in lines if line.endswith("\n")]
+            return watches <= {r["watch"] for r in records if r["type"] == "SYNCED"}
+        try:
+            children.until(synced, SECONDS, "all watches synced")
+        except Failure as failure:
+            self._conf.expect(False, f"{failure}; its log ends:\n{children.tail(self._log)}")
+
+
+def token(admin):
+    accounts = f"/api/v1/namespaces/{HOME}/serviceaccounts"
+    admin.create(accounts, {"metadata": {"name": ACCOUNT}})
+    answer = admin.create(f"{accounts}/{ACCOUNT}/token", {"spec": {"expirationSeconds": 3600}})
+    return answer["status"]["token"]
