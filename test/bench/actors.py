@@ -51,7 +51,8 @@ class Actor:
 
 class Server(Actor):
     def __init__(self, tools, folder, template, pods, namespaces):
-        super().__init__(SERVER_CORE, tools / 'replay', template, folder / 'server.crt', folder / 'server.key', pods, namespaces)
+        super().__init__(SERVER_CORE, tools / 'replay', template, folder / 'server.crt', folder / 'server.key',
+                         pods, namespaces)
         self.port = json.loads(self.line())['port']
 
     def wait_for_watches(self, count, connections=0):
@@ -119,7 +120,8 @@ event_logs:
         watches = [f'{{resource: pods, name: {ns}, namespaces: [{ns}]}}' for ns in namespaces] or ['{resource: pods}']
         conf.write_text(self.CONF.format(folder=folder, watches=', '.join(watches)))
         voice = Actor(SERVER_CORE, tools / 'told', folder / 'events.jsonl', len(watches))
-        super().__init__(Actor(CLIENT_CORE, program, '-c', conf, stderr=open(folder / 'stderr', 'w')), voice)
+        said = open(folder / 'stderr', 'w')
+        super().__init__(Actor(CLIENT_CORE, program, '-c', conf, stderr=said), voice)
         voice.speaks_for = self.process
 
     def worst_tick(self):

@@ -3,13 +3,13 @@
 
 A replay server on one core sends the same list and the same changes to one client at a time, on another core: TLS 1.3,
 HTTP/1.1, JSON, pods as a real server sent them. Clients take turns, for several rounds; what counts is the median. CPU
-time and memory are the kernel's word about the client's process. Latency is from the stamp that the server puts into an object to
-the callback, or to the line in informerd's event log as another process finds it.
+time and memory are the kernel's word about the client's process. Latency is from the stamp that the server puts into an
+object to the callback, or to the line in informerd's event log as another process finds it.
 
 informerd does more than the others: it works out what changed and writes it to a file. The others only fill their caches.
 
-Prints tables as it goes and a verdict on every target at the end; writes bench.json and cost.svg into BUILD. Seconds depend on the
-machine, so look at the ratios; and let nothing else run meanwhile.
+Prints tables as it goes and a verdict on every target at the end; writes bench.json and cost.svg into BUILD. Seconds
+depend on the machine, so look at the ratios; and let nothing else run meanwhile.
 """
 import argparse
 import json
@@ -82,28 +82,32 @@ class Stage:
         return path
 
     def clients(self, case):
-        return [name for name, peer in CLIENTS.items() if name in (case.clients or CLIENTS) and peer not in self.missing]
+        wanted = case.clients or CLIENTS
+        return [name for name, peer in CLIENTS.items() if name in wanted and peer not in self.missing]
 
 
 class Progress:
     """One line that changes on a terminal, lines in a log."""
 
     def __init__(self, cases, stage):
-        self.total, self.done, self.began = sum(case.rounds * len(stage.clients(case)) for case in cases), 0, time.monotonic()
+        self.total = sum(case.rounds * len(stage.clients(case)) for case in cases)
+        self.done, self.began, self.live = 0, time.monotonic(), sys.stderr.isatty()
 
     def show(self, case, round_, name):
         self.done += 1
-        line = f'{time.monotonic() - self.began:5.0f} s  {self.done} of {self.total}: {case.title}, round {round_ + 1}, {name}'
-        print(f'\r{line}\033[K' if sys.stderr.isatty() else line, end='' if sys.stderr.isatty() else '\n', file=sys.stderr, flush=True)
+        seconds = time.monotonic() - self.began
+        line = f'{seconds:5.0f} s  {self.done} of {self.total}: {case.title}, round {round_ + 1}, {name}'
+        print(f'\r{line}\033[K' if self.live else line, end='' if self.live else '\n', file=sys.stderr, flush=True)
 
     def clear(self):
-        if sys.stderr.isatty():
+        if self.live:
             print('\r\033[K', end='', file=sys.stderr, flush=True)
 
 
 def middle(rounds):
     """The median of each figure; of ticks the worst."""
-    return {name: (max if name == 'tick' else statistics.median)([figures[name] for figures in rounds]) for name in rounds[0]}
+    pick = {'tick': max}
+    return {name: pick.get(name, statistics.median)([figures[name] for figures in rounds]) for name in rounds[0]}
 
 
 def measure(case, stage, progress):
@@ -119,9 +123,10 @@ def measure(case, stage, progress):
 
 def circumstances(stage):
     with open('/proc/cpuinfo') as cpus:
-        model = next((line.split(':')[1].strip() for line in cpus if line.startswith('model name')), platform.machine())
-    return {'date': date.today().isoformat(), 'machine': f'{model}, {os.cpu_count()} cores', 'kernel': platform.release(),
-            'load': os.getloadavg()[0], 'missing': stage.missing, 'text': pod.kept(RECORDINGS, 11700)}
+        names = [line.split(':')[1].strip() for line in cpus if line.startswith('model name')]
+    machine = f'{names[0] if names else platform.machine()}, {os.cpu_count()} cores'
+    return {'date': date.today().isoformat(), 'machine': machine, 'kernel': platform.release(), 'load': os.getloadavg()[0],
+            'missing': stage.missing, 'text': pod.kept(RECORDINGS, 11700)}
 
 
 def main():

@@ -4,11 +4,14 @@ Both axes are logarithmic: the same distance is the same ratio everywhere.
 """
 import math
 
-COLOURS = {'informerd': '#0b7a75', 'library': '#7fb7b3', 'client-go typed': '#c8553d', 'client-go dynamic': '#e0a899', 'kube-rs': '#6c5b9e'}
-PANELS = (  # title, figure, one of it, the axis below, and its points
-    ('CPU per change, µs', 'event_cpu', 1e-6, 'pods in the cache', (('1k pods', 1000), ('10k pods', 10_000), ('100k pods', 100_000))),
-    ('CPU per change, µs', 'event_cpu', 1e-6, 'bytes of a pod', (('1 KB pods', 1000), ('10k pods', 11_700), ('200 KB pods', 200_000))),
-    ('steady memory, MB', 'steady', 1e6, 'pods in the cache', (('1k pods', 1000), ('10k pods', 10_000), ('100k pods', 100_000))),
+COLOURS = {'informerd': '#0b7a75', 'library': '#7fb7b3', 'client-go typed': '#c8553d', 'client-go dynamic': '#e0a899',
+           'kube-rs': '#6c5b9e'}
+NUMBERS = (('1k pods', 1000), ('10k pods', 10_000), ('100k pods', 100_000))
+SIZES = (('1 KB pods', 1000), ('10k pods', 11_700), ('200 KB pods', 200_000))
+PANELS = (  # title, figure, one of it, the axis below, and which case is where on it
+    ('CPU per change, µs', 'event_cpu', 1e-6, 'pods in the cache', NUMBERS),
+    ('CPU per change, µs', 'event_cpu', 1e-6, 'bytes of a pod', SIZES),
+    ('steady memory, MB', 'steady', 1e6, 'pods in the cache', NUMBERS),
 )
 WIDTH, HEIGHT, LEFT, TOP, GAP, RIGHT = 250, 240, 62, 62, 96, 40
 STYLE = ('text{font:13px sans-serif;fill:#444} .title{font-weight:600;fill:#222} .grid{stroke:#ddd} '
@@ -41,7 +44,8 @@ def lines_of(results, figure, one, points):
     """{client: [(x, y)]}, for those that were measured at two points at least."""
     cases, lines = results['cases'], {}
     for client in COLOURS:
-        line = [(x, cases[case][client][figure] / one) for case, x in points if figure in cases.get(case, {}).get(client, {})]
+        measured = [(x, cases.get(case, {}).get(client, {}).get(figure)) for case, x in points]
+        line = [(x, value / one) for x, value in measured if value is not None]
         if len(line) > 1:
             lines[client] = line
     return lines
@@ -62,15 +66,16 @@ def panel(results, left, title, figure, one, below, points):
         yield f'<path class="grid" d="M{x.place(tick):.1f} {TOP}v{HEIGHT}"/>'
         yield f'<text x="{x.place(tick):.1f}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{short(tick)}</text>'
     for client, line in lines.items():
-        places = [(x.place(px), y.place(py)) for px, py in line]
-        yield f'<path class="line" stroke="{COLOURS[client]}" d="M{"L".join(f"{px:.1f} {py:.1f}" for px, py in places)}"/>'
-        yield from (f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3.5" fill="{COLOURS[client]}"/>' for px, py in places)
+        places, colour = [(x.place(px), y.place(py)) for px, py in line], COLOURS[client]
+        yield f'<path class="line" stroke="{colour}" d="M{"L".join(f"{px:.1f} {py:.1f}" for px, py in places)}"/>'
+        yield from (f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3.5" fill="{colour}"/>' for px, py in places)
 
 
 def legend(clients):
     at = LEFT
     for client in clients:
-        yield f'<path class="line" stroke="{COLOURS[client]}" d="M{at} 20h22"/><text x="{at + 28}" y="24">{client}</text>'
+        yield f'<path class="line" stroke="{COLOURS[client]}" d="M{at} 20h22"/>'
+        yield f'<text x="{at + 28}" y="24">{client}</text>'
         at += 58 + 7.2 * len(client)
 
 
@@ -82,6 +87,7 @@ def cost(results, path):
     width, height = LEFT + len(PANELS) * (WIDTH + GAP) - GAP + RIGHT, TOP + HEIGHT + 54
     known = [client for client in COLOURS if any(client in clients for clients in results['cases'].values())]
     body = '\n'.join([*legend(known), *(line for lines in panels for line in lines)])
-    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n'
                     f'<style>{STYLE}</style>\n<rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n')
     print(f'drawn: {path}')

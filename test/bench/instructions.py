@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """instructions.py BUILD [--renew]: how many instructions a change takes, stage by stage, against what is written down.
 
-Seconds are of a machine, and of what else it does; instructions on a fixed input are the same everywhere, for one compiler. So
-a slower change shows on any machine, if only by a twentieth. bench_event has the input; it reads, stores, compares and writes, without
-TLS, so nothing of OpenSSL is counted. Skipped, with the reason, without valgrind or with another compiler.
+Seconds are of a machine, and of what else it does; instructions on a fixed input are the same everywhere, for one
+compiler. So what makes a change slower by a twentieth shows on any machine. bench_event has the input; it reads, stores,
+compares and writes, without TLS, so nothing of OpenSSL is counted. Skipped, with the reason, without valgrind or with
+another compiler.
 
 A change that is meant to cost more, or that costs less, writes the new numbers down: make instructions ARGS=--renew
 """
@@ -32,8 +33,8 @@ def compiler(program):
 def count(program):
     """{stage: instructions for each event}."""
     with tempfile.NamedTemporaryFile(prefix='callgrind-') as out:
-        subprocess.run(['valgrind', '-q', '--tool=callgrind', f'--callgrind-out-file={out.name}', program, str(EVENTS), str(ROUNDS)],
-                       check=True, stdout=subprocess.DEVNULL)
+        callgrind = ['valgrind', '-q', '--tool=callgrind', f'--callgrind-out-file={out.name}']
+        subprocess.run([*callgrind, program, str(EVENTS), str(ROUNDS)], check=True, stdout=subprocess.DEVNULL)
         said = subprocess.run(['callgrind_annotate', '--inclusive=yes', '--threshold=100', out.name],
                               check=True, capture_output=True, text=True).stdout
     found = {}
@@ -47,8 +48,8 @@ def compare(found, known):
     worse = [stage for stage in STAGES if found[stage] > known[stage] * (1 + TOLERANCE)]
     better = [stage for stage in STAGES if found[stage] < known[stage] * (1 - TOLERANCE)]
     for stage in STAGES:
-        change = found[stage] / known[stage] - 1
-        print(f'  {stage:14}{found[stage]:>10,} per event, {change:+.1%} of {known[stage]:,}{"  TOO MANY" if stage in worse else ""}')
+        change, word = found[stage] / known[stage] - 1, '  TOO MANY' if stage in worse else ''
+        print(f'  {stage:14}{found[stage]:>10,} per event, {change:+.1%} of {known[stage]:,}{word}')
     if better:
         print(f'less than was written down: {", ".join(better)}. Keep it so: make instructions ARGS=--renew')
     return not worse

@@ -40,7 +40,8 @@ class Life:
     def __init__(self, stage, name, case):
         self.case, self.figures = case, {}
         self.folder = Path(tempfile.mkdtemp(prefix='life-', dir=stage.folder))
-        self.server = Server(stage.tools, stage.pki, stage.template(case.size), case.pods, case.watches if case.watches > 1 else NAMESPACES)
+        namespaces = case.watches if case.watches > 1 else NAMESPACES
+        self.server = Server(stage.tools, stage.pki, stage.template(case.size), case.pods, namespaces)
         (self.folder / 'kubeconfig').write_text(KUBECONFIG.format(port=self.server.port, folder=stage.pki))
         self.began = time.monotonic()
         self.client = self.start(stage, name)
@@ -59,7 +60,8 @@ class Life:
             'client-go dynamic': (stage.peers.get('client-go'), 'dynamic'),
             'kube-rs': (stage.peers.get('kube-rs'),),
         }[name]
-        return Client(Actor(CLIENT_CORE, program, *kind, kubeconfig, watches, stderr=open(self.folder / 'stderr', 'w')))
+        said = open(self.folder / 'stderr', 'w')
+        return Client(Actor(CLIENT_CORE, program, *kind, kubeconfig, watches, stderr=said))
 
     @contextlib.contextmanager
     def measured(self, name, count):

@@ -1,6 +1,7 @@
 """The programs we are compared with, built once from peers/ into a cache folder, and used again.
 
-A build is named by what goes into it: sources and the version of the tool. A peer that can't be built is missing, with the reason.
+A build is named by what goes into it: sources and the version of the tool. A peer that can't be built is missing, with
+the reason.
 """
 import functools
 import hashlib
@@ -13,8 +14,12 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent / 'peers'
 COMMANDS = {  # what says its version, what builds in a copy of the sources, and where the program then is
-    'client-go': (['go', 'version'], ['go', 'build', '-trimpath', '-buildvcs=false', '-o', 'client-go', '.'], 'client-go'),
-    'kube-rs': (['cargo', '--version'], ['cargo', 'build', '--release', '--target-dir', 'target'], 'target/release/kube-rs'),
+    'client-go': (['go', 'version'],
+                  ['go', 'build', '-trimpath', '-buildvcs=false', '-o', 'client-go', '.'],
+                  'client-go'),
+    'kube-rs': (['cargo', '--version'],
+                ['cargo', 'build', '--release', '--target-dir', 'target'],
+                'target/release/kube-rs'),
 }
 
 

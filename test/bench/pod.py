@@ -1,7 +1,7 @@
 """The pod that the replay server sends: a recorded one, of 11.6 KB, with holes where pods and their versions differ.
 
-See replay_pods.c for what a hole is. Versions differ where a kubelet's reports differ: in the status of one condition and one container,
-and in a message that says when it was sent.
+See replay_pods.c for what a hole is. Versions differ where a kubelet's reports differ: in the status of one condition
+and one container, and in a message that says when it was sent.
 """
 import json
 
@@ -26,7 +26,8 @@ def template(recordings, size):
     missing = size - len(json.dumps(pod, separators=COMPACT))
     if missing > 5000:
         pad(pod, missing)
-    return json.dumps(pod, separators=COMPACT).replace(f'"restartCount":{RESTARTS}', '"restartCount":~rr') + '\n'
+    text = json.dumps(pod, separators=COMPACT)
+    return text.replace(f'"restartCount":{RESTARTS}', '"restartCount":~rr') + '\n'
 
 
 def strip(pod):
@@ -36,7 +37,7 @@ def strip(pod):
         del metadata[member]
     metadata['labels'] = {}
     pod['spec'] = {'containers': [{'name': 'web', 'image': spec['containers'][0]['image'], 'resources': {}}]}
-    pod['status'] = {'phase': 'Running', 'conditions': status['conditions'][2:4],
+    pod['status'] = {'phase': 'Running', 'conditions': status['conditions'][1:4],
                      'containerStatuses': [{'name': 'web', 'ready': True, 'restartCount': 0, 'image': '', 'imageID': '',
                                             'state': {'running': {'startedAt': '2026-11-10T08:31:12Z'}}}]}
 
@@ -66,8 +67,8 @@ def pad(pod, missing):
     count = missing // 2 // (len(json.dumps(entry, separators=COMPACT)) + 1)
     env = [entry | {'name': f'SETTING_{i:04}'} for i in range(count)]
     pod['spec']['containers'][0]['env'] = env
-    text = json.dumps({'env': env}, separators=COMPACT)
-    pod['metadata'].setdefault('annotations', {})['example.com/last-applied'] = text[:missing // 2 - 2 * text[:missing // 2].count('"') // 3]
+    text = json.dumps({'env': env}, separators=COMPACT)[:missing * 2 // 5]  # its quotes will be escaped
+    pod['metadata']['annotations']['example.com/last-applied'] = text
 
 
 def kept(recordings, size):

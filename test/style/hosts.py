@@ -7,7 +7,7 @@ import sys
 from style import Rule, tracked
 
 # Hosts that may stand in a URL: examples, names that resolve nowhere, and what documents must cite.
-CITED = ('example.com', 'example.org', 'example.net', 'apache.org', 'kubernetes.io', 'k8s.io')
+CITED = ('example.com', 'example.org', 'example.net', 'apache.org', 'kubernetes.io', 'k8s.io', 'w3.org')
 NOWHERE = ('example', 'test', 'invalid', 'local', 'svc', 'localhost')
 
 URL = re.compile(r'\b(?:https?|ftp|git|ssh)://([^\s/"\'<>()\[\]`,;:?#\\]+|\[[0-9a-f:]+\])')
