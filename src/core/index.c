@@ -306,14 +306,17 @@ static int by_object_key(const void *a, const void *b)
                    object_key(*(const struct inf_object *const *)b));
 }
 
-const struct inf_object **index_sorted(const struct bucket *bucket)
+size_t index_collect(const struct bucket *bucket, const struct inf_object **out)
 {
-    const struct inf_object **objects = xcalloc(bucket->count, sizeof(*objects));
     size_t n = 0;
     list_for_each(node, &bucket->members)
-        objects[n++] = container_of(node, struct member, in_bucket)->entry->object;
+        out[n++] = container_of(node, struct member, in_bucket)->entry->object;
+    return n;
+}
+
+void index_sort(const struct inf_object **objects, size_t n)
+{
     qsort(objects, n, sizeof(*objects), by_object_key);
-    return objects;
 }
 
 void index_set_init(struct index_set *set, const struct index_def *defs, size_t n_defs)

@@ -19,7 +19,7 @@
  *
  * Filing an entry again compares first: values that stay cost no allocation and no search. Inside
  * a bucket there is no order, so that joining and leaving is O(1) and small: objects change all the
- * time, and who reads a bucket can sort it (index_sorted()).
+ * time, and who reads a bucket can sort it (index_sort()).
  */
 #ifndef CORE_INDEX_H
 #define CORE_INDEX_H
@@ -123,7 +123,10 @@ struct bucket *index_bucket(const struct tree *index, struct str value);
 bool index_is_in(const struct index_set *set, const struct entry *entry,
                  const struct bucket *bucket);
 
-/* The objects of @bucket in key order, lent; the array is the caller's to free. */
-const struct inf_object **index_sorted(const struct bucket *bucket);
+/* Puts the objects of @bucket, lent and in no order, at @out. Returns how many they are. */
+size_t index_collect(const struct bucket *bucket, const struct inf_object **out);
+
+/* By key. */
+void index_sort(const struct inf_object **objects, size_t n);
 
 #endif

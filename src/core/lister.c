@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/base.h"
 #include "core/generation.h"
 #include "core/object.h"
 #include "core/store.h"
 
 enum {
-    SORT_A_PART = 8, /* a bucket with at most one of so many objects is sorted */
+    SORT_A_PART = 8, /* what has at most one of so many objects is sorted */
 };
 
 const struct inf_object *inf_store_get(const struct inf_store *store, const char *ns,
@@ -84,13 +85,22 @@ static void each_in_namespace(const struct inf_store *store, const char *ns, inf
     inf_cursor_end(&cursor);
 }
 
-static void each_sorted(const struct bucket *bucket, inf_each_fn *each, void *ctx)
+/* Tells @n objects in order, those of @ns ("": all); the array goes. */
+static void each_sorted(const struct inf_object **objects, size_t n, const char *ns,
+                        inf_each_fn *each, void *ctx)
 {
-    const struct inf_object **objects = index_sorted(bucket);
-    size_t count = bucket->count;
-    for (size_t i = 0; i < count && each(ctx, objects[i]); i++)
-        continue;
+    bool more = true;
+    index_sort(objects, n);
+    for (size_t i = 0; i < n && more; i++)
+        if (!*ns || strcmp(inf_object_namespace(objects[i]), ns) == 0)
+            more = each(ctx, objects[i]);
     free(objects);
+}
+
+/* Of so many, it is cheaper to sort them than to walk over all, which are in order. */
+static bool are_few(const struct inf_store *store, size_t n)
+{
+    return n <= inf_store_count(store) / SORT_A_PART;
 }
 
 static void each_walked(const struct inf_store *store, const struct bucket *bucket,
@@ -105,14 +115,16 @@ static void each_walked(const struct inf_store *store, const struct bucket *buck
     inf_cursor_end(&cursor);
 }
 
-/* To sort many costs more than to walk over all, which are in order. */
 static void each_in_bucket(const struct inf_store *store, const struct bucket *bucket,
                            inf_each_fn *each, void *ctx)
 {
-    if (bucket->count > inf_store_count(store) / SORT_A_PART)
+    const struct inf_object **objects;
+    if (!are_few(store, bucket->count)) {
         each_walked(store, bucket, each, ctx);
-    else
-        each_sorted(bucket, each, ctx);
+        return;
+    }
+    objects = xcalloc(bucket->count, sizeof(*objects));
+    each_sorted(objects, index_collect(bucket, objects), "", each, ctx);
 }
 
 int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
@@ -171,4 +183,36 @@ bool store_by_labels(const struct inf_store *store, const struct label_query *qu
                 return false;
     }
     return *budget > 0;
+}
+
+/* Looks at the buckets that @query takes: how many objects they have, and with @out, which. */
+static size_t collect_by_labels(struct index_set *set, const struct label_query *query,
+                                uint64_t question, const struct inf_object **out)
+{
+    size_t n = 0;
+    for (struct tree_node *node = tree_first(&set->trees[INDEX_LABELS]); node;
+         node = tree_next(node)) {
+        struct bucket *bucket = container_of(node, struct bucket, in_index);
+        if (bucket_matches(bucket, question, query))
+            n += out ? index_collect(bucket, out + n) : bucket->count;
+    }
+    return n;
+}
+
+bool store_few_by_labels(const struct inf_store *store, const struct label_query *query,
+                         inf_each_fn *each, void *ctx)
+{
+    struct index_set *set = &store_current(store)->indexes;
+    uint64_t question = ++set->questions;
+    const struct inf_object **objects;
+    size_t n;
+    if (query->matches(query->selector, STR("{}"))) /* those without labels are in no bucket */
+        return false;
+    n = collect_by_labels(set, query, question, NULL);
+    if (!are_few(store, n))
+        return false;
+    objects = xcalloc(n + 1, sizeof(*objects));
+    collect_by_labels(set, query, question, objects);
+    each_sorted(objects, n, query->ns, each, ctx);
+    return true;
 }

@@ -29,7 +29,8 @@ static void select_by_labels(const struct inf_store *store, const char *ns,
     struct label_query query = {.ns = ns, .matches = matches_labels, .selector = selector};
     struct inf_cursor cursor = INF_CURSOR_START;
     size_t budget = SIZE_MAX;
-    store_by_labels(store, &query, &cursor, &budget, each, ctx);
+    if (!store_few_by_labels(store, &query, each, ctx))
+        store_by_labels(store, &query, &cursor, &budget, each, ctx);
     inf_cursor_end(&cursor);
 }
 

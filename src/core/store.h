@@ -110,4 +110,11 @@ struct label_query {
 bool store_by_labels(const struct inf_store *store, const struct label_query *query,
                      struct inf_cursor *cursor, size_t *budget, inf_each_fn *each, void *ctx);
 
+/*
+ * The same at once, and without a look at all that is not selected. False, and nothing was told, if
+ * so much is selected that a walk is cheaper.
+ */
+bool store_few_by_labels(const struct inf_store *store, const struct label_query *query,
+                         inf_each_fn *each, void *ctx);
+
 #endif

@@ -172,6 +172,10 @@ void select_some(struct index_world *f, const char *ns, const char *word, size_t
 
 void assert_selected(struct index_world *f, const char *ns, const char *word, const char *expected)
 {
+    struct selector s = {word, 0};
+    struct label_query query = {ns, contains, &s};
     select_some(f, ns, word, SIZE_MAX);
     assert_out(f, expected);
+    if (store_few_by_labels(f->store, &query, print_key, f))
+        assert_out(f, expected); /* the other way, if it is taken, finds the same */
 }

@@ -134,6 +134,7 @@ static void check_labels(struct index_world *f, struct model *m, const char *ns,
     buf_putc(&keys, '\0');
     select_some(f, ns, word, 1 + rng_below(&m->rng, 40));
     assert_out(f, keys.bytes);
+    assert_selected(f, ns, word, keys.bytes);
     buf_free(&keys);
 }
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -114,6 +115,50 @@ static void a_selection_can_be_read_in_slices(void **state)
     }
 }
 
+static bool few_selected(struct index_world *f, const char *ns, const char *word)
+{
+    struct selector s = {word, 0};
+    struct label_query query = {ns, contains, &s};
+    bool few = store_few_by_labels(f->store, &query, print_key, f);
+    f->asked = s.asked;
+    return few;
+}
+
+/* Two of thirty-two, in two sets. */
+static void what_selects_little_looks_at_little(void **state)
+{
+    struct index_world *f = *state;
+    for (int i = 31; i >= 0; i--) {
+        char key[8];
+        snprintf(key, sizeof(key), "%s/%02d", i % 2 ? "n" : "m", i);
+        put(f, key,
+            i == 9   ? "{\"app\":\"web\",\"x\":\"1\"}"
+            : i == 4 ? "{\"app\":\"web\"}"
+                     : "{\"app\":\"db\"}",
+            "", "");
+    }
+    assert_true(few_selected(f, "", "web"));
+    assert_out(f, "m/04 n/09 ");
+    assert_int_equal(f->asked, 4); /* three sets, and none at all */
+    assert_true(few_selected(f, "n", "web"));
+    assert_out(f, "n/09 ");
+    assert_true(few_selected(f, "", "nobody"));
+    assert_out(f, "");
+    put(f, "n/31", "{\"app\":\"web\"}", "", "");
+    assert_true(few_selected(f, "", "web"));
+    assert_out(f, "m/04 n/09 n/31 ");
+}
+
+static void what_selects_much_is_left_to_a_walk(void **state)
+{
+    struct index_world *f = *state;
+    put(f, "n/a", "{\"app\":\"web\"}", "", "");
+    put(f, "n/b", "", "", "");
+    assert_false(few_selected(f, "", "web"));
+    assert_false(few_selected(f, "", "{}")); /* which is in no bucket */
+    assert_out(f, "");
+}
+
 struct nested {
     struct index_world *f;
     struct label_query *inner;
@@ -160,6 +205,8 @@ int main(void)
         IN_STORE(a_walk_in_a_namespace_survives_changes),
         IN_STORE(a_selector_is_asked_once_for_each_set),
         IN_STORE(a_selection_can_be_read_in_slices),
+        IN_STORE(what_selects_little_looks_at_little),
+        IN_STORE(what_selects_much_is_left_to_a_walk),
         IN_STORE(a_callback_may_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
