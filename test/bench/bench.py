@@ -6,7 +6,7 @@ HTTP/1.1, JSON, pods as a real server sent them. Clients take turns, for several
 time and memory are the kernel's word about the client's process. Latency is from the stamp that the server puts into an
 object to the callback, or to the line in informerd's event log as another process finds it.
 
-informerd does more than the others: it works out what changed and writes it to a file. The others only fill their caches.
+informerd does more than the others: it works out what changed and writes it to a file. They only fill their caches.
 
 Prints tables as it goes and a verdict on every target at the end; writes bench.json and cost.svg into BUILD. Seconds
 depend on the machine, so look at the ratios; and let nothing else run meanwhile.

@@ -1,8 +1,9 @@
 /*
  * library.c - the library as a client of the benchmark:  library plain|indexed KUBECONFIG WATCHES
  *
- * Follows pods in all namespaces, or with several watches each in one of its own, and does no more than count; indexed, it
- * finds them by their node too. What it says to the driver is in tally.h; to `reads` it answers as reads.h says.
+ * Follows pods in all namespaces, or with several watches each in one of its own, and does no more
+ * than count; indexed, it finds them by their node too. What it says to the driver is in tally.h;
+ * to `reads` it answers as reads.h says.
  */
 #include <signal.h>
 #include <stdio.h>

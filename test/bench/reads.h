@@ -1,5 +1,6 @@
 /*
- * reads.h - how long it takes to read a cache of the benchmark's pods, by key, namespace, label and index.
+ * reads.h - how long it takes to read a cache of the benchmark's pods, by key, namespace, label and
+ * index.
  */
 #ifndef BENCH_READS_H
 #define BENCH_READS_H

@@ -1,7 +1,8 @@
 /*
  * replay.c - the server of the benchmark:  replay TEMPLATE CERT KEY PODS NAMESPACES
  *
- * Says its port in a line of JSON, then obeys lines on stdin, each answered by a line when it is done:
+ * Says its port in a line of JSON, then obeys lines on stdin, each answered by a line when it is
+ * done:
  *
  *   change N [RATE]   N pods change, so many a second (else at once), and watches are told
  *   secretly N        N pods change, and nobody is told
@@ -10,7 +11,7 @@
  *   cut               every connection is closed
  *   status            nothing happens
  *
- * The answer says what clients have asked for: {"watches": open and past their first list, "requests": ...}.
+ * The answer says who is there: {"watches": open and past their first list, "connections": so far}.
  */
 #include "replay.h"
 

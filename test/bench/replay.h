@@ -1,11 +1,12 @@
 /*
  * replay.h - a server that costs next to nothing, so that what is measured is the client.
  *
- * It has one pod as text, with holes: at each hole stands a number that follows from which pod it is, at which version. So
- * N pods need no more memory than one, a pod is sent by copying it and filling in some twenty digits, and every client
- * that asks the same gets the same bytes.
+ * It has one pod as text, with holes: at each hole stands a number that follows from which pod it
+ * is, at which version. So N pods need no more memory than one, a pod is sent by copying it and
+ * filling in some twenty digits, and every client that asks the same gets the same bytes.
  *
- * Changes are a list that only grows; a watch is a place in it. A watch that is slow is just further behind.
+ * Changes are a list that only grows; a watch is a place in it. A watch that is slow is just
+ * further behind.
  */
 #ifndef BENCH_REPLAY_H
 #define BENCH_REPLAY_H

@@ -1,8 +1,9 @@
 /*
- * One connection: TLS 1.3, requests by GET, and answers sent piece by piece as the socket takes them.
+ * One connection: TLS 1.3, requests by GET, and answers sent piece by piece as the socket takes
+ * them.
  *
- * A piece is one chunk of HTTP: the head of an answer, an item, an event. There is at most one that is not sent whole; the
- * next is made when it is.
+ * A piece is one chunk of HTTP: the head of an answer, an item, an event. There is at most one that
+ * is not sent whole; the next is made when it is.
  */
 #include <stdio.h>
 #include <stdlib.h>

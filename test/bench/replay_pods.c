@@ -1,8 +1,9 @@
 /*
  * The text of a pod and its holes.
  *
- * A hole is a tilde and a run of one letter, as wide as both: `~vvvvvvvvv`. The letter says which number stands there; it
- * is written with all its digits and without a leading zero, so that it is a number in JSON too: 1 and zeros, plus the value.
+ * A hole is a tilde and a run of one letter, as wide as both: `~vvvvvvvvv`. The letter says which
+ * number stands there; it is written with all its digits and without a leading zero, so that it is
+ * a number in JSON too: 1 and zeros, plus the value.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -97,7 +98,7 @@ static void remember(struct world *w, struct change change)
     w->changes[w->n_changes++] = change;
 }
 
-/* One after the other: neighbours in a list are far apart in time, and each namespace gets its share. */
+/* One after the other: each namespace gets its share. */
 void world_change(struct world *w, bool secret)
 {
     uint32_t pod = (uint32_t)(w->version % w->n_pods);

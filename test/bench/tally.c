@@ -36,7 +36,8 @@ static void answer_if_due(struct tally *t)
     t->n = 0;
 }
 
-/* The stamp is "sent 1000022334455667788": nineteen digits, of which the first only keeps the others in place. */
+/* The stamp is "sent 1000022334455667788": nineteen digits, of which the first keeps the others in
+ * place. */
 void tally_add(struct tally *t, const char *sent)
 {
     if (t->n == t->room) {

@@ -1,10 +1,12 @@
 /*
- * tally.h - how many changes have been told, and how late: what every client of the benchmark keeps of them.
+ * tally.h - how many changes have been told, and how late: what every client of the benchmark keeps
+ * of them.
  *
- * All clients talk with the driver in the same words. They print `synced` once they have everything; a line
- * `expect N` on stdin is answered, as soon as N changes were told in all, with how late those since the last answer came:
+ * All clients talk with the driver in the same words. They print `synced` once they have
+ * everything; a line `expect N` on stdin is answered, as soon as N changes were told in all, with
+ * how late those since the last answer came:
  *
- *     {"told": 5000, "p50": 61000, "p99": 70100, "max": 94200}        nanoseconds, from the server's stamp to here
+ *     {"told": 5000, "p50": 61000, "p99": 70100, "max": 94200}      nanoseconds from stamp to here
  */
 #ifndef BENCH_TALLY_H
 #define BENCH_TALLY_H

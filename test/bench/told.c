@@ -1,8 +1,9 @@
 /*
- * told.c - reads an event log as it grows, and speaks for informerd to the driver:  told LOG WATCHES
+ * told.c - reads an event log as it grows, and speaks for informerd to the driver:  told LOG
+ * WATCHES
  *
- * informerd's work is done when the line is in the file; so that is the moment that counts here, and what it takes to
- * notice it is counted against us.
+ * informerd's work is done when the line is in the file; so that is the moment that counts here,
+ * and what it takes to notice it is counted against us.
  */
 #include <fcntl.h>
 #include <poll.h>
