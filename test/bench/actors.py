@@ -55,10 +55,13 @@ class Server(Actor):
                          pods, namespaces)
         self.port = json.loads(self.line())['port']
 
-    def wait_for_watches(self, count, connections=0):
-        while not ((now := self.ask('status'))['watches'] == count and now['connections'] >= connections):
+    def wait_for_watches(self, count, connections):
+        """Until so many follow, and so many connections were made in all."""
+        deadline = time.monotonic() + PATIENCE
+        while (now := self.ask('status'))['watches'] != count or now['connections'] < connections:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f'of {count} watches only {now["watches"]} came back')
             time.sleep(0.005)
-        return now
 
 
 class Client:

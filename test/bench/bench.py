@@ -129,6 +129,13 @@ def circumstances(stage):
             'missing': stage.missing, 'text': pod.kept(RECORDINGS, 11700)}
 
 
+def warn(load):
+    if load > 0.5:
+        print(f'others are at work here (load {load:.1f}): latencies, ticks and seconds will not be right', flush=True)
+    if actors.SERVER_CORE == actors.CLIENT_CORE:
+        print('there is one core only, which server and client must share', flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('build', type=Path, help='a release build')
@@ -140,12 +147,13 @@ def main():
     with tempfile.TemporaryDirectory(prefix='informerd-bench-') as folder:
         stage = Stage(Path(folder), args.build.resolve())
         results = {'circumstances': circumstances(stage), 'cases': {}}
+        warn(results['circumstances']['load'])
         progress = Progress(cases, stage)
         for case in cases:
             results['cases'][case.title] = measure(case, stage, progress)
             show(case, results['cases'][case.title])
-            (args.build / 'bench.json').write_text(json.dumps(results, indent=1) + '\n')
     targets.verdict(results)
+    (args.build / 'bench.json').write_text(json.dumps(results, indent=1) + '\n')
     draw.cost(results, args.build / 'cost.svg')
 
 
