@@ -52,7 +52,7 @@ static void by_label(struct reads *r, size_t i)
 
 static void by_index(struct reads *r, size_t i)
 {
-    char node[16];
+    char node[32];
     snprintf(node, sizeof(node), "node-%zu", FIRST + i);
     inf_store_by_index(r->store, READS_INDEX, node, count, r);
 }
