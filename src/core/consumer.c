@@ -8,7 +8,7 @@
 #include "core/object.h"
 
 enum {
-    SLICE = 32,        /* calls to one consumer before the next one's turn, and a look at the budget */
+    SLICE = 32, /* calls to one consumer before the next one's turn, and a look at the budget */
     MAX_EVENTS = 4096, /* default limits of a backlog */
     MAX_BYTES = 64 * 1024 * 1024,
 };

@@ -7,22 +7,17 @@ enum {
     BRIEF_MS =
         10 * 1000,      /* a proxy may end streams at once, again and again: no need to ask then */
     UNANSWERED_MAX = 5, /* questions that a server fails to answer before we go on without */
+    FORBIDDEN_MAX = 3,  /* the same; but a server that has just started may forbid what it allows */
 };
-
-/* Ends that say nothing of where the server is. */
-static bool tells_nothing(const struct reflector *r, const struct inf_error *why)
-{
-    bool brief = clock_now_ms(r->clock) - r->live_since_ms < BRIEF_MS;
-    bool refused = why->code == INF_EUNAUTHORIZED || why->code == INF_EFORBIDDEN;
-    return refused || (brief && why->code == INF_EEOF);
-}
 
 void doubt_watch_ended(struct reflector *r, const struct inf_error *why)
 {
-    r->in_doubt = !r->shown && !tells_nothing(r, why);
+    bool brief = clock_now_ms(r->clock) - r->live_since_ms < BRIEF_MS;
+    r->in_doubt = !r->shown && !(brief && why->code == INF_EEOF);
 }
 
-/* Versions of single objects prove nothing: servers that are not Kubernetes' own may tell a deletion with an older one. */
+/* Versions of single objects prove nothing: servers that are not Kubernetes' own may tell a deletion
+ * with an older one. */
 bool doubt_confirmed(const struct reflector *r, const struct source_event *event,
                      struct inf_error *ret_why)
 {
@@ -37,9 +32,9 @@ bool doubt_confirmed(const struct reflector *r, const struct source_event *event
 
 bool doubt_settled(struct reflector *r, const struct inf_error *why)
 {
-    bool answered = why->code == INF_EEOF;
-    bool never = fault_rule(why->code)->next == FAULT_RELIST || why->code == INF_EFORBIDDEN;
-    if (!answered && !never && (why->code == INF_ENET || ++r->unanswered < UNANSWERED_MAX))
+    bool answered = why->code == INF_EEOF, never = fault_rule(why->code)->next == FAULT_RELIST;
+    unsigned max = why->code == INF_EFORBIDDEN ? FORBIDDEN_MAX : UNANSWERED_MAX;
+    if (!answered && !never && (why->code == INF_ENET || ++r->unanswered < max))
         return false;
     r->in_doubt = false;
     r->unanswered = 0;

@@ -8,8 +8,8 @@
  * asked for one object, since with that comes the version it is at, before a watch goes on from
  * ours.
  *
- * One small request for each silent stream; where something happens, none. Who may not list, or whose lists fail
- * again and again, goes on without the answer.
+ * One small request for each silent stream; where something happens, none. Who may not list, or whose
+ * lists fail again and again, goes on without the answer.
  *
  * It is a part of the reflector (reflector.c), as ask.h and intake.h are. Nobody else includes it.
  */
@@ -25,7 +25,8 @@ void doubt_watch_ended(struct reflector *r, const struct inf_error *why);
 bool doubt_confirmed(const struct reflector *r, const struct source_event *event,
                      struct inf_error *ret_why);
 
-/* The question has ended with @why. True if a watch may go on from our version; else it is to be asked again. */
+/* The question has ended with @why. True if a watch may go on from our version; else it is to be
+ * asked again. */
 bool doubt_settled(struct reflector *r, const struct inf_error *why);
 
 #endif

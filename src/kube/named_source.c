@@ -220,10 +220,11 @@ static const struct source_ops source_ops = {
 
 /* ---- life ---- */
 
-/* If the namespace matters only to what is in one, that has to be known. */
+/* What is in no namespace is looked up, to be asked for as a whole; of what is not known to be, one
+ * that is not found in the namespace is looked up then. */
 static bool needs_no_server(const struct named_source *s, struct resource *ret)
 {
-    bool known = !s->ns_is_default || resource_word_scope(&s->word) == SCOPE_NAMESPACE;
+    bool known = !s->ns_is_default || resource_word_scope(&s->word) != SCOPE_CLUSTER;
     return known && resource_word_is_complete(&s->word, ret);
 }
 

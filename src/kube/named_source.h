@@ -31,8 +31,7 @@ struct named_source_options {
     void *ctx;
 };
 
-/* @server must outlive it. A word that needs no server is found before this returns,
- * unless it has to be known whether it is in a namespace. */
+/* @server must outlive it. A word that needs no server is found before this returns. */
 struct named_source *named_source_new(const struct api_server *server,
                                       const struct named_source_options *options);
 

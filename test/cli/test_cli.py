@@ -231,7 +231,7 @@ class Manners(Case):
             nobody.bind(('127.0.0.1', 0))  # bound, so nobody else can be there; not listening, so it refuses
             config = self.kubeconfig(f'http://127.0.0.1:{nobody.getsockname()[1]}')
             for number in (signal.SIGTERM, signal.SIGINT):
-                daemon = self.start('watch', 'pods', config)
+                daemon = self.start('watch', 'pods', '-v', config)  # told again only in detail
                 wait_until(lambda: daemon.said().count('trying again in') >= 2, 'a second attempt')
                 daemon.signal(number)
                 self.assertEqual(daemon.status(), 0, daemon.said())

@@ -117,7 +117,7 @@ class Rights(Case):
         self.assertEqual(daemon.said().count(remedy), 1)
         self.sim.control('clear')
         self.wait_ready()
-        self.assertEqual(self.log.types()['SYNCED'], 1)
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 1, 'SYNCED')
         self.assertEqual(daemon.end(), 0, daemon.said())
 
 
@@ -211,7 +211,8 @@ class Selected(Case):
     def test_namespaces_that_may_not_be_seen(self):
         self.sim.fault('status', code=403, times=0, path='/api/v1/namespaces?')
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop'}]))
-        wait_until(lambda: self.socket.exists() and 'forbidden' in self.get('/readyz?verbose').text, 'forbidden')
+        wait_until(lambda: 'is forbidden' in daemon.said() or '(403 ' in daemon.said(), daemon.said)
+        wait_until(lambda: 'forbidden' in self.get('/readyz?verbose').text, 'forbidden')
         self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: forbidden.*: namespaces: ')
         self.sim.control('clear')
         self.wait_ready()

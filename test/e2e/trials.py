@@ -21,10 +21,10 @@ SCENARIOS = {
     "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
     "crd": crd, "selectors": selectors, "metadata": metadata, "compressed": compressed,
     "access": access, "rbac": rbac, "proxies": proxies, "rotation": rotation}
-UNBROKEN = ("lifecycle", "old-pages", "late")  # connections
 HEAVY = ("churn", "churn-restarts", "service-kills", "slow-reader")  # work more than they wait
 ALONE = 100  # jobs: more than there ever are
 PATIENCE = 60  # seconds to catch up
+MUTANT_PATIENCE = 20  # it may never; but as much as a reconnect may take
 ELSEWHERE_SECONDS = 20  # of load
 MUTANT_SECONDS = 5  # of load: enough to drop an event
 DROP_EFFECT = 5  # events a drop can cost: it may change how the next ones of that object are told
@@ -135,8 +135,7 @@ def planned(args):
     brief = load._replace(seconds=min(args.seconds, MUTANT_SECONDS))
     for mutation, name in MUTANTS.items() if not args.no_mutants else ():
         if name in chosen:
-            # It may never catch up, so it has less time; but as much as a reconnect may take.
-            wrong = subject(args.mutant, 5 if name in UNBROKEN else 15, mutation)
+            wrong = subject(args.mutant, MUTANT_PATIENCE, mutation)
             yield Trial(f"{name}, {mutation}", name, HOME.get(name, NEWEST), wrong, brief,
                         blindness if mutation.startswith("drop-one") else deafness)
 

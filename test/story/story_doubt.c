@@ -36,6 +36,31 @@ STORY(restored_while_away, "a server that was away is asked where it is before a
     expect_asked(s, "watch '3'; list '' limit=1 skipping; watch-list ''; ");
 }
 
+/* covers: P1 P3 */
+STORY(restored_and_forbidding,
+      "a server that has just started may forbid what it allows: that is no answer")
+{
+    start_at_three(s);
+    apiserver_refuse(s->server, 2, INF_EFORBIDDEN, 0, "not yet");
+    apiserver_cut(s->server);
+    apiserver_restore(s->server, 2);
+    story_pass(s, 10000);
+    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[  810] pods: waiting -> watching (from version 3)\n"
+              "[  820] pods: not yet; trying again in 1.6s\n"
+              "[  820] pods: watching -> waiting (not yet, retry in 1600ms)\n"
+              "[ 2420] pods: waiting -> asking (is the server behind version 3?)\n"
+              "[ 2430] pods: not yet; trying again in 3.2s\n"
+              "[ 2430] pods: asking -> waiting (not yet, retry in 3200ms)\n"
+              "[ 5630] pods: waiting -> asking (is the server behind version 3?)\n"
+              "[ 5640] pods: the server went back from version 3 to 2\n"
+              "[ 5640] pods: asking -> filling (the server went back from version 3 to 2)\n"
+              "[ 5650] pods: filling -> watching (2 objects at version 2)\n"
+              "[ 5650] gap: rewind (the server went back from version 3 to 2)\n"
+              "[ 5650] delete default/c 3 (relist) last state unknown\n");
+}
+
 /* covers: P1 P5 */
 STORY(
     restored_unseen,
@@ -106,14 +131,20 @@ STORY(may_not_ask, "who may watch but not list goes on without an answer")
     story_start_watching(s);
     apiserver_end(s->server);
     story_pass(s, 100 * 1000);
-    apiserver_refuse(s->server, 1, INF_EFORBIDDEN, 0, "may not list");
+    apiserver_refuse(s->server, 3, INF_EFORBIDDEN, 0, "may not list");
     apiserver_end(s->server);
-    story_pass(s, 10);
+    story_pass(s, 3000);
     expect(s, "[   10] pods: the server ended the watch\n"
               "[   10] pods: watching -> watching (from version 1)\n"
               "[100010] pods: the server ended the watch\n"
               "[100010] pods: watching -> asking (is the server behind version 1?)\n"
-              "[100020] pods: asking -> watching (from version 1)\n");
+              "[100020] pods: may not list; trying again in 0.8s\n"
+              "[100020] pods: asking -> waiting (may not list, retry in 800ms)\n"
+              "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[100830] pods: may not list; trying again in 1.6s\n"
+              "[100830] pods: asking -> waiting (may not list, retry in 1600ms)\n"
+              "[102430] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[102440] pods: asking -> watching (from version 1)\n");
 }
 
 /* covers: P7 */
@@ -166,10 +197,10 @@ STORY(held_question, "a question is held and released like anything else that is
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(restored_while_away), cmocka_unit_test(restored_unseen),
-        cmocka_unit_test(older_bookmark),      cmocka_unit_test(nothing_happened),
-        cmocka_unit_test(may_not_ask),         cmocka_unit_test(no_answer),
-        cmocka_unit_test(held_question),
+        cmocka_unit_test(restored_while_away), cmocka_unit_test(restored_and_forbidding),
+        cmocka_unit_test(restored_unseen),     cmocka_unit_test(older_bookmark),
+        cmocka_unit_test(nothing_happened),    cmocka_unit_test(may_not_ask),
+        cmocka_unit_test(no_answer),           cmocka_unit_test(held_question),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

@@ -354,7 +354,8 @@ STORY(forbidden,
               "[   10] pods: watching -> watching (from version 1)\n"
               "[   20] pods: pods is forbidden; trying again in 0.8s\n"
               "[   20] pods: watching -> waiting (pods is forbidden, retry in 800ms)\n"
-              "[  820] pods: waiting -> watching (from version 1)\n");
+              "[  820] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  830] pods: asking -> watching (from version 1)\n");
 }
 
 /* covers: P7 */

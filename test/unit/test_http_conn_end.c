@@ -185,8 +185,11 @@ static void requests_that_would_break_out_of_their_line_are_refused(void **state
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         for (int open = 0; open <= 1; open++) {
             struct http_header header = {rows[i].name, rows[i].value};
-            struct http_request request = {rows[i].method, rows[i].target, rows[i].host, &header,
-                                           1};
+            struct http_request request = {.method = rows[i].method,
+                                           .target = rows[i].target,
+                                           .host = rows[i].host,
+                                           .headers = &header,
+                                           .n_headers = 1};
             struct http_world w;
             http_world_init(&w);
             if (open)

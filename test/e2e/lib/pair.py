@@ -117,7 +117,9 @@ class Pair:
                 for feed in self._feeds][0]
 
     def findings(self, listed):
-        """What is wrong with what informerd said so far, at a moment of rest."""
+        """What is wrong with what informerd said so far. Nothing, unless all are at rest."""
+        if any(feed.state != listed for feed in self._feeds):
+            return []
         return self._judge(listed).findings + compare.record_faults(self._ours.records)
 
     def account(self, listed, equal_after):
