@@ -70,7 +70,7 @@ static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
                            struct inf_error *err)
 {
     struct cluster_entry e;
-    int rc = cluster_entry_read(node, &e, err);
+    int rc = cluster_entry_read(node, c->context, &e, err);
     if (rc)
         return rc;
     if (e.insecure && (e.ca_file || e.ca_data))
@@ -220,10 +220,11 @@ static int check_allowed(const struct kubeconfig *c, const char *const *allow,
     for (; *allow; allow++)
         if (strcmp(*allow, c->exec->argv[0]) == 0)
             return 0;
-    return err_set(err, INF_ECONF,
-                   "%s: user '%s': exec: command '%s' is not among the plugins that may be run "
-                   "(exec_allow)",
-                   c->origin, c->user, c->exec->argv[0]);
+    return err_set(
+        err, INF_ECONF,
+        "%s: context '%s': user '%s': exec: command '%s' is not among the plugins that may "
+        "be run (exec_allow)",
+        c->origin, c->context, c->user, c->exec->argv[0]);
 }
 
 int kubeconfig_load(const struct kubeconfig_choice *choice, struct kubeconfig *ret,

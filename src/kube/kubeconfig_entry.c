@@ -13,59 +13,57 @@
 #include "base/err.h"
 
 enum field_kind {
-    FIELD_TEXT,  /* kept as its node */
-    FIELD_LIST,  /* of texts, kept as its node */
-    FIELD_MAP,   /* kept as its node */
-    FIELD_ANY,   /* whatever it is, kept as its node */
-    FIELD_BOOL,  /* kept as a bool */
-    FIELD_LATER, /* refused if it is given */
+    FIELD_TEXT, /* kept as its node */
+    FIELD_LIST, /* of texts, kept as its node */
+    FIELD_MAP,  /* kept as its node */
+    FIELD_ANY,  /* whatever it is, kept as its node */
+    FIELD_BOOL, /* kept as a bool */
 };
 
 struct field {
     const char *key;
     enum field_kind kind;
-    size_t offset;      /* of the member that keeps it */
-    const char *remedy; /* what to do until it is supported */
+    size_t offset; /* of the member that keeps it */
 };
 
 /* clang-format off */
 #define AT(member) offsetof(struct context_entry, member)
 static const struct field context_fields[] = {
-    {"cluster",   FIELD_TEXT, AT(cluster),   NULL},
-    {"user",      FIELD_TEXT, AT(user),      NULL},
-    {"namespace", FIELD_TEXT, AT(namespace), NULL},
+    {"cluster",   FIELD_TEXT, AT(cluster)},
+    {"user",      FIELD_TEXT, AT(user)},
+    {"namespace", FIELD_TEXT, AT(namespace)},
 };
 #undef AT
 
 #define AT(member) offsetof(struct cluster_entry, member)
 static const struct field cluster_fields[] = {
-    {"server",                     FIELD_TEXT,  AT(server),          NULL},
-    {"certificate-authority",      FIELD_TEXT,  AT(ca_file),         NULL},
-    {"certificate-authority-data", FIELD_TEXT,  AT(ca_data),         NULL},
-    {"tls-server-name",            FIELD_TEXT,  AT(tls_server_name), NULL},
-    {"extensions",                 FIELD_ANY,   AT(extensions),      NULL},
-    {"insecure-skip-tls-verify",   FIELD_BOOL,  AT(insecure),        NULL},
-    {"disable-compression",        FIELD_BOOL,  AT(no_compression),  NULL},
-    {"proxy-url",                  FIELD_TEXT,  AT(proxy_url),       NULL},
+    {"server",                     FIELD_TEXT,  AT(server)},
+    {"certificate-authority",      FIELD_TEXT,  AT(ca_file)},
+    {"certificate-authority-data", FIELD_TEXT,  AT(ca_data)},
+    {"tls-server-name",            FIELD_TEXT,  AT(tls_server_name)},
+    {"extensions",                 FIELD_ANY,   AT(extensions)},
+    {"insecure-skip-tls-verify",   FIELD_BOOL,  AT(insecure)},
+    {"disable-compression",        FIELD_BOOL,  AT(no_compression)},
+    {"proxy-url",                  FIELD_TEXT,  AT(proxy_url)},
 };
 #undef AT
 
 #define AT(member) offsetof(struct user_entry, member)
 static const struct field user_fields[] = {
-    {"client-certificate",      FIELD_TEXT,  AT(cert_file),  NULL},
-    {"client-certificate-data", FIELD_TEXT,  AT(cert_data),  NULL},
-    {"client-key",              FIELD_TEXT,  AT(key_file),   NULL},
-    {"client-key-data",         FIELD_TEXT,  AT(key_data),   NULL},
-    {"token",                   FIELD_TEXT,  AT(token),      NULL},
-    {"tokenFile",               FIELD_TEXT,  AT(token_file), NULL},
-    {"exec",                    FIELD_MAP,   AT(exec),       NULL},
-    {"auth-provider",           FIELD_MAP,   AT(auth_provider), NULL},
-    {"username",                FIELD_TEXT,  AT(username),   NULL},
-    {"password",                FIELD_TEXT,  AT(password),   NULL},
-    {"as",                      FIELD_TEXT,  AT(as),         NULL},
-    {"as-uid",                  FIELD_TEXT,  AT(as_uid),     NULL},
-    {"as-groups",               FIELD_LIST,  AT(as_groups),  NULL},
-    {"as-user-extra",           FIELD_MAP,   AT(as_user_extra), NULL},
+    {"client-certificate",      FIELD_TEXT,  AT(cert_file)},
+    {"client-certificate-data", FIELD_TEXT,  AT(cert_data)},
+    {"client-key",              FIELD_TEXT,  AT(key_file)},
+    {"client-key-data",         FIELD_TEXT,  AT(key_data)},
+    {"token",                   FIELD_TEXT,  AT(token)},
+    {"tokenFile",               FIELD_TEXT,  AT(token_file)},
+    {"exec",                    FIELD_MAP,   AT(exec)},
+    {"auth-provider",           FIELD_MAP,   AT(auth_provider)},
+    {"username",                FIELD_TEXT,  AT(username)},
+    {"password",                FIELD_TEXT,  AT(password)},
+    {"as",                      FIELD_TEXT,  AT(as)},
+    {"as-uid",                  FIELD_TEXT,  AT(as_uid)},
+    {"as-groups",               FIELD_LIST,  AT(as_groups)},
+    {"as-user-extra",           FIELD_MAP,   AT(as_user_extra)},
 };
 #undef AT
 /* clang-format on */
@@ -73,15 +71,18 @@ static const struct field user_fields[] = {
 int entry_error(const struct entry *entry, const struct yaml_node *field, struct inf_error *err,
                 const char *fmt, ...)
 {
+    bool used = entry->context && entry->context[0];
+    const char *of[3] = {used ? "context '" : "", used ? entry->context : "", used ? "': " : ""};
     char text[INF_ERROR_TEXT_MAX];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     if (!field)
-        return yaml_error(entry->node, err, "%s '%s': %s", entry->what, entry->name, text);
-    return yaml_error(field->key, err, "%s '%s': %s: %s", entry->what, entry->name,
-                      field->key->text, text);
+        return yaml_error(entry->node, err, "%s%s%s%s '%s': %s", of[0], of[1], of[2], entry->what,
+                          entry->name, text);
+    return yaml_error(field->key, err, "%s%s%s%s '%s': %s: %s", of[0], of[1], of[2], entry->what,
+                      entry->name, field->key->text, text);
 }
 
 /* "" and {} are how some tools write that there is nothing. */
@@ -111,26 +112,22 @@ static int read_field(struct entry *entry, const struct field *field, const stru
     case FIELD_TEXT:
         if (node->kind != YAML_SCALAR)
             return entry_error(entry, node, err, "must be a text");
-        *(const struct yaml_node **)member = node;
-        return 0;
+        break;
     case FIELD_LIST:
         if (!is_list_of_texts(node))
             return entry_error(entry, node, err, "must be a list of texts");
-        *(const struct yaml_node **)member = node;
-        return 0;
+        break;
     case FIELD_MAP:
         if (node->kind != YAML_MAPPING)
             return entry_error(entry, node, err, "must be a mapping of fields");
-        *(const struct yaml_node **)member = node;
-        return 0;
-    case FIELD_ANY: *(const struct yaml_node **)member = node; return 0;
+        break;
+    case FIELD_ANY: break;
     case FIELD_BOOL:
-        if (yaml_bool(node, member) < 0)
-            return entry_error(entry, node, err, "must be true or false");
-        return 0;
-    case FIELD_LATER: break;
+        return yaml_bool(node, member) < 0 ? entry_error(entry, node, err, "must be true or false")
+                                           : 0;
     }
-    return entry_error(entry, node, err, "not supported yet by this version; %s", field->remedy);
+    *(const struct yaml_node **)member = node;
+    return 0;
 }
 
 static int read_fields(struct entry *entry, const struct field *fields, size_t n_fields,
@@ -148,27 +145,31 @@ static int read_fields(struct entry *entry, const struct field *fields, size_t n
     return rc;
 }
 
-static struct entry entry_of(const char *what, const struct yaml_node *node)
+static struct entry entry_of(const char *what, const struct yaml_node *node, const char *context)
 {
-    return (struct entry){.what = what, .name = yaml_string(yaml_get(node, "name")), .node = node};
+    return (struct entry){.what = what,
+                          .name = yaml_string(yaml_get(node, "name")),
+                          .context = context,
+                          .node = node};
 }
 
 int context_entry_read(const struct yaml_node *node, struct context_entry *ret,
                        struct inf_error *err)
 {
-    *ret = (struct context_entry){.entry = entry_of("context", node)};
+    *ret = (struct context_entry){.entry = entry_of("context", node, NULL)};
     return read_fields(&ret->entry, context_fields, ARRAY_LEN(context_fields), err);
 }
 
-int cluster_entry_read(const struct yaml_node *node, struct cluster_entry *ret,
+int cluster_entry_read(const struct yaml_node *node, const char *context, struct cluster_entry *ret,
                        struct inf_error *err)
 {
-    *ret = (struct cluster_entry){.entry = entry_of("cluster", node)};
+    *ret = (struct cluster_entry){.entry = entry_of("cluster", node, context)};
     return read_fields(&ret->entry, cluster_fields, ARRAY_LEN(cluster_fields), err);
 }
 
-int user_entry_read(const struct yaml_node *node, struct user_entry *ret, struct inf_error *err)
+int user_entry_read(const struct yaml_node *node, const char *context, struct user_entry *ret,
+                    struct inf_error *err)
 {
-    *ret = (struct user_entry){.entry = entry_of("user", node)};
+    *ret = (struct user_entry){.entry = entry_of("user", node, context)};
     return read_fields(&ret->entry, user_fields, ARRAY_LEN(user_fields), err);
 }

@@ -16,6 +16,7 @@
 struct entry {
     const char *what;             /* "context", "cluster" or "user" */
     const char *name;             /* its name */
+    const char *context;          /* that of the context it is used in; NULL or "": none */
     const struct yaml_node *node; /* {name: ..., <what>: {...}} */
 };
 
@@ -57,17 +58,18 @@ struct user_entry {
 };
 
 /*
- * Read the fields of the list entry @node. Fields nobody knows are passed over; those that would
- * change who we are or how we connect, and aren't built yet, are refused. Return 0, or -INF_ECONF.
+ * Read the fields of the list entry @node. Fields nobody knows are passed over. Return 0, or
+ * -INF_ECONF.
  */
 int context_entry_read(const struct yaml_node *node, struct context_entry *ret,
                        struct inf_error *err);
-int cluster_entry_read(const struct yaml_node *node, struct cluster_entry *ret,
+int cluster_entry_read(const struct yaml_node *node, const char *context, struct cluster_entry *ret,
                        struct inf_error *err);
-int user_entry_read(const struct yaml_node *node, struct user_entry *ret, struct inf_error *err);
+int user_entry_read(const struct yaml_node *node, const char *context, struct user_entry *ret,
+                    struct inf_error *err);
 
-/* Says "file:line:column: user 'x': token: ..." (without the field if it is NULL); returns
- * -INF_ECONF. */
+/* Says "file:line:column: context 'c': user 'x': token: ..." (without the field if it is NULL);
+ * returns -INF_ECONF. */
 __attribute__((format(printf, 4, 5))) int entry_error(const struct entry *entry,
                                                       const struct yaml_node *field,
                                                       struct inf_error *err, const char *fmt, ...);

@@ -122,7 +122,7 @@ static int refuse_provider(const struct user_entry *e, struct inf_error *err)
 int kubeconfig_user(const struct yaml_node *node, struct kubeconfig *c, struct inf_error *err)
 {
     struct user_entry e;
-    int rc = user_entry_read(node, &e, err);
+    int rc = user_entry_read(node, c->context, &e, err);
     if (!rc && e.auth_provider)
         rc = refuse_provider(&e, err);
     if (!rc)

@@ -307,7 +307,7 @@ static void test_only_some_plugins(void **state)
     (void)state;
     put_config("config", CONFIG(HTTPS, EXEC ", interactiveMode: Never}"));
 #define NOT_ALLOWED \
-    "config: user 'u': exec: command 'x' is not among the plugins that may be run (exec_allow)"
+    "config: context 'c': user 'u': exec: command 'x' is not among the plugins that may be run (exec_allow)"
     assert_refused(&(struct kubeconfig_choice){.path = "config", .exec_allow = none}, NOT_ALLOWED);
     assert_refused(&(struct kubeconfig_choice){.path = "config", .exec_allow = others},
                    NOT_ALLOWED);
@@ -353,7 +353,7 @@ static void test_names(void **state)
                         "one:two: context 'x' doesn't exist; contexts there are: "
                         "'a', 'b', 'd', 'e', 'u'");
     assert_config_error(NULL, "a", INF_ECONF,
-                        "one:4:12: cluster 'k': needs a server (https://host:port)");
+                        "one:4:12: context 'a': cluster 'k': needs a server (https://host:port)");
     assert_config_error(
         NULL, "b", INF_ECONF,
         "one:2:66: context 'b': cluster: 'no' doesn't exist; clusters there are: 'k'");
@@ -394,35 +394,35 @@ static const struct {
      "clusters: [{name: k}]\n",
      "config:2:44: context 'c': namespace: " NAMESPACE},
     /* the cluster */
-    {CONFIG("", ""), "config:4:3: cluster 'k': needs a server (https://host:port)"},
+    {CONFIG("", ""), "config:4:3: context 'c': cluster 'k': needs a server (https://host:port)"},
     {CONFIG("server: 'h:6443'", ""),
-     "config:5:13: cluster 'k': server: must begin with https:// or http://"},
+     "config:5:13: context 'c': cluster 'k': server: must begin with https:// or http://"},
     {CONFIG("server: 'https://me:pw@h'", ""),
-     "config:5:13: cluster 'k': server: must have no user name or password; credentials belong to "
+     "config:5:13: context 'c': cluster 'k': server: must have no user name or password; credentials belong to "
      "the user entry"},
     {CONFIG(HTTPS ", proxy-url: 'ftp://me:pw@p'", ""),
-     "config:5:34: cluster 'k': proxy-url: must begin with http://, https:// or socks5://"},
+     "config:5:34: context 'c': cluster 'k': proxy-url: must begin with http://, https:// or socks5://"},
     {CONFIG(HTTPS ", certificate-authority: ca.pem, certificate-authority-data: eA==", ""),
-     "config:5:65: cluster 'k': certificate-authority-data: " FILE_AND_DATA},
+     "config:5:65: context 'c': cluster 'k': certificate-authority-data: " FILE_AND_DATA},
     {CONFIG(HTTPS ", certificate-authority: ca.pem, insecure-skip-tls-verify: true", ""),
-     "config:5:34: cluster 'k': certificate-authority: given together with "
+     "config:5:34: context 'c': cluster 'k': certificate-authority: given together with "
      "insecure-skip-tls-verify; keep one of them"},
     {CONFIG(HTTPS ", insecure-skip-tls-verify: 'true'", ""),
-     "config:5:34: cluster 'k': insecure-skip-tls-verify: must be true or false"},
+     "config:5:34: context 'c': cluster 'k': insecure-skip-tls-verify: must be true or false"},
     {CONFIG(HTTPS ", disable-compression: yes please", ""),
-     "config:5:34: cluster 'k': disable-compression: must be true or false"},
+     "config:5:34: context 'c': cluster 'k': disable-compression: must be true or false"},
     {CONFIG(HTTPS ", certificate-authority-data: 'no base64'", ""),
-     "config:5:34: cluster 'k': certificate-authority-data: must be base64 on one line, with its "
+     "config:5:34: context 'c': cluster 'k': certificate-authority-data: must be base64 on one line, with its "
      "padding"},
     {CONFIG(HTTPS ", certificate-authority-data: AAAA", ""),
-     "config:5:34: cluster 'k': certificate-authority-data: is binary; must be PEM (-----BEGIN "
+     "config:5:34: context 'c': cluster 'k': certificate-authority-data: is binary; must be PEM (-----BEGIN "
      "...)"},
     {CONFIG(HTTPS ", certificate-authority: empty.pem", ""),
-     "config:5:34: cluster 'k': certificate-authority: is empty; must be PEM (-----BEGIN ...)"},
+     "config:5:34: context 'c': cluster 'k': certificate-authority: is empty; must be PEM (-----BEGIN ...)"},
     {CONFIG(HTTPS ", certificate-authority: /dev/null", ""),
-     "config:5:34: cluster 'k': certificate-authority: file '/dev/null': is not a regular file"},
+     "config:5:34: context 'c': cluster 'k': certificate-authority: file '/dev/null': is not a regular file"},
     {CONFIG(HTTPS ", certificate-authority: /nowhere/ca", ""),
-     "config:5:34: cluster 'k': certificate-authority: file '/nowhere/ca': No such file or "
+     "config:5:34: context 'c': cluster 'k': certificate-authority: file '/nowhere/ca': No such file or "
      "directory"},
 };
 

@@ -122,7 +122,7 @@ class CertificateFiles(Way):
 
 
 class CertificateData(Way):
-    says = r"config:1:\d+: user 'u': client-certificate-data: needs a client-key or client-key-data"
+    says = r"config:1:\d+: context '\w+': user 'u': client-certificate-data: needs a client-key or client-key-data"
 
     def right(self):
         return self.attempt(user=data_of(self.plane.certs))
