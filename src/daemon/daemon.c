@@ -27,6 +27,8 @@
 
 enum {
     HEARTBEAT_MS = 5000, /* so often the service manager hears how we are, if that has changed */
+    HELPERS_MIN = 4,     /* of libuv: those that it has by itself ... */
+    HELPERS_MAX = 128,   /* ... and for each cluster two, up to so many */
 };
 
 static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -233,6 +235,20 @@ static void on_heartbeat(struct timer *timer)
     timer_start(&d->loop.clock, timer, HEARTBEAT_MS);
 }
 
+/*
+ * The C library looks names up one by one in libuv's helper threads, of which half may do so. A name
+ * server that is dead keeps one for many seconds: each cluster has its own, so that none waits for
+ * another's. Before libuv is first used; what the environment says counts.
+ */
+static void make_room_for_lookups(const struct conf *conf)
+{
+    size_t helpers = HELPERS_MIN + 2 * conf->n_clusters;
+    char text[16];
+    snprintf(text, sizeof(text), "%zu", helpers < HELPERS_MAX ? helpers : (size_t)HELPERS_MAX);
+    if (conf->n_clusters > 1)
+        setenv("UV_THREADPOOL_SIZE", text, 0);
+}
+
 static void begin(struct daemon *d, const struct daemon_options *options)
 {
     uv_loop_init(&d->uv);
@@ -296,6 +312,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     const char *dir = options->ad_hoc ? NULL : conf->state_dir;
     struct inf_error err;
     int exit_code;
+    make_room_for_lookups(conf);
     begin(d, options);
     ownlog_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
     if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {

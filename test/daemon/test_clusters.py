@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_clusters.py KUBESIM RECORDINGS INFORMERD: many clusters in one process; a dead one is nobody else's business."""
 import contextlib
+import os
 import re
 import socket
 import time
@@ -105,6 +106,8 @@ class Dead(Case):
         for name, part in (('refusing', 'refused'), ('tls', 'certificate'), ('failing', '500')):
             self.assertIn(part, self.health()[name][1])
             self.assertRegex(daemon.said(), rf'{name}: .*{part}')
+        helpers = len(os.listdir(f'/proc/{daemon.pid}/task')) - 1
+        self.assertGreaterEqual(helpers, 2 * len(dead), 'each cluster has room to look up a name, however long it takes')
         began = time.monotonic()
         self.assertEqual(daemon.end(), 0, daemon.said())
         self.assertLess(time.monotonic() - began, SOON)
