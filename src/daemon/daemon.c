@@ -37,7 +37,8 @@ static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGU
 static int exit_code_for(const struct daemon *d, const struct inf_error *err)
 {
     switch (err->code) {
-    case INF_EINVAL: return d->options.ad_hoc ? EX_USAGE : EX_CONFIG;
+    case INF_EINVAL:
+    case INF_ENOTFOUND: return d->options.ad_hoc ? EX_USAGE : EX_CONFIG;
     case INF_EIO: return EX_IOERR;
     case INF_EFORBIDDEN: return EX_NOPERM;
     default: return EX_CONFIG;
@@ -90,6 +91,7 @@ static void close_all(struct daemon *d)
         cluster_close(container_of(node, struct cluster, node));
     web_close(&d->web);
     timer_stop(&d->loop.clock, &d->heartbeat);
+    unknown_stop(&d->unknown);
 }
 
 static void stop(struct daemon *d, const char *why)
@@ -287,6 +289,14 @@ static void say_hello(struct daemon *d)
                       "the conf has no event_logs: changes are written nowhere");
 }
 
+/* The own log has said why. */
+static void on_unknown(struct unknown *unknown, const struct inf_error *why)
+{
+    struct daemon *d = container_of(unknown, struct daemon, unknown);
+    d->exit_code = exit_code_for(d, why);
+    stop(d, why->text);
+}
+
 static void start(struct daemon *d, struct conf *conf)
 {
     struct inf_error err;
@@ -304,6 +314,8 @@ static void start(struct daemon *d, struct conf *conf)
     notify_ready(&d->notify, "starting");
     if (notify_is_heard(&d->notify))
         timer_start(&d->loop.clock, &d->heartbeat, HEARTBEAT_MS);
+    if (d->options.ad_hoc)
+        unknown_start(&d->unknown, &d->loop.clock, &d->watchers, on_unknown);
 }
 
 int daemon_run(struct conf *conf, const struct daemon_options *options)

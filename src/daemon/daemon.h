@@ -22,6 +22,7 @@
 #include "daemon/notify.h"
 #include "daemon/ownlog.h"
 #include "daemon/state.h"
+#include "daemon/unknown.h"
 #include "daemon/web.h"
 #include "loop/loop.h"
 
@@ -52,6 +53,7 @@ struct daemon {
     struct notify notify;
     struct timer heartbeat; /* the sentence for the service manager, if there is one */
     struct timer drain;
+    struct unknown unknown; /* ad hoc: words of which the server knows nothing */
     int64_t started_us;
     int64_t reloaded_us;
     bool reload_failed;

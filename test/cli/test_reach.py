@@ -322,8 +322,8 @@ class Names(Case):
                 line = child.stderr.readline()
                 self.assertTrue(line)
             self.assertIn(b"not known to the server; did you mean 'widget'?", line)
-            child.terminate()
             child.communicate(timeout=DEADLINE)
+            self.assertEqual(child.returncode, 64)
 
 
 if __name__ == '__main__':

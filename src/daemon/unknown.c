@@ -1,0 +1,50 @@
+#include "daemon/unknown.h"
+
+#include "base/base.h"
+#include "daemon/watcher.h"
+
+enum {
+    LOOK_MS = 100, /* soon, to who types */
+};
+
+/* A name that seems complete is asked for as it is, and looked up only when that was not found: what
+ * counts is the second answer. INF_EINVAL: it may mean several. */
+static bool is_unknown(const struct inf_status *status)
+{
+    int code = status->error.code;
+    return !status->synced && (code == INF_ENOTFOUND || code == INF_EINVAL) &&
+           status->ends[code] >= 2;
+}
+
+static void on_look(struct timer *timer)
+{
+    struct unknown *u = container_of(timer, struct unknown, look);
+    bool synced = true;
+    list_for_each(node, u->watchers) {
+        struct watcher_status status;
+        watcher_status(container_of(node, struct watcher, node), &status);
+        if (is_unknown(&status.sum)) {
+            u->on_unknown(u, &status.sum.error);
+            return;
+        }
+        synced &= status.sum.synced;
+    }
+    if (!synced)
+        timer_start(u->clock, &u->look, LOOK_MS);
+}
+
+void unknown_start(struct unknown *u, struct clock *clock, const struct list *watchers,
+                   void (*on_unknown)(struct unknown *unknown, const struct inf_error *why))
+{
+    u->look.fire = on_look;
+    u->clock = clock;
+    u->watchers = watchers;
+    u->on_unknown = on_unknown;
+    timer_start(clock, &u->look, LOOK_MS);
+}
+
+void unknown_stop(struct unknown *u)
+{
+    if (u->clock)
+        timer_stop(u->clock, &u->look);
+}
