@@ -6,14 +6,14 @@
 enum {
     BRIEF_MS =
         10 * 1000,      /* a proxy may end streams at once, again and again: no need to ask then */
-    UNANSWERED_MAX = 5, /* questions that a server fails to answer before we go on without */
-    FORBIDDEN_MAX = 3,  /* the same; but a server that has just started may forbid what it allows */
+    UNANSWERED_MAX = 3, /* questions without an answer before we go on as if there were no doubt; a
+                           server that has just started may forbid what it allows */
 };
 
 void doubt_watch_ended(struct reflector *r, const struct inf_error *why)
 {
     bool brief = clock_now_ms(r->clock) - r->live_since_ms < BRIEF_MS;
-    r->in_doubt = !r->shown && !(brief && why->code == INF_EEOF);
+    r->in_doubt = why->code != INF_EEOF || (!r->shown && !brief);
 }
 
 /* Versions of single objects prove nothing: servers that are not Kubernetes' own may tell a deletion
@@ -33,8 +33,7 @@ bool doubt_confirmed(const struct reflector *r, const struct source_event *event
 bool doubt_settled(struct reflector *r, const struct inf_error *why)
 {
     bool answered = why->code == INF_EEOF, never = fault_rule(why->code)->next == FAULT_RELIST;
-    unsigned max = why->code == INF_EFORBIDDEN ? FORBIDDEN_MAX : UNANSWERED_MAX;
-    if (!answered && !never && (why->code == INF_ENET || ++r->unanswered < max))
+    if (!answered && !never && (why->code == INF_ENET || ++r->unanswered < UNANSWERED_MAX))
         return false;
     r->in_doubt = false;
     r->unanswered = 0;

@@ -3,13 +3,14 @@
  *
  * A restored etcd goes back to older versions. A server takes a watch from a version that it has
  * not reached yet, and says nothing before it has: not one change, not one bookmark. What happens
- * until then is never told. So a watch that ended without having brought anything leaves a doubt,
- * be it that nothing happened, that the server was away, or that it went back; and in doubt it is
- * asked for one object, since with that comes the version it is at, before a watch goes on from
- * ours.
+ * until then is never told. So a watch that broke off, or that ended without having brought anything,
+ * leaves a doubt, be it that nothing happened, that the server was away, or that it went back; and in
+ * doubt it is asked for one object, since with that comes the version it is at, before a watch goes
+ * on from ours.
  *
- * One small request for each silent stream; where something happens, none. Who may not list, or whose
- * lists fail again and again, goes on without the answer.
+ * One small request for each stream that breaks off or is silent; none for those that end as they
+ * should after something happened. Who may not list, or whose lists fail again and again, goes on
+ * without the answer.
  *
  * It is a part of the reflector (reflector.c), as ask.h and intake.h are. Nobody else includes it.
  */

@@ -113,12 +113,14 @@ static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
     }
 }
 
-/* What is refused for good is asked for again and again; it need not be told as often. */
+/* What is refused for good is asked for again and again; it need not be told as often. But if a watch
+ * was there in between it is news. */
 static enum log_level how_loud(struct reflector *r, const struct inf_error *why,
                                enum log_level level)
 {
     uint64_t now = clock_elapsed_ms(r->clock);
-    bool same = r->fault.code == why->code && strcmp(r->fault.text, why->text) == 0;
+    bool same = !r->live_since_ms && r->fault.code == why->code &&
+                strcmp(r->fault.text, why->text) == 0;
     if (same && now - r->said_ms < SAY_AGAIN_MS)
         return LOG_DEBUG;
     r->said_ms = now;

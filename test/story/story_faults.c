@@ -50,8 +50,9 @@ STORY(
               "[   10] pods: the watch ended in the middle of an event; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (the watch ended in the middle of an event, retry "
               "in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 2)\n");
-    expect_asked(s, "watch '2'; ");
+              "[  810] pods: waiting -> asking (is the server behind version 2?)\n"
+              "[  820] pods: asking -> watching (from version 2)\n");
+    expect_asked(s, "list '' limit=1 skipping; watch '2'; ");
 }
 
 /* covers: 1.6/malformed 8/3 8/141 */
@@ -158,8 +159,9 @@ STORY(throttled_in_stream,
     story_pass(s, 4000);
     expect(s, "[   10] pods: too many requests; trying again in 3.0s\n"
               "[   10] pods: watching -> waiting (too many requests, retry in 3000ms)\n"
-              "[ 3010] pods: waiting -> watching (from version 1)\n");
-    expect_asked(s, "watch '1'; ");
+              "[ 3010] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[ 3020] pods: asking -> watching (from version 1)\n");
+    expect_asked(s, "list '' limit=1 skipping; watch '1'; ");
 }
 
 /* covers: 1.6/internal-in-stream 1.6/error-in-stream 8/14 8/97 */
@@ -171,7 +173,8 @@ STORY(server_error_in_stream,
     story_pass(s, 1000);
     expect(s, "[   10] pods: internal error; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (internal error, retry in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 1)\n");
+              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  820] pods: asking -> watching (from version 1)\n");
 }
 
 /* The server breaks off, and is away for one try. */
@@ -191,9 +194,9 @@ STORY(restarts_in_a_row,
     story_pass(s, 2430);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 1)\n"
+              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
               "[  820] pods: refused; trying again in 1.6s\n"
-              "[  820] pods: watching -> waiting (refused, retry in 1600ms)\n"
+              "[  820] pods: asking -> waiting (refused, retry in 1600ms)\n"
               "[ 2420] pods: waiting -> asking (is the server behind version 1?)\n"
               "[ 2430] pods: asking -> watching (from version 1)\n");
     apiserver_put(s->server, "default/b");
@@ -203,9 +206,9 @@ STORY(restarts_in_a_row,
     expect(s, "[ 2440] add default/b 2\n"
               "[ 3440] pods: connection lost; trying again in 0.8s\n"
               "[ 3440] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[ 4240] pods: waiting -> watching (from version 2)\n"
+              "[ 4240] pods: waiting -> asking (is the server behind version 2?)\n"
               "[ 4250] pods: refused; trying again in 1.6s\n"
-              "[ 4250] pods: watching -> waiting (refused, retry in 1600ms)\n"
+              "[ 4250] pods: asking -> waiting (refused, retry in 1600ms)\n"
               "[ 5850] pods: waiting -> asking (is the server behind version 2?)\n"
               "[ 5860] pods: asking -> watching (from version 2)\n");
 }
@@ -229,7 +232,8 @@ STORY(no_news_is_no_success,
     apiserver_end_with(s->server, INF_EDECODE, "rubbish");
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 1)\n"
+              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  820] pods: asking -> watching (from version 1)\n"
               "[ 1810] pods: connection lost; trying again in 1.6s\n"
               "[ 1810] pods: watching -> waiting (connection lost, retry in 1600ms)\n"
               "[ 3410] pods: waiting -> asking (is the server behind version 1?)\n"
@@ -237,7 +241,8 @@ STORY(no_news_is_no_success,
               "[ 3440] add default/b 2\n"
               "[ 4340] pods: connection lost; trying again in 3.2s\n"
               "[ 4340] pods: watching -> waiting (connection lost, retry in 3200ms)\n"
-              "[ 7540] pods: waiting -> watching (from version 2)\n"
+              "[ 7540] pods: waiting -> asking (is the server behind version 2?)\n"
+              "[ 7550] pods: asking -> watching (from version 2)\n"
               "[ 7560] add default/c 3\n"
               "[ 8560] pods: rubbish; trying again in 6.4s\n"
               "[ 8560] pods: watching -> waiting (rubbish, retry in 6400ms)\n");
@@ -334,12 +339,13 @@ STORY(gone_when_reopened,
     story_pass(s, 1000);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 1)\n"
-              "[  820] pods: too old resource version: 1 (2)\n"
-              "[  820] pods: watching -> filling (too old resource version: 1 (2))\n"
-              "[  830] pods: filling -> watching (1 object at version 2)\n"
-              "[  830] gap: relist (too old resource version: 1 (2))\n");
-    expect_asked(s, "watch '1'; watch-list '1'; ");
+              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  820] pods: asking -> watching (from version 1)\n"
+              "[  830] pods: too old resource version: 1 (2)\n"
+              "[  830] pods: watching -> filling (too old resource version: 1 (2))\n"
+              "[  840] pods: filling -> watching (1 object at version 2)\n"
+              "[  840] gap: relist (too old resource version: 1 (2))\n");
+    expect_asked(s, "list '' limit=1 skipping; watch '1'; watch-list '1'; ");
 }
 
 /* covers: 1.6/open-error P5 8/79 */
@@ -466,7 +472,8 @@ STORY(silent_peer,
               "[300010] pods: the server has been silent for 300s; trying again in 0.8s\n"
               "[300010] pods: watching -> waiting (the server has been silent for 300s, retry in "
               "800ms)\n"
-              "[300810] pods: waiting -> watching (from version 1)\n");
+              "[300810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[300820] pods: asking -> watching (from version 1)\n");
 }
 
 /* covers: P5 P3 */
@@ -493,7 +500,8 @@ STORY(host_nodded_off, "a sleep of some seconds, and one while nothing is open, 
     sim_sleep(&s->sim, 100 * 1000);
     expect(s, "");
     story_pass(s, 1000);
-    expect(s, "[  810] pods: waiting -> watching (from version 1)\n");
+    expect(s, "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  820] pods: asking -> watching (from version 1)\n");
 }
 
 /* covers: P5 P6 */

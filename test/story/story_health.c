@@ -12,9 +12,9 @@ STORY(outage, "a server that is away for long makes the copy stale, once, and it
     story_pass(s, 290 * 1000);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 1)\n"
+              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
               "[  820] pods: connection refused; trying again in 100.0s\n"
-              "[  820] pods: watching -> waiting (connection refused, retry in 100000ms)\n"
+              "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
               "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
               "[100830] pods: connection refused; trying again in 100.0s\n"
               "[100830] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
@@ -41,7 +41,8 @@ STORY(empty_promise,
     story_pass(s, 900);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 1)\n");
+              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  820] pods: asking -> watching (from version 1)\n");
     apiserver_fall_silent(s->server);
     story_pass(s, 150 * 1000);
     expect(s, "[150010] pods: nothing heard for 150s\n"
@@ -92,9 +93,9 @@ STORY(slept_while_away, "time slept counts also while nothing is open")
     story_pass(s, 89 * 1000);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 1)\n"
+              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
               "[  820] pods: connection refused; trying again in 100.0s\n"
-              "[  820] pods: watching -> waiting (connection refused, retry in 100000ms)\n"
+              "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
               "[90010] pods: nothing heard for 150s: connection refused\n"
               "[90010] stale (nothing heard for 150s: connection refused)\n");
 }
@@ -123,9 +124,9 @@ STORY(relist_heals, "a stale copy that is listed anew is fresh after the differe
     apiserver_compact(s->server);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> watching (from version 2)\n"
+              "[  810] pods: waiting -> asking (is the server behind version 2?)\n"
               "[  820] pods: shutting down; trying again in 200.0s\n"
-              "[  820] pods: watching -> waiting (shutting down, retry in 200000ms)\n"
+              "[  820] pods: asking -> waiting (shutting down, retry in 200000ms)\n"
               "[150010] pods: nothing heard for 150s: shutting down\n"
               "[150010] stale (nothing heard for 150s: shutting down)\n");
     story_pass(s, 1000);

@@ -85,10 +85,11 @@ STORY(cut,
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
     apiserver_put(s->server, "default/b");
     apiserver_delete(s->server, "default/a");
-    story_pass(s, 810);
-    expect(s, "[  810] pods: waiting -> watching (from version 1)\n"
-              "[  820] add default/b 2\n"
-              "[  820] delete default/a 3\n");
+    story_pass(s, 820);
+    expect(s, "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  820] pods: asking -> watching (from version 1)\n"
+              "[  830] add default/b 2\n"
+              "[  830] delete default/a 3\n");
 }
 
 /* covers: 8/70 8/59 8/60 8/124 8/66 P3 P4 */
@@ -103,14 +104,15 @@ STORY(gone, "an expired version costs one relist and tells only the differences,
     apiserver_delete(s->server, "default/b");
     apiserver_put(s->server, "default/c");
     apiserver_compact(s->server);
-    story_pass(s, 820);
-    expect(s, "[  810] pods: waiting -> watching (from version 2)\n"
-              "[  820] pods: too old resource version: 2 (5)\n"
-              "[  820] pods: watching -> filling (too old resource version: 2 (5))\n"
-              "[  830] pods: filling -> watching (2 objects at version 5)\n"
-              "[  830] gap: relist (too old resource version: 2 (5))\n"
-              "[  830] delete default/b 2 (relist) last state unknown\n"
-              "[  830] add default/c 4 (relist)\n");
+    story_pass(s, 830);
+    expect(s, "[  810] pods: waiting -> asking (is the server behind version 2?)\n"
+              "[  820] pods: asking -> watching (from version 2)\n"
+              "[  830] pods: too old resource version: 2 (5)\n"
+              "[  830] pods: watching -> filling (too old resource version: 2 (5))\n"
+              "[  840] pods: filling -> watching (2 objects at version 5)\n"
+              "[  840] gap: relist (too old resource version: 2 (5))\n"
+              "[  840] delete default/b 2 (relist) last state unknown\n"
+              "[  840] add default/c 4 (relist)\n");
     expect_store(s, "default/a default/c");
 }
 
@@ -124,14 +126,15 @@ STORY(recreated, "a name that comes back with another uid is another object: del
     apiserver_delete(s->server, "default/a");
     apiserver_put(s->server, "default/a");
     apiserver_compact(s->server);
-    story_pass(s, 820);
-    expect(s, "[  810] pods: waiting -> watching (from version 1)\n"
-              "[  820] pods: too old resource version: 1 (4)\n"
-              "[  820] pods: watching -> filling (too old resource version: 1 (4))\n"
-              "[  830] pods: filling -> watching (1 object at version 4)\n"
-              "[  830] gap: relist (too old resource version: 1 (4))\n"
-              "[  830] delete default/a 1 (relist) last state unknown\n"
-              "[  830] add default/a 3 (relist)\n");
+    story_pass(s, 830);
+    expect(s, "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  820] pods: asking -> watching (from version 1)\n"
+              "[  830] pods: too old resource version: 1 (4)\n"
+              "[  830] pods: watching -> filling (too old resource version: 1 (4))\n"
+              "[  840] pods: filling -> watching (1 object at version 4)\n"
+              "[  840] gap: relist (too old resource version: 1 (4))\n"
+              "[  840] delete default/a 1 (relist) last state unknown\n"
+              "[  840] add default/a 3 (relist)\n");
 }
 
 /* covers: 8/10 8/128 8/129 1.6/open-refused */
@@ -198,11 +201,12 @@ STORY(dead_peer,
               "800ms)\n"
               "[150010] pods: nothing heard for 150s: the server has been silent for 150s\n"
               "[150010] stale (nothing heard for 150s: the server has been silent for 150s)\n");
-    story_pass(s, 810);
-    expect(s, "[150810] pods: waiting -> watching (from version 3)\n"
-              "[150820] pods: heard again after 150s\n"
-              "[150820] recovered (heard again after 150s)\n"
-              "[150820] add default/b 4\n");
+    story_pass(s, 820);
+    expect(s, "[150810] pods: waiting -> asking (is the server behind version 3?)\n"
+              "[150820] pods: asking -> watching (from version 3)\n"
+              "[150830] pods: heard again after 150s\n"
+              "[150830] recovered (heard again after 150s)\n"
+              "[150830] add default/b 4\n");
 }
 
 /* covers: 8/29 8/41 */
