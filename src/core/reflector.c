@@ -119,8 +119,8 @@ static enum log_level how_loud(struct reflector *r, const struct inf_error *why,
                                enum log_level level)
 {
     uint64_t now = clock_elapsed_ms(r->clock);
-    bool same = !r->live_since_ms && r->fault.code == why->code &&
-                strcmp(r->fault.text, why->text) == 0;
+    bool same =
+        !r->live_since_ms && r->fault.code == why->code && strcmp(r->fault.text, why->text) == 0;
     if (same && now - r->said_ms < SAY_AGAIN_MS)
         return LOG_DEBUG;
     r->said_ms = now;

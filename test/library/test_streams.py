@@ -81,7 +81,6 @@ class Streams(Story):
         self.put('a', more='data')
         self.told.until('MODIFIED')
         with self.asleep():
-            self.sim.fault('error', verb='watch', code=410)
             self.sim.control('rewind', rv=102)
         self.told.until('DELETED')
         self.settle()
