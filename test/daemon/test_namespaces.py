@@ -218,6 +218,17 @@ class Selected(Case):
         self.wait_ready()
         self.assertEqual(daemon.end(), 0, daemon.said())
 
+    def test_one_too_many_is_said_and_heals(self):
+        for number in range(499):
+            self.namespace(f'n{number}')
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop'}]))
+        wait_until(lambda: self.socket.exists() and '501 namespaces, and 500 is the limit' in self.get('/readyz').text,
+                   'one too many')
+        self.namespace('n0', 'other')
+        self.wait_ready()
+        self.assertIn('500 of 500 namespaces live', self.get('/readyz?verbose').text)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
     def test_coming_and_going_adds_up(self):
         daemon = self.watching()
         for turn in range(6):
