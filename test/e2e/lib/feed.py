@@ -134,11 +134,11 @@ class Informerd(Feed):
 
 
 def for_the_moment(binary, kubeconfig, resource, asked, _):
-    """The command without a conf file, for all that it can."""
+    """The command without a conf file, for all that it can; with every attempt in its log, not only the news."""
     where = ("-n", asked.namespace) if asked.namespace else ("-A",)
     labels = ("-l", asked.labels) if asked.labels else ()
     fields = ("--field-selector", asked.fields) if asked.fields else ()
-    return [binary, "watch", asked.word or resource, *where, *labels, *fields,
+    return [binary, "watch", "-v", asked.word or resource, *where, *labels, *fields,
             "--kubeconfig", kubeconfig]
 
 

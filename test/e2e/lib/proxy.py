@@ -26,6 +26,8 @@ class Link:
         self.lost = False
 
     def reset(self):
+        """At once: a server that is told first would end its answer as it should."""
+        self.lost = True
         for end in (self.client, self.server):
             with contextlib.suppress(OSError):  # closed already
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
@@ -122,7 +124,8 @@ class Proxy:
                 sink.sendall(data)
                 if sink is link.client:
                     self._pace(len(data))
-            sink.shutdown(socket.SHUT_WR)
+            if not link.lost:
+                sink.shutdown(socket.SHUT_WR)
         except OSError:
             with self._lock:
                 self._links.discard(link)
