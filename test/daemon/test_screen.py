@@ -144,7 +144,9 @@ class Characters(Screen):
                                     'involvedObject': {'kind': 'Pod', 'namespace': 'default', 'name': 'p'}})
         self.sim.put('configmaps', config_map('the-last'))
         self.wait_for('the-last')
-        raw = (self.folder / 'raw').read_bytes().decode()
+        path = self.folder / 'raw'  # written by a process of its own, later than the screen
+        wait_until(lambda: path.exists() and b'the-last' in path.read_bytes(), 'the raw bytes')
+        raw = path.read_bytes().decode()
         ours = re.sub(r'\x1b\[([0-7]|3\d)m|\r\n', '', raw)
         bad = {c for c in ours if ord(c) < 32 or 127 <= ord(c) < 160 or c in '\u202e\u2066\u200b\ufeff'}
         self.assertEqual(bad, set(), raw)
