@@ -7,12 +7,13 @@ What was half there was never told, and is nowhere in what comes after it.
 from lib import children
 from lib.proxy import Proxy
 from lib.resource import CONFIGMAPS
-from lib.stage import RECONNECT
+from lib.stage import EXPIRED, RECONNECT
 
 NAMESPACE = "half"
 OBJECTS = 40
 SIZE = 20_000  # bytes each
 CRAWL = 100_000  # bytes a second
+BACK = 60  # seconds until it has tried again, at most
 ENOUGH = 200_000  # bytes, to two watchers: some objects have come, and most have not
 
 
@@ -26,6 +27,7 @@ def run(stage):
     stage.catch_up()
     proxy.slow(CRAWL)
     stage.interrupt_unseen(stage.plane.kill_apiserver, lambda: exchange(objects, "second", "third"))
+    stage.wait_until_mentioned(EXPIRED, BACK)  # so that its own list is broken off, not only the follower's
     break_off(stage, proxy, lambda: exchange(objects, "third", "fourth"))
     stage.catch_up()
     return f"{stage.writes} writes, {proxy.connections} connections, {stage.relists()} relists"

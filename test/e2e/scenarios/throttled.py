@@ -17,6 +17,7 @@ NAMESPACE, NAME = "busy", "no-room"
 FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
 THROTTLED = "HTTP 429"  # as informerd's log says it
 SECONDS = 8  # that it lasts
+BACK = 40  # seconds until it has tried again: it was turned away before, and grew patient
 REQUESTS = 2 * (2 + SECONDS)  # twice: not more than about one a second
 
 
@@ -35,7 +36,7 @@ def run(stage):
     with occupied(stage.plane):
         stage.expect_mentioned(THROTTLED)
         proxy.cut()
-        stage.wait_until_mentioned(THROTTLED, 20)
+        stage.wait_until_mentioned(THROTTLED, BACK)
         pods.patch(NAMESPACE, "changed", {"metadata": {"labels": {"seen": "later"}}})
         pods.delete(NAMESPACE, "ended")
         pods.delete(NAMESPACE, "replaced")
