@@ -6,7 +6,8 @@
  *                        │  ^                          ^ │  └─────┘
  *      not supported, or │  │ pages complete, watch    │ │ failed, or version expired
  *      never complete    v  │ from there               │ v
- *                      listing ────────────────────────┘ waiting ──> filling, listing or watching
+ *                      listing ────────────────────────┘ waiting ──> filling, listing or, if the
+ *                                                                    server is not behind, watching
  *
  * The happy path. A watch-list request brings every object as ADDED into a staged generation; the
  * annotated bookmark says it is complete, and the generation goes into the FIFO as one delta. The
@@ -20,10 +21,10 @@
  *
  * When a request ends, core/fault.c says for each error whether to go on from the last version or
  * to list anew, and whether to wait. A stream that is silent too long is taken for dead. What was
- * staged is dropped: every attempt begins empty. A watch that brought nothing leaves a doubt, and
- * the server is asked where it is before the next one (doubt.h). An object that can't be read ends
- * the request; if that happens twice in a row, such objects are skipped, and said to be missing:
- * one bad object never blocks the others.
+ * staged is dropped: every attempt begins empty. A watch that broke off or brought nothing leaves a
+ * doubt, and the server is asked where it is before the next one (doubt.h). An object that can't be
+ * read ends the request; if that happens twice in a row, such objects are skipped, and said to be
+ * missing: one bad object never blocks the others.
  *
  * Here is what an answer means. How things are asked for is in ask.c, where they go to in intake.c.
  */
@@ -168,8 +169,9 @@ static void follow_rule(struct reflector *r, const struct inf_error *why)
     ask_next(r, why->text);
 }
 
-/* Refused, silent for ever, or endless: that is how this server is, and it is remembered. A stream that just ends too
- * early may have had other reasons (a server that starts or is under load): listed this time, streamed the next. */
+/* Refused, silent for ever, or endless: that is how this server is, and it is remembered. A stream
+ * that just ends too early may have had other reasons (a server that starts or is under load): listed
+ * this time, streamed the next. */
 static void list_instead(struct reflector *r, const char *why, bool for_good)
 {
     log_line(r->log, LOG_INFO, "%s: no streaming list from this server (%s): listing instead",

@@ -2,8 +2,9 @@
  * daemon.c - from the first line to the last: start, signals, stop.
  *
  * HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things are. INT and
- * TERM (and HUP where there is no conf file) close all watches and write out what is left; when nothing is left the loop returns. A second
- * one ends at once, for a reader that never takes those lines, and so does `drain_timeout`.
+ * TERM (and HUP where there is no conf file) close all watches and write out what is left; when
+ * nothing is left the loop returns. A second one ends at once, for a reader that never takes those
+ * lines, and so does `drain_timeout`.
  */
 #include "daemon/daemon.h"
 

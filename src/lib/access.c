@@ -154,14 +154,20 @@ static struct access *access_new(struct inf_client *client, struct resource_word
 }
 
 static struct access *ask(struct inf_client *client, const char *resource, const char *ns,
-                          struct inf_error *err)
+                          void (*on_answer)(void *ctx, const struct inf_access *access,
+                                            const struct inf_error *why),
+                          void *ctx, struct inf_error *err)
 {
     struct resource_word word;
+    struct access *a;
     if (ns && resource_check_namespace(ns, err) < 0)
         return NULL;
     if (resource_word_parse(resource, &word, err) < 0)
         return NULL;
-    return access_new(client, &word, ns);
+    a = access_new(client, &word, ns);
+    a->on_answer = on_answer;
+    a->ctx = ctx;
+    return a;
 }
 
 struct inf_question *inf_access_ask(struct inf_client *client, const char *resource, const char *ns,
@@ -169,12 +175,8 @@ struct inf_question *inf_access_ask(struct inf_client *client, const char *resou
                                                       const struct inf_error *why),
                                     void *ctx, struct inf_error *err)
 {
-    struct access *a = ask(client, resource, ns, err);
-    if (!a)
-        return NULL;
-    a->on_answer = on_answer;
-    a->ctx = ctx;
-    return &a->question;
+    struct access *a = ask(client, resource, ns, on_answer, ctx, err);
+    return a ? &a->question : NULL;
 }
 
 struct inf_question *inf_resource_ask(struct inf_client *client, const char *resource,
@@ -183,13 +185,10 @@ struct inf_question *inf_resource_ask(struct inf_client *client, const char *res
                                                         const struct inf_error *why),
                                       void *ctx, struct inf_error *err)
 {
-    struct access *a = ask(client, resource, ns, err);
-    if (!a)
-        return NULL;
-    a->only_resource = true;
-    a->on_answer = on_answer;
-    a->ctx = ctx;
-    return &a->question;
+    struct access *a = ask(client, resource, ns, on_answer, ctx, err);
+    if (a)
+        a->only_resource = true; /* it answers from the loop, not before this returns */
+    return a ? &a->question : NULL;
 }
 
 /* ---- without a server ---- */
