@@ -18,6 +18,8 @@
 #ifndef BASE_JSON_BLOCK_H
 #define BASE_JSON_BLOCK_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__SSE2__)
@@ -94,6 +96,44 @@ static inline struct json_marks json_block(const char *at, struct json_carry *ca
     inside = json_parity(bits.quote & ~json_hidden(bits.backslash, carry)) ^ carry->inside;
     carry->inside = (uint64_t)0 - (inside >> 63);
     return (struct json_marks){bits.open & ~inside, bits.close & ~inside, bits.space & ~inside};
+}
+
+/* What the first of the brackets left in @both does to the depth: +1 or -1, without a branch, since
+ * nobody can guess which comes. */
+static inline size_t json_step(const struct json_marks *marks, uint64_t both)
+{
+    return 2 * (size_t)((marks->open & both & (~both + 1)) != 0) - 1;
+}
+
+/* How many bits are set, two and two, four and four and so on added up: not every x86-64 has an
+ * instruction for it. */
+static inline size_t json_count(uint64_t bits)
+{
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (size_t)(bits * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/*
+ * Passes a block of a container that is open at @depth: to the end of the block, if the container
+ * has not as many closing brackets there as it would need to end. Then it counts them, which is much
+ * faster than to look at one after the other. `{}` neither opens nor closes anything; managedFields
+ * are full of it. False: look at them one by one. (@marks are then without those pairs.)
+ */
+static inline bool json_pass_block(struct json_marks *marks, size_t *depth)
+{
+    uint64_t pairs = marks->open & marks->close >> 1;
+    size_t closing;
+    if (*depth == 0)
+        return false;
+    marks->open &= ~pairs;
+    marks->close &= ~(pairs << 1);
+    closing = json_count(marks->close);
+    if (*depth <= closing)
+        return false;
+    *depth += json_count(marks->open) - closing;
+    return true;
 }
 
 #endif

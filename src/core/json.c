@@ -48,10 +48,11 @@ static const char *skip_blocks(const char *at, const char *end, const char **ret
 {
     for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
         struct json_marks marks = json_block(at, ret_carry);
+        if (json_pass_block(&marks, ret_depth))
+            continue;
         for (uint64_t both = marks.open | marks.close; both; both &= both - 1) {
-            if (marks.open & both & (~both + 1))
-                ++*ret_depth;
-            else if (--*ret_depth == 0)
+            *ret_depth += json_step(&marks, both);
+            if (*ret_depth == 0)
                 return at + __builtin_ctzll(both) + 1;
         }
     }
@@ -195,8 +196,7 @@ static const char *behind_word(const char *at, const char *end)
     return at;
 }
 
-/* Servers send no white space between tokens, but for people who ask for it. */
-static bool is_compact(struct str value)
+bool json_is_compact(struct str value)
 {
 #if JSON_BLOCK
     const char *at = value.at, *end = value.at + value.len;
@@ -214,7 +214,7 @@ static bool is_compact(struct str value)
 void json_compact(struct buf *out, struct str value)
 {
     const char *at = value.at, *end = value.at + value.len;
-    if (is_compact(value)) {
+    if (json_is_compact(value)) {
         buf_put(out, value.at, value.len);
         return;
     }

@@ -59,6 +59,10 @@ static inline bool json_key_is(struct str spelled, const char *name)
     return spelled.len >= text.len && json_text_is(spelled, text);
 }
 
+/* Whether @value has no white space between tokens. Servers send none, but for people who ask for
+ * it. */
+bool json_is_compact(struct str value);
+
 /* Adds @value to @out without the white space between tokens. */
 void json_compact(struct buf *out, struct str value);
 

@@ -1,10 +1,9 @@
 /*
- * object.c - canonical form, and the getters of informer/object.h.
+ * object.c - from text to object, and the getters of informer/object.h.
  *
  * First managedFields are cut out, unless they are wanted (managed.c). Then yyjson reads the text:
- * from then on it is known to be JSON, and its names are known. Then it is copied as the server
- * spelled it (shape.c): kind and apiVersion to the front, some fields cut, some hashed. At last
- * header, names and text go into one allocation:
+ * from then on it is known to be JSON, and its names are known. Then it is brought into canonical form
+ * (object_text.c), if it is not yet. At last header, names and text go into one allocation:
  *
  *     | header | key: shop/web-0 | shop | uid | version | kind | apiVersion | who | {"kind":...} |
  *
@@ -20,9 +19,8 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/json_string.h"
-#include "core/json.h"
 #include "core/managed.h"
+#include "core/object_text.h"
 
 enum {
     SCRATCH_KEPT = 256 * 1024,
@@ -155,33 +153,6 @@ static int read_names(yyjson_val *root, struct names *names, struct inf_error *e
     return 0;
 }
 
-/* ---- the canonical text ---- */
-
-static void put_name(struct buf *out, const char *key, struct str value)
-{
-    if (out->bytes[out->len - 1] != '{')
-        buf_putc(out, ',');
-    json_put_key(out, key);
-    json_put_string(out, value);
-}
-
-static bool comes_first(struct str key)
-{
-    return json_key_is(key, "kind") || json_key_is(key, "apiVersion");
-}
-
-static void write_canonical(struct object_maker *maker, struct str text, const struct names *names)
-{
-    struct buf *out = &maker->text;
-    struct shape_subject subject = {.kind = names->kind, .uid = names->uid};
-    buf_clear(out);
-    buf_putc(out, '{');
-    put_name(out, "kind", names->kind);
-    put_name(out, "apiVersion", names->api_version);
-    shape_copy_members(shape_of(maker), &subject, out, text, comes_first);
-    buf_putc(out, '}');
-}
-
 /* ---- the allocation ---- */
 
 /* Puts @s at *@cursor, and moves that behind it. Returns where it begins. */
@@ -222,10 +193,8 @@ static struct inf_object *assemble(const struct names *n, struct str parts[PARTS
     return o;
 }
 
-static struct inf_object *make_from(struct object_maker *maker, struct str text,
-                                    const struct names *n, const struct who *who)
+static struct inf_object *make_from(const struct names *n, const struct who *who, struct str text)
 {
-    write_canonical(maker, text, n);
     return assemble(n, (struct str[PARTS]){
                            [NAMESPACE] = n->ns,
                            [UID] = n->uid,
@@ -237,7 +206,7 @@ static struct inf_object *make_from(struct object_maker *maker, struct str text,
                            [TIME] = who->time,
                            [STATUS_MANAGER] = who->status_manager,
                            [STATUS_TIME] = who->status_time,
-                           [TEXT] = {maker->text.bytes, maker->text.len},
+                           [TEXT] = text,
                        });
 }
 
@@ -283,12 +252,19 @@ static struct str make_lean(struct object_maker *maker, struct str text, struct 
 {
     const char *end = text.at + text.len, *behind = cut.at + cut.len;
     struct buf *lean = &maker->lean;
-    if (!cut.len || !shape_of(maker)->cuts_managed)
+    if (!cut.len || !shape_of(maker)->managed)
         return text;
     lean->secret = shape_hides(shape_of(maker));
     buf_put(lean, text.at, (size_t)(cut.at - text.at));
     buf_put(lean, behind, (size_t)(end - behind));
     return (struct str){lean->bytes, lean->len};
+}
+
+static struct str text_of(struct object_maker *maker, struct str lean, yyjson_val *root,
+                          const struct names *n)
+{
+    struct object_text o = {lean, root, n->kind, n->api_version, n->uid};
+    return object_text_make(&o, shape_of(maker), &maker->text);
 }
 
 int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
@@ -315,7 +291,8 @@ int object_make(struct object_maker *maker, struct str text, const struct object
     rc = doc ? read_names(yyjson_doc_get_root(doc), &names, err)
              : err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);
     if (rc == 0)
-        *ret_object = make_from(maker, lean, &names, &managed.who);
+        *ret_object =
+            make_from(&names, &managed.who, text_of(maker, lean, yyjson_doc_get_root(doc), &names));
     yyjson_doc_free(doc);
     forget(&maker->lean);
     forget(&maker->text);

@@ -46,8 +46,8 @@ void shape_hash_secrets(struct shape *shape)
 
 void shape_cut_managed_fields(struct shape *shape)
 {
+    shape->managed |= UINT64_C(1) << shape->count;
     add_builtin(shape, MANAGED_FIELDS, false, false);
-    shape->cuts_managed = true;
 }
 
 void shape_init(struct shape *shape, bool secrets, const struct digest *digest)
@@ -66,12 +66,14 @@ void shape_free(struct shape *shape)
 
 int shape_add(struct shape *shape, struct inf_path *path, bool hashed, struct inf_error *err)
 {
+    uint64_t bit;
     if (shape->count == SHAPE_RULES_MAX) {
         inf_path_free(path);
         return err_set(err, INF_EINVAL, "more than %d fields to cut or hash", SHAPE_RULES_MAX);
     }
-    shape->hashed |= hashed ? UINT64_C(1) << shape->count : 0;
-    shape->cuts_managed |= !hashed && strcmp(inf_path_text(path), MANAGED_FIELDS) == 0;
+    bit = UINT64_C(1) << shape->count;
+    shape->hashed |= hashed ? bit : 0;
+    shape->managed |= !hashed && strcmp(inf_path_text(path), MANAGED_FIELDS) == 0 ? bit : 0;
     shape->paths[shape->count++] = path;
     return 0;
 }
@@ -247,12 +249,21 @@ static void copy_value(struct copy *c, struct str value, uint64_t live, size_t d
     }
 }
 
+static uint64_t rules_for(const struct shape *shape, const struct shape_subject *subject)
+{
+    bool secret = shape->secrets || str_eq(subject->kind, STR("Secret"));
+    return path_set_all(shape->count) & ~(secret ? 0 : shape->secrets_only);
+}
+
+bool shape_is_done(const struct shape *shape, const struct shape_subject *subject)
+{
+    return !shape->metadata_only && !(rules_for(shape, subject) & ~shape->managed);
+}
+
 void shape_copy_members(const struct shape *shape, const struct shape_subject *subject,
                         struct buf *out, struct str object, bool (*skip)(struct str key))
 {
-    bool secret = shape->secrets || str_eq(subject->kind, STR("Secret"));
-    uint64_t live = path_set_all(shape->count) & ~(secret ? 0 : shape->secrets_only);
     struct copy copy = {.shape = shape, .subject = subject, .out = out};
-    copy_members(&copy, object, live, 0, skip);
+    copy_members(&copy, object, rules_for(shape, subject), 0, skip);
     buf_free(&copy.place);
 }

@@ -32,7 +32,7 @@ struct shape {
     size_t count;
     uint64_t hashed;             /* bit i: paths[i] is hashed, else cut */
     uint64_t secrets_only;       /* bit i: holds for Secrets only */
-    bool cuts_managed;           /* metadata.managedFields, which can be done before parsing */
+    uint64_t managed;            /* bit i: cuts metadata.managedFields, as can be done before */
     bool metadata_only;          /* of the members at the top, only metadata, kind and apiVersion */
     bool secrets;                /* every object is a Secret, whatever kind it says it is */
     const struct digest *digest; /* borrowed */
@@ -63,6 +63,9 @@ struct shape_subject {
     struct str kind;
     struct str uid;
 };
+
+/* Whether no rule has anything to do in such an object, but to cut managedFields. */
+bool shape_is_done(const struct shape *shape, const struct shape_subject *subject);
 
 /*
  * Adds the members of @object (a JSON object, checked before) to @out, each behind a ',' unless

@@ -42,10 +42,13 @@ static const char *skip_blocks(struct scan *scan, const char *at, const char *en
     struct json_carry carry = {scan->in_string ? UINT64_MAX : 0, scan->escaped};
     for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
         struct json_marks marks = json_block(at, &carry);
+        if (scan->depth + JSON_BLOCK < SCAN_DEPTH_MAX && json_pass_block(&marks, &scan->depth))
+            continue;
         for (uint64_t both = marks.open | marks.close; both; both &= both - 1) {
-            if (marks.open & both & (~both + 1))
-                go_deeper(scan);
-            else if ((*ended = --scan->depth == 0)) {
+            scan->depth += json_step(&marks, both);
+            if (scan->depth > scan->deepest)
+                scan->deepest = scan->depth;
+            if ((*ended = scan->depth == 0)) {
                 scan->in_string = scan->escaped = false;
                 return at + __builtin_ctzll(both) + 1;
             }

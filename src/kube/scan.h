@@ -20,7 +20,7 @@ enum {
 /* A zeroed one is ready for a value. */
 struct scan {
     size_t depth;   /* where we are */
-    size_t deepest; /* where we were; the scan goes on, however deep it is */
+    size_t deepest; /* where we were, once that was near the limit; it goes on, however deep */
     bool begun;
     bool scalar; /* a number, true, false or null: nothing of its own says where it ends */
     bool in_string;

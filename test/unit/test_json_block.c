@@ -72,6 +72,50 @@ static void blocks_are_what_their_bytes_are(void **state)
     }
 }
 
+/* Where the container that is open at @depth ends, bracket by bracket; the blocks' length if it goes
+ * on. */
+static size_t end_plainly(const struct json_marks *marks, size_t depth)
+{
+    for (size_t i = 0; i < BLOCKS * JSON_BLOCK; i++) {
+        const struct json_marks *m = &marks[i / JSON_BLOCK];
+        depth += (m->open >> i % JSON_BLOCK & 1) - (m->close >> i % JSON_BLOCK & 1);
+        if (depth == 0)
+            return i + 1;
+    }
+    return BLOCKS * JSON_BLOCK;
+}
+
+static size_t end_by_blocks(const struct json_marks *marks, size_t depth)
+{
+    for (size_t i = 0; i < BLOCKS; i++) {
+        struct json_marks m = marks[i];
+        if (json_pass_block(&m, &depth))
+            continue;
+        for (uint64_t both = m.open | m.close; both; both &= both - 1)
+            if ((depth += json_step(&m, both)) == 0)
+                return i * JSON_BLOCK + (size_t)__builtin_ctzll(both) + 1;
+    }
+    return BLOCKS * JSON_BLOCK;
+}
+
+static void a_container_ends_where_its_last_bracket_is(void **state)
+{
+    static const char *const alphabets[] = {"{}", "{}      ", "{{}}}  a", "{}{}{}}"};
+    struct rng rng = {.state = 13};
+    (void)state;
+    for (size_t n = 0; n < TEXTS; n++) {
+        char text[BLOCKS * JSON_BLOCK];
+        struct json_marks marks[BLOCKS];
+        struct json_carry carry = {0};
+        size_t depth = rng_below(&rng, 70);
+        fill(&rng, text, sizeof(text), alphabets[n % ARRAY_LEN(alphabets)]);
+        text[0] = depth ? text[0] : '{';
+        for (size_t i = 0; i < BLOCKS; i++)
+            marks[i] = json_block(text + i * JSON_BLOCK, &carry);
+        assert_int_equal(end_by_blocks(marks, depth), end_plainly(marks, depth));
+    }
+}
+
 #endif
 
 /* A string of every length, ending in every number of backslashes, with brackets in it and a
@@ -128,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #if JSON_BLOCK
         cmocka_unit_test(blocks_are_what_their_bytes_are),
+        cmocka_unit_test(a_container_ends_where_its_last_bracket_is),
 #endif
         cmocka_unit_test(ends_are_found_at_every_length),
         cmocka_unit_test(nothing_is_read_behind_the_end),

@@ -505,6 +505,53 @@ static void depth_is_no_danger(void **state)
     buf_free(&text);
 }
 
+/* The same object with a rule that finds nothing, for which every member is copied one by one. */
+static void assert_copied_alike(struct str text, const struct object_defaults *defaults)
+{
+    static const struct digest none = {0};
+    struct inf_object *quick = make_str(text, defaults), *slow = NULL;
+    struct object_maker maker = {.text = {0}};
+    struct shape shape;
+    shape_init(&shape, false, &none);
+    shape_add(&shape, inf_path_parse("status.nothing.here", NULL), false, NULL);
+    maker.shape = &shape;
+    assert_int_equal(object_make(&maker, text, defaults, &slow, NULL), 0);
+    assert_true(object_equal(quick, slow));
+    inf_object_unref(quick);
+    inf_object_unref(slow);
+    object_maker_free(&maker);
+    shape_free(&shape);
+}
+
+#define REST "\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{\"b\":[1,{}]}"
+
+static void what_is_canonical_already_is_what_a_copy_would_be(void **state)
+{
+    static const char *const texts[] = {
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"," REST "}",
+        "{\"kind\":\"Pod\"," REST ",\"apiVersion\":\"v1\"}",
+        "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"," REST "}",
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"," REST ",\"kind\":\"Pod\"}",
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"," REST ",\"\\u006bind\":\"Pod\"}",
+        "{\"kind\":\"P\\u006fd\",\"apiVersion\":\"v1\"," REST "}",
+        "{\"kind\":\"Pod\", \"apiVersion\":\"v1\"," REST "}",
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"," REST ",\"status\":{ }}",
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"," REST ",\"status\":\" \"}",
+        "{\"kind\":\"Pod\",\"apiVersion\":null," REST "}",
+        "{\"kind\":\"Pod\"," REST "}",
+        "{" REST "}",
+        "{" REST ",\"metadata\":{\"managedFields\":[]}}",
+        "{\"metadata\":{\"name\":\"a\",\"managed\\u0046ields\":[]}}",
+        "{\"metadata\":{\"name\":\"a\",\"managedFields\":1,\"managedFields\":[]}}",
+    };
+    static const struct object_defaults defaults = {{"Pod", 3}, {"v1", 2}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        assert_copied_alike(str_of(texts[i]), NULL);
+        assert_copied_alike(str_of(texts[i]), &defaults);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -532,6 +579,7 @@ int main(void)
         cmocka_unit_test(no_prefix_of_a_recorded_object_is_an_object),
         cmocka_unit_test(what_is_kept_is_json),
         cmocka_unit_test(depth_is_no_danger),
+        cmocka_unit_test(what_is_canonical_already_is_what_a_copy_would_be),
     };
     return cmocka_run_group_tests_name("object", tests, NULL, NULL);
 }
