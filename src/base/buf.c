@@ -57,12 +57,6 @@ void buf_puts(struct buf *b, const char *text)
     buf_put(b, text, strlen(text));
 }
 
-void buf_putc(struct buf *b, char c)
-{
-    *buf_room(b, 1) = c;
-    b->len++;
-}
-
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list args;

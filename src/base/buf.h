@@ -30,13 +30,20 @@ int buf_append(struct buf *b, const char *bytes, size_t len, size_t limit);
 /* Adds what we wrote ourselves; its size is ours, so there is no limit and no failure. */
 void buf_puts(struct buf *b, const char *text);
 void buf_put(struct buf *b, const char *bytes, size_t len);
-void buf_putc(struct buf *b, char c);
+static inline void buf_putc(struct buf *b, char c);
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *fmt, ...);
 __attribute__((format(printf, 2, 0))) void buf_vprintf(struct buf *b, const char *fmt,
                                                        va_list args);
 
 /* Room for @len more bytes; the caller writes at the returned place and adds to b->len. */
 char *buf_room(struct buf *b, size_t len);
+
+static inline void buf_putc(struct buf *b, char c)
+{
+    char *at = b->cap > b->len ? b->bytes + b->len : buf_room(b, 1);
+    *at = c;
+    b->len++;
+}
 
 /* Forgets the first @len bytes, keeping the rest. */
 void buf_consume(struct buf *b, size_t len);

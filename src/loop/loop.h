@@ -26,7 +26,7 @@
 #include "seam/clock.h"
 
 enum {
-    LOOP_BUDGET_US = 2000,           /* so long may a phase work before it is over budget */
+    LOOP_BUDGET_US = 1000,           /* so long may a phase work before it is over budget */
     LOOP_READ_BUFFER = 64 * 1024,    /* one for all streams: one thread reads one at a time */
     LOOP_SLEEP_CHECK_MS = 30 * 1000, /* so soon after it, a sleep of the host is noticed, */
     LOOP_SLEEP_LEAST_MS = 1000,      /* if it was so long */

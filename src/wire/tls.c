@@ -159,9 +159,10 @@ static void tls_offer_record(struct tls *t, const char *bytes, size_t len)
         stream_resume(t->lower);
 }
 
-/* SSL_MODE_RELEASE_BUFFERS misses one case: a TLS 1.3 ticket has OpenSSL 3.0 make a buffer of 16 KB
- * for an answer that it never writes. Not within a record ("RB" is "read body"): versions without
- * the fix of CVE-2024-4741 would lose what they have of it. */
+/* All that came is read: an idle connection does without some 30 KB. (SSL_MODE_RELEASE_BUFFERS would
+ * do it after each record, wiping the whole buffer each time, and miss one that OpenSSL 3.0 makes for
+ * an answer to a ticket.) Not within a record ("RB" is "read body"): versions without the fix of
+ * CVE-2024-4741 would lose what they have of it. */
 static void tls_release_buffers(struct tls *t)
 {
     if (strcmp(SSL_rstate_string(t->ssl), "RH") == 0)

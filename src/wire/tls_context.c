@@ -128,7 +128,6 @@ static int set_identity(SSL_CTX *ctx, const struct tls_settings *s, struct inf_e
 static int set_protocol(SSL_CTX *ctx, const struct tls_settings *s)
 {
     static const unsigned char protocols[] = "\x08" TLS_PROTOCOL;
-    SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); /* some 30 KB for each idle connection */
     SSL_CTX_set_options(ctx,
                         SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CLEANSE_PLAINTEXT);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);

@@ -197,6 +197,28 @@ static void test_random_bytes_make_good_json(void **state)
     }
 }
 
+/* Bytes are looked at in eights: what one of them becomes does not depend on its place among plain
+ * ones, whichever those are. */
+static void test_a_byte_means_the_same_at_every_place(void **state)
+{
+    static const char plain[] = " !#[]~^a";
+    (void)state;
+    for (int byte = 0; byte < 256; byte++)
+        for (size_t at = 0; at < 16; at++)
+            for (size_t k = 0; plain[k]; k++) {
+                struct buf alone = {0}, all = {0};
+                char text[24];
+                memset(text, plain[k], sizeof(text));
+                text[at] = (char)byte;
+                json_put_string(&alone, (struct str){text + at, 1});
+                put_exactly(&all, text, sizeof(text));
+                assert_int_equal(all.len, alone.len + sizeof(text) - 1);
+                assert_memory_equal(all.bytes + 1 + at, alone.bytes + 1, alone.len - 2);
+                buf_free(&alone);
+                buf_free(&all);
+            }
+}
+
 /* It adds to what is there. */
 static void test_appends(void **state)
 {
@@ -223,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_utf8),
         cmocka_unit_test(test_cut_inside_a_character),
         cmocka_unit_test(test_random_bytes_make_good_json),
+        cmocka_unit_test(test_a_byte_means_the_same_at_every_place),
         cmocka_unit_test(test_appends),
     };
     return cmocka_run_group_tests_name("json_string", tests, NULL, NULL);
