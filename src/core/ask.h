@@ -1,9 +1,11 @@
 /*
  * ask.h - what a reflector asks its source for, and when.
  *
- * The reflector (reflector.c) decides what an answer means and what is to be done next; this is the
- * part of it that asks: waits for its turn, opens the request, and sets how long that may be
- * silent. Its third part is intake.h. Nobody else includes it.
+ * Waits for its turn, opens the request, and sets how long that may be silent. Which request is
+ * needed next follows from what the last one left behind: all anew, a doubt, or neither.
+ *
+ * It is a part of the reflector (reflector.c), as intake.h, outcome.h and doubt.h are. Nobody else
+ * includes it.
  */
 #ifndef CORE_ASK_H
 #define CORE_ASK_H

@@ -12,7 +12,8 @@
  * should after something happened. Who may not list, or whose lists fail again and again, goes on
  * without the answer.
  *
- * It is a part of the reflector (reflector.c), as ask.h and intake.h are. Nobody else includes it.
+ * It is a part of the reflector (reflector.c), as ask.h, intake.h and outcome.h are. Nobody else
+ * includes it.
  */
 #ifndef CORE_DOUBT_H
 #define CORE_DOUBT_H

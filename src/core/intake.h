@@ -2,9 +2,10 @@
  * intake.h - where what a reflector takes in goes: into the list that is being filled, and into the
  * FIFO.
  *
- * The reflector (reflector.c) decides what an answer means and what is to be done next; this is the
- * part of it that moves the resource version on and tells the pump. Its third part is ask.h. Nobody
- * else includes it.
+ * It moves the resource version on, and wakes the pump.
+ *
+ * It is a part of the reflector (reflector.c), as ask.h, outcome.h and doubt.h are. Nobody else
+ * includes it.
  */
 #ifndef CORE_INTAKE_H
 #define CORE_INTAKE_H

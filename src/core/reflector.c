@@ -19,20 +19,18 @@
  * bookmark not this time; the objects come as LIST, page by page, and a watch follows from the
  * first page's version.
  *
- * When a request ends, core/fault.c says for each error whether to go on from the last version or
- * to list anew, and whether to wait. A stream that is silent too long is taken for dead. What was
- * staged is dropped: every attempt begins empty. A watch that broke off or brought nothing leaves a
- * doubt, and the server is asked where it is before the next one (doubt.h). An object that can't be
- * read ends the request; if that happens twice in a row, such objects are skipped, and said to be
- * missing: one bad object never blocks the others.
+ * When a request ends, the next one is opened from the last version, or after a wait, or all is
+ * listed anew. A stream that is silent too long is taken for dead, and so is every watch after the
+ * host slept. What was staged is dropped: every attempt begins empty. A watch that broke off or
+ * brought nothing leaves a doubt, and the server is asked where it is before the next one.
  *
- * Here is what an answer means. How things are asked for is in ask.c, where they go to in intake.c.
+ * Here are the states, and what each event of an answer means. How things are asked for is in ask.h,
+ * where they go to in intake.h, what the end of a request means in outcome.h, the doubt in doubt.h.
  */
 #include "core/reflector.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -40,19 +38,14 @@
 #include "base/glob.h"
 #include "core/ask.h"
 #include "core/doubt.h"
-#include "core/fault.h"
 #include "core/intake.h"
-#include "core/mutant.h"
+#include "core/outcome.h"
 #include "core/store.h"
 
 enum {
-    LIVED_MS = 10 * 1000,      /* a stream that lived so long was a success: back-off starts over */
-    LIVED_WITH_NEWS_MS = 1000, /* so was one that brought something, if it did not just break off */
-    UNENDED_MAX = 2, /* watch-lists that end without their bookmark before we list instead */
-    CALM_FIRST_MS = 5 * 1000,  /* between looks for a resource that may not be there ... */
-    CALM_MAX_MS = 30 * 1000,   /* ... and with jitter up to twice as long */
-    SAY_AGAIN_MS = 600 * 1000, /* a fault that stays the same is told again after so long */
-    SLEPT_MS = 5 * 1000,       /* if the host slept so long, its watches are dead */
+    CALM_FIRST_MS = 5 * 1000, /* between looks for a resource that may not be there ... */
+    CALM_MAX_MS = 30 * 1000,  /* ... and with jitter up to twice as long */
+    SLEPT_MS = 5 * 1000,      /* if the host slept so long, its watches are dead */
 };
 
 /* clang-format off */
@@ -69,258 +62,13 @@ static const struct sm_state states[] = {
 };
 /* clang-format on */
 
-/* ---- the end of a request ---- */
-
-static void on_retry(struct timer *timer)
-{
-    struct reflector *r = container_of(timer, struct reflector, retry);
-    if (!r->held) /* else reflector_hold() goes on later */
-        ask_next(r, "retry");
-}
-
-static void wait_and_retry(struct reflector *r, const struct inf_error *why, enum log_level level)
-{
-    uint64_t ms = backoff_next(&r->backoff, why->retry_after_ms);
-    turn_leave(&r->turn);
-    log_line(r->log, level, "%s: %s; trying again in %" PRIu64 ".%" PRIu64 "s", r->sm.who,
-             why->text, ms / 1000, ms % 1000 / 100);
-    fault_guard_rested(&r->guard);
-    sm_move(&r->sm, WAITING, "%s, retry in %" PRIu64 "ms", why->text, ms);
-    timer_start(r->clock, &r->retry, ms);
-}
-
-/* Two requests in a row that end with an unreadable object: the next one skips it. Any other end is
- * a new start, but for those of a list and of a question: they say nothing of the watch behind them. */
-static void count_unreadable(struct reflector *r, int code)
-{
-    bool listed = r->sm.state == LISTING && code == INF_EEOF;
-    if (r->sm.state == ASKING)
-        return;
-    if (code == INF_EDECODE || code == INF_ETOOBIG)
-        r->unreadable++;
-    else if (!r->skipped_one && !listed)
-        r->unreadable = 0;
-}
-
-static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
-                              const struct fault_rule *rule)
-{
-    if (why->code == INF_EGONE || why->code == INF_EFUTURE)
-        r->version_unusable = r->sm.state != WATCHING || why->code == INF_EFUTURE;
-    if (rule->next == FAULT_RELIST && !r->must_sync && !MUTANT("stale-version-kept")) {
-        r->must_sync = true;
-        r->sync_code = why->code;
-        str_replace(&r->sync_reason, why->text);
-    }
-}
-
-/* What is refused for good is asked for again and again; it need not be told as often. But if a watch
- * was there in between it is news. */
-static enum log_level how_loud(struct reflector *r, const struct inf_error *why,
-                               enum log_level level)
-{
-    uint64_t now = clock_elapsed_ms(r->clock);
-    bool same =
-        !r->live_since_ms && r->fault.code == why->code && strcmp(r->fault.text, why->text) == 0;
-    if (same && now - r->said_ms < SAY_AGAIN_MS)
-        return LOG_DEBUG;
-    r->said_ms = now;
-    return level;
-}
-
-static void count_end(struct reflector *r, const struct inf_error *why)
-{
-    r->counts.ends[why->code]++;
-    if (why->code == INF_EEOF)
-        return;
-    if (!r->fault.code)
-        r->failing_since_ms = clock_elapsed_ms(r->clock);
-    r->fault = *why;
-}
-
-/* It is looked for from time to time. That the server answered is a sign of life. */
-static void wait_for_resource(struct reflector *r, const struct inf_error *why)
-{
-    uint64_t ms = backoff_next(&r->calm, why->retry_after_ms);
-    turn_leave(&r->turn);
-    r->counts.ends[why->code]++;
-    intake_nothing(r, why);
-    freshness_sign(&r->freshness, ms + r->settings.stale_after_ms);
-    sm_move(&r->sm, WAITING, "not there, look again in %" PRIu64 "ms", ms);
-    timer_start(r->clock, &r->retry, ms);
-}
-
-static void follow_rule(struct reflector *r, const struct inf_error *why)
-{
-    const struct fault_rule *rule = fault_rule(why->code);
-    enum log_level level;
-    if (r->settings.optional && why->code == INF_ENOTFOUND) {
-        wait_for_resource(r, why);
-        return;
-    }
-    level = how_loud(r, why, rule->level);
-    note_what_is_lost(r, why, rule);
-    count_end(r, why);
-    if (!fault_may_go_on(&r->guard, rule->wait, clock_now_ms(r->clock))) {
-        wait_and_retry(r, why, level);
-        return;
-    }
-    log_line(r->log, level, "%s: %s", r->sm.who, why->text);
-    ask_next(r, why->text);
-}
-
-/* Refused, silent for ever, or endless: that is how this server is, and it is remembered. A stream
- * that just ends too early may have had other reasons (a server that starts or is under load): listed
- * this time, streamed the next. */
-static void list_instead(struct reflector *r, const char *why, bool for_good)
-{
-    log_line(r->log, LOG_INFO, "%s: no streaming list from this server (%s): listing instead",
-             r->sm.who, why);
-    r->no_watch_list = for_good;
-    r->unended_fills = 0;
-    ask_all_by_list(r, "list instead");
-}
-
-/* A watch-list ended before its bookmark. */
-static void fill_ended(struct reflector *r, const struct inf_error *why)
-{
-    r->unended_fills = why->code == INF_EEOF ? r->unended_fills + 1 : 0;
-    if (why->code == INF_EREFUSED || r->unended_fills >= UNENDED_MAX)
-        list_instead(r, why->text, why->code == INF_EREFUSED);
-    else
-        follow_rule(r, why);
-}
-
-static void page_ended(struct reflector *r, const struct inf_error *why)
-{
-    struct inf_error failure;
-    switch (pager_on_end(&r->pager, why, &failure)) {
-    case PAGER_NEXT_PAGE: ask_page(r); break;
-    case PAGER_COMPLETE:
-        intake_commit(r, r->pager.version, clock_wall_us(r->clock));
-        ask_watch(r);
-        break;
-    case PAGER_WHOLE_LIST:
-        intake_drop_staged(r);
-        ask_list(r, "the list's token expired: all at once");
-        break;
-    case PAGER_FAILED:
-        intake_drop_staged(r);
-        follow_rule(r, &failure);
-        break;
-    }
-}
-
-static void question_ended(struct reflector *r, const struct inf_error *why)
-{
-    if (why->code != INF_EFUTURE && doubt_settled(r, why))
-        ask_watch(r);
-    else
-        follow_rule(r, why);
-}
-
-/* A server that is restarted again and again is found as quickly each time. But what costs it a
- * list is asked for ever more slowly, until a stream has lived. */
-static void start_over_after_success(struct reflector *r, int code)
-{
-    uint64_t lived_ms = r->live_since_ms ? clock_now_ms(r->clock) - r->live_since_ms : 0;
-    if (lived_ms >= LIVED_MS)
-        fault_guard_rested(&r->guard);
-    else if (!r->news || lived_ms < LIVED_WITH_NEWS_MS || fault_rule(code)->next == FAULT_RELIST)
-        return;
-    backoff_reset(&r->backoff);
-}
-
-static void request_ended(struct reflector *r, const struct inf_error *why)
-{
-    patience_stop(&r->patience);
-    start_over_after_success(r, why->code);
-    count_unreadable(r, why->code);
-    if (why->code == INF_EEOF && r->sm.state == WATCHING)
-        freshness_sign(&r->freshness, 0);
-    else
-        freshness_lost(&r->freshness);
-    switch ((enum reflector_state)r->sm.state) {
-    case FILLING:
-        intake_drop_staged(r);
-        fill_ended(r, why);
-        break;
-    case LISTING: page_ended(r, why); break;
-    case WATCHING:
-        doubt_watch_ended(r, why);
-        follow_rule(r, why);
-        break;
-    case ASKING: question_ended(r, why); break;
-    case IDLE:
-    case QUEUED:
-    case WAITING:
-    case CLOSED: break; /* no request is under way */
-    }
-}
-
-static void reflector_on_end(struct source_user *user, const struct inf_error *why)
-{
-    request_ended(container_of(user, struct reflector, user), why);
-}
-
-static void give_up_request(struct reflector *r, const struct inf_error *why)
-{
-    source_cancel(r->source);
-    request_ended(r, why);
-}
-
-/* It never says that the list is complete: it can't. */
-static void give_up_fill(struct reflector *r, const char *why)
-{
-    source_cancel(r->source);
-    intake_drop_staged(r);
-    list_instead(r, why, true);
-}
-
-static void on_silence(struct patience *patience)
-{
-    struct reflector *r = container_of(patience, struct reflector, patience);
-    struct inf_error why;
-    if (MUTANT("silence-ignored"))
-        return;
-    err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
-            patience_lasted_ms(patience) / 1000);
-    if (r->sm.state == FILLING)
-        give_up_fill(r, ask_fill_is_over(r) ? "it never ends" : why.text);
-    else
-        give_up_request(r, &why);
-}
-
-static void reopen_after_sleep(struct reflector *r)
-{
-    log_line(r->log, LOG_DEBUG, "%s: the host slept for %" PRIu64 "s", r->sm.who,
-             r->slept_ms / 1000);
-    source_cancel(r->source);
-    ask_watch(r);
-}
-
-/* The other side has long forgotten the connection, but nothing will say so. What is held is not
- * reopened before it is released. */
-static void on_slept(struct sleep_watch *sleep, uint64_t ms)
-{
-    struct reflector *r = container_of(sleep, struct reflector, sleep);
-    if (ms < SLEPT_MS)
-        return;
-    freshness_slept(&r->freshness, ms);
-    if (r->sm.state != WATCHING)
-        return;
-    r->slept_ms = ms;
-    if (!r->held)
-        reopen_after_sleep(r);
-}
-
 /* ---- events ---- */
 
 static void refuse_without_version(struct reflector *r)
 {
     struct inf_error why;
     err_set(&why, INF_EDECODE, "the server sent an event without a resource version");
-    give_up_request(r, &why);
+    outcome_give_up(r, &why);
 }
 
 static void end_fill(struct reflector *r, const struct source_event *event)
@@ -412,7 +160,7 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
         return;
     }
     if ((was_watching || r->sm.state == ASKING) && doubt_confirmed(r, event, &why)) {
-        give_up_request(r, &why);
+        outcome_give_up(r, &why);
         return;
     }
     if (event->type == SOURCE_BOOKMARK) {
@@ -445,12 +193,42 @@ static void reflector_on_progress(struct source_user *user)
     patience_progress(&container_of(user, struct reflector, user)->patience);
 }
 
+static void reflector_on_end(struct source_user *user, const struct inf_error *why)
+{
+    outcome_ended(container_of(user, struct reflector, user), why);
+}
+
 static const struct source_user_ops user_ops = {
     .on_open = reflector_on_open,
     .on_event = reflector_on_event,
     .on_progress = reflector_on_progress,
     .on_end = reflector_on_end,
 };
+
+/* ---- sleeping ---- */
+
+static void reopen_after_sleep(struct reflector *r)
+{
+    log_line(r->log, LOG_DEBUG, "%s: the host slept for %" PRIu64 "s", r->sm.who,
+             r->slept_ms / 1000);
+    source_cancel(r->source);
+    ask_watch(r);
+}
+
+/* The other side has long forgotten the connection, but nothing will say so. What is held is not
+ * reopened before it is released. */
+static void on_slept(struct sleep_watch *sleep, uint64_t ms)
+{
+    struct reflector *r = container_of(sleep, struct reflector, sleep);
+    if (ms < SLEPT_MS)
+        return;
+    freshness_slept(&r->freshness, ms);
+    if (r->sm.state != WATCHING)
+        return;
+    r->slept_ms = ms;
+    if (!r->held)
+        reopen_after_sleep(r);
+}
 
 /* ---- holding ---- */
 
@@ -537,13 +315,13 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
         .pump = pump,
         .log = log,
         .settings = with_defaults(settings),
-        .retry.fire = on_retry,
+        .retry.fire = outcome_on_retry,
         .version = xstrdup(""),
         .must_sync = true,
         .sync_reason = xstrdup("start"),
         .no_watch_list = settings->no_watch_list,
     };
-    patience_init(&r->patience, clock, on_silence);
+    patience_init(&r->patience, clock, outcome_on_silence);
     pager_init(&r->pager, r->settings.page_size);
     backoff_init(&r->backoff, r->settings.backoff_first_ms, r->settings.backoff_max_ms,
                  r->settings.no_jitter);

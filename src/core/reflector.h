@@ -31,7 +31,7 @@ struct reflector_settings {
     uint32_t fill_silence_ms;  /* 30,000: so long may a first sync be silent before its end */
     bool no_watch_list;        /* list and watch from the start */
     bool no_jitter;            /* for tests */
-    bool optional;             /* the resource may not be there: see wait_for_resource() */
+    bool optional;             /* the resource may not be there: see intake_nothing() */
     const char *const *exclude_ns; /* what is in such namespaces is passed over: see base/glob.h;
                                       borrowed */
     size_t n_exclude_ns;
