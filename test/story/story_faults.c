@@ -476,51 +476,6 @@ STORY(silent_peer,
               "[300820] pods: asking -> watching (from version 1)\n");
 }
 
-/* covers: P5 P3 */
-STORY(host_slept, "a host that slept reconnects at once, from where it was")
-{
-    story_start_watching(s);
-    apiserver_fall_silent(s->server); /* it has forgotten the connection */
-    apiserver_put(s->server, "default/b");
-    sim_sleep(&s->sim, 100 * 1000);
-    expect(s, "[   10] pods: the host slept for 100s\n"
-              "[   10] pods: watching -> watching (from version 1)\n");
-    story_pass(s, 10);
-    expect(s, "[   20] add default/b 2\n");
-    expect_asked(s, "watch '1'; ");
-}
-
-STORY(host_nodded_off, "a sleep of some seconds, and one while nothing is open, change nothing")
-{
-    story_start_watching(s);
-    sim_sleep(&s->sim, 4999);
-    apiserver_end_with(s->server, INF_ENET, "gone");
-    expect(s, "[   10] pods: gone; trying again in 0.8s\n"
-              "[   10] pods: watching -> waiting (gone, retry in 800ms)\n");
-    sim_sleep(&s->sim, 100 * 1000);
-    expect(s, "");
-    story_pass(s, 1000);
-    expect(s, "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: asking -> watching (from version 1)\n");
-}
-
-/* covers: P5 P6 */
-STORY(host_slept_while_held,
-      "a stream that is held when the host sleeps is reopened when it is released")
-{
-    story_start_watching(s);
-    reflector_hold(&s->pipeline.reflector, true);
-    sim_sleep(&s->sim, 3600 * 1000);
-    expect(s, "");
-    reflector_hold(&s->pipeline.reflector, false);
-    expect(s, "[   10] pods: the host slept for 3600s\n"
-              "[   10] pods: watching -> watching (from version 1)\n");
-    expect_asked(s, "watch '1'; ");
-    reflector_hold(&s->pipeline.reflector, true);
-    reflector_hold(&s->pipeline.reflector, false); /* once */
-    expect(s, "");
-}
-
 /* covers: P1 */
 STORY(restored_backup, "a server that went back to an older state is believed, and the gap says so")
 {
@@ -581,9 +536,7 @@ int main(void)
         cmocka_unit_test(comes_later),
         cmocka_unit_test(taken_away),
         cmocka_unit_test(silent_peer),
-        cmocka_unit_test(host_slept),
-        cmocka_unit_test(host_nodded_off),
-        cmocka_unit_test(host_slept_while_held),
+
         cmocka_unit_test(restored_backup),
         cmocka_unit_test(stop),
     };

@@ -50,57 +50,6 @@ STORY(empty_promise,
 }
 
 /* covers: P5 */
-STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the server")
-{
-    story_start_watching(s);
-    story_pass(s, 50 * 1000);
-    sim_sleep(&s->sim, 60 * 1000);
-    apiserver_fall_silent(s->server);
-    story_pass(s, 50 * 1000);
-    expect(s, "[50010] pods: the host slept for 60s\n"
-              "[50010] pods: watching -> watching (from version 1)\n"
-              "[90010] pods: nothing heard for 150s\n"
-              "[90010] stale (nothing heard for 150s)\n");
-}
-
-/* covers: P5 */
-STORY(slept_too_long,
-      "who slept for too long has a stale copy on waking, until the server is heard")
-{
-    story_start_watching(s);
-    sim_sleep(&s->sim, 151 * 1000); /* a stream without bookmarks might be silent for longer */
-    expect(s, "[   10] pods: the host slept for 151s\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
-              "[   10] pods: nothing heard for 151s\n"
-              "[   10] stale (nothing heard for 151s)\n");
-    sim_sleep(&s->sim, 49 * 1000); /* and once more, before it was */
-    expect(s, "[   10] pods: the host slept for 49s\n"
-              "[   10] pods: watching -> watching (from version 1)\n");
-    story_pass(s, 10);
-    apiserver_bookmark(s->server);
-    expect(s, "[   20] pods: heard again after 200s\n"
-              "[   20] recovered (heard again after 200s)\n");
-}
-
-/* covers: P5 */
-STORY(slept_while_away, "time slept counts also while nothing is open")
-{
-    story_start_watching(s);
-    apiserver_refuse(s->server, 1, INF_ENET, 100 * 1000, "connection refused");
-    apiserver_cut(s->server);
-    story_pass(s, 1000);
-    sim_sleep(&s->sim, 60 * 1000);
-    story_pass(s, 89 * 1000);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: connection refused; trying again in 100.0s\n"
-              "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
-              "[90010] pods: nothing heard for 150s: connection refused\n"
-              "[90010] stale (nothing heard for 150s: connection refused)\n");
-}
-
-/* covers: P5 */
 STORY(quiet_end, "a stream that ends as it should was alive until then")
 {
     story_start_watching(s);
@@ -208,11 +157,14 @@ STORY(failing_lets_others_in,
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(outage),           cmocka_unit_test(empty_promise),
-        cmocka_unit_test(sleep_is_no_sign), cmocka_unit_test(slept_too_long),
-        cmocka_unit_test(slept_while_away), cmocka_unit_test(quiet_end),
-        cmocka_unit_test(relist_heals),     cmocka_unit_test(held_is_not_stale),
-        cmocka_unit_test(in_line),          cmocka_unit_test(failing_lets_others_in),
+        cmocka_unit_test(outage),
+        cmocka_unit_test(empty_promise),
+
+        cmocka_unit_test(quiet_end),
+        cmocka_unit_test(relist_heals),
+        cmocka_unit_test(held_is_not_stale),
+        cmocka_unit_test(in_line),
+        cmocka_unit_test(failing_lets_others_in),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }
