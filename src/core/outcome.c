@@ -181,6 +181,7 @@ static void start_over_after_success(struct reflector *r, int code)
 void outcome_ended(struct reflector *r, const struct inf_error *why)
 {
     patience_stop(&r->patience);
+    r->slept_ms = 0; /* what was to be reopened is gone */
     start_over_after_success(r, why->code);
     count_unreadable(r, why->code);
     if (why->code == INF_EEOF && r->sm.state == WATCHING)

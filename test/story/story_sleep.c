@@ -48,6 +48,28 @@ STORY(host_slept_while_held,
     expect(s, "");
 }
 
+/* covers: P6 P7 */
+STORY(host_slept_while_held_and_ended,
+      "a stream that is held when the host sleeps, and ends, waits as any other")
+{
+    story_start_watching(s);
+    apiserver_refuse(s->server, 1, INF_ENET, 0, "connection refused");
+    apiserver_end(s->server);
+    sim_run(&s->sim);
+    reflector_hold(&s->pipeline.reflector, true); /* the next one is not there yet */
+    sim_sleep(&s->sim, 100 * 1000);
+    story_pass(s, 100);
+    reflector_hold(&s->pipeline.reflector, false);
+    story_pass(s, 2000);
+    expect(s, "[   10] pods: the server ended the watch\n"
+              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   20] pods: connection refused; trying again in 0.8s\n"
+              "[   20] pods: watching -> waiting (connection refused, retry in 800ms)\n"
+              "[  820] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  830] pods: asking -> watching (from version 1)\n");
+    expect_asked(s, "watch '1'; list '' limit=1 skipping; watch '1'; ");
+}
+
 /* covers: P5 */
 STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the server")
 {
@@ -105,6 +127,7 @@ int main(void)
         cmocka_unit_test(host_slept),
         cmocka_unit_test(host_nodded_off),
         cmocka_unit_test(host_slept_while_held),
+        cmocka_unit_test(host_slept_while_held_and_ended),
         cmocka_unit_test(sleep_is_no_sign),
         cmocka_unit_test(slept_too_long),
         cmocka_unit_test(slept_while_away),
