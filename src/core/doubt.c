@@ -16,6 +16,11 @@ void doubt_watch_ended(struct reflector *r, const struct inf_error *why)
     r->in_doubt = why->code != INF_EEOF || (!r->shown && !brief);
 }
 
+void doubt_slept(struct reflector *r)
+{
+    r->in_doubt = true;
+}
+
 /* Versions of single objects prove nothing: servers that are not Kubernetes' own may tell a deletion
  * with an older one. */
 bool doubt_confirmed(const struct reflector *r, const struct source_event *event,

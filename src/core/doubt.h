@@ -3,12 +3,12 @@
  *
  * A restored etcd goes back to older versions. A server takes a watch from a version that it has
  * not reached yet, and says nothing before it has: not one change, not one bookmark. What happens
- * until then is never told. So a watch that broke off, or that ended without having brought anything,
- * leaves a doubt, be it that nothing happened, that the server was away, or that it went back; and in
- * doubt it is asked for one object, since with that comes the version it is at, before a watch goes
- * on from ours.
+ * until then is never told. So a watch that broke off, that ended without having brought anything,
+ * or that the host slept over, leaves a doubt, be it that nothing happened, that the server was away,
+ * or that it went back; and in doubt it is asked for one object, since with that comes the version it
+ * is at, before a watch goes on from ours.
  *
- * One small request for each stream that breaks off or is silent; none for those that end as they
+ * One small request for each stream that breaks off or is silent, and for each sleep; none for those that end as they
  * should after something happened. Who may not list, or whose lists fail again and again, goes on
  * without the answer.
  *
@@ -22,6 +22,9 @@
 
 /* A watch has ended with @why. */
 void doubt_watch_ended(struct reflector *r, const struct inf_error *why);
+
+/* The host slept while a watch was open. */
+void doubt_slept(struct reflector *r);
 
 /* True if @event shows a server at an older version than ours; then @ret_why says so. */
 bool doubt_confirmed(const struct reflector *r, const struct source_event *event,

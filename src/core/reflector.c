@@ -21,8 +21,8 @@
  *
  * When a request ends, the next one is opened from the last version, or after a wait, or all is
  * listed anew. A stream that is silent too long is taken for dead, and so is every watch after the
- * host slept. What was staged is dropped: every attempt begins empty. A watch that broke off or
- * brought nothing leaves a doubt, and the server is asked where it is before the next one.
+ * host slept. What was staged is dropped: every attempt begins empty. A watch that broke off, brought
+ * nothing or was slept over leaves a doubt, and the server is asked where it is before the next one.
  *
  * Here are the states, and what each event of an answer means. How things are asked for is in ask.h,
  * where they go to in intake.h, what the end of a request means in outcome.h, the doubt in doubt.h.
@@ -212,7 +212,8 @@ static void reopen_after_sleep(struct reflector *r)
     log_line(r->log, LOG_DEBUG, "%s: the host slept for %" PRIu64 "s", r->sm.who,
              r->slept_ms / 1000);
     source_cancel(r->source);
-    ask_watch(r);
+    doubt_slept(r);
+    ask_next(r, "slept");
 }
 
 /* The other side has long forgotten the connection, but nothing will say so. What is held is not
@@ -223,7 +224,7 @@ static void on_slept(struct sleep_watch *sleep, uint64_t ms)
     if (ms < SLEPT_MS)
         return;
     freshness_slept(&r->freshness, ms);
-    if (r->sm.state != WATCHING)
+    if (r->sm.state != WATCHING && r->sm.state != ASKING)
         return;
     r->slept_ms = ms;
     if (!r->held)

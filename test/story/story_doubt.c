@@ -61,6 +61,24 @@ STORY(restored_and_forbidding,
               "[ 5650] delete default/c 3 (relist) last state unknown\n");
 }
 
+/* covers: P1 P3 */
+STORY(restored_while_asleep, "a host that slept asks where the server is before a watch goes on")
+{
+    start_at_three(s);
+    apiserver_fall_silent(s->server); /* it has forgotten the connection */
+    apiserver_restore(s->server, 2);
+    sim_sleep(&s->sim, 100 * 1000);
+    story_pass(s, 1000);
+    expect(s, "[   10] pods: the host slept for 100s\n"
+              "[   10] pods: watching -> asking (is the server behind version 3?)\n"
+              "[   20] pods: the server went back from version 3 to 2\n"
+              "[   20] pods: asking -> filling (the server went back from version 3 to 2)\n"
+              "[   30] pods: filling -> watching (2 objects at version 2)\n"
+              "[   30] gap: rewind (the server went back from version 3 to 2)\n"
+              "[   30] delete default/c 3 (relist) last state unknown\n");
+    expect_asked(s, "list '' limit=1 skipping; watch-list ''; ");
+}
+
 /* covers: P1 P5 */
 STORY(
     restored_unseen,
@@ -190,10 +208,11 @@ STORY(held_question, "a question is held and released like anything else that is
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(restored_while_away), cmocka_unit_test(restored_and_forbidding),
-        cmocka_unit_test(restored_unseen),     cmocka_unit_test(older_bookmark),
-        cmocka_unit_test(nothing_happened),    cmocka_unit_test(may_not_ask),
-        cmocka_unit_test(no_answer),           cmocka_unit_test(held_question),
+        cmocka_unit_test(restored_while_away),   cmocka_unit_test(restored_and_forbidding),
+        cmocka_unit_test(restored_while_asleep), cmocka_unit_test(restored_unseen),
+        cmocka_unit_test(older_bookmark),        cmocka_unit_test(nothing_happened),
+        cmocka_unit_test(may_not_ask),           cmocka_unit_test(no_answer),
+        cmocka_unit_test(held_question),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

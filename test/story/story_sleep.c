@@ -11,10 +11,11 @@ STORY(host_slept, "a host that slept reconnects at once, from where it was")
     apiserver_put(s->server, "default/b");
     sim_sleep(&s->sim, 100 * 1000);
     expect(s, "[   10] pods: the host slept for 100s\n"
-              "[   10] pods: watching -> watching (from version 1)\n");
-    story_pass(s, 10);
-    expect(s, "[   20] add default/b 2\n");
-    expect_asked(s, "watch '1'; ");
+              "[   10] pods: watching -> asking (is the server behind version 1?)\n");
+    story_pass(s, 20);
+    expect(s, "[   20] pods: asking -> watching (from version 1)\n"
+              "[   30] add default/b 2\n");
+    expect_asked(s, "list '' limit=1 skipping; watch '1'; ");
 }
 
 STORY(host_nodded_off, "a sleep of some seconds, and one while nothing is open, change nothing")
@@ -41,8 +42,8 @@ STORY(host_slept_while_held,
     expect(s, "");
     reflector_hold(&s->pipeline.reflector, false);
     expect(s, "[   10] pods: the host slept for 3600s\n"
-              "[   10] pods: watching -> watching (from version 1)\n");
-    expect_asked(s, "watch '1'; ");
+              "[   10] pods: watching -> asking (is the server behind version 1?)\n");
+    expect_asked(s, "list '' limit=1 skipping; ");
     reflector_hold(&s->pipeline.reflector, true);
     reflector_hold(&s->pipeline.reflector, false); /* once */
     expect(s, "");
@@ -76,10 +77,12 @@ STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the ser
     story_start_watching(s);
     story_pass(s, 50 * 1000);
     sim_sleep(&s->sim, 60 * 1000);
+    story_pass(s, 10);
     apiserver_fall_silent(s->server);
     story_pass(s, 50 * 1000);
     expect(s, "[50010] pods: the host slept for 60s\n"
-              "[50010] pods: watching -> watching (from version 1)\n"
+              "[50010] pods: watching -> asking (is the server behind version 1?)\n"
+              "[50020] pods: asking -> watching (from version 1)\n"
               "[90010] pods: nothing heard for 150s\n"
               "[90010] stale (nothing heard for 150s)\n");
 }
@@ -91,16 +94,17 @@ STORY(slept_too_long,
     story_start_watching(s);
     sim_sleep(&s->sim, 151 * 1000); /* a stream without bookmarks might be silent for longer */
     expect(s, "[   10] pods: the host slept for 151s\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   10] pods: watching -> asking (is the server behind version 1?)\n"
               "[   10] pods: nothing heard for 151s\n"
               "[   10] stale (nothing heard for 151s)\n");
     sim_sleep(&s->sim, 49 * 1000); /* and once more, before it was */
     expect(s, "[   10] pods: the host slept for 49s\n"
-              "[   10] pods: watching -> watching (from version 1)\n");
-    story_pass(s, 10);
+              "[   10] pods: asking -> asking (is the server behind version 1?)\n");
+    story_pass(s, 20);
     apiserver_bookmark(s->server);
-    expect(s, "[   20] pods: heard again after 200s\n"
-              "[   20] recovered (heard again after 200s)\n");
+    expect(s, "[   20] pods: asking -> watching (from version 1)\n"
+              "[   30] pods: heard again after 200s\n"
+              "[   30] recovered (heard again after 200s)\n");
 }
 
 /* covers: P5 */
