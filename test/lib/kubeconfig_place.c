@@ -73,3 +73,14 @@ void assert_config_error(const char *path, const char *context, int code, const 
     assert_int_equal(c.port, 7); /* untouched */
     assert_null(c.origin);
 }
+
+void assert_bad_configs(const struct bad_config *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct kubeconfig c;
+        put_config("config", rows[i].text);
+        assert_config_error("config", NULL, INF_ECONF, rows[i].error);
+        assert_int_equal(kubeconfig_load(&(struct kubeconfig_choice){.path = "config"}, &c, NULL),
+                         -INF_ECONF);
+    }
+}

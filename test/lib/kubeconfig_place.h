@@ -7,6 +7,8 @@
 #ifndef TEST_KUBECONFIG_PLACE_H
 #define TEST_KUBECONFIG_PLACE_H
 
+#include <stddef.h>
+
 #include "kube/kubeconfig.h"
 
 /* Cluster fields are on line 5, from column 13; user fields on line 8, from column 10. */
@@ -34,5 +36,14 @@ struct kubeconfig load_config(const char *path, const char *context);
 
 /* What is bad fails like this. */
 void assert_config_error(const char *path, const char *context, int code, const char *text);
+
+/* A file that is bad, and what is said of it; it is called "config". */
+struct bad_config {
+    const char *text;
+    const char *error;
+};
+
+/* Each fails like that, also if nobody wants to know why. */
+void assert_bad_configs(const struct bad_config *rows, size_t n);
 
 #endif

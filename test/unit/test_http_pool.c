@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "base/buf.h"
+#include "caller.h"
 #include "http_world.h"
 #include "wire/http_pool.h"
 
@@ -23,32 +23,6 @@ struct world {
     struct pipe_dialer pipes;
     struct http_pool *pool;
 };
-
-/* One who asks through the pool. */
-struct caller {
-    struct http_user user;
-    struct http_call *call;
-    struct buf told;
-};
-
-static void on_head(struct http_user *user, const struct http_head *head)
-{
-    buf_printf(&container_of(user, struct caller, user)->told, "%d;", head->status);
-}
-
-static size_t on_body(struct http_user *user, const char *bytes, size_t len)
-{
-    buf_put(&container_of(user, struct caller, user)->told, bytes, len);
-    return len;
-}
-
-static void on_end(struct http_user *user, const struct inf_error *why)
-{
-    struct caller *c = container_of(user, struct caller, user);
-    buf_printf(&c->told, ";%s", why ? why->text : "end");
-}
-
-static const struct http_user_ops caller_ops = {on_head, on_body, on_end};
 
 static void world_init(struct world *w)
 {
@@ -66,19 +40,8 @@ static void world_done(struct world *w)
 
 static void ask(struct world *w, struct caller *c)
 {
-    *c = (struct caller){.user = {&caller_ops}};
-    c->call = http_pool_request(w->pool, &ASKER_GET, &c->user);
-    assert_int_equal(c->told.len, 0);
+    caller_ask(c, w->pool, &ASKER_GET);
     sim_run(&w->sim);
-}
-
-/* Exactly this was told; the call is over. */
-static void told(struct caller *c, const char *text)
-{
-    buf_putc(&c->told, '\0');
-    assert_string_equal(c->told.bytes, text);
-    buf_free(&c->told);
-    http_call_close(c->call);
 }
 
 static void answer(struct world *w, struct pipe *pipe, const char *wire)
@@ -94,7 +57,7 @@ static struct pipe *ask_once(struct world *w, const char *wire, const char *text
     struct caller c;
     ask(w, &c);
     answer(w, w->pipes.last, wire);
-    told(&c, text);
+    caller_told(&c, text);
     return w->pipes.last;
 }
 
@@ -142,7 +105,7 @@ static void a_call_given_up_closes_its_connection(void **state)
     ask(&w, &c);
     pipe_sends(w.pipes.last, OK_HEAD "Content-Length: 5\r\n\r\nhel");
     sim_run(&w.sim);
-    told(&c, "200;hel");
+    caller_told(&c, "200;hel");
     assert_true(pipe_closed(w.pipes.last));
     world_done(&w);
 }
@@ -217,13 +180,13 @@ static void only_so_many_are_kept_and_the_oldest_goes_first(void **state)
     for (int i = 0; i < N; i++) {
         sim_advance(&w.sim, 1000);
         answer(&w, pipes[i], HELLO);
-        told(&callers[i], "200;hello;end");
+        caller_told(&callers[i], "200;hello;end");
     }
     for (int i = 0; i < N; i++)
         assert_int_equal(pipe_closed(pipes[i]), i < N - HTTP_POOL_MAX);
     ask(&w, &callers[0]); /* the one used last is used next */
     answer(&w, pipes[N - 1], HELLO);
-    told(&callers[0], "200;hello;end");
+    caller_told(&callers[0], "200;hello;end");
     sim_advance(&w.sim, HTTP_POOL_IDLE_MS - 3000); /* the third of six, the oldest kept, is done */
     assert_true(pipe_closed(pipes[2]));
     assert_false(pipe_closed(pipes[3]));
@@ -249,7 +212,7 @@ static void a_used_connection_that_dies_without_a_byte_is_replaced_unsaid(void *
         assert_true(pipe_closed(first));
         assert_int_equal(w.pipes.n_dialled, 2);
         answer(&w, w.pipes.last, HELLO); /* the whole request, once more */
-        told(&c, "200;hello;end");
+        caller_told(&c, "200;hello;end");
         ask_once(&w, HELLO, "200;hello;end");
         assert_int_equal(w.pipes.n_dialled, 2);
         world_done(&w);
@@ -268,7 +231,7 @@ static void the_retry_is_free_once(void **state)
     sim_run(&w.sim);
     pipe_end(w.pipes.last, INF_ENET, "reset again");
     sim_run(&w.sim);
-    told(&c, ";h:6443: reset again");
+    caller_told(&c, ";h:6443: reset again");
     assert_int_equal(w.pipes.n_dialled, 2);
     world_done(&w);
 }
@@ -282,7 +245,7 @@ static void a_new_connection_has_no_second_try(void **state)
     ask(&w, &c);
     pipe_end(w.pipes.last, INF_EEOF, "FIN");
     sim_run(&w.sim);
-    told(&c, ";h:6443 closed the connection before it answered");
+    caller_told(&c, ";h:6443 closed the connection before it answered");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -299,7 +262,7 @@ static void nor_has_one_that_has_begun_to_answer(void **state)
     pipe_sends(w.pipes.last, "H");
     pipe_end(w.pipes.last, INF_EEOF, "FIN");
     sim_run(&w.sim);
-    told(&c, ";h:6443 closed the connection in the head of an answer");
+    caller_told(&c, ";h:6443 closed the connection in the head of an answer");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -313,7 +276,7 @@ static void nor_one_that_is_silent(void **state)
     ask_once(&w, HELLO, "200;hello;end");
     ask(&w, &c);
     sim_advance(&w.sim, 35 * 1000);
-    told(&c, ";no answer from h:6443 within 35s");
+    caller_told(&c, ";no answer from h:6443 within 35s");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -334,7 +297,7 @@ static void dropped_connections_don_t_come_back(void **state)
     assert_true(pipe_closed(idle));
     assert_false(pipe_closed(busy));
     answer(&w, busy, HELLO);
-    told(&c, "200;hello;end");
+    caller_told(&c, "200;hello;end");
     assert_true(pipe_closed(busy));
     world_done(&w);
 }
@@ -346,8 +309,7 @@ static void a_held_call_is_told_nothing_until_it_goes_on(void **state)
     (void)state;
     world_init(&w);
     ask_once(&w, HELLO, "200;hello;end");
-    c = (struct caller){.user = {&caller_ops}};
-    c.call = http_pool_request(w.pool, &ASKER_GET, &c.user);
+    caller_ask(&c, w.pool, &ASKER_GET);
     http_call_pause(c.call);
     pipe_sends(w.pipes.last, HELLO);
     sim_advance(&w.sim, 100 * 1000);
@@ -355,7 +317,7 @@ static void a_held_call_is_told_nothing_until_it_goes_on(void **state)
     http_call_resume(c.call);
     sim_run(&w.sim);
     http_call_resume(c.call); /* over: harmless */
-    told(&c, "200;hello;end");
+    caller_told(&c, "200;hello;end");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -375,12 +337,12 @@ static void old_calls_can_be_cut(void **state)
     http_pool_drop(w.pool);
     ask(&w, &fresh);
     http_pool_cut(w.pool, &why);
-    told(&watch, "200;hi;cut");
+    caller_told(&watch, "200;hi;cut");
     http_call_resume(held.call);
     pipe_sends(w.pipes.last, HELLO);
     sim_run(&w.sim);
-    told(&fresh, "200;hello;end");
-    told(&held, "200;hey;cut");
+    caller_told(&fresh, "200;hello;end");
+    caller_told(&held, "200;hey;cut");
     assert_int_equal(w.pipes.n_dialled, 3);
     world_done(&w);
 }
@@ -405,14 +367,14 @@ static void a_held_call_that_was_cut_hears_of_it_when_it_goes_on(void **state)
     http_call_resume(held.call);
     http_call_resume(gone.call);
     http_call_pause(held.call); /* not yet, after all */
-    told(&gone, "");
+    caller_told(&gone, "");
     sim_run(&w.sim);
     assert_int_equal(held.told.len, strlen("200;hey"));
     http_call_resume(held.call);
     sim_run(&w.sim);
     http_call_resume(held.call); /* over: harmless */
     sim_run(&w.sim);
-    told(&held, "200;hey;cut");
+    caller_told(&held, "200;hey;cut");
     world_done(&w);
 }
 

@@ -150,10 +150,7 @@ static void test_exec_comes_last(void **state)
 #define WHITE      "must have no white space, line ends or control characters"
 #define ONLY_HTTPS "credentials go only to https, and the server of cluster 'k' is http"
 
-static const struct {
-    const char *text;
-    const char *error;
-} bad[] = {
+static const struct bad_config bad[] = {
     {CONFIG(HTTPS, "exec: x"),
      "config:8:10: context 'c': user 'u': exec: must be a mapping of fields"},
     {CONFIG(HTTPS, "exec: {apiVersion: x}"),
@@ -248,13 +245,7 @@ static const struct {
 static void test_bad(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct kubeconfig c;
-        put_config("config", bad[i].text);
-        assert_config_error("config", NULL, INF_ECONF, bad[i].error);
-        assert_int_equal(kubeconfig_load(&(struct kubeconfig_choice){.path = "config"}, &c, NULL),
-                         -INF_ECONF);
-    }
+    assert_bad_configs(bad, ARRAY_LEN(bad));
 }
 
 #define TEST(name) \

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/buf.h"
+#include "caller.h"
 #include "certs.h"
 #include "kube/tls_keeper.h"
 #include "pipe_stream.h"
@@ -133,42 +134,20 @@ static void logged(struct world *w, const char *text)
 }
 
 /* One who asks, and the server it is connected to. */
-struct caller {
-    struct http_user user;
-    struct http_call *call;
+struct visit {
+    struct caller caller;
     struct tls_peer peer;
-    struct buf told;
 };
 
-static void on_head(struct http_user *user, const struct http_head *head)
-{
-    buf_printf(&container_of(user, struct caller, user)->told, "%d;", head->status);
-}
-
-static size_t on_body(struct http_user *user, const char *bytes, size_t len)
-{
-    buf_put(&container_of(user, struct caller, user)->told, bytes, len);
-    return len;
-}
-
-static void on_end(struct http_user *user, const struct inf_error *why)
-{
-    struct caller *c = container_of(user, struct caller, user);
-    buf_printf(&c->told, ";%s", why ? why->text : "end");
-}
-
-static void ask(struct world *w, struct caller *c, const struct certs *certs,
+static void ask(struct world *w, struct visit *v, const struct certs *certs,
                 const struct cert *server, const char *answer)
 {
-    static const struct http_user_ops ops = {on_head, on_body, on_end};
-    *c = (struct caller){.user = {&ops}};
-    tls_peer_init(&c->peer, &(struct tls_peer_settings){.cert = server, .client_ca = certs->ca});
+    tls_peer_init(&v->peer, &(struct tls_peer_settings){.cert = server, .client_ca = certs->ca});
     w->pipes.on_tick = tls_peer_on_tick;
-    w->pipes.peer = &c->peer;
-    tls_peer_send(&c->peer, answer, strlen(answer));
-    c->call = http_pool_request(
-        w->keeper.pool, &(struct http_request){.method = "GET", .target = "/", .host = "localhost"},
-        &c->user);
+    w->pipes.peer = &v->peer;
+    tls_peer_send(&v->peer, answer, strlen(answer));
+    caller_ask(&v->caller, w->keeper.pool,
+               &(struct http_request){.method = "GET", .target = "/", .host = "localhost"});
     sim_run(&w->sim);
 }
 
@@ -178,37 +157,36 @@ static bool has(const struct buf *text, const char *part)
 }
 
 /* The server and its pipe stay until the world is done with the pipes. */
-static void hang_up(struct world *w, struct caller *c)
+static void hang_up(struct world *w, struct visit *v)
 {
-    http_call_close(c->call);
+    caller_done(&v->caller);
     http_pool_drop(w->keeper.pool);
     sim_run(&w->sim);
-    tls_peer_done(&c->peer);
-    buf_free(&c->told);
+    tls_peer_done(&v->peer);
 }
 
-static bool shown(const struct caller *c, const char *name)
+static bool shown(const struct visit *v, const char *name)
 {
-    return strcmp(c->peer.client, name) == 0;
+    return strcmp(v->peer.client, name) == 0;
 }
 
 static void a_new_certificate_is_shown_and_old_connections_end(void **state)
 {
     const struct certs *certs = *state;
-    struct caller watch, next;
+    struct visit watch, next;
     struct world w;
     world_init(&w, certs);
     ask(&w, &watch, certs, certs->server, CHUNKED);
     assert_true(shown(&watch, "monday"));
     put_client(&w, certs->other_client);
     sim_advance(&w.sim, TLS_KEEPER_EVERY_MS - 1);
-    assert_false(has(&watch.told, "anew"));
+    assert_false(has(&watch.caller.told, "anew"));
     sim_advance(&w.sim, 1);
-    assert_true(has(&watch.told, "200;hi;our certificate is another one now"));
+    assert_true(has(&watch.caller.told, "200;hi;our certificate is another one now"));
     logged(&w, "info config, context 'c': new client certificate\n");
     ask(&w, &next, certs, certs->server, HELLO);
     assert_true(shown(&next, "tuesday"));
-    assert_true(has(&next.told, "200;hello;end"));
+    assert_true(has(&next.caller.told, "200;hello;end"));
     assert_string_equal(w.config.cert_pem, certs->other_client->pem);
     hang_up(&w, &watch);
     hang_up(&w, &next);
@@ -219,7 +197,7 @@ static void a_new_certificate_is_shown_and_old_connections_end(void **state)
 static void it_is_seen_when_a_connection_is_made(void **state)
 {
     const struct certs *certs = *state;
-    struct caller watch, soon, later;
+    struct visit watch, soon, later;
     struct world w;
     world_init(&w, certs);
     sim_advance(&w.sim, 5000);
@@ -231,9 +209,9 @@ static void it_is_seen_when_a_connection_is_made(void **state)
     sim_advance(&w.sim, 1);
     ask(&w, &later, certs, certs->server, CHUNKED);
     assert_true(shown(&later, "tuesday"));
-    assert_true(has(&watch.told, "anew"));
-    assert_true(has(&soon.told, "anew"));
-    assert_false(has(&later.told, "anew"));
+    assert_true(has(&watch.caller.told, "anew"));
+    assert_true(has(&soon.caller.told, "anew"));
+    assert_false(has(&later.caller.told, "anew"));
     hang_up(&w, &watch);
     hang_up(&w, &soon);
     hang_up(&w, &later);
@@ -243,7 +221,7 @@ static void it_is_seen_when_a_connection_is_made(void **state)
 static void new_authorities_leave_live_connections_alone(void **state)
 {
     const struct certs *certs = *state;
-    struct caller watch, next;
+    struct visit watch, next;
     struct world w;
     world_init(&w, certs);
     ask(&w, &watch, certs, certs->server, CHUNKED);
@@ -251,11 +229,11 @@ static void new_authorities_leave_live_connections_alone(void **state)
     sim_advance(&w.sim, TLS_KEEPER_EVERY_MS);
     logged(&w, "info config, context 'c': new certificate authorities\n");
     ask(&w, &next, certs, certs->other_server, HELLO);
-    assert_true(has(&next.told, "200;hello;end"));
-    assert_int_equal(watch.told.len, strlen("200;hi"));
+    assert_true(has(&next.caller.told, "200;hello;end"));
+    assert_int_equal(watch.caller.told.len, strlen("200;hi"));
     hang_up(&w, &next);
     ask(&w, &next, certs, certs->server, HELLO); /* nobody vouches for that one any more */
-    assert_false(has(&next.told, "200"));
+    assert_false(has(&next.caller.told, "200"));
     hang_up(&w, &next);
     hang_up(&w, &watch);
     world_done(&w);
@@ -266,7 +244,7 @@ static void new_authorities_leave_live_connections_alone(void **state)
 static void bad_files_change_nothing_and_are_looked_at_again(void **state)
 {
     const struct certs *certs = *state;
-    struct caller c;
+    struct visit v;
     struct world w;
     char *line;
     world_init(&w, certs);
@@ -277,9 +255,9 @@ static void bad_files_change_nothing_and_are_looked_at_again(void **state)
     put(w.config.ca_file, "");
     sim_advance(&w.sim, 60 * 1000);
     logged(&w, ""); /* once is enough */
-    ask(&w, &c, certs, certs->server, HELLO);
-    assert_true(shown(&c, "monday"));
-    hang_up(&w, &c);
+    ask(&w, &v, certs, certs->server, HELLO);
+    assert_true(shown(&v, "monday"));
+    hang_up(&w, &v);
     put(w.config.ca_file, certs->ca->pem);
     put_client(&w, certs->other_client);
     sim_advance(&w.sim, TLS_KEEPER_AGAIN_MS);
@@ -315,15 +293,15 @@ static void what_is_no_certificate_is_told_with_its_file(void **state)
 static void nothing_new_is_nothing_done(void **state)
 {
     const struct certs *certs = *state;
-    struct caller c;
+    struct visit v;
     struct world w;
     world_init(&w, certs);
-    ask(&w, &c, certs, certs->server, CHUNKED);
+    ask(&w, &v, certs, certs->server, CHUNKED);
     put_client(&w, certs->client);
     sim_advance(&w.sim, 10 * TLS_KEEPER_EVERY_MS);
     logged(&w, "");
-    assert_int_equal(c.told.len, strlen("200;hi"));
-    hang_up(&w, &c);
+    assert_int_equal(v.caller.told.len, strlen("200;hi"));
+    hang_up(&w, &v);
     world_done(&w);
 }
 
@@ -332,21 +310,21 @@ static void a_certificate_can_be_given_instead(void **state)
     const struct certs *certs = *state;
     const struct cert *other = certs->other_client;
     struct inf_error err;
-    struct caller watch, next;
+    struct visit watch, next;
     struct world w;
     world_init(&w, certs);
     ask(&w, &watch, certs, certs->server, CHUNKED);
     assert_int_equal(tls_keeper_present(&w.keeper, other->pem, certs->client->key_pem, &err),
                      -INF_ECONF);
     assert_int_equal(tls_keeper_present(&w.keeper, other->pem, other->key_pem, &err), 0);
-    assert_int_equal(watch.told.len, strlen("200;hi")); /* not inside that call */
+    assert_int_equal(watch.caller.told.len, strlen("200;hi")); /* not inside that call */
     sim_run(&w.sim);
-    assert_true(has(&watch.told, "anew"));
+    assert_true(has(&watch.caller.told, "anew"));
     ask(&w, &next, certs, certs->server, CHUNKED);
     assert_true(shown(&next, "tuesday"));
     assert_int_equal(tls_keeper_present(&w.keeper, other->pem, other->key_pem, &err), 0);
     sim_run(&w.sim);
-    assert_false(has(&next.told, "anew"));
+    assert_false(has(&next.caller.told, "anew"));
     hang_up(&w, &watch);
     hang_up(&w, &next);
     world_done(&w);
