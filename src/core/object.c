@@ -1,17 +1,13 @@
 /*
- * object.c - from text to object, and the getters of informer/object.h.
+ * object.c - from text to object.
  *
  * First managedFields are cut out, unless they are wanted (managed.c). Then yyjson reads the text:
  * from then on it is known to be JSON, and its names are known. Then it is brought into canonical form
- * (object_text.c), if it is not yet. At last header, names and text go into one allocation:
- *
- *     | header | key: shop/web-0 | shop | uid | version | kind | apiVersion | who | {"kind":...} |
- *
- * each NUL-terminated, so that getters can return them as they are.
+ * (object_text.c), if it is not yet. At last header, names and text go into one allocation
+ * (object_layout.h).
  */
 #include "core/object.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,37 +16,12 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "core/managed.h"
+#include "core/object_layout.h"
 #include "core/object_text.h"
 
 enum {
     SCRATCH_KEPT = 256 * 1024,
 };
-
-enum part {
-    NAME, /* with `namespace/` before it, where there is one: the key */
-    NAMESPACE,
-    UID,
-    VERSION,
-    KIND,
-    API_VERSION,
-    MANAGER,
-    SUBRESOURCE,
-    TIME,
-    STATUS_MANAGER,
-    STATUS_TIME,
-    TEXT,
-    PARTS,
-};
-
-/* There are as many as there are objects in the cluster: no byte more than is needed. */
-struct inf_object {
-    uint32_t refs;
-    uint32_t text_len;
-    uint16_t at[PARTS]; /* where in `bytes` each part begins; names are short */
-    char bytes[];
-};
-
-_Static_assert((PARTS + 1) * (OBJECT_NAME_MAX + 1) <= UINT16_MAX, "all names fit before the text");
 
 struct names {
     struct str ns;
@@ -166,47 +137,47 @@ static uint16_t place(struct inf_object *o, size_t *cursor, struct str s)
     return (uint16_t)at;
 }
 
-static size_t bytes_of(const struct str parts[PARTS])
+static size_t bytes_of(const struct str parts[OBJECT_PARTS])
 {
     size_t bytes = 0;
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < OBJECT_PARTS; i++)
         bytes += parts[i].len + 1;
     return bytes;
 }
 
 /* The key is put together here: `namespace/name`. */
-static struct inf_object *assemble(const struct names *n, struct str parts[PARTS])
+static struct inf_object *assemble(const struct names *n, struct str parts[OBJECT_PARTS])
 {
     size_t ns_in_key = n->ns.len ? n->ns.len + 1 : 0, size;
     struct inf_object *o;
     size_t cursor = ns_in_key;
-    parts[NAME] = n->name;
+    parts[PART_NAME] = n->name;
     size = sizeof(*o) + ns_in_key + bytes_of(parts);
     o = xmalloc(size);
-    *o = (struct inf_object){.refs = 1, .text_len = (uint32_t)parts[TEXT].len};
+    *o = (struct inf_object){.refs = 1, .text_len = (uint32_t)parts[PART_TEXT].len};
     if (ns_in_key) {
         memcpy(o->bytes, n->ns.at, n->ns.len);
         o->bytes[n->ns.len] = '/';
     }
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < OBJECT_PARTS; i++)
         o->at[i] = place(o, &cursor, parts[i]);
     return o;
 }
 
 static struct inf_object *make_from(const struct names *n, const struct who *who, struct str text)
 {
-    return assemble(n, (struct str[PARTS]){
-                           [NAMESPACE] = n->ns,
-                           [UID] = n->uid,
-                           [VERSION] = n->version,
-                           [KIND] = n->kind,
-                           [API_VERSION] = n->api_version,
-                           [MANAGER] = who->manager,
-                           [SUBRESOURCE] = who->subresource,
-                           [TIME] = who->time,
-                           [STATUS_MANAGER] = who->status_manager,
-                           [STATUS_TIME] = who->status_time,
-                           [TEXT] = text,
+    return assemble(n, (struct str[OBJECT_PARTS]){
+                           [PART_NAMESPACE] = n->ns,
+                           [PART_UID] = n->uid,
+                           [PART_VERSION] = n->version,
+                           [PART_KIND] = n->kind,
+                           [PART_API_VERSION] = n->api_version,
+                           [PART_MANAGER] = who->manager,
+                           [PART_SUBRESOURCE] = who->subresource,
+                           [PART_TIME] = who->time,
+                           [PART_STATUS_MANAGER] = who->status_manager,
+                           [PART_STATUS_TIME] = who->status_time,
+                           [PART_TEXT] = text,
                        });
 }
 
@@ -297,93 +268,4 @@ int object_make(struct object_maker *maker, struct str text, const struct object
     forget(&maker->lean);
     forget(&maker->text);
     return rc;
-}
-
-/* ---- references and getters ---- */
-
-struct inf_object *inf_object_ref(const struct inf_object *object)
-{
-    struct inf_object *o = (struct inf_object *)(uintptr_t)object; /* only the count ever changes */
-    o->refs++;
-    return o;
-}
-
-void inf_object_unref(const struct inf_object *object)
-{
-    struct inf_object *o = (struct inf_object *)(uintptr_t)object;
-    if (!o)
-        return;
-    assert(o->refs > 0);
-    if (--o->refs == 0)
-        free(o);
-}
-
-const char *inf_object_kind(const struct inf_object *object)
-{
-    return object->bytes + object->at[KIND];
-}
-
-const char *inf_object_api_version(const struct inf_object *object)
-{
-    return object->bytes + object->at[API_VERSION];
-}
-
-const char *inf_object_namespace(const struct inf_object *object)
-{
-    return object->bytes + object->at[NAMESPACE];
-}
-
-const char *inf_object_name(const struct inf_object *object)
-{
-    return object->bytes + object->at[NAME];
-}
-
-const char *inf_object_uid(const struct inf_object *object)
-{
-    return object->bytes + object->at[UID];
-}
-
-const char *inf_object_resource_version(const struct inf_object *object)
-{
-    return object->bytes + object->at[VERSION];
-}
-
-bool inf_object_who(const struct inf_object *object, bool status_only, struct inf_who *ret_who)
-{
-    const char *bytes = object->bytes;
-    bool status = bytes[object->at[STATUS_TIME]], other = bytes[object->at[TIME]];
-    if (status == other && (!status || !status_only))
-        return false;
-    if (status && (!other || status_only))
-        *ret_who = (struct inf_who){bytes + object->at[STATUS_MANAGER], "status",
-                                    bytes + object->at[STATUS_TIME]};
-    else
-        *ret_who = (struct inf_who){bytes + object->at[MANAGER], bytes + object->at[SUBRESOURCE],
-                                    bytes + object->at[TIME]};
-    return true;
-}
-
-const char *inf_object_json(const struct inf_object *object, size_t *ret_len)
-{
-    if (ret_len)
-        *ret_len = object->text_len;
-    return object->bytes + object->at[TEXT];
-}
-
-size_t inf_object_size(const struct inf_object *object)
-{
-    return sizeof(*object) + object->at[TEXT] + object->text_len + 1;
-}
-
-struct str object_key(const struct inf_object *object)
-{
-    return (struct str){object->bytes, object->at[NAMESPACE] - (size_t)1};
-}
-
-bool object_equal(const struct inf_object *a, const struct inf_object *b)
-{
-    return a == b || (a->text_len == b->text_len &&
-                      memcmp(a->bytes + a->at[TEXT], b->bytes + b->at[TEXT], a->text_len) == 0 &&
-                      strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 &&
-                      strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0);
 }
