@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "informer/path.h"
-
 #include "base/base.h"
 #include "base/err.h"
 #include "base/glob.h"
@@ -67,15 +65,6 @@ static void want(struct follower *f, const char *ns)
     feed->ending = false;
 }
 
-static bool is_being_deleted(const struct inf_object *ns)
-{
-    struct inf_path *path = inf_path_parse("metadata.deletionTimestamp", NULL);
-    char time[8];
-    bool found = inf_path_string(path, ns, time, sizeof(time)) > 0 && strcmp(time, "null") != 0;
-    inf_path_free(path);
-    return found;
-}
-
 /* If its end was not seen it may have been either: time will tell, for the objects of one that was
  * deleted go too. */
 static void let_go(struct follower *f, const struct inf_event *gone)
@@ -86,7 +75,7 @@ static void let_go(struct follower *f, const struct inf_event *gone)
         return;
     f->selected--;
     feed->wanted = false;
-    feed->deleted = is_being_deleted(gone->old_object);
+    feed->deleted = selection_being_deleted(&w->selection, gone->old_object);
     feed->ending = feed->deleted || !gone->final;
     feed->ending_until_ms = clock_now_ms(w->journal->clock) + GRACE_MS;
     if (feed->ending)

@@ -3,8 +3,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "informer/path.h"
-
 #include "base/str.h"
 
 /* ---- what the watch says ---- */
@@ -55,7 +53,8 @@ void selection_init(struct selection *selection, const struct conf_watch *watch)
 {
     struct inf_selector *fields = parse(watch->field_selector, inf_selector_parse_fields);
     struct inf_selector *labels = parse(watch->label_selector, inf_selector_parse_labels);
-    *selection = (struct selection){.selects = labels || fields};
+    *selection = (struct selection){.selects = labels || fields,
+                                    .deletion = inf_path_parse("metadata.deletionTimestamp", NULL)};
     selection->by_fields = fields && !all_fixed(inf_selector_text(fields));
     inf_selector_free(fields);
     if (all_spare_labels(&watch->drop) && all_spare_labels(&watch->redact))
@@ -67,23 +66,22 @@ void selection_init(struct selection *selection, const struct conf_watch *watch)
 void selection_done(struct selection *selection)
 {
     inf_selector_free(selection->labels);
+    inf_path_free(selection->deletion);
     *selection = (struct selection){0};
 }
 
 /* ---- what the object says ---- */
 
-static bool is_being_deleted(const struct inf_object *object)
+bool selection_being_deleted(const struct selection *selection, const struct inf_object *object)
 {
-    struct inf_path *path = inf_path_parse("metadata.deletionTimestamp", NULL);
     char time[8];
-    bool found = inf_path_string(path, object, time, sizeof(time)) > 0 && strcmp(time, "null") != 0;
-    inf_path_free(path);
-    return found;
+    return inf_path_string(selection->deletion, object, time, sizeof(time)) > 0 &&
+           strcmp(time, "null") != 0;
 }
 
 const char *selection_why(const struct selection *selection, const struct inf_object *last)
 {
     if (!inf_selector_matches(selection->labels, last))
         return "left";
-    return !selection->by_fields && is_being_deleted(last) ? "deleted" : NULL;
+    return !selection->by_fields && selection_being_deleted(selection, last) ? "deleted" : NULL;
 }

@@ -18,22 +18,28 @@
 #include <stdbool.h>
 
 #include "informer/object.h"
+#include "informer/path.h"
 #include "informer/selector.h"
 
 #include "daemon/conf.h"
 
 #define SELECTION_NS_LEFT "namespace left the selection"
 
-/* Zeroed: all objects. */
+/* Zeroed: all objects, and nobody asks why one has gone. */
 struct selection {
     bool selects;                /* some objects only */
     struct inf_selector *labels; /* NULL: whatever they are, or they can't be seen */
     bool by_fields;              /* which may change */
+    struct inf_path *deletion;   /* where an object says that it is being deleted */
 };
 
 /* Of a watch that was checked. */
 void selection_init(struct selection *selection, const struct conf_watch *watch);
 void selection_done(struct selection *selection);
+
+/* Whether the deletion of @object is under way; also of one that is not the watch's own, as the
+ * namespaces of follower.h. */
+bool selection_being_deleted(const struct selection *selection, const struct inf_object *object);
 
 /* "deleted", "left", or NULL: that can't be told. @last is the last state known of the object. */
 const char *selection_why(const struct selection *selection, const struct inf_object *last);
