@@ -6,6 +6,8 @@
  */
 #include "core/object_text.h"
 
+#include <yyjson.h>
+
 #include "base/json_string.h"
 #include "core/json.h"
 

@@ -5,15 +5,15 @@
 #ifndef CORE_OBJECT_TEXT_H
 #define CORE_OBJECT_TEXT_H
 
-#include <yyjson.h>
-
 #include "core/shape.h"
+
+struct yyjson_val;
 
 /* What is known of an object whose text is wanted. */
 struct object_text {
-    struct str text;  /* as the server spelled it, perhaps without managedFields */
-    yyjson_val *root; /* the same, read */
-    struct str kind;  /* what it says of itself, or what its list says */
+    struct str text;         /* as the server spelled it, perhaps without managedFields */
+    struct yyjson_val *root; /* the same, read */
+    struct str kind;         /* what it says of itself, or what its list says */
     struct str api_version;
     struct str uid;
 };
