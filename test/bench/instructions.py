@@ -2,13 +2,14 @@
 """instructions.py BUILD [--renew]: how many instructions a change takes, stage by stage, against what is written down.
 
 Seconds are of a machine, and of what else it does; instructions on a fixed input are the same everywhere, for one
-compiler. So what makes a change slower by a twentieth shows on any machine. bench_event has the input; it reads, stores,
-compares and writes, without TLS, so nothing of OpenSSL is counted. Skipped, with the reason, without valgrind or with
-another compiler.
+compiler, if the C library is told not to choose its own by the processor. So what makes a change slower by a twentieth
+shows on any machine. bench_event has the input; it reads, stores, compares and writes, without TLS, so nothing of
+OpenSSL is counted. Skipped, with the reason, without valgrind or with another compiler.
 
 A change that is meant to cost more, or that costs less, writes the new numbers down: make instructions ARGS=--renew
 """
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -21,6 +22,8 @@ COMPILER = 'gcc 12'
 EVENTS, ROUNDS = 200, 2
 STAGES = ('cut', 'make_objects', 'put_objects', 'diff_objects', 'write_lines')  # functions of bench_event.c
 TOLERANCE = 0.05
+PLAIN_LIBC = 'glibc.cpu.hwcaps=' + ','.join(f'-{name}' for name in (
+    'AVX512F', 'AVX512VL', 'AVX2', 'AVX_Fast_Unaligned_Load', 'ERMS', 'FSRM', 'SSSE3', 'SSE4_2', 'Fast_Unaligned_Copy'))
 
 
 def compiler(program):
@@ -34,7 +37,8 @@ def count(program):
     """{stage: instructions for each event}."""
     with tempfile.NamedTemporaryFile(prefix='callgrind-') as out:
         callgrind = ['valgrind', '-q', '--tool=callgrind', f'--callgrind-out-file={out.name}']
-        subprocess.run([*callgrind, program, str(EVENTS), str(ROUNDS)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*callgrind, program, str(EVENTS), str(ROUNDS)], check=True, stdout=subprocess.DEVNULL,
+                       env=os.environ | {'GLIBC_TUNABLES': PLAIN_LIBC})
         said = subprocess.run(['callgrind_annotate', '--inclusive=yes', '--threshold=100', out.name],
                               check=True, capture_output=True, text=True).stdout
     found = {}
