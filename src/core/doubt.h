@@ -8,9 +8,9 @@
  * or that it went back; and in doubt it is asked for one object, since with that comes the version it
  * is at, before a watch goes on from ours.
  *
- * One small request for each stream that breaks off or is silent, and for each sleep; none for those that end as they
- * should after something happened. Who may not list, or whose lists fail again and again, goes on
- * without the answer.
+ * One small request for each stream that breaks off or is silent, and for each sleep; none for those
+ * that end as they should after something happened. Who may not list, or whose lists fail again and
+ * again, goes on without the answer.
  *
  * It is a part of the reflector (reflector.c), as ask.h, intake.h and outcome.h are. Nobody else
  * includes it.
