@@ -9,8 +9,11 @@
  * ceiling: how many changes there may be when it comes back, always room for one at least. Before
  * it tells anything it counts the changes of its own level. If they don't fit it tells one replace
  * of the whole part; if they do, each pair that it goes into may use what the ones behind it don't
- * need. So nothing that was told is ever taken back, and what is told is always true. Depth, the
+ * need. So nothing that was told need be taken back, and what is told is always true. Depth, the
  * length of a path and the number of items are limited in the same way.
+ *
+ * Most texts differ in a few spots only (diff_spot.h). Then only these are gone into, and if no limit
+ * comes into play that tells the same. If one does, the whole is done as above.
  *
  * The bytes of values come last: those that don't fit are left out, with their sizes.
  */
@@ -19,8 +22,8 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json_string.h"
-#include "core/diff_align.h"
 #include "core/diff_pair.h"
+#include "core/diff_spot.h"
 #include "core/path.h"
 
 enum {
@@ -202,10 +205,8 @@ static bool pair(struct differ *d, struct diff_pairing *p, struct str old_text, 
     if (p->over_limit)
         return false;
     if (*old_text.at == '[')
-        return diff_align_items(p, &d->scratch, &d->items_left, old_text, new_text) ||
-               diff_pair_lists(p, &d->scratch, &d->items_left, old_text, new_text);
-    return diff_align_members(p, &d->scratch, &d->items_left, old_text, new_text, versions) ||
-           diff_pair_members(p, &d->scratch, &d->items_left, old_text, new_text, versions);
+        return diff_pair_lists(p, &d->scratch, &d->items_left, old_text, new_text);
+    return diff_pair_members(p, &d->scratch, &d->items_left, old_text, new_text, versions);
 }
 
 /* Two objects, or two lists. */
@@ -233,6 +234,43 @@ static void diff_part(struct differ *d, struct str old_text, struct str new_text
         tell(d, INF_DIFF_REPLACE, old_text, new_text);
 }
 
+/* ---- texts that are alike ---- */
+
+/* False: a limit came into play. Which part it is that then says less depends on the whole. */
+static bool tell_spots(struct differ *d, const struct diff_spots *s, size_t ceiling)
+{
+    for (size_t i = 0; i < s->count && !d->diff->truncated; i++) {
+        const struct diff_spot *spot = &s->spots[i];
+        size_t others = s->count - i - 1 + s->ignored;
+        buf_clear(&d->path);
+        d->depth = diff_spots_put_path(s, spot, &d->path);
+        if (d->diff->count + others >= ceiling || d->path.len >= PATH_TEXT_MAX)
+            return false;
+        diff_part(d, spot->old_text, spot->new_text, ceiling - others);
+    }
+    return !d->diff->truncated;
+}
+
+static bool diff_alike(struct differ *d, struct str old_text, struct str new_text, size_t ceiling)
+{
+    struct diff_spots spots;
+    if (str_eq(old_text, new_text))
+        return true;
+    if (!diff_spots_find(&spots, old_text, new_text, d->all) || spots.parts > d->items_left)
+        return false;
+    d->items_left -= spots.parts;
+    return tell_spots(d, &spots, ceiling);
+}
+
+static void start_over(struct differ *d)
+{
+    buf_clear(&d->path);
+    d->depth = 0;
+    d->items_left = DIFF_ITEMS_MAX;
+    d->diff->count = 0;
+    d->diff->truncated = false;
+}
+
 /* ---- the whole ---- */
 
 static void leave_out_values(struct inf_diff *diff, size_t left)
@@ -250,20 +288,33 @@ static void leave_out_values(struct inf_diff *diff, size_t left)
     }
 }
 
-struct inf_diff *diff_make(struct str old_text, struct str new_text,
-                           const struct inf_diff_options *options)
+static struct inf_diff *make(struct str old_text, struct str new_text,
+                             const struct inf_diff_options *options, bool by_pairs_only)
 {
     struct inf_diff_options o = options ? *options : (struct inf_diff_options){0};
-    struct differ d = {
-        .diff = NEW(struct inf_diff),
-        .items_left = DIFF_ITEMS_MAX,
-        .all = o.all,
-    };
-    diff_part(&d, old_text, new_text, o.changes_max ? o.changes_max : INF_DIFF_CHANGES_DEFAULT);
+    size_t ceiling = o.changes_max ? o.changes_max : INF_DIFF_CHANGES_DEFAULT;
+    struct differ d = {.diff = NEW(struct inf_diff), .all = o.all};
+    start_over(&d);
+    if (by_pairs_only || !diff_alike(&d, old_text, new_text, ceiling)) {
+        start_over(&d);
+        diff_part(&d, old_text, new_text, ceiling);
+    }
     leave_out_values(d.diff, o.bytes_max ? o.bytes_max : INF_DIFF_BYTES_DEFAULT);
     arena_free(&d.scratch);
     buf_free(&d.path);
     return d.diff;
+}
+
+struct inf_diff *diff_make(struct str old_text, struct str new_text,
+                           const struct inf_diff_options *options)
+{
+    return make(old_text, new_text, options, false);
+}
+
+struct inf_diff *diff_make_by_pairs(struct str old_text, struct str new_text,
+                                    const struct inf_diff_options *options)
+{
+    return make(old_text, new_text, options, true);
 }
 
 static struct str text_of(const struct inf_object *object)

@@ -26,4 +26,9 @@ struct inf_diff {
 struct inf_diff *diff_make(struct str old_text, struct str new_text,
                            const struct inf_diff_options *options);
 
+/* The same by pairs alone (diff_pair.h), without the short cut for texts that are alike, for tests:
+ * nothing may come out differently. */
+struct inf_diff *diff_make_by_pairs(struct str old_text, struct str new_text,
+                                    const struct inf_diff_options *options);
+
 #endif

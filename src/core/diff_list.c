@@ -40,6 +40,7 @@ static const struct str merge_keys[] = {
     KEY("topologyKey"),   /* topologySpreadConstraints */
     KEY("address"),       /* addresses of nodes with two of a type */
 };
+_Static_assert((1U << ARRAY_LEN(merge_keys)) - 1 == DIFF_LIST_KEYS, "a bit for each");
 
 static bool collect_items(struct buf *items, size_t *room, struct str list)
 {
@@ -54,22 +55,38 @@ static bool collect_items(struct buf *items, size_t *room, struct str list)
 
 /* ---- by merge key ---- */
 
-static bool can_identify(struct str value)
+bool diff_list_identifies(struct str value)
 {
     char c = *value.at;
     return value.len <= KEY_MAX && (c == '"' || c == '-' || (c >= '0' && c <= '9'));
 }
 
+struct str diff_list_first_key(unsigned keys)
+{
+    return merge_keys[__builtin_ctz(keys)];
+}
+
+unsigned diff_list_key(struct str key, unsigned keys)
+{
+    for (; keys; keys &= keys - 1)
+        if (str_eq(key, diff_list_first_key(keys)))
+            return keys & -keys;
+    return 0;
+}
+
 static unsigned key_bit(struct str key)
 {
-    bool escapes = memchr(key.at, '\\', key.len);
+    if (!memchr(key.at, '\\', key.len))
+        return diff_list_key(key, DIFF_LIST_KEYS);
     for (size_t i = 0; i < ARRAY_LEN(merge_keys); i++)
-        if (escapes ? json_text_is(key, merge_keys[i]) : str_eq(key, merge_keys[i]))
+        if (json_text_is(key, merge_keys[i]))
             return 1U << i;
     return 0;
 }
 
-unsigned diff_list_keys(struct str item)
+/* The merge keys that an item has. One that is there twice, or whose value can't identify anything,
+ * does not count. */
+static unsigned keys_of(struct str item)
 {
     struct json_walk walk;
     struct json_member member;
@@ -77,23 +94,18 @@ unsigned diff_list_keys(struct str item)
     json_walk_start(&walk, item);
     while (json_walk_next(&walk, &member)) {
         unsigned bit = key_bit(member.key);
-        if ((found & bit) || !can_identify(member.value))
+        if ((found & bit) || !diff_list_identifies(member.value))
             bad |= bit;
         found |= bit;
     }
     return found & ~bad;
 }
 
-struct str diff_list_first_key(unsigned keys)
-{
-    return keys ? merge_keys[__builtin_ctz(keys)] : (struct str){0};
-}
-
 static unsigned common_keys(const struct diff_pairing *p)
 {
     unsigned common = ~0U;
     for (size_t i = 0; i < p->old_count + p->new_count && common; i++)
-        common &= diff_list_keys(p->old_items[i].value);
+        common &= keys_of(p->old_items[i].value);
     return common;
 }
 

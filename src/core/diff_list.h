@@ -4,13 +4,21 @@
 #ifndef CORE_DIFF_LIST_H
 #define CORE_DIFF_LIST_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
-/* The merge keys that an item has, one bit each, the preferred ones first. One that is there twice,
- * or whose value can't identify anything, does not count. */
-unsigned diff_list_keys(struct str item);
+enum {
+    DIFF_LIST_KEYS = (1 << 11) - 1, /* all merge keys, one bit each, the preferred ones first */
+};
 
-/* The first of them; without a text if there is none. */
+/* The one of @keys that @key is, which has no escapes; 0: none. */
+unsigned diff_list_key(struct str key, unsigned keys);
+
+/* The first of them, of which there is one at least. */
 struct str diff_list_first_key(unsigned keys);
+
+/* Whether items can be told apart by such a value. */
+bool diff_list_identifies(struct str value);
 
 #endif

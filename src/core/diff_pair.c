@@ -114,11 +114,6 @@ static struct str spell_member(struct arena *memory, struct str key)
     return kept;
 }
 
-struct str diff_pair_step(struct arena *memory, struct str key)
-{
-    return is_plain(key) ? key : spell_member(memory, key);
-}
-
 bool diff_pair_is_version(struct str key)
 {
     return json_key_is(key, "resourceVersion") || json_key_is(key, "managedFields");
@@ -134,7 +129,7 @@ static bool collect_members(struct buf *items, size_t *room, struct arena *memor
         struct diff_item item = {.value = m.value};
         if (!versions && diff_pair_is_version(m.key))
             continue;
-        item.step = diff_pair_step(memory, m.key);
+        item.step = is_plain(m.key) ? m.key : spell_member(memory, m.key);
         if (!diff_pair_collect(items, room, item))
             return false;
     }

@@ -52,9 +52,6 @@ bool diff_pair_members(struct diff_pairing *p, struct arena *memory, size_t *roo
 bool diff_pair_lists(struct diff_pairing *p, struct arena *memory, size_t *room,
                      struct str old_text, struct str new_text);
 
-/* The step of a path that leads to the member with that key, as spelled. */
-struct str diff_pair_step(struct arena *memory, struct str key);
-
 /* Whether that key of metadata says nothing but that there was a change. */
 bool diff_pair_is_version(struct str key);
 

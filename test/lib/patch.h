@@ -22,6 +22,12 @@ bool patch_gives(const struct inf_diff *diff, struct str old_text, struct str ne
 /* The same as an assertion, which shows what went wrong. */
 void patch_assert(const struct inf_diff *diff, struct str old_text, struct str new_text);
 
+/* Whether two diffs of the same texts say the same in every respect. */
+bool patch_same(const struct inf_diff *a, const struct inf_diff *b);
+
+/* The same as an assertion, which shows both. */
+void patch_assert_same(const struct inf_diff *got, const struct inf_diff *wanted);
+
 /* One line for each change: "~ path old -> new", "+ path new", "+ path @at new", "- path old",
  * "% path old -> new" (reorder). The caller's. */
 char *patch_lines(const struct inf_diff *diff);

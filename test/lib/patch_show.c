@@ -53,3 +53,31 @@ void patch_assert(const struct inf_diff *diff, struct str old_text, struct str n
                  (int)why.len, why.bytes);
     buf_free(&why);
 }
+
+static bool same_value(struct inf_diff_value a, struct inf_diff_value b)
+{
+    return a.len == b.len && !a.json == !b.json && (!a.json || memcmp(a.json, b.json, a.len) == 0);
+}
+
+static bool same_change(const struct inf_change *a, const struct inf_change *b)
+{
+    return a->op == b->op && strcmp(a->path, b->path) == 0 && a->at == b->at &&
+           same_value(a->old_value, b->old_value) && same_value(a->new_value, b->new_value);
+}
+
+bool patch_same(const struct inf_diff *a, const struct inf_diff *b)
+{
+    if (inf_diff_count(a) != inf_diff_count(b) || inf_diff_truncated(a) != inf_diff_truncated(b))
+        return false;
+    for (size_t i = 0; i < inf_diff_count(a); i++)
+        if (!same_change(inf_diff_get(a, i), inf_diff_get(b, i)))
+            return false;
+    return true;
+}
+
+void patch_assert_same(const struct inf_diff *got, const struct inf_diff *wanted)
+{
+    if (!patch_same(got, wanted))
+        fail_msg("truncated: %d\n%s\nis not truncated: %d\n%s", inf_diff_truncated(got),
+                 patch_lines(got), inf_diff_truncated(wanted), patch_lines(wanted));
+}

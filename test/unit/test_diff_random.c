@@ -163,9 +163,12 @@ static void put_mutant(struct buf *out, struct rng *rng, struct str value)
 static void check(struct str old_text, struct str new_text, struct inf_diff_options options)
 {
     struct inf_diff *diff = diff_make(old_text, new_text, &options);
+    struct inf_diff *by_pairs = diff_make_by_pairs(old_text, new_text, &options);
     patch_assert(diff, old_text, new_text);
+    patch_assert_same(diff, by_pairs);
     assert_true(!options.changes_max || inf_diff_count(diff) <= options.changes_max);
     inf_diff_free(diff);
+    inf_diff_free(by_pairs);
 }
 
 static void check_both_ways(struct str a, struct str b, struct rng *rng)
