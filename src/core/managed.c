@@ -48,25 +48,36 @@ static struct str text_of(struct str value)
     return text;
 }
 
-/* The walk stands on the entry, and passes over it. */
-static struct entry read_entry(struct json_walk *walk)
+/* A string or a container, which were passed over to their end, or a word: where something else with
+ * quotes or brackets in it ends is anybody's guess. */
+static bool has_an_end(struct str value)
 {
-    struct entry e = {{"", 0}, {"", 0}, {"", 0}};
+    if (value.len && memchr("\"{[", value.at[0], 3))
+        return true;
+    for (size_t i = 0; i < value.len; i++)
+        if (memchr("\"\\{[", value.at[i], 4))
+            return false;
+    return true;
+}
+
+/* The walk stands on the entry, and passes over it. False: it is no whole one. */
+static bool read_entry(struct json_walk *walk, struct entry *e)
+{
     struct json_member member;
-    if (!json_walk_pass(walk, '{')) {
-        json_walk_value(walk);
-        return e;
-    }
+    *e = (struct entry){{"", 0}, {"", 0}, {"", 0}};
+    if (!json_walk_pass(walk, '{'))
+        return has_an_end(json_walk_value(walk));
     while (json_walk_next(walk, &member)) {
+        if (!has_an_end(member.value))
+            return false;
         if (json_key_is(member.key, "manager"))
-            e.manager = text_of(member.value);
+            e->manager = text_of(member.value);
         else if (json_key_is(member.key, "subresource"))
-            e.subresource = text_of(member.value);
+            e->subresource = text_of(member.value);
         else if (json_key_is(member.key, "time"))
-            e.time = text_of(member.value);
+            e->time = text_of(member.value);
     }
-    json_walk_pass(walk, '}');
-    return e;
+    return json_walk_pass(walk, '}');
 }
 
 /* ---- the newest ---- */
@@ -105,10 +116,12 @@ static void weigh(struct newest *n, const struct entry *e)
 static bool read_entries(struct json_walk *walk, struct who *ret)
 {
     struct newest n = {.who = nobody, .time = {"", 0}};
+    struct entry e;
     if (!json_walk_pass(walk, '['))
         return false;
     do {
-        struct entry e = read_entry(walk);
+        if (!read_entry(walk, &e))
+            return false;
         weigh(&n, &e);
     } while (json_walk_pass(walk, ','));
     *ret = n.who;

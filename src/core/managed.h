@@ -7,7 +7,9 @@
  *     {"metadata":{"name":"web-0","managedFields":[{"manager":"kubelet",...}]},"spec":...
  *                                ------------------- cut ---------------------
  *
- * The rest is JSON exactly if the whole was, whatever stood in the cut value.
+ * The rest is JSON exactly if the whole was, whatever stood in the cut value: that is not checked,
+ * but that it has as many closing brackets as opening ones, so the end of the rest is that of the
+ * whole.
  */
 #ifndef CORE_MANAGED_H
 #define CORE_MANAGED_H

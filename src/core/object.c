@@ -124,6 +124,35 @@ static int read_names(yyjson_val *root, struct names *names, struct inf_error *e
     return 0;
 }
 
+/* Who reads objects may go down by recursion, as this does: it stops at the limit. */
+static bool is_deeper(yyjson_val *value, size_t levels)
+{
+    size_t i, n;
+    yyjson_val *key, *child;
+    if (!yyjson_is_ctn(value))
+        return false;
+    if (levels == 0)
+        return true;
+    yyjson_arr_foreach(value, i, n, child) if (is_deeper(child, levels - 1)) return true;
+    yyjson_obj_foreach(value, i, n, key, child) if (is_deeper(child, levels - 1)) return true;
+    return false;
+}
+
+/* Mostly it has not as many values as that would take. */
+static int check_depth(yyjson_doc *doc, struct inf_error *err)
+{
+    if (yyjson_doc_get_val_count(doc) > OBJECT_DEPTH_MAX &&
+        is_deeper(yyjson_doc_get_root(doc), OBJECT_DEPTH_MAX))
+        return err_set(err, INF_EDECODE, "object: over %d brackets deep", OBJECT_DEPTH_MAX);
+    return 0;
+}
+
+static int read_object(yyjson_doc *doc, struct names *names, struct inf_error *err)
+{
+    int rc = check_depth(doc, err);
+    return rc < 0 ? rc : read_names(yyjson_doc_get_root(doc), names, err);
+}
+
 /* ---- the allocation ---- */
 
 /* Puts @s at *@cursor, and moves that behind it. Returns where it begins. */
@@ -259,7 +288,7 @@ int object_make(struct object_maker *maker, struct str text, const struct object
         names.kind = defaults->kind;
         names.api_version = defaults->api_version;
     }
-    rc = doc ? read_names(yyjson_doc_get_root(doc), &names, err)
+    rc = doc ? read_object(doc, &names, err)
              : err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);
     if (rc == 0)
         *ret_object =

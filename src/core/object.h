@@ -15,6 +15,7 @@
 
 enum {
     OBJECT_NAME_MAX = 1024, /* LIMIT: bytes of a name, a namespace, a uid, a kind or a version */
+    OBJECT_DEPTH_MAX = 512, /* LIMIT: brackets within brackets in one object; real ones have 20 */
 };
 
 /* What an object does not say about itself: items of a list of built-in types lack kind and
@@ -37,8 +38,9 @@ void object_maker_free(struct object_maker *maker);
 
 /*
  * Makes an object in canonical form (informer/object.h) from @text, one JSON object. @defaults may
- * be NULL. The caller gets one reference. -INF_EDECODE if it is no object, has no name, or has
- * names, uid or version with control bytes or over their limit.
+ * be NULL. The caller gets one reference. -INF_EDECODE if it is no object, is over
+ * OBJECT_DEPTH_MAX (managedFields that are cut don't count), has no name, or has names, uid or
+ * version with control bytes or over their limit.
  */
 int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
                 struct inf_object **ret_object, struct inf_error *err);

@@ -14,7 +14,7 @@ void body_start(struct body *body, const struct source_request *request)
 
 void body_reset(struct body *body)
 {
-    frame_reset(&body->frame);
+    lines_reset(&body->lines);
     items_reset(&body->items);
     buf_free(&body->document);
 }
@@ -59,13 +59,16 @@ static void name_event(struct str text, struct inf_error *err)
     free(hint);
 }
 
-static int next_of_watch(struct body *body, struct str *input, struct source_event *ret_event,
-                         struct inf_error *err)
+/* What is not as servers write it, or not good. */
+static int next_frame(struct body *body, struct str *input, struct source_event *ret_event,
+                      struct inf_error *err)
 {
     struct str text;
-    int rc = frame_next(&body->frame, input, &text);
+    int rc = lines_next(&body->lines, input, &text);
     if (rc == 0)
         return 0;
+    if (rc == -INF_EDECODE && decode_guess(&body->decoder, text, ret_event))
+        return 1; /* it was only deep where it is cut: as a guess it would have been good too */
     if (rc > 0)
         rc = decode_event(&body->decoder, text, ret_event, err);
     else if (rc == -INF_ETOOBIG)
@@ -77,13 +80,29 @@ static int next_of_watch(struct body *body, struct str *input, struct source_eve
     return skip_if_bad(body, rc, ret_event, err);
 }
 
+static int next_of_watch(struct body *body, struct str *input, struct source_event *ret_event,
+                         struct inf_error *err)
+{
+    struct str line;
+    switch (lines_guess(&body->lines, input, &line)) {
+    case LINES_MORE: return 0;
+    case LINES_NONE: break;
+    case LINES_GUESS:
+        if (!decode_guess(&body->decoder, line, ret_event))
+            break;
+        lines_accept(&body->lines, input);
+        return 1;
+    }
+    return next_frame(body, input, ret_event, err);
+}
+
 /* ---- a document ---- */
 
 static int next_of_document(struct body *body, struct str *input, struct source_event *ret_event,
                             struct inf_error *err)
 {
     struct str text;
-    int rc = frame_next(&body->frame, input, &text);
+    int rc = lines_next(&body->lines, input, &text);
     if (rc < 0)
         return err_set(err, -rc, "a document that is too long or too deep");
     if (rc == 0)
@@ -150,7 +169,7 @@ bool body_end(struct body *body, struct list_head *ret_list, struct inf_error *r
     bool document = body->want == SOURCE_DOCUMENT;
     if (body->want == SOURCE_LIST)
         return end_of_list(body, ret_list, ret_why);
-    if (frame_between(&body->frame))
+    if (lines_between(&body->lines))
         err_set(ret_why, INF_EEOF,
                 document ? "the document is complete" : "the server ended the watch");
     else

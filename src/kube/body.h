@@ -10,15 +10,15 @@
 #define KUBE_BODY_H
 
 #include "kube/decode.h"
-#include "kube/frame.h"
 #include "kube/items.h"
+#include "kube/lines.h"
 #include "seam/source.h"
 
 /* A zeroed one is ready to be started. */
 struct body {
     enum source_want want;
     bool skip_bad;
-    struct frame frame; /* of a watch */
+    struct lines lines; /* of a watch */
     struct items items; /* of a list */
     struct buf document;
     struct decoder decoder;

@@ -154,8 +154,7 @@ static int decode_object(struct decoder *decoder, struct str object, struct sour
     return rc;
 }
 
-/* The way of nearly all events. False says nothing but that it must be looked at closely. */
-static bool decode_guessed(struct decoder *decoder, struct str text, struct source_event *ret)
+bool decode_guess(struct decoder *decoder, struct str text, struct source_event *ret_event)
 {
     struct source_event event = {.type = SOURCE_ADDED};
     struct envelope envelope;
@@ -164,7 +163,7 @@ static bool decode_guessed(struct decoder *decoder, struct str text, struct sour
         object_make(&decoder->maker, envelope.object, NULL, &event.object, NULL) < 0)
         return false;
     event.resource_version = inf_object_resource_version(event.object);
-    *ret = event;
+    *ret_event = event;
     return true;
 }
 
@@ -174,7 +173,7 @@ int decode_event(struct decoder *decoder, struct str text, struct source_event *
     struct source_event event = {.type = SOURCE_ADDED};
     struct envelope envelope;
     int rc;
-    if (decode_guessed(decoder, text, ret_event))
+    if (decode_guess(decoder, text, ret_event))
         return 0;
     rc = read_envelope(text, &envelope, err);
     if (rc < 0)

@@ -21,6 +21,13 @@ struct decoder {
 int decode_event(struct decoder *decoder, struct str text, struct source_event *ret_event,
                  struct inf_error *err);
 
+/*
+ * The way of nearly all events: one with an object, spelled as API servers do, without counting its
+ * brackets. True proves that @text is one whole event and nothing else. False says nothing but that
+ * it must be looked at closely.
+ */
+bool decode_guess(struct decoder *decoder, struct str text, struct source_event *ret_event);
+
 /* Reads an item of a list as SOURCE_ADDED. @defaults is what the list says about all of them. */
 int decode_item(struct decoder *decoder, struct str text, const struct object_defaults *defaults,
                 struct source_event *ret_event, struct inf_error *err);

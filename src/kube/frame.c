@@ -43,7 +43,7 @@ static size_t leading_space(struct str text)
     return n;
 }
 
-static struct str trimmed(struct str text)
+struct str frame_trim(struct str text)
 {
     while (text.len && is_space(text.at[text.len - 1]))
         text.len--;
@@ -87,7 +87,7 @@ static bool breaks_off(const struct frame *frame, char next)
 
 static void note_end_of(struct frame *frame, struct str line)
 {
-    struct str text = trimmed(line);
+    struct str text = frame_trim(line);
     if (text.len)
         frame->last = text.at[text.len - 1];
     frame->line_begins = ends_line(line) || (frame->line_begins && !text.len);
@@ -139,7 +139,7 @@ static int keep_piece(struct frame *frame, struct str piece, bool ended, struct 
                        ended, ret_event);
     if (!ended)
         return 0;
-    *ret_event = trimmed((struct str){partial->bytes, partial->len});
+    *ret_event = frame_trim((struct str){partial->bytes, partial->len});
     frame->partial_lent = true;
     return 1;
 }
@@ -154,7 +154,7 @@ static int add_piece(struct frame *frame, struct str piece, bool ended, struct s
         return keep_piece(frame, piece, ended, ret_event);
     if (piece.len > FRAME_MAX)
         return give_up(frame, piece, ended, ret_event);
-    *ret_event = trimmed(piece);
+    *ret_event = frame_trim(piece);
     return 1;
 }
 
@@ -178,6 +178,17 @@ static int next_piece(struct frame *frame, struct str *input, struct str *ret_ev
     if (ended)
         end_event(frame);
     return rc > 0 && deep ? -INF_EDECODE : rc;
+}
+
+bool frame_begins_line(struct frame *frame, struct str *input)
+{
+    if (frame->partial_lent)
+        forget_partial(frame);
+    if (frame->at != FRAME_BETWEEN)
+        return false;
+    if (input->len)
+        take(frame, input, leading_space(*input));
+    return frame->ahead == 0;
 }
 
 int frame_next(struct frame *frame, struct str *input, struct str *ret_event)

@@ -53,6 +53,13 @@ struct frame {
  */
 int frame_next(struct frame *frame, struct str *input, struct str *ret_event);
 
+/* Passes over white space between events. Whether it stands between two, and so far has found no
+ * other one on the line at the front of @input. */
+bool frame_begins_line(struct frame *frame, struct str *input);
+
+/* @text without the white space at its end. */
+struct str frame_trim(struct str text);
+
 /* Whether the stream stands between two events. */
 bool frame_between(const struct frame *frame);
 

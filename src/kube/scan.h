@@ -12,9 +12,10 @@
 #include <stddef.h>
 
 #include "base/str.h"
+#include "core/object.h"
 
 enum {
-    SCAN_DEPTH_MAX = 512, /* LIMIT: brackets within brackets in one value; real objects have 20 */
+    SCAN_DEPTH_MAX = OBJECT_DEPTH_MAX, /* LIMIT: brackets within brackets in one value */
 };
 
 /* A zeroed one is ready for a value. */

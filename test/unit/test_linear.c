@@ -1,8 +1,8 @@
 /*
  * test_linear.c - the cost of cutting a body into objects is linear in its bytes, however it comes.
  *
- * Not measured by time, but counted: the linker puts us between frame.c and items.c and what they
- * are made of, so every byte that is scanned or copied goes past here.
+ * Not measured by time, but counted: the linker puts us between frame.c, lines.c and items.c and what
+ * they are made of, so every byte that is scanned or copied goes past here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "kube/frame.h"
 #include "kube/items.h"
+#include "kube/lines.h"
 #include "split.h"
 
 static size_t scanned, copied, searched;
@@ -166,12 +167,87 @@ static void so_is_a_watch_that_something_laid_out_anew(void **state)
     buf_free(&text);
 }
 
+/* ---- guessing ---- */
+
+/* The guesses in it are all right, or all wrong. */
+static size_t count_lines(struct str input, struct split split, bool right)
+{
+    struct lines lines = {.framed = 0};
+    struct str piece, event;
+    size_t n = 0;
+    while (split_next(&split, &input, &piece)) {
+        enum lines_said said;
+        while ((said = lines_guess(&lines, &piece, &event)) != LINES_MORE) {
+            if (said == LINES_GUESS && right)
+                lines_accept(&lines, &piece);
+            else if (lines_next(&lines, &piece, &event) != 1)
+                break;
+            n++;
+        }
+    }
+    assert_true(lines_between(&lines));
+    lines_reset(&lines);
+    return n;
+}
+
+static void put_events(struct buf *out, int lines, const char *between)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        buf_puts(out, "{\"type\":\"ADDED\",\"object\":{");
+        for (int line = 0; line < lines; line++)
+            buf_printf(out, "\"key%d\":\"value, as long as most\",", line);
+        buf_printf(out, "\"last\":0}}%s", between);
+    }
+}
+
+static void a_guess_that_is_right_is_not_scanned(void **state)
+{
+    struct buf text = {0};
+    struct str input;
+    (void)state;
+    put_events(&text, LINES, "\n");
+    input = (struct str){text.bytes, text.len};
+    for (size_t piece = text.len; piece > 10; piece /= 3) {
+        scanned = copied = searched = 0;
+        assert_int_equal(count_lines(input, (struct split){0, piece}, true), OBJECTS);
+        assert_in_range(scanned, 0, input.len / 10); /* where a piece ended in a brace */
+        assert_in_range(copied, 0, piece < text.len ? input.len * 11 / 10 : 0);
+        assert_in_range(searched, input.len, input.len * 11 / 10);
+    }
+    buf_free(&text);
+}
+
+/* The longest are more than is held. */
+static void a_guess_that_is_wrong_is_scanned_once(void **state)
+{
+    static const char *const between[] = {"\n", "", " ", "\r\n\n"};
+    static const int lines[] = {0, 1, LINES, 20 * LINES};
+    static const size_t pieces[] = {3, 1000, 16384, 0};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(between) * ARRAY_LEN(lines) * ARRAY_LEN(pieces); i++) {
+        size_t piece = pieces[i % ARRAY_LEN(pieces)];
+        struct buf text = {0};
+        put_events(&text, lines[i / ARRAY_LEN(pieces) % ARRAY_LEN(lines)],
+                   between[i / ARRAY_LEN(pieces) / ARRAY_LEN(lines)]);
+        scanned = copied = searched = 0;
+        assert_int_equal(
+            count_lines((struct str){text.bytes, text.len}, (struct split){0, piece}, false),
+            OBJECTS);
+        assert_in_range(scanned, text.len * 9 / 10, text.len);
+        assert_in_range(copied, 0, text.len * 2);   /* when it is held, and by the frame */
+        assert_in_range(searched, 0, text.len * 4); /* for a newline, twice, and for quotes */
+        buf_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_watch_is_scanned_and_copied_once),
         cmocka_unit_test(a_list_is_scanned_and_copied_once),
         cmocka_unit_test(so_is_a_watch_that_something_laid_out_anew),
+        cmocka_unit_test(a_guess_that_is_right_is_not_scanned),
+        cmocka_unit_test(a_guess_that_is_wrong_is_scanned_once),
     };
     return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
 }

@@ -391,6 +391,9 @@ static const struct {
     {"{\"metadata\":{\"managedFields\":[]\"name\":\"a\"}}", "object: "},
     {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[}}", "object: "},
     {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[", "object: "},
+    {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[{]}}", "object: "},
+    {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[{\"a\":1{}]}}", "object: "},
+    {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[1\"]}}", "object: "},
     {"[]", "no metadata"},
     {"\"text\"", "no metadata"},
     {"5", "no metadata"},
@@ -485,24 +488,36 @@ static void what_is_kept_is_json(void **state)
     recording_close(&r);
 }
 
-static void depth_is_no_danger(void **state)
+/* Makes an object of @deep brackets within each other. */
+static struct inf_object *try_deep(size_t deep, struct inf_error *err)
 {
-    enum {
-        DEEP = 200 * 1000
-    };
     struct buf text = {0};
     struct inf_object *object;
-    (void)state;
     buf_puts(&text, HEAD ",\"deep\":");
-    memset(buf_room(&text, DEEP), '[', DEEP);
-    text.len += DEEP;
-    memset(buf_room(&text, DEEP), ']', DEEP);
-    text.len += DEEP;
+    memset(buf_room(&text, deep - 1), '[', deep - 1);
+    text.len += deep - 1;
+    memset(buf_room(&text, deep - 1), ']', deep - 1);
+    text.len += deep - 1;
     buf_putc(&text, '}');
-    object = make_str((struct str){text.bytes, text.len}, NULL);
-    assert_memory_equal(inf_object_json(object, NULL), text.bytes, text.len);
-    inf_object_unref(object);
+    object = try_make((struct str){text.bytes, text.len}, NULL, err);
+    if (object)
+        assert_memory_equal(inf_object_json(object, NULL), text.bytes, text.len);
     buf_free(&text);
+    return object;
+}
+
+static void depth_is_limited_and_no_danger(void **state)
+{
+    static const size_t too_deep[] = {OBJECT_DEPTH_MAX + 1, 200 * 1000};
+    struct inf_error err;
+    struct inf_object *object = try_deep(OBJECT_DEPTH_MAX, &err);
+    (void)state;
+    assert_non_null(object);
+    inf_object_unref(object);
+    for (size_t i = 0; i < ARRAY_LEN(too_deep); i++) {
+        assert_null(try_deep(too_deep[i], &err));
+        assert_string_equal(err.text, "object: over 512 brackets deep");
+    }
 }
 
 /* The same object with a rule that finds nothing, for which every member is copied one by one. */
@@ -578,7 +593,7 @@ int main(void)
         cmocka_unit_test(names_have_a_limit),
         cmocka_unit_test(no_prefix_of_a_recorded_object_is_an_object),
         cmocka_unit_test(what_is_kept_is_json),
-        cmocka_unit_test(depth_is_no_danger),
+        cmocka_unit_test(depth_is_limited_and_no_danger),
         cmocka_unit_test(what_is_canonical_already_is_what_a_copy_would_be),
     };
     return cmocka_run_group_tests_name("object", tests, NULL, NULL);
