@@ -138,10 +138,21 @@ static bool is_deeper(yyjson_val *value, size_t levels)
     return false;
 }
 
-/* Mostly it has not as many values as that would take. */
+/* yyjson has its values side by side. */
+static size_t count_containers(yyjson_doc *doc)
+{
+    yyjson_val *values = yyjson_doc_get_root(doc);
+    size_t count = 0;
+    for (size_t i = 0; i < yyjson_doc_get_val_count(doc); i++)
+        count += yyjson_is_ctn(&values[i]);
+    return count;
+}
+
+/* Mostly it has not as many values as that would take, and hardly ever as many brackets. */
 static int check_depth(yyjson_doc *doc, struct inf_error *err)
 {
     if (yyjson_doc_get_val_count(doc) > OBJECT_DEPTH_MAX &&
+        count_containers(doc) > OBJECT_DEPTH_MAX &&
         is_deeper(yyjson_doc_get_root(doc), OBJECT_DEPTH_MAX))
         return err_set(err, INF_EDECODE, "object: over %d brackets deep", OBJECT_DEPTH_MAX);
     return 0;

@@ -4,6 +4,7 @@ Each step adds what it measured, by name, to `figures`: seconds, bytes, or both 
 """
 import contextlib
 import shutil
+import statistics
 import tempfile
 import time
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from actors import CLIENT_CORE, Actor, Client, Informerd, Server
 
 FIRST_NAMESPACE = 100
+FLAT_OUT_SECONDS, FLAT_OUT_BATCHES = 4, 9
 NAMESPACES = 20  # of the pods, if there is one watch for all of them
 KUBECONFIG = '''apiVersion: v1
 kind: Config
@@ -90,9 +92,16 @@ class Life:
         time.sleep(1)  # what it still tidies up is not charged to what comes next
 
     def flat_out(self):
-        """Changes as fast as it takes them."""
-        with self.measured('event', self.case.events):
-            self.change(self.case.events)
+        """Changes as fast as it takes them; who is fast does so several times, since the speed of a machine may differ
+        from second to second, and what counts is the median."""
+        batches, until = [], time.monotonic() + FLAT_OUT_SECONDS
+        while not batches or (time.monotonic() < until and len(batches) < FLAT_OUT_BATCHES):
+            with self.measured('event', self.case.events):
+                self.change(self.case.events)
+            batches.append((self.figures['event_cpu'], self.figures['event_wall'], self.figures['event_peak']))
+        cpu, wall, peaks = zip(*batches)
+        self.figures |= {'event_cpu': statistics.median(cpu), 'event_wall': statistics.median(wall),
+                         'event_peak': max(peaks)}
 
     def paced(self):
         """A thousand changes a second."""

@@ -99,7 +99,8 @@ struct conn {
 
     bool watch;          /* else a list */
     int ns;              /* or EVERYWHERE */
-    uint32_t item, last; /* of the list: the next, and where it ends */
+    uint32_t first;      /* of the list: its first item, */
+    uint32_t item, last; /* the next, and where it ends */
     size_t seen;         /* changes that were sent or skipped */
     bool bookmark;       /* one is to be sent */
 };

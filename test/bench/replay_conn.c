@@ -91,7 +91,7 @@ static void put_item(struct conn *c)
     if (c->watch)
         put_chunk(c, "{\"type\":\"ADDED\",\"object\":{" KIND, &now, "}\n");
     else
-        put_chunk(c, c->item == 0 ? "{" : ",{", &now, "");
+        put_chunk(c, c->item == c->first ? "{" : ",{", &now, "");
     c->item++;
 }
 
@@ -154,18 +154,27 @@ static uint64_t parameter(const char *request, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-static void begin_list(struct conn *c)
+/* Which items: all, or a page. A page's token is the number of the item behind it. */
+static void choose_items(struct conn *c, uint64_t first, uint64_t limit)
 {
-    char text[160];
+    uint32_t all = pods_in(c->world, c->ns);
+    c->first = c->item = first < all ? (uint32_t)first : all;
+    c->last = limit && limit < all - c->first ? c->first + (uint32_t)limit : all;
+}
+
+static void begin_list(struct conn *c, const char *request)
+{
+    char text[192], token[48] = "";
+    choose_items(c, parameter(request, "continue="), parameter(request, "limit="));
     c->phase = ITEMS;
-    c->item = 0;
-    c->last = pods_in(c->world, c->ns);
+    if (c->last < pods_in(c->world, c->ns))
+        snprintf(token, sizeof(token), ",\"continue\":\"%u\"", c->last);
     put_raw(c, OK_HEAD);
     snprintf(
         text, sizeof(text),
-        "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%llu\"},"
+        "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%llu\"%s},"
         "\"items\":[",
-        (unsigned long long)version_text(c->world->version));
+        (unsigned long long)version_text(c->world->version), token);
     put_chunk(c, text, NULL, "");
 }
 
@@ -192,8 +201,7 @@ static void begin_watch(struct conn *c, const char *request)
     }
     put_raw(c, OK_HEAD);
     c->phase = whole ? ITEMS : FOLLOWING;
-    c->item = 0;
-    c->last = pods_in(w, c->ns);
+    choose_items(c, 0, 0);
     c->seen = w->n_changes;
     while (!whole && c->seen > 0 && version_text(w->changes[c->seen - 1].state.version) > from)
         c->seen--;
@@ -212,7 +220,7 @@ static void answer(struct conn *c, const char *request)
     else if (c->watch)
         begin_watch(c, request);
     else
-        begin_list(c);
+        begin_list(c, request);
 }
 
 /* ---- bytes ---- */

@@ -76,5 +76,7 @@ def verdict(results):
     print('informerd, with its event log on\n')
     for title, value, wanted, word in lines:
         print(f'  {title:46}{value:>10}   at most {wanted:<8}{word}')
+    print(f'\n  (a program that only looks at the clock was stopped here for up to '
+          f'{results["circumstances"]["stall"] * 1e3:.3g} ms)')
     results['targets'] = [dict(zip(('target', 'value', 'wanted', 'word'), line)) for line in lines]
     print(flush=True)
