@@ -13,7 +13,7 @@ from pathlib import Path
 from actors import CLIENT_CORE, Actor, Client, Informerd, Server
 
 FIRST_NAMESPACE = 100
-FLAT_OUT_SECONDS, FLAT_OUT_BATCHES = 4, 9
+BATCHES_SECONDS, BATCHES_FLAT_OUT, BATCHES_PACED = 4, 9, 3
 NAMESPACES = 20  # of the pods, if there is one watch for all of them
 KUBECONFIG = '''apiVersion: v1
 kind: Config
@@ -35,7 +35,7 @@ class Case:
     size: int = 11700  # of a pod, in bytes, about
     watches: int = 1  # one for all namespaces, or each for one
     events: int = 5000
-    paced: int = 3000
+    paced: int = 2000
 
 
 class Life:
@@ -92,22 +92,12 @@ class Life:
         time.sleep(1)  # what it still tidies up is not charged to what comes next
 
     def flat_out(self):
-        """Changes as fast as it takes them; who is fast does so several times, since the speed of a machine may differ
-        from second to second, and what counts is the median."""
-        batches, until = [], time.monotonic() + FLAT_OUT_SECONDS
-        while not batches or (time.monotonic() < until and len(batches) < FLAT_OUT_BATCHES):
-            with self.measured('event', self.case.events):
-                self.change(self.case.events)
-            batches.append((self.figures['event_cpu'], self.figures['event_wall'], self.figures['event_peak']))
-        cpu, wall, peaks = zip(*batches)
-        self.figures |= {'event_cpu': statistics.median(cpu), 'event_wall': statistics.median(wall),
-                         'event_peak': max(peaks)}
+        """Changes as fast as it takes them; who is fast does it more often."""
+        self.in_batches(BATCHES_FLAT_OUT, lambda: self.change_all('event', self.case.events))
 
     def paced(self):
         """A thousand changes a second."""
-        with self.measured('paced', self.case.paced):
-            late = self.change(self.case.paced, 1000)
-        self.figures |= {name: late[name] / 1e9 for name in ('p50', 'p99', 'max')}
+        self.in_batches(BATCHES_PACED, lambda: self.change_all('paced', self.case.paced, 1000))
 
     def steady(self):
         time.sleep(1)
@@ -144,6 +134,20 @@ class Life:
         self.figures |= {f'read_{name}': ns / 1e9 for name, ns in self.client.told().items()}
 
     # ---- behind them ----
+
+    def in_batches(self, most, batch):
+        """The speed of a machine may differ from second to second: of several batches the median counts."""
+        batches, until = [], time.monotonic() + BATCHES_SECONDS
+        while not batches or (time.monotonic() < until and len(batches) < most):
+            batches.append(batch())
+        self.figures |= {name: statistics.median(figures[name] for figures in batches) for name in batches[0]}
+
+    def change_all(self, name, count, *pace):
+        """The figures of one batch."""
+        with self.measured(name, count):
+            late = self.change(count, *pace)
+        found = {figure: self.figures[figure] for figure in (f'{name}_cpu', f'{name}_wall', f'{name}_peak')}
+        return found | ({figure: late[figure] / 1e9 for figure in ('p50', 'p99', 'max')} if pace else {})
 
     def change(self, count, *pace):
         self.client.expect(count)
