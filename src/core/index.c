@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "core/json.h"
+#include "core/json_text.h"
 #include "core/object.h"
 
 struct more_members {
@@ -93,7 +93,7 @@ struct filing {
     struct entry *entry;
     struct member *first;
     bool first_kept;
-    struct more_members **more; /* where the further places in this index begin, in entry->more */
+    struct more_members **more; /* where the further places in this index begin in the list */
     struct more_members **turn; /* those before it are kept */
     size_t values;
 };
@@ -192,28 +192,15 @@ static struct more_members **file_end(struct filing *f)
 
 /* ---- what objects are filed by ---- */
 
-static bool member_of(struct str object, const char *name, struct str *ret_value)
-{
-    struct json_walk walk;
-    struct json_member member;
-    json_walk_start(&walk, object);
-    while (json_walk_next(&walk, &member)) {
-        if (!json_key_is(member.key, name))
-            continue;
-        *ret_value = member.value;
-        return true;
-    }
-    return false;
-}
-
 /* The text of metadata.labels as it is: the server sorts by key, so the same labels have the same
  * text. None: no value. */
 static void label_set(const struct inf_object *object, index_value_fn each, void *ctx)
 {
     struct str text, metadata, labels;
     text.at = inf_object_json(object, &text.len);
-    if (member_of(text, "metadata", &metadata) && member_of(metadata, "labels", &labels) &&
-        !str_eq(labels, STR("{}")) && !str_eq(labels, STR("null")))
+    if (json_member_get(text, STR("metadata"), &metadata) &&
+        json_member_get(metadata, STR("labels"), &labels) && !str_eq(labels, STR("{}")) &&
+        !str_eq(labels, STR("null")))
         each(ctx, labels);
 }
 
@@ -222,9 +209,24 @@ static size_t tree_count(const struct index_set *set)
     return INDEX_DEFS + set->n_defs;
 }
 
+/* The list of an entry's second and further values, in the order of the indexes. Who has no
+ * definitions has no such values, and no room for it: then it is @none. */
+static struct more_members **more_of(const struct index_set *set, const struct entry *entry,
+                                     struct more_members **none)
+{
+    const struct member *behind = &entry->members[tree_count(set)];
+    return set->n_defs ? (struct more_members **)(uintptr_t)behind : none;
+}
+
+static size_t entry_size(const struct index_set *set)
+{
+    return sizeof(struct entry) + tree_count(set) * sizeof(struct member) +
+           (set->n_defs ? sizeof(struct more_members *) : 0);
+}
+
 void index_refile(struct index_set *set, struct entry *entry)
 {
-    struct more_members **more = &entry->more;
+    struct more_members *none = NULL, **more = more_of(set, entry, &none);
     for (size_t i = 0; i < tree_count(set); i++) {
         const struct index_def *def = i < INDEX_DEFS ? NULL : &set->defs[i - INDEX_DEFS];
         struct filing f = {.index = &set->trees[i],
@@ -249,8 +251,7 @@ static struct str namespace_of(const struct entry *entry)
 
 struct entry *index_entry_new(struct index_set *set, const struct inf_object *object)
 {
-    struct entry *entry =
-        xcalloc(1, sizeof(struct entry) + tree_count(set) * sizeof(struct member));
+    struct entry *entry = xcalloc(1, entry_size(set));
     entry->object = inf_object_ref(object);
     for (size_t i = 0; i < tree_count(set); i++)
         entry->members[i].entry = entry;
@@ -261,13 +262,13 @@ struct entry *index_entry_new(struct index_set *set, const struct inf_object *ob
 
 size_t index_entry_free(struct index_set *set, struct entry *entry)
 {
-    struct more_members *more;
+    struct more_members *none = NULL, **list = more_of(set, entry, &none), *more;
     size_t further = 0;
     for (size_t i = 0; i < tree_count(set); i++)
         if (entry->members[i].bucket)
             member_leave(&entry->members[i]);
-    while ((more = entry->more)) {
-        entry->more = more->next;
+    while ((more = *list)) {
+        *list = more->next;
         member_leave(&more->member);
         free(more);
         further++;
@@ -292,7 +293,7 @@ const struct tree *index_named(const struct index_set *set, const char *name)
 bool index_is_in(const struct index_set *set, const struct entry *entry,
                  const struct bucket *bucket)
 {
-    const struct more_members *more = entry->more;
+    struct more_members *none = NULL, *more = *more_of(set, entry, &none);
     if (entry->members[bucket->index - set->trees].bucket == bucket)
         return true;
     while (more && more->member.bucket != bucket)

@@ -76,8 +76,8 @@ struct entry {
     struct hash_node by_key;
     struct tree_node in_order;
     const struct inf_object *object; /* a reference */
-    struct more_members *more;       /* second and further values, in the order of the indexes */
-    struct member members[];         /* one for each index, in the order of index_set.trees */
+    struct member members[];         /* one for each index, in the order of index_set.trees; behind
+                                        them, if there are definitions, a list of more_members */
 };
 
 enum {
