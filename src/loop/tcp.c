@@ -141,11 +141,15 @@ static void tcp_on_again(struct again *again)
     read_or_not(t);
 }
 
+/* libuv calls for every stream that has something to read, in one go: those that come when the tick
+ * has worked long enough get no buffer, and are read in the next one. */
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 {
     struct tcp *t = handle->data;
     (void)suggested;
-    *ret_buf = uv_buf_init(t->loop->read_buffer, sizeof(t->loop->read_buffer));
+    loop_busy(t->loop);
+    *ret_buf = uv_buf_init(t->loop->read_buffer,
+                           clock_over_budget(&t->loop->clock) ? 0 : sizeof(t->loop->read_buffer));
 }
 
 static void on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
@@ -156,7 +160,7 @@ static void on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
         offer(t, buf->base, (size_t)n);
     else if (n == UV_EOF)
         end(t, INF_EEOF, "connection closed by the peer", NULL);
-    else if (n < 0)
+    else if (n < 0 && n != UV_ENOBUFS)
         end(t, INF_ENET, "connection lost", uv_strerror((int)n));
     if (!t->closed)
         read_or_not(t);

@@ -123,8 +123,8 @@ static inline void task_init(struct task *task, enum phase phase, void (*run)(st
     task->run = run;
 }
 
-/* Runs @task once, in the next phase of its kind; asking twice is asking once. A task that asks for
- * itself while it runs goes on in the next tick. */
+/* Runs @task once, in the next phase of its kind that has time for it; asking twice is asking once. A
+ * task that asks for itself while it runs goes on in the next tick, behind those that wait. */
 static inline void task_schedule(struct clock *clock, struct task *task)
 {
     if (!list_empty(&task->node))
@@ -138,7 +138,16 @@ static inline void task_cancel(struct task *task)
     list_remove(&task->node);
 }
 
-/* For whoever is a clock: runs what was due in @phase when it began. */
+/* What was not run comes first in the next tick. */
+static inline void clock_put_off(struct clock *clock, enum phase phase, struct list *due)
+{
+    list_move_all(due, &clock->tasks[phase]);
+    list_move_all(&clock->tasks[phase], due);
+}
+
+/* For whoever is a clock: runs what was due in @phase when it began. Each task minds the budget and
+ * does a little all the same; but of hundreds, those that come behind wait for the next tick. What is
+ * to be flushed is flushed. */
 static inline void clock_run_phase(struct clock *clock, enum phase phase)
 {
     struct list due, *node;
@@ -147,6 +156,8 @@ static inline void clock_run_phase(struct clock *clock, enum phase phase)
     while ((node = list_pop(&due))) {
         struct task *task = container_of(node, struct task, node);
         task->run(task);
+        if (phase == PHASE_PUMP && !list_empty(&due) && clock_over_budget(clock))
+            clock_put_off(clock, phase, &due);
     }
 }
 

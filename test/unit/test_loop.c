@@ -362,6 +362,25 @@ static void test_each_phase_has_its_budget(void **state)
     }
 }
 
+static void work_on(struct actor *actor)
+{
+    work_for_the_whole_budget(actor);
+    task_schedule(actor->world->clock, &actor->task);
+}
+
+/* Hundreds of tasks that do a little each would be a long tick: who comes behind has its turn in the
+ * next one, before those that were there already. */
+static void test_who_finds_no_time_comes_first_in_the_next_tick(void **state)
+{
+    struct world *w = *state;
+    w->a.then = work_on;
+    task_schedule(w->clock, &w->a.task);
+    task_schedule(w->clock, &w->b.task);
+    assert_tick_tells(w, "a");
+    assert_tick_tells(w, "b a");
+    task_cancel(&w->a.task);
+}
+
 /* ---- the worst tick ---- */
 
 static void work_3ms(struct actor *actor)
@@ -545,6 +564,7 @@ int main(void)
         CASE(test_one_timer_stops_another),
         CASE(test_wall_clock),
         CASE(test_each_phase_has_its_budget),
+        CASE(test_who_finds_no_time_comes_first_in_the_next_tick),
         CASE(test_the_worst_tick),
         CASE(test_sleep_in_poll_is_no_work),
         CASE(test_what_is_long_ago_is_forgotten),

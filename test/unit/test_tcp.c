@@ -367,11 +367,11 @@ struct miser {
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct miser *m = container_of(prepare, struct miser, prepare);
-    if (m->tick++ % 2)
+    if (m->tick++ % 3 == 1)
         m->loop->deadline_ns = 1; /* long ago: this tick's I/O is over budget before it begins */
 }
 
-static void test_over_budget_every_other_tick(void **state)
+static void test_over_budget_every_third_tick(void **state)
 {
     struct tcp_world *w = opened(state);
     struct miser miser = {.loop = &w->rl.loop};
@@ -437,6 +437,32 @@ static void test_a_tick_reads_no_longer_than_its_budget(void **state)
     free(bytes);
 }
 
+/* It calls for all streams that have something to read, hundreds after an outage. */
+static void test_streams_share_a_tick_s_budget(void **state)
+{
+    static const struct stream_user_ops ops = {
+        .on_open = slow_on_open, .on_bytes = slow_on_bytes, .on_end = slow_on_end};
+    struct tcp_world *w = *state;
+    struct tcp_server other = {0}, *servers[] = {&w->server, &other};
+    struct slow_user slow[2] = {{.user = {&ops}}, {.user = {&ops}}};
+    tcp_server_listen(&other, &w->rl.uv, "127.0.0.1");
+    for (int i = 0; i < 2; i++) {
+        slow[i].stream =
+            dialer_dial(&w->dialer.dialer, "127.0.0.1", servers[i]->port, &slow[i].user);
+        RUN_UNTIL(&w->rl, slow[i].opened && servers[i]->accepted);
+    }
+    for (int i = 0; i < 2; i++)
+        tcp_server_send(servers[i], "x", 1);
+    while (!slow[0].len || !slow[1].len) {
+        size_t before = slow[0].calls + slow[1].calls;
+        real_loop_tick(&w->rl);
+        assert_in_range(slow[0].calls + slow[1].calls - before, 0, LOOP_BUDGET_US / 1000);
+    }
+    for (int i = 0; i < 2; i++)
+        stream_close(slow[i].stream);
+    tcp_server_close(&other);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, tcp_world_setup, tcp_world_teardown)
 
 int main(void)
@@ -464,8 +490,9 @@ int main(void)
         CASE(test_reset_by_the_peer),
         CASE(test_writing_to_a_peer_that_is_gone),
         CASE(test_what_came_before_a_failed_write_is_taken_before_the_end),
-        CASE(test_over_budget_every_other_tick),
+        CASE(test_over_budget_every_third_tick),
         CASE(test_a_tick_reads_no_longer_than_its_budget),
+        CASE(test_streams_share_a_tick_s_budget),
     };
     return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);
 }
