@@ -179,6 +179,8 @@ class Life(Case):
         self.assertFalse(self.log.exists())
 
     def test_a_watch_without_a_conf_ends_with_its_terminal(self):
+        before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests themselves may run under nohup
+        self.addCleanup(signal.signal, signal.SIGHUP, before)
         daemon = Daemon(self.folder, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig')
         self.stack.callback(daemon.stop)
         self.assertEqual(json.loads(daemon.stdout.readline())['type'], 'SYNCED')
@@ -188,8 +190,8 @@ class Life(Case):
         self.assertEqual(daemon.status(), 0, daemon.said())
 
     def test_one_under_nohup_does_not(self):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which children inherit
-        self.addCleanup(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which children inherit
+        self.addCleanup(signal.signal, signal.SIGHUP, before)
         daemon = Daemon(self.folder, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig')
         self.stack.callback(daemon.stop)
         self.assertEqual(json.loads(daemon.stdout.readline())['type'], 'SYNCED')
