@@ -21,7 +21,7 @@ UID = re.compile(rb'(?:\*\$|"uid":")([0-9a-f-]{36})')
 
 
 class History:
-    """Records from etcd's first revision on; so it must be begun before anything is compacted."""
+    """Records from etcd's first revision on; it has to catch up before that is compacted."""
 
     def __init__(self, etcd_url, resource, namespace):
         self.events = []
@@ -31,6 +31,7 @@ class History:
         self._replica = compare.Replica()
         self._news = threading.Condition()
         self._broken = None
+        self._seen = -1  # the revision up to which it has recorded; 0: it has begun
         threading.Thread(target=self._record, daemon=True).start()
 
     def wait_for_state(self, state, seconds):
@@ -40,12 +41,28 @@ class History:
             if self._replica.state != state:
                 raise Failure(f"etcd's history is incomplete: {self._broken or 'it is late'}")
 
+    def catch_up(self, seconds):
+        """Wait until what there is by now is recorded: a watch behind what etcd forgets ends."""
+        newest = self._newest()
+        with self._news:
+            if not self._news.wait_for(lambda: self._broken or self._seen >= newest, seconds):
+                raise Failure("etcd's history is late")
+
+    def _newest(self):
+        """The revision of the last change to an object that is still there; 0 if none is."""
+        wanted = self._keys() | {"sort_target": "MOD", "sort_order": "DESCEND", "limit": "1"}
+        request = urllib.request.Request(f"{self._url}/v3/kv/range", json.dumps(wanted).encode())
+        with urllib.request.urlopen(request) as answer:
+            found = json.load(answer).get("kvs", [])
+        return int(found[0]["mod_revision"]) if found else 0
+
     def _record(self):
         """Until etcd ends, which ends the stream; who still waits then is told."""
         try:
             for answer in self._answers():
                 changes = answer.get("events", [])
                 self._note(from_etcd(changes, self._prefix, self._replica.state))
+                self._saw(max((int(change["kv"]["mod_revision"]) for change in changes), default=0))
                 if answer.get("canceled"):
                     raise ValueError(answer)
             self._end("etcd ended the watch")
@@ -53,13 +70,21 @@ class History:
             self._end(repr(error))
 
     def _answers(self):
-        begin = self._prefix + self._namespace
-        end = begin.removesuffix("/") + "0"  # '0' follows '/'
-        everything = {"key": in_base64(begin), "range_end": in_base64(end), "start_revision": "1"}
+        everything = self._keys() | {"start_revision": "1"}
         body = json.dumps({"create_request": everything}).encode()
         with urllib.request.urlopen(urllib.request.Request(f"{self._url}/v3/watch", body)) as lines:
             for line in lines:
                 yield json.loads(line)["result"]
+
+    def _keys(self):
+        begin = self._prefix + self._namespace
+        end = begin.removesuffix("/") + "0"  # '0' follows '/'
+        return {"key": in_base64(begin), "range_end": in_base64(end)}
+
+    def _saw(self, revision):
+        with self._news:
+            self._seen = max(self._seen, revision)
+            self._news.notify_all()
 
     def _note(self, events):
         for event in events:

@@ -176,12 +176,18 @@ class Stage:
         self.plane.start_apiserver()
         then()
 
+    def compact(self):
+        """Make etcd forget what happened up to now; who records it has recorded it."""
+        for pair in self._pairs:
+            pair.record_all()
+        self.plane.compact()
+
     def interrupt_unseen(self, leave, then):
         """The same without chance: what is written the watchers don't see, and what they hold is
         too old to go on from.
         """
         self.make_namespace(f"newer-than-{self.writes}-writes")  # than every object
-        self.plane.compact()
+        self.compact()
         with contextlib.ExitStack() as frozen:
             for pair in self._pairs:
                 frozen.enter_context(pair.frozen())

@@ -25,7 +25,7 @@ def run(stage):
     with meanwhile(writers, halt, RATE):
         for kill in range(KILLS):
             if kill in COMPACTED:
-                stage.plane.compact()
+                stage.compact()
             stage.interrupt(stage.plane.kill_apiserver, stage.wait_until_told)
             time.sleep(REST)
     failed = sum(writer.failed for writer in writers)

@@ -30,7 +30,7 @@ def run(stage):
     stage.watch("token", (CONFIGMAPS,), interrupted=True, through=proxy.port)
     children.until(lambda: pages(stage) >= len(AGENTS), 30, "first pages")
     together(writers, halt, lambda writer: change(objects, writer))
-    stage.plane.compact()
+    stage.compact()
     proxy.slow(None)
     stage.catch_up()
     for agent in AGENTS:
