@@ -1,15 +1,15 @@
 """What we want to reach, each against what was measured."""
 
+class Share(float):
+    """A target that is a share of what another needs; shown as 1/20."""
+
+
 BEST, OTHER, RUST = 'informerd', 'client-go typed', 'kube-rs'
 
 
 def share(figure, case, wanted, than=OTHER):
     """informerd's figure must be at most `wanted` of another's."""
     return lambda at: (at(case, BEST, figure) / at(case, than, figure), wanted)
-
-
-def at_most(figure, case, wanted, client=BEST):
-    return lambda at: (at(case, client, figure), wanted)
 
 
 def growth(figure, few, many, wanted):
@@ -26,19 +26,19 @@ def each_pod(at, client):
 
 
 TARGETS = (
-    ('CPU per change, of client-go typed', share('event_cpu', '10k pods', 1 / 20)),
+    ('CPU per change, of client-go typed', share('event_cpu', '10k pods', Share(1 / 20))),
     ('CPU per change, microseconds', lambda at: (at('10k pods', BEST, 'event_cpu') * 1e6, 50)),
-    ('CPU of the first sync, of client-go typed', share('sync_cpu', '10k pods', 1 / 20)),
-    ('latency p99, of client-go typed', share('p99', '10k pods', 1 / 10)),
+    ('CPU of the first sync, of client-go typed', share('sync_cpu', '10k pods', Share(1 / 20))),
+    ('latency p99, of client-go typed', share('p99', '10k pods', Share(1 / 10))),
     ('latency p99, milliseconds', lambda at: (at('10k pods', BEST, 'p99') * 1e3, 1)),
     ('memory per pod, of its text', lambda at: (each_pod(at, BEST) / at.text, 1.05)),
-    ('memory per pod, of client-go typed', lambda at: (each_pod(at, BEST) / each_pod(at, OTHER), 1 / 3)),
+    ('memory per pod, of client-go typed', lambda at: (each_pod(at, BEST) / each_pod(at, OTHER), Share(1 / 3))),
     ('most memory in first sync, of steady', peak('sync_peak', '100k pods, relists')),
     ('most memory in unchanged relist, of steady', peak('relist_peak', '100k pods, relists')),
-    ('CPU per change, of kube-rs', share('event_cpu', '10k pods', 1 / 2, RUST)),
-    ('memory per pod, of kube-rs', lambda at: (each_pod(at, BEST) / each_pod(at, RUST), 1 / 2)),
+    ('CPU per change, of kube-rs', share('event_cpu', '10k pods', Share(1 / 2), RUST)),
+    ('memory per pod, of kube-rs', lambda at: (each_pod(at, BEST) / each_pod(at, RUST), Share(1 / 2))),
     ('list by label, of client-go\'s lister',
-     lambda at: (at('100k pods', 'library', 'read_label') / at('100k pods', OTHER, 'read_label'), 1 / 20)),
+     lambda at: (at('100k pods', 'library', 'read_label') / at('100k pods', OTHER, 'read_label'), Share(1 / 20))),
     ('CPU per change at 100k pods, of that at 1k', growth('event_cpu', '1k pods', '100k pods', 1.25)),
     ('200 idle watches, % of a core', lambda at: (at('200 idle watches', BEST, 'idle_cpu') * 100, 0.1)),
     ('worst tick in any of it, milliseconds', lambda at: (max(at.all(BEST, 'tick')) * 1e3, 5)),
@@ -59,8 +59,7 @@ class Figures:
 
 
 def readable(value, wanted):
-    """A share below one as 1/20."""
-    return f'1/{1 / value:.1f}' if wanted < 1 and wanted in (1 / 2, 1 / 3, 1 / 10, 1 / 20) else f'{value:.3g}'
+    return f'1/{1 / value:.1f}' if isinstance(wanted, Share) else f'{value:.5g}'
 
 
 def verdict(results):
