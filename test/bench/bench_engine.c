@@ -20,11 +20,12 @@
 #include "builders.h"
 #include "core/index_path.h"
 #include "core/pipeline.h"
+#include "loop/loop.h"
 #include "sim.h"
 
 enum {
-    BUDGET_NS = 2000 * 1000, /* as loop/loop.h */
-    CHURN_EVERY = 10,        /* each tenth object changes for the churn relist */
+    BUDGET_NS = LOOP_BUDGET_US * 1000,
+    CHURN_EVERY = 10, /* each tenth object changes for the churn relist */
 };
 
 static uint64_t now_ns(void)
