@@ -2,8 +2,19 @@
  * coalescer.h - for a consumer that fell behind: of each object only what it knew last and what is
  * true now.
  *
- * Entries are taken in the order of their first change. An object that came and went unseen leaves
- * no trace.
+ * Entries are taken in the order of their first change. What is reported for a name depends only on what
+ * was reported before and on what is true now; A and B are objects with different uids:
+ *
+ *     reported before   now                     reported
+ *     nothing           nothing                 nothing
+ *     nothing           A                       ADDED A
+ *     A                 nothing, A ended last   DELETED A
+ *     A                 nothing, B ended last   DELETED A, final: false; B is not mentioned
+ *     A                 A, unchanged            nothing
+ *     A                 A, changed              MODIFIED A
+ *     A                 B                       DELETED A, final: false; ADDED B
+ *
+ * The FIFO of an informer that coalesces (core/fifo.h), followed by the store, reports by the same table.
  */
 #ifndef CORE_COALESCER_H
 #define CORE_COALESCER_H

@@ -8,7 +8,8 @@
  * A FIFO may coalesce: then a key has one entry at most, which keeps its place and takes the newest
  * state. Only whoever asks for it gets that, because states in between are then not told. What
  * comes out is still true: an object that was replaced by another one of its name is told as
- * deleted and added, since the store knows it by its uid.
+ * deleted and added, since the store knows it by its uid; if that other one is gone too, only the
+ * first is told as deleted. core/coalescer.h has the table.
  */
 #ifndef CORE_FIFO_H
 #define CORE_FIFO_H

@@ -159,6 +159,11 @@ static void tell_added(const struct inf_object *object, enum inf_origin origin, 
 
 /* A uid that changed under the same name is another object: the first one is gone, its end unseen.
  */
+static bool is_another(const struct inf_object *old, const struct inf_object *new)
+{
+    return strcmp(inf_object_uid(old), inf_object_uid(new)) != 0;
+}
+
 static void tell_change(const struct inf_object *old, const struct inf_object *new,
                         enum inf_origin origin, store_tell_fn tell, void *ctx)
 {
@@ -169,7 +174,7 @@ static void tell_change(const struct inf_object *old, const struct inf_object *n
                               .final = true};
     if (object_equal(old, new) && !MUTANT("relist-tells-equal"))
         return;
-    if (MUTANT("ignore-uid") || strcmp(inf_object_uid(old), inf_object_uid(new)) == 0) {
+    if (MUTANT("ignore-uid") || !is_another(old, new)) {
         tell(ctx, &event);
         return;
     }
@@ -199,7 +204,9 @@ void store_delete(struct inf_store *store, const struct inf_object *object, stor
     struct entry *e = generation_find(store->current, object_key(object));
     const struct inf_object *old = e ? generation_remove(store->current, e) : NULL;
     changed(store, inf_object_resource_version(object));
-    if (old || MUTANT("delete-unknown-told"))
+    if (old && is_another(old, object))
+        tell_deleted(old, INF_LIVE, /* final= */ false, tell, ctx);
+    else if (old || MUTANT("delete-unknown-told"))
         tell_deleted(object, INF_LIVE, /* final= */ true, tell, ctx);
     inf_object_unref(old);
 }

@@ -53,7 +53,9 @@ void store_put(struct inf_store *store, const struct inf_object *object, enum in
                store_tell_fn tell, void *ctx);
 
 /* Takes out what has @object's key; @object is the state at deletion. Told once; not at all if the
- * key is unknown. */
+ * key is unknown. If the object known by that key has another uid (its end, and @object's beginning,
+ * were coalesced), that one is reported as deleted, in its last known state and with final: false;
+ * @object was never reported and is not mentioned. */
 void store_delete(struct inf_store *store, const struct inf_object *object, store_tell_fn tell,
                   void *ctx);
 

@@ -345,6 +345,10 @@ STORY(coalesced_fifo,
     apiserver_put(s->server, "n/c");
     expect(s, "x: update n/a 6\nx: update n/b 5\nx: delete n/c 3\nx: add n/c 8\n");
     assert_string_equal(inf_store_resource_version(s->pipeline.store), "8");
+    apiserver_delete(s->server, "n/c"); /* the next object of this name is never reported */
+    apiserver_put(s->server, "n/c");
+    apiserver_delete(s->server, "n/c");
+    expect(s, "x: delete n/c 8\n");
     story_end(s);
 }
 
