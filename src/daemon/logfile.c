@@ -76,32 +76,71 @@ static void after_look(struct logfile *f)
         finish(f, 0);
 }
 
+static bool is_same(const struct disk_file *a, const struct disk_file *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
 static size_t piece_of(uint64_t len)
 {
     return len < LOGFILE_PIECE ? (size_t)len : LOGFILE_PIECE;
 }
 
+/* Linux writes at the end of a file with O_APPEND, whatever the offset. */
+static int set_append(int fd, bool append)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 ? -1 : fcntl(fd, F_SETFL, append ? flags | O_APPEND : flags & ~O_APPEND);
+}
+
+static void begin_reading(struct logfile *f)
+{
+    f->piece_len = 0;
+    begin(f, LOGFILE_MEND_READ);
+}
+
+/* A file that must not be overwritten (chattr +a) keeps its torn line, but ended by a newline. */
+static void begin_blanking(struct logfile *f)
+{
+    f->blanked = f->torn;
+    memset(f->piece, ' ', sizeof(f->piece));
+    begin(f, set_append(f->fd, false) < 0 ? LOGFILE_MEND_END : LOGFILE_MEND_BLANK);
+}
+
 /* Looks for the last newline, piece by piece from the end. */
 static void after_mend_read(struct logfile *f, int64_t n)
 {
-    const char *newline = memrchr(f->piece, '\n', (size_t)n);
-    uint64_t start = f->torn - piece_of(f->torn);
+    size_t len = piece_of(f->torn);
+    uint64_t start = f->torn - len;
+    const char *newline;
+    if (n == 0) { /* another process made the file shorter: its size is not what it was */
+        give_up(f, LOGFILE_MOVED);
+        return;
+    }
+    f->piece_len += (size_t)n;
+    if (f->piece_len < len) {
+        begin(f, LOGFILE_MEND_READ);
+        return;
+    }
+    newline = memrchr(f->piece, '\n', len);
     f->torn = newline ? start + (uint64_t)(newline - f->piece) + 1 : start;
     if (!newline && f->torn && f->size - f->torn < LOGFILE_TORN_MAX)
-        begin(f, LOGFILE_MEND_READ);
+        begin_reading(f);
     else if (f->torn == f->size)
         begin(f, LOGFILE_MEND_CLOSE);
-    else {
-        f->blanked = f->torn;
-        memset(f->piece, ' ', sizeof(f->piece));
-        begin(f, LOGFILE_MEND_BLANK);
-    }
+    else
+        begin_blanking(f);
 }
 
 static void after_mend_blank(struct logfile *f, int64_t n)
 {
     f->blanked += (uint64_t)n;
-    begin(f, f->blanked < f->size ? LOGFILE_MEND_BLANK : LOGFILE_MEND_END);
+    if (f->blanked < f->size) {
+        begin(f, LOGFILE_MEND_BLANK);
+        return;
+    }
+    set_append(f->fd, true);
+    begin(f, LOGFILE_MEND_END);
 }
 
 static void after_mend_close(struct logfile *f)
@@ -116,7 +155,10 @@ static void after_mend_close(struct logfile *f)
 static void after_close(struct logfile *f)
 {
     f->fd = -1;
-    finish(f, f->error);
+    if (f->error == LOGFILE_MOVED && f->reopens++ < LOGFILE_REOPENS_MAX)
+        begin(f, LOGFILE_OPEN);
+    else
+        finish(f, f->error);
 }
 
 /* ---- rotating ---- */
@@ -153,8 +195,10 @@ static void on_step(struct disk_op *op, int64_t result)
     struct logfile *f = container_of(op, struct logfile, op);
     enum logfile_step step = f->step;
     bool opening = step >= LOGFILE_OPEN && step <= LOGFILE_MEND_END;
+    if (result == 0 && (step == LOGFILE_MEND_BLANK || step == LOGFILE_MEND_END))
+        result = UV_EIO; /* UNTESTED: no file system writes nothing and reports success */
     if (result < 0 && opening) {
-        give_up(f, (int)result);
+        give_up(f, step == LOGFILE_MEND_OPEN && result == UV_ENOENT ? LOGFILE_MOVED : (int)result);
         return;
     }
     switch (step) {
@@ -166,7 +210,13 @@ static void on_step(struct disk_op *op, int64_t result)
     case LOGFILE_LOOK: after_look(f); break;
     case LOGFILE_MEND_OPEN:
         f->mend_fd = (int)result;
-        begin(f, LOGFILE_MEND_READ);
+        begin(f, LOGFILE_MEND_LOOK);
+        break;
+    case LOGFILE_MEND_LOOK:
+        if (is_same(&op->file, &f->file))
+            begin_reading(f);
+        else
+            give_up(f, LOGFILE_MOVED);
         break;
     case LOGFILE_MEND_READ: after_mend_read(f, result); break;
     case LOGFILE_MEND_BLANK: after_mend_blank(f, result); break;
@@ -179,10 +229,7 @@ static void on_step(struct disk_op *op, int64_t result)
         f->size += result > 0 ? (uint64_t)result : 0;
         finish(f, result);
         break;
-    case LOGFILE_CHECK:
-        finish(f,
-               result >= 0 && op->file.device == f->file.device && op->file.inode == f->file.inode);
-        break;
+    case LOGFILE_CHECK: finish(f, result >= 0 && is_same(&op->file, &f->file)); break;
     case LOGFILE_ROTATE_CLOSE:
         f->fd = -1;
         begin(f, LOGFILE_ROTATE_RENAME);
@@ -195,21 +242,21 @@ static void on_step(struct disk_op *op, int64_t result)
 static void begin_mending(struct logfile *f)
 {
     const struct disk_ops *ops = f->disk->ops;
-    size_t n = piece_of(f->torn);
+    size_t n = piece_of(f->torn), got = f->piece_len;
     switch ((int)f->step) {
-    case LOGFILE_MEND_OPEN: /* not O_APPEND: Linux would write at the end, whatever the place */
-        ops->open(f->disk, &f->op, f->path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
+    case LOGFILE_MEND_OPEN:
+        ops->open(f->disk, &f->op, f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
         break;
+    case LOGFILE_MEND_LOOK: ops->look_at(f->disk, &f->op, f->mend_fd); break;
     case LOGFILE_MEND_READ:
-        ops->read(f->disk, &f->op, f->mend_fd, f->piece, n, (int64_t)(f->torn - n));
+        ops->read(f->disk, &f->op, f->mend_fd, f->piece + got, n - got,
+                  (int64_t)(f->torn - n + got));
         break;
     case LOGFILE_MEND_BLANK:
-        ops->write(f->disk, &f->op, f->mend_fd, f->piece, piece_of(f->size - f->blanked),
+        ops->write(f->disk, &f->op, f->fd, f->piece, piece_of(f->size - f->blanked),
                    (int64_t)f->blanked);
         break;
-    case LOGFILE_MEND_END:
-        ops->write(f->disk, &f->op, f->mend_fd, "\n", 1, (int64_t)f->size);
-        break;
+    case LOGFILE_MEND_END: ops->write(f->disk, &f->op, f->fd, "\n", 1, -1); break;
     default: ops->close(f->disk, &f->op, f->mend_fd);
     }
 }
@@ -227,6 +274,7 @@ static void begin(struct logfile *f, enum logfile_step step)
         break;
     case LOGFILE_LOOK: ops->look_at(f->disk, &f->op, f->fd); break;
     case LOGFILE_MEND_OPEN:
+    case LOGFILE_MEND_LOOK:
     case LOGFILE_MEND_READ:
     case LOGFILE_MEND_BLANK:
     case LOGFILE_MEND_END:
@@ -245,6 +293,7 @@ static void begin(struct logfile *f, enum logfile_step step)
 void logfile_open(struct logfile *file)
 {
     assert(!logfile_is_busy(file) && !logfile_is_open(file));
+    file->reopens = 0;
     begin(file, LOGFILE_OPEN);
 }
 
@@ -264,6 +313,7 @@ void logfile_check(struct logfile *file)
 void logfile_rotate(struct logfile *file, unsigned keep)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file) && keep);
+    file->reopens = 0;
     file->rotate_to = keep;
     file->rotate_error = 0;
     begin(file, LOGFILE_ROTATE_CLOSE);

@@ -9,11 +9,13 @@
  *
  * A torn line, which a crash in the middle of a write leaves, is overwritten with blanks where it
  * is and ended by a newline. It is never cut off: `tail -F` would take the smaller file for a new
- * one and show all of it again.
+ * one and show all of it again. Complete lines are never touched: the tail is read from, and blanked
+ * in, the file that was opened, whatever the path names by then.
  */
 #ifndef DAEMON_LOGFILE_H
 #define DAEMON_LOGFILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +26,9 @@ enum {
     LOGFILE_PIECE = 4096,                /* bytes looked at and blanked at a time */
     LOGFILE_TORN_MAX = 64 * 1024 * 1024, /* LIMIT: bytes of a torn line; of a longer one only the
                                             end is blanked */
+    LOGFILE_REOPENS_MAX = 3,             /* LIMIT: times that one opening starts again because the
+                                            path names another file meanwhile */
+    LOGFILE_MOVED = -ESTALE,             /* error: that limit was exceeded */
 };
 
 enum logfile_step {
@@ -31,6 +36,7 @@ enum logfile_step {
     LOGFILE_OPEN,
     LOGFILE_LOOK,
     LOGFILE_MEND_OPEN,
+    LOGFILE_MEND_LOOK,
     LOGFILE_MEND_READ,
     LOGFILE_MEND_BLANK,
     LOGFILE_MEND_END,
@@ -51,9 +57,11 @@ struct logfile {
     struct disk_file file; /* which one it is */
     enum logfile_step step;
     int error; /* of opening, kept while what was opened is closed again */
+    unsigned reopens;
 
-    int mend_fd;   /* -1: none */
-    uint64_t torn; /* where the torn line begins, as far as is known */
+    int mend_fd;      /* the same file, to read; -1: none */
+    uint64_t torn;    /* where the torn line begins, as far as is known */
+    size_t piece_len; /* bytes of the piece that were read */
     uint64_t blanked;
     unsigned rotate_to; /* the number that the next file to rename gets */
     int rotate_error;

@@ -25,6 +25,22 @@ static void on_real(struct disk_op *real, int64_t result)
     e->result = result;
 }
 
+static int failure_of(struct fake_disk *fake, enum fake_call call)
+{
+    if (!fake->fail[call])
+        return 0;
+    if (fake->skip[call]) {
+        fake->skip[call]--;
+        return 0;
+    }
+    if (fake->times[call] && --fake->times[call] == 0) {
+        int last = fake->fail[call];
+        fake->fail[call] = 0;
+        return last;
+    }
+    return fake->fail[call];
+}
+
 /* Notes that @op was called. NULL: it fails, and that is all. */
 static struct ending *begin(struct disk *disk, struct disk_op *op, enum fake_call call)
 {
@@ -32,7 +48,9 @@ static struct ending *begin(struct disk *disk, struct disk_op *op, enum fake_cal
     struct ending *e = NEW(struct ending);
     e->op = op;
     e->real.done = on_real;
-    e->result = fake->fail[call];
+    if (fake->before_call)
+        fake->before_call(fake, call);
+    e->result = failure_of(fake, call);
     fake->calls[call]++;
     list_push(&fake->told_later, &e->node);
     return e->result ? NULL : e;
@@ -60,6 +78,8 @@ static void fake_read(struct disk *disk, struct disk_op *op, int fd, char *bytes
                       int64_t at)
 {
     struct ending *e = begin(disk, op, FAKE_READ);
+    size_t max = fake_of(disk)->read_max;
+    len = max && len > max ? max : len;
     if (e)
         REAL(disk)->ops->read(REAL(disk), &e->real, fd, bytes, len, at);
 }

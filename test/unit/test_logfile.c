@@ -139,6 +139,102 @@ static void a_whole_last_line_stays(void **state)
     assert_file(&w->folder, "log", "one\n");
 }
 
+/* A file system may return fewer bytes than asked for, wherever the torn line begins. */
+static void short_reads_blank_only_the_torn_line(void **state)
+{
+    struct world *w = *state;
+    struct buf text = {0};
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&text, "complete line %d\n", i);
+    for (size_t max = 1; max < 3 * LOGFILE_PIECE; max = 3 * max + 1) {
+        size_t whole = text.len;
+        w->disk.read_max = max;
+        buf_puts(&text, "torn");
+        buf_putc(&text, '\0');
+        folder_write(&w->folder, "log", text.bytes);
+        assert_int_equal(open_file(w), 0);
+        text.len = whole;
+        buf_puts(&text, "    \n");
+        buf_putc(&text, '\0');
+        assert_file(&w->folder, "log", text.bytes);
+        close_file(w);
+        text.len = whole;
+    }
+    buf_free(&text);
+}
+
+static void append_to(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "ae");
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Another process replaces the file after it was opened and before its tail is read. */
+static void replace_before_mending(struct fake_disk *disk, enum fake_call call)
+{
+    struct world *w = container_of(disk, struct world, disk);
+    char *moved = folder_file(&w->folder, "moved");
+    if (call == FAKE_OPEN && disk->calls[FAKE_OPEN] == 1) {
+        rename(w->path, moved);
+        folder_write(&w->folder, "log", "other\nfile of another process");
+    }
+    free(moved);
+}
+
+static void only_the_file_that_was_opened_is_mended(void **state)
+{
+    struct world *w = *state;
+    folder_write(&w->folder, "log", "one\nthis line is torn");
+    w->disk.before_call = replace_before_mending;
+    assert_int_equal(open_file(w), 0);
+    write_text(w, "two\n");
+    assert_file(&w->folder, "moved", "one\nthis line is torn");
+    assert_file(&w->folder, "log", "other\n                       \ntwo\n");
+}
+
+static void replace_at_each_open(struct fake_disk *disk, enum fake_call call)
+{
+    struct world *w = container_of(disk, struct world, disk);
+    char *other = folder_file(&w->folder, "other");
+    if (call == FAKE_OPEN) {
+        folder_write(&w->folder, "other", "torn");
+        rename(other, w->path);
+    }
+    free(other);
+}
+
+static void a_file_that_is_replaced_again_and_again_is_not_opened(void **state)
+{
+    struct world *w = *state;
+    folder_write(&w->folder, "log", "torn");
+    w->disk.before_call = replace_at_each_open;
+    assert_int_equal(open_file(w), LOGFILE_MOVED);
+    assert_int_equal(w->disk.calls[FAKE_OPEN], 2 * (1 + LOGFILE_REOPENS_MAX));
+    assert_int_equal(w->disk.calls[FAKE_CLOSE], w->disk.calls[FAKE_OPEN]);
+    assert_file(&w->folder, "log", "torn");
+}
+
+static void shorten_while_read(struct fake_disk *disk, enum fake_call call)
+{
+    struct world *w = container_of(disk, struct world, disk);
+    if (call == FAKE_READ && disk->calls[FAKE_READ] == 1) {
+        assert_int_equal(truncate(w->path, 0), 0);
+        append_to(w->path, "new\n");
+    }
+}
+
+static void a_file_that_is_truncated_while_it_is_read_loses_nothing(void **state)
+{
+    struct world *w = *state;
+    folder_write(&w->folder, "log", "one\ntwo\ntorn");
+    w->disk.read_max = 4;
+    w->disk.before_call = shorten_while_read;
+    assert_int_equal(open_file(w), 0);
+    assert_int_equal(w->file.size, 4);
+    assert_file(&w->folder, "log", "new\n");
+}
+
 /* Whatever fails while it is opened, nothing stays open, and the next attempt works. */
 static void opening_fails_at_each_step(void **state)
 {
@@ -243,6 +339,10 @@ int main(void)
         IN_WORLD(it_appends_to_what_is_there),
         IN_WORLD(torn_lines_are_blanked_in_place),
         IN_WORLD(a_whole_last_line_stays),
+        IN_WORLD(short_reads_blank_only_the_torn_line),
+        IN_WORLD(only_the_file_that_was_opened_is_mended),
+        IN_WORLD(a_file_that_is_replaced_again_and_again_is_not_opened),
+        IN_WORLD(a_file_that_is_truncated_while_it_is_read_loses_nothing),
         IN_WORLD(opening_fails_at_each_step),
         IN_WORLD(a_missing_directory_is_not_made),
         IN_WORLD(moves_are_noticed),
