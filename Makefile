@@ -10,11 +10,12 @@ endif
 export CC
 
 PREFIX ?= /usr/local
+SECONDS ?= 60
 cc     := $(notdir $(firstword $(CC)))
 tested := build-test-$(cc)
 
 .NOTPARALLEL:
-.PHONY: build test run e2e bench steps instructions memory format tidy install clean help
+.PHONY: build test run e2e bench steps instructions memory fuzz format tidy install clean help
 
 build: setup-build build/made-with-$(cc) ## the release, into build/
 	@ninja -C build product >&2
@@ -54,6 +55,12 @@ memory: setup-test build ## what objects and watches cost, against what is promi
 	@ninja -C build test/bench/hold test/kubesim/kubesim >&2
 	@python3 test/bench/memory.py build/test/kubesim/kubesim test/data/recordings build/test/bench/hold
 
+# Clang only: libFuzzer is part of it.
+fuzz: ## run every fuzz target for SECONDS (60) with clang; fails on a finding; TARGETS='items yaml' for some of them
+	@CC=clang .ci/setup build >&2
+	@$(MAKE) --no-print-directory CC=clang build-fuzz/build.ninja
+	@python3 test/fuzz/run.py build-fuzz $(SECONDS) $(TARGETS)
+
 format: setup-format ## lay out all C files
 	@find src include test -name '*.[ch]' -exec clang-format-14 -i {} +
 
@@ -81,6 +88,10 @@ setup-%:
 build-test-%/build.ninja:
 	@rm -rf $(@D)
 	@meson setup $(@D) -Dwerror=true -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Db_lundef=false >&2
+
+build-fuzz/build.ninja:
+	@rm -rf $(@D)
+	@meson setup $(@D) -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Db_lundef=false >&2
 
 # The release builds don't have the compiler in their names: made with another one, they are made anew.
 # The mutant has named wrong engines behind a switch, which e2e must catch.
