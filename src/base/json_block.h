@@ -63,15 +63,15 @@ static inline void json_look(const char *at, int i, struct json_bits *bits)
 }
 
 /* The bytes that a backslash hides: of a run of backslashes every second one, and what follows an
- * odd run. Runs are few and short, so each is followed. */
-static inline uint64_t json_hidden(uint64_t backslash, struct json_carry *carry)
+ * odd run. Runs are few and short, so each is followed. @escaped is carry.escaped, before and after. */
+static inline uint64_t json_hidden(uint64_t backslash, uint64_t *escaped)
 {
-    uint64_t hidden = carry->escaped;
+    uint64_t hidden = *escaped;
     backslash &= ~hidden;
-    carry->escaped = 0;
+    *escaped = 0;
     while (backslash) {
         uint64_t first = backslash & (~backslash + 1), next = first << 1;
-        carry->escaped = next == 0;
+        *escaped = next == 0;
         hidden |= next;
         backslash &= ~(first | next);
     }
@@ -86,14 +86,48 @@ static inline uint64_t json_parity(uint64_t bits)
     return bits;
 }
 
-/* Looks at the JSON_BLOCK bytes at @at. */
+/* Which bytes are inside of strings, byte by byte. */
+__attribute__((cold)) static inline uint64_t json_inside_bytewise(const struct json_bits *bits,
+                                                                  struct json_carry *carry)
+{
+    uint64_t inside = 0;
+    bool in = carry->inside, escaped = carry->escaped;
+    for (uint64_t bit = 1; bit; bit <<= 1) {
+        bool hidden = escaped;
+        escaped = in && !hidden && (bits->backslash & bit);
+        in ^= (bits->quote & bit) && !hidden;
+        inside |= in ? bit : 0;
+    }
+    carry->escaped = escaped;
+    return inside;
+}
+
+/* The same for a block that has backslashes. One outside of strings, which JSON does not have, hides
+ * nothing; json_hidden() can't know that, so such a block is looked at byte by byte. */
+static inline uint64_t json_inside_escaped(const struct json_bits *bits, struct json_carry *carry)
+{
+    uint64_t escaped = carry->escaped, hidden = json_hidden(bits->backslash, &escaped);
+    uint64_t inside = json_parity(bits->quote & ~hidden) ^ carry->inside;
+    if (bits->backslash & ~inside)
+        return json_inside_bytewise(bits, carry);
+    carry->escaped = escaped;
+    return inside;
+}
+
+/* Looks at the JSON_BLOCK bytes at @at. A backslash means something only inside of strings; so
+ * where a value ends never depends on where blocks begin. */
 static inline struct json_marks json_block(const char *at, struct json_carry *carry)
 {
     struct json_bits bits = {0};
     uint64_t inside;
     for (int i = 0; i < 4; i++)
         json_look(at, i, &bits);
-    inside = json_parity(bits.quote & ~json_hidden(bits.backslash, carry)) ^ carry->inside;
+    if (bits.backslash) {
+        inside = json_inside_escaped(&bits, carry);
+    } else {
+        inside = json_parity(bits.quote & ~carry->escaped) ^ carry->inside;
+        carry->escaped = 0;
+    }
     carry->inside = (uint64_t)0 - (inside >> 63);
     return (struct json_marks){bits.open & ~inside, bits.close & ~inside, bits.space & ~inside};
 }

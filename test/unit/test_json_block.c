@@ -41,7 +41,7 @@ static struct json_marks plainly(const char *at, bool *inside, bool *escaped)
     struct json_marks m = {0};
     for (size_t i = 0; i < JSON_BLOCK; i++) {
         bool hidden = *escaped, in = *inside;
-        *escaped = !hidden && at[i] == '\\';
+        *escaped = in && !hidden && at[i] == '\\';
         if (at[i] == '"' && !hidden)
             in = *inside = !*inside;
         m.open |= bit(!in && (at[i] == '{' || at[i] == '['), i);
@@ -167,6 +167,87 @@ static void nothing_is_read_behind_the_end(void **state)
         }
 }
 
+/* Where the container at the front of @text ends, byte by byte; @len if it goes on. */
+static size_t container_end_plainly(const char *text, size_t len)
+{
+    size_t depth = 0;
+    bool inside = false, escaped = false;
+    for (size_t i = 0; i < len; i++) {
+        bool hidden = escaped;
+        escaped = inside && !hidden && text[i] == '\\';
+        if (text[i] == '"' && !hidden)
+            inside = !inside;
+        else if (!inside && (text[i] == '{' || text[i] == '['))
+            depth++;
+        else if (!inside && (text[i] == '}' || text[i] == ']') && --depth == 0)
+            return i + 1;
+    }
+    return len;
+}
+
+static size_t container_end_in_pieces(const char *text, size_t len, size_t piece)
+{
+    struct scan scan = {0};
+    bool ended = false;
+    size_t at = 0;
+    while (at < len && !ended)
+        at +=
+            scan_value(&scan, (struct str){text + at, len - at < piece ? len - at : piece}, &ended);
+    return at;
+}
+
+/* The alphabet has backslashes outside of strings, which JSON has not. */
+static void values_end_at_the_same_byte_however_the_input_is_cut(void **state)
+{
+    static const char *const alphabets[] = {"\"\\{}[] a", "\\\"{", "\\\\\"a{}      ", "{[:,\\\"\n"};
+    struct rng rng = {.state = 17};
+    (void)state;
+    for (size_t n = 0; n < TEXTS; n++) {
+        char text[LONG];
+        size_t len = 2 + rng_below(&rng, LONG - 1), end;
+        struct json_walk walk;
+        struct str item;
+        fill(&rng, text, len, alphabets[n % ARRAY_LEN(alphabets)]);
+        text[0] = '[';
+        end = container_end_plainly(text, len);
+        assert_int_equal(container_end_in_pieces(text, len, len), end);
+        assert_int_equal(container_end_in_pieces(text, len, 1 + rng_below(&rng, 100)), end);
+        memmove(text + 1, text, --len); /* the same as the first item of an array */
+        assert_true(json_items_start(&walk, (struct str){text, len + 1}));
+        assert_true(json_items_next(&walk, &item));
+        assert_int_equal(item.len, container_end_plainly(text + 1, len));
+    }
+}
+
+/* Whether all white space is inside strings, byte by byte. */
+static bool is_compact_plainly(const char *text, size_t len)
+{
+    bool inside = false, escaped = false;
+    for (size_t i = 0; i < len; i++) {
+        bool hidden = escaped;
+        escaped = inside && !hidden && text[i] == '\\';
+        if (text[i] == '"' && !hidden)
+            inside = !inside;
+        else if (!inside && text[i] == ' ')
+            return false;
+    }
+    return true;
+}
+
+static void white_space_is_seen_beside_stray_backslashes(void **state)
+{
+    struct rng rng = {.state = 19};
+    (void)state;
+    for (size_t n = 0; n < TEXTS; n++) {
+        char text[LONG];
+        size_t len = rng_below(&rng, LONG);
+        fill(&rng, text, len, "\\\"aaaaaaaaaaaaaaaa");
+        if (len)
+            text[rng_below(&rng, len)] = ' ';
+        assert_int_equal(json_is_compact((struct str){text, len}), is_compact_plainly(text, len));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +257,8 @@ int main(void)
 #endif
         cmocka_unit_test(ends_are_found_at_every_length),
         cmocka_unit_test(nothing_is_read_behind_the_end),
+        cmocka_unit_test(values_end_at_the_same_byte_however_the_input_is_cut),
+        cmocka_unit_test(white_space_is_seen_beside_stray_backslashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
