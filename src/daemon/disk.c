@@ -74,6 +74,11 @@ static void disk_rename(struct disk *disk, struct disk_op *op, const char *from,
     follow(disk, op, uv_fs_rename(uv_of(disk), &op->request, from, to, callback(disk)));
 }
 
+static void disk_remove(struct disk *disk, struct disk_op *op, const char *path)
+{
+    follow(disk, op, uv_fs_unlink(uv_of(disk), &op->request, path, callback(disk)));
+}
+
 static void disk_look(struct disk *disk, struct disk_op *op, const char *path)
 {
     follow(disk, op, uv_fs_stat(uv_of(disk), &op->request, path, callback(disk)));
@@ -91,6 +96,7 @@ static const struct disk_ops ops = {
     .write = disk_write,
     .sync = disk_sync,
     .rename = disk_rename,
+    .remove = disk_remove,
     .look = disk_look,
     .look_at = disk_look_at,
 };

@@ -40,6 +40,7 @@ struct disk_ops {
                   int64_t at); /* @at below 0: where the descriptor is, or the end (O_APPEND) */
     void (*sync)(struct disk *disk, struct disk_op *op, int fd);
     void (*rename)(struct disk *disk, struct disk_op *op, const char *from, const char *to);
+    void (*remove)(struct disk *disk, struct disk_op *op, const char *path);
     void (*look)(struct disk *disk, struct disk_op *op, const char *path);
     void (*look_at)(struct disk *disk, struct disk_op *op, int fd);
 };

@@ -3,13 +3,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/base.h"
-
-static void begin(struct logfile *f, enum logfile_step step);
+#include "daemon/logfile_internal.h"
 
 void logfile_init(struct logfile *file, struct disk *disk, const char *path, int fd,
                   void (*done)(struct logfile *file, int64_t result))
@@ -35,7 +32,7 @@ bool logfile_is_busy(const struct logfile *file)
     return file->step != LOGFILE_IDLE;
 }
 
-static void finish(struct logfile *f, int64_t result)
+void logfile_end(struct logfile *f, int64_t result)
 {
     f->step = LOGFILE_IDLE;
     f->done(f, result);
@@ -48,11 +45,11 @@ static void give_up(struct logfile *f, int error)
 {
     f->error = f->error ? f->error : error;
     if (f->mend_fd >= 0)
-        begin(f, LOGFILE_MEND_CLOSE);
+        logfile_begin(f, LOGFILE_MEND_CLOSE);
     else if (f->fd >= 0)
-        begin(f, LOGFILE_CLOSE);
+        logfile_begin(f, LOGFILE_CLOSE);
     else
-        finish(f, f->error);
+        logfile_end(f, f->error);
 }
 
 /* Opened without waiting for a fifo's reader; written to with waiting, on the pool. */
@@ -71,12 +68,12 @@ static void after_look(struct logfile *f)
     if (!f->file.regular)
         let_it_block(f->fd);
     if (f->size)
-        begin(f, LOGFILE_MEND_OPEN);
+        logfile_begin(f, LOGFILE_MEND_OPEN);
     else
-        finish(f, 0);
+        logfile_end(f, 0);
 }
 
-static bool is_same(const struct disk_file *a, const struct disk_file *b)
+bool logfile_is_same(const struct disk_file *a, const struct disk_file *b)
 {
     return a->device == b->device && a->inode == b->inode;
 }
@@ -96,7 +93,7 @@ static int set_append(int fd, bool append)
 static void begin_reading(struct logfile *f)
 {
     f->piece_len = 0;
-    begin(f, LOGFILE_MEND_READ);
+    logfile_begin(f, LOGFILE_MEND_READ);
 }
 
 /* A file that must not be overwritten (chattr +a) keeps its torn line, but ended by a newline. */
@@ -104,7 +101,7 @@ static void begin_blanking(struct logfile *f)
 {
     f->blanked = f->torn;
     memset(f->piece, ' ', sizeof(f->piece));
-    begin(f, set_append(f->fd, false) < 0 ? LOGFILE_MEND_END : LOGFILE_MEND_BLANK);
+    logfile_begin(f, set_append(f->fd, false) < 0 ? LOGFILE_MEND_END : LOGFILE_MEND_BLANK);
 }
 
 /* Looks for the last newline, piece by piece from the end. */
@@ -119,7 +116,7 @@ static void after_mend_read(struct logfile *f, int64_t n)
     }
     f->piece_len += (size_t)n;
     if (f->piece_len < len) {
-        begin(f, LOGFILE_MEND_READ);
+        logfile_begin(f, LOGFILE_MEND_READ);
         return;
     }
     newline = memrchr(f->piece, '\n', len);
@@ -127,7 +124,7 @@ static void after_mend_read(struct logfile *f, int64_t n)
     if (!newline && f->torn && f->size - f->torn < LOGFILE_TORN_MAX)
         begin_reading(f);
     else if (f->torn == f->size)
-        begin(f, LOGFILE_MEND_CLOSE);
+        logfile_begin(f, LOGFILE_MEND_CLOSE);
     else
         begin_blanking(f);
 }
@@ -136,11 +133,11 @@ static void after_mend_blank(struct logfile *f, int64_t n)
 {
     f->blanked += (uint64_t)n;
     if (f->blanked < f->size) {
-        begin(f, LOGFILE_MEND_BLANK);
+        logfile_begin(f, LOGFILE_MEND_BLANK);
         return;
     }
     set_append(f->fd, true);
-    begin(f, LOGFILE_MEND_END);
+    logfile_begin(f, LOGFILE_MEND_END);
 }
 
 static void after_mend_close(struct logfile *f)
@@ -149,43 +146,16 @@ static void after_mend_close(struct logfile *f)
     if (f->error)
         give_up(f, f->error);
     else
-        finish(f, 0);
+        logfile_end(f, 0);
 }
 
 static void after_close(struct logfile *f)
 {
     f->fd = -1;
     if (f->error == LOGFILE_MOVED && f->reopens++ < LOGFILE_REOPENS_MAX)
-        begin(f, LOGFILE_OPEN);
+        logfile_begin(f, LOGFILE_OPEN);
     else
-        finish(f, f->error);
-}
-
-/* ---- rotating ---- */
-
-static char *numbered(const struct logfile *f, unsigned number)
-{
-    return number ? xasprintf("%s.%u", f->path, number) : xstrdup(f->path);
-}
-
-static void rename_next(struct logfile *f)
-{
-    char *from = numbered(f, f->rotate_to - 1), *to = numbered(f, f->rotate_to);
-    f->disk->ops->rename(f->disk, &f->op, from, to);
-    free(from);
-    free(to);
-}
-
-/* That an old one is not there is no failure. */
-static void after_rename(struct logfile *f, int64_t result)
-{
-    if (result < 0 && result != UV_ENOENT)
-        f->rotate_error = (int)result;
-    else if (--f->rotate_to) {
-        begin(f, LOGFILE_ROTATE_RENAME);
-        return;
-    }
-    begin(f, LOGFILE_OPEN);
+        logfile_end(f, f->error);
 }
 
 /* ---- steps ---- */
@@ -205,15 +175,15 @@ static void on_step(struct disk_op *op, int64_t result)
     case LOGFILE_IDLE: break;
     case LOGFILE_OPEN:
         f->fd = (int)result;
-        begin(f, LOGFILE_LOOK);
+        logfile_begin(f, LOGFILE_LOOK);
         break;
     case LOGFILE_LOOK: after_look(f); break;
     case LOGFILE_MEND_OPEN:
         f->mend_fd = (int)result;
-        begin(f, LOGFILE_MEND_LOOK);
+        logfile_begin(f, LOGFILE_MEND_LOOK);
         break;
     case LOGFILE_MEND_LOOK:
-        if (is_same(&op->file, &f->file))
+        if (logfile_is_same(&op->file, &f->file))
             begin_reading(f);
         else
             give_up(f, LOGFILE_MOVED);
@@ -222,19 +192,20 @@ static void on_step(struct disk_op *op, int64_t result)
     case LOGFILE_MEND_BLANK: after_mend_blank(f, result); break;
     case LOGFILE_MEND_END:
         f->size++;
-        begin(f, LOGFILE_MEND_CLOSE);
+        logfile_begin(f, LOGFILE_MEND_CLOSE);
         break;
     case LOGFILE_MEND_CLOSE: after_mend_close(f); break;
     case LOGFILE_WRITE:
         f->size += result > 0 ? (uint64_t)result : 0;
-        finish(f, result);
+        logfile_end(f, result);
         break;
-    case LOGFILE_CHECK: finish(f, result >= 0 && is_same(&op->file, &f->file)); break;
-    case LOGFILE_ROTATE_CLOSE:
-        f->fd = -1;
-        begin(f, LOGFILE_ROTATE_RENAME);
-        break;
-    case LOGFILE_ROTATE_RENAME: after_rename(f, result); break;
+    case LOGFILE_CHECK: logfile_end(f, result >= 0 && logfile_is_same(&op->file, &f->file)); break;
+    case LOGFILE_ROTATE_CHECK:
+    case LOGFILE_ROTATE_SEEK:
+    case LOGFILE_ROTATE_SHIFT:
+    case LOGFILE_ROTATE_UNDO:
+    case LOGFILE_ROTATE_REMOVE:
+    case LOGFILE_ROTATE_CLOSE: logfile_rotate_step(f, result); break;
     case LOGFILE_CLOSE: after_close(f); break;
     }
 }
@@ -261,7 +232,7 @@ static void begin_mending(struct logfile *f)
     }
 }
 
-static void begin(struct logfile *f, enum logfile_step step)
+void logfile_begin(struct logfile *f, enum logfile_step step)
 {
     const struct disk_ops *ops = f->disk->ops;
     f->step = step;
@@ -280,9 +251,13 @@ static void begin(struct logfile *f, enum logfile_step step)
     case LOGFILE_MEND_END:
     case LOGFILE_MEND_CLOSE: begin_mending(f); break;
     case LOGFILE_CHECK: ops->look(f->disk, &f->op, f->path); break;
-    case LOGFILE_ROTATE_CLOSE:
     case LOGFILE_CLOSE: ops->close(f->disk, &f->op, f->fd); break;
-    case LOGFILE_ROTATE_RENAME: rename_next(f); break;
+    case LOGFILE_ROTATE_CHECK:
+    case LOGFILE_ROTATE_SEEK:
+    case LOGFILE_ROTATE_SHIFT:
+    case LOGFILE_ROTATE_UNDO:
+    case LOGFILE_ROTATE_REMOVE:
+    case LOGFILE_ROTATE_CLOSE: logfile_rotate_begin(f); break;
     case LOGFILE_WRITE: /* begun by logfile_write() */
     case LOGFILE_IDLE: break;
     }
@@ -294,34 +269,35 @@ void logfile_open(struct logfile *file)
 {
     assert(!logfile_is_busy(file) && !logfile_is_open(file));
     file->reopens = 0;
-    begin(file, LOGFILE_OPEN);
+    logfile_begin(file, LOGFILE_OPEN);
 }
 
 void logfile_write(struct logfile *file, const char *bytes, size_t len)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file));
-    begin(file, LOGFILE_WRITE);
+    logfile_begin(file, LOGFILE_WRITE);
     file->disk->ops->write(file->disk, &file->op, file->fd, bytes, len, -1);
 }
 
 void logfile_check(struct logfile *file)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file));
-    begin(file, LOGFILE_CHECK);
+    logfile_begin(file, LOGFILE_CHECK);
 }
 
 void logfile_rotate(struct logfile *file, unsigned keep)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file) && keep);
     file->reopens = 0;
-    file->rotate_to = keep;
+    file->keep = keep;
+    file->free_number = 1;
     file->rotate_error = 0;
-    begin(file, LOGFILE_ROTATE_CLOSE);
+    logfile_begin(file, LOGFILE_ROTATE_CHECK);
 }
 
 void logfile_close(struct logfile *file)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file));
     file->error = 0;
-    begin(file, LOGFILE_CLOSE);
+    logfile_begin(file, LOGFILE_CLOSE);
 }

@@ -28,7 +28,7 @@ enum {
                                             end is blanked */
     LOGFILE_REOPENS_MAX = 3,             /* LIMIT: times that one opening starts again because the
                                             path names another file meanwhile */
-    LOGFILE_MOVED = -ESTALE,             /* error: that limit was exceeded */
+    LOGFILE_MOVED = -ESTALE,             /* error: the path names another file */
 };
 
 enum logfile_step {
@@ -43,8 +43,12 @@ enum logfile_step {
     LOGFILE_MEND_CLOSE,
     LOGFILE_WRITE,
     LOGFILE_CHECK,
+    LOGFILE_ROTATE_CHECK,
+    LOGFILE_ROTATE_SEEK,
+    LOGFILE_ROTATE_SHIFT,
+    LOGFILE_ROTATE_UNDO,
+    LOGFILE_ROTATE_REMOVE,
     LOGFILE_ROTATE_CLOSE,
-    LOGFILE_ROTATE_RENAME,
     LOGFILE_CLOSE,
 };
 
@@ -63,7 +67,9 @@ struct logfile {
     uint64_t torn;    /* where the torn line begins, as far as is known */
     size_t piece_len; /* bytes of the piece that were read */
     uint64_t blanked;
-    unsigned rotate_to; /* the number that the next file to rename gets */
+    unsigned keep;        /* of a rotation */
+    unsigned free_number; /* no file has it; the next file to rename gets it */
+    unsigned first_free;  /* what it was before the first rename */
     int rotate_error;
     char piece[LOGFILE_PIECE];
 
@@ -88,8 +94,9 @@ void logfile_write(struct logfile *file, const char *bytes, size_t len);
 void logfile_check(struct logfile *file);
 
 /*
- * path -> path.1 -> ... -> path.@keep, and a new file is opened. done() is that of opening. If a
- * file could not be renamed, `rotate_error` says why, and the old one goes on.
+ * path -> path.1 -> ... -> path.@keep, and a new file is opened. If that fails, `rotate_error` says
+ * why, nothing has changed, and the file stays open; if it is LOGFILE_MOVED, the path named another
+ * file, or none, and was opened again. done() gets an error only if the new file could not be opened.
  */
 void logfile_rotate(struct logfile *file, unsigned keep);
 

@@ -194,8 +194,7 @@ static void write_on(struct output *o)
         o->doing = OUTPUT_WRITING;
         logfile_write(&o->file, o->writing.bytes + o->written, len);
     } else {
-        o->doing = OUTPUT_OPENING;
-        o->rotations++;
+        o->doing = OUTPUT_ROTATING;
         logfile_rotate(&o->file, o->keep);
     }
 }
@@ -245,14 +244,39 @@ static void go_on(struct output *o)
 static void after_open(struct output *o, int64_t result)
 {
     o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
-    if (o->file.rotate_error) {
-        say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s; it goes on growing", o->path,
-            disk_error_text(o->file.rotate_error));
-        o->rotate_due_ms = clock_now_ms(o->clock) + OUTPUT_ROTATE_AGAIN_MS;
-        o->file.rotate_error = 0;
-    }
     if (result < 0)
         fail(o, (int)result);
+}
+
+static void say_moved(struct output *o)
+{
+    say(o, INF_LOG_WARN, "event log %s: was moved or removed; opening it anew", o->path);
+}
+
+/* Reported once; tried again after a while. */
+static void fail_rotation(struct output *o, int error)
+{
+    if (!o->rotation_failing)
+        say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s; it goes on growing", o->path,
+            disk_error_text(error));
+    o->rotation_failing = true;
+    o->rotate_due_ms = clock_now_ms(o->clock) + OUTPUT_ROTATE_AGAIN_MS;
+}
+
+static void after_rotate(struct output *o, int64_t result)
+{
+    int error = o->file.rotate_error;
+    if (error == LOGFILE_MOVED) {
+        say_moved(o);
+    } else if (error) {
+        fail_rotation(o, error);
+    } else {
+        o->rotations++;
+        if (o->rotation_failing)
+            say(o, INF_LOG_INFO, "event log %s: rotated; no old log was lost", o->path);
+        o->rotation_failing = false;
+    }
+    after_open(o, result);
 }
 
 static void after_write(struct output *o, int64_t result)
@@ -274,7 +298,7 @@ static void after_check(struct output *o, bool same)
     o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
     if (same)
         return;
-    say(o, INF_LOG_WARN, "event log %s: was moved or removed; opening it anew", o->path);
+    say_moved(o);
     o->reopening = true;
 }
 
@@ -291,6 +315,7 @@ static void on_done(struct logfile *file, int64_t result)
     }
     switch (doing) {
     case OUTPUT_OPENING: after_open(o, result); break;
+    case OUTPUT_ROTATING: after_rotate(o, result); break;
     case OUTPUT_WRITING: after_write(o, result); break;
     case OUTPUT_CHECKING: after_check(o, result); break;
     case OUTPUT_CLOSING: /* for reopening: go_on() opens */

@@ -58,7 +58,8 @@ struct output_events {
 /* What of its file is in flight. */
 enum output_doing {
     OUTPUT_NOTHING,
-    OUTPUT_OPENING, /* also by rotating */
+    OUTPUT_OPENING,
+    OUTPUT_ROTATING,
     OUTPUT_CHECKING,
     OUTPUT_WRITING,
     OUTPUT_CLOSING,
@@ -81,6 +82,7 @@ struct output {
     uint64_t delay_ms;
     uint64_t check_due_ms;
     uint64_t rotate_due_ms;
+    bool rotation_failing; /* reported */
     bool held;
     bool failing;
     bool lost;

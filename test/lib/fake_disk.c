@@ -114,6 +114,13 @@ static void fake_rename(struct disk *disk, struct disk_op *op, const char *from,
         REAL(disk)->ops->rename(REAL(disk), &e->real, from, to);
 }
 
+static void fake_remove(struct disk *disk, struct disk_op *op, const char *path)
+{
+    struct ending *e = begin(disk, op, FAKE_REMOVE);
+    if (e)
+        REAL(disk)->ops->remove(REAL(disk), &e->real, path);
+}
+
 static void fake_look(struct disk *disk, struct disk_op *op, const char *path)
 {
     struct ending *e = begin(disk, op, FAKE_LOOK);
@@ -135,6 +142,7 @@ static const struct disk_ops fake_ops = {
     .write = fake_write,
     .sync = fake_sync,
     .rename = fake_rename,
+    .remove = fake_remove,
     .look = fake_look,
     .look_at = fake_look_at,
 };

@@ -18,6 +18,7 @@ enum fake_call {
     FAKE_WRITE,
     FAKE_SYNC,
     FAKE_RENAME,
+    FAKE_REMOVE,
     FAKE_LOOK,
     FAKE_CALLS,
 };

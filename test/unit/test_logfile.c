@@ -308,6 +308,144 @@ static void a_rotation_that_fails_goes_on_with_the_old_file(void **state)
     assert_file(&w->folder, "log", "1\n2\n");
 }
 
+static void fill_old_logs(struct world *w)
+{
+    if (logfile_is_open(&w->file))
+        close_file(w);
+    folder_write(&w->folder, "log", "5\n");
+    folder_write(&w->folder, "log.1", "4\n");
+    folder_write(&w->folder, "log.2", "3\n");
+    folder_write(&w->folder, "log.3", "2\n");
+    assert_int_equal(open_file(w), 0);
+}
+
+/* The text of all logs, newest first, whatever the names of the old ones are now. */
+static char *all_logs(struct world *w)
+{
+    static const char *const names[] = {"log", "log.1", "log.2", "log.3", "log.oldest"};
+    struct buf all = {0};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        char *text = folder_read(&w->folder, names[i]);
+        buf_puts(&all, strcmp(text, "(none)") ? text : "");
+        free(text);
+    }
+    buf_putc(&all, '\0');
+    return all.bytes;
+}
+
+static void assert_all_logs(struct world *w, const char *expected)
+{
+    char *text = all_logs(w);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+enum {
+    RENAMES = 4
+}; /* of a rotation that keeps 3 files, when there are 3 */
+
+/* Each rename in turn fails once: everything is as it was before. */
+static void a_failed_rotation_changes_nothing(void **state)
+{
+    struct world *w = *state;
+    for (unsigned n = 0; n < RENAMES; n++) {
+        fill_old_logs(w);
+        w->disk.fail[FAKE_RENAME] = UV_EACCES;
+        w->disk.skip[FAKE_RENAME] = n;
+        w->disk.times[FAKE_RENAME] = 1;
+        logfile_rotate(&w->file, 3);
+        assert_int_equal(finish(w), 0);
+        assert_int_equal(w->file.rotate_error, UV_EACCES);
+        assert_file(&w->folder, "log", "5\n");
+        assert_file(&w->folder, "log.1", "4\n");
+        assert_file(&w->folder, "log.2", "3\n");
+        assert_file(&w->folder, "log.3", "2\n");
+        assert_file(&w->folder, "log.oldest", "(none)");
+        write_text(w, "6\n");
+        assert_file(&w->folder, "log", "5\n6\n");
+        logfile_rotate(&w->file, 3);
+        assert_int_equal(finish(w), 0);
+        assert_int_equal(w->file.rotate_error, 0);
+        assert_all_logs(w, "5\n6\n4\n3\n");
+    }
+}
+
+/* From some rename on all fail, so that what was renamed stays renamed; then again; then none. */
+static void a_rotation_that_cannot_be_undone_destroys_nothing(void **state)
+{
+    struct world *w = *state;
+    for (unsigned n = 0; n < RENAMES; n++) {
+        fill_old_logs(w);
+        w->disk.fail[FAKE_RENAME] = UV_EIO;
+        w->disk.skip[FAKE_RENAME] = n;
+        for (int again = 0; again < 3; again++) {
+            logfile_rotate(&w->file, 3);
+            assert_int_equal(finish(w), 0);
+            assert_int_equal(w->file.rotate_error, UV_EIO);
+            assert_all_logs(w, "5\n4\n3\n2\n");
+        }
+        write_text(w, "6\n");
+        w->disk.fail[FAKE_RENAME] = 0;
+        logfile_rotate(&w->file, 3);
+        assert_int_equal(finish(w), 0);
+        write_text(w, "7\n");
+        logfile_rotate(&w->file, 3);
+        assert_int_equal(finish(w), 0);
+        assert_file(&w->folder, "log", "");
+        assert_file(&w->folder, "log.1", "7\n");
+        assert_file(&w->folder, "log.2", "5\n6\n");
+        assert_file(&w->folder, "log.3", "4\n");
+    }
+}
+
+static void a_rotation_fills_a_missing_number_before_it_removes_a_file(void **state)
+{
+    struct world *w = *state;
+    char *second = folder_file(&w->folder, "log.2");
+    fill_old_logs(w);
+    unlink(second);
+    logfile_rotate(&w->file, 3);
+    assert_int_equal(finish(w), 0);
+    assert_file(&w->folder, "log.1", "5\n");
+    assert_file(&w->folder, "log.2", "4\n");
+    assert_file(&w->folder, "log.3", "2\n");
+    free(second);
+}
+
+/* What has the path now is not ours to rename. */
+static void a_file_that_was_replaced_is_not_rotated(void **state)
+{
+    struct world *w = *state;
+    char *moved = folder_file(&w->folder, "moved");
+    fill_old_logs(w);
+    rename(w->path, moved);
+    folder_write(&w->folder, "log", "another\n");
+    logfile_rotate(&w->file, 3);
+    assert_int_equal(finish(w), 0);
+    assert_int_equal(w->file.rotate_error, LOGFILE_MOVED);
+    assert_all_logs(w, "another\n4\n3\n2\n");
+    write_text(w, "6\n");
+    assert_file(&w->folder, "log", "another\n6\n");
+    assert_file(&w->folder, "moved", "5\n");
+    free(moved);
+}
+
+/* Neither what exists can be found out, nor the file itself be looked at. */
+static void a_rotation_whose_directory_cannot_be_read_changes_nothing(void **state)
+{
+    struct world *w = *state;
+    for (unsigned n = 1; n < 4; n++) {
+        fill_old_logs(w);
+        w->disk.fail[FAKE_LOOK] = UV_EACCES;
+        w->disk.skip[FAKE_LOOK] = n;
+        logfile_rotate(&w->file, 3);
+        assert_int_equal(finish(w), 0);
+        assert_int_equal(w->file.rotate_error, UV_EACCES);
+        assert_all_logs(w, "5\n4\n3\n2\n");
+        w->disk.fail[FAKE_LOOK] = 0;
+    }
+}
+
 static void a_descriptor_is_open_and_stays_so(void **state)
 {
     struct world *w = *state;
@@ -348,6 +486,11 @@ int main(void)
         IN_WORLD(moves_are_noticed),
         IN_WORLD(rotation_keeps_so_many),
         IN_WORLD(a_rotation_that_fails_goes_on_with_the_old_file),
+        IN_WORLD(a_failed_rotation_changes_nothing),
+        IN_WORLD(a_rotation_that_cannot_be_undone_destroys_nothing),
+        IN_WORLD(a_rotation_fills_a_missing_number_before_it_removes_a_file),
+        IN_WORLD(a_file_that_was_replaced_is_not_rotated),
+        IN_WORLD(a_rotation_whose_directory_cannot_be_read_changes_nothing),
         IN_WORLD(a_descriptor_is_open_and_stays_so),
         IN_WORLD(a_fifo_without_a_reader_is_not_waited_for),
     };

@@ -323,6 +323,33 @@ static void what_can_t_be_rotated_grows(void **state)
     assert_file(&w->folder, "log", "6\n");
 }
 
+/* Each try would shift the old logs by one number, and destroy one. */
+static void a_rotation_that_keeps_failing_is_reported_once_and_keeps_the_old_logs(void **state)
+{
+    struct world *w = *state;
+    folder_write(&w->folder, "log.1", "old\n");
+    folder_write(&w->folder, "log.2", "older\n");
+    open_output(w, 4, 2);
+    w->disk.fail[FAKE_RENAME] = UV_EACCES;
+    w->disk.skip[FAKE_RENAME] = 1;
+    put(w, "1\n2\n3\n4\n");
+    for (int i = 0; i < 3; i++) {
+        sim_advance(&w->sim, OUTPUT_ROTATE_AGAIN_MS);
+        put(w, "more\n");
+    }
+    assert_said(w, "3 can't rotate it: Permission denied; it goes on growing\n");
+    assert_int_equal(w->output.rotations, 0);
+    w->disk.fail[FAKE_RENAME] = 0;
+    sim_advance(&w->sim, OUTPUT_ROTATE_AGAIN_MS);
+    put(w, "5\n");
+    assert_said(w, "1 rotated; no old log was lost\n");
+    assert_int_equal(w->output.rotations, 1);
+    assert_file(&w->folder, "log", "5\n");
+    assert_file(&w->folder, "log.1", "1\n2\n3\n4\nmore\nmore\nmore\n");
+    assert_file(&w->folder, "log.2", "old\n");
+    assert_file(&w->folder, "log.oldest", "older\n"); /* undoing failed as well */
+}
+
 static void a_descriptor_s_failure_is_its_end(void **state)
 {
     struct world *w = *state;
@@ -378,6 +405,7 @@ int main(void)
         IN_WORLD(rotated_between_lines),
         IN_WORLD(a_line_cut_by_a_full_disk_is_finished_before_rotating),
         IN_WORLD(what_can_t_be_rotated_grows),
+        IN_WORLD(a_rotation_that_keeps_failing_is_reported_once_and_keeps_the_old_logs),
         IN_WORLD(a_descriptor_s_failure_is_its_end),
         IN_WORLD(closed_in_the_middle_of_a_write),
         IN_WORLD(closed_while_it_fails),
