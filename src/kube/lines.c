@@ -51,6 +51,18 @@ static bool may_end_event(struct str piece)
     return text.len && text.at[text.len - 1] == '}';
 }
 
+/* Whether another event may begin in @piece, which has no newline. Inside of one object no `{`
+ * follows a `}`; in a string it may, and such a line is only framed without need. API servers write
+ * no white space between brackets. A `}` at the end of a piece is never held: see hold_piece(). */
+static bool may_begin_another(struct str piece)
+{
+    const char *at = piece.at, *end = piece.at + piece.len;
+    while ((at = memchr(at, '}', (size_t)(end - at))) && ++at < end)
+        if (*at == '{' || *at == ' ' || *at == '\t' || *at == '\r')
+            return true;
+    return false;
+}
+
 /* ---- what is held ---- */
 
 static bool hold(struct lines *lines, struct str piece)
@@ -99,7 +111,7 @@ static bool may_guess(struct lines *lines, struct str *input)
 /* The line has not ended yet. */
 static enum lines_said hold_piece(struct lines *lines, struct str *input)
 {
-    if (may_end_event(*input) || !hold(lines, *input))
+    if (may_end_event(*input) || may_begin_another(*input) || !hold(lines, *input))
         return LINES_NONE;
     take(input, input->len);
     return LINES_MORE;

@@ -14,9 +14,8 @@
  *     }
  *
  * A line that is cut is held until its newline comes. But an event may come without one and is not
- * kept waiting for it: what ends in a brace, where an event may end, goes through the frame at once.
- * (Of two events on one line, which servers don't write, the first may have to wait for more of the
- * second. If that breaks off, both are missing, and come again when the watch is resumed.)
+ * kept waiting for it: what ends in a brace, where an event may end, or has a brace after which
+ * another may begin, goes through the frame at once.
  */
 #ifndef KUBE_LINES_H
 #define KUBE_LINES_H

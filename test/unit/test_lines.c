@@ -203,7 +203,7 @@ static void mutate(struct buf *text, const char *from, struct rng *rng)
             text->bytes[at] = signs[rng_below(rng, sizeof(signs) - 1)];
         }
     }
-    buf_putc(text, '\n'); /* or the first of two events on the last line may wait for the second */
+    buf_putc(text, '\n'); /* or an event may wait for the end of what follows it and is no event */
 }
 
 static void broken_streams_are_read_alike(void **state)
@@ -248,6 +248,47 @@ static void an_event_is_told_as_soon_as_its_last_bracket_is_there(void **state)
     assert_told(&body, "}", 1);
     assert_told(&body, POD("4") POD("5"), 2);
     body_free(&body);
+}
+
+static size_t count_events(struct body *body, struct str piece)
+{
+    struct source_event event;
+    struct inf_error err;
+    size_t n = 0;
+    while (piece.len && body_next(body, &piece, &event, &err) == 1) {
+        inf_object_unref(event.object);
+        n++;
+    }
+    assert_int_equal(piece.len, 0);
+    return n;
+}
+
+/* None waits for the next one's end, or for the newline. */
+static void events_on_one_line_are_delivered_as_each_is_complete(void **state)
+{
+    static const char *const events[] = {POD("1"),       POD("2"), " " POD("3"), "\t " POD("4"),
+                                         " \r" POD("5"), BOOKMARK, POD("6")};
+    static const size_t pieces[] = {1, 7, 60, 200, 300, 1000};
+    (void)state;
+    for (size_t p = 0; p < ARRAY_LEN(pieces); p++) {
+        struct body body;
+        struct buf line = {0};
+        size_t ends[ARRAY_LEN(events)], complete = 0, delivered = 0;
+        for (size_t i = 0; i < ARRAY_LEN(events); i++) {
+            buf_puts(&line, events[i]);
+            ends[i] = line.len;
+        }
+        start(&body);
+        for (size_t at = 0; at < line.len; at += pieces[p]) {
+            size_t len = line.len - at < pieces[p] ? line.len - at : pieces[p];
+            delivered += count_events(&body, (struct str){line.bytes + at, len});
+            while (complete < ARRAY_LEN(events) && ends[complete] <= at + len)
+                complete++;
+            assert_int_equal(delivered, complete);
+        }
+        body_free(&body);
+        buf_free(&line);
+    }
 }
 
 /* Who pauses sees by what is left of the input that there is more to tell. */
@@ -353,6 +394,7 @@ int main(void)
         cmocka_unit_test(odd_managed_fields_are_read_alike),
         cmocka_unit_test(broken_streams_are_read_alike),
         cmocka_unit_test(an_event_is_told_as_soon_as_its_last_bracket_is_there),
+        cmocka_unit_test(events_on_one_line_are_delivered_as_each_is_complete),
         cmocka_unit_test(no_event_is_behind_when_the_input_is_used_up),
         cmocka_unit_test(the_depth_of_an_object_is_limited_however_it_comes),
         cmocka_unit_test(a_line_too_long_to_be_held_is_framed),
