@@ -15,7 +15,7 @@ void logfile_init(struct logfile *file, struct disk *disk, const char *path, int
     file->path = path;
     file->fd = path ? -1 : fd;
     file->mend_fd = -1;
-    file->size = 0;
+    file->size = file->unfinished = 0;
     file->error = 0;
     file->step = LOGFILE_IDLE;
     file->file = (struct disk_file){0};
@@ -64,6 +64,7 @@ static void after_look(struct logfile *f)
 {
     f->file = f->op.file;
     f->size = f->file.regular ? f->file.size : 0;
+    f->unfinished = 0;
     f->torn = f->size;
     if (!f->file.regular)
         let_it_block(f->fd);
@@ -158,19 +159,86 @@ static void after_close(struct logfile *f)
         logfile_end(f, f->error);
 }
 
+/* ---- closing ---- */
+
+/* Another process may have truncated the file or written to it: then the end is not ours to blank. */
+static void after_close_look(struct logfile *f)
+{
+    if (f->op.file.size != f->size || set_append(f->fd, false) < 0) {
+        logfile_begin(f, LOGFILE_CLOSE);
+        return;
+    }
+    f->blanked = f->size - f->unfinished;
+    logfile_begin(f, LOGFILE_CLOSE_BLANK);
+}
+
+/* The last blank is a newline. */
+static void blank_unfinished(struct logfile *f)
+{
+    size_t len = piece_of(f->size - f->blanked);
+    memset(f->piece, ' ', len);
+    if (f->blanked + len == f->size)
+        f->piece[len - 1] = '\n';
+    f->disk->ops->write(f->disk, &f->op, f->fd, f->piece, len, (int64_t)f->blanked);
+}
+
+static void after_close_blank(struct logfile *f, int64_t n)
+{
+    f->blanked += (uint64_t)n;
+    logfile_begin(f, f->blanked < f->size ? LOGFILE_CLOSE_BLANK : LOGFILE_CLOSE);
+}
+
+static void fail_blanking(struct logfile *f, int error)
+{
+    f->error = error;
+    logfile_begin(f, LOGFILE_CLOSE);
+}
+
+/* ---- writing ---- */
+
+static void after_write(struct logfile *f, int64_t n)
+{
+    const char *newline = n > 0 ? memrchr(f->bytes, '\n', (size_t)n) : NULL;
+    if (newline)
+        f->unfinished = (uint64_t)(f->bytes + n - newline - 1);
+    else if (n > 0)
+        f->unfinished += (uint64_t)n;
+    f->size += n > 0 ? (uint64_t)n : 0;
+    logfile_end(f, n);
+}
+
 /* ---- steps ---- */
+
+static bool is_opening(enum logfile_step step)
+{
+    return step >= LOGFILE_OPEN && step <= LOGFILE_MEND_END;
+}
+
+static bool is_blanking(enum logfile_step step)
+{
+    return step == LOGFILE_MEND_BLANK || step == LOGFILE_MEND_END || step == LOGFILE_CLOSE_BLANK;
+}
+
+/* Whether a failure ends the operation here. The others have their own ways. */
+static bool fail_step(struct logfile *f, int error)
+{
+    if (is_opening(f->step))
+        give_up(f, f->step == LOGFILE_MEND_OPEN && error == UV_ENOENT ? LOGFILE_MOVED : error);
+    else if (f->step == LOGFILE_CLOSE_LOOK || f->step == LOGFILE_CLOSE_BLANK)
+        fail_blanking(f, error);
+    else
+        return false;
+    return true;
+}
 
 static void on_step(struct disk_op *op, int64_t result)
 {
     struct logfile *f = container_of(op, struct logfile, op);
     enum logfile_step step = f->step;
-    bool opening = step >= LOGFILE_OPEN && step <= LOGFILE_MEND_END;
-    if (result == 0 && (step == LOGFILE_MEND_BLANK || step == LOGFILE_MEND_END))
+    if (result == 0 && is_blanking(step))
         result = UV_EIO; /* UNTESTED: no file system writes nothing and reports success */
-    if (result < 0 && opening) {
-        give_up(f, step == LOGFILE_MEND_OPEN && result == UV_ENOENT ? LOGFILE_MOVED : (int)result);
+    if (result < 0 && fail_step(f, (int)result))
         return;
-    }
     switch (step) {
     case LOGFILE_IDLE: break;
     case LOGFILE_OPEN:
@@ -195,10 +263,7 @@ static void on_step(struct disk_op *op, int64_t result)
         logfile_begin(f, LOGFILE_MEND_CLOSE);
         break;
     case LOGFILE_MEND_CLOSE: after_mend_close(f); break;
-    case LOGFILE_WRITE:
-        f->size += result > 0 ? (uint64_t)result : 0;
-        logfile_end(f, result);
-        break;
+    case LOGFILE_WRITE: after_write(f, result); break;
     case LOGFILE_CHECK: logfile_end(f, result >= 0 && logfile_is_same(&op->file, &f->file)); break;
     case LOGFILE_ROTATE_CHECK:
     case LOGFILE_ROTATE_SEEK:
@@ -206,6 +271,8 @@ static void on_step(struct disk_op *op, int64_t result)
     case LOGFILE_ROTATE_UNDO:
     case LOGFILE_ROTATE_REMOVE:
     case LOGFILE_ROTATE_CLOSE: logfile_rotate_step(f, result); break;
+    case LOGFILE_CLOSE_LOOK: after_close_look(f); break;
+    case LOGFILE_CLOSE_BLANK: after_close_blank(f, result); break;
     case LOGFILE_CLOSE: after_close(f); break;
     }
 }
@@ -251,6 +318,8 @@ void logfile_begin(struct logfile *f, enum logfile_step step)
     case LOGFILE_MEND_END:
     case LOGFILE_MEND_CLOSE: begin_mending(f); break;
     case LOGFILE_CHECK: ops->look(f->disk, &f->op, f->path); break;
+    case LOGFILE_CLOSE_LOOK: ops->look_at(f->disk, &f->op, f->fd); break;
+    case LOGFILE_CLOSE_BLANK: blank_unfinished(f); break;
     case LOGFILE_CLOSE: ops->close(f->disk, &f->op, f->fd); break;
     case LOGFILE_ROTATE_CHECK:
     case LOGFILE_ROTATE_SEEK:
@@ -275,6 +344,7 @@ void logfile_open(struct logfile *file)
 void logfile_write(struct logfile *file, const char *bytes, size_t len)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file));
+    file->bytes = bytes;
     logfile_begin(file, LOGFILE_WRITE);
     file->disk->ops->write(file->disk, &file->op, file->fd, bytes, len, -1);
 }
@@ -299,5 +369,6 @@ void logfile_close(struct logfile *file)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file));
     file->error = 0;
-    logfile_begin(file, LOGFILE_CLOSE);
+    logfile_begin(file,
+                  file->file.regular && file->unfinished ? LOGFILE_CLOSE_LOOK : LOGFILE_CLOSE);
 }

@@ -49,6 +49,8 @@ enum logfile_step {
     LOGFILE_ROTATE_UNDO,
     LOGFILE_ROTATE_REMOVE,
     LOGFILE_ROTATE_CLOSE,
+    LOGFILE_CLOSE_LOOK,
+    LOGFILE_CLOSE_BLANK,
     LOGFILE_CLOSE,
 };
 
@@ -58,6 +60,8 @@ struct logfile {
     const char *path; /* lent; NULL: somebody else's descriptor, which is never closed */
     int fd;           /* -1: not open */
     uint64_t size;
+    uint64_t unfinished;   /* bytes at its end that we wrote of a line whose rest is not written */
+    const char *bytes;     /* being written */
     struct disk_file file; /* which one it is */
     enum logfile_step step;
     int error; /* of opening, kept while what was opened is closed again */
@@ -100,6 +104,11 @@ void logfile_check(struct logfile *file);
  */
 void logfile_rotate(struct logfile *file, unsigned keep);
 
+/*
+ * If only a part of the last line was written, blanks it through the descriptor, whatever has the
+ * path by now, and in place, for the disk may be full. done() gets an error if that failed; the file
+ * is closed either way.
+ */
 void logfile_close(struct logfile *file);
 
 #endif

@@ -302,6 +302,15 @@ static void after_check(struct output *o, bool same)
     o->reopening = true;
 }
 
+/* Of a file that was moved, before what has its path now is opened. */
+static void after_reopen_close(struct output *o, int64_t result)
+{
+    if (result < 0)
+        say(o, INF_LOG_WARN,
+            "event log %s: the file that was closed ends with an incomplete line: %s", o->path,
+            disk_error_text((int)result));
+}
+
 static void finish_closing(struct output *o);
 
 static void on_done(struct logfile *file, int64_t result)
@@ -318,7 +327,7 @@ static void on_done(struct logfile *file, int64_t result)
     case OUTPUT_ROTATING: after_rotate(o, result); break;
     case OUTPUT_WRITING: after_write(o, result); break;
     case OUTPUT_CHECKING: after_check(o, result); break;
-    case OUTPUT_CLOSING: /* for reopening: go_on() opens */
+    case OUTPUT_CLOSING: after_reopen_close(o, result); break; /* go_on() opens */
     case OUTPUT_NOTHING: break;
     }
     go_on(o);

@@ -123,6 +123,18 @@ class Full(Disk):
         self.assertEqual(last[0]['reason'], 'seq-skipped')
         self.assertEqual(fold(last), self.on_server())
 
+    def test_a_file_moved_away_meanwhile_keeps_no_half_line(self):
+        daemon = self.fill_disk()
+        moved = self.path.with_suffix('.moved')
+        self.assertFalse(self.path.read_bytes().endswith(b'\n'), 'a disk that is full in the middle of a line')
+        self.ballast.unlink()
+        self.path.rename(moved)
+        daemon.tell(signal.SIGUSR1)
+        self.wait_ready()
+        self.wait_last()
+        self.end_well(daemon)
+        self.assert_complete(moved, self.path)
+
     def test_asked_to_stop_it_gives_up_in_time(self):
         daemon = self.start(self.conf(event_logs=[{'path': str(self.path)}], drain_timeout='1s'))
         self.wait_ready()

@@ -91,7 +91,8 @@ static int tear_down(void **state)
 {
     struct world *w = *state;
     w->disk.frozen = false;
-    output_close(&w->output);
+    if (!w->closed)
+        output_close(&w->output);
     sim_run(&w->sim);
     assert_true(w->closed);
     fake_disk_done(&w->disk);
@@ -273,9 +274,92 @@ static void reopened_in_the_middle_of_a_line(void **state)
     w->disk.space = (size_t)-1;
     output_reopen(&w->output);
     sim_run(&w->sim);
+    assert_file(&w->folder, "moved", "first line\n  \n");
+    assert_file(&w->folder, "log", "second line\nthird line\n");
+    free(moved);
+}
+
+/* Wherever the line is cut, the moved file has whole lines only, and the new one all of the line. */
+static void a_moved_file_never_keeps_half_a_line(void **state)
+{
+    struct world *w = *state;
+    char *moved = folder_file(&w->folder, "moved");
+    open_output(w, 0, 0);
+    for (size_t n = 1; n < strlen(LINES); n++) {
+        char *old, *new;
+        w->disk.space = n;
+        put(w, LINES);
+        rename(w->path, moved);
+        w->disk.space = (size_t)-1;
+        output_reopen(&w->output);
+        sim_run(&w->sim);
+        old = folder_read(&w->folder, "moved");
+        new = folder_read(&w->folder, "log");
+        assert_int_equal(strlen(old), n);
+        assert_int_equal(old[n - 1], '\n');
+        assert_memory_equal(old, LINES, strlen(LINES) - strlen(new));
+        assert_string_equal(new, LINES + strlen(LINES) - strlen(new));
+        assert_int_equal(strspn(old + strlen(LINES) - strlen(new), " \n"),
+                         n - (strlen(LINES) - strlen(new)));
+        free(old);
+        free(new);
+        unlink(w->path);
+        output_reopen(&w->output);
+        sim_run(&w->sim);
+    }
+    free(moved);
+}
+
+/* copytruncate: the bytes at the offset of our half line are not ours any more. */
+static void a_file_that_others_wrote_to_is_not_blanked(void **state)
+{
+    struct world *w = *state;
+    char *moved = folder_file(&w->folder, "moved");
+    open_output(w, 0, 0);
+    w->disk.space = strlen("first line\nsec");
+    put(w, LINES);
+    rename(w->path, moved);
+    folder_write(&w->folder, "moved", "a line of another process\n");
+    w->disk.space = (size_t)-1;
+    output_reopen(&w->output);
+    sim_run(&w->sim);
+    assert_file(&w->folder, "moved", "a line of another process\n");
+    assert_file(&w->folder, "log", "second line\nthird line\n");
+    free(moved);
+}
+
+static void half_a_line_that_can_t_be_blanked_is_reported(void **state)
+{
+    struct world *w = *state;
+    char *moved = folder_file(&w->folder, "moved");
+    open_output(w, 0, 0);
+    w->disk.space = strlen("first line\nsec");
+    put(w, LINES);
+    assert_said(w, "3 No space left on device; lines wait, trying again until it works\n");
+    rename(w->path, moved);
+    w->disk.space = (size_t)-1;
+    w->disk.fail[FAKE_WRITE] = UV_EIO;
+    w->disk.times[FAKE_WRITE] = 1;
+    output_reopen(&w->output);
+    sim_run(&w->sim);
+    assert_said(w, "2 the file that was closed ends with an incomplete line: Input/output error\n"
+                   "1 works again; no change was lost\n");
     assert_file(&w->folder, "moved", "first line\nsec");
     assert_file(&w->folder, "log", "second line\nthird line\n");
     free(moved);
+}
+
+static void closed_in_the_middle_of_a_line(void **state)
+{
+    struct world *w = *state;
+    open_output(w, 0, 0);
+    w->disk.space = strlen("first line\nsec");
+    put(w, LINES);
+    w->disk.space = 100;
+    output_finish(&w->output); /* as it fails, at once */
+    sim_run(&w->sim);
+    assert_true(w->closed);
+    assert_file(&w->folder, "log", "first line\n  \n");
 }
 
 static void rotated_between_lines(void **state)
@@ -402,6 +486,10 @@ int main(void)
         IN_WORLD(a_file_that_was_moved_is_opened_anew),
         IN_WORLD(reopened_when_asked),
         IN_WORLD(reopened_in_the_middle_of_a_line),
+        IN_WORLD(a_moved_file_never_keeps_half_a_line),
+        IN_WORLD(a_file_that_others_wrote_to_is_not_blanked),
+        IN_WORLD(half_a_line_that_can_t_be_blanked_is_reported),
+        IN_WORLD(closed_in_the_middle_of_a_line),
         IN_WORLD(rotated_between_lines),
         IN_WORLD(a_line_cut_by_a_full_disk_is_finished_before_rotating),
         IN_WORLD(what_can_t_be_rotated_grows),
