@@ -122,6 +122,11 @@ bool answer_holds(const struct answer *a)
     return a->gunzip && gunzip_holds(a->gunzip);
 }
 
+void answer_scrub(struct answer *a, const struct scrubber *scrubber)
+{
+    a->reason.len = scrubber_clean(scrubber, a->reason.bytes, a->reason.len);
+}
+
 int answer_end(const struct answer *a, int64_t now_us, struct inf_error *err)
 {
     if (answer_good(a))

@@ -18,6 +18,7 @@
 #include "informer/error.h"
 
 #include "base/buf.h"
+#include "base/scrubber.h"
 #include "base/str.h"
 #include "wire/gunzip.h"
 #include "wire/http_conn.h"
@@ -48,6 +49,9 @@ void answer_took(struct answer *answer, struct str *input, size_t len);
 
 /* Whether there is more to come than what @input will bring. */
 bool answer_holds(const struct answer *answer);
+
+/* Removes our credentials from the reason, if the server repeats them there; before answer_end(). */
+void answer_scrub(struct answer *answer, const struct scrubber *scrubber);
 
 /* The body is complete: 0 if it was good and its encoding too, else what the answer says. */
 int answer_end(const struct answer *answer, int64_t now_us, struct inf_error *err);

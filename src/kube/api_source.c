@@ -75,9 +75,11 @@ static void forget_request(struct api_source *s)
     answer_reset(&s->answer);
 }
 
-static void finish(struct api_source *s, const struct inf_error *why)
+/* Every error leaves here; whatever a peer put into it does not show our credentials. */
+static void finish(struct api_source *s, struct inf_error *why)
 {
     struct source_user *user = s->user;
+    scrubber_clean_text(auth_scrubber(s->server->auth), why->text);
     forget_request(s);
     user->ops->on_end(user, why);
 }
@@ -103,12 +105,49 @@ static void api_source_on_failed(struct timer *timer)
 
 /* ---- the answer ---- */
 
-static void api_source_on_head(struct http_user *http, const struct http_head *head)
+/* A head without our credentials in its values. */
+struct clean_head {
+    struct http_header *headers;
+    struct buf values; /* each with a NUL behind it */
+};
+
+/* Before anything of them is cut, since a part of a credential may not be recognised. */
+static struct http_head clean_head(struct clean_head *clean, const struct http_head *head,
+                                   const struct scrubber *scrubber)
+{
+    size_t at = 0;
+    *clean = (struct clean_head){.headers = xcalloc(head->n_headers + 1, sizeof(head->headers[0]))};
+    for (size_t i = 0; i < head->n_headers; i++) {
+        const char *value = head->headers[i].value;
+        size_t start = clean->values.len, len = strlen(value);
+        buf_put(&clean->values, value, len);
+        clean->values.len = start + scrubber_clean(scrubber, clean->values.bytes + start, len);
+        buf_putc(&clean->values, '\0');
+    }
+    for (size_t i = 0; i < head->n_headers; i++) {
+        clean->headers[i] = (struct http_header){head->headers[i].name, clean->values.bytes + at};
+        at += strlen(clean->values.bytes + at) + 1;
+    }
+    return (struct http_head){head->status, clean->headers, head->n_headers};
+}
+
+static void clean_head_free(struct clean_head *clean)
+{
+    free(clean->headers);
+    buf_free(&clean->values);
+}
+
+static void api_source_on_head(struct http_user *http, const struct http_head *dirty)
 {
     struct api_source *s = container_of(http, struct api_source, http);
+    struct clean_head clean;
+    struct http_head head = clean_head(&clean, dirty, auth_scrubber(s->server->auth));
     struct inf_error why;
-    warnings_heed(s->server->warnings, s->server->host_header, head);
-    if (answer_start(&s->answer, head, &why) < 0)
+    int rc;
+    warnings_heed(s->server->warnings, s->server->host_header, &head);
+    rc = answer_start(&s->answer, &head, &why);
+    clean_head_free(&clean);
+    if (rc < 0)
         fail(s, &why);
     else if (answer_good(&s->answer))
         s->user->ops->on_open(s->user);
@@ -203,6 +242,7 @@ static void judge_end(struct api_source *s)
 {
     struct list_head list;
     struct inf_error why;
+    answer_scrub(&s->answer, auth_scrubber(s->server->auth));
     if (answer_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
         if (!send_again(s, &why))
             fail(s, &why);
@@ -357,6 +397,7 @@ static void api_source_open(struct source *source, const struct source_request *
     s->user = user;
     s->sent_again = false;
     body_start(&s->body, request);
+    s->body.scrubber = auth_scrubber(s->server->auth);
     buf_clear(&s->target);
     resource_target(&s->target, s->server->path_prefix, &s->resource, &scope, request);
     buf_putc(&s->target, '\0');

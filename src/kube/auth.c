@@ -18,6 +18,7 @@
 #include "kube/auth_token.h"
 #include "kube/kubeconfig.h"
 #include "kube/tls_keeper.h"
+#include "wire/proxy.h"
 
 struct auth {
     struct auth_settings settings;
@@ -27,6 +28,7 @@ struct auth {
     char *authorization;         /* NULL: no such header */
     uint64_t generation;         /* of the authorization; grows with each other one */
     struct http_header *headers; /* room for the authorization first, then impersonation */
+    struct scrubber scrubber;    /* of those that were sent */
 };
 
 /* ---- the authorization ---- */
@@ -37,6 +39,10 @@ static void set_authorization(struct auth *a, const char *scheme, const char *se
     a->authorization = xasprintf("%s %s", scheme, secret);
     a->headers[0] = (struct http_header){"Authorization", a->authorization};
     a->generation++;
+    if (strcmp(scheme, "Basic") == 0)
+        scrubber_add_basic(&a->scrubber, SCRUBBER_SERVER, secret);
+    else
+        scrubber_add(&a->scrubber, SCRUBBER_SERVER, secret);
 }
 
 static int renew_from_file(struct auth *a, struct inf_error *err)
@@ -157,6 +163,11 @@ char *auth_describe(const struct auth *a)
     return c->cert_pem ? xasprintf("the client certificate of user '%s'", user) : NULL;
 }
 
+const struct scrubber *auth_scrubber(const struct auth *a)
+{
+    return a ? &a->scrubber : NULL;
+}
+
 /* ---- life ---- */
 
 struct auth *auth_new(const struct auth_settings *settings)
@@ -180,6 +191,8 @@ struct auth *auth_new(const struct auth_settings *settings)
         set_authorization(a, "Bearer", config->token);
     else if (config->basic)
         set_authorization(a, "Basic", config->basic);
+    if (settings->proxy)
+        proxy_hide_login(settings->proxy, &a->scrubber);
     return a;
 }
 
@@ -191,6 +204,7 @@ void auth_free(struct auth *a)
     auth_exec_close(&a->exec);
     auth_token_free(&a->file);
     secret_free(a->authorization);
+    scrubber_free(&a->scrubber);
     free(a->headers);
     free(a);
 }

@@ -19,11 +19,13 @@
 
 #include "base/list.h"
 #include "base/log.h"
+#include "base/scrubber.h"
 #include "seam/clock.h"
 #include "wire/http_conn.h"
 
 struct auth;
 struct kubeconfig;
+struct proxy;
 struct spawner;
 struct tls_keeper;
 
@@ -37,6 +39,7 @@ struct auth_settings {
     const struct kubeconfig *config; /* the user's part of it */
     struct spawner *spawner;         /* runs the kubeconfig's exec; NULL if it has none */
     struct tls_keeper *tls;          /* shows the certificates that it gives */
+    const struct proxy *proxy;       /* between us and the server; NULL: none */
 };
 
 struct auth_headers {
@@ -73,5 +76,9 @@ char *auth_describe(const struct auth *auth);
 /* The server did not know us by the headers of @generation. Whether there are others, now or soon:
  * then the request is worth another try. */
 bool auth_refused(struct auth *auth, uint64_t generation);
+
+/* Knows the credentials that are in use, the ones before them, and the proxy's, to remove them from what
+ * peers send. Lent; NULL if @auth is. */
+const struct scrubber *auth_scrubber(const struct auth *auth);
 
 #endif

@@ -41,6 +41,7 @@ static int skip_if_bad(struct body *body, int rc, struct source_event *ret_event
     if (!can_skip(body, rc))
         return rc;
     body->skipped = *err;
+    scrubber_clean_text(body->scrubber, body->skipped.text);
     *ret_event = (struct source_event){
         .type = SOURCE_SKIPPED, .resource_version = "", .text = body->skipped.text};
     return 1;
@@ -109,6 +110,7 @@ static int next_of_document(struct body *body, struct str *input, struct source_
         return 0;
     buf_clear(&body->document);
     buf_put(&body->document, text.at, text.len);
+    body->document.len = scrubber_clean(body->scrubber, body->document.bytes, body->document.len);
     buf_putc(&body->document, '\0');
     *ret_event = (struct source_event){
         .type = SOURCE_TEXT, .resource_version = "", .text = body->document.bytes};
@@ -144,8 +146,8 @@ static int next_of_list(struct body *body, struct str *input, struct source_even
 
 /* ---- all of them ---- */
 
-int body_next(struct body *body, struct str *input, struct source_event *ret_event,
-              struct inf_error *err)
+static int next_of_any(struct body *body, struct str *input, struct source_event *ret_event,
+                       struct inf_error *err)
 {
     if (body->want == SOURCE_LIST)
         return next_of_list(body, input, ret_event, err);
@@ -154,9 +156,31 @@ int body_next(struct body *body, struct str *input, struct source_event *ret_eve
     return next_of_watch(body, input, ret_event, err);
 }
 
+/* Versions are written to logs and records as they are, and can't be changed: one that shows a
+ * credential of ours is refused. Numbers, which all servers use, are nobody's token. */
+static int check_version(const struct body *body, const char *version, struct inf_error *err)
+{
+    if (!version[strspn(version, "0123456789")] || !scrubber_finds(body->scrubber, version))
+        return 0;
+    return err_set(err, INF_EPROTO, "the server sent a credential of ours as a resourceVersion");
+}
+
+int body_next(struct body *body, struct str *input, struct source_event *ret_event,
+              struct inf_error *err)
+{
+    int rc = next_of_any(body, input, ret_event, err);
+    if (rc == 1 && check_version(body, ret_event->resource_version, err) < 0) {
+        inf_object_unref(ret_event->object);
+        return -err->code;
+    }
+    return rc;
+}
+
 static bool end_of_list(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
 {
-    if (items_end(&body->items, ret_why) < 0)
+    if (items_end(&body->items, ret_why) < 0 ||
+        (body->items.head.resource_version &&
+         check_version(body, body->items.head.resource_version, ret_why) < 0))
         return false;
     *ret_list = body->items.head;
     body->items.head = (struct list_head){0}; /* now the caller's */

@@ -9,6 +9,7 @@
 #ifndef KUBE_BODY_H
 #define KUBE_BODY_H
 
+#include "base/scrubber.h"
 #include "kube/decode.h"
 #include "kube/items.h"
 #include "kube/lines.h"
@@ -22,7 +23,8 @@ struct body {
     struct items items; /* of a list */
     struct buf document;
     struct decoder decoder;
-    struct inf_error skipped; /* why the last one was */
+    struct inf_error skipped;        /* why the last one was */
+    const struct scrubber *scrubber; /* borrowed: of texts that are not objects; NULL: none */
 };
 
 void body_start(struct body *body, const struct source_request *request);

@@ -165,7 +165,8 @@ static void connect_parts(struct inf_client *client)
                                                     .log = log_of(client),
                                                     .config = config,
                                                     .spawner = &client->spawner.spawner,
-                                                    .tls = &client->tls});
+                                                    .tls = &client->tls,
+                                                    .proxy = &client->proxy});
     client->server = (struct api_server){
         .clock = &client->loop.clock,
         .pool = client->pool,

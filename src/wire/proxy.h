@@ -12,6 +12,7 @@
 #ifndef WIRE_PROXY_H
 #define WIRE_PROXY_H
 
+#include "base/scrubber.h"
 #include "seam/clock.h"
 #include "seam/stream.h"
 
@@ -33,6 +34,10 @@ struct proxy {
     char *user; /* NULL: it wants none */
     char *password;
 };
+
+/* Adds @proxy's password, and the login as it is sent, to what @scrubber removes. Does nothing if it has no
+ * user. */
+void proxy_hide_login(const struct proxy *proxy, struct scrubber *scrubber);
 
 /* Overwrites the password. A zeroed one is fine. */
 void proxy_free(struct proxy *proxy);

@@ -26,13 +26,30 @@ enum {
     GATEWAY_TIMEOUT = 504,
 };
 
+/* user:password in base64, as it is sent; the caller wipes it. */
+static char *encoded_login(const struct proxy *proxy)
+{
+    char *login = xasprintf("%s:%s", proxy->user, proxy->password);
+    char *base64 = base64_encode(login, strlen(login));
+    secret_free(login);
+    return base64;
+}
+
+void proxy_hide_login(const struct proxy *proxy, struct scrubber *scrubber)
+{
+    char *login = proxy->user ? encoded_login(proxy) : NULL;
+    if (!login)
+        return;
+    scrubber_add(scrubber, SCRUBBER_PROXY, login);
+    scrubber_add(scrubber, SCRUBBER_PROXY, proxy->password);
+    secret_free(login);
+}
+
 static void put_login(struct proxy_talk *talk)
 {
-    char *login = xasprintf("%s:%s", talk->proxy->user, talk->proxy->password);
-    char *base64 = base64_encode(login, strlen(login));
-    buf_printf(&talk->out, "Proxy-Authorization: Basic %s\r\n", base64);
+    char *login = encoded_login(talk->proxy);
+    buf_printf(&talk->out, "Proxy-Authorization: Basic %s\r\n", login);
     secret_free(login);
-    secret_free(base64);
 }
 
 void proxy_http_begin(struct proxy_talk *talk)
@@ -61,11 +78,24 @@ static bool looks_like_http(const struct buf *in)
     return true;
 }
 
-/* "403 Forbidden": what the status line says, without what could harm a terminal. */
-static struct str shown_status(struct buf *in)
+/* A proxy may repeat the login that it refuses. Its own words need no user name of ours either. */
+static void hide_login(struct proxy_talk *talk)
 {
-    struct str s = {in->bytes + STATUS_AT, 0};
-    while (s.len < SHOWN_MAX && STATUS_AT + s.len < in->len && isprint((unsigned char)s.at[s.len]))
+    struct scrubber scrubber = {.next = {0}};
+    proxy_hide_login(talk->proxy, &scrubber);
+    scrubber_add(&scrubber, SCRUBBER_PROXY, talk->proxy->user);
+    talk->in.len =
+        STATUS_AT + scrubber_clean(&scrubber, talk->in.bytes + STATUS_AT, talk->in.len - STATUS_AT);
+    scrubber_free(&scrubber);
+}
+
+/* "403 Forbidden": what the status line says, without what could harm a terminal. */
+static struct str shown_status(struct proxy_talk *talk)
+{
+    struct str s = {talk->in.bytes + STATUS_AT, 0};
+    hide_login(talk);
+    while (s.len < SHOWN_MAX && STATUS_AT + s.len < talk->in.len &&
+           isprint((unsigned char)s.at[s.len]))
         s.len++;
     return s;
 }
@@ -83,7 +113,7 @@ static int login_refused(struct proxy_talk *talk, struct str said, struct inf_er
 
 static int refused(struct proxy_talk *talk, int status, struct inf_error *err)
 {
-    struct str said = shown_status(&talk->in);
+    struct str said = shown_status(talk);
     if (status == LOGIN_WANTED || status == UNAUTHORIZED)
         return login_refused(talk, said, err);
     if (status == FORBIDDEN)

@@ -33,8 +33,8 @@ static void world_on_open(struct source_user *user)
 
 static void world_on_event(struct source_user *user, const struct source_event *e)
 {
-    static const char *const names[] = {"ADDED",    "MODIFIED", "DELETED",
-                                        "BOOKMARK", "PAGE_END", "SKIPPED"};
+    static const char *const names[] = {"ADDED",    "MODIFIED", "DELETED", "BOOKMARK",
+                                        "PAGE_END", "SKIPPED",  "TEXT"};
     struct source_world *w = container_of(user, struct source_world, user);
     assert_int_equal(e->received_us, clock_wall_us(&w->sim.clock));
     buf_puts(&w->told, names[e->type]);
@@ -45,7 +45,7 @@ static void world_on_event(struct source_user *user, const struct source_event *
         buf_printf(&w->told, " %s", inf_object_json(e->object, NULL));
     if (e->type == SOURCE_PAGE_END && e->continue_token[0])
         buf_printf(&w->told, " then %s", e->continue_token);
-    if (e->type == SOURCE_SKIPPED)
+    if (e->type == SOURCE_SKIPPED || e->type == SOURCE_TEXT)
         buf_printf(&w->told, "%s", e->text); /* behind its version, which is "" */
     buf_putc(&w->told, '\n');
     act_if(w, e->type == SOURCE_PAGE_END ? WORLD_IN_PAGE_END : WORLD_IN_EVENT);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/base.h"
 #include "kube/impersonate.h"
 #include "source_world.h"
 
@@ -176,6 +177,112 @@ static void whom_to_act_as_is_said_with_each_request(void **state)
         asked_with(p, "\r\nAuthorization: Bearer s3cr3t\r\nImpersonate-User: jane\r\n\r\n"));
 }
 
+/* ---- servers that repeat what they were sent ---- */
+
+#define TOKEN "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"
+#define STATUS(message) \
+    "{\"kind\":\"Status\",\"message\":\"" message "\",\"reason\":\"" TOKEN "\",\"code\":500}"
+#define FILLED_64  "0123456789012345678901234567890123456789012345678901234567890123"
+#define FILLED_192 FILLED_64 FILLED_64 FILLED_64
+#define FILLED_960 FILLED_192 FILLED_192 FILLED_192 FILLED_192 FILLED_192
+#define OOPS       "500 Oops"
+#define GOOD       "200 OK\r\nContent-Type: application/json"
+
+static const struct {
+    enum source_want want;
+    const char *head, *body;
+    const char *told; /* is part of what is told */
+} echoes[] = {
+    {SOURCE_WATCH, OOPS, STATUS("bad token " TOKEN), "bad token *** (500 ***)"},
+    {SOURCE_WATCH, OOPS, STATUS("\\u0065yJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"),
+     ": *** (500"},
+    {SOURCE_WATCH, OOPS, STATUS(FILLED_960 " " TOKEN), FILLED_64 " ***"}, /* where texts are cut */
+    {SOURCE_WATCH, "502 " TOKEN, "Authorization: Bearer " TOKEN,
+     "HTTP 502: Authorization: Bearer ***"},
+    {SOURCE_WATCH, "302 Found\r\nLocation: https://l/" FILLED_64 FILLED_64 "/" TOKEN, "",
+     "/***' (HTTP 302)"},
+    {SOURCE_WATCH, "200 OK\r\nContent-Type: text/" TOKEN, "", "text/***'"},
+    {SOURCE_WATCH, GOOD "\r\nContent-Encoding: " TOKEN, "", "encoding '***'"},
+    {SOURCE_WATCH, GOOD, "{\"type\":\"" TOKEN "\",\"object\":{}}", "unknown type \"***"},
+    {SOURCE_WATCH, GOOD,
+     "{\"type\":\"ADDED\",\"object\":{\"kind\":\"" TOKEN "\",\"metadata\":{\"name\":\"a/b\"}}}",
+     "*** a/b: object:"},
+    {SOURCE_WATCH, GOOD,
+     "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"" TOKEN "\"}}}",
+     "sent a credential of ours as a resourceVersion"},
+    {SOURCE_LIST, GOOD,
+     "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"" TOKEN
+     "\"},\"items\":[]}",
+     "sent a credential of ours as a resourceVersion"},
+    {SOURCE_DOCUMENT, GOOD, "{\"groupVersion\":\"v1\",\"resources\":[{\"name\":\"" TOKEN "\"}]}",
+     "\"name\":\"***\""},
+};
+
+static void play_echo(struct source_world *w, size_t i, bool skip_bad)
+{
+    char *head = xasprintf("HTTP/1.1 %s\r\nTransfer-Encoding: chunked\r\n\r\n", echoes[i].head);
+    source_world_open(w, &(struct source_request){
+                             .want = echoes[i].want, .path = "/api/v1", .skip_bad = skip_bad});
+    sim_run(&w->sim);
+    pipe_sends(w->pipes.last, head);
+    if (echoes[i].body[0])
+        send_chunk(w->pipes.last, echoes[i].body);
+    pipe_sends(w->pipes.last, WATCH_LAST);
+    sim_run(&w->sim);
+    free(head);
+}
+
+static void check_echo(size_t i, bool skip_bad)
+{
+    struct source_world w;
+    source_world_init(&w, "pods", NULL);
+    source_world_identify(&w, TOKEN, NULL);
+    play_echo(&w, i, skip_bad);
+    buf_putc(&w.told, '\0');
+    if (strstr(w.told.bytes, "yJhbGci") || !strstr(w.told.bytes, echoes[i].told))
+        fail_msg("'%s' is not in: %s", echoes[i].told, w.told.bytes);
+    source_world_done(&w);
+}
+
+static void a_server_that_repeats_our_token_does_not_get_it_into_texts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(echoes); i++) {
+        check_echo(i, false);
+        check_echo(i, true);
+    }
+}
+
+/* A request that was sent with the old token is answered after there is a new one. */
+static void the_token_before_is_not_shown_either(void **state)
+{
+    struct place *p = *state;
+    put_token(p, "monday-0123456789");
+    source_world_identify(&p->w, NULL, p->path);
+    source_world_ask(&p->w);
+    put_token(p, "tuesday-0123456789");
+    answer(p, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+    answer(p, "HTTP/1.1 500 Oops\r\nContent-Length: 41\r\n\r\n"
+              "not monday-0123456789, tuesday-0123456789");
+    source_world_told(&p->w,
+                      "INF_ESERVER: kube.test:6443: the server answers HTTP 500: not ***, ***\n");
+}
+
+static void a_password_and_the_login_as_it_is_sent_are_not_shown(void **state)
+{
+    struct place *p = *state;
+    auth_free(p->w.auth);
+    kubeconfig_free(&p->w.config);
+    p->w.config.basic = xstrdup("amFuZTpodW50ZXItMg=="); /* jane:hunter-2 */
+    p->w.auth = auth_new(&(struct auth_settings){.clock = &p->w.sim.clock, .config = &p->w.config});
+    p->w.server.auth = p->w.auth;
+    source_world_ask(&p->w);
+    answer(p, "HTTP/1.1 500 Oops\r\nContent-Length: 44\r\n\r\n"
+              "amFuZTpodW50ZXItMg== is jane with hunter%2D2");
+    source_world_told(
+        &p->w, "INF_ESERVER: kube.test:6443: the server answers HTTP 500: *** is jane with ***\n");
+}
+
 int main(void)
 {
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, drop_place)
@@ -187,6 +294,9 @@ int main(void)
         WITH_PLACE(other_refusals_change_nothing),
         WITH_PLACE(whom_to_act_as_is_said_with_each_request),
         WITH_PLACE(a_request_made_again_may_be_paused_and_cancelled),
+        cmocka_unit_test(a_server_that_repeats_our_token_does_not_get_it_into_texts),
+        WITH_PLACE(the_token_before_is_not_shown_either),
+        WITH_PLACE(a_password_and_the_login_as_it_is_sent_are_not_shown),
     };
     return cmocka_run_group_tests_name("api_auth", tests, NULL, NULL);
 }

@@ -300,6 +300,18 @@ static const struct {
      "does not accept the user and password of its URL (407 Go away)"},
     {PROXY_HTTP,
      "secret",
+     {S("HTTP/1.1 407 me:secret bWU6c2VjcmV0 %73ecret\r\nX: secret\r\n\r\n")},
+     INF_ENET,
+     "does not accept the user and password of its URL (407 **:*** *** ***)"},
+    {PROXY_HTTP,
+     "secret",
+     {S("HTTP/1.1 502 0123456789012345678901234567890123456789012345678901234567890123456789 "
+        "secret\r\n\r\n")},
+     INF_ENET,
+     "can't reach api:6443 (502 "
+     "0123456789012345678901234567890123456789012345678901234567890123456789 ***)"},
+    {PROXY_HTTP,
+     "secret",
      {S("HTTP/1.0 401 Unauthorized\r\n\r\n")},
      INF_ENET,
      "does not accept the user and password of its URL (401 Unauthorized)"},

@@ -1,0 +1,208 @@
+/*
+ * scrubber.c - finds credentials in a text, however they are escaped, and cuts them out in place.
+ *
+ * At each position of the text every credential is compared twice: byte by byte, and with escapes
+ * decoded on the way. (A text in which a backslash stands for itself and one in which it begins an
+ * escape look the same, so both readings are tried.) The longest match is replaced by asterisks, never
+ * more than it had bytes, so that the text can only become shorter. Nothing here can fail.
+ */
+#include "base/scrubber.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base64.h"
+
+enum {
+    MASK_MAX = 3,    /* asterisks for one credential; fewer only if it was shorter */
+    UNICODE_LEN = 6, /* \uXXXX */
+    PERCENT_LEN = 3, /* %XX */
+};
+
+/* ---- escapes ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)tolower((unsigned char)c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The number that @n digits at @at spell; -1: they are none. */
+static long hex_number(const char *at, size_t n)
+{
+    long number = 0;
+    for (size_t i = 0; i < n; i++) {
+        int digit = hex_digit(at[i]);
+        if (digit < 0)
+            return -1;
+        number = number * 16 + digit;
+    }
+    return number;
+}
+
+/* A character of the basic plane as UTF-8; returns its number of bytes. */
+static size_t utf8_bytes(unsigned c, char ret[3])
+{
+    if (c < 0x80) {
+        ret[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        ret[0] = (char)(0xc0 | c >> 6);
+        ret[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    ret[0] = (char)(0xe0 | c >> 12);
+    ret[1] = (char)(0x80 | (c >> 6 & 0x3f));
+    ret[2] = (char)(0x80 | (c & 0x3f));
+    return 3;
+}
+
+/* One character of a text: how many bytes it takes there, and which bytes it means. */
+struct unit {
+    size_t taken;
+    size_t len;
+    char bytes[3];
+};
+
+static struct unit unit_at(const char *at, size_t left, bool decode)
+{
+    struct unit u = {.taken = 1, .len = 1, .bytes = {at[0]}};
+    long number;
+    if (!decode || left < 2)
+        return u;
+    if (at[0] == '\\' && left >= UNICODE_LEN && at[1] == 'u' &&
+        (number = hex_number(at + 2, 4)) >= 0) {
+        u.taken = UNICODE_LEN;
+        u.len = utf8_bytes((unsigned)number, u.bytes);
+    } else if (at[0] == '\\' && strchr("\"\\/", at[1])) {
+        u.taken = 2;
+        u.bytes[0] = at[1];
+    } else if (at[0] == '%' && left >= PERCENT_LEN && (number = hex_number(at + 1, 2)) >= 0) {
+        u.taken = PERCENT_LEN;
+        u.bytes[0] = (char)number;
+    }
+    return u;
+}
+
+/* ---- comparing ---- */
+
+static bool is_word(const char *text, size_t len, size_t from, size_t taken)
+{
+    return (from == 0 || !isalnum((unsigned char)text[from - 1])) &&
+           (from + taken >= len || !isalnum((unsigned char)text[from + taken]));
+}
+
+/* How many bytes of @text, from @from on, are @secret or enough of its beginning; 0: none. */
+static size_t match_one_way(const char *text, size_t len, size_t from, const char *secret,
+                            bool decode)
+{
+    size_t secret_len = strlen(secret), taken = 0, matched = 0;
+    while (matched < secret_len && from + taken < len) {
+        struct unit u = unit_at(text + from + taken, len - from - taken, decode);
+        if (u.len > secret_len - matched || memcmp(u.bytes, secret + matched, u.len) != 0)
+            break;
+        taken += u.taken;
+        matched += u.len;
+    }
+    if (matched < secret_len)
+        return matched >= SCRUBBER_FRAGMENT ? taken : 0;
+    return secret_len >= SCRUBBER_WORD || is_word(text, len, from, taken) ? taken : 0;
+}
+
+static size_t match_secret(const char *text, size_t len, size_t from, const char *secret)
+{
+    size_t plain, decoded;
+    if (text[from] != secret[0] && text[from] != '\\' && text[from] != '%')
+        return 0;
+    plain = match_one_way(text, len, from, secret, false);
+    decoded = match_one_way(text, len, from, secret, true);
+    return plain > decoded ? plain : decoded;
+}
+
+/* The longest match of all credentials. */
+static size_t match_any(const struct scrubber *s, const char *text, size_t len, size_t from)
+{
+    size_t longest = 0;
+    for (size_t group = 0; group < SCRUBBER_GROUPS; group++)
+        for (size_t i = 0; i < SCRUBBER_KEPT && s->secrets[group][i]; i++) {
+            size_t taken = match_secret(text, len, from, s->secrets[group][i]);
+            if (taken > longest)
+                longest = taken;
+        }
+    return longest;
+}
+
+size_t scrubber_clean(const struct scrubber *s, char *text, size_t len)
+{
+    size_t to = 0;
+    for (size_t from = 0; s && from < len;) {
+        size_t taken = match_any(s, text, len, from);
+        if (taken) {
+            size_t mask = taken < MASK_MAX ? taken : MASK_MAX;
+            memset(text + to, '*', mask);
+            to += mask;
+            from += taken;
+        } else {
+            text[to++] = text[from++];
+        }
+    }
+    return s ? to : len;
+}
+
+void scrubber_clean_text(const struct scrubber *s, char *text)
+{
+    text[scrubber_clean(s, text, strlen(text))] = '\0';
+}
+
+bool scrubber_finds(const struct scrubber *s, const char *text)
+{
+    size_t len = strlen(text);
+    for (size_t from = 0; s && from < len; from++)
+        if (match_any(s, text, len, from))
+            return true;
+    return false;
+}
+
+/* ---- life ---- */
+
+static bool is_known(const struct scrubber *s, enum scrubber_group group, const char *secret)
+{
+    for (size_t i = 0; i < SCRUBBER_KEPT && s->secrets[group][i]; i++)
+        if (strcmp(s->secrets[group][i], secret) == 0)
+            return true;
+    return false;
+}
+
+void scrubber_add(struct scrubber *s, enum scrubber_group group, const char *secret)
+{
+    char **place = &s->secrets[group][s->next[group]];
+    if (!secret || !secret[0] || is_known(s, group, secret))
+        return;
+    secret_free(*place);
+    *place = xstrdup(secret);
+    s->next[group] = (s->next[group] + 1) % SCRUBBER_KEPT;
+}
+
+void scrubber_add_basic(struct scrubber *s, enum scrubber_group group, const char *basic)
+{
+    char *login, *colon;
+    size_t len;
+    scrubber_add(s, group, basic);
+    if (base64_decode(basic, strlen(basic), &login, &len) < 0)
+        return;
+    colon = memchr(login, ':', len);
+    scrubber_add(s, group, colon ? colon + 1 : NULL);
+    secret_free(login);
+}
+
+void scrubber_free(struct scrubber *s)
+{
+    for (size_t group = 0; group < SCRUBBER_GROUPS; group++)
+        for (size_t i = 0; i < SCRUBBER_KEPT; i++)
+            secret_free(s->secrets[group][i]);
+    *s = (struct scrubber){.next = {0}};
+}

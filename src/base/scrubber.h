@@ -1,0 +1,60 @@
+/*
+ * scrubber.h - removes our own credentials from text that a peer sent.
+ *
+ *     scrubber_add(&scrubber, SCRUBBER_SERVER, token);  whenever a credential changes
+ *     len = scrubber_clean(&scrubber, text, len);       "token ***" instead of "token eyJhb..."
+ *
+ * A server or a proxy may repeat what we sent it, in an error message for instance. Text of a peer is
+ * cleaned before it becomes part of an error, a log line or a record.
+ *
+ * Found are: the credential as it was sent; with characters escaped as in JSON (\u0041, \/) or in
+ * URLs (%41); and, because texts are cut, the beginning of it from SCRUBBER_FRAGMENT bytes on.
+ * Credentials shorter than SCRUBBER_WORD bytes would occur in ordinary text by chance: they are
+ * replaced only where no letter or digit is next to them. Not found: other encodings.
+ */
+#ifndef BASE_SCRUBBER_H
+#define BASE_SCRUBBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    SCRUBBER_KEPT = 8,      /* LIMIT: credentials of one group; the oldest one goes first */
+    SCRUBBER_WORD = 6,      /* shorter credentials are replaced as whole words only */
+    SCRUBBER_FRAGMENT = 16, /* this much of the beginning of a credential is replaced, too */
+};
+
+/* Those of the server change often; those of the proxy must not be forgotten because of that. */
+enum scrubber_group {
+    SCRUBBER_SERVER,
+    SCRUBBER_PROXY,
+    SCRUBBER_GROUPS,
+};
+
+/* A zeroed one knows no credentials. Owns copies. */
+struct scrubber {
+    char *secrets[SCRUBBER_GROUPS][SCRUBBER_KEPT];
+    size_t next[SCRUBBER_GROUPS]; /* where the next one goes */
+};
+
+/* Adds a credential. Earlier ones of @group are kept, up to the limit: an answer to a request that was
+ * sent with one of them may still come. NULL and "" are ignored. */
+void scrubber_add(struct scrubber *s, enum scrubber_group group, const char *secret);
+
+/* Adds the base64 of "user:password", and the password in it. */
+void scrubber_add_basic(struct scrubber *s, enum scrubber_group group, const char *basic);
+
+/* Replaces credentials in the @len bytes of @text by "***" and returns the new length, which is
+ * never larger. @s may be NULL: then the text stays as it is. */
+size_t scrubber_clean(const struct scrubber *s, char *text, size_t len);
+
+/* The same for a text that ends with a NUL. */
+void scrubber_clean_text(const struct scrubber *s, char *text);
+
+/* Whether there is a credential in @text, which ends with a NUL. */
+bool scrubber_finds(const struct scrubber *s, const char *text);
+
+/* Overwrites and forgets all of them. */
+void scrubber_free(struct scrubber *s);
+
+#endif
