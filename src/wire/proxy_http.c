@@ -60,11 +60,11 @@ void proxy_http_begin(struct proxy_talk *talk)
     buf_puts(&talk->out, "\r\n");
 }
 
-/* An empty line, whichever way lines end. */
+/* An empty line, whichever way lines end, also if they end in different ways. */
 static bool head_is_complete(const struct buf *in)
 {
     const char *end = in->bytes + in->len;
-    return (in->len >= 4 && memcmp(end - 4, "\r\n\r\n", 4) == 0) ||
+    return (in->len >= 3 && memcmp(end - 3, "\n\r\n", 3) == 0) ||
            (in->len >= 2 && memcmp(end - 2, "\n\n", 2) == 0);
 }
 

@@ -108,6 +108,24 @@ static void http_says_the_login_and_brackets_an_address(void **state)
     world_done(&w);
 }
 
+/* Lines of one head may end in different ways. */
+static void an_answer_ends_with_an_empty_line_however_lines_end(void **state)
+{
+    static const char *const heads[] = {"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\n\n",
+                                        "HTTP/1.1 200 OK\n\r\n", "HTTP/1.1 200 OK\r\nA: b\n\r\n",
+                                        "HTTP/1.1 200 OK\nA: b\r\n\n"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        struct world w;
+        world_init(&w, PROXY_HTTP, NULL, "api");
+        sim_run(&w.sim);
+        buf_clear(&w.pipes.last->written);
+        answer(&w, str_of(heads[i]));
+        check_open(&w);
+        world_done(&w);
+    }
+}
+
 static void socks_resolves_names(void **state)
 {
     struct world w;
@@ -503,6 +521,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(http_connects_with_two_lines),
         cmocka_unit_test(http_says_the_login_and_brackets_an_address),
+        cmocka_unit_test(an_answer_ends_with_an_empty_line_however_lines_end),
         cmocka_unit_test(socks_resolves_names),
         cmocka_unit_test(socks_says_the_login_if_it_is_wanted),
         cmocka_unit_test(socks_says_no_login_if_none_is_wanted),
