@@ -125,6 +125,7 @@ void ask_watch(struct reflector *r)
 static void ask_version(struct reflector *r)
 {
     sm_move(&r->sm, ASKING, "is the server behind version %s?", r->version);
+    r->placed_ms = clock_now_ms(r->clock);
     open_request(r,
                  &(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 1});
 }

@@ -4,16 +4,19 @@
 #include "core/version.h"
 
 enum {
-    BRIEF_MS =
-        10 * 1000,      /* a proxy may end streams at once, again and again: no need to ask then */
+    ASK_EVERY_MS = 10 * 1000, /* a proxy may end streams at once, again and again: no need to ask
+                                 each time */
     UNANSWERED_MAX = 3, /* questions without an answer before we go on as if there were no doubt; a
                            server that has just started may forbid what it allows */
 };
 
 void doubt_watch_ended(struct reflector *r, const struct inf_error *why)
 {
-    bool brief = clock_now_ms(r->clock) - r->live_since_ms < BRIEF_MS;
-    r->in_doubt = why->code != INF_EEOF || (!r->shown && !brief);
+    uint64_t now = clock_now_ms(r->clock);
+    bool shown = r->shown && !r->freshness.stale; /* what it showed is long ago */
+    if (shown)
+        r->placed_ms = now;
+    r->in_doubt = why->code != INF_EEOF || (!shown && now - r->placed_ms >= ASK_EVERY_MS);
 }
 
 void doubt_slept(struct reflector *r)
@@ -33,6 +36,12 @@ bool doubt_confirmed(const struct reflector *r, const struct source_event *event
     err_set(ret_why, INF_EFUTURE, "the server went back from version %s to %s", r->version,
             event->resource_version);
     return true;
+}
+
+void doubt_answered(struct reflector *r, const struct source_event *event)
+{
+    if (event->type == SOURCE_PAGE_END)
+        blind_watch_answered(r, event->resource_version);
 }
 
 bool doubt_settled(struct reflector *r, const struct inf_error *why)

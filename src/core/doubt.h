@@ -8,8 +8,12 @@
  * or that it went back; and in doubt it is asked for one object, since with that comes the version it
  * is at, before a watch goes on from ours.
  *
- * One small request for each stream that breaks off or is silent, and for each sleep; none for those
- * that end as they should after something happened. Who may not list, or whose lists fail again and
+ * The answer also shows the opposite: a server that is at a newer version, of which the watches show
+ * nothing (blind_watch.h).
+ *
+ * One small request for each stream that breaks off or is silent, and for each sleep, but for streams
+ * that end at once only one in ten seconds; none for those that end as they should after something
+ * happened. Who may not list, or whose lists fail again and
  * again, goes on without the answer.
  *
  * It is a part of the reflector (reflector.c), as ask.h, intake.h and outcome.h are. Nobody else
@@ -29,6 +33,9 @@ void doubt_slept(struct reflector *r);
 /* True if @event shows a server at an older version than ours; then @ret_why says so. */
 bool doubt_confirmed(const struct reflector *r, const struct source_event *event,
                      struct inf_error *ret_why);
+
+/* @event is of the answer to the question, and does not show a server at an older version. */
+void doubt_answered(struct reflector *r, const struct source_event *event);
 
 /* The question has ended with @why. True if a watch may go on from our version; else it is to be
  * asked again. */

@@ -1,9 +1,10 @@
 /*
  * freshness.h - whether what we have may still be taken for true: did the server show a sign lately?
  *
- * A sign is something complete: an event, a bookmark, a list, a stream that ended as it should. Bytes
- * and open connections are none: a proxy can hold those for hours. Without a sign for too long the
- * copy is *stale*, however busy we are reconnecting; the next sign makes it fresh again.
+ * A sign is something complete: an event, a bookmark, a list, the end of a stream that showed one of
+ * these, an answer that the server is at our version. A stream that ends without having shown anything
+ * is none, be it in good order: a proxy may end every one of them. Bytes and open connections are
+ * none: a proxy can hold those for hours. Without a sign for too long the copy is *stale*, however busy we are reconnecting; the next sign makes it fresh again.
  *
  * Before the first sync there is nothing that could be stale, and while the stream is held it is we
  * who don't listen: the time does not run then. It does while the host sleeps: who wakes up late has

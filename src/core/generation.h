@@ -24,7 +24,8 @@ struct generation {
     struct hashmap by_key;
     struct tree in_order;
     struct index_set indexes;
-    size_t bytes; /* the sum of inf_object_size() */
+    size_t unchanged; /* entries that hold the current generation's object, when they were added */
+    size_t bytes;     /* the sum of inf_object_size() */
 };
 
 void generation_init(struct generation *g, struct inf_store *store, const struct siphash_key *key,

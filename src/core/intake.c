@@ -18,6 +18,7 @@ static void push(struct reflector *r, const struct delta *delta)
 void intake_commit(struct reflector *r, const char *version, int64_t received_us)
 {
     bool back = version_is_older(version, r->version);
+    bool differs = generation_differs(r->staged);
     push(r, &(struct delta){.type = DELTA_REPLACED,
                             .generation = r->staged,
                             .resource_version = xstrdup(version),
@@ -38,6 +39,8 @@ void intake_commit(struct reflector *r, const char *version, int64_t received_us
         backoff_reset(&r->calm);
     r->must_sync = r->version_unusable = r->absent = r->in_doubt = false;
     r->unended_fills = 0;
+    r->placed_ms = clock_now_ms(r->clock);
+    blind_watch_listed(r, differs);
     str_replace(&r->version, version);
 }
 

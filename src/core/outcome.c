@@ -49,16 +49,22 @@ static void count_unreadable(struct reflector *r, int code)
         r->unreadable = 0;
 }
 
+void outcome_need_list(struct reflector *r, int code, const char *why)
+{
+    if (r->must_sync)
+        return;
+    r->must_sync = true;
+    r->sync_code = code;
+    str_replace(&r->sync_reason, why);
+}
+
 static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
                               const struct fault_rule *rule)
 {
     if (why->code == INF_EGONE || why->code == INF_EFUTURE)
         r->version_unusable = r->sm.state != WATCHING || why->code == INF_EFUTURE;
-    if (rule->next == FAULT_RELIST && !r->must_sync && !MUTANT("stale-version-kept")) {
-        r->must_sync = true;
-        r->sync_code = why->code;
-        str_replace(&r->sync_reason, why->text);
-    }
+    if (rule->next == FAULT_RELIST && !MUTANT("stale-version-kept"))
+        outcome_need_list(r, why->code, why->text);
 }
 
 /* What is refused for good is asked for again and again; it need not be told as often. But if a watch
@@ -178,16 +184,24 @@ static void start_over_after_success(struct reflector *r, int code)
     backoff_reset(&r->backoff);
 }
 
+/* That a stream ended as it should is a sign of the server only if it showed something; and one that
+ * fell silent until the copy was stale does not make it fresh again by its end. */
+static void note_end(struct reflector *r, const struct inf_error *why)
+{
+    bool good = why->code == INF_EEOF && r->sm.state == WATCHING && r->shown;
+    if (good && !r->freshness.stale)
+        freshness_sign(&r->freshness, 0);
+    else
+        freshness_lost(&r->freshness);
+}
+
 void outcome_ended(struct reflector *r, const struct inf_error *why)
 {
     patience_stop(&r->patience);
     r->slept_ms = 0; /* what was to be reopened is gone */
     start_over_after_success(r, why->code);
     count_unreadable(r, why->code);
-    if (why->code == INF_EEOF && r->sm.state == WATCHING)
-        freshness_sign(&r->freshness, 0);
-    else
-        freshness_lost(&r->freshness);
+    note_end(r, why);
     switch ((enum reflector_state)r->sm.state) {
     case FILLING:
         intake_drop_staged(r);
@@ -196,6 +210,7 @@ void outcome_ended(struct reflector *r, const struct inf_error *why)
     case LISTING: page_ended(r, why); break;
     case WATCHING:
         doubt_watch_ended(r, why);
+        blind_watch_ended(r, why);
         follow_rule(r, why);
         break;
     case ASKING: question_ended(r, why); break;

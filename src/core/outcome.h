@@ -34,6 +34,10 @@ void outcome_give_up(struct reflector *r, const struct inf_error *why);
 /* The request under way has been silent for too long, and is taken for dead. */
 void outcome_on_silence(struct patience *patience);
 
+/* A watch can't go on from the last version: all is listed next, because of @code and for the reason
+ * @why, which is reported with the differences. An earlier reason stays. */
+void outcome_need_list(struct reflector *r, int code, const char *why);
+
 /* The wait is over. */
 void outcome_on_retry(struct timer *timer);
 

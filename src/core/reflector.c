@@ -22,10 +22,12 @@
  * When a request ends, the next one is opened from the last version, or after a wait, or all is
  * listed anew. A stream that is silent too long is taken for dead, and so is every watch after the
  * host slept. What was staged is dropped: every attempt begins empty. A watch that broke off, brought
- * nothing or was slept over leaves a doubt, and the server is asked where it is before the next one.
+ * nothing or was slept over leaves a doubt, and the server is asked where it is before the next one. If
+ * it is at a newer version and watches show nothing of that, all is listed again.
  *
  * Here are the states, and what each event of an answer means. How things are asked for is in ask.h,
- * where they go to in intake.h, what the end of a request means in outcome.h, the doubt in doubt.h.
+ * where they go to in intake.h, what the end of a request means in outcome.h, the doubt in doubt.h,
+ * watches that show nothing in blind_watch.h.
  */
 #include "core/reflector.h"
 
@@ -89,13 +91,20 @@ static bool is_excluded(const struct reflector *r, const struct source_event *ev
            glob_any(s->exclude_ns, s->n_exclude_ns, inf_object_namespace(event->object));
 }
 
+/* A watch has shown that it shows what happens. */
+static void show(struct reflector *r)
+{
+    r->fault.code = 0;
+    r->news = r->shown = true;
+    blind_watch_shown(r);
+}
+
 /* Of what nobody wants, only how far the stream has come is kept. */
 static void pass_over(struct reflector *r, const struct source_event *event)
 {
     struct source_event mark = *event;
     mark.object = NULL;
-    r->fault.code = 0;
-    r->news = r->shown = true;
+    show(r);
     intake_change(r, DELTA_BOOKMARK, &mark);
 }
 
@@ -126,8 +135,7 @@ static void watched(struct reflector *r, const struct source_event *event)
         pass_over(r, event);
         return;
     }
-    r->fault.code = 0;
-    r->news = r->shown = true;
+    show(r);
     if (event->type != SOURCE_BOOKMARK)
         r->event_ms = clock_elapsed_ms(r->clock);
     switch (event->type) {
@@ -169,13 +177,15 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
     }
     if (r->sm.state == FILLING || r->sm.state == LISTING)
         stage(r, event); /* and maybe it is a watch then */
+    if (r->sm.state == ASKING)
+        doubt_answered(r, event);
     heard(r, event);
     if (was_watching) /* told behind "recovered", if it shows that */
         watched(r, event);
 }
 
 /* A server that sends bookmarks has to send one before we believe it; of one that never did, more
- * than that it took the request can't be asked. */
+ * than that it took the request can't be asked, unless its watches were found to show nothing. */
 static void reflector_on_open(struct source_user *user)
 {
     struct reflector *r = container_of(user, struct reflector, user);
@@ -184,7 +194,7 @@ static void reflector_on_open(struct source_user *user)
     if (r->sm.state != WATCHING)
         return;
     r->live_since_ms = clock_now_ms(r->clock);
-    if (!r->bookmark_ms)
+    if (!r->bookmark_ms && !r->blind.proven)
         freshness_sign(&r->freshness, r->patience.ms);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/sm.h"
 #include "core/backoff.h"
+#include "core/blind_watch.h"
 #include "core/fault.h"
 #include "core/fifo.h"
 #include "core/freshness.h"
@@ -81,9 +82,11 @@ struct reflector {
     char *version;         /* the last one seen; "" if none */
     bool version_unusable; /* the server no longer, or not yet, has it: ask for the newest */
     bool in_doubt;         /* the server may have gone back behind it: ask, see doubt.h */
-    bool must_sync;        /* a watch can't go on from it: list anew */
-    char *sync_reason;     /* why; told with the differences */
-    int sync_code;         /* the same as an error code */
+    uint64_t placed_ms;    /* when the server last showed, or was asked, which version it is at */
+    struct blind_watch blind;
+    bool must_sync;     /* a watch can't go on from it: list anew */
+    char *sync_reason;  /* why; told with the differences */
+    int sync_code;      /* the same as an error code */
     bool no_watch_list; /* this server does not do it for this resource: found out once, remembered
                          */
 

@@ -49,19 +49,22 @@ size_t generation_count(const struct generation *generation)
     return generation->by_key.count;
 }
 
-/* The object to hold for @object: the one that readers see already, if nothing differs. */
-static const struct inf_object *shared(const struct generation *next,
-                                       const struct inf_object *object, uint64_t hash)
+/* Whether @e holds the object that readers see; either may be NULL. */
+static bool holds_current(const struct entry *e, const struct entry *known)
 {
-    struct entry *known = generation_find_hashed(next->store->current, object_key(object), hash);
-    return known && object_equal(known->object, object) ? known->object : object;
+    return e && known && e->object == known->object;
 }
 
 void generation_put(struct generation *next, const struct inf_object *object)
 {
     uint64_t hash = generation_hash(next, object_key(object));
     struct entry *e = generation_find_hashed(next, object_key(object), hash);
-    object = shared(next, object, hash);
+    struct entry *known = generation_find_hashed(next->store->current, object_key(object), hash);
+    next->unchanged -= holds_current(e, known);
+    if (known && object_equal(known->object, object)) {
+        object = known->object; /* nothing is held twice */
+        next->unchanged++;
+    }
     if (e)
         inf_object_unref(generation_swap(next, e, object));
     else
@@ -71,8 +74,16 @@ void generation_put(struct generation *next, const struct inf_object *object)
 void generation_delete(struct generation *next, const struct inf_object *object)
 {
     struct entry *e = generation_find(next, object_key(object));
-    if (e)
-        inf_object_unref(generation_remove(next, e));
+    if (!e)
+        return;
+    next->unchanged -= holds_current(e, generation_find(next->store->current, object_key(object)));
+    inf_object_unref(generation_remove(next, e));
+}
+
+bool generation_differs(const struct generation *next)
+{
+    size_t current = generation_count(next->store->current);
+    return next->unchanged != current || generation_count(next) != current;
 }
 
 void store_discard(struct inf_store *store, struct generation *generation)

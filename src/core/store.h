@@ -72,6 +72,9 @@ void generation_put(struct generation *next, const struct inf_object *object);
 /* Takes out what has @object's key, if anything. */
 void generation_delete(struct generation *next, const struct inf_object *object);
 
+/* Whether @next is another set of objects than the current one, as that was when they were added. */
+bool generation_differs(const struct generation *next);
+
 size_t generation_count(const struct generation *generation);
 
 /* Gives up a generation that will not be flipped to: it is freed in slices. NULL is fine. */

@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import stat
+import time
 
 from service import Case, ask, collector, config_map, free_address, run, wait_until
 
@@ -71,6 +72,28 @@ class States(Case):
         self.sim.put('configmaps', config_map('c'))
         self.log.wait_for(lambda _: self.log.types()['RECOVERED'], 'RECOVERED')
         self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'what happened meanwhile')
+
+    def test_watches_that_show_nothing(self):
+        """A proxy that buffers ends every watch in good order and without a byte: changes are reported all the same, and
+        a copy that nothing vouches for is stale."""
+        self.begin(stale_after='3s')
+        self.wait_word('live')
+        self.sim.fault('blind', verb='watch', times=0)
+        self.sim.control('close', how='end')
+        self.sim.put('configmaps', config_map('c'))
+        self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'what no watch showed')
+        self.sim.fault('status', code=500, times=0, verb='list', path='configmaps')
+        self.sim.fault('status', code=500, times=0, verb='watchlist', path='configmaps')
+        self.sim.put('configmaps', config_map('d'))
+        self.wait_word('(stale|failing)')
+        self.assert_not_ready()
+        self.log.wait_for(lambda _: self.log.types()['STALE'], 'STALE')
+        recovered = self.log.types()['RECOVERED']
+        time.sleep(5)  # some more of them, and none is a sign
+        self.assertEqual(self.log.types()['RECOVERED'], recovered)
+        self.sim.control('clear')
+        self.log.wait_for(lambda all: any(r.get('name') == 'd' for r in all), 'what happened meanwhile')
+        self.wait_word('live')
 
     def test_forbidden_unauthorized_failing(self):
         daemon = self.begin()

@@ -25,6 +25,7 @@ static const struct {
     {"unknown", FAULT_UNKNOWN, "an event of an unknown type, after events=N"},
     {"error", FAULT_ERROR, "an ERROR event, code=410 retry_after=S, after events=N"},
     {"each", FAULT_EACH, "the watch ends after each event"},
+    {"blind", FAULT_BLIND, "the watch shows nothing, and ends in good order after ms=0"},
     {"noend", FAULT_NO_END, "no bookmark that ends the initial events"},
     {"status", FAULT_STATUS, "code=503 retry_after=S [date=1] text=json|plain|html|empty|MESSAGE"},
     {"redirect", FAULT_REDIRECT, "302 to text=URL"},
@@ -86,7 +87,7 @@ bool fault_parse(struct fault *ret, const struct params *p)
     f.times = params_number(p, "times", 1);
     f.bytes = params_number(p, "bytes", 0);
     f.events = params_number(p, "events", 0);
-    f.ms = params_number(p, "ms", f.kind == FAULT_DRIP ? 0 : 1000);
+    f.ms = params_number(p, "ms", f.kind == FAULT_DRIP || f.kind == FAULT_BLIND ? 0 : 1000);
     f.size = params_number(p, "size", f.kind == FAULT_DEEP ? 10000 : 20 * 1024 * 1024);
     f.code = params_number(p, "code", f.kind == FAULT_ERROR ? 410 : 503);
     f.retry_after = params_number(p, "retry_after", 0);

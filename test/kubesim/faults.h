@@ -30,6 +30,7 @@ enum fault_kind {
     FAULT_UNKNOWN,  /* an event of a type that nobody knows, after `events` */
     FAULT_ERROR,    /* an ERROR event with `code`, after `events`; the stream ends */
     FAULT_EACH,     /* the stream ends after each event */
+    FAULT_BLIND,    /* the stream shows nothing, and ends in good order after `ms` */
     FAULT_NO_END,   /* no bookmark that ends the initial events */
     FAULT_STATUS,   /* `code` instead of an answer; text=json, plain, html, empty,
                        or the message */

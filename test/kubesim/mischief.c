@@ -24,6 +24,7 @@ bool mischief_due(const struct watch *w)
     case FAULT_STALL:
     case FAULT_DRIP:
     case FAULT_EACH:
+    case FAULT_BLIND:
     case FAULT_NO_END:
     case FAULT_STATUS:
     case FAULT_REDIRECT:

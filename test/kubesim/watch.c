@@ -88,6 +88,11 @@ static bool ends_each(const struct watch *w)
     return w->conn->reply.fault.kind == FAULT_EACH && w->told > 0;
 }
 
+static bool is_blind(const struct watch *w)
+{
+    return w->conn->reply.fault.kind == FAULT_BLIND;
+}
+
 static enum progress tell_initial(struct watch *w, struct buf *body)
 {
     while (w->next < w->s.count && body->len < BATCH && !ends_each(w) && !mischief_due(w)) {
@@ -128,6 +133,8 @@ static enum progress watch_more(struct producer *p, struct buf *body)
         buf_put(body, w->last.bytes, w->last.len);
         return MADE_ALL;
     }
+    if (is_blind(w))
+        return w->over ? MADE_ALL : MUST_WAIT;
     if (mischief_due(w) && !mischief(w, body))
         return MADE_ALL;
     made = w->initial ? tell_initial(w, body) : tell_live(w, body);
@@ -144,6 +151,8 @@ static void set_deadline(struct watch *w, uint64_t seconds)
     uint64_t ms = seconds * 1000;
     if (seconds == 0 || seconds > LIFE_MAX)
         ms = (LIFE_S + rng_below(&w->resource->store->rng, LIFE_S)) * 1000;
+    if (is_blind(w))
+        ms = w->conn->reply.fault.ms;
     uv_timer_start(&w->conn->deadline, on_deadline, ms, 0);
 }
 

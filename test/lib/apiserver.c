@@ -284,6 +284,17 @@ static bool send_filling(struct apiserver *a)
     return true;
 }
 
+/* A watch that shows nothing: only its end. */
+static bool send_nothing(struct apiserver *a)
+{
+    if (!a->end.code && a->blind == APISERVER_ENDS_EMPTY)
+        apiserver_end(a);
+    if (!a->end.code)
+        return false;
+    finish(a, &a->end);
+    return true;
+}
+
 /* One event, or the end. False if there is nothing to send. */
 static bool send_next(struct apiserver *a)
 {
@@ -297,6 +308,8 @@ static bool send_next(struct apiserver *a)
         send_page(a);
         return true;
     }
+    if (a->blind != APISERVER_SHOWS && !a->filling)
+        return send_nothing(a);
     if (a->filling ? send_filling(a) : send_change(a))
         return true;
     if (!a->end.code)
@@ -342,6 +355,10 @@ static bool may_open(struct apiserver *a)
     if (a->refusals) {
         a->refusals--;
         finish(a, &a->refusal);
+        return false;
+    }
+    if (a->request.want != SOURCE_WATCH && a->refuse_lists) {
+        finish_with(a, INF_ESERVER, "no lists today");
         return false;
     }
     if (a->request.want == SOURCE_WATCH_LIST && a->no_watch_list) {

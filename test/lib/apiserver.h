@@ -51,8 +51,14 @@ struct apiserver {
 
     /* what it is like */
     bool no_watch_list; /* refuses it */
+    bool refuse_lists;  /* answers neither lists nor watch-lists */
     bool withhold_end;  /* watch-lists get no end bookmark */
     bool ignore_limit;
+    enum apiserver_blindness {
+        APISERVER_SHOWS,
+        APISERVER_ENDS_EMPTY,    /* watches end at once, in good order, and show nothing */
+        APISERVER_SHOWS_NOTHING, /* watches show nothing until they are ended */
+    } blind;
     unsigned burst;   /* so many events at most before the engine's turn; 0: one */
     bool pages_cache; /* pages also lists at version "0", as servers without a watch cache do */
 

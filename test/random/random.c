@@ -34,6 +34,7 @@ enum {
     OPERATIONS = 320,
     FORCED_RELIST_EVERY = 60,
     REST_MS = 900 * 1000, /* long enough for every wait and every silence to be over */
+    BLIND_REST_MS = 2 * 8 * 150 * 1000, /* long enough for a list after watches that show nothing */
 };
 
 struct world;
@@ -405,6 +406,22 @@ static void check_store_version(struct world *w)
     snprintf(w->store_version, sizeof(w->store_version), "%s", version);
 }
 
+/* At times every watch of the end shows nothing, and what changes is found all the same. */
+static void live_behind_a_buffer(struct world *w)
+{
+    if (dice(w, 4))
+        return;
+    w->server.blind = dice(w, 2) ? APISERVER_ENDS_EMPTY : APISERVER_SHOWS_NOTHING;
+    apiserver_end(&w->server);
+    sim_advance(&w->sim, 60 * 1000);
+    write_something(w);
+    for (int i = 0; i < BLIND_REST_MS / 1000 / 300; i++) {
+        apiserver_end(&w->server); /* one that lingers ends after some minutes */
+        sim_advance(&w->sim, 300 * 1000);
+    }
+    w->server.blind = APISERVER_SHOWS;
+}
+
 static void make_peace(struct world *w)
 {
     w->server.poison = NULL;
@@ -418,6 +435,7 @@ static void make_peace(struct world *w)
     if (!w->witnesses[LATE].added)
         add_witness(w, LATE);
     sim_advance(&w->sim, REST_MS);
+    live_behind_a_buffer(w);
 }
 
 static void check_equal(struct world *w)

@@ -1,0 +1,226 @@
+/*
+ * story_blind.c - watches that show nothing, behind a proxy that buffers answers, while objects change.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "story.h"
+
+enum {
+    MINUTE_MS = 60 * 1000,
+    HOUR_MS = 60 * MINUTE_MS,
+};
+
+/* One object, default/a, and from now on every watch ends at once without a byte. */
+static void start_behind_a_buffer(struct story *s)
+{
+    story_start_watching(s);
+    s->server->blind = APISERVER_ENDS_EMPTY;
+}
+
+/* Compares with what the handler was told since the last time, without the engine's log. */
+static void expect_told(struct story *s, const char *lines)
+{
+    struct buf told = {0};
+    const char *line, *end;
+    sim_run(&s->sim);
+    buf_putc(&s->said, '\0');
+    for (line = s->said.bytes; (end = strchr(line, '\n')); line = end + 1)
+        if (!memmem(line, (size_t)(end - line), "] pods: ", 8))
+            buf_put(&told, line, (size_t)(end + 1 - line));
+    buf_putc(&told, '\0');
+    assert_string_equal(told.bytes, lines);
+    buf_free(&told);
+    buf_clear(&s->said);
+}
+
+/* covers: P1 P3 P5 P7 */
+STORY(changes_behind_empty_watches,
+      "if every watch ends empty and the server's version is newer, the objects are listed again")
+{
+    start_behind_a_buffer(s);
+    story_pass(s, 12 * 1000);
+    buf_clear(&s->said);
+    free(apiserver_asked_for(s->server));
+    apiserver_put(s->server, "default/b");
+    story_pass(s, 130);
+    expect(
+        s,
+        "[12090] pods: waiting -> watching (from version 1)\n"
+        "[12100] pods: the server ended the watch\n"
+        "[12100] pods: watching -> asking (is the server behind version 1?)\n"
+        "[12110] pods: asking -> watching (from version 1)\n"
+        "[12120] pods: the server is at a newer version than 1, but its watches show nothing: listing again\n"
+        "[12120] pods: the server ended the watch\n"
+        "[12120] pods: watching -> filling (the server ended the watch)\n"
+        "[12130] pods: filling -> watching (2 objects at version 2)\n"
+        "[12130] gap: relist (the server is at a newer version than 1, but its watches show nothing)\n"
+        "[12130] add default/b 2 (relist)\n"
+        "[12130] pods: the server ended the watch\n"
+        "[12130] pods: watching -> watching (from version 2)\n"
+        "[12140] pods: the server ended the watch\n"
+        "[12140] pods: watching -> watching (from version 2)\n");
+    expect_asked(
+        s,
+        "watch '1'; list '' limit=1 skipping; watch '1'; watch-list '1'; watch '2'; watch '2'; ");
+    expect_store(s, "default/a default/b");
+}
+
+/* Other resources change: the cluster's version moves on, and there is nothing of ours to show. */
+static void pass_while_others_change(struct story *s, uint64_t ms)
+{
+    for (uint64_t passed = 0; passed < ms; passed += MINUTE_MS) {
+        s->server->version++;
+        story_pass(s, MINUTE_MS);
+    }
+}
+
+/* covers: P5 P7 */
+STORY(quiet_behind_empty_watches,
+      "lists that find no difference are made ever more rarely, and the copy is stale between them")
+{
+    start_behind_a_buffer(s);
+    pass_while_others_change(s, 40 * MINUTE_MS);
+    expect_told(
+        s,
+        "[12130] gap: relist (the server is at a newer version than 1, but its watches show nothing)\n"
+        "[200650] stale (nothing heard for 150s)\n"
+        "[321280] gap: relist (the server is at a newer version than 2, but its watches show nothing)\n"
+        "[321280] recovered (heard again after 270s)\n"
+        "[501340] stale (nothing heard for 150s)\n"
+        "[922670] gap: relist (the server is at a newer version than 7, but its watches show nothing)\n"
+        "[922670] recovered (heard again after 571s)\n"
+        "[1102730] stale (nothing heard for 150s)\n"
+        "[2125460] gap: relist (the server is at a newer version than 17, but its watches show nothing)\n"
+        "[2125460] recovered (heard again after 1172s)\n"
+        "[2305520] stale (nothing heard for 150s)\n");
+}
+
+/* covers: P5 P7 */
+STORY(same_version_behind_empty_watches,
+      "a server that is at our version proves that nothing has changed, whatever its watches show")
+{
+    start_behind_a_buffer(s);
+    story_pass(s, 2 * HOUR_MS);
+    expect_told(s, "");
+}
+
+/* covers: P5 */
+STORY(no_list_behind_empty_watches,
+      "if the objects can't be listed either, the copy gets stale and does not recover by itself")
+{
+    start_behind_a_buffer(s);
+    story_pass(s, MINUTE_MS);
+    s->server->refuse_lists = true;
+    pass_while_others_change(s, HOUR_MS);
+    expect_told(s, "[200650] stale (nothing heard for 150s: no lists today)\n");
+}
+
+/* covers: P1 P3 P5 */
+STORY(changes_behind_silent_watches,
+      "watches that linger, show nothing and end hide changes for two of them, not for ever")
+{
+    s->settings.reflector.no_watch_list = true;
+    apiserver_put(s->server, "default/a");
+    story_start(s);
+    s->server->blind = APISERVER_SHOWS_NOTHING;
+    story_pass(s, 100 * 1000);
+    apiserver_put(s->server, "default/b");
+    for (int i = 0; i < 4; i++) {
+        story_pass(s, 200 * 1000);
+        apiserver_end(s->server);
+    }
+    expect_told(
+        s,
+        "[   10] add default/a 1 (initial)\n"
+        "[   10] synced\n"
+        "[500010] gap: relist (the server is at a newer version than 1, but its watches show nothing)\n"
+        "[500010] add default/b 2 (relist)\n"
+        "[650010] stale (nothing heard for 150s)\n"
+        "[700010] recovered (heard again after 200s)\n"
+        "[850010] stale (nothing heard for 150s)\n");
+}
+
+/* covers: P5 P7 */
+STORY(quiet_without_bookmarks,
+      "a quiet resource of a server that sends no bookmarks is not stale, and listed rarely")
+{
+    s->settings.reflector.no_watch_list = true;
+    apiserver_put(s->server, "default/a");
+    story_start(s);
+    for (int i = 0; i < 24; i++) {
+        pass_while_others_change(s, 5 * MINUTE_MS);
+        apiserver_end(s->server);
+    }
+    expect_told(
+        s,
+        "[   10] add default/a 1 (initial)\n"
+        "[   10] synced\n"
+        "[600010] gap: relist (the server is at a newer version than 2, but its watches show nothing)\n"
+        "[1200010] gap: relist (the server is at a newer version than 12, but its watches show nothing)\n"
+        "[2100010] gap: relist (the server is at a newer version than 22, but its watches show nothing)\n"
+        "[3600010] gap: relist (the server is at a newer version than 37, but its watches show nothing)\n"
+        "[5100010] gap: relist (the server is at a newer version than 62, but its watches show nothing)\n"
+        "[6600010] gap: relist (the server is at a newer version than 87, but its watches show nothing)\n");
+}
+
+/* covers: P5 */
+STORY(
+    empty_watches_of_a_server_without_bookmarks,
+    "that a server takes a watch and ends it at once is no sign of life, with or without bookmarks")
+{
+    s->settings.reflector.no_watch_list = true;
+    apiserver_put(s->server, "default/a");
+    story_start(s);
+    s->server->blind = APISERVER_ENDS_EMPTY;
+    pass_while_others_change(s, 40 * MINUTE_MS);
+    expect_told(
+        s,
+        "[   10] add default/a 1 (initial)\n"
+        "[   10] synced\n"
+        "[80750] gap: relist (the server is at a newer version than 2, but its watches show nothing)\n"
+        "[260810] stale (nothing heard for 150s)\n"
+        "[381440] gap: relist (the server is at a newer version than 3, but its watches show nothing)\n"
+        "[381440] recovered (heard again after 270s)\n"
+        "[561510] stale (nothing heard for 150s)\n"
+        "[982840] gap: relist (the server is at a newer version than 8, but its watches show nothing)\n"
+        "[982840] recovered (heard again after 571s)\n"
+        "[1162910] stale (nothing heard for 150s)\n"
+        "[2185640] gap: relist (the server is at a newer version than 18, but its watches show nothing)\n"
+        "[2185640] recovered (heard again after 1172s)\n"
+        "[2365710] stale (nothing heard for 150s)\n");
+}
+
+/* covers: P5 */
+STORY(end_of_a_silent_stream_does_not_recover,
+      "a stream that fell silent until the copy was stale does not make it fresh by its end")
+{
+    story_start_watching(s);
+    s->server->blind = APISERVER_SHOWS_NOTHING;
+    apiserver_progress(s->server);
+    story_pass(s, 200 * 1000);
+    s->server->version++;
+    apiserver_end(s->server);
+    story_pass(s, 1000);
+    expect(s, "[150010] pods: nothing heard for 150s\n"
+              "[150010] stale (nothing heard for 150s)\n"
+              "[200010] pods: the server ended the watch\n"
+              "[200010] pods: watching -> asking (is the server behind version 1?)\n"
+              "[200020] pods: asking -> watching (from version 1)\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest stories[] = {
+        cmocka_unit_test(changes_behind_empty_watches),
+        cmocka_unit_test(quiet_behind_empty_watches),
+        cmocka_unit_test(same_version_behind_empty_watches),
+        cmocka_unit_test(no_list_behind_empty_watches),
+        cmocka_unit_test(changes_behind_silent_watches),
+        cmocka_unit_test(quiet_without_bookmarks),
+        cmocka_unit_test(empty_watches_of_a_server_without_bookmarks),
+        cmocka_unit_test(end_of_a_silent_stream_does_not_recover),
+    };
+    return cmocka_run_group_tests(stories, NULL, NULL);
+}
