@@ -9,7 +9,8 @@
  *
  * Limits: all bytes that are not body are counted, whatever llhttp takes them for: status line,
  * headers, blanks between them, 1xx answers, chunk extensions, leading zeros, trailers. Chunks have
- * an allowance each for their plain framing.
+ * an allowance each for their plain framing. What counts never becomes less, so whether an answer is
+ * over the limit does not depend on how it is cut.
  */
 #include "wire/http_parser.h"
 
@@ -29,9 +30,9 @@ struct http_parser {
     llhttp_settings_t settings;
     struct http_piece *piece; /* what the running call has found */
     size_t head_max;
-    size_t overhead; /* bytes so far that were not body */
-    size_t chunks;
-    size_t untaken; /* bytes of body that llhttp is through with and the user is not */
+    size_t overhead; /* bytes that count into head_max, up to the last head or body */
+    size_t framing;  /* bytes since then that are not body */
+    size_t untaken;  /* bytes of body that llhttp is through with and the user is not */
     bool no_body;
     bool in_body;
     bool over; /* after PIECE_DONE or PIECE_BAD */
@@ -121,12 +122,6 @@ static int on_head_end(llhttp_t *http)
 
 /* --- the body --------------------------------------------------------------------------------- */
 
-static int on_chunk(llhttp_t *http)
-{
-    parser_of(http)->chunks++;
-    return 0;
-}
-
 static int on_body(llhttp_t *http, const char *at, size_t len)
 {
     struct http_parser *p = parser_of(http);
@@ -162,7 +157,6 @@ struct http_parser *http_parser_new(size_t head_max)
     p->settings.on_header_value = on_text;
     p->settings.on_header_value_complete = on_value_end;
     p->settings.on_headers_complete = on_head_end;
-    p->settings.on_chunk_header = on_chunk;
     p->settings.on_body = on_body;
     p->settings.on_message_complete = on_done;
     http_parser_start(p, false);
@@ -182,7 +176,7 @@ void http_parser_start(struct http_parser *p, bool no_body)
     llhttp_init(&p->http, HTTP_RESPONSE, &p->settings);
     http_headers_clear(&p->headers);
     p->no_body = no_body;
-    p->overhead = p->chunks = p->untaken = 0;
+    p->overhead = p->framing = p->untaken = 0;
     p->in_body = p->over = p->keep_alive = false;
 }
 
@@ -197,19 +191,25 @@ static size_t run_to_piece(struct http_parser *p, const char *bytes, size_t len)
     } else if (rc != HPE_OK && p->piece->type != PIECE_BAD) {
         refuse(p, INF_EPROTO, llhttp_get_error_reason(&p->http));
     }
-    p->overhead += used;
+    p->framing += used;
     return used;
 }
 
 static void check_overhead(struct http_parser *p)
 {
     bool head = !p->in_body || p->piece->type == PIECE_HEAD;
-    if (p->piece->type == PIECE_BAD ||
-        p->overhead <= p->head_max + p->chunks * HTTP_CHUNK_ALLOWANCE)
+    size_t free_of_charge = head ? 0 : HTTP_CHUNK_ALLOWANCE;
+    size_t counted = p->framing > free_of_charge ? p->framing - free_of_charge : 0;
+    if (p->piece->type == PIECE_BAD)
         return;
-    p->piece->type = PIECE_BAD;
-    err_set(&p->piece->why, INF_ETOOBIG, "%s over head_max=%zu",
-            head ? "its head is" : "its chunk extensions and trailers are", p->head_max);
+    if (p->overhead + counted > p->head_max) {
+        p->piece->type = PIECE_BAD;
+        err_set(&p->piece->why, INF_ETOOBIG, "%s over head_max=%zu",
+                head ? "its head is" : "its chunk extensions and trailers are", p->head_max);
+    } else if (p->piece->type == PIECE_HEAD || p->piece->type == PIECE_BODY) {
+        p->overhead += counted;
+        p->framing = 0;
+    }
 }
 
 size_t http_parser_next(struct http_parser *p, const char *bytes, size_t len,

@@ -69,7 +69,7 @@ def main():
     for name in targets:
         text, status = run(directory, name, seconds)
         failed += status != 0
-        print(f'{name}: {verdict(text, status)}; {number(text, r"#([0-9]+)"):,} executions, '
+        print(f'{name}: {verdict(text, status)}; {number(text, r"executed_units: ([0-9]+)"):,} executions, '
               f'{number(text, r" cov: ([0-9]+)")} edges, corpus {number(text, r" corp: ([0-9]+)")}', flush=True)
     print(f'{len(targets) - failed} of {len(targets)} targets clean')
     return 1 if failed else 0

@@ -480,6 +480,53 @@ static void header_lines_are_counted(void **state)
     buf_free(&b);
 }
 
+static bool is_accepted(struct str input, struct split split, size_t head_max)
+{
+    struct reading r;
+    bool accepted;
+    reading_init(&r, head_max);
+    feed(&r, input, split);
+    accepted = r.done;
+    reading_free(&r);
+    return accepted;
+}
+
+/* Extensions and trailers that are near the limit, in the first chunk or in a later one. */
+static void the_limit_of_chunk_framing_is_the_same_however_it_is_cut(void **state)
+{
+#define CHUNKED OK_HEAD "Transfer-Encoding: chunked\r\n\r\n"
+    static const struct {
+        const char *before, *behind;
+    } forms[] = {
+        {CHUNKED "1;", "\r\na\r\n0\r\n\r\n"},
+        {CHUNKED "1\r\na\r\n2;", "\r\nab\r\n0\r\n\r\n"},
+        {CHUNKED "1\r\na\r\n0\r\nTrailer: ", "\r\n\r\n"},
+    };
+    enum {
+        ROOM = 20,
+        LONGEST = ROOM + 2 * HTTP_CHUNK_ALLOWANCE,
+    };
+    size_t accepted = 0, refused = 0;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(forms) * LONGEST; i++) {
+        char text[LONGEST + 1] = "", *wire;
+        size_t head_max = strlen(CHUNKED) + ROOM;
+        struct str input;
+        bool whole;
+        memset(text, 'x', i % LONGEST + 1);
+        wire = xasprintf("%s%s%s", forms[i / LONGEST].before, text, forms[i / LONGEST].behind);
+        input = str_of(wire);
+        whole = is_accepted(input, (struct split){0, 0}, head_max);
+        accepted += whole;
+        refused += !whole;
+        for (size_t cut = 1; cut < input.len; cut++)
+            assert_int_equal(is_accepted(input, (struct split){cut, 0}, head_max), whole);
+        assert_int_equal(is_accepted(input, (struct split){1, 1}, head_max), whole);
+        free(wire);
+    }
+    assert_true(accepted && refused);
+}
+
 static void a_long_watch_of_many_chunks_meets_no_limit(void **state)
 {
     struct reading r;
@@ -510,6 +557,7 @@ int main(void)
         cmocka_unit_test(whatever_never_ends_is_refused_at_the_limit),
         cmocka_unit_test(a_head_may_be_as_long_as_its_limit),
         cmocka_unit_test(header_lines_are_counted),
+        cmocka_unit_test(the_limit_of_chunk_framing_is_the_same_however_it_is_cut),
         cmocka_unit_test(a_long_watch_of_many_chunks_meets_no_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
