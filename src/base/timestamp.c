@@ -7,17 +7,20 @@
 
 #include "informer/error.h"
 
+/* The years 0000 and 9999, in microseconds since 1970. */
+static const int64_t first_us = -62167219200000000;
+static const int64_t last_us = 253402300799999999;
+
 void timestamp_format(int64_t us, char ret[TIMESTAMP_SIZE])
 {
-    time_t seconds = (time_t)(us / 1000000);
-    char text[64];
-    struct tm tm;
-    size_t n;
-    strcpy(ret, "0000-00-00T00:00:00.000000Z"); /* NOLINT: it is what TIMESTAMP_SIZE is made of */
-    if (us < 0 || !gmtime_r(&seconds, &tm) || tm.tm_year > 9999 - 1900)
-        return;
-    n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(text + n, sizeof(text) - n, ".%06dZ", (int)(us % 1000000));
+    int64_t clamped = us < first_us ? first_us : us > last_us ? last_us : us;
+    int64_t fraction = (clamped % 1000000 + 1000000) % 1000000; /* before 1970 as well */
+    time_t seconds = (time_t)((clamped - fraction) / 1000000);
+    char text[128]; /* far more than is used: the compiler does not know the ranges */
+    struct tm tm = {0};
+    gmtime_r(&seconds, &tm);
+    snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", tm.tm_year + 1900,
+             tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)fraction);
     memcpy(ret, text, TIMESTAMP_SIZE);
 }
 
