@@ -25,17 +25,17 @@ static uint64_t until_timeout_ms(const struct reflector *r)
     return (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
 }
 
-bool ask_fill_is_over(const struct reflector *r)
+bool ask_sync_is_over(const struct reflector *r)
 {
-    return clock_now_ms(r->clock) >= r->fill_until_ms;
+    return clock_now_ms(r->clock) >= r->sync_until_ms;
 }
 
 /* How long the request under way may stay silent. */
 static uint64_t patience_ms(const struct reflector *r)
 {
     uint64_t until_timeout = until_timeout_ms(r), silence = r->settings.fill_silence_ms;
-    if (r->sm.state == FILLING)
-        return ask_fill_is_over(r) ? 0 : least(silence, r->fill_until_ms - clock_now_ms(r->clock));
+    if (r->sm.state == FILLING || r->sm.state == LISTING)
+        return ask_sync_is_over(r) ? 0 : least(silence, r->sync_until_ms - clock_now_ms(r->clock));
     if (r->sm.state != WATCHING)
         return silence;
     if (r->bookmark_seen && r->settings.stale_after_ms < until_timeout)
@@ -53,7 +53,8 @@ static void open_request(struct reflector *r, struct source_request *request)
 {
     r->timeout_s = request->timeout_s = pick_timeout(r);
     request->skip_bad = r->unreadable >= UNREADABLE_MAX || r->sm.state == ASKING;
-    r->fill_until_ms = clock_now_ms(r->clock) + until_timeout_ms(r);
+    if (r->sm.state == FILLING)
+        r->sync_until_ms = clock_now_ms(r->clock) + until_timeout_ms(r);
     r->live_since_ms = 0;
     r->bookmark_seen = r->news = r->shown = r->skipped_one = false;
     r->slept_ms = 0;
@@ -73,6 +74,7 @@ void ask_list(struct reflector *r, const char *why)
 {
     sm_move(&r->sm, LISTING, "%s", why);
     r->staged = r->staged ? r->staged : generation_new(r->store);
+    r->sync_until_ms = clock_now_ms(r->clock) + LIST_MAX_MS;
     ask_page(r);
 }
 

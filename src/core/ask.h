@@ -23,6 +23,10 @@ enum reflector_state {
     CLOSED,
 };
 
+enum {
+    LIST_MAX_MS = 30 * 60 * 1000, /* LIMIT: all pages of one list together */
+};
+
 /* What is needed next: a watch from the last version, all anew, or which of both. */
 void ask_next(struct reflector *r, const char *why);
 
@@ -42,8 +46,9 @@ void ask_watch(struct reflector *r);
 /* The request under way is alive: its patience begins anew. */
 void ask_patience(struct reflector *r);
 
-/* A watch-list has taken longer than the server was asked to keep it open. */
-bool ask_fill_is_over(const struct reflector *r);
+/* A watch-list has taken longer than the server was asked to keep it open, or a list longer than any
+ * may take. */
+bool ask_sync_is_over(const struct reflector *r);
 
 /* It is our turn. */
 void ask_on_turn(struct turn *turn);

@@ -10,6 +10,7 @@
 #include "core/doubt.h"
 #include "core/intake.h"
 #include "core/mutant.h"
+#include "core/store.h"
 
 enum {
     LIVED_MS = 10 * 1000,      /* a stream that lived so long was a success: back-off starts over */
@@ -241,10 +242,14 @@ void outcome_on_silence(struct patience *patience)
     struct inf_error why;
     if (MUTANT("silence-ignored"))
         return;
-    err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
-            patience_lasted_ms(patience) / 1000);
+    if (r->sm.state == LISTING && ask_sync_is_over(r))
+        err_set(&why, INF_ETIMEOUT, "the list did not end within list_max=%ds (%zu objects so far)",
+                LIST_MAX_MS / 1000, generation_count(r->staged));
+    else
+        err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
+                patience_lasted_ms(patience) / 1000);
     if (r->sm.state == FILLING)
-        give_up_fill(r, ask_fill_is_over(r) ? "it never ends" : why.text);
+        give_up_fill(r, ask_sync_is_over(r) ? "it never ends" : why.text);
     else
         outcome_give_up(r, &why);
 }

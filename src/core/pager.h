@@ -4,6 +4,9 @@
  * The rules are the API server's. The first page carries the version that is wanted; later ones
  * only the token that stands for it. The list's version is that of its first page. A token that
  * expires in the middle costs one whole list, without pages.
+ *
+ * A list that would never end fails: one whose tokens repeat, one with too many pages, or with too
+ * many in a row that hold no object.
  */
 #ifndef CORE_PAGER_H
 #define CORE_PAGER_H
@@ -19,6 +22,10 @@ struct pager {
     char *version;     /* what the first page answered; "" until then */
     char *token;       /* for the next page; "" if there is none */
     uint32_t size;     /* objects a page, if somebody insists; 0: the rule */
+    char *mark;        /* an earlier token, which none may equal: see is_repeated(); "" if none */
+    uint32_t pages;    /* of this list, so far */
+    uint32_t empty;    /* of these, the last ones without an item */
+    bool item_seen;    /* on this page */
     bool page_ended;   /* of the request under way, all is here */
     bool whole;        /* a token expired: all at once */
     bool always_pages; /* this server pages even what it could answer from its cache; remembered */
@@ -39,6 +46,9 @@ void pager_start(struct pager *p, const char *version);
 
 /* What to ask for now. The request borrows from the pager. */
 void pager_request(struct pager *p, struct source_request *ret);
+
+/* An item of the page came, whatever becomes of it. */
+void pager_on_item(struct pager *p);
 
 /* A SOURCE_PAGE_END came. */
 void pager_on_page_end(struct pager *p, const char *version, const char *token);

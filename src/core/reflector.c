@@ -111,6 +111,8 @@ static void pass_over(struct reflector *r, const struct source_event *event)
 /* While a list comes in. */
 static void stage(struct reflector *r, const struct source_event *event)
 {
+    if (event->type == SOURCE_ADDED || event->type == SOURCE_SKIPPED)
+        pager_on_item(&r->pager);
     if (is_excluded(r, event))
         return;
     switch (event->type) {
@@ -279,7 +281,7 @@ void reflector_hold(struct reflector *r, bool held)
         return;
     r->held = held;
     if (!held)
-        r->fill_until_ms += now - r->held_since_ms; /* it was we who did not listen */
+        r->sync_until_ms += now - r->held_since_ms; /* it was we who did not listen */
     r->held_since_ms = now;
     freshness_hold(&r->freshness, held);
     if (held)

@@ -93,7 +93,8 @@ struct reflector {
     /* the request under way */
     struct generation *staged; /* the list that is coming in */
     uint32_t timeout_s;        /* what it was opened with */
-    uint64_t fill_until_ms;    /* a watch-list may take no longer; by clock_now_ms() */
+    uint64_t sync_until_ms;    /* a watch-list, or all pages of a list, may take no longer; by
+                                  clock_now_ms() */
     uint64_t live_since_ms;    /* when it was there as a watch; 0: not yet */
     bool bookmark_seen;
     bool news;  /* something came that is not of the list */

@@ -206,6 +206,24 @@ static size_t page_end(const struct apiserver *a)
     return a->sent + limit;
 }
 
+/* A page of a list that never ends. */
+static void send_endless_page(struct apiserver *a)
+{
+    static const char *const cycle[] = {"1/0-a", "1/0-b", "1/0-c"};
+    char token[48];
+    a->filling = false;
+    if (a->endless == APISERVER_REPEATS_TOKEN || a->endless == APISERVER_CYCLES)
+        snprintf(token, sizeof(token), "%s",
+                 cycle[a->endless == APISERVER_CYCLES ? a->requests % 3 : 0]);
+    else
+        snprintf(token, sizeof(token), "1/0-%u", a->requests);
+    if (a->endless != APISERVER_EMPTY_PAGES)
+        send_object(a, SOURCE_ADDED, a->sending.objects[0]);
+    tell(a, &(struct source_event){
+                .type = SOURCE_PAGE_END, .resource_version = "1", .continue_token = token});
+    finish_with(a, INF_EEOF, "the page is complete");
+}
+
 /* A token is the version and how many objects of it were sent. */
 static void send_page(struct apiserver *a)
 {
@@ -305,7 +323,10 @@ static bool send_next(struct apiserver *a)
         return true;
     }
     if (a->filling && a->request.want == SOURCE_LIST) {
-        send_page(a);
+        if (a->endless == APISERVER_ENDS)
+            send_page(a);
+        else
+            send_endless_page(a);
         return true;
     }
     if (a->blind != APISERVER_SHOWS && !a->filling)
@@ -467,7 +488,7 @@ static void apiserver_open(struct source *source, const struct source_request *r
     assert(!a->token[0] || !a->asked[0]); /* the real one answers 400 */
     a->after = strtoull(a->asked, NULL, 10);
     note_request(a);
-    timer_start(&a->sim->clock, &a->answer, APISERVER_LATENCY_MS);
+    timer_start(&a->sim->clock, &a->answer, a->latency_ms ? a->latency_ms : APISERVER_LATENCY_MS);
 }
 
 static void apiserver_cancel(struct source *source)

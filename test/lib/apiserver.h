@@ -54,13 +54,21 @@ struct apiserver {
     bool refuse_lists;  /* answers neither lists nor watch-lists */
     bool withhold_end;  /* watch-lists get no end bookmark */
     bool ignore_limit;
+    enum apiserver_endless {
+        APISERVER_ENDS,
+        APISERVER_REPEATS_TOKEN, /* every page has the same continue token */
+        APISERVER_CYCLES,        /* ... one of three, in turn */
+        APISERVER_EMPTY_PAGES,   /* ... another one, and no object */
+        APISERVER_MORE_PAGES,    /* ... another one, and the same object */
+    } endless;                   /* lists */
     enum apiserver_blindness {
         APISERVER_SHOWS,
         APISERVER_ENDS_EMPTY,    /* watches end at once, in good order, and show nothing */
         APISERVER_SHOWS_NOTHING, /* watches show nothing until they are ended */
     } blind;
-    unsigned burst;   /* so many events at most before the engine's turn; 0: one */
-    bool pages_cache; /* pages also lists at version "0", as servers without a watch cache do */
+    uint64_t latency_ms; /* how long an answer takes, if not APISERVER_LATENCY_MS */
+    unsigned burst;      /* so many events at most before the engine's turn; 0: one */
+    bool pages_cache;    /* pages also lists at version "0", as servers without a watch cache do */
 
     /* the request under way */
     struct source_user *user; /* NULL: none */

@@ -2,6 +2,7 @@
  * First syncs and relists: streaming lists, the ways servers fail at them, and LIST with its pages.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -373,6 +374,99 @@ STORY(
     buf_clear(&s->said);
 }
 
+/* One pod, in lists that never end. */
+static void start_endless(struct story *s, enum apiserver_endless how)
+{
+    s->settings.reflector.no_watch_list = true;
+    s->server->endless = how;
+    apiserver_put(s->server, "default/a");
+    story_start(s);
+}
+
+/* covers: P6 P7 */
+STORY(
+    repeated_token,
+    "a list whose continue token repeats fails at once, backs off, and lets others list meanwhile")
+{
+    struct turnstile turnstile;
+    struct turn other;
+    turnstile_init(&turnstile, 1);
+    turn_init(&other, &turnstile, &s->sim.clock, NULL);
+    s->settings.reflector.turnstile = &turnstile;
+    start_endless(s, APISERVER_REPEATS_TOKEN);
+    story_pass(s, 500);
+    expect(
+        s,
+        "[    0] pods: idle -> listing (start)\n"
+        "[   20] pods: the list has no end: after 2 pages the server repeats a continue token; trying again in 0.8s\n"
+        "[   20] pods: listing -> waiting (the list has no end: after 2 pages the server repeats a continue token, retry in 800ms)\n");
+    expect_asked(s, "list '0' limit=500; list '' limit=500 continue=1/0-a; ");
+    assert_true(turn_enter(&other));
+    turn_leave(&other);
+    s->server->endless = APISERVER_ENDS;
+    story_pass(s, 1000);
+    expect_store(s, "default/a");
+    buf_clear(&s->said);
+}
+
+/* covers: P6 P7 */
+STORY(tokens_in_a_circle,
+      "a list whose continue tokens go round in a circle fails after few rounds")
+{
+    start_endless(s, APISERVER_CYCLES);
+    story_pass(s, 500);
+    expect(
+        s,
+        "[    0] pods: idle -> listing (start)\n"
+        "[   70] pods: the list has no end: after 7 pages the server repeats a continue token; trying again in 0.8s\n"
+        "[   70] pods: listing -> waiting (the list has no end: after 7 pages the server repeats a continue token, retry in 800ms)\n");
+    expect_asked(
+        s,
+        "list '0' limit=500; list '' limit=500 continue=1/0-b; list '' limit=500 continue=1/0-c; list '' limit=500 continue=1/0-a; list '' limit=500 continue=1/0-b; list '' limit=500 continue=1/0-c; list '' limit=500 continue=1/0-a; ");
+}
+
+/* covers: P6 P7 */
+STORY(pages_without_objects, "a list that goes on with pages that hold no object fails")
+{
+    start_endless(s, APISERVER_EMPTY_PAGES);
+    story_pass(s, 1500);
+    expect(
+        s,
+        "[    0] pods: idle -> listing (start)\n"
+        "[ 1000] pods: the list has no end: 100 pages in a row without an object; trying again in 0.8s\n"
+        "[ 1000] pods: listing -> waiting (the list has no end: 100 pages in a row without an object, retry in 800ms)\n");
+    assert_int_equal(s->server->requests, 100);
+}
+
+/* covers: P6 P7 */
+STORY(too_many_pages, "a list that always has another page fails when it has too many")
+{
+    start_endless(s, APISERVER_MORE_PAGES);
+    for (int i = 0; i < 2005; i++) {
+        story_pass(s, 100);
+        free(apiserver_asked_for(s->server));
+    }
+    expect(
+        s,
+        "[    0] pods: idle -> listing (start)\n"
+        "[200000] pods: the list has no end: over pages_max=20000 pages; trying again in 0.8s\n"
+        "[200000] pods: listing -> waiting (the list has no end: over pages_max=20000 pages, retry in 800ms)\n");
+}
+
+/* covers: P5 P6 P7 */
+STORY(list_that_takes_too_long, "a list may take half an hour, however lively its server is")
+{
+    s->server->latency_ms = 25 * 1000;
+    start_endless(s, APISERVER_MORE_PAGES);
+    story_pass(s, 1801 * 1000);
+    expect(
+        s,
+        "[    0] pods: idle -> listing (start)\n"
+        "[1800000] pods: the list did not end within list_max=1800s (1 objects so far); trying again in 0.8s\n"
+        "[1800000] pods: listing -> waiting (the list did not end within list_max=1800s (1 objects so far), retry in 800ms)\n"
+        "[1800800] pods: waiting -> listing (retry)\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
@@ -395,6 +489,11 @@ int main(void)
         cmocka_unit_test(stopped_listing),
         cmocka_unit_test(stopped_telling),
         cmocka_unit_test(watch_timeouts),
+        cmocka_unit_test(repeated_token),
+        cmocka_unit_test(tokens_in_a_circle),
+        cmocka_unit_test(pages_without_objects),
+        cmocka_unit_test(too_many_pages),
+        cmocka_unit_test(list_that_takes_too_long),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }
