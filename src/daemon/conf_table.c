@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "daemon/conf.h"
+#include "daemon/record.h"
 
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"logfmt", "json", NULL};
@@ -180,8 +181,8 @@ static const struct conf_option event_log_options[] = {
      .help = "how much of an object is in a record: nothing, what changed, or all of it",
      .words = objects},
     {"max_line", CONF_SIZE, AT(max_line), "16K",
-     .help = "how long a line may be; in a longer one values give way to their sizes",
-     .min = KIB, .max = 16 * MIB},
+     .help = "how long a line may be; in a longer one values give way to their sizes, names never",
+     .min = RECORD_LINE_MIN, .max = 16 * MIB},
     {"rotate", CONF_TABLE, AT(rotate), NULL,
      .help = "start over with a new file", .table = &rotate_table},
     {"initial", CONF_BOOL, AT(initial), "true",

@@ -13,7 +13,9 @@
 #define ALL ((size_t)-1)
 
 enum {
-    SENTENCE_MAX = 200, /* bytes of `msg`, about; a core Event's own message may be longer */
+    SENTENCE_MAX = 200,  /* bytes of `msg`, about; a core Event's own message may be longer */
+    CONF_NAME_MAX = 384, /* LIMIT: bytes of a cluster or watch; the conf file allows no more */
+    KEY_CUT = 64,        /* longer than any uid of Kubernetes */
 };
 
 /* How much a line may say. */
@@ -22,19 +24,34 @@ struct measure {
     size_t value_max;
     size_t changes;
     size_t msg_max;
-    size_t name_max; /* of each name */
-    bool bare;       /* nothing but identity */
+    size_t detail_max; /* of each field about who wrote it, or what an Event is about */
+    bool bare;         /* nothing but identity */
+    size_t type_max;   /* of each of group, version, resource and kind */
+    size_t key_max;    /* of each of namespace, name, uid and resource versions */
 };
 
-/* From all to the least, until the line fits. */
+/*
+ * From all to the least, until the line fits. The one marked LEGAL fits whatever Kubernetes and the conf
+ * file allow: names of 253 bytes, even if each is escaped, groups of 253 and the rest of 63 bytes. Those
+ * after it are for a server that breaks these limits; the last one always fits.
+ */
 static const struct measure measures[] = {
-    {true, ALL, ALL, ALL, ALL, false},   {false, ALL, ALL, ALL, ALL, false},
-    {false, 1024, ALL, ALL, ALL, false}, {false, 128, ALL, ALL, ALL, false},
-    {false, 16, ALL, ALL, ALL, false},   {false, 0, ALL, ALL, ALL, false},
-    {false, 0, 64, 512, ALL, false},     {false, 0, 16, 256, ALL, false},
-    {false, 0, 4, 128, ALL, false},      {false, 0, 0, 128, ALL, false},
-    {false, 0, 0, 64, 64, false},        {false, 0, 0, 32, 32, true},
-    {false, 0, 0, 8, 8, true},
+    {true, ALL, ALL, ALL, ALL, false, ALL, ALL},
+    {false, ALL, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 1024, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 128, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 16, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 0, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 0, 64, 512, ALL, false, ALL, ALL},
+    {false, 0, 16, 256, ALL, false, ALL, ALL},
+    {false, 0, 4, 128, ALL, false, ALL, ALL},
+    {false, 0, 0, 128, ALL, false, ALL, ALL},
+    {false, 0, 0, 64, 64, false, ALL, ALL},
+    {false, 0, 0, 32, 0, true, ALL, ALL},
+    {false, 0, 0, 8, 0, true, ALL, ALL}, /* LEGAL */
+    {false, 0, 0, 8, 0, true, 64, ALL},
+    {false, 0, 0, 8, 0, true, 8, ALL},
+    {false, 0, 0, 8, 0, true, 8, KEY_CUT},
 };
 
 /* ---- fields ---- */
@@ -85,20 +102,25 @@ struct view {
     struct str msg;
 };
 
-static void put_identity(struct buf *out, const struct change *c, size_t max)
+static void put_key(struct buf *out, const struct change *c, size_t max)
 {
-    put_known(out, "cluster", c->watch->cluster, max);
-    put_known(out, "watch", c->watch->name, max);
-    put_field(out, "group", c->group, max);
-    put_field(out, "version", c->version, max);
-    put_known(out, "resource", c->watch->resource, max);
-    put_field(out, "kind", str_of(c->kind), max);
     put_field(out, "namespace", str_of(inf_object_namespace(c->object)), max);
     put_field(out, "name", str_of(inf_object_name(c->object)), max);
     put_field(out, "uid", str_of(inf_object_uid(c->object)), max);
     put_field(out, "rv", str_of(inf_object_resource_version(c->object)), max);
     if (c->event->verb == INF_MODIFIED)
         put_field(out, "old_rv", str_of(inf_object_resource_version(c->event->old_object)), max);
+}
+
+static void put_identity(struct buf *out, const struct change *c, const struct measure *m)
+{
+    put_known(out, "cluster", c->watch->cluster, CONF_NAME_MAX);
+    put_known(out, "watch", c->watch->name, CONF_NAME_MAX);
+    put_field(out, "group", c->group, m->type_max);
+    put_field(out, "version", c->version, m->type_max);
+    put_known(out, "resource", c->watch->resource, m->type_max);
+    put_field(out, "kind", str_of(c->kind), m->type_max);
+    put_key(out, c, m->key_max);
 }
 
 static void put_diff(struct buf *out, const struct view *view, const struct measure *m)
@@ -158,15 +180,15 @@ static void put_change(struct buf *out, const struct view *view, const struct me
     bool cut = m != measures && (m != measures + 1 || wants_object(view));
     put_stamp(out, &c->stamp, inf_verb_name(c->event->verb));
     put_field(out, "origin", str_of(inf_origin_name(c->event->origin)), ALL);
-    put_identity(out, c, m->name_max);
+    put_identity(out, c, m);
     if (c->event->verb == INF_DELETED)
         buf_printf(out, ",\"final\":%s", c->event->final ? "true" : "false");
     put_known(out, "why", c->why, ALL);
     put_field(out, "level", str_of(c->tells && c->told.warning ? "warn" : "info"), ALL);
     put_msg(out, view->msg, m->msg_max);
     if (!m->bare) {
-        put_told(out, c, m->name_max);
-        put_who(out, c, m->name_max);
+        put_told(out, c, m->detail_max);
+        put_who(out, c, m->detail_max);
         put_diff(out, view, m);
     }
     if (m->object && wants_object(view))
@@ -208,14 +230,14 @@ static void put_note(struct buf *out, const struct note *note, const struct stam
 {
     put_stamp(out, stamp, note_type_name(note->type));
     if (watch) {
-        put_known(out, "cluster", watch->cluster, m->name_max);
-        put_known(out, "watch", watch->name, m->name_max);
-        put_known(out, "group", watch->group, m->name_max);
-        put_known(out, "version", watch->version, m->name_max);
-        put_known(out, "resource", watch->resource, m->name_max);
+        put_known(out, "cluster", watch->cluster, CONF_NAME_MAX);
+        put_known(out, "watch", watch->name, CONF_NAME_MAX);
+        put_known(out, "group", watch->group, m->type_max);
+        put_known(out, "version", watch->version, m->type_max);
+        put_known(out, "resource", watch->resource, m->type_max);
     }
-    put_known(out, note->type == NOTE_SYNCED ? "rv" : "informerd", note->version, m->name_max);
-    put_known(out, "reason", note->reason, m->name_max);
+    put_known(out, note->type == NOTE_SYNCED ? "rv" : "informerd", note->version, m->key_max);
+    put_known(out, "reason", note->reason, m->key_max);
     if (note->count >= 0)
         buf_printf(out, ",\"%s\":%" PRId64, note->type == NOTE_SYNCED ? "objects" : "dropped",
                    note->count);

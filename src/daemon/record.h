@@ -4,7 +4,9 @@
  * A line is UTF-8 without control characters, ends in its only newline, and has at most max_line
  * bytes with it. Where it would be longer it says less, and `"truncated":true`: first without the
  * object, then values are told by their sizes, then changes are left out. Which object it is about
- * stays to the last, and then is cut, not left out.
+ * (namespace, name, uid, resource version, and its type) always stays whole, as long as these are not
+ * longer than Kubernetes allows. If a server sends longer ones the type is cut first, then the name; the
+ * uid of Kubernetes still fits.
  */
 #ifndef DAEMON_RECORD_H
 #define DAEMON_RECORD_H
@@ -16,7 +18,8 @@
 #include "daemon/note.h"
 
 enum {
-    RECORD_LINE_MIN = 1024, /* the smallest max_line there may be */
+    RECORD_LINE_MIN =
+        4096, /* the smallest max_line there may be: all that identifies an object fits */
     RECORD_LINE_DEFAULT = 16 * 1024,
 };
 

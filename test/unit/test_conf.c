@@ -282,7 +282,7 @@ static const struct bad bad_values[] = {
     {OF_LOG "max_line: 16KB\n",
      "x.conf:3:15: event_logs[0].max_line: '16KB' is not a size; write it like 64K or 16M\n"},
     {OF_LOG "max_line: 10\n",
-     "x.conf:3:15: event_logs[0].max_line: '10' is out of range; it can be 1K to 16M\n"},
+     "x.conf:3:15: event_logs[0].max_line: '10' is out of range; it can be 4K to 16M\n"},
     {OF_LOG "rotate: {keep: -1}\n",
      "x.conf:3:20: event_logs[0].rotate.keep: '-1' is not a number; write it in digits\n"},
     {OF_LOG "rotate: {keep: 101}\n",

@@ -271,7 +271,7 @@ static void test_what_is_printed_loads_again(void **state)
         "  - {resource: deployments.apps/v1, cluster: b, keep: metadata, reveal: true}\n"
         "event_logs:\n"
         "  - {path: ./stdout, watches: [deployments.apps/v1], verbs: [DELETED], object: none,\n"
-        "     max_line: 1025, rotate: {size: 1G, keep: 0}, initial: false, format: short}\n"
+        "     max_line: 4097, rotate: {size: 1G, keep: 0}, initial: false, format: short}\n"
         "  - {path: stdout, namespaces: [a], changed: [spec], label_selector: 'a,b'}\n");
 }
 

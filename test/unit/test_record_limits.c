@@ -13,9 +13,11 @@
 #include <yyjson.h>
 
 #include "base/alloc.h"
+#include "base/base.h"
 #include "base/rng.h"
 #include "base/utf8.h"
 #include "changes.h"
+#include "core/object.h"
 #include "daemon/record.h"
 
 static const struct watch_id pods = {.cluster = "prod", .name = "pods", .resource = "pods"};
@@ -177,9 +179,10 @@ static void it_says_less_and_less(void **state)
     assert_non_null(memmem(line.bytes, line.len, "\"new_size\":93", 13));
     yyjson_doc_free(check_line(&line, 6000));
 
-    line = line_of(&sample, &pods, RECORD_FULL, RECORD_LINE_MIN);
+    line =
+        line_of(&sample, &pods, RECORD_FULL, 1024); /* no conf allows it: to see the last steps */
     assert_non_null(memmem(line.bytes, line.len, "\"changes\":40", 12));
-    doc = check_line(&line, RECORD_LINE_MIN);
+    doc = check_line(&line, 1024);
     assert_string_equal(text_at(doc, "name"), "web-0");
     assert_string_equal(text_at(doc, "uid"), "u-1");
     assert_string_equal(text_at(doc, "rv"), "8");
@@ -190,40 +193,151 @@ static void it_says_less_and_less(void **state)
     buf_free(&text[1]);
 }
 
-/* Names as long as the API server allows, all at once, in the smallest line there is. */
-static void the_longest_names_are_cut_last(void **state)
+/* ---- identity ---- */
+
+/* What identifies an object, from the longest that Kubernetes and the conf file allow to far more. */
+struct identity {
+    size_t conf_name; /* of the cluster and of the watch */
+    size_t type;      /* of version, resource and kind */
+    size_t group;
+    size_t ns;
+    size_t name;
+    const char *letter; /* that the name is made of */
+};
+
+static char *repeat(const char *letter, size_t count)
 {
-    char name[254], part[64];
-    struct watch_id watch = {.cluster = part,
-                             .name = part,
-                             .group = name,
-                             .version = part,
-                             .resource = part,
-                             .kind = part};
+    struct buf text = {0};
+    for (size_t i = 0; i < count; i++)
+        buf_puts(&text, letter);
+    buf_putc(&text, '\0');
+    return text.bytes;
+}
+
+#define UID "01234567-89ab-cdef-0123-456789abcdef"
+#define OBJECT                                                                                 \
+    "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\"," \
+    "\"namespace\":\"%s\",\"uid\":\"" UID "\",\"resourceVersion\":\"%s\"}}"
+
+static yyjson_doc *line_of_identity(const struct identity *id, size_t max_line)
+{
+    const char *in_json = id->letter[0] == '"' ? "\\\"" : id->letter;
+    char *conf = repeat("p", id->conf_name), *type = repeat("p", id->type),
+         *group = repeat("g", id->group), *ns = repeat("n", id->ns),
+         *name = repeat(in_json, id->name);
+    char *before = xasprintf(OBJECT, name, ns, "18446744073709551614");
+    char *after = xasprintf(OBJECT, name, ns, "18446744073709551615");
+    struct watch_id watch = {.cluster = conf,
+                             .name = conf,
+                             .group = group,
+                             .version = type,
+                             .resource = type,
+                             .kind = type};
+    struct sample sample;
+    struct buf line;
+    sample_make(&sample, before, after);
+    sample.event.verb = INF_MODIFIED;
+    line = line_of(&sample, &watch, RECORD_DIFF, max_line);
+    sample_free(&sample);
+    free(conf);
+    free(type);
+    free(group);
+    free(ns);
+    free(name);
+    free(before);
+    free(after);
+    return check_line(&line, max_line);
+}
+
+static void assert_repeated(yyjson_doc *doc, const char *field, const char *letter, size_t count)
+{
+    char *text = repeat(letter, count);
+    assert_string_equal(text_at(doc, field), text);
+    free(text);
+}
+
+/* All at once, in the smallest line there may be, and with a name of which every byte is escaped. */
+static void the_longest_names_are_never_cut(void **state)
+{
+    static const struct {
+        const char *letter;
+        size_t count; /* 253 bytes */
+    } rows[] = {{"n", 253}, {"\"", 253}, {"\xc2\x9b", 126}, {"\xe2\x80\xae", 84}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct identity id = {.conf_name = 384,
+                              .type = 63,
+                              .group = 253,
+                              .ns = 63,
+                              .name = rows[i].count,
+                              .letter = rows[i].letter};
+        yyjson_doc *doc = line_of_identity(&id, RECORD_LINE_MIN);
+        assert_repeated(doc, "name", rows[i].letter, rows[i].count);
+        assert_repeated(doc, "namespace", "n", 63);
+        assert_repeated(doc, "watch", "p", 384);
+        assert_repeated(doc, "cluster", "p", 384);
+        assert_repeated(doc, "group", "g", 253);
+        assert_repeated(doc, "kind", "p", 63);
+        assert_string_equal(text_at(doc, "uid"), UID);
+        assert_string_equal(text_at(doc, "rv"), "18446744073709551615");
+        yyjson_doc_free(doc);
+    }
+}
+
+/* A hostile server's types: the object still is not cut. */
+static void long_types_are_cut_before_the_object_s_name(void **state)
+{
+    struct identity id = {
+        .conf_name = 384, .type = 5000, .group = 5000, .ns = 63, .name = 253, .letter = "n"};
+    yyjson_doc *doc = line_of_identity(&id, RECORD_LINE_MIN);
+    (void)state;
+    assert_true(is_truncated(doc));
+    assert_repeated(doc, "name", "n", 253);
+    assert_repeated(doc, "namespace", "n", 63);
+    yyjson_doc_free(doc);
+}
+
+static void a_name_that_is_longer_than_allowed_is_cut_and_the_uid_stays(void **state)
+{
+    struct identity id = {.conf_name = 384,
+                          .type = OBJECT_NAME_MAX,
+                          .group = OBJECT_NAME_MAX,
+                          .ns = OBJECT_NAME_MAX,
+                          .name = OBJECT_NAME_MAX / 2,
+                          .letter = "\xc2\x9b"};
+    yyjson_doc *doc = line_of_identity(&id, RECORD_LINE_MIN);
+    (void)state;
+    assert_true(is_truncated(doc));
+    assert_memory_equal(text_at(doc, "name"), "\xc2\x9b\xc2\x9b", 4);
+    assert_string_equal(text_at(doc, "uid"), UID);
+    assert_string_equal(text_at(doc, "rv"), "18446744073709551615");
+    assert_repeated(doc, "watch", "p", 384);
+    yyjson_doc_free(doc);
+}
+
+/* Every field as long as an object may have it, and escaped: six bytes for two. */
+static void a_line_fits_whatever_a_server_sends(void **state)
+{
+    char *conf = repeat("p", 384), *bad = repeat("\xc2\x9b", OBJECT_NAME_MAX / 2);
+    char *object = xasprintf("{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s\","
+                             "\"namespace\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":\"%s\"}}",
+                             bad, bad, bad, bad, bad, bad);
+    struct watch_id watch = {
+        .cluster = conf, .name = conf, .group = bad, .version = bad, .resource = bad, .kind = bad};
     struct sample sample;
     struct buf line;
     yyjson_doc *doc;
-    char *text;
     (void)state;
-    memset(name, 'n', sizeof(name));
-    memset(part, 'p', sizeof(part));
-    name[253] = part[63] = '\0';
-    text = xasprintf("{'kind':'PartialObjectMetadata','apiVersion':'v1','metadata':{'name':'%s',"
-                     "'namespace':'%s','uid':'%s','resourceVersion':'18446744073709551615'}}",
-                     name, part, part);
-    sample_make(&sample, NULL, text);
-    line = line_of(&sample, &watch, RECORD_DIFF, 2048);
-    doc = check_line(&line, 2048);
-    assert_string_equal(text_at(doc, "name"), name);
-    assert_false(is_truncated(doc));
-    yyjson_doc_free(doc);
-    line = line_of(&sample, &watch, RECORD_DIFF, RECORD_LINE_MIN);
+    sample_make(&sample, object, object);
+    line = line_of(&sample, &watch, RECORD_FULL, RECORD_LINE_MIN);
     doc = check_line(&line, RECORD_LINE_MIN);
-    assert_memory_equal(text_at(doc, "name"), name, 32);
     assert_true(is_truncated(doc));
+    assert_int_equal(strlen(text_at(doc, "uid")), 64);
     yyjson_doc_free(doc);
-    free(text);
     sample_free(&sample);
+    free(object);
+    free(conf);
+    free(bad);
 }
 
 static void a_long_note_is_cut(void **state)
@@ -249,7 +363,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_change_is_a_good_line),
         cmocka_unit_test(it_says_less_and_less),
-        cmocka_unit_test(the_longest_names_are_cut_last),
+        cmocka_unit_test(the_longest_names_are_never_cut),
+        cmocka_unit_test(long_types_are_cut_before_the_object_s_name),
+        cmocka_unit_test(a_name_that_is_longer_than_allowed_is_cut_and_the_uid_stays),
+        cmocka_unit_test(a_line_fits_whatever_a_server_sends),
         cmocka_unit_test(a_long_note_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
