@@ -63,6 +63,8 @@ static void put_watch(struct buf *out, struct str resource, const struct options
     }
     put_option(out, "    label_selector: ", options->label_selector);
     put_option(out, "    field_selector: ", options->field_selector);
+    if (options->every_update)
+        buf_puts(out, "    ignore: []\n");
 }
 
 static void put_watches(struct buf *out, const struct options *options, const char *ns)

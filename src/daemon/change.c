@@ -68,6 +68,8 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
 {
     *ret = (struct change){.watch = watch, .event = event, .diff = diff};
     ret->object = inf_event_object(event);
+    if (event->verb == INF_MODIFIED)
+        ret->old_rv = inf_object_resource_version(event->old_object);
     ret->kind = kind_of(watch, ret->object);
     ret->stamp.time_us = event->received_us;
     split_api_version(ret);

@@ -41,7 +41,9 @@ struct change {
     const struct watch_id *watch;
     const struct inf_event *event;
     const struct inf_object *object; /* inf_event_object() */
-    struct inf_diff *diff;           /* INF_MODIFIED: what changed; else NULL */
+    const char *old_rv;    /* INF_MODIFIED: the version of the object's last record; else NULL */
+    uint64_t ignored;      /* updates since then that were not reported; `diff` is without them */
+    struct inf_diff *diff; /* INF_MODIFIED: what changed; else NULL */
     const char *kind;
     struct str group;
     struct str version;

@@ -99,6 +99,7 @@ enum conf_keep {
 
 enum conf_ignore { /* bits */
     CONF_IGNORE_HEARTBEATS = 1,
+    CONF_IGNORE_UNCHANGED = 2,
 };
 
 struct conf_watch {

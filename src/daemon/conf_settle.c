@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/glob.h"
 #include "base/nearest.h"
+#include "base/str.h"
 
 /* ---- where an entry is ---- */
 
@@ -295,10 +296,43 @@ static void name_watches(struct conf *conf)
     }
 }
 
+/* ---- what is ignored by default ---- */
+
+static bool is_one_of(struct str word, const char *const *names)
+{
+    for (; *names; names++)
+        if (strlen(*names) == word.len && strncasecmp(*names, word.at, word.len) == 0)
+            return true;
+    return false;
+}
+
+/* Nodes and Leases, however they are written (informer.h): over half of their changes are heartbeats. */
+static bool has_heartbeats(const char *resource)
+{
+    static const char *const nodes[] = {"nodes", "node", "no", NULL};
+    static const char *const leases[] = {"leases", "lease", NULL};
+    struct str name = {resource, strcspn(resource, "./")};
+    const char *rest = resource + name.len;
+    if (is_one_of(name, nodes))
+        return strspn(rest, ".v1/") == strlen(rest); /* no group but the core one */
+    return is_one_of(name, leases) && (!*rest || strcasestr(rest, ".coordination.k8s.io"));
+}
+
+static void settle_ignored(struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_watches; i++) {
+        struct conf_watch *watch = &conf->watches[i];
+        if (watch->resource && !yaml_get(watch->head.node, "ignore"))
+            watch->ignore =
+                has_heartbeats(watch->resource) ? CONF_IGNORE_HEARTBEATS : CONF_IGNORE_UNCHANGED;
+    }
+}
+
 void conf_settle(struct conf_reader *reader, struct conf *conf)
 {
     name_clusters(reader, conf);
     name_watches(conf);
+    settle_ignored(conf);
     check_unique(reader, conf, &clusters);
     check_unique(reader, conf, &watches);
     check_unique(reader, conf, &event_logs);

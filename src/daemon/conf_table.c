@@ -11,7 +11,7 @@
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"logfmt", "json", NULL};
 static const char *const keeps[] = {"all", "metadata", NULL};
-static const char *const noises[] = {"heartbeats", NULL};
+static const char *const noises[] = {"heartbeats", "unchanged", NULL};
 static const char *const verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
 static const char *const objects[] = {"none", "diff", "full", NULL};
 static const char *const lines[] = {"jsonl", "short", NULL};
@@ -135,9 +135,9 @@ static const struct conf_option watch_options[] = {
      .of = CONF_FIELD_PATH, .max = RULES_MAX},
     {"reveal", CONF_BOOL, AT(reveal), "false",
      .help = "keep the values of Secrets instead of hashing them"},
-    {"ignore", CONF_WORDS, AT(ignore), "[]",
-     .help = "changes not to tell; heartbeats are renewals of Leases and of Nodes' conditions",
-     .words = noises, .taken_over = true},
+    {"ignore", CONF_WORDS, AT(ignore), "([heartbeats] for nodes and leases, [unchanged] for others)",
+     .help = "updates to count but not report: heartbeats renew times only, unchanged ones change no kept field; [] is none",
+     .words = noises, .taken_over = true, .example = "[heartbeats]"},
     {"indexes", CONF_INDEXES, AT(indexes), "{}",
      .help = "names for field paths by whose values objects are found; a state dump counts them",
      .max = 16},

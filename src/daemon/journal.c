@@ -1,6 +1,7 @@
 #include "daemon/journal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 #include "daemon/heartbeat.h"
@@ -40,6 +41,7 @@ void journal_watch_add(struct journal *journal, struct journal_watch *watch)
 void journal_watch_remove(struct journal_watch *watch)
 {
     list_remove(&watch->node);
+    ignored_free(&watch->ignored);
 }
 
 /* ---- lines ---- */
@@ -107,14 +109,27 @@ static struct inf_diff *diff_of(const struct inf_event *event)
     return inf_diff_make(event->old_object, event->new_object, NULL, NULL);
 }
 
+/* Whether an update is left out, and counted as such. */
+static bool is_ignored(struct journal_watch *watch, const struct inf_event *event,
+                       const struct inf_diff *diff)
+{
+    bool unchanged = !inf_diff_count(diff) && !inf_diff_truncated(diff);
+    if (unchanged
+            ? !watch->ignore_unchanged && !watch->ignore_heartbeats
+            : !watch->ignore_heartbeats || !heartbeat_is(inf_object_kind(event->new_object), diff))
+        return false;
+    watch->unchanged += unchanged;
+    watch->heartbeats += !unchanged;
+    ignored_note(&watch->ignored, event);
+    return true;
+}
+
 /* Works out once what all outputs tell, and takes the number. False: it is not worth telling. */
 static bool begin_telling(struct journal *j, struct journal_watch *watch,
                           const struct inf_event *event, struct change *ret)
 {
     struct inf_diff *diff = diff_of(event);
-    if (diff && watch->ignore_heartbeats &&
-        heartbeat_is(inf_object_kind(event->new_object), diff)) {
-        watch->heartbeats++;
+    if (diff && is_ignored(watch, event, diff)) {
         inf_diff_free(diff);
         return false;
     }
@@ -135,6 +150,20 @@ static struct outlet *first_taker(struct journal *j, const struct journal_watch 
     return NULL;
 }
 
+static void put_to_all(struct journal *j, struct journal_watch *watch, struct change *change,
+                       struct outlet *first)
+{
+    struct ignored_entry *before = ignored_take(&watch->ignored, change->object);
+    if (before && change->event->verb == INF_MODIFIED) {
+        change->old_rv = before->rv;
+        change->ignored = before->count;
+    }
+    for (struct outlet *o = first; &o->node != &j->outputs; o = outlet_after(o))
+        if (o == first || takes_change(o, watch, change->event))
+            put_change(o, change);
+    free(before);
+}
+
 void journal_event(struct journal *journal, struct journal_watch *watch,
                    const struct inf_event *event)
 {
@@ -144,11 +173,11 @@ void journal_event(struct journal *journal, struct journal_watch *watch,
         return;
     say_all_dropped(journal);
     first = first_taker(journal, watch, event);
+    if (!first && event->verb == INF_DELETED)
+        free(ignored_take(&watch->ignored, event->old_object));
     if (!first || !begin_telling(journal, watch, event, &change))
         return;
-    for (struct outlet *o = first; &o->node != &journal->outputs; o = outlet_after(o))
-        if (o == first || takes_change(o, watch, event))
-            put_change(o, &change);
+    put_to_all(journal, watch, &change, first);
     inf_diff_free(change.diff);
 }
 

@@ -23,6 +23,7 @@
 #include "daemon/change.h"
 #include "daemon/disk.h"
 #include "daemon/filter.h"
+#include "daemon/ignored.h"
 #include "daemon/note.h"
 #include "daemon/output.h"
 #include "daemon/record.h"
@@ -48,13 +49,16 @@ struct journal_output_settings {
 struct journal_watch {
     struct watch_id id; /* lent; `name` is there */
     bool ignore_heartbeats;
+    bool ignore_unchanged; /* updates in which nothing that is kept changed */
     void (*on_hold)(struct journal_watch *watch, bool hold);
 
     struct list node;
     bool held;
     uint64_t events[3];  /* told, by verb */
     uint64_t heartbeats; /* not told, though somebody would have taken them */
+    uint64_t unchanged;  /* the same */
     uint64_t gaps;
+    struct ignored ignored; /* both, for each object since its last record */
 };
 
 struct journal_stats {

@@ -51,6 +51,8 @@ static const char help[] =
     "  -o, --output FORMAT  short: a line to read for each change, the default on a terminal;\n"
     "                       jsonl: one JSON object a line, the default elsewhere;\n"
     "                       full: the same with the whole object in it\n"
+    "      --every-update   print also heartbeats of nodes and leases, and updates in which nothing\n"
+    "                       changed\n"
     "  -v, --verbose        tell every step on stderr\n"
     "\n"
     "  -h, --help           this text\n"
@@ -74,6 +76,7 @@ enum {
     OPT_CHECK,
     OPT_PRINT,
     OPT_FIELDS,
+    OPT_EVERY_UPDATE,
 };
 
 static const struct option long_options[] = {
@@ -93,6 +96,7 @@ static const struct option long_options[] = {
     {"check-config", no_argument, NULL, OPT_CHECK},
     {"print-config", no_argument, NULL, OPT_PRINT},
     {"output", required_argument, NULL, 'o'},
+    {"every-update", no_argument, NULL, OPT_EVERY_UPDATE},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -159,6 +163,7 @@ static int take(int option, char **argv, const char *value, struct options *ret)
     case 'v': ret->verbose = true; return 0;
     case 'l': ret->label_selector = value; return 0;
     case OPT_FIELDS: ret->field_selector = value; return 0;
+    case OPT_EVERY_UPDATE: ret->every_update = true; return 0;
     case 'o': return take_format(value, ret);
     case 'h': return say(help, ret);
     case 'V': printf("informerd %s\n", inf_version()); return say("", ret);
@@ -170,7 +175,7 @@ static int take(int option, char **argv, const char *value, struct options *ret)
 static bool has_watch_options(const struct options *o)
 {
     return o->ns || o->all_namespaces || o->label_selector || o->field_selector || o->kubeconfig ||
-           o->context || o->as || o->format || o->verbose;
+           o->context || o->as || o->format || o->verbose || o->every_update;
 }
 
 static bool has_rbac_options(const struct options *o)

@@ -40,6 +40,7 @@ struct options {
     const char *field_selector;
     enum format format;
     bool verbose;
+    bool every_update; /* heartbeats and updates that change nothing, too */
 };
 
 /* Reads the command line. Returns 0, or an exit code after having said on stderr what is wrong and

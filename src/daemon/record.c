@@ -108,8 +108,9 @@ static void put_key(struct buf *out, const struct change *c, size_t max)
     put_field(out, "name", str_of(inf_object_name(c->object)), max);
     put_field(out, "uid", str_of(inf_object_uid(c->object)), max);
     put_field(out, "rv", str_of(inf_object_resource_version(c->object)), max);
-    if (c->event->verb == INF_MODIFIED)
-        put_field(out, "old_rv", str_of(inf_object_resource_version(c->event->old_object)), max);
+    put_known(out, "old_rv", c->old_rv, max);
+    if (c->ignored)
+        buf_printf(out, ",\"ignored\":%" PRIu64, c->ignored);
 }
 
 static void put_identity(struct buf *out, const struct change *c, const struct measure *m)

@@ -161,6 +161,10 @@ static void put_events(struct page *p)
                    "Changes not told because they were heartbeats.");
     EACH(p, i)
     sample(p, i, NULL, NULL, (double)p->watchers[i]->told.heartbeats);
+    metrics_family(&p->m, "informerd_watch_unchanged_ignored_total", METRICS_COUNTER,
+                   "Updates not reported because no field that is kept changed.");
+    EACH(p, i)
+    sample(p, i, NULL, NULL, (double)p->watchers[i]->told.unchanged);
     metrics_family(&p->m, "informerd_watch_gaps_total", METRICS_COUNTER,
                    "Places in what is told where something may be missing.");
     EACH(p, i)

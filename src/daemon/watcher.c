@@ -115,6 +115,7 @@ static int open_feeds(struct watcher *w, struct inf_error *err)
 static void take_over(struct watcher *w)
 {
     w->told.ignore_heartbeats = w->conf->ignore & CONF_IGNORE_HEARTBEATS;
+    w->told.ignore_unchanged = w->conf->ignore & CONF_IGNORE_UNCHANGED;
 }
 
 struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *cluster,

@@ -27,10 +27,14 @@ class Recording:
         lines = text.splitlines(keepends=True)
         self.initial, self.end = lines[:-1], lines[-1]
 
-    def change(self, number):
-        """The first object, changed for the number-th time."""
+    def touch(self, number):
+        """The first object in another version in which nothing changed."""
         line = self.initial[0].replace(b'"type":"ADDED"', b'"type":"MODIFIED"')
         return re.sub(rb'"resourceVersion":"\d+"', b'"resourceVersion":"%d"' % (1000 + number), line)
+
+    def change(self, number):
+        """The first object, changed for the number-th time."""
+        return re.sub(rb'"generation":\d+', b'"generation":%d' % (2 + number), self.touch(number))
 
 
 def make_certificate(folder):
@@ -50,11 +54,11 @@ class Server:
     """with Server(recording, changes=10) as server: ... server.url ...
 
     changes: how many to send after the initial objects; None: without end. expire: the first watch ends with the
-    error of an expired version instead.
+    error of an expired version instead. touches: how many versions in which nothing changed to send before the changes.
     """
 
-    def __init__(self, recording, changes=0, certificate=None, expire=False):
-        self.recording, self.changes, self.expire = recording, changes, expire
+    def __init__(self, recording, changes=0, certificate=None, expire=False, touches=0):
+        self.recording, self.changes, self.expire, self.touches = recording, changes, expire, touches
         self.tls = None
         if certificate:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -105,6 +109,8 @@ class Server:
                 self.expire = False
                 self._send(connection, EXPIRED)
                 connection.sendall(b'0\r\n\r\n')
+            if self.touches:
+                self._send(connection, b''.join(self.recording.touch(i - self.touches) for i in range(self.touches)))
             number = 0
             while self.changes is None or number < self.changes:
                 self._send(connection, b''.join(self.recording.change(number + i) for i in range(16)))

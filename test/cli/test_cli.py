@@ -79,7 +79,7 @@ class Words(Case):
     def test_help_names_every_option_and_exit_code(self):
         text = self.run_it('--help').stdout
         for word in ('--namespace', '--all-namespaces', '--kubeconfig', '--context', '--output', '--verbose', '--help',
-                     '--version', '--config', '--check-config', '--print-config', '64', '74', '78'):
+                     '--every-update', '--version', '--config', '--check-config', '--print-config', '64', '74', '78'):
             self.assertIn(word, text)
 
     def test_version_is_one_line(self):
@@ -256,6 +256,15 @@ class Manners(Case):
         daemon.signal()
         self.assertEqual(daemon.status(), 0, daemon.said())
         self.assertEqual(daemon.stdout.read(), b'')
+
+    def test_updates_that_change_nothing_are_left_out_unless_every_update_is_wanted(self):
+        for options, expected in (((), [('1000', 3)]), (('--every-update',), [(str(997 + i), None) for i in range(4)])):
+            daemon = self.start('watch', 'widgets.example.com/v1', self.kubeconfig(self.serve(changes=16, touches=3).url),
+                                *options)
+            lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 1 + len(expected))]
+            self.assertEqual([(l['rv'], l.get('ignored')) for l in lines[4:]], expected)
+            daemon.signal()
+            self.assertEqual(daemon.status(), 0, daemon.said())
 
     def test_a_relist_is_said_and_tells_nothing_twice(self):
         server = self.serve(changes=16, expire=True)

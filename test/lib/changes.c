@@ -55,11 +55,16 @@ char *pod_text(int version, const char *rest)
         version, version + 22, *rest ? "," : "", rest);
 }
 
-void sample_pod(struct sample *sample, const char *before, const char *after)
+void sample_pod_at(struct sample *sample, const char *before, const char *after, int version)
 {
-    char *old_text = before ? pod_text(7, before) : NULL;
-    char *new_text = after ? pod_text(8, after) : NULL;
+    char *old_text = before ? pod_text(version - 1, before) : NULL;
+    char *new_text = after ? pod_text(version, after) : NULL;
     sample_make(sample, old_text, new_text);
     free(old_text);
     free(new_text);
+}
+
+void sample_pod(struct sample *sample, const char *before, const char *after)
+{
+    sample_pod_at(sample, before, after, 8);
 }

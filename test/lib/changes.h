@@ -22,7 +22,10 @@ void sample_free(struct sample *sample);
  * which kubelet wrote last, to its status. The caller frees the text. */
 char *pod_text(int version, const char *rest);
 
-/* A sample of such a pod, from one rest to another. */
+/* A sample of such a pod, from one rest to another; the second one is of version @version. */
+void sample_pod_at(struct sample *sample, const char *before, const char *after, int version);
+
+/* The same at version 8. */
 void sample_pod(struct sample *sample, const char *before, const char *after);
 
 /* @text with " for each ', the caller's to free. */

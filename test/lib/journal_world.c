@@ -80,6 +80,8 @@ int journal_world_tear_down(void **state)
         journal_close(&w->journal);
     sim_run(&w->sim);
     assert_true(w->closed);
+    journal_watch_remove(&w->pods);
+    journal_watch_remove(&w->nodes);
     fake_disk_done(&w->disk);
     fake_disk_done(&w->state_disk);
     sim_done(&w->sim);
@@ -147,6 +149,34 @@ char *world_lines(struct journal_world *w, const char *name)
     buf_putc(&out, '\0');
     free(text);
     return out.bytes;
+}
+
+static void put_versions(struct buf *out, yyjson_val *record)
+{
+    yyjson_val *left_out = yyjson_obj_get(record, "ignored");
+    buf_puts(out, "rv");
+    put_text(out, record, "rv");
+    buf_puts(out, yyjson_obj_get(record, "old_rv") ? ", old_rv" : "");
+    put_text(out, record, "old_rv");
+    if (left_out)
+        buf_printf(out, ", ignored %u", (unsigned)yyjson_get_uint(left_out));
+    buf_puts(out, "; ");
+}
+
+void assert_versions(struct journal_world *w, const char *name, const char *expected)
+{
+    char *text = folder_read(&w->folder, name), *rest = text, *line;
+    struct buf out = {0};
+    while ((line = strsep(&rest, "\n")) && *line) {
+        yyjson_doc *doc = yyjson_read(line, strlen(line), 0);
+        assert_non_null(doc);
+        put_versions(&out, yyjson_doc_get_root(doc));
+        yyjson_doc_free(doc);
+    }
+    buf_putc(&out, '\0');
+    assert_string_equal(out.bytes, expected);
+    buf_free(&out);
+    free(text);
 }
 
 void assert_lines(struct journal_world *w, const char *name, const char *expected)

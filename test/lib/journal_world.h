@@ -45,6 +45,9 @@ void world_flush(struct journal_world *w);
 char *world_lines(struct journal_world *w, const char *name);
 void assert_lines(struct journal_world *w, const char *name, const char *expected);
 
+/* The versions in the records of a file: "rv <rv>[, old_rv <rv>][, ignored <n>]; " each. */
+void assert_versions(struct journal_world *w, const char *name, const char *expected);
+
 /* What the journal said since the last time has this in it. */
 void assert_said(struct journal_world *w, const char *part);
 

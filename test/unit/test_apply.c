@@ -67,9 +67,11 @@ static void what_is_ignored_changes_in_passing(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *nodes;
-    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: []}\n",
+                     "1 watch begins");
     nodes = world_watcher(w, "nodes");
     assert_false(nodes->told.ignore_heartbeats);
+    assert_false(nodes->told.ignore_unchanged);
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: [heartbeats]}\n",
                      "1 watch goes on");
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);

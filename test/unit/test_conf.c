@@ -57,7 +57,7 @@ static void test_defaults_of_entries(void **state)
     assert_string_equal(watch->drop.items[0], "metadata.managedFields");
     assert_int_equal(watch->redact.count, 0);
     assert_false(watch->reveal);
-    assert_int_equal(watch->ignore, 0);
+    assert_int_equal(watch->ignore, CONF_IGNORE_UNCHANGED);
     assert_int_equal(watch->indexes.count, 0);
     assert_false(watch->coalesce);
     assert_int_equal(conf.n_event_logs, 1);
@@ -472,9 +472,44 @@ static void test_limits_of_lists(void **state)
     buf_free(&text);
 }
 
+static void heartbeats_are_ignored_by_default_for_nodes_and_leases(void **state)
+{
+    static const struct {
+        const char *resource;
+        unsigned ignore;
+    } rows[] = {
+        {"nodes", CONF_IGNORE_HEARTBEATS},
+        {"node", CONF_IGNORE_HEARTBEATS},
+        {"No", CONF_IGNORE_HEARTBEATS},
+        {"nodes.v1.", CONF_IGNORE_HEARTBEATS},
+        {"leases", CONF_IGNORE_HEARTBEATS},
+        {"Lease", CONF_IGNORE_HEARTBEATS},
+        {"leases.coordination.k8s.io", CONF_IGNORE_HEARTBEATS},
+        {"leases.coordination.k8s.io/v1", CONF_IGNORE_HEARTBEATS},
+        {"leases.v1.coordination.k8s.io", CONF_IGNORE_HEARTBEATS},
+        {"nodes.metrics.k8s.io", CONF_IGNORE_UNCHANGED},
+        {"nodes.example.com/v1", CONF_IGNORE_UNCHANGED},
+        {"leases.example.com/v1", CONF_IGNORE_UNCHANGED},
+        {"pods", CONF_IGNORE_UNCHANGED},
+        {"nodes, ignore: []", 0},
+        {"nodes, ignore: [unchanged]", CONF_IGNORE_UNCHANGED},
+        {"pods, ignore: [heartbeats, unchanged]", CONF_IGNORE_HEARTBEATS | CONF_IGNORE_UNCHANGED},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *text = xasprintf("watches: [{resource: %s}]", rows[i].resource);
+        struct conf conf = conf_world_text(text);
+        if (conf.watches[0].ignore != rows[i].ignore)
+            fail_msg("%s: ignore is %u", rows[i].resource, conf.watches[0].ignore);
+        conf_free(&conf);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heartbeats_are_ignored_by_default_for_nodes_and_leases),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_defaults_of_entries),
         cmocka_unit_test_setup_teardown(test_everything_at_the_top, conf_world_setup,

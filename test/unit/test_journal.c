@@ -78,6 +78,76 @@ static void heartbeats_are_counted_where_they_are_ignored(void **state)
     assert_int_equal(w->nodes.heartbeats, 0);
 }
 
+/* Each state is one version later; NULL ends them. */
+static void tell_states(struct journal_world *w, const char *const *states)
+{
+    for (int rv = 2; states[1]; states++, rv++) {
+        struct sample sample;
+        sample_pod_at(&sample, states[0], states[1], rv);
+        journal_event(&w->journal, &w->pods, &sample.event);
+        sample_free(&sample);
+    }
+    world_flush(w);
+}
+
+#define CHECKED(second) "'status':{'checked':'2026-01-01T00:00:0" second "Z'}"
+
+static void old_rv_is_that_of_the_last_record(void **state)
+{
+    static const char *const states[] = {CHECKED("1"),          CHECKED("2"),          CHECKED("3"),
+                                         CHECKED("3") ",'a':1", CHECKED("3") ",'a':2", NULL};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->pods.ignore_heartbeats = true;
+    tell_states(w, states);
+    assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; rv 5, old_rv 4; ");
+    assert_null(w->pods.ignored.by_key.root);
+}
+
+static void updates_that_change_nothing_are_counted_not_reported(void **state)
+{
+    static const char *const states[] = {"'a':1", "'a':1", "'a':1", "'a':2", NULL};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->pods.ignore_unchanged = true;
+    tell_states(w, states);
+    assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; ");
+    assert_int_equal(w->pods.unchanged, 2);
+    assert_int_equal(w->pods.heartbeats, 0);
+}
+
+static void updates_that_change_nothing_are_reported_if_nothing_is_ignored(void **state)
+{
+    static const char *const states[] = {"'a':1", "'a':1", NULL};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    tell_states(w, states);
+    assert_versions(w, "a", "rv 2, old_rv 1; ");
+}
+
+static void what_was_ignored_is_forgotten_with_the_object(void **state)
+{
+    static const char *const states[] = {"'a':1", "'a':1", NULL};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->pods.ignore_unchanged = true;
+    tell_states(w, states);
+    assert_non_null(w->pods.ignored.by_key.root);
+    world_tell(w, &w->pods, "'a':1", NULL);
+    assert_null(w->pods.ignored.by_key.root);
+    output.filter.verbs = 1u << INF_MODIFIED; /* its end is in no output */
+    world_set_outputs(w, &output, 1);
+    tell_states(w, states);
+    assert_non_null(w->pods.ignored.by_key.root);
+    world_tell(w, &w->pods, "'a':1", NULL);
+    assert_null(w->pods.ignored.by_key.root);
+    tell_states(w, states); /* left to the watch's end: the leak sanitizer is the judge */
+}
+
 static void resyncs_are_no_changes(void **state)
 {
     struct journal_world *w = *state;
@@ -292,6 +362,10 @@ int main(void)
         IN_WORLD(one_sequence_seen_through_filters),
         IN_WORLD(what_nobody_wants_has_no_number),
         IN_WORLD(heartbeats_are_counted_where_they_are_ignored),
+        IN_WORLD(old_rv_is_that_of_the_last_record),
+        IN_WORLD(updates_that_change_nothing_are_counted_not_reported),
+        IN_WORLD(updates_that_change_nothing_are_reported_if_nothing_is_ignored),
+        IN_WORLD(what_was_ignored_is_forgotten_with_the_object),
         IN_WORLD(resyncs_are_no_changes),
         IN_WORLD(what_the_daemon_says_itself),
         IN_WORLD(several_streams_are_at_no_version),

@@ -138,7 +138,7 @@ def for_the_moment(binary, kubeconfig, resource, asked, _):
     where = ("-n", asked.namespace) if asked.namespace else ("-A",)
     labels = ("-l", asked.labels) if asked.labels else ()
     fields = ("--field-selector", asked.fields) if asked.fields else ()
-    return [binary, "watch", "-v", asked.word or resource, *where, *labels, *fields,
+    return [binary, "watch", "-v", "--every-update", asked.word or resource, *where, *labels, *fields,
             "--kubeconfig", kubeconfig]
 
 

@@ -16,14 +16,14 @@ SOCKET = "informerd.sock"
 
 def conf_of(folder, kubeconfig, watches, event_log, **cluster):
     """Written as JSON, which is YAML. Returns the file; state directory and socket are beside it.
-    Cluster: more about that.
+    Cluster: more about that. Every update is reported: the oracle hears heartbeats too.
     """
     state, conf = folder / "state", folder / "informerd.conf"
     state.mkdir(parents=True)
     conf.write_text(json.dumps({
         "state_dir": str(state), "socket": {"path": str(folder / SOCKET)},
         "clusters": [{"name": "e2e", "kubeconfig": str(kubeconfig)} | cluster],
-        "watches": watches, "event_logs": [{"path": str(event_log)}]}, indent=2))
+        "watches": [{"ignore": []} | watch for watch in watches], "event_logs": [{"path": str(event_log)}]}, indent=2))
     return conf
 
 
