@@ -24,6 +24,7 @@
 #include "daemon/cluster.h"
 #include "daemon/dump.h"
 #include "daemon/report.h"
+#include "daemon/signals.h"
 #include "daemon/watcher.h"
 
 enum {
@@ -55,6 +56,7 @@ static void on_loop_closed(struct loop *loop)
 
 static void close_handles(struct daemon *d)
 {
+    signals_hold(); /* without their handlers they would end us with a bad exit status */
     for (size_t i = 0; i < ARRAY_LEN(d->signals); i++)
         uv_close((uv_handle_t *)&d->signals[i], NULL);
     timer_stop(&d->loop.clock, &d->drain);
@@ -176,6 +178,7 @@ static void catch_signals(struct daemon *d)
         if (signal_numbers[i] != SIGHUP || !d->options.ad_hoc || !is_ignored(SIGHUP))
             uv_signal_start(&d->signals[i], on_signal, signal_numbers[i]);
     }
+    signals_release();
 }
 
 /* ---- the journal ---- */

@@ -5,6 +5,7 @@
 #include "daemon/daemon.h"
 #include "daemon/options.h"
 #include "daemon/rbac.h"
+#include "daemon/signals.h"
 
 /*
  * glibc keeps small freed pieces aside and puts them together all at once when a large one is freed:
@@ -21,6 +22,7 @@ int main(int argc, char **argv)
     struct options options;
     struct conf conf;
     int rc;
+    signals_hold(); /* until the daemon has handlers for them */
     keep_malloc_even();
     rc = options_parse(argc, argv, &options);
     if (rc)
@@ -33,8 +35,8 @@ int main(int argc, char **argv)
         rc = adhoc_conf(&options, &conf);
         return rc ? rc : daemon_run(&conf, &(struct daemon_options){.ad_hoc = true});
     case COMMAND_CHECK:
-    case COMMAND_PRINT: return check_run(&options);
-    case COMMAND_RBAC: return rbac_run(&options);
+    case COMMAND_PRINT: signals_release(); return check_run(&options);
+    case COMMAND_RBAC: signals_release(); return rbac_run(&options);
     case COMMAND_DONE: break;
     }
     return 0;

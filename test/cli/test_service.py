@@ -4,6 +4,7 @@
 As in test_cli.py nothing waits for a fixed time.
 """
 import contextlib
+import ctypes
 import http.client
 import json
 import os
@@ -21,6 +22,9 @@ sys.dont_write_bytecode = True
 from lib import DEADLINE, INFORMERD, Daemon, environment, run, wait_until
 
 KUBESIM = Path(sys.argv[2]).resolve()
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.ptrace.restype = ctypes.c_long
+LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 
 # Core dumps are forbidden by making the process undumpable, and then a sanitizer can't look for leaks.
 CONF = """
@@ -199,6 +203,109 @@ class Life(Case):
         self.sim.put('a')
         self.assertEqual(json.loads(daemon.stdout.readline())['name'], 'a')
         self.end(daemon)
+
+
+class Stopped:
+    """A child under ptrace(2), stopped in the middle of its start: when it has a certain file open."""
+    TRACEME, DETACH, SYSCALL = 0, 17, 24
+
+    def __init__(self, folder, arguments, path):
+        self.log = folder / 'stderr'
+        with open(self.log, 'wb') as log:
+            self.child = subprocess.Popen([INFORMERD, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                          stderr=log, env=environment(folder),
+                                          preexec_fn=lambda: self.ptrace(self.TRACEME, 0))
+        self.wait_stopped()
+        while not self.has_open(path):
+            self.ptrace(self.SYSCALL, self.child.pid)
+            self.wait_stopped()
+
+    @staticmethod
+    def ptrace(request, pid):
+        if LIBC.ptrace(request, pid, None, None) < 0:
+            raise OSError(ctypes.get_errno(), 'ptrace')
+
+    def wait_stopped(self):
+        status = os.waitpid(self.child.pid, 0)[1]
+        assert os.WIFSTOPPED(status), f'ended too soon: {status}, {self.log.read_text()}'
+
+    def has_open(self, path):
+        with contextlib.suppress(FileNotFoundError):
+            folder = f'/proc/{self.child.pid}/fd'
+            return any(os.readlink(f'{folder}/{fd}') == str(path) for fd in os.listdir(folder))
+
+    def go_on(self):
+        self.ptrace(self.DETACH, self.child.pid)
+
+    def stop(self):
+        if self.child.poll() is None:
+            self.child.kill()
+        self.child.wait()
+
+
+class Early(Case):
+    """Signals that come before there are handlers for them."""
+
+    def start_with(self, *numbers):
+        """The daemon gets them while it reads its conf."""
+        daemon = Stopped(self.folder, ['-c', self.conf()], self.conf())
+        self.stack.callback(daemon.stop)
+        for number in numbers:
+            daemon.child.send_signal(number)
+        daemon.go_on()
+        return daemon
+
+    def test_a_reload_a_reopening_and_a_dump_are_done_after_the_start(self):
+        self.sim.put('a')
+        daemon = self.start_with(signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+        wait_until(lambda: (self.folder / 'state/dump.json').exists() or daemon.child.poll() is not None, 'the dump')
+        self.assertIsNone(daemon.child.poll(), daemon.log.read_text())
+        self.wait_for('CONFIG')
+        self.wait_for('SYNCED')
+        daemon.child.terminate()
+        self.assertEqual(daemon.child.wait(DEADLINE), 0, daemon.log.read_text())
+
+    def test_a_request_to_end_is_not_lost(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self.assertIn(self.start_with(number).child.wait(DEADLINE), (0, -number))
+
+    def watch_with(self, number, action):
+        """`informerd watch`, for which a signal is pending from its very first instruction on."""
+        def prepare():
+            signal.signal(number, action)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+            os.kill(os.getpid(), number)
+        child = subprocess.Popen([INFORMERD, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig'],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env=environment(self.folder), preexec_fn=prepare)
+        self.stack.callback(child.communicate)
+        self.stack.callback(child.kill)
+        return child
+
+    def test_a_terminal_that_is_closed_at_once_ends_a_watch(self):
+        child = self.watch_with(signal.SIGHUP, signal.SIG_DFL)
+        self.assertIn('the terminal was closed', child.communicate(timeout=DEADLINE)[1])
+        self.assertEqual(child.returncode, 0)
+
+    def test_under_nohup_it_does_not(self):
+        self.sim.put('a')
+        child = self.watch_with(signal.SIGHUP, signal.SIG_IGN)
+        self.assertEqual(json.loads(child.stdout.readline())['name'], 'a')
+        child.terminate()
+        child.communicate(timeout=DEADLINE)
+        self.assertEqual(child.returncode, 0)
+
+    def test_checks_can_be_ended_by_any_signal(self):
+        silent = self.stack.enter_context(socket.create_server(('127.0.0.1', 0)))
+        config = (self.folder / 'kubeconfig').read_text().replace(self.sim.url, f'http://127.0.0.1:{silent.getsockname()[1]}')
+        (self.folder / 'kubeconfig').write_text(config)
+        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGTERM):
+            child = subprocess.Popen([INFORMERD, '-c', self.conf(), '--check-config', '--online'],
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment(self.folder),
+                                     preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+            silent.accept()[0].close()
+            child.send_signal(number)
+            self.assertEqual(child.wait(DEADLINE), -number)
 
 
 class Reload(Case):
