@@ -110,9 +110,19 @@ INF_API void inf_client_close(struct inf_client *client);
 
 /**
  * Whether both clients reach the same server in the same way, with the same credentials: a kubeconfig
- * was read again and neither it nor the files that it names have changed.
+ * was read again and says the same. Files that it names are compared by their paths.
  */
 INF_API bool inf_client_same(const struct inf_client *a, const struct inf_client *b);
+
+/**
+ * Gives @client the connection settings of @fresh (credentials, certificate authorities, proxy, stale_after_s) and closes @fresh,
+ * which was opened on the same loop for the same server and has no informers.
+ *
+ * Informers keep their objects and their handlers: watches are opened again at the resource version they had reached. If both say
+ * the same nothing is interrupted, but files that are named (certificates, keys, tokens) are read again now. Hash key, log and
+ * user agent stay those of @client.
+ */
+INF_API void inf_client_adopt(struct inf_client *client, struct inf_client *fresh);
 
 /** The server's address, for messages: "https://10.0.0.1:6443". Lives as long as the client. */
 INF_API const char *inf_client_server(const struct inf_client *client);

@@ -297,6 +297,10 @@ static uint32_t or_default(uint32_t value, uint32_t fallback)
     return value ? value : fallback;
 }
 
+enum {
+    STALE_AFTER_MS = 150 * 1000, /* unless something else is asked for */
+};
+
 static struct reflector_settings with_defaults(const struct reflector_settings *s)
 {
     return (struct reflector_settings){
@@ -304,7 +308,7 @@ static struct reflector_settings with_defaults(const struct reflector_settings *
         .page_size = s->page_size,
         .backoff_first_ms = or_default(s->backoff_first_ms, 800),
         .backoff_max_ms = or_default(s->backoff_max_ms, 30 * 1000),
-        .stale_after_ms = or_default(s->stale_after_ms, 150 * 1000),
+        .stale_after_ms = or_default(s->stale_after_ms, STALE_AFTER_MS),
         .fill_silence_ms = or_default(s->fill_silence_ms, 30 * 1000),
         .no_watch_list = s->no_watch_list,
         .no_jitter = s->no_jitter,
@@ -343,6 +347,12 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
     turn_init(&r->turn, r->settings.turnstile, clock, ask_on_turn);
     sm_init(&r->sm, states, IDLE, who, log);
     sleep_watch_start(clock, &r->sleep, on_slept);
+}
+
+void reflector_set_stale_after(struct reflector *r, uint32_t ms)
+{
+    r->settings.stale_after_ms = or_default(ms, STALE_AFTER_MS);
+    r->freshness.stale_after_ms = r->settings.stale_after_ms;
 }
 
 void reflector_start(struct reflector *r)

@@ -120,6 +120,9 @@ void reflector_start(struct reflector *r);
  * twice is harmless. */
 void reflector_hold(struct reflector *r, bool held);
 
+/* Another stale_after_ms from now on; 0: the default. It counts from the next sign of life. */
+void reflector_set_stale_after(struct reflector *r, uint32_t ms);
+
 /* Gives up whatever is under way and frees what it owns. From any state; nothing is pushed
  * afterwards. */
 void reflector_close(struct reflector *r);

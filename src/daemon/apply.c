@@ -23,13 +23,15 @@ struct plan {
     struct conf *conf;
     struct cluster **clusters; /* as many as the conf has, in its order */
     bool *cluster_new;
+    struct cluster **readings; /* of those that stay, as their files say it now; NULL: it is new */
     struct watcher **watchers; /* the same */
     bool *watcher_new;
 };
 
 /* ---- clusters ---- */
 
-/* The files behind a cluster may have changed too: only reading them tells. */
+/* The files behind a cluster may have changed too: only reading them tells. While the server is the same one, other
+ * credentials, authorities or proxies are no reason to begin again. */
 static int plan_cluster(struct plan *p, size_t i, struct inf_error *err)
 {
     const struct conf_cluster *conf = &p->conf->clusters[i];
@@ -40,10 +42,9 @@ static int plan_cluster(struct plan *p, size_t i, struct inf_error *err)
     struct cluster *fresh = cluster_open(conf, &setup, err);
     if (!fresh)
         return -err->code;
-    p->cluster_new[i] = !old || !cluster_same(old, fresh);
+    p->cluster_new[i] = !old || !cluster_same_server(old, fresh);
     p->clusters[i] = p->cluster_new[i] ? fresh : old;
-    if (!p->cluster_new[i])
-        cluster_close(fresh);
+    p->readings[i] = p->cluster_new[i] ? NULL : fresh;
     return 0;
 }
 
@@ -131,6 +132,7 @@ static void plan_init(struct plan *p, struct daemon *d, struct conf *conf)
         .conf = conf,
         .clusters = xcalloc(conf->n_clusters + 1, sizeof(*p->clusters)),
         .cluster_new = xcalloc(conf->n_clusters + 1, sizeof(*p->cluster_new)),
+        .readings = xcalloc(conf->n_clusters + 1, sizeof(*p->readings)),
         .watchers = xcalloc(conf->n_watches + 1, sizeof(*p->watchers)),
         .watcher_new = xcalloc(conf->n_watches + 1, sizeof(*p->watcher_new)),
     };
@@ -140,6 +142,7 @@ static void plan_free(struct plan *p)
 {
     free(p->clusters);
     free(p->cluster_new);
+    free(p->readings);
     free(p->watchers);
     free(p->watcher_new);
 }
@@ -160,8 +163,7 @@ static void plan_drop(struct plan *p)
         if (p->watcher_new[i])
             watcher_close(p->watchers[i]);
     for (size_t i = 0; i < p->conf->n_clusters; i++)
-        if (p->cluster_new[i])
-            cluster_close(p->clusters[i]);
+        cluster_close(p->cluster_new[i] ? p->clusters[i] : p->readings[i]);
 }
 
 /* ---- doing it ---- */
@@ -191,6 +193,8 @@ static size_t put_in_place(struct plan *p)
     struct daemon *d = p->d;
     size_t begun = 0;
     for (size_t i = 0; i < p->conf->n_clusters; i++) {
+        if (p->readings[i])
+            cluster_adopt(p->clusters[i], p->readings[i]);
         p->clusters[i]->conf = &p->conf->clusters[i];
         list_push(&d->clusters, &p->clusters[i]->node);
     }

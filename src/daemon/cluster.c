@@ -64,10 +64,16 @@ struct cluster *cluster_open(const struct conf_cluster *conf, const struct clust
     return cluster;
 }
 
-bool cluster_same(const struct cluster *cluster, const struct cluster *other)
+bool cluster_same_server(const struct cluster *cluster, const struct cluster *other)
 {
-    return cluster->conf->stale_after_ms == other->conf->stale_after_ms &&
-           inf_client_same(cluster->client, other->client);
+    return strcmp(inf_client_server(cluster->client), inf_client_server(other->client)) == 0;
+}
+
+void cluster_adopt(struct cluster *cluster, struct cluster *fresh)
+{
+    inf_client_adopt(cluster->client, fresh->client);
+    fresh->client = NULL; /* closed */
+    cluster_close(fresh);
 }
 
 void cluster_close(struct cluster *cluster)

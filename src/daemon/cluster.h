@@ -1,6 +1,6 @@
 /*
- * cluster.h - one cluster of the conf: a client for as long as its settings, and the files behind
- * them, say the same.
+ * cluster.h - one cluster of the conf: a client for as long as the server is the same one. Other settings, and other
+ * contents of the files behind them, are given to the client while it runs.
  */
 #ifndef DAEMON_CLUSTER_H
 #define DAEMON_CLUSTER_H
@@ -33,8 +33,11 @@ struct cluster_setup {
 struct cluster *cluster_open(const struct conf_cluster *conf, const struct cluster_setup *setup,
                              struct inf_error *err);
 
-/* Whether the two, one opened again from the files of the other, reach the same server in the same way. */
-bool cluster_same(const struct cluster *cluster, const struct cluster *other);
+/* Whether the two, one opened again from the files of the other, have the same server URL. */
+bool cluster_same_server(const struct cluster *cluster, const struct cluster *other);
+
+/* Goes on as @fresh was read, which is freed. */
+void cluster_adopt(struct cluster *cluster, struct cluster *fresh);
 
 /* With all its informers. NULL is fine. */
 void cluster_close(struct cluster *cluster);

@@ -77,21 +77,26 @@ static int use_credential(struct auth *a, struct inf_error *err)
 }
 
 /* Who asks again in on_ready, and has to wait again, waits for the next time. */
-static void auth_on_done(struct auth_exec *exec, const struct inf_error *why)
+static void tell_waiters(struct auth *a, const struct inf_error *why)
 {
-    struct auth *a = container_of(exec, struct auth, exec);
-    struct inf_error unusable;
     struct list telling, *node;
-    if (!why && use_credential(a, &unusable) < 0) {
-        exec->failed = unusable;
-        why = &unusable;
-    }
     list_init(&telling);
     list_move_all(&telling, &a->waiters);
     while ((node = list_pop(&telling))) {
         struct auth_waiter *waiter = container_of(node, struct auth_waiter, node);
         waiter->on_ready(waiter, why);
     }
+}
+
+static void auth_on_done(struct auth_exec *exec, const struct inf_error *why)
+{
+    struct auth *a = container_of(exec, struct auth, exec);
+    struct inf_error unusable;
+    if (!why && use_credential(a, &unusable) < 0) {
+        exec->failed = unusable;
+        why = &unusable;
+    }
+    tell_waiters(a, why);
 }
 
 static int renew_by_program(struct auth *a, struct auth_waiter *waiter, struct inf_error *err)
@@ -170,11 +175,11 @@ const struct scrubber *auth_scrubber(const struct auth *a)
 
 /* ---- life ---- */
 
-struct auth *auth_new(const struct auth_settings *settings)
+/* Of a zeroed one, or one whose credentials were forgotten. */
+static void use_config(struct auth *a)
 {
+    const struct auth_settings *settings = &a->settings;
     const struct kubeconfig *config = settings->config;
-    struct auth *a = NEW(struct auth);
-    a->settings = *settings;
     a->file = (struct auth_token){
         .path = config->token_file, .clock = settings->clock, .log = settings->log};
     a->exec = (struct auth_exec){.clock = settings->clock,
@@ -182,7 +187,6 @@ struct auth *auth_new(const struct auth_settings *settings)
                                  .spawner = settings->spawner,
                                  .config = config,
                                  .on_done = auth_on_done};
-    list_init(&a->waiters);
     a->headers = xcalloc(config->n_impersonate + 1, sizeof(a->headers[0]));
     for (size_t i = 0; i < config->n_impersonate; i++)
         a->headers[i + 1] =
@@ -193,7 +197,41 @@ struct auth *auth_new(const struct auth_settings *settings)
         set_authorization(a, "Basic", config->basic);
     if (settings->proxy)
         proxy_hide_login(settings->proxy, &a->scrubber);
+}
+
+/* The scrubber keeps them: a peer may repeat what it was sent before. */
+static void forget_credentials(struct auth *a)
+{
+    auth_exec_close(&a->exec);
+    auth_token_free(&a->file);
+    clear_authorization(a);
+    free(a->headers);
+    a->headers = NULL;
+}
+
+struct auth *auth_new(const struct auth_settings *settings)
+{
+    struct auth *a = NEW(struct auth);
+    a->settings = *settings;
+    list_init(&a->waiters);
+    use_config(a);
     return a;
+}
+
+void auth_change(struct auth *a, const struct kubeconfig *config, struct tls_keeper *tls,
+                 const struct proxy *proxy)
+{
+    forget_credentials(a);
+    a->settings.config = config;
+    a->settings.tls = tls;
+    a->settings.proxy = proxy;
+    use_config(a);
+    tell_waiters(a, NULL);
+}
+
+void auth_renew(struct auth *a)
+{
+    a->file.due_ms = 0;
 }
 
 void auth_free(struct auth *a)
@@ -201,10 +239,7 @@ void auth_free(struct auth *a)
     if (!a)
         return;
     assert(list_empty(&a->waiters));
-    auth_exec_close(&a->exec);
-    auth_token_free(&a->file);
-    secret_free(a->authorization);
+    forget_credentials(a);
     scrubber_free(&a->scrubber);
-    free(a->headers);
     free(a);
 }

@@ -58,6 +58,13 @@ struct auth_waiter {
 /* All of @settings is borrowed. */
 struct auth *auth_new(const struct auth_settings *settings);
 
+/* Uses the credentials of @config from now on; who waits is told to ask again. All is borrowed, as in auth_settings. */
+void auth_change(struct auth *auth, const struct kubeconfig *config, struct tls_keeper *tls,
+                 const struct proxy *proxy);
+
+/* Reads a token file again at the next request. */
+void auth_renew(struct auth *auth);
+
 /* Nobody waits any more. NULL is fine. */
 void auth_free(struct auth *auth);
 

@@ -301,16 +301,22 @@ static bool same_impersonation(const struct kubeconfig *a, const struct kubeconf
     return equal;
 }
 
+/* What comes from a file is the same if the file is: its contents may change while we run. */
+static bool same_pem(const char *a, const char *a_file, const char *b, const char *b_file)
+{
+    return same(a_file, b_file) && (a_file || same(a, b));
+}
+
 bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
 {
     return same(a->host, b->host) && a->port == b->port && same(a->path_prefix, b->path_prefix) &&
            a->https == b->https && proxy_equal(&a->proxy, &b->proxy) &&
            same(a->tls_server_name, b->tls_server_name) && a->insecure == b->insecure &&
-           a->no_compression == b->no_compression && same(a->ca_pem, b->ca_pem) &&
-           same(a->cert_pem, b->cert_pem) && same(a->key_pem, b->key_pem) &&
-           same(a->token, b->token) && same(a->token_file, b->token_file) &&
-           same(a->basic, b->basic) && same(a->ca_file, b->ca_file) &&
-           same(a->cert_file, b->cert_file) && same(a->key_file, b->key_file) &&
+           a->no_compression == b->no_compression &&
+           same_pem(a->ca_pem, a->ca_file, b->ca_pem, b->ca_file) &&
+           same_pem(a->cert_pem, a->cert_file, b->cert_pem, b->cert_file) &&
+           same_pem(a->key_pem, a->key_file, b->key_pem, b->key_file) && same(a->token, b->token) &&
+           same(a->token_file, b->token_file) && same(a->basic, b->basic) &&
            same_impersonation(a, b) && exec_plugin_equal(a->exec, b->exec) &&
            same(a->exec_extension, b->exec_extension) && same(a->namespace, b->namespace);
 }

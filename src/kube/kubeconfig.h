@@ -82,7 +82,8 @@ struct kubeconfig_choice {
 int kubeconfig_load(const struct kubeconfig_choice *choice, struct kubeconfig *ret,
                     struct inf_error *err);
 
-/* Whether both reach the same server as the same user; where that was read does not count. */
+/* Whether both reach the same server as the same user; where that was read does not count. Certificates and keys that are
+ * in files are compared by the files' paths, others by their contents. */
 bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b);
 
 /* Overwrites secrets first. Fine with a zeroed or an already freed one. */

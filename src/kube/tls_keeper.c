@@ -185,6 +185,12 @@ static void tls_keeper_on_look(struct timer *timer)
     look(container_of(timer, struct tls_keeper, look));
 }
 
+void tls_keeper_look(struct tls_keeper *k)
+{
+    if (has_files(k))
+        look(k);
+}
+
 static struct stream *tls_keeper_dial(struct dialer *dialer, const char *host, uint16_t port,
                                       struct stream_user *user)
 {

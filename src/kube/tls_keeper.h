@@ -60,6 +60,9 @@ void tls_keeper_start(struct tls_keeper *k, struct clock *clock, struct dialer *
 int tls_keeper_present(struct tls_keeper *k, const char *cert_pem, const char *key_pem,
                        struct inf_error *err);
 
+/* Looks at its files now, if it has any. */
+void tls_keeper_look(struct tls_keeper *k);
+
 /* Looks at nothing any more. Before the clock goes. */
 void tls_keeper_stop(struct tls_keeper *k);
 

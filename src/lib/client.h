@@ -11,16 +11,13 @@
 #include "core/shape.h"
 #include "core/turnstile.h"
 #include "kube/api_source.h"
-#include "kube/kubeconfig.h"
 #include "kube/shelf.h"
-#include "kube/tls_keeper.h"
 #include "kube/warnings.h"
+#include "lib/connection.h"
 #include "loop/child.h"
 #include "loop/loop.h"
 #include "loop/tcp.h"
 #include "wire/http_pool.h"
-#include "wire/proxy.h"
-#include "wire/tls.h"
 #include "wire/tls_digest.h"
 
 struct inf_client {
@@ -33,21 +30,16 @@ struct inf_client {
     struct digest digest; /* hashes secret values, with `digest_key` */
     unsigned char digest_key[TLS_DIGEST_KEY];
 
-    struct kubeconfig config;
+    struct connection *connection; /* how the server is reached now */
+    struct list former;            /* of struct connection: stopped, until the cut */
+    struct timer cut;              /* ends what was requested by a former one */
     struct tcp_dialer tcp_dialer;
-    struct proxy proxy;             /* without a host: none is used */
-    struct kubeconfig proxy_config; /* by whom an https proxy is vouched for, and no more */
-    struct tls_keeper proxy_tls;    /* with it, if it is https */
-    struct proxy_dialer proxy_dialer;
-    struct tls_keeper tls; /* over those, if it is https */
     struct http_pool *pool;
     struct warnings warnings;
     struct child_spawner spawner;
     struct auth *auth;
     struct api_server server;
     struct shelf *shelf; /* what the server says it has */
-    char *host_header;
-    char *url;
     char *user_agent;
 
     struct sleep_watch sleep;

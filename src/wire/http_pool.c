@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/str.h"
 #include "wire/http_request.h"
 
 struct idle {
@@ -139,6 +140,14 @@ void http_pool_drop(struct http_pool *p)
 {
     p->drops++;
     pool_close_idle(p);
+}
+
+void http_pool_move(struct http_pool *p, struct dialer *dialer, const char *host, uint16_t port)
+{
+    http_pool_drop(p);
+    p->dialer = dialer;
+    p->port = port;
+    str_replace(&p->host, host);
 }
 
 void http_pool_free(struct http_pool *p)

@@ -31,6 +31,10 @@ struct http_pool *http_pool_new(struct clock *clock, struct dialer *dialer, cons
  * opened with don't count any more. */
 void http_pool_drop(struct http_pool *pool);
 
+/* Dials there from now on; http_pool_drop() for what is open. Copies @host; @dialer must outlive the pool, or the next
+ * move and the cut after it. */
+void http_pool_move(struct http_pool *pool, struct dialer *dialer, const char *host, uint16_t port);
+
 /* Calls on connections from before the last drop end now, with @why; those that are paused are told
  * when they go on, but their connections are closed too. From the loop only: users are told. */
 void http_pool_cut(struct http_pool *pool, const struct inf_error *why);

@@ -323,12 +323,50 @@ static void credentials_can_be_named(void **state)
     assert_null(auth_describe(NULL));
 }
 
+static void changed_credentials_are_used_by_the_next_request(void **state)
+{
+    struct place *p = *state;
+    struct named_value as[] = {{TEXT("Impersonate-User"), TEXT("jane")}};
+    struct kubeconfig file = {.token_file = p->path};
+    struct kubeconfig jane = {.basic = TEXT("dTpw"), .impersonate = as, .n_impersonate = 1};
+    struct auth_headers headers;
+    struct inf_error err;
+    uint64_t before;
+    put_file(p, STR("tuesday"));
+    auth_open(p, (struct kubeconfig){.token = TEXT("monday")});
+    before = assert_header(p, "Bearer monday");
+    auth_change(p->auth, &file, NULL, NULL);
+    assert_true(assert_header(p, "Bearer tuesday") > before);
+    assert_true(auth_refused(p->auth, before)); /* a 401 for the old one is worth another try */
+    auth_change(p->auth, &jane, NULL, NULL);
+    assert_int_equal(auth_get(p->auth, NULL, &headers, &err), 0);
+    assert_int_equal(headers.count, 2);
+    assert_string_equal(headers.list[0].value, "Basic dTpw");
+    assert_string_equal(headers.list[1].value, "jane");
+    auth_done(p);
+}
+
+static void a_token_file_can_be_read_before_it_is_due(void **state)
+{
+    struct place *p = *state;
+    put_file(p, STR("monday"));
+    auth_open(p, (struct kubeconfig){.token_file = p->path});
+    assert_header(p, "Bearer monday");
+    put_file(p, STR("tuesday"));
+    assert_header(p, "Bearer monday");
+    auth_renew(p->auth);
+    assert_header(p, "Bearer tuesday");
+    auth_done(p);
+}
+
 int main(void)
 {
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, drop_place)
     const struct CMUnitTest tests[] = {
         WITH_PLACE(nobody_has_no_headers),
         WITH_PLACE(credentials_can_be_named),
+        WITH_PLACE(changed_credentials_are_used_by_the_next_request),
+        WITH_PLACE(a_token_file_can_be_read_before_it_is_due),
         WITH_PLACE(a_token_is_sent_as_bearer),
         WITH_PLACE(a_password_is_sent_as_basic),
         WITH_PLACE(impersonation_comes_with_and_without_a_token),

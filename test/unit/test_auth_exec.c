@@ -128,6 +128,20 @@ static void assert_token(const struct asker *a, const char *token)
     assert_string_equal(a->headers.list[0].value, token);
 }
 
+static void who_waits_gets_the_credentials_that_replace_it(void **state)
+{
+    struct world *w = *state;
+    struct kubeconfig token = {.token = (char[]){"t"}};
+    struct asker a;
+    assert_int_equal(ask(w, &a), AUTH_LATER);
+    auth_change(w->auth, &token, &w->tls, NULL);
+    assert_token(&a, "Bearer t");
+    auth_change(w->auth, &w->config, &w->tls, NULL);
+    assert_int_equal(ask(w, &a), AUTH_LATER); /* another run, though the last one is not long ago */
+    assert_int_equal(w->plugin.runs, 2);
+    auth_stop_waiting(&a.waiter);
+}
+
 static void it_is_run_once_for_all_who_wait(void **state)
 {
     struct world *w = *state;
@@ -375,6 +389,7 @@ int main(void)
 {
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, drop_world)
     const struct CMUnitTest tests[] = {
+        WITH_WORLD(who_waits_gets_the_credentials_that_replace_it),
         WITH_WORLD(it_is_run_once_for_all_who_wait),
         WITH_WORLD(it_is_told_who_asks),
         WITH_WORLD(and_for_which_cluster_if_it_wants_to_know),

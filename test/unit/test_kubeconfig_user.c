@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "kubeconfig_place.h"
 
 static void test_password(void **state)
@@ -116,6 +117,28 @@ static void test_exec(void **state)
     kubeconfig_free(&other);
     kubeconfig_free(&c);
     free(command);
+}
+
+/* What is in a file may change; the file is looked after by who uses it. */
+static void test_files_are_compared_by_path(void **state)
+{
+    struct kubeconfig c, other;
+    (void)state;
+    put_config("config", CONFIG(HTTPS ", certificate-authority: ca.pem",
+                                "client-certificate: ca.pem, client-key: ca.pem"));
+    c = load_config("config", NULL);
+    other = load_config("config", NULL);
+    other.ca_pem[0] = other.cert_pem[0] = other.key_pem[0] = '+';
+    assert_true(kubeconfig_equal(&c, &other));
+    other.ca_file[0] = '+';
+    assert_false(kubeconfig_equal(&c, &other));
+    str_replace(&other.ca_file, c.ca_file);
+    free(c.cert_file);
+    free(other.cert_file);
+    c.cert_file = other.cert_file = NULL; /* from data */
+    assert_false(kubeconfig_equal(&c, &other));
+    kubeconfig_free(&other);
+    kubeconfig_free(&c);
 }
 
 static void test_exec_comes_last(void **state)
@@ -258,6 +281,7 @@ int main(void)
         TEST(test_impersonation),
         TEST(test_too_many_groups),
         TEST(test_exec),
+        TEST(test_files_are_compared_by_path),
         TEST(test_exec_comes_last),
         TEST(test_bad),
     };
