@@ -1,45 +1,15 @@
 #include "kube/exec_complaint.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
-
-/* What base64, hex and the parts of a JWT are made of. */
-static bool is_letter(char c)
-{
-    return isalnum((unsigned char)c) || (c && strchr("+=_-", c));
-}
-
-static size_t word_length(struct str text)
-{
-    size_t len = 0;
-    while (len < text.len && is_letter(text.at[len]))
-        len++;
-    return len;
-}
-
-static bool may_be_secret(struct str word)
-{
-    bool digits = false;
-    for (size_t i = 0; i < word.len; i++)
-        digits = digits || isdigit((unsigned char)word.at[i]);
-    return digits && word.len > COMPLAINT_WORD_MAX;
-}
+#include "kube/secret_filter.h"
 
 void exec_complaint_put(struct buf *out, struct str line)
 {
     struct buf bare = {0};
-    while (line.len) {
-        size_t len = word_length(line);
-        if (may_be_secret((struct str){line.at, len}))
-            buf_puts(&bare, "[...]");
-        else
-            buf_put(&bare, line.at, len ? len : 1);
-        len = len ? len : 1;
-        line = (struct str){line.at + len, line.len - len};
-    }
+    secret_filter_put(&bare, line);
     utf8_put_visible(out, utf8_cut((struct str){bare.bytes, bare.len}, COMPLAINT_LINE_MAX));
     buf_free(&bare);
 }
@@ -62,10 +32,11 @@ static struct str pop_line(struct str *text)
 void exec_complaint_log(struct log *log, const char *command, struct str errors)
 {
     struct str lines[COMPLAINT_LINES];
+    bool cut = errors.len >= COMPLAINT_MAX;
     size_t n = 0;
     while (n < COMPLAINT_LINES && errors.len) {
         struct str line = pop_line(&errors);
-        if (line.len)
+        if (line.len && (errors.len || !cut)) /* without its beginning a secret has no name */
             lines[n++] = line;
     }
     while (n) {

@@ -3,8 +3,7 @@
  *
  * Plugins write their reasons there ("session expired, run sso login"), and sometimes, being
  * verbose, what nobody should see. So it is only for who asked for details: bounded, a line each,
- * without control characters, and with every long word that has digits in it left out: that is what
- * tokens and keys look like, and what reasons don't.
+ * without control characters, and without what may be a secret (secret_filter.h).
  */
 #ifndef KUBE_EXEC_COMPLAINT_H
 #define KUBE_EXEC_COMPLAINT_H
@@ -17,7 +16,6 @@ enum {
     COMPLAINT_MAX = 4 * 1024, /* LIMIT: bytes of stderr that are kept, the last ones */
     COMPLAINT_LINES = 10,     /* LIMIT: of these, that are shown */
     COMPLAINT_LINE_MAX = 300, /* LIMIT: bytes of one */
-    COMPLAINT_WORD_MAX = 16,  /* longer ones may be secrets */
 };
 
 /* Adds @line (no line end in it) as it may be shown. */

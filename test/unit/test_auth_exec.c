@@ -19,6 +19,7 @@
 #include "fake_spawner.h"
 #include "kube/auth.h"
 #include "kube/auth_exec.h"
+#include "kube/exec_complaint.h"
 #include "kube/kubeconfig.h"
 #include "kube/tls_keeper.h"
 #include "pipe_stream.h"
@@ -306,8 +307,46 @@ static void its_reasons_are_for_who_wants_details(void **state)
     assert_string_equal(strstr(w->logged.bytes, "debug: exec plugin 'get-token' says: 8\n"),
                         "debug: exec plugin 'get-token' says: 8\n"
                         "debug: exec plugin 'get-token' says: \\u001b[31msession expired\n"
-                        "debug: exec plugin 'get-token' says: old: eyJhbGciOiJS.[...].x\n"
+                        "debug: exec plugin 'get-token' says: old: [...]\n"
                         "debug: exec plugin 'get-token' says: run 'login'\n");
+}
+
+/* In any form: a slash ends no secret, and one without digits is one too. */
+static void no_secret_of_its_reasons_is_logged(void **state)
+{
+    struct world *w = *state;
+    struct buf errors = {0};
+    struct asker a;
+    while (errors.len < COMPLAINT_MAX)
+        buf_puts(&errors, "password: hunter hunter hunter hunter hunter hunter\n");
+    buf_puts(&errors, "key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY refused\n"
+                      "letters abcdEFGHijklMNOP/qrstUVWXyzabCDEF\n");
+    ask(w, &a);
+    fake_spawner_end(
+        &w->plugin,
+        &(struct child_end){.fate = CHILD_EXITED,
+                            .code = 1,
+                            .how = "exit code 1",
+                            .errors = {errors.bytes + errors.len - COMPLAINT_MAX, COMPLAINT_MAX}});
+    buf_putc(&w->logged, '\0');
+    assert_null(strstr(w->logged.bytes, "hunter"));
+    assert_null(strstr(w->logged.bytes, "K7MDENG"));
+    assert_null(strstr(w->logged.bytes, "EXAMPLEKEY"));
+    assert_null(strstr(w->logged.bytes, "qrst"));
+    assert_non_null(strstr(w->logged.bytes, "says: key [...] refused\n"));
+    buf_clear(&w->logged);
+    buf_clear(&errors);
+    buf_puts(&errors, "hunter\n"); /* and of a line whose beginning is lost, nothing */
+    while (errors.len < COMPLAINT_MAX)
+        buf_puts(&errors, "\n");
+    sim_advance(&w->sim, 5000);
+    ask(w, &a);
+    fake_spawner_end(&w->plugin, &(struct child_end){.fate = CHILD_EXITED,
+                                                     .code = 1,
+                                                     .how = "exit code 1",
+                                                     .errors = {errors.bytes, COMPLAINT_MAX}});
+    assert_int_equal(w->logged.len, 0);
+    buf_free(&errors);
 }
 
 static void a_missing_program_is_hinted_at_ten_times_an_hour(void **state)
@@ -398,6 +437,7 @@ int main(void)
         WITH_WORLD(it_is_run_again_when_its_credential_is_refused),
         WITH_WORLD(a_failure_is_told_to_all_and_rests),
         WITH_WORLD(its_reasons_are_for_who_wants_details),
+        WITH_WORLD(no_secret_of_its_reasons_is_logged),
         WITH_WORLD(a_missing_program_is_hinted_at_ten_times_an_hour),
         WITH_WORLD(a_certificate_is_shown_instead_of_a_token),
         WITH_WORLD(it_may_be_closed_while_it_runs),
