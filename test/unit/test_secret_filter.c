@@ -45,7 +45,7 @@ static void messages_stay_as_they_are(void **state)
         "could not get token: RequestError: send request failed",
         "ERROR: (gcloud.config.config-helper) There was a problem refreshing your current auth tokens",
         "time=2026-11-17T03:45:00Z level=error msg=\"session expired\" attempt=3 elapsed=1500ms",
-        "open /home/ci/.kube/cache/oidc-login/config.json: no such file or directory",
+        "open /var/lib/ci/.kube/cache/oidc-login/config.json: no such file or directory",
         "panic: runtime error: invalid memory address or nil pointer dereference",
         "main.go:123 +0x45",
         "x509: certificate signed by unknown authority",
