@@ -6,6 +6,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "daemon/conf_logs.h"
 #include "daemon/online.h"
 #include "daemon/terminal.h"
 
@@ -13,6 +14,11 @@ int check_load(const char *path, struct conf *ret)
 {
     struct conf_errors errors = {0};
     int rc = conf_load(path, ret, &errors);
+    if (rc == 0) {
+        rc = conf_logs_check(ret, &errors);
+        if (rc)
+            conf_free(ret);
+    }
     if (rc)
         fwrite(errors.text.bytes, 1, errors.text.len, stderr);
     conf_errors_free(&errors);

@@ -15,6 +15,7 @@
 #include "base/glob.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "daemon/conf_logs.h"
 
 /* ---- where an entry is ---- */
 
@@ -48,6 +49,12 @@ static void error_in(struct conf_reader *reader, const struct conf *conf, const 
         conf_reader_enter(reader, key);
     conf_reader_error(reader, place(entry, key), "%s", sentence);
     conf_reader_leave(reader, before);
+}
+
+void conf_settle_error(struct conf_reader *reader, const struct conf *conf, const char *list,
+                       const struct yaml_node *entry, const char *key, const char *sentence)
+{
+    error_in(reader, conf, list, entry, key, sentence);
 }
 
 /* ---- names: clashes and references ---- */
@@ -336,6 +343,7 @@ void conf_settle(struct conf_reader *reader, struct conf *conf)
     check_unique(reader, conf, &clusters);
     check_unique(reader, conf, &watches);
     check_unique(reader, conf, &event_logs);
+    conf_logs_compare(reader, conf);
     for (size_t i = 0; i < conf->n_watches; i++) {
         check_cluster_of(reader, conf, &conf->watches[i]);
         check_kept(reader, conf, &conf->watches[i]);

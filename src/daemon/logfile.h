@@ -104,6 +104,10 @@ void logfile_check(struct logfile *file);
  */
 void logfile_rotate(struct logfile *file, unsigned keep);
 
+/* What the @number-th old file of the log @path is called, if @keep of them are kept: the one after those is
+ * set aside while a rotation is under way. The caller frees it. */
+char *logfile_rotated_name(const char *path, unsigned number, unsigned keep);
+
 /*
  * If only a part of the last line was written, blanks it through the descriptor, whatever has the
  * path by now, and in place, for the disk may be full. done() gets an error if that failed; the file

@@ -16,12 +16,15 @@
 #include "base/alloc.h"
 #include "daemon/logfile_internal.h"
 
-/* 0 is the log itself; the number after `keep` stands for path.oldest. */
+char *logfile_rotated_name(const char *path, unsigned number, unsigned keep)
+{
+    return number > keep ? xasprintf("%s.oldest", path) : xasprintf("%s.%u", path, number);
+}
+
+/* 0 is the log itself. */
 static char *name_of(const struct logfile *f, unsigned number)
 {
-    if (number > f->keep)
-        return xasprintf("%s.oldest", f->path);
-    return number ? xasprintf("%s.%u", f->path, number) : xstrdup(f->path);
+    return number ? logfile_rotated_name(f->path, number, f->keep) : xstrdup(f->path);
 }
 
 static void rename_number(struct logfile *f, unsigned from, unsigned to)

@@ -194,6 +194,16 @@ class Conf(Case):
                 f"{path}:3:14: log.level: 'inof' is not known here; did you mean 'info'?",
                 f"{more}:1:13: core_dumps: 'maybe' is neither true nor false"])
 
+    def test_event_logs_that_are_one_file_by_a_link(self):
+        (self.folder / 'a.jsonl').touch()
+        (self.folder / 'b.jsonl').symlink_to('a.jsonl')
+        path = self.conf('event_logs:\n  - path: a.jsonl\n  - path: b.jsonl\n')
+        for command in (['--check-config'], []):
+            result = self.run_it(*command, '-c', path)
+            self.assertEqual((result.returncode, result.stdout), (78, ''))
+            self.assertEqual(result.stderr, f'{path}:3:11: event_logs[1].path: is the same file as the event log at '
+                             f'{path}:2:11; each needs a file of its own\n')
+
     def test_what_it_says_can_be_read_again(self):
         self.conf('log: {level: warn}\n', 'conf.d/more.conf')
         first = self.run_it('--print-config', '-c', self.conf('watches: [{resource: pods}]\n'))

@@ -362,6 +362,19 @@ static const struct bad bad_names[] = {
     {"event_logs: [{path: stdout}, {path: stdout}]\n",
      "x.conf:1:37: event_logs[1].path: a second event log with the path 'stdout', first at "
      "x.conf:1:21; each needs a file of its own\n"},
+    {"event_logs: [{path: a}, {path: ./a}, {path: .//./b}, {path: b}]\n",
+     "x.conf:1:32: event_logs[1].path: is the same file as the event log at x.conf:1:21; each needs "
+     "a file of its own\n"
+     "x.conf:1:61: event_logs[3].path: is the same file as the event log at x.conf:1:45; each needs "
+     "a file of its own\n"},
+    {"event_logs: [{path: a.3}, {path: a.2}, {path: a, rotate: {size: 1M, keep: 2}}]\n",
+     "x.conf:1:34: event_logs[1].path: is an old file of the rotation of the event log at "
+     "x.conf:1:47; each needs a file of its own\n"},
+    {"event_logs: [{path: a, rotate: {size: 1M, keep: 0}}, {path: a.1}, {path: ./a.oldest}]\n",
+     "x.conf:1:61: event_logs[1].path: is an old file of the rotation of the event log at "
+     "x.conf:1:21; each needs a file of its own\n"
+     "x.conf:1:74: event_logs[2].path: is an old file of the rotation of the event log at "
+     "x.conf:1:21; each needs a file of its own\n"},
     {POD "event_logs: [{path: stdout, watches: [pod]}]\n",
      "x.conf:2:39: event_logs[0].watches[0]: there is no watch 'pod'; did you mean 'pods'?\n"},
     {POD "event_logs: [{path: stdout, watches: [nodes]}]\n",
