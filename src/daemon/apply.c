@@ -88,7 +88,8 @@ static struct journal_output_settings output_settings(const struct daemon *d,
         .file = {.path = to_stdout ? NULL : c->path,
                  .fd = STDOUT_FILENO,
                  .rotate_size = c->rotate.size,
-                 .keep = (unsigned)c->rotate.keep},
+                 .keep = (unsigned)c->rotate.keep,
+                 .stuck_after_ms = d->options.ad_hoc ? 0 : c->stuck_after_ms},
         .form = c->format == CONF_SHORT ? JOURNAL_SHORT : JOURNAL_JSONL,
         .record = {.object = c->object == CONF_OBJECT_NONE   ? RECORD_NONE
                              : c->object == CONF_OBJECT_DIFF ? RECORD_DIFF

@@ -153,6 +153,7 @@ struct conf_event_log {
     struct conf_rotate rotate;
     bool initial;
     enum conf_line format;
+    uint64_t stuck_after_ms; /* 0: never */
 };
 
 struct conf {

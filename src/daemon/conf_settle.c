@@ -16,6 +16,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "daemon/conf_logs.h"
+#include "daemon/pool.h"
 
 /* ---- where an entry is ---- */
 
@@ -265,6 +266,25 @@ static void check_rotate(struct conf_reader *reader, const struct conf *conf,
                  "stdout can't be rotated; leave the key out, or write to a file");
 }
 
+/* Each may keep a thread for as long as its disk hangs: see daemon/pool.h. */
+static void check_log_count(struct conf_reader *reader, const struct conf *conf)
+{
+    size_t files = 0;
+    for (size_t i = 0; i < conf->n_event_logs; i++) {
+        const struct conf_event_log *log = &conf->event_logs[i];
+        char *sentence;
+        files += log->path && strcmp(log->path, "stdout") != 0;
+        if (files <= POOL_LOGS_MAX)
+            continue;
+        sentence = xasprintf("more than %d event logs that are files; write to fewer files, or run "
+                             "a second informerd",
+                             POOL_LOGS_MAX);
+        error_in(reader, conf, "event_logs", log->head.node, "path", sentence);
+        free(sentence);
+        return;
+    }
+}
+
 /* ---- names for what has none ---- */
 
 /* Resources are named in any case, watches in one. */
@@ -344,6 +364,7 @@ void conf_settle(struct conf_reader *reader, struct conf *conf)
     check_unique(reader, conf, &watches);
     check_unique(reader, conf, &event_logs);
     conf_logs_compare(reader, conf);
+    check_log_count(reader, conf);
     for (size_t i = 0; i < conf->n_watches; i++) {
         check_cluster_of(reader, conf, &conf->watches[i]);
         check_kept(reader, conf, &conf->watches[i]);

@@ -190,6 +190,9 @@ static const struct conf_option event_log_options[] = {
     {"format", CONF_WORD, AT(format), "jsonl",
      .help = "one JSON object a line, or a short text to read",
      .words = lines},
+    {"stuck_after", CONF_DURATION, AT(stuck_after_ms), "30s",
+     .help = "report not ready when lines could not be written for this long; 0s disables it",
+     .max = 24 * HOUR},
 };
 static const struct conf_table event_log_table = TABLE(conf_event_log, event_log_options);
 #undef AT

@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,14 +24,14 @@
 #include "base/err.h"
 #include "daemon/cluster.h"
 #include "daemon/dump.h"
+#include "daemon/pool.h"
 #include "daemon/report.h"
 #include "daemon/signals.h"
 #include "daemon/watcher.h"
 
 enum {
     HEARTBEAT_MS = 5000, /* so often the service manager hears how we are, if that has changed */
-    HELPERS_MIN = 4,     /* of libuv: those that it has by itself ... */
-    HELPERS_MAX = 128,   /* ... and for each cluster two, up to so many */
+    LEAVE_MS = 2000,     /* what is left may take so long when all records are written */
 };
 
 static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -48,6 +49,47 @@ static int exit_code_for(const struct daemon *d, const struct inf_error *err)
 }
 
 /* ---- the end ---- */
+
+static void report_unwritten(void *ctx, const struct output *output)
+{
+    struct daemon *d = ctx;
+    struct output_status status;
+    uint64_t lines = output_unwritten_lines(output);
+    output_status(output, &status);
+    if (lines)
+        ownlog_printf(&d->log, INF_LOG_ERROR, "event log %s: %" PRIu64 " line%s not written%s%s",
+                      status.name, lines, lines == 1 ? "" : "s", status.reason ? ": " : "",
+                      status.reason ? status.reason : "");
+}
+
+/* Ends though records are not written: says which, for nothing else will. */
+static void give_up(struct daemon *d, int exit_code)
+{
+    struct journal_stats stats;
+    journal_stats(&d->journal, &stats);
+    journal_each_output(&d->journal, true, report_unwritten, d);
+    if (stats.unwritten)
+        ownlog_printf(&d->log, INF_LOG_ERROR, "stopping with %zu bytes of records not written",
+                      stats.unwritten);
+    _exit(exit_code); /* a write that hangs in the kernel would keep us for ever */
+}
+
+/* All records are written: a file that does not close, or a name server that does not answer, is
+ * nothing to wait for. */
+static void on_leave_timeout(uv_timer_t *timer)
+{
+    struct daemon *d = timer->data;
+    ownlog_printf(&d->log, INF_LOG_WARN,
+                  "ending without waiting for a file or a lookup that does not end");
+    _exit(d->exit_code);
+}
+
+/* It does not keep the loop running. */
+static void limit_leaving(struct daemon *d)
+{
+    uv_timer_start(&d->leaving, on_leave_timeout, LEAVE_MS, 0);
+    uv_unref((uv_handle_t *)&d->leaving);
+}
 
 static void on_loop_closed(struct loop *loop)
 {
@@ -72,18 +114,15 @@ static void on_journal_closed(struct journal *journal)
 
 static void on_drained(struct journal *journal)
 {
+    struct daemon *d = container_of(journal, struct daemon, journal);
+    timer_stop(&d->loop.clock, &d->drain);
+    limit_leaving(d);
     journal_close(journal);
 }
 
 static void on_drain_timeout(struct timer *timer)
 {
-    struct daemon *d = container_of(timer, struct daemon, drain);
-    struct journal_stats stats;
-    journal_stats(&d->journal, &stats);
-    ownlog_printf(&d->log, INF_LOG_ERROR, "stopping with %zu bytes of records not written",
-                  stats.unwritten);
-    d->exit_code = EX_IOERR;
-    _exit(d->exit_code); /* a write that hangs in the kernel would keep us for ever */
+    give_up(container_of(timer, struct daemon, drain), EX_IOERR);
 }
 
 static void close_all(struct daemon *d)
@@ -145,7 +184,7 @@ static void on_signal(uv_signal_t *handle, int number)
     loop_busy(&d->loop);
     if (d->stopping) {
         if (number == SIGINT || number == SIGTERM)
-            _exit(128 + number);
+            give_up(d, 128 + number);
         return;
     }
     switch (number) {
@@ -241,24 +280,12 @@ static void on_heartbeat(struct timer *timer)
     timer_start(&d->loop.clock, timer, HEARTBEAT_MS);
 }
 
-/*
- * The C library looks names up one by one in libuv's helper threads, of which half may do so. A name
- * server that is dead keeps one for many seconds: each cluster has its own, so that none waits for
- * another's. Before libuv is first used; what the environment says counts.
- */
-static void make_room_for_lookups(const struct conf *conf)
-{
-    size_t helpers = HELPERS_MIN + 2 * conf->n_clusters;
-    char text[16];
-    snprintf(text, sizeof(text), "%zu", helpers < HELPERS_MAX ? helpers : (size_t)HELPERS_MAX);
-    if (conf->n_clusters > 1)
-        setenv("UV_THREADPOOL_SIZE", text, 0);
-}
-
 static void begin(struct daemon *d, const struct daemon_options *options)
 {
     uv_loop_init(&d->uv);
     loop_init(&d->loop, &d->uv);
+    uv_timer_init(&d->uv, &d->leaving);
+    d->leaving.data = d;
     d->options = *options;
     d->state_lock = -1;
     d->heartbeat.fire = on_heartbeat;
@@ -269,6 +296,13 @@ static void begin(struct daemon *d, const struct daemon_options *options)
     web_init(&d->web, d);
 }
 
+static void close_loop(struct daemon *d)
+{
+    uv_close((uv_handle_t *)&d->leaving, NULL);
+    uv_run(&d->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&d->uv);
+}
+
 /* Without its state directory and its journal there is nothing to drain: such an end is short. */
 static int fail_early(struct daemon *d, const struct inf_error *err)
 {
@@ -277,7 +311,7 @@ static int fail_early(struct daemon *d, const struct inf_error *err)
     ownlog_leave_clock(&d->log);
     loop_close(&d->loop, on_loop_closed);
     uv_run(&d->uv, UV_RUN_DEFAULT);
-    uv_loop_close(&d->uv);
+    close_loop(d);
     return exit_code_for(d, err);
 }
 
@@ -328,7 +362,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     const char *dir = options->ad_hoc ? NULL : conf->state_dir;
     struct inf_error err;
     int exit_code;
-    make_room_for_lookups(conf);
+    pool_prepare(conf->n_clusters, !options->ad_hoc);
     begin(d, options);
     ownlog_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
     if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {
@@ -336,7 +370,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     } else {
         start(d, conf);
         uv_run(&d->uv, UV_RUN_DEFAULT);
-        uv_loop_close(&d->uv);
+        close_loop(d);
         exit_code = d->exit_code;
     }
     if (d->state_lock >= 0)

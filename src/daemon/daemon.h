@@ -53,6 +53,7 @@ struct daemon {
     struct notify notify;
     struct timer heartbeat; /* the sentence for the service manager, if there is one */
     struct timer drain;
+    uv_timer_t leaving;     /* when all is written, and something does not end */
     struct unknown unknown; /* ad hoc: words of which the server knows nothing */
     int64_t started_us;
     int64_t reloaded_us;

@@ -1,8 +1,12 @@
 #include "daemon/disk.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/base.h"
 
 static void on_done(uv_fs_t *request)
@@ -64,6 +68,66 @@ static void disk_write(struct disk *disk, struct disk_op *op, int fd, const char
     follow(disk, op, uv_fs_write(uv_of(disk), &op->request, fd, &piece, 1, at, callback(disk)));
 }
 
+/* ---- FIFOs and terminals ---- */
+
+/* An allocation of its own: libuv needs the handle a little longer than the operation lasts. */
+struct polled_write {
+    uv_poll_t handle; /* first: loop_discard() frees it */
+    struct loop *loop;
+    struct disk_op *op;
+    int fd;
+    const char *bytes; /* lent */
+    size_t len;
+};
+
+static void end_polled(struct polled_write *w, int64_t result)
+{
+    struct disk_op *op = w->op;
+    op->polled = NULL;
+    loop_discard(w->loop, (uv_handle_t *)&w->handle);
+    op->done(op, result);
+}
+
+/* An error of polling (the reader is gone) shows again when it is written to. */
+static void on_writable(uv_poll_t *handle, int status, int events)
+{
+    struct polled_write *w = container_of(handle, struct polled_write, handle);
+    ssize_t n;
+    (void)events;
+    loop_busy(w->loop);
+    n = write(w->fd, w->bytes, w->len);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR) && status == 0)
+        return; /* another process was faster */
+    end_polled(w, n < 0 ? -errno : n);
+}
+
+static void disk_write_polled(struct disk *disk, struct disk_op *op, int fd, const char *bytes,
+                              size_t len)
+{
+    struct polled_write *w = disk->loop ? NEW(struct polled_write) : NULL;
+    if (!w || uv_poll_init(disk->loop->uv, &w->handle, fd) < 0) {
+        free(w);
+        disk_write(disk, op, fd, bytes, len, -1);
+        return;
+    }
+    w->loop = disk->loop;
+    w->op = op;
+    w->fd = fd;
+    w->bytes = bytes;
+    w->len = len;
+    op->polled = w;
+    uv_poll_start(&w->handle, UV_WRITABLE, on_writable);
+}
+
+static void disk_cancel(struct disk *disk, struct disk_op *op)
+{
+    (void)disk;
+    if (op->polled)
+        end_polled(op->polled, UV_ECANCELED);
+    else
+        uv_cancel((uv_req_t *)&op->request);
+}
+
 static void disk_sync(struct disk *disk, struct disk_op *op, int fd)
 {
     follow(disk, op, uv_fs_fsync(uv_of(disk), &op->request, fd, callback(disk)));
@@ -94,6 +158,8 @@ static const struct disk_ops ops = {
     .close = disk_close,
     .read = disk_read,
     .write = disk_write,
+    .write_polled = disk_write_polled,
+    .cancel = disk_cancel,
     .sync = disk_sync,
     .rename = disk_rename,
     .remove = disk_remove,

@@ -28,6 +28,7 @@ struct disk_op {
     void (*done)(struct disk_op *op, int64_t result);
     struct disk_file file; /* of look() and look_at(), if they succeed */
     uv_fs_t request;
+    struct polled_write *polled; /* of write_polled(), while it waits; else NULL */
 };
 
 /* Paths are copied; bytes are lent until done(). */
@@ -38,6 +39,20 @@ struct disk_ops {
                  int64_t at);
     void (*write)(struct disk *disk, struct disk_op *op, int fd, const char *bytes, size_t len,
                   int64_t at); /* @at below 0: where the descriptor is, or the end (O_APPEND) */
+
+    /*
+     * For FIFOs and terminals: waits on the loop until @fd takes something, and writes that. No
+     * thread of the pool waits with it. @fd must be open with O_NONBLOCK. A device that can't be
+     * polled is written on the pool.
+     */
+    void (*write_polled)(struct disk *disk, struct disk_op *op, int fd, const char *bytes,
+                         size_t len);
+
+    /*
+     * Ends a write that has not begun: done() gets UV_ECANCELED, before this returns if it was polled. A write that
+     * the kernel is busy with can't be ended.
+     */
+    void (*cancel)(struct disk *disk, struct disk_op *op);
     void (*sync)(struct disk *disk, struct disk_op *op, int fd);
     void (*rename)(struct disk *disk, struct disk_op *op, const char *from, const char *to);
     void (*remove)(struct disk *disk, struct disk_op *op, const char *path);

@@ -95,6 +95,19 @@ static void say_all_dropped(struct journal *j)
         say_dropped(j, o);
 }
 
+void journal_say_lost(struct outlet *o, uint64_t lines)
+{
+    struct note gap = {.type = NOTE_GAP,
+                       .level = INF_LOG_WARN,
+                       .reason = "unwritten",
+                       .msg = "lines of this log were not written before it was removed from the "
+                              "conf",
+                       .count = (int64_t)lines};
+    struct stamp stamp = stamp_now(o->journal);
+    if (o->notes & 1u << NOTE_GAP)
+        put_note(o, &gap, &stamp, NULL);
+}
+
 static bool takes_change(const struct outlet *o, const struct journal_watch *watch,
                          const struct inf_event *event)
 {
@@ -331,6 +344,11 @@ void journal_flush(struct journal *journal)
             output_flush(&o->output);
         else
             output_wait(&o->output);
+    }
+    list_for_each_safe(node, &journal->leaving) {
+        struct outlet *o = container_of(node, struct outlet, node);
+        if (ready && !o->output.closing)
+            output_flush(&o->output);
     }
 }
 

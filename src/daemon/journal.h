@@ -61,6 +61,16 @@ struct journal_watch {
     struct ignored ignored; /* both, for each object since its last record */
 };
 
+enum {
+    JOURNAL_LOST_MAX = 64, /* LIMIT: removed logs of which it is known how many lines they lost */
+};
+
+/* A log that a reload removed before all its lines were written. */
+struct journal_lost {
+    char *name; /* owned */
+    uint64_t lines;
+};
+
 struct journal_stats {
     uint64_t next_seq;
     uint64_t bytes;    /* written, to outputs that were closed since, too; so the next three */
@@ -80,7 +90,9 @@ struct journal {
     struct list outputs; /* of the journal's own struct */
     struct list leaving; /* of the same: no more outputs, but not gone yet */
     struct list watches;
-    struct journal_stats past; /* what outputs that are no more had counted */
+    struct journal_stats past;                  /* what outputs that are no more had counted */
+    struct journal_lost lost[JOURNAL_LOST_MAX]; /* the oldest first */
+    size_t n_lost;
     bool closing;
     bool draining;
 
@@ -96,7 +108,10 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
 
 /*
  * These are the outputs from now on. One whose path was there before is kept, with what is new about
- * it; one that is not named any more writes what it has (see output_finish()) and is closed.
+ * it; one that is not named any more writes what it has (see output_finish()) and is closed. If it is named again
+ * meanwhile it goes on with what it has. Lines that it could not write are reported: to the log, by a GAP in the
+ * outputs that remain, and by one in the log itself if it comes back. An output waits to be opened while another
+ * one of its path is not closed yet, and while more than POOL_LOGS have files (see daemon/pool.h).
  * Returns 0, or -INF_EINVAL, changing nothing, if a filter can't be read or a path is there twice.
  */
 int journal_set_outputs(struct journal *journal, const struct journal_output_settings *settings,
@@ -143,5 +158,9 @@ void journal_close(struct journal *journal);
 /* ---- numbers ---- */
 
 void journal_stats(const struct journal *journal, struct journal_stats *ret);
+
+/* Calls @each with every output, those that are leaving included if @leaving says so. */
+void journal_each_output(const struct journal *journal, bool leaving,
+                         void (*each)(void *ctx, const struct output *output), void *ctx);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "daemon/outlet.h"
+#include "daemon/pool.h"
 
 /* ---- what outputs say ---- */
 
@@ -41,6 +42,54 @@ static void on_lost(struct output *output, int error)
     journal_check_drained(j);
 }
 
+/* ---- lines that are lost ---- */
+
+static size_t find_lost(const struct journal *j, const char *name)
+{
+    size_t i = 0;
+    while (i < j->n_lost && strcmp(j->lost[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static uint64_t forget_lost(struct journal *j, size_t i)
+{
+    uint64_t lines = j->lost[i].lines;
+    free(j->lost[i].name);
+    j->n_lost--;
+    memmove(&j->lost[i], &j->lost[i + 1], (j->n_lost - i) * sizeof(j->lost[0]));
+    return lines;
+}
+
+static void remember_lost(struct journal *j, const char *name, uint64_t lines)
+{
+    size_t i = find_lost(j, name);
+    if (i < j->n_lost)
+        lines += forget_lost(j, i);
+    if (j->n_lost == JOURNAL_LOST_MAX)
+        forget_lost(j, 0);
+    j->lost[j->n_lost++] = (struct journal_lost){xstrdup(name), lines};
+}
+
+/* When the daemon ends it says itself what was not written. */
+static void on_dropped(struct output *output, uint64_t lines)
+{
+    struct journal *j = outlet_of(output)->journal;
+    char *msg;
+    if (j->closing)
+        return;
+    remember_lost(j, output_name(output), lines);
+    msg = xasprintf("event log %s was removed from the conf before all its lines were written",
+                    output_name(output));
+    journal_note(j, NULL,
+                 &(struct note){.type = NOTE_GAP,
+                                .level = INF_LOG_WARN,
+                                .reason = "unwritten",
+                                .msg = msg,
+                                .count = (int64_t)lines});
+    free(msg);
+}
+
 static void on_seq_closed(struct seq *seq)
 {
     struct journal *j = seq->owner;
@@ -62,6 +111,8 @@ static void count(const struct outlet *o, struct journal_stats *sum)
     sum->dropped += o->dropped;
 }
 
+static void begin_waiting(struct journal *j);
+
 static void on_closed(struct output *output)
 {
     struct outlet *o = outlet_of(output);
@@ -70,6 +121,7 @@ static void on_closed(struct output *output)
     list_remove(&o->node);
     filter_free(o->filter);
     free(o);
+    begin_waiting(j);
     journal_check_drained(j);
     check_closed(j);
 }
@@ -80,6 +132,7 @@ static const struct output_events events = {
     .on_say = on_say,
     .on_lost = on_lost,
     .on_closed = on_closed,
+    .on_dropped = on_dropped,
 };
 
 /* ---- which there are ---- */
@@ -106,9 +159,8 @@ static void finish(struct outlet *o)
 {
     leave(o);
     if (seq_ready(o->journal->seq))
-        output_finish(&o->output);
-    else
-        output_close(&o->output);
+        output_flush(&o->output);
+    output_finish(&o->output);
 }
 
 static void close_now(struct outlet *o)
@@ -117,25 +169,77 @@ static void close_now(struct outlet *o)
         output_close(&o->output);
 }
 
-/* One that is just leaving would write its old lines behind the new ones. */
-static struct outlet *open_outlet(struct journal *j, const char *name)
+/* Each may keep a thread of the pool. */
+static size_t files_in_use(const struct journal *j)
 {
-    struct outlet *before = find(&j->leaving, name);
-    struct outlet *o = NEW(struct outlet);
-    o->journal = j;
+    size_t n = 0;
+    for_each_outlet(o, j)
+        n += o->output.path && !o->output.waits;
+    for_each_outlet_of(o, &j->leaving) n += o->output.path && !o->output.waits;
+    return n;
+}
+
+/* Two outputs of one path would mix their lines. */
+static bool may_begin(struct journal *j, const struct journal_output_settings *s)
+{
+    return !find(&j->leaving, name_of(s)) && (!s->file.path || files_in_use(j) < POOL_LOGS);
+}
+
+static void begin_waiting(struct journal *j)
+{
+    for_each_outlet(o, j)
+        if (o->output.waits && !find(&j->leaving, output_name(&o->output)) &&
+            files_in_use(j) < POOL_LOGS)
+            output_begin(&o->output);
+}
+
+static void say_waits(struct journal *j, const char *name)
+{
+    char *line = xasprintf("event log %s: waits to be opened until an event log that was removed "
+                           "is closed",
+                           name);
+    j->log(j->owner, INF_LOG_WARN, line);
+    free(line);
+}
+
+static void open_outlet(struct outlet *o, const struct journal_output_settings *s)
+{
+    struct journal *j = o->journal;
+    struct output_settings file = s->file;
+    size_t lost = find_lost(j, name_of(s));
+    file.waits = !may_begin(j, s);
     list_push(&j->outputs, &o->node);
-    if (before)
-        close_now(before);
+    output_init(&o->output, j->clock, j->disk, &file, &events);
+    if (file.waits)
+        say_waits(j, name_of(s));
+    if (lost < j->n_lost)
+        journal_say_lost(o, forget_lost(j, lost));
+}
+
+/* The one of that name: of the outputs, or of those that are leaving, which stays then. */
+static struct outlet *find_known(struct journal *j, const char *name)
+{
+    struct outlet *o = find(&j->outputs, name);
+    if (o)
+        return o;
+    o = find(&j->leaving, name);
+    if (!o || o->output.closing)
+        return NULL;
+    list_remove(&o->node);
+    list_push(&j->outputs, &o->node);
+    output_resume(&o->output);
     return o;
 }
 
 /* Takes over @filter. */
 static void adopt(struct journal *j, const struct journal_output_settings *s, struct filter *filter)
 {
-    struct outlet *o = find(&j->outputs, name_of(s));
+    struct outlet *o = find_known(j, name_of(s));
     bool is_new = !o;
-    if (is_new)
-        o = open_outlet(j, name_of(s));
+    if (is_new) {
+        o = NEW(struct outlet);
+        o->journal = j;
+    }
     filter_free(o->filter);
     o->filter = filter;
     o->form = s->form;
@@ -145,7 +249,7 @@ static void adopt(struct journal *j, const struct journal_output_settings *s, st
     o->short_format = s->short_format;
     o->notes = s->notes ? s->notes : ~0u;
     if (is_new)
-        output_init(&o->output, j->clock, j->disk, &s->file, &events);
+        open_outlet(o, s);
     else
         output_change(&o->output, &s->file);
 }
@@ -209,14 +313,26 @@ void journal_check_drained(struct journal *journal)
 void journal_close(struct journal *journal)
 {
     journal->draining = false;
+    journal->closing = true;
     list_for_each_safe(node, &journal->outputs)
         leave(container_of(node, struct outlet, node));
     list_for_each_safe(node, &journal->leaving)
         close_now(container_of(node, struct outlet, node));
     list_for_each_safe(node, &journal->watches)
         list_remove(node);
-    journal->closing = true;
+    while (journal->n_lost)
+        forget_lost(journal, 0);
     check_closed(journal);
+}
+
+void journal_each_output(const struct journal *journal, bool leaving,
+                         void (*each)(void *ctx, const struct output *output), void *ctx)
+{
+    for_each_outlet(o, journal)
+        each(ctx, &o->output);
+    if (!leaving)
+        return;
+    for_each_outlet_of(o, &journal->leaving) each(ctx, &o->output);
 }
 
 void journal_stats(const struct journal *journal, struct journal_stats *ret)

@@ -52,22 +52,12 @@ static void give_up(struct logfile *f, int error)
         logfile_end(f, f->error);
 }
 
-/* Opened without waiting for a fifo's reader; written to with waiting, on the pool. */
-static void let_it_block(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    if (flags >= 0)
-        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-}
-
 static void after_look(struct logfile *f)
 {
     f->file = f->op.file;
     f->size = f->file.regular ? f->file.size : 0;
     f->unfinished = 0;
     f->torn = f->size;
-    if (!f->file.regular)
-        let_it_block(f->fd);
     if (f->size)
         logfile_begin(f, LOGFILE_MEND_OPEN);
     else
@@ -346,7 +336,16 @@ void logfile_write(struct logfile *file, const char *bytes, size_t len)
     assert(!logfile_is_busy(file) && logfile_is_open(file));
     file->bytes = bytes;
     logfile_begin(file, LOGFILE_WRITE);
-    file->disk->ops->write(file->disk, &file->op, file->fd, bytes, len, -1);
+    if (file->path && !file->file.regular)
+        file->disk->ops->write_polled(file->disk, &file->op, file->fd, bytes, len);
+    else
+        file->disk->ops->write(file->disk, &file->op, file->fd, bytes, len, -1);
+}
+
+void logfile_cancel_write(struct logfile *file)
+{
+    if (file->step == LOGFILE_WRITE)
+        file->disk->ops->cancel(file->disk, &file->op);
 }
 
 void logfile_check(struct logfile *file)

@@ -91,8 +91,12 @@ bool logfile_is_busy(const struct logfile *file);
 /* Opens the file at its end, and makes it if it is not there; its directory must be. */
 void logfile_open(struct logfile *file);
 
-/* done() gets how many bytes were written, maybe fewer than @len. */
+/* done() gets how many bytes were written, maybe fewer than @len. What is not a regular file is polled and occupies no thread
+ * of the pool, but for a descriptor of another process's, on which O_NONBLOCK can't be set. */
 void logfile_write(struct logfile *file, const char *bytes, size_t len);
+
+/* Ends a write that waits, if it can be ended: done() gets UV_ECANCELED, perhaps before this returns. */
+void logfile_cancel_write(struct logfile *file);
 
 /* Whether the path still names this file: done() gets 1 if so, 0 if it was moved or removed. */
 void logfile_check(struct logfile *file);

@@ -32,6 +32,9 @@ static inline struct outlet *outlet_after(const struct outlet *o)
 
 #define for_each_outlet(o, journal) for_each_outlet_of(o, &(journal)->outputs)
 
+/* Says in this log that @lines of it were not written before a reload removed it. */
+void journal_say_lost(struct outlet *o, uint64_t lines);
+
 /* An output became full, or is not any more: tells the watches. */
 void journal_weigh(struct journal *journal);
 

@@ -5,8 +5,7 @@
 #include "daemon/output.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,17 +46,6 @@ static void weigh(struct output *o)
 
 /* ---- trouble ---- */
 
-__attribute__((format(printf, 3, 4))) static void say(struct output *o, enum inf_log_level level,
-                                                      const char *fmt, ...)
-{
-    char line[INF_ERROR_TEXT_MAX];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(line, sizeof(line), fmt, args);
-    va_end(args);
-    o->events->on_say(o, level, line);
-}
-
 static void lose(struct output *o, int error)
 {
     o->lost = true;
@@ -78,28 +66,21 @@ static void on_too_long(struct timer *timer)
     output_close(container_of(timer, struct output, deadline));
 }
 
-/* Of a file that is made if it is not there, this can only mean one thing. */
-static const char *error_text(int error)
-{
-    return error == UV_ENOENT ? "its directory does not exist" : disk_error_text(error);
-}
-
 static void fail(struct output *o, int error)
 {
-    if (o->finishing) {
-        output_close(o);
-        return;
-    }
+    o->error = error;
     if (!o->path) {
         lose(o, error);
         return;
     }
     if (!o->failing) {
         o->failing = true;
+        o->failing_ms = clock_now_ms(o->clock);
         o->failures++;
-        say(o, INF_LOG_ERROR, "event log %s: %s; lines wait, trying again until it works", o->path,
-            error_text(error));
+        output_say(o, INF_LOG_ERROR, "event log %s: %s; lines wait, trying again until it works",
+                   o->path, output_error_text(error));
     }
+    output_note_progress(o);
     o->delay_ms = o->delay_ms ? 2 * o->delay_ms : OUTPUT_RETRY_MIN_MS;
     if (o->delay_ms > OUTPUT_RETRY_MAX_MS)
         o->delay_ms = OUTPUT_RETRY_MAX_MS;
@@ -112,7 +93,8 @@ static void recover(struct output *o)
     if (!o->failing)
         return;
     o->failing = false;
-    say(o, INF_LOG_INFO, "event log %s: works again; no change was lost", o->path);
+    o->failing_ms = OUTPUT_NONE;
+    output_say(o, INF_LOG_INFO, "event log %s: works again; no change was lost", o->path);
 }
 
 /* ---- what to write ---- */
@@ -123,6 +105,8 @@ static void take_cleared(struct output *o)
     struct buf done = o->writing;
     buf_clear(&done);
     o->written = 0;
+    o->writing_ms = o->collected_ms;
+    o->collected_ms = o->cleared < o->collected.len ? o->kept_back_ms : OUTPUT_NONE;
     if (o->cleared == o->collected.len) {
         o->writing = o->collected;
         o->collected = done;
@@ -178,11 +162,12 @@ static void back_to_line_start(struct output *o)
 
 static void rest_a_while(struct output *o)
 {
-    if (o->finishing) {
+    recover(o);
+    output_note_progress(o);
+    if (o->finishing && !output_unwritten(o)) {
         output_close(o);
         return;
     }
-    recover(o);
     weigh(o);
     o->events->on_idle(o);
 }
@@ -222,7 +207,7 @@ static void check_file(struct output *o)
 static void go_on(struct output *o)
 {
     bool out = o->written == o->writing.len;
-    if (o->lost || o->closing || o->doing != OUTPUT_NOTHING || o->retry.running) {
+    if (o->lost || o->closing || o->waits || o->doing != OUTPUT_NOTHING || o->retry.running) {
         return;
     } else if (!logfile_is_open(&o->file)) {
         open_file(o);
@@ -250,15 +235,15 @@ static void after_open(struct output *o, int64_t result)
 
 static void say_moved(struct output *o)
 {
-    say(o, INF_LOG_WARN, "event log %s: was moved or removed; opening it anew", o->path);
+    output_say(o, INF_LOG_WARN, "event log %s: was moved or removed; opening it anew", o->path);
 }
 
 /* Reported once; tried again after a while. */
 static void fail_rotation(struct output *o, int error)
 {
     if (!o->rotation_failing)
-        say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s; it goes on growing", o->path,
-            disk_error_text(error));
+        output_say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s; it goes on growing",
+                   o->path, disk_error_text(error));
     o->rotation_failing = true;
     o->rotate_due_ms = clock_now_ms(o->clock) + OUTPUT_ROTATE_AGAIN_MS;
 }
@@ -273,7 +258,7 @@ static void after_rotate(struct output *o, int64_t result)
     } else {
         o->rotations++;
         if (o->rotation_failing)
-            say(o, INF_LOG_INFO, "event log %s: rotated; no old log was lost", o->path);
+            output_say(o, INF_LOG_INFO, "event log %s: rotated; no old log was lost", o->path);
         o->rotation_failing = false;
     }
     after_open(o, result);
@@ -284,8 +269,11 @@ static void after_write(struct output *o, int64_t result)
     if (result > 0) {
         o->written += (size_t)result;
         o->bytes += (uint64_t)result;
-        if (o->written == o->writing.len)
+        if (o->written == o->writing.len) {
+            o->writing_ms = OUTPUT_NONE;
             recover(o);
+            output_note_progress(o);
+        }
     } else if (result == UV_EAGAIN) {
         timer_start(o->clock, &o->retry, OUTPUT_AGAIN_MS);
     } else if (result != UV_EINTR) {
@@ -341,6 +329,8 @@ void output_init(struct output *output, struct clock *clock, struct disk *disk,
     *output = (struct output){
         .clock = clock, .events = events, .retry.fire = on_retry, .deadline.fire = on_too_long};
     output->path = settings->path ? xstrdup(settings->path) : NULL;
+    output->waits = settings->waits;
+    output_health_init(output);
     output_change(output, settings);
     logfile_init(&output->file, disk, output->path, settings->fd, on_done);
     if (output->path)
@@ -351,6 +341,14 @@ void output_change(struct output *output, const struct output_settings *settings
 {
     output->rotate_size = settings->rotate_size;
     output->keep = settings->keep ? settings->keep : 1;
+    output->stuck_after_ms = settings->stuck_after_ms;
+    output_note_progress(output);
+}
+
+void output_begin(struct output *output)
+{
+    output->waits = false;
+    go_on(output);
 }
 
 void output_flush(struct output *output)
@@ -360,6 +358,7 @@ void output_flush(struct output *output)
         return;
     }
     output->cleared = output->collected.len;
+    output_note_lines(output, true);
     if (output->cleared)
         go_on(output);
     weigh(output);
@@ -367,6 +366,7 @@ void output_flush(struct output *output)
 
 void output_wait(struct output *output)
 {
+    output_note_lines(output, false);
     weigh(output);
 }
 
@@ -401,22 +401,35 @@ static void finish_closing(struct output *o)
 void output_finish(struct output *output)
 {
     assert(!output->finishing && !output->closing);
-    if (output->failing || output->lost) {
+    if (output->lost) {
         output_close(output);
         return;
     }
     output->finishing = true;
-    output->cleared = output->collected.len;
     timer_start(output->clock, &output->deadline, OUTPUT_FINISH_MS);
+    timer_stop(output->clock, &output->retry);
     go_on(output);
 }
 
+void output_resume(struct output *output)
+{
+    assert(output->finishing && !output->closing);
+    output->finishing = false;
+    timer_stop(output->clock, &output->deadline);
+}
+
+/* What the kernel is busy with may still be written: that can't be known. */
 static void say_what_is_dropped(struct output *o)
 {
     size_t left = output_unwritten(o);
-    if (left)
-        say(o, INF_LOG_WARN, "event log %s: closed with %zu bytes not written", output_name(o),
-            left);
+    uint64_t lines = output_unwritten_lines(o);
+    if (!left)
+        return;
+    output_say(o, INF_LOG_WARN,
+               "event log %s: closed with %zu bytes not written: %" PRIu64 " line%s lost%s%s",
+               output_name(o), left, lines, lines == 1 ? " is" : "s are", o->error ? ": " : "",
+               o->error ? output_error_text(o->error) : "");
+    o->events->on_dropped(o, lines);
 }
 
 void output_close(struct output *output)
@@ -426,8 +439,11 @@ void output_close(struct output *output)
     say_what_is_dropped(output);
     timer_stop(output->clock, &output->retry);
     timer_stop(output->clock, &output->deadline);
+    timer_stop(output->clock, &output->stuck_look);
     buf_clear(&output->collected);
     output->cleared = 0;
     if (output->doing == OUTPUT_NOTHING)
         finish_closing(output);
+    else
+        logfile_cancel_write(&output->file);
 }

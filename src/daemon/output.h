@@ -3,7 +3,7 @@
  * loop or losing a line.
  *
  * Lines are collected while handlers run. What output_flush() clears goes out with one write, on
- * libuv's pool, and until it is done the next ones are collected. A reader that sleeps (a pager, a
+ * libuv's pool (FIFOs and terminals: polled by the loop, see daemon/disk.h), and until it is done the next ones are collected. A reader that sleeps (a pager, a
  * stopped terminal) or a disk that is full makes them pile up: over the high mark the owner is told
  * to hold its source, under the low mark to go on.
  *
@@ -13,6 +13,9 @@
  * A descriptor can't be opened anew: its first failure is its end, and what is collected is dropped.
  *
  * O_NONBLOCK is never set on a descriptor: it may be shared with our parent.
+ *
+ * An output has at most one operation under way, so it occupies at most one thread of the pool, but for as long
+ * as the kernel keeps that, even after output_close(): see daemon/pool.h for why this delays no other output.
  */
 #ifndef DAEMON_OUTPUT_H
 #define DAEMON_OUTPUT_H
@@ -43,6 +46,8 @@ struct output_settings {
     int fd;
     uint64_t rotate_size; /* 0: never */
     unsigned keep;        /* rotated files; 0 is 1, for a file is never emptied under its readers */
+    uint64_t stuck_after_ms; /* 0: never; see struct output_status */
+    bool waits;              /* the file is not opened before output_begin() */
 };
 
 struct output;
@@ -53,6 +58,8 @@ struct output_events {
     void (*on_say)(struct output *output, enum inf_log_level level, const char *line);
     void (*on_lost)(struct output *output, int error); /* a descriptor's end; of libuv */
     void (*on_closed)(struct output *output); /* after output_close(): the memory is the owner's */
+    void (*on_dropped)(struct output *output,
+                       uint64_t lines); /* from output_close(): not written */
 };
 
 /* What of its file is in flight. */
@@ -78,13 +85,22 @@ struct output {
     struct buf writing;
     size_t written; /* of `writing` */
     struct timer retry;
-    struct timer deadline; /* of finishing */
+    struct timer deadline;   /* of finishing */
+    struct timer stuck_look; /* whether lines have waited for too long */
     uint64_t delay_ms;
     uint64_t check_due_ms;
     uint64_t rotate_due_ms;
     bool rotation_failing; /* reported */
+    uint64_t stuck_after_ms;
+    uint64_t collected_ms; /* when the first line of `collected` came; OUTPUT_NONE: there is none */
+    uint64_t kept_back_ms; /* the same, of those that are not cleared, as far as is known */
+    uint64_t writing_ms;   /* the same, of `writing` */
+    uint64_t failing_ms;   /* since when it fails; OUTPUT_NONE: it does not */
+    int error;             /* why it fails; of libuv */
     bool held;
     bool failing;
+    bool stuck; /* reported */
+    bool waits; /* for output_begin() */
     bool lost;
     bool reopening;
     bool finishing; /* no more lines come */
@@ -94,6 +110,22 @@ struct output {
     uint64_t bytes;    /* written */
     uint64_t failures; /* reported */
     uint64_t rotations;
+};
+
+#define OUTPUT_NONE UINT64_MAX
+
+/* How an output is doing. */
+struct output_status {
+    const char *name;   /* lent */
+    const char *state;  /* "writable", "held", "failing", "stuck" or "waiting" */
+    const char *reason; /* why it fails or is stuck; NULL: it does not, or that is not known */
+    size_t unwritten;   /* bytes */
+    uint64_t oldest_ms; /* how long the oldest line has waited; OUTPUT_NONE: none waits */
+    uint64_t unable_ms; /* how long it could not be written: the same, or how long it fails */
+    uint64_t stuck_after_ms;
+    bool held;
+    bool failing;
+    bool stuck; /* unable_ms is over its limit */
 };
 
 /* Sets up @output and begins to open its file. */
@@ -115,15 +147,24 @@ bool output_idle(const struct output *output);
 /* Whether there is room for a line that can't be held back. */
 bool output_has_room(const struct output *output);
 
-/* Bytes that are not out. */
+/* Bytes and lines that are not out. */
 size_t output_unwritten(const struct output *output);
+uint64_t output_unwritten_lines(const struct output *output);
+
+void output_status(const struct output *output, struct output_status *ret);
+
+/* Ends the waiting that the settings asked for. */
+void output_begin(struct output *output);
 
 /* Closes the file and opens what its path names now. Descriptors stay. */
 void output_reopen(struct output *output);
 
-/* No more lines come, and those there are may go out: writes them for as long as that works, ten
- * seconds at most, then ends as with output_close(). */
+/* No more lines come: writes those that are cleared now or later, for ten seconds at most, failures
+ * included, then ends as with output_close(). */
 void output_finish(struct output *output);
+
+/* Lines come again, after output_finish() and before it has ended. */
+void output_resume(struct output *output);
 
 /* Drops what is not written, saying how much that is, and ends: on_closed() comes from the loop once nothing is in flight;
  * until then nothing else is called. */
@@ -131,5 +172,22 @@ void output_close(struct output *output);
 
 /* "stdout", or the path. */
 const char *output_name(const struct output *output);
+
+/* ---- for its parts: output_health.c ---- */
+
+__attribute__((format(printf, 3, 4))) void output_say(struct output *output,
+                                                      enum inf_log_level level, const char *fmt,
+                                                      ...);
+
+/* An error in words, for whoever reads that the file could not be written. */
+const char *output_error_text(int error);
+
+void output_health_init(struct output *output);
+
+/* Lines may have come: remembers since when they wait. */
+void output_note_lines(struct output *output, bool cleared);
+
+/* Something was written or failed: is it stuck any more, or will it be? */
+void output_note_progress(struct output *output);
 
 #endif

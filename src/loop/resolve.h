@@ -2,8 +2,7 @@
  * resolve.h - from a name to its addresses, waiting for a name server no longer than that is worth.
  *
  * libuv asks in its pool, where a lookup can't be interrupted: a name server that does not answer
- * holds one of its four threads for half a minute, and every file that is to be written waits with
- * it. So a resolver, which belongs to the dialer of one cluster, has one lookup under way at most;
+ * holds one of its threads for half a minute. So a resolver, which belongs to the dialer of one cluster, has one lookup under way at most;
  * whoever wants the same name waits for the same answer, other names wait for their turn.
  *
  * The last good answer is kept. If a lookup fails, or has not come back after RESOLVE_MAX_MS, the

@@ -218,6 +218,60 @@ class Moved(Disk):
         self.assert_complete(*old, self.path)
 
 
+class Removed(Disk):
+    """A log that can't be written is removed by a reload."""
+
+    def setUp(self):
+        super().setUp()
+        self.place = self.folder / 'logs'
+        self.failing_log = {'path': str(self.place / 'failing.jsonl')}
+        self.healthy = {'path': str(self.path)}
+        self.fill()
+
+    def reload(self, daemon, *logs):
+        before = self.log.types()['CONFIG']
+        self.write_conf(self.conf(event_logs=logs))
+        daemon.tell(signal.SIGHUP)
+        wait_until(lambda: self.log.types()['CONFIG'] > before, 'the reload')
+
+    def begin(self):
+        daemon = self.start(self.conf(event_logs=[self.failing_log, self.healthy]))
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'], 'the first list')
+        self.wait_failing()
+        return daemon
+
+    def test_its_lines_are_written_if_it_comes_back(self):
+        daemon = self.begin()
+        self.reload(daemon, self.healthy)
+        self.reload(daemon, self.healthy, self.failing_log)
+        self.change(5)
+        self.place.mkdir()
+        daemon.tell(signal.SIGUSR1)
+        wait_until(lambda: self.failing() == 0, 'recovery')
+        self.end_well(daemon)
+        self.assert_complete(self.path)
+        self.assert_complete(self.place / 'failing.jsonl')
+        self.assertNotIn('not written', daemon.said())
+
+    def test_otherwise_a_gap_counts_them(self):
+        daemon = self.begin()
+        waiting = len(self.log.read())
+        self.reload(daemon, self.healthy)
+        gap = self.log.wait_for(lambda _: self.log.types()['GAP'], 'the gap')[-1]
+        self.assertEqual((gap['reason'], gap['dropped']), ('unwritten', waiting))
+        self.assertIn(self.failing_log['path'], gap['msg'])
+        self.assertRegex(daemon.said(), rf'not written: {waiting} lines are lost: its directory does not exist')
+        self.assertNotIn('no change was lost', daemon.said())
+        self.place.mkdir()
+        self.reload(daemon, self.healthy, self.failing_log)
+        self.change(5)
+        self.wait_last()
+        self.end_well(daemon)
+        self.assert_complete(self.path)
+        first = records_of(self.place / 'failing.jsonl')[0]
+        self.assertEqual((first['type'], first['reason'], first['dropped']), ('GAP', 'unwritten', waiting))
+
+
 class Rotated(Disk):
     SIZE = 20000
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """test_pipe.py KUBESIM RECORDINGS INFORMERD: a reader of stdout that sleeps, wakes, or never does."""
 import json
+import os
+import select
 import signal
 import subprocess
 import threading
@@ -121,6 +123,81 @@ class Stopped(Pipe):
         self.churn(100)
         self.assertEqual(daemon.status(), 74)
         self.assertIn('stdout: broken pipe', daemon.said())
+
+
+class Fifos(Pipe):
+    """More FIFOs than libuv has threads by default, each with a reader that has it open and never reads."""
+    COUNT = 6
+
+    def setUp(self):
+        super().setUp()
+        self.fifos = [self.folder / f'fifo-{i}' for i in range(self.COUNT)]
+        self.readers = []
+        for fifo in self.fifos:
+            os.mkfifo(fifo)
+            self.readers.append(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK))
+            self.stack.callback(os.close, self.readers[-1])
+
+    def conf(self, **changes):
+        """Only the healthy log has the secrets."""
+        watches = [{'resource': 'configmaps'}, {'resource': 'secrets'}]
+        logs = [{'path': str(fifo), 'object': 'full', 'watches': ['configmaps']} for fifo in self.fifos]
+        return Case.conf(self, watches=watches, event_logs=[*logs, {'path': str(self.path)}], **changes)
+
+    def stuck(self, **more):
+        """An informerd all of whose FIFOs are full, with lines that wait."""
+        daemon = self.start(self.conf(**more))
+        wait_until(lambda: self.log.types('configmaps')['SYNCED'], 'the first list')
+        self.churn(500)
+        wait_until(lambda: self.unwritten() > 6 * 64 * 1024, 'full FIFOs')
+        return daemon
+
+    def unwritten(self):
+        return self.metrics()['informerd_log_unwritten_bytes']
+
+    def last_is_written(self):
+        last = self.sim.control('stats')['resourceVersion']
+        wait_until(lambda: any(r.get('rv') == last for r in self.log.read()), 'the last change in the healthy log')
+
+    def test_they_do_not_delay_a_healthy_log(self):
+        self.stuck()
+        self.last_is_written()
+        self.sim.control('fill', resource='secrets', count=10, bytes=100)
+        self.last_is_written()
+
+    def test_they_do_not_delay_the_reservation_of_numbers(self):
+        """A block of numbers is 65,536: the first half of it is used before the next one is reserved."""
+        self.sim.control('set', history=100000)
+        self.stuck()
+        before = (self.folder / 'state/seq').read_text()
+        self.sim.control('fill', resource='secrets', count=100, bytes=10)
+        self.sim.control('churn', resource='secrets', count=34000)
+        wait_until(lambda: (self.folder / 'state/seq').read_text() != before, 'the next block')
+
+    def test_at_the_end_the_others_are_complete_and_these_are_named(self):
+        daemon = self.stuck(drain_timeout='2s')
+        self.last_is_written()
+        daemon.tell(signal.SIGTERM)
+        wait_until(lambda: self.log.types()['STOP'], 'the last record of the healthy log')
+        self.assertTrue(daemon.alive())
+        self.assertEqual(daemon.status(), 74)
+        for fifo in self.fifos:
+            self.assertRegex(daemon.said(), rf'event log {fifo}: \d+ lines not written')
+        self.assertNotIn(f'event log {self.path}: ', daemon.said())
+
+    def test_all_is_there_when_they_are_read(self):
+        daemon = self.stuck(drain_timeout='1h')
+        daemon.tell(signal.SIGTERM)
+        texts = {reader: b'' for reader in self.readers}
+        while texts.keys() & (ready := select.select(self.readers, [], [], 0)[0]) or daemon.alive():
+            for reader in ready:
+                texts[reader] += (piece := os.read(reader, 1 << 16))
+                if not piece and not daemon.alive():
+                    self.readers.remove(reader)
+        self.assertEqual(daemon.status(), 0, daemon.said())
+        want = [r['seq'] for r in self.log.read() if r.get('watch') != 'secrets']
+        for text in texts.values():
+            self.assertEqual([json.loads(line)['seq'] for line in text.splitlines()], want)
 
 
 run(__name__)

@@ -10,6 +10,7 @@ struct ending {
     struct list node;
     struct disk_op real;
     struct disk_op *op;
+    enum fake_call call;
     int64_t result;
 };
 
@@ -47,6 +48,7 @@ static struct ending *begin(struct disk *disk, struct disk_op *op, enum fake_cal
     struct fake_disk *fake = fake_of(disk);
     struct ending *e = NEW(struct ending);
     e->op = op;
+    e->call = call;
     e->real.done = on_real;
     if (fake->before_call)
         fake->before_call(fake, call);
@@ -100,6 +102,19 @@ static void fake_write(struct disk *disk, struct disk_op *op, int fd, const char
     REAL(disk)->ops->write(REAL(disk), &e->real, fd, bytes, len, at);
 }
 
+static void fake_write_polled(struct disk *disk, struct disk_op *op, int fd, const char *bytes,
+                              size_t len)
+{
+    fake_write(disk, op, fd, bytes, len, -1);
+}
+
+/* What is under way can't be ended, as on a pool that is busy with it. */
+static void fake_cancel(struct disk *disk, struct disk_op *op)
+{
+    (void)disk;
+    (void)op;
+}
+
 static void fake_sync(struct disk *disk, struct disk_op *op, int fd)
 {
     struct ending *e = begin(disk, op, FAKE_SYNC);
@@ -140,6 +155,8 @@ static const struct disk_ops fake_ops = {
     .close = fake_close,
     .read = fake_read,
     .write = fake_write,
+    .write_polled = fake_write_polled,
+    .cancel = fake_cancel,
     .sync = fake_sync,
     .rename = fake_rename,
     .remove = fake_remove,
@@ -147,14 +164,22 @@ static const struct disk_ops fake_ops = {
     .look_at = fake_look_at,
 };
 
+static struct ending *next_to_tell(struct fake_disk *fake)
+{
+    list_for_each(node, &fake->told_later) {
+        struct ending *e = container_of(node, struct ending, node);
+        if (!fake->frozen && e->op != fake->stuck && e->call != fake->stuck_all)
+            return e;
+    }
+    return NULL;
+}
+
 static bool tell(struct sim_io *io)
 {
-    struct fake_disk *fake = container_of(io, struct fake_disk, io);
-    struct list *node = fake->frozen ? NULL : list_pop(&fake->told_later);
-    struct ending *e;
-    if (!node)
+    struct ending *e = next_to_tell(container_of(io, struct fake_disk, io));
+    if (!e)
         return false;
-    e = container_of(node, struct ending, node);
+    list_remove(&e->node);
     e->op->done(e->op, e->result);
     free(e);
     return true;
@@ -162,8 +187,10 @@ static bool tell(struct sim_io *io)
 
 void fake_disk_init(struct fake_disk *disk, struct sim *sim)
 {
-    *disk =
-        (struct fake_disk){.disk.ops = &fake_ops, .space = (size_t)-1, .space_error = UV_ENOSPC};
+    *disk = (struct fake_disk){.disk.ops = &fake_ops,
+                               .space = (size_t)-1,
+                               .space_error = UV_ENOSPC,
+                               .stuck_all = FAKE_CALLS};
     disk_init(&disk->real, NULL);
     list_init(&disk->told_later);
     sim_io_add(sim, &disk->io, tell);

@@ -15,7 +15,7 @@ enum fake_call {
     FAKE_OPEN,
     FAKE_CLOSE,
     FAKE_READ,
-    FAKE_WRITE,
+    FAKE_WRITE, /* also polled ones */
     FAKE_SYNC,
     FAKE_RENAME,
     FAKE_REMOVE,
@@ -27,14 +27,16 @@ struct fake_disk {
     struct disk disk;
     struct disk real; /* done at once */
     struct sim_io io;
-    struct list told_later;     /* of ends to tell */
-    bool frozen;                /* nothing is told */
-    size_t space;               /* bytes that may be written */
-    int space_error;            /* afterwards; UV_ENOSPC unless set */
-    int fail[FAKE_CALLS];       /* 0, or what such a call fails with */
-    unsigned skip[FAKE_CALLS];  /* calls that succeed before `fail` takes effect */
-    unsigned times[FAKE_CALLS]; /* calls that fail then; 0: all */
-    size_t read_max;            /* bytes that one read returns at most; 0: no limit */
+    struct list told_later;      /* of ends to tell */
+    bool frozen;                 /* nothing is told */
+    size_t space;                /* bytes that may be written */
+    int space_error;             /* afterwards; UV_ENOSPC unless set */
+    const struct disk_op *stuck; /* of this operation nothing is told */
+    enum fake_call stuck_all;    /* the same of such calls; FAKE_CALLS: none */
+    int fail[FAKE_CALLS];        /* 0, or what such a call fails with */
+    unsigned skip[FAKE_CALLS];   /* calls that succeed before `fail` takes effect */
+    unsigned times[FAKE_CALLS];  /* calls that fail then; 0: all */
+    size_t read_max;             /* bytes that one read returns at most; 0: no limit */
     void (*before_call)(struct fake_disk *disk, enum fake_call call); /* NULL: nothing happens */
     unsigned calls[FAKE_CALLS];
 };

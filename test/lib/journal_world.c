@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "changes.h"
+#include "daemon/outlet.h"
 
 static struct journal_world *world_of(struct journal *journal)
 {
@@ -192,4 +193,20 @@ void assert_said(struct journal_world *w, const char *part)
     if (!strstr(w->said.bytes, part))
         fail_msg("said: %s", w->said.bytes);
     buf_clear(&w->said);
+}
+
+void assert_not_said(struct journal_world *w, const char *part)
+{
+    buf_putc(&w->said, '\0');
+    w->said.len--;
+    if (strstr(w->said.bytes, part))
+        fail_msg("said: %s", w->said.bytes);
+}
+
+const struct disk_op *world_op(struct journal_world *w, size_t n)
+{
+    for_each_outlet(o, &w->journal)
+        if (n-- == 0)
+            return &o->output.file.op;
+    return NULL;
 }

@@ -51,4 +51,10 @@ void assert_versions(struct journal_world *w, const char *name, const char *expe
 /* What the journal said since the last time has this in it. */
 void assert_said(struct journal_world *w, const char *part);
 
+/* The opposite, and what it said is kept. */
+void assert_not_said(struct journal_world *w, const char *part);
+
+/* The operation of the nth output, for fake_disk's `stuck`. */
+const struct disk_op *world_op(struct journal_world *w, size_t n);
+
 #endif

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "conf_world.h"
+#include "daemon/pool.h"
 
 /* ---- what it may say ---- */
 
@@ -73,6 +74,7 @@ static void test_defaults_of_entries(void **state)
     assert_int_equal(log->rotate.keep, 5);
     assert_true(log->initial);
     assert_int_equal(log->format, CONF_JSONL);
+    assert_int_equal(log->stuck_after_ms, 30000);
     conf_free(&conf);
 }
 
@@ -519,6 +521,31 @@ static void heartbeats_are_ignored_by_default_for_nodes_and_leases(void **state)
     }
 }
 
+/* Each file may keep a thread: see daemon/pool.h. stdout is no file. */
+static void test_too_many_files(void **state)
+{
+    struct buf text = {0};
+    char *errors;
+    struct conf conf;
+    (void)state;
+    buf_puts(&text, "event_logs:\n- {path: stdout}\n");
+    for (int i = 1; i <= POOL_LOGS_MAX; i++)
+        buf_printf(&text, "- {path: /var/log/%d}\n", i);
+    buf_putc(&text, '\0');
+    conf = conf_world_text(text.bytes);
+    assert_int_equal(conf.n_event_logs, POOL_LOGS_MAX + 1);
+    conf_free(&conf);
+    text.len--;
+    buf_puts(&text, "- {path: /var/log/more}\n- {path: /var/log/still-more}\n");
+    buf_putc(&text, '\0');
+    errors = conf_world_text_errors(text.bytes);
+    assert_string_equal(errors,
+                        "x.conf:35:10: event_logs[33].path: more than 32 event logs that are "
+                        "files; write to fewer files, or run a second informerd\n");
+    free(errors);
+    buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +563,7 @@ int main(void)
         cmocka_unit_test(test_no_errors_of_errors),
         cmocka_unit_test(test_all_errors_up_to_a_limit),
         cmocka_unit_test(test_limits_of_lists),
+        cmocka_unit_test(test_too_many_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * test_disk.c - real files on a real loop: what the other tests play, once with nothing played.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/base.h"
 #include "daemon/output.h"
+#include "daemon/pool.h"
 #include "daemon/seq.h"
 #include "folder.h"
 #include "real_loop.h"
@@ -60,7 +63,14 @@ static void on_closed(struct output *output)
     container_of(output, struct world, output)->closed = true;
 }
 
-static const struct output_events events = {on_hold, on_idle, on_say, on_lost, on_closed};
+static void on_dropped(struct output *output, uint64_t lines)
+{
+    (void)output;
+    (void)lines;
+}
+
+static const struct output_events events = {on_hold, on_idle,   on_say,
+                                            on_lost, on_closed, on_dropped};
 
 static int set_up(void **state)
 {
@@ -146,6 +156,171 @@ static void a_file_at_its_limit_goes_on_where_it_stopped(void **state)
     close_output(w);
 }
 
+/* ---- what hangs ---- */
+
+struct hung_read {
+    struct disk_op op;
+    char byte;
+    bool done;
+};
+
+static void on_read(struct disk_op *op, int64_t result)
+{
+    (void)result;
+    container_of(op, struct hung_read, op)->done = true;
+}
+
+/* Every thread that may hang at once does: a read of a pipe in which nothing is stands for a disk. */
+static void a_thread_is_left_when_every_other_job_hangs(void **state)
+{
+    enum {
+        OTHERS = POOL_LOGS + 1
+    }; /* all but one of the outputs, stdout, the sequence */
+    struct world *w = *state;
+    struct hung_read reads[OTHERS] = {0};
+    int ends[2], done = 0;
+    char bytes[OTHERS] = {0};
+    assert_int_equal(pipe(ends), 0);
+    for (int i = 0; i < OTHERS; i++) {
+        reads[i].op.done = on_read;
+        w->disk.ops->read(&w->disk, &reads[i].op, ends[0], &reads[i].byte, 1, -1);
+    }
+    open_output(w, 0);
+    put(w, "1\n");
+    assert_file(&w->folder, "log", "1\n");
+    close_output(w);
+    for (int i = 0; i < OTHERS; i++)
+        assert_false(reads[i].done);
+    assert_int_equal(write(ends[1], bytes, sizeof(bytes)), OTHERS);
+    for (; done < OTHERS; done++)
+        RUN_UNTIL(&w->rl, reads[done].done);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void pools_are_large_enough_for_files_and_lookups(void **state)
+{
+    (void)state;
+    assert_int_equal(pool_threads(1, true), 2 * (POOL_LOGS + 2));
+    assert_int_equal(pool_threads(100, true), 2 * 101); /* half of them may look up names */
+    assert_int_equal(pool_threads(5000, true), POOL_MAX);
+    assert_int_equal(pool_threads(1, false), POOL_MIN);
+}
+
+static void the_environment_may_ask_for_more_threads_but_not_for_fewer(void **state)
+{
+    (void)state;
+    setenv("UV_THREADPOOL_SIZE", "500", 1);
+    pool_prepare(1, true);
+    assert_string_equal(getenv("UV_THREADPOOL_SIZE"), "500");
+    setenv("UV_THREADPOOL_SIZE", "2", 1);
+    pool_prepare(1, true);
+    assert_int_equal(atoi(getenv("UV_THREADPOOL_SIZE")), pool_threads(1, true));
+}
+
+/* ---- FIFOs ---- */
+
+static char *lines_of(size_t len)
+{
+    char *lines = calloc(1, len + 1);
+    memset(lines, 'x', len);
+    lines[len - 1] = '\n';
+    return lines;
+}
+
+static int open_fifo(struct world *w)
+{
+    int reader;
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(mkfifo(w->path, 0600), 0);
+    reader = open(w->path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    open_output(w, 0);
+    return reader;
+}
+
+static size_t read_all(int fd)
+{
+    char piece[4096];
+    ssize_t n;
+    size_t sum = 0;
+    while ((n = read(fd, piece, sizeof(piece))) > 0)
+        sum += (size_t)n;
+    return sum;
+}
+
+/* A pipe takes 64 KB. While its reader sleeps no thread of the pool is busy with it. */
+static void a_fifo_that_is_not_read_is_polled(void **state)
+{
+    enum {
+        LEN = 200000
+    };
+    struct world *w = *state;
+    char *lines = lines_of(LEN);
+    int reader = open_fifo(w);
+    size_t seen = 0;
+    buf_puts(&w->output.collected, lines);
+    output_flush(&w->output);
+    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.polled);
+    real_loop_settle(&w->rl);
+    assert_true(output_unwritten(&w->output) > 0);
+    while (seen < LEN) {
+        seen += read_all(reader);
+        real_loop_tick(&w->rl);
+    }
+    assert_int_equal(seen, LEN);
+    RUN_UNTIL(&w->rl, output_idle(&w->output));
+    close_output(w);
+    close(reader);
+    free(lines);
+}
+
+static void a_fifo_that_is_not_read_can_be_closed(void **state)
+{
+    enum {
+        LEN = 200000
+    };
+    struct world *w = *state;
+    char *lines = lines_of(LEN);
+    int reader = open_fifo(w);
+    buf_puts(&w->output.collected, lines);
+    output_flush(&w->output);
+    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.polled);
+    close_output(w);
+    close(reader);
+    free(lines);
+}
+
+/* Nothing is lost while there is no reader, and the next one gets the rest. */
+static void a_fifo_waits_for_its_next_reader(void **state)
+{
+    struct world *w = *state;
+    int reader = open_fifo(w);
+    put(w, "1\n");
+    assert_int_equal(read_all(reader), 2);
+    close(reader);
+    buf_puts(&w->output.collected, "2\n");
+    output_flush(&w->output);
+    RUN_UNTIL(&w->rl, w->output.failing);
+    reader = open(w->path, O_RDONLY | O_NONBLOCK);
+    RUN_UNTIL(&w->rl, output_idle(&w->output));
+    assert_int_equal(read_all(reader), 2);
+    close_output(w);
+    close(reader);
+}
+
+/* epoll refuses it: written on the pool instead. */
+static void a_device_that_can_t_be_polled_is_written(void **state)
+{
+    struct world *w = *state;
+    free(w->path);
+    w->path = strdup("/dev/null");
+    open_output(w, 0);
+    put(w, "1\n");
+    assert_int_equal(w->output.bytes, 2);
+    close_output(w);
+}
+
 static void on_ready(struct seq *seq)
 {
     container_of(seq, struct world, seq)->ready = true;
@@ -178,6 +353,14 @@ int main(void)
         IN_WORLD(a_log_is_mended_rotated_and_reopened),
         IN_WORLD(a_file_at_its_limit_goes_on_where_it_stopped),
         IN_WORLD(numbers_are_reserved_on_the_pool),
+        IN_WORLD(a_thread_is_left_when_every_other_job_hangs),
+        IN_WORLD(a_fifo_that_is_not_read_is_polled),
+        IN_WORLD(a_fifo_that_is_not_read_can_be_closed),
+        IN_WORLD(a_fifo_waits_for_its_next_reader),
+        IN_WORLD(a_device_that_can_t_be_polled_is_written),
+        cmocka_unit_test(pools_are_large_enough_for_files_and_lookups),
+        cmocka_unit_test(the_environment_may_ask_for_more_threads_but_not_for_fewer),
     };
+    pool_prepare(1, true); /* as the daemon does, before libuv's first use of it */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -326,6 +326,7 @@ static void an_output_that_goes_lets_go(void **state)
     assert_true(w->pods.held);
     world_set_outputs(w, NULL, 0);
     assert_false(w->pods.held);
+    sim_advance(&w->sim, OUTPUT_FINISH_MS);
     assert_said(w, "bytes not written");
 }
 

@@ -11,7 +11,9 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/base.h"
+#include "daemon/pool.h"
 #include "journal_world.h"
 
 /* ---- outputs come and go ---- */
@@ -131,22 +133,134 @@ static void an_output_that_goes_and_fails_gives_up(void **state)
     w->disk.space = 10;
     take_away_while_writing(w);
     w->disk.frozen = false;
-    sim_run(&w->sim);
-    assert_said(w, "bytes not written");
+    sim_advance(&w->sim, OUTPUT_FINISH_MS - 1);
+    assert_false(list_empty(&w->journal.leaving));
+    sim_advance(&w->sim, 1);
+    assert_said(w, "2 lines are lost: No space left on device");
     assert_true(list_empty(&w->journal.leaving));
 }
 
-static void an_output_that_comes_back_is_another(void **state)
+static void an_output_that_goes_and_fails_is_written_if_it_recovers(void **state)
+{
+    struct journal_world *w = *state;
+    w->disk.space = 10;
+    take_away_while_writing(w);
+    w->disk.frozen = false;
+    sim_advance(&w->sim, 2000);
+    w->disk.space = (size_t)-1;
+    sim_advance(&w->sim, OUTPUT_FINISH_MS - 2000);
+    assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; ");
+    assert_true(list_empty(&w->journal.leaving));
+    assert_not_said(w, "lost:");
+}
+
+static void an_output_that_comes_back_goes_on_with_what_it_has(void **state)
 {
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
     take_away_while_writing(w);
-    world_set_outputs(w, &output, 1); /* so the old one makes way */
-    assert_said(w, "bytes not written");
+    sim_advance(&w->sim, OUTPUT_FINISH_MS - 1);
+    world_set_outputs(w, &output, 1);
+    sim_advance(&w->sim, OUTPUT_FINISH_MS);
     world_tell(w, &w->pods, NULL, "'a':3");
     w->disk.frozen = false;
     world_flush(w);
-    assert_lines(w, "a", "1 ADDED pods; 3 ADDED pods; ");
+    assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; 3 ADDED pods; ");
+    assert_not_said(w, "not written");
+}
+
+/* Its numbers are not reserved yet: the lines are written when they are. */
+static void an_output_that_goes_waits_for_its_numbers(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->state_disk.frozen = true;
+    w->seq.next = w->seq.reserved;
+    world_tell(w, &w->pods, NULL, "'a':1");
+    world_set_outputs(w, NULL, 0);
+    assert_false(list_empty(&w->journal.leaving));
+    w->state_disk.frozen = false;
+    sim_run(&w->sim);
+    assert_lines(w, "a", "65537 ADDED pods; ");
+    assert_true(list_empty(&w->journal.leaving));
+}
+
+static void lines_that_a_reload_lost_are_reported_by_a_gap(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings outputs[] = {world_all_to(w->paths[0]),
+                                                world_all_to(w->paths[1])};
+    outputs[1].filter.verbs = 1u << INF_DELETED;
+    world_set_outputs(w, outputs, 2);
+    w->disk.stuck = world_op(w, 0);
+    world_tell(w, &w->pods, NULL, "'a':1");
+    world_tell(w, &w->pods, NULL, "'a':2");
+    world_flush(w);
+    world_set_outputs(w, &outputs[1], 1);
+    sim_advance(&w->sim, OUTPUT_FINISH_MS);
+    assert_said(w, "2 lines are lost");
+    assert_lines(w, "b", "3 GAP unwritten; ");
+    world_set_outputs(w, outputs, 2); /* it comes back while the system is still busy with it */
+    assert_said(w, "waits to be opened");
+    world_tell(w, &w->pods, "'a':2", NULL);
+    world_flush(w);
+    assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; "); /* which did write them after all */
+    w->disk.stuck = NULL;
+    sim_run(&w->sim);
+    assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; 4 GAP unwritten; 5 DELETED pods; ");
+    assert_lines(w, "b", "3 GAP unwritten; 5 DELETED pods; ");
+}
+
+/* ---- outputs that hang ---- */
+
+static void an_output_that_hangs_does_not_delay_another(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings outputs[] = {world_all_to(w->paths[0]),
+                                                world_all_to(w->paths[1])};
+    world_set_outputs(w, outputs, 2);
+    w->disk.stuck = world_op(w, 0);
+    for (int i = 0; i < 3; i++) {
+        world_tell(w, &w->pods, NULL, "'a':1");
+        world_flush(w);
+    }
+    assert_lines(w, "b", "1 ADDED pods; 2 ADDED pods; 3 ADDED pods; ");
+    world_set_outputs(w, &outputs[1], 1);
+    world_tell(w, &w->pods, "'a':1", NULL);
+    world_flush(w);
+    assert_lines(w, "b", "1 ADDED pods; 2 ADDED pods; 3 ADDED pods; 4 DELETED pods; ");
+    w->disk.stuck = NULL;
+}
+
+/* Each removed output that hangs keeps a thread: a new one waits when there is none left for it. */
+static void with_too_many_that_hang_a_new_output_waits(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings outputs[POOL_LOGS], other = world_all_to(w->paths[1]);
+    char *paths[POOL_LOGS];
+    for (int i = 0; i < POOL_LOGS; i++) {
+        paths[i] = xasprintf("%s-%d", w->paths[0], i);
+        outputs[i] = world_all_to(paths[i]);
+    }
+    world_set_outputs(w, outputs, POOL_LOGS);
+    world_tell(w, &w->pods, NULL, "'a':1");
+    w->disk.frozen = true;
+    journal_flush(&w->journal);
+    world_set_outputs(w, NULL, 0);
+    sim_advance(&w->sim, OUTPUT_FINISH_MS);
+    w->disk.frozen = false;
+    w->disk.stuck_all = FAKE_WRITE;
+    world_set_outputs(w, &other, 1);
+    assert_said(w, "/b: waits to be opened until an event log that was removed is closed");
+    world_tell(w, &w->pods, "'a':1", NULL);
+    world_flush(w);
+    assert_file(&w->folder, "b", "(none)");
+    w->disk.stuck_all = FAKE_CALLS;
+    sim_run(&w->sim);
+    assert_lines(w, "b", "2 DELETED pods; ");
+    for (int i = 0; i < POOL_LOGS; i++)
+        free(paths[i]);
 }
 
 static void closed_while_an_output_goes(void **state)
@@ -217,7 +331,12 @@ int main(void)
         IN_WORLD(an_output_that_goes_writes_what_it_has),
         IN_WORLD(an_output_that_goes_has_ten_seconds),
         IN_WORLD(an_output_that_goes_and_fails_gives_up),
-        IN_WORLD(an_output_that_comes_back_is_another),
+        IN_WORLD(an_output_that_goes_and_fails_is_written_if_it_recovers),
+        IN_WORLD(an_output_that_comes_back_goes_on_with_what_it_has),
+        IN_WORLD(an_output_that_goes_waits_for_its_numbers),
+        IN_WORLD(lines_that_a_reload_lost_are_reported_by_a_gap),
+        IN_WORLD(an_output_that_hangs_does_not_delay_another),
+        IN_WORLD(with_too_many_that_hang_a_new_output_waits),
         IN_WORLD(closed_while_an_output_goes),
         IN_WORLD(drained_when_all_is_written),
         IN_WORLD(closed_at_whatever_it_is),

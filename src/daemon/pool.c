@@ -1,0 +1,30 @@
+/*
+ * pool.c - libuv reads the size of its pool from the environment, when it first uses it.
+ */
+#include "daemon/pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    OTHERS = 2, /* stdout and the sequence file */
+};
+
+/* Twice what is needed for files, for lookups may take half; and twice what lookups need. */
+size_t pool_threads(size_t clusters, bool logs)
+{
+    size_t files = logs ? POOL_LOGS + OTHERS : POOL_MIN / 2, lookups = clusters + 1;
+    size_t threads = 2 * (files > lookups ? files : lookups);
+    return threads < POOL_MAX ? threads : (size_t)POOL_MAX;
+}
+
+void pool_prepare(size_t clusters, bool logs)
+{
+    size_t threads = pool_threads(clusters, logs);
+    const char *given = getenv("UV_THREADPOOL_SIZE");
+    char text[32];
+    if (given && strtoul(given, NULL, 10) >= threads)
+        return;
+    snprintf(text, sizeof(text), "%zu", threads);
+    setenv("UV_THREADPOOL_SIZE", text, 1);
+}
