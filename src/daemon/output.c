@@ -294,9 +294,9 @@ static void after_check(struct output *o, bool same)
 static void after_reopen_close(struct output *o, int64_t result)
 {
     if (result < 0)
-        say(o, INF_LOG_WARN,
-            "event log %s: the file that was closed ends with an incomplete line: %s", o->path,
-            disk_error_text((int)result));
+        output_say(o, INF_LOG_WARN,
+                   "event log %s: the file that was closed ends with an incomplete line: %s",
+                   o->path, disk_error_text((int)result));
 }
 
 static void finish_closing(struct output *o);

@@ -82,13 +82,54 @@ static bool put_watch(const struct watcher *w, struct buf *out)
     return ready;
 }
 
-bool report_ready(const struct daemon *d, struct buf *out)
+struct ready_page {
+    struct buf *out;
+    bool verbose;
+    bool ready;
+};
+
+/* "failing for 45s: No space left on device, 1200 bytes wait, the oldest line for 45s" */
+static void put_output(void *ctx, const struct output *output)
 {
+    struct ready_page *page = ctx;
+    struct output_status s;
+    output_status(output, &s);
+    page->ready &= !s.stuck;
+    if (!page->verbose && !s.failing && !s.stuck && !s.held)
+        return;
+    buf_printf(page->out, "[%c] event log %s: %s", s.stuck ? '-' : '+', s.name, s.state);
+    if (s.failing || s.stuck) {
+        buf_puts(page->out, " for ");
+        put_age(page->out, s.unable_ms);
+    }
+    if (s.reason)
+        buf_printf(page->out, ": %s", s.reason);
+    if (s.oldest_ms != OUTPUT_NONE) {
+        buf_printf(page->out, ", %zu bytes wait, the oldest line for ", s.unwritten);
+        put_age(page->out, s.oldest_ms);
+    }
+    buf_putc(page->out, '\n');
+}
+
+bool report_ready(const struct daemon *d, bool verbose, struct buf *out)
+{
+    struct ready_page page = {.out = out, .verbose = verbose, .ready = true};
     bool ready = true;
     list_for_each(node, &d->watchers)
         ready &= put_watch(container_of(node, struct watcher, node), out);
+    if (!d->options.ad_hoc)
+        journal_each_output(&d->journal, false, put_output, &page);
+    ready &= page.ready;
     buf_puts(out, ready ? "ready\n" : "not ready\n");
     return ready;
+}
+
+static void put_if_stuck(void *ctx, const struct output *output)
+{
+    struct output_status s;
+    output_status(output, &s);
+    if (s.stuck)
+        buf_printf(ctx, "; event log %s: %s", s.name, s.state);
 }
 
 void report_sentence(const struct daemon *d, struct buf *out)
@@ -106,10 +147,11 @@ void report_sentence(const struct daemon *d, struct buf *out)
             worst = w;
     }
     buf_printf(out, "%zu watch%s, %zu live", all, all == 1 ? "" : "es", live);
-    if (!worst)
-        return;
-    watcher_status(worst, &s);
-    buf_printf(out, "; %s: %s", worst->conf->name, inf_status_word(&s.sum));
+    if (worst) {
+        watcher_status(worst, &s);
+        buf_printf(out, "; %s: %s", worst->conf->name, inf_status_word(&s.sum));
+    }
+    journal_each_output(&d->journal, false, put_if_stuck, out);
 }
 
 /* ---- a dump ---- */
@@ -189,6 +231,30 @@ static void dump_watch(const struct watcher *w, struct buf *out)
     buf_putc(out, '}');
 }
 
+struct log_list {
+    struct buf *out;
+    const char *comma;
+};
+
+static void dump_output(void *ctx, const struct output *output)
+{
+    struct log_list *list = ctx;
+    struct output_status s;
+    output_status(output, &s);
+    buf_printf(list->out, "%s  {", list->comma);
+    put_member(list->out, "path", s.name);
+    buf_putc(list->out, ',');
+    put_member(list->out, "state", s.state);
+    put_number(list->out, "unwritten_bytes", s.unwritten);
+    put_number(list->out, "oldest_unwritten_ms", s.oldest_ms);
+    if (s.reason) {
+        buf_putc(list->out, ',');
+        put_member(list->out, "error", s.reason);
+    }
+    buf_putc(list->out, '}');
+    list->comma = ",\n";
+}
+
 static void put_time(struct buf *out, const char *name, int64_t us)
 {
     char time[TIMESTAMP_SIZE];
@@ -217,5 +283,7 @@ void report_dump(struct daemon *d, struct buf *out)
         dump_watch(container_of(node, struct watcher, node), out);
         comma = ",\n";
     }
+    buf_puts(out, "\n],\"event_logs\":[\n");
+    journal_each_output(&d->journal, false, dump_output, &(struct log_list){out, ""});
     buf_puts(out, "\n]}\n");
 }

@@ -15,8 +15,10 @@ struct watcher_status;
  * instead, for how long, and why. */
 void report_status(const struct watcher_status *status, struct buf *out);
 
-/* Adds a line for each watch: what it is, and since when. Returns whether all are ready. */
-bool report_ready(const struct daemon *d, struct buf *out);
+/* Adds a line for each watch and each event log (if not @verbose, each that is not writable): what it
+ * is, and since when. Returns whether all are ready; an event log is, unless its lines could not be
+ * written for longer than its `stuck_after`. */
+bool report_ready(const struct daemon *d, bool verbose, struct buf *out);
 
 /* Adds one sentence: "12 watches, 11 live; secrets: forbidden". */
 void report_sentence(const struct daemon *d, struct buf *out);

@@ -1,7 +1,8 @@
 /*
  * report_metrics.c - the numbers of the daemon, family by family.
  *
- * Labels name watches, never objects: the number of series does not depend on what is in a cluster.
+ * Labels name watches and event logs, never objects: the number of series does not depend on what is
+ * in a cluster.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -224,6 +225,77 @@ static void put_journal(struct page *p)
                    "Event logs that hold the watches which feed them.", s.held);
 }
 
+/* ---- of each event log ---- */
+
+struct log_family {
+    struct metrics *m;
+    double (*number)(const struct output_status *s);
+};
+
+static void put_log_sample(void *ctx, const struct output *output)
+{
+    struct log_family *family = ctx;
+    struct output_status s;
+    output_status(output, &s);
+    metrics_sample(family->m, 1, (struct metrics_label[]){{"log", s.name}}, family->number(&s));
+}
+
+static double log_writable(const struct output_status *s)
+{
+    return !s->failing && !s->stuck && !s->held;
+}
+
+static double log_held(const struct output_status *s)
+{
+    return s->held;
+}
+
+static double log_failing(const struct output_status *s)
+{
+    return s->failing;
+}
+
+static double log_stuck(const struct output_status *s)
+{
+    return s->stuck;
+}
+
+static double log_oldest(const struct output_status *s)
+{
+    return s->oldest_ms == OUTPUT_NONE ? 0 : (double)s->oldest_ms / 1000;
+}
+
+static double log_waiting(const struct output_status *s)
+{
+    return (double)s->unwritten;
+}
+
+static void put_logs(struct page *p)
+{
+    static const struct {
+        const char *name, *help;
+        double (*number)(const struct output_status *s);
+    } families[] = {
+        {"informerd_event_log_writable",
+         "Whether the event log is neither held, failing nor stuck.", log_writable},
+        {"informerd_event_log_held", "Whether the event log is full and holds its watches.",
+         log_held},
+        {"informerd_event_log_failing", "Whether the last attempt to write the event log failed.",
+         log_failing},
+        {"informerd_event_log_stuck",
+         "Whether the event log could not be written for longer than stuck_after.", log_stuck},
+        {"informerd_event_log_oldest_unwritten_seconds",
+         "How long the oldest line that is not written has waited; 0 if none waits.", log_oldest},
+        {"informerd_event_log_unwritten_bytes", "Bytes that wait to be written to the event log.",
+         log_waiting},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+        struct log_family family = {&p->m, families[i].number};
+        metrics_family(&p->m, families[i].name, METRICS_GAUGE, families[i].help);
+        journal_each_output(&p->d->journal, false, put_log_sample, &family);
+    }
+}
+
 static void put_config(struct page *p)
 {
     metrics_single(&p->m, "informerd_config_last_reload_successful", METRICS_GAUGE,
@@ -268,6 +340,7 @@ void report_metrics(struct daemon *d, struct buf *out)
                   "Lists after the first, by what made them necessary.",
                   offsetof(struct inf_status, relists));
     put_journal(&p);
+    put_logs(&p);
     put_config(&p);
     metrics_single(&p.m, "informerd_worst_tick_seconds", METRICS_GAUGE,
                    "The longest time in the last minute that one turn of the loop took.",

@@ -45,8 +45,8 @@ static void answer_ready(struct daemon *d, const struct http_server_request *req
                          struct http_exchange *x)
 {
     struct buf body = {0};
-    bool ready = report_ready(d, &body);
-    if (ready && !asks_for(request, "verbose")) {
+    bool verbose = asks_for(request, "verbose"), ready = report_ready(d, verbose, &body);
+    if (ready && !verbose) {
         buf_clear(&body);
         buf_puts(&body, "ok\n");
     }

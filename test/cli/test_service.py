@@ -405,7 +405,7 @@ class Pages(Case):
         self.wait_for('SYNCED')
         self.assertEqual(self.ask('/livez'), (200, 'ok\n'))
         self.assertEqual(self.ask('/readyz'), (200, 'ok\n'))
-        self.assertRegex(self.ask('/readyz?verbose')[1], r'\A\[\+\] sim/configmaps: live, 0 objects, .*\nready\n\Z')
+        self.assertRegex(self.ask('/readyz?verbose')[1], r'\A\[\+\] sim/configmaps: live, 0 objects, .*\n\[\+\] event log \S+: writable\nready\n\Z')
         self.assertEqual(self.ask('/metrics', 'HEAD'), (200, ''))
         self.assertIn('\ninformerd_watch_up{cluster="sim",watch="configmaps"} 1\n', self.ask('/metrics')[1])
         status, text = self.ask('/nowhere')

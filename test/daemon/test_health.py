@@ -47,7 +47,7 @@ class States(Case):
     def test_syncing_then_live(self):
         self.sim.fault('stall', ms=10**6, path='configmaps', bytes=10)
         self.begin()
-        self.assertRegex(self.wait_word('syncing'), r', 0 objects, nothing heard yet\nnot ready\n')
+        self.assertRegex(self.wait_word('syncing'), r', 0 objects, nothing heard yet\n\[\+\] event log \S+: writable\nnot ready\n')
         self.assert_not_ready()
         self.assertEqual(self.metrics()['informerd_watch_synced' + LABELS], 0)
         self.sim.control('close', how='reset')
@@ -113,6 +113,46 @@ class States(Case):
         self.begin()
         self.wait_word('forbidden')
         self.assert_not_ready()
+
+
+class EventLogs(Case):
+    """An event log that can't be written makes informerd not ready, and is named."""
+
+    def setUp(self):
+        super().setUp()
+        self.place = self.folder / 'missing'
+        self.failing = self.place / 'events.jsonl'
+        self.sim.put('configmaps', config_map('a'))
+
+    def log_metrics(self, *names):
+        m = self.metrics()
+        return [m[f'informerd_event_log_{name}{{log="{self.failing}"}}'] for name in names]
+
+    def test_not_ready_after_stuck_after(self):
+        daemon = self.start(self.conf(event_logs=[{'path': str(self.failing), 'stuck_after': '2s'}, {'path': str(self.path)}]))
+        self.wait_ready()
+        wait_until(lambda: self.log_metrics('failing') == [1], 'the failure')
+        self.assertEqual(self.log_metrics('held', 'writable'), [0, 0])
+        wait_until(lambda: self.get('/readyz').status == 503, 'being not ready')
+        self.assertRegex(self.get('/readyz').text, rf'\A\[\+\] sim/configmaps: live.*\n\[-\] event log {self.failing}: failing '
+                         r'for \d+s: its directory does not exist, \d+ bytes wait, the oldest line for \d+s\nnot ready\n\Z')
+        self.assertEqual(self.log_metrics('stuck'), [1])
+        self.assertGreaterEqual(self.log_metrics('oldest_unwritten_seconds')[0], 2)
+        self.assertRegex(daemon.said(), rf'event log {self.failing}: not written for \d+ s: its directory does not exist')
+        self.place.mkdir()
+        daemon.tell(signal.SIGUSR1)
+        self.wait_ready()
+        self.assertRegex(self.get('/readyz?verbose').text, rf'\n\[\+\] event log {self.failing}: writable\n')
+        self.assertEqual(self.log_metrics('stuck', 'failing', 'writable', 'unwritten_bytes'), [0, 0, 1, 0])
+        self.assertIn(f'event log {self.failing}: is written again', daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_zero_disables_it(self):
+        self.start(self.conf(event_logs=[{'path': str(self.failing), 'stuck_after': '0s'}]))
+        self.wait_ready()
+        wait_until(lambda: self.log_metrics('failing') == [1], 'the failure')
+        wait_until(lambda: self.log_metrics('oldest_unwritten_seconds')[0] > 1, 'a second')
+        self.assertEqual(self.get('/readyz').status, 200)
 
 
 class Places(Case):

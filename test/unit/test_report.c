@@ -122,17 +122,45 @@ static void ready_when_all_are(void **state)
 {
     struct daemon_world *w = *state;
     struct buf out = {0};
-    assert_true(report_ready(&w->d, &out));
+    assert_true(report_ready(&w->d, false, &out));
     assert_string_equal(text_of(&out), "ready\n");
     buf_clear(&out);
     world_apply_says(w, conf, "2 watches begin");
-    assert_false(report_ready(&w->d, &out));
+    assert_false(report_ready(&w->d, false, &out));
     assert_string_equal(text_of(&out), "[-] a/pods: syncing, 0 objects, nothing heard yet\n"
                                        "[-] b/nodes: syncing, 0 objects, nothing heard yet\n"
                                        "not ready\n");
     buf_clear(&out);
     report_sentence(&w->d, &out);
     assert_string_equal(text_of(&out), "2 watches, 0 live; pods: syncing");
+    buf_free(&out);
+}
+
+static void not_ready_while_an_event_log_is_stuck(void **state)
+{
+    struct daemon_world *w = *state;
+    struct buf out = {0};
+    const char *log;
+    world_apply_says(w,
+                     "event_logs: [{path: missing/e.jsonl, stuck_after: 1ms}, {path: f.jsonl}]\n",
+                     "there is nothing to watch");
+    journal_start(&w->d.journal);
+    do {
+        uv_run(&w->d.uv, UV_RUN_ONCE);
+        buf_clear(&out);
+    } while (report_ready(&w->d, true, &out) || !strstr(text_of(&out), "f.jsonl: writable\n"));
+    log = strstr(out.bytes, "[-] event log ");
+    assert_non_null(log);
+    assert_non_null(strstr(log, "missing/e.jsonl: failing for "));
+    assert_non_null(strstr(log, ": its directory does not exist, "));
+    assert_non_null(strstr(log, "bytes wait, the oldest line for "));
+    assert_non_null(strstr(out.bytes, "f.jsonl: writable\nnot ready\n"));
+    buf_clear(&out);
+    report_metrics(&w->d, &out);
+    assert_non_null(strstr(text_of(&out), "missing/e.jsonl\"} 1\n"));
+    buf_clear(&out);
+    report_sentence(&w->d, &out);
+    assert_non_null(strstr(text_of(&out), "missing/e.jsonl: failing"));
     buf_free(&out);
 }
 
@@ -213,6 +241,7 @@ int main(void)
         cmocka_unit_test(one_that_fails_among_live_ones),
         cmocka_unit_test(each_state_and_since_when),
         IN_WORLD(ready_when_all_are),
+        IN_WORLD(not_ready_while_an_event_log_is_stuck),
         IN_WORLD(a_dump_is_json),
         IN_WORLD(every_metric_is_in_the_manual),
     };
