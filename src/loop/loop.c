@@ -121,7 +121,7 @@ static void notice_sleep(struct loop *loop)
     slept = asleep - loop->asleep_ms;
     loop->asleep_ms = asleep;
     if (slept >= LOOP_SLEEP_LEAST_MS)
-        clock_tell_slept(&loop->clock, (uint64_t)slept);
+        clock_report_suspend(&loop->clock, (uint64_t)slept);
 }
 
 /* ---- the tick ---- */

@@ -196,7 +196,7 @@ static void on_written(uv_write_t *request, int status)
     if (status < 0 && !t->closed)
         end(t, INF_ENET, "sending failed", uv_strerror(status));
     else if (!t->closed && !t->n_writes && can_send(t))
-        stream_tell_drain(&t->stream);
+        stream_call_on_drain(&t->stream);
     free(w);
     tcp_unref(t);
 }

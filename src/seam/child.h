@@ -1,19 +1,19 @@
 /*
- * child.h - the seam for programs: runs one, gives it something to read, collects what it says, and
- * tells how it ended.
+ * child.h - the seam for child processes: runs a program, writes its input, collects its output, and
+ * reports how it ended.
  *
- * loop/child.c runs real ones; a test puts its own in their place. Everything a program can choose
- * has a bound: how long it runs, how much it says, what it leaves behind.
+ * loop/child.c runs real programs; tests provide simulated ones. Everything a program controls is
+ * bounded: its run time, the size of its output, the processes it leaves running.
  *
- * The rules, for whoever implements or uses a child:
- *   1. on_end comes once, and never inside spawn or close. A program that can't be started ends like
- *      any other.
- *   2. A program gets a process group of its own. When it has ended, what is left of its group is
- *      killed: who wants to leave something behind gives it a session of its own.
- *   3. A program that takes too long or says too much is asked to end (SIGTERM to the group), after
- *      CHILD_GRACE_MS made to (SIGKILL), and its end is told when it is gone.
- *   4. close: nothing is called afterwards, and a program that still runs ends as in rule 3. It may
- *      be called at any moment, also inside on_end and after it, and exactly once.
+ * Rules for implementations and users of a child:
+ *   1. on_end is called once, and never inside spawn or close. A program that cannot be started ends
+ *      like any other.
+ *   2. A program gets its own process group. When it has ended, the remaining processes of the group
+ *      are killed. A process that must survive needs its own session.
+ *   3. A program that runs too long or writes too much receives SIGTERM (the whole group), and after
+ *      CHILD_GRACE_MS SIGKILL. Its end is reported when it has exited.
+ *   4. close: no callback is made afterwards, and a program that still runs is ended as in rule 3. It
+ *      may be called at any time, also inside on_end and after it, exactly once.
  */
 #ifndef SEAM_CHILD_H
 #define SEAM_CHILD_H
@@ -30,15 +30,15 @@ enum {
     CHILD_GRACE_MS = 2000,
 };
 
-/* What to run. Copied as far as needed before spawn returns. */
+/* The program to run. Copied as far as needed before spawn returns. */
 struct child_spec {
-    const char *const *argv; /* to NULL; a first word without a slash is looked for in PATH */
-    const char *const *env;  /* to NULL, "NAME=value": added to our environment, or in place of what
-                                has that name there; NULL: nothing */
-    struct str input;        /* for its stdin, which ends after it */
-    size_t output_max;       /* bytes of stdout; one more is CHILD_TOO_MUCH */
-    size_t errors_max;       /* bytes of stderr; of more, the last ones are kept */
-    uint64_t timeout_ms;     /* 0: it may take as long as it likes */
+    const char *const *argv; /* NULL-terminated; argv[0] without a slash is searched in PATH */
+    const char *const *env;  /* NULL-terminated "NAME=value" strings, added to our environment; they
+                                replace variables of the same name; NULL: none */
+    struct str input;        /* written to its stdin, which is then closed */
+    size_t output_max;       /* bytes of stdout; more is CHILD_TOO_MUCH */
+    size_t errors_max;       /* bytes of stderr; of longer output the last bytes are kept */
+    uint64_t timeout_ms;     /* 0: no limit */
 };
 
 enum child_fate {
@@ -47,23 +47,23 @@ enum child_fate {
     CHILD_TIMED_OUT, /* longer than timeout_ms */
     CHILD_TOO_MUCH,  /* more than output_max */
     CHILD_UNSTARTED, /* `code` is an errno */
-    CHILD_LOST,      /* somebody else in this process waited for it: how it ended, nobody knows */
+    CHILD_LOST,      /* other code in this process waited for it: its exit status is unknown */
 };
 
 struct child_end {
     enum child_fate fate;
     int code;
-    const char *how; /* the same for people: "exit code 3", "not done after 10s" */
+    const char *how; /* the same as text: "exit code 3", "not done after 10s" */
     struct str output;
     struct str errors;
 };
 
 struct child_user_ops {
-    /* All of @end is lent. The user still has to close. */
+    /* @end is valid only during the call. The user must still call close. */
     void (*on_end)(struct child_user *user, const struct child_end *end);
 };
 
-/* Embed as the first thing in whatever runs programs. */
+/* The first member of every user of children. */
 struct child_user {
     const struct child_user_ops *ops;
 };
@@ -72,13 +72,13 @@ struct child_ops {
     void (*close)(struct child *child);
 };
 
-/* Embed as the first thing in whatever is a child. */
+/* The first member of every child. */
 struct child {
     const struct child_ops *ops;
     struct child_user *user;
 };
 
-/* Runs programs: loop/child.c real ones. */
+/* Starts programs; loop/child.c starts real ones. */
 struct spawner {
     struct child *(*spawn)(struct spawner *spawner, const struct child_spec *spec,
                            struct child_user *user);

@@ -1,10 +1,10 @@
 /*
- * clock.h - the seam for time: what time it is, timers, how long this tick may still work, whether
- * the host slept, and deferred freeing.
+ * clock.h - the seam for time: the current time, timers, tasks, the time budget of a tick,
+ * notification after the host was suspended, and deferred freeing.
  *
- * loop/clock.c tells the machine's time; test/lib/sim.c tells invented time. Timers are embedded in
- * their owner and need no closing: after timer_stop() the memory is the owner's again at once. Two
- * timers due at the same moment fire in the order in which they were started.
+ * loop/loop.c provides real time, test/lib/sim.c virtual time. Timers are embedded in their owner and
+ * are not closed: after timer_stop() the owner may free them at once. Timers that are due at the same
+ * time fire in the order in which they were started.
  */
 #ifndef SEAM_CLOCK_H
 #define SEAM_CLOCK_H
@@ -17,51 +17,50 @@
 
 struct clock;
 
-/* Memory to give back in the reap phase, when no frame of the stack can still be using it. Embedded
- * in its owner. */
+/* Memory to free in the reap phase, when no stack frame can still use it. Embedded in its owner. */
 struct corpse {
     struct list node;
     void (*bury)(struct corpse *corpse); /* frees the owner */
 };
 
-/* One tick is I/O, pump, flush, reap. Callbacks of streams and timers are the I/O phase; work is
- * done in the next two. */
+/* A tick has the phases I/O, pump, flush and reap. Callbacks of streams and timers run in the I/O
+ * phase; tasks run in pump and flush. */
 enum phase {
     PHASE_PUMP,  /* deltas into the store, events to handlers */
-    PHASE_FLUSH, /* what was written this tick goes out, in one piece */
+    PHASE_FLUSH, /* output of this tick is written in one piece */
     PHASES,
 };
 
 /* Work for one of these phases. Embedded in its owner. */
 struct task {
-    struct list node; /* in no list: nothing to do */
+    struct list node; /* in no list: not scheduled */
     enum phase phase;
     void (*run)(struct task *task);
 };
 
-/* Wants to be told when the host has slept: no timer ran meanwhile, and connections that look open
- * are forgotten by the other side. Embedded in its owner. */
+/* Receives a callback after the host was suspended: timers did not run, and peers may have dropped
+ * connections that still look open. Embedded in its owner. */
 struct sleep_watch {
     struct list node;
     void (*on_slept)(struct sleep_watch *watch, uint64_t ms); /* in the I/O phase */
 };
 
 struct clock_ops {
-    uint64_t (*now_ms)(struct clock *clock);    /* monotonic, fixed within a tick */
+    uint64_t (*now_ms)(struct clock *clock);    /* monotonic, constant within a tick */
     int64_t (*wall_us)(struct clock *clock);    /* microseconds since 1970, UTC */
-    bool (*over_budget)(struct clock *clock);   /* has this tick worked long enough? */
-    void (*timer_changed)(struct clock *clock); /* the earliest timer may be another one now */
-    void (*wake)(struct clock *clock);          /* there is a task to run or something to reap */
+    bool (*over_budget)(struct clock *clock);   /* whether this tick has used up its time */
+    void (*timer_changed)(struct clock *clock); /* the earliest timer may have changed */
+    void (*wake)(struct clock *clock);          /* there is a task to run or memory to free */
 };
 
-/* Embed as the first thing in whatever is a clock. */
+/* The first member of every clock. */
 struct clock {
     const struct clock_ops *ops;
     struct timers timers;
     struct list tasks[PHASES]; /* of struct task: to run in that phase */
-    struct list corpses;       /* of struct corpse: to bury in the next reap phase */
+    struct list corpses;       /* of struct corpse: to free in the next reap phase */
     struct list sleep_watches; /* of struct sleep_watch */
-    uint64_t slept_ms;         /* that they were told of, in all */
+    uint64_t slept_ms;         /* total suspended time reported to them */
 };
 
 static inline void clock_init(struct clock *clock, const struct clock_ops *ops)
@@ -80,8 +79,8 @@ static inline uint64_t clock_now_ms(struct clock *clock)
     return clock->ops->now_ms(clock);
 }
 
-/* The same, but it goes on while the host sleeps: for who wants to know how long ago something was.
- * Timers don't go by it. */
+/* Like clock_now_ms(), but includes the time that the host was suspended: for ages. Timers do not use
+ * it. */
 static inline uint64_t clock_elapsed_ms(struct clock *clock)
 {
     return clock_now_ms(clock) + clock->slept_ms;
@@ -92,14 +91,14 @@ static inline int64_t clock_wall_us(struct clock *clock)
     return clock->ops->wall_us(clock);
 }
 
-/* True once this tick has used up its share of the loop: stop at the next good place and go on in
- * the next tick. */
+/* True when this tick has used up its time: stop at the next suitable place and continue in the next
+ * tick. */
 static inline bool clock_over_budget(struct clock *clock)
 {
     return clock->ops->over_budget(clock);
 }
 
-/* Calls @timer->fire once, in @delay_ms from now; a running timer is set anew. */
+/* Calls @timer->fire once, @delay_ms from now. A running timer is restarted. */
 static inline void timer_start(struct clock *clock, struct timer *timer, uint64_t delay_ms)
 {
     timers_remove(&clock->timers, timer);
@@ -123,8 +122,9 @@ static inline void task_init(struct task *task, enum phase phase, void (*run)(st
     task->run = run;
 }
 
-/* Runs @task once, in the next phase of its kind that has time for it; asking twice is asking once. A
- * task that asks for itself while it runs goes on in the next tick, behind those that wait. */
+/* Runs @task once, in the next phase of its kind that has time for it. Scheduling a scheduled task has
+ * no effect. A task that schedules itself while it runs continues in the next tick, after the tasks
+ * that already wait. */
 static inline void task_schedule(struct clock *clock, struct task *task)
 {
     if (!list_empty(&task->node))
@@ -138,16 +138,16 @@ static inline void task_cancel(struct task *task)
     list_remove(&task->node);
 }
 
-/* What was not run comes first in the next tick. */
+/* Tasks that did not run in this tick run first in the next one. */
 static inline void clock_put_off(struct clock *clock, enum phase phase, struct list *due)
 {
     list_move_all(due, &clock->tasks[phase]);
     list_move_all(&clock->tasks[phase], due);
 }
 
-/* For whoever is a clock: runs what was due in @phase when it began. Each task minds the budget and
- * does a little all the same; but of hundreds, those that come behind wait for the next tick. What is
- * to be flushed is flushed. */
+/* For implementations of clocks: runs the tasks that were scheduled when @phase began. Each task
+ * respects the budget itself and always makes some progress; when the budget is used up, the
+ * remaining pump tasks wait for the next tick. Flush tasks always run. */
 static inline void clock_run_phase(struct clock *clock, enum phase phase)
 {
     struct list due, *node;
@@ -166,7 +166,7 @@ static inline void sleep_watch_start(struct clock *clock, struct sleep_watch *wa
 {
     watch->on_slept = on_slept;
     list_push(&clock->sleep_watches, &watch->node);
-    clock->ops->timer_changed(clock); /* somebody cares now: long timers must not hide a sleep */
+    clock->ops->timer_changed(clock); /* long timers must not delay the detection of a suspend */
 }
 
 static inline void sleep_watch_stop(struct sleep_watch *watch)
@@ -174,9 +174,9 @@ static inline void sleep_watch_stop(struct sleep_watch *watch)
     list_remove(&watch->node);
 }
 
-/* For whoever is a clock: the host has slept for @ms. Each watch that is there now is told once; it
- * may stop itself or others. */
-static inline void clock_tell_slept(struct clock *clock, uint64_t ms)
+/* For implementations of clocks: the host was suspended for @ms. Calls each registered watch once; a
+ * watch may stop itself or others. */
+static inline void clock_report_suspend(struct clock *clock, uint64_t ms)
 {
     struct list telling, *node;
     clock->slept_ms += ms;
@@ -189,7 +189,7 @@ static inline void clock_tell_slept(struct clock *clock, uint64_t ms)
     }
 }
 
-/* Has @bury called in the reap phase of this tick, or of the next one if this tick's is over. */
+/* Calls @bury in the reap phase of this tick, or of the next tick if that phase is over. */
 static inline void clock_bury(struct clock *clock, struct corpse *corpse,
                               void (*bury)(struct corpse *corpse))
 {
@@ -198,7 +198,7 @@ static inline void clock_bury(struct clock *clock, struct corpse *corpse,
     clock->ops->wake(clock);
 }
 
-/* For whoever is a clock: the reap phase. */
+/* For implementations of clocks: the reap phase. */
 static inline void clock_reap(struct clock *clock)
 {
     struct list *node;
@@ -208,7 +208,7 @@ static inline void clock_reap(struct clock *clock)
     }
 }
 
-/* For whoever is a clock: whether the next tick has work even if nothing happens outside. */
+/* For implementations of clocks: whether the next tick has work even without I/O. */
 static inline bool clock_has_work(const struct clock *clock)
 {
     return !list_empty(&clock->tasks[PHASE_PUMP]) || !list_empty(&clock->tasks[PHASE_FLUSH]) ||

@@ -1,8 +1,8 @@
 /*
- * source.h - the seam for Kubernetes: where the reflector's objects come from.
+ * source.h - the seam for Kubernetes: where the reflector gets its objects.
  *
- * kube/api_source.c asks a real server; test/lib/apiserver.c plays a story. A source serves one
- * resource with one selection, and one request at a time.
+ * kube/api_source.c requests them from a real server; test/lib/apiserver.c is scripted by a story. A
+ * source serves one resource with one selection, and one request at a time.
  */
 #ifndef SEAM_SOURCE_H
 #define SEAM_SOURCE_H
@@ -20,21 +20,22 @@ enum source_want {
     SOURCE_WATCH_LIST, /* all objects as ADDED, then an annotated bookmark, then changes */
     SOURCE_LIST,       /* a page of objects, each as ADDED, then SOURCE_PAGE_END */
     SOURCE_WATCH,      /* changes after a resource version */
-    SOURCE_DOCUMENT,   /* one JSON text, as SOURCE_TEXT; what kube/ asks for itself */
+    SOURCE_DOCUMENT,   /* one JSON text, delivered as SOURCE_TEXT; used only inside kube/ */
 };
 
 struct source_request {
     enum source_want want;
-    /* SOURCE_WATCH: after this one. The others: not older; "": the newest; "0": any that the server
-     * has at hand. */
+    /* SOURCE_WATCH: changes after this version. Other requests: a state that is not older; "": the
+     * newest; "0": any state that the server has in its cache. */
     const char *resource_version;
-    const char *continue_token; /* SOURCE_LIST: of the page before; NULL or "": the first page */
-    uint32_t limit;             /* SOURCE_LIST: objects a page; 0: all */
-    const char *path;           /* SOURCE_DOCUMENT: where it is */
-    const char *body;           /* SOURCE_DOCUMENT: JSON to be posted there; NULL: none */
-    uint32_t timeout_s;         /* watches: the server ends the stream after so long */
-    bool skip_bad; /* objects that can't be read are told as SOURCE_SKIPPED, instead of ending the
-                      request */
+    const char
+        *continue_token; /* SOURCE_LIST: from the previous page; NULL or "": the first page */
+    uint32_t limit;      /* SOURCE_LIST: objects per page; 0: all */
+    const char *path;    /* SOURCE_DOCUMENT: the path of the document */
+    const char *body;    /* SOURCE_DOCUMENT: JSON to POST to that path; NULL: GET */
+    uint32_t timeout_s;  /* watches: the server ends the stream after this time */
+    bool skip_bad; /* an object that cannot be decoded is delivered as SOURCE_SKIPPED; otherwise it
+                      ends the request */
 };
 
 enum source_type {
@@ -43,14 +44,14 @@ enum source_type {
     SOURCE_DELETED,
     SOURCE_BOOKMARK,
     SOURCE_PAGE_END, /* the page is complete: resource_version and continue_token are the list's */
-    SOURCE_SKIPPED,  /* an object could not be read: `text` says which, as far as that is known, and
-                        why */
+    SOURCE_SKIPPED,  /* an object could not be decoded: `text` names it, as far as it is known, and
+                        the reason */
     SOURCE_TEXT,     /* `text` is the document */
 };
 
 struct source_event {
     enum source_type type;
-    struct inf_object *object;    /* lent; ADDED, MODIFIED, DELETED */
+    struct inf_object *object;    /* borrowed; ADDED, MODIFIED, DELETED */
     const char *resource_version; /* of the object, the bookmark or the list; may be "" */
     const char *continue_token;   /* SOURCE_PAGE_END: "" if it was the last page */
     const char *text;             /* SOURCE_SKIPPED, SOURCE_TEXT */
@@ -64,31 +65,31 @@ struct source_user_ops {
 
     void (*on_event)(struct source_user *user, const struct source_event *event);
 
-    /* Bytes came that do not complete an event yet: the peer is alive. */
+    /* Bytes arrived that do not complete an event yet: the peer is alive. */
     void (*on_progress)(struct source_user *user);
 
-    /* The request is over, told once: INF_EEOF if the answer ended in good order (a list: after its
-     * page end). */
+    /* The request has ended. Called once. why->code is INF_EEOF if the response was complete (a list:
+     * after its page end). */
     void (*on_end)(struct source_user *user, const struct inf_error *why);
 };
 
-/* Embed as the first thing in whatever uses a source. */
+/* The first member of every user of a source. */
 struct source_user {
     const struct source_user_ops *ops;
 };
 
 struct source_ops {
-    /* Begins a request; none is under way. Never calls back before it returns. */
+    /* Starts a request; none may be in progress. Never calls back before it returns. */
     void (*open)(struct source *source, const struct source_request *request,
                  struct source_user *user);
-    /* Gives up the request under way, if any: nothing of it is told any more. */
+    /* Cancels the request in progress, if any. It causes no further callbacks. */
     void (*cancel)(struct source *source);
-    /* Stop and go on reading; holds for whatever request is under way then. */
+    /* Stop and continue reading. The state also applies to the next request. */
     void (*pause)(struct source *source);
     void (*resume)(struct source *source);
 };
 
-/* Embed as the first thing in whatever is a source. */
+/* The first member of every source. */
 struct source {
     const struct source_ops *ops;
 };

@@ -178,7 +178,7 @@ static void proxied_on_lower_drain(struct stream_user *user)
 {
     struct proxied *p = proxied_of_user(user);
     if (p->opened) /* before that it was about our own words */
-        stream_tell_drain(&p->stream);
+        stream_call_on_drain(&p->stream);
 }
 
 static const struct stream_user_ops lower_user_ops = {

@@ -316,7 +316,7 @@ static void tls_on_lower_drain(struct stream_user *user)
 {
     struct tls *t = tls_of_user(user);
     if (t->sm.state == TLS_OPEN || (t->sm.state >= TLS_ENDING && t->why.code == INF_EEOF))
-        stream_tell_drain(&t->stream);
+        stream_call_on_drain(&t->stream);
 }
 
 static const struct stream_user_ops tls_lower_user_ops = {

@@ -135,7 +135,7 @@ static bool pipe_drain(struct pipe_stream *s)
     if (s->closed || !pipe->open || pipe->clogged || dead || !pipe->unsent)
         return false;
     pipe->unsent = 0;
-    stream_tell_drain(&s->stream);
+    stream_call_on_drain(&s->stream);
     return told;
 }
 

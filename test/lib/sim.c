@@ -131,6 +131,6 @@ void sim_advance(struct sim *sim, uint64_t ms)
 void sim_sleep(struct sim *sim, uint64_t ms)
 {
     sim->wall_offset_us += (int64_t)ms * 1000;
-    clock_tell_slept(&sim->clock, ms);
+    clock_report_suspend(&sim->clock, ms);
     sim_run(sim);
 }
