@@ -1,3 +1,6 @@
+/*
+ * alloc.c - checked allocation, and the erasing of secrets. Out of memory: one line on stderr, abort().
+ */
 #include "base/alloc.h"
 
 #include <malloc.h>

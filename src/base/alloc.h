@@ -1,8 +1,8 @@
 /*
  * alloc.h - memory whose size we choose.
  *
- * A daemon that can't get a few hundred bytes has nothing better to do than to say so and stop:
- * these abort with one line. Sizes that a peer, a file or a user chooses are bounded first (see
+ * A daemon that cannot allocate a few hundred bytes cannot continue: these functions print one line
+ * and abort. Sizes that a peer, a file or a user chooses are checked against a limit first (see
  * buf.h), then allocated here.
  */
 #ifndef BASE_ALLOC_H
@@ -18,19 +18,18 @@ __attribute__((malloc, returns_nonnull)) char *xstrndup(const char *s, size_t le
 __attribute__((malloc, returns_nonnull, format(printf, 1, 2))) char *xasprintf(const char *fmt,
                                                                                ...);
 
-/* Puts a copy of @with in the place of *@text, and frees that; @with may be *@text itself. Texts of the
- * same length, as successive versions mostly are, take no new memory. */
+/* Replaces *@text by a copy of @with and frees the old string; @with may be *@text itself. If both have
+ * the same length, as successive resource versions mostly do, no memory is allocated. */
 void str_replace(char **text, const char *with);
 
 /* One zeroed object of type T. */
 #define NEW(T) ((T *)xcalloc(1, sizeof(T)))
 
-/* Overwrites a secret before its memory goes back; the compiler may not leave it out. NULL is fine.
- */
+/* Overwrite a secret before its memory is freed; the compiler cannot remove this. NULL is allowed. */
 void secret_free(char *secret);
 void secret_wipe(void *secret, size_t len);
 
-/* Frees @memory, of malloc() and its kin, after all of it was overwritten. NULL is fine. */
+/* Overwrites all of @memory, which comes from malloc(), and frees it. NULL is allowed. */
 void wipe_free(void *memory);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * arena.c - blocks of growing size in a list; an allocation takes the next bytes of the newest block.
+ */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -7,7 +10,7 @@
 
 enum {
     BLOCK_FIRST = 1024,
-    BLOCK_LARGEST = 64 * 1024, /* of those we choose; a larger piece gets a block of its own size */
+    BLOCK_LARGEST = 64 * 1024, /* a larger allocation gets its own block */
 };
 
 struct arena_block {

@@ -1,5 +1,5 @@
 /*
- * arena.h - many small pieces of memory that are given back together.
+ * arena.h - many small allocations that are freed together.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -13,18 +13,18 @@ struct arena_block;
 /* A zeroed struct is an empty arena. */
 struct arena {
     struct arena_block *newest;
-    char *at; /* what is left of the newest block */
+    char *at; /* free space of the newest block: from `at` to `end` */
     char *end;
 };
 
-/* Uninitialised, aligned for anything, never moved. Aborts like xmalloc(): sizes that others choose
- * are bounded before. */
+/* Returns uninitialised memory, aligned for any type, never moved. Aborts like xmalloc(): the caller
+ * checks sizes that a peer chooses. */
 __attribute__((malloc, returns_nonnull)) void *arena_alloc(struct arena *arena, size_t size);
 
-/* A copy of @s with a NUL behind it. */
+/* A NUL-terminated copy of @s. */
 struct str arena_copy(struct arena *arena, struct str s);
 
-/* Gives back all of it. The arena is empty and can be used again. */
+/* Frees everything. The arena is empty and can be used again. */
 void arena_free(struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * base.h - the few words every layer uses.
+ * base.h - macros that every layer uses.
  */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The struct that holds @member, given a pointer to that member. */
+/* The struct of type @type whose @member is at @ptr. */
 #define container_of(ptr, type, member) ((type *)((uintptr_t)(ptr)-offsetof(type, member)))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

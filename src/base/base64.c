@@ -1,3 +1,6 @@
+/*
+ * base64.c - a strict decoder that accumulates six bits per character, and an encoder.
+ */
 #include "base/base64.h"
 
 #include <stdint.h>
@@ -8,13 +11,12 @@
 
 #include "base/alloc.h"
 
-/* Six bits arrive at a time, eight leave; `pads` counts the '=' that end it. */
 struct decoder {
     char *bytes;
     size_t len;
-    uint32_t bits;  /* those not yet written, at the low end */
-    size_t letters; /* of the alphabet, so far */
-    size_t pads;
+    uint32_t bits;  /* not written yet, in the low bits */
+    size_t letters; /* characters of the alphabet so far */
+    size_t pads;    /* '=' at the end so far */
 };
 
 static int letter_value(char c)
@@ -30,8 +32,8 @@ static int letter_value(char c)
     return c == '/' ? 63 : -1;
 }
 
-/* Of four letters the first begins a byte, and each of the others completes one. */
-static int take_letter(struct decoder *d, char c)
+/* The first of four letters begins a byte; each of the others completes one. */
+static int decode_letter(struct decoder *d, char c)
 {
     int value = letter_value(c);
     size_t place = d->letters++ % 4;
@@ -43,21 +45,21 @@ static int take_letter(struct decoder *d, char c)
     return 0;
 }
 
-static int take(struct decoder *d, const char *text, size_t len)
+static int decode_letters(struct decoder *d, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         if (text[i] == '\n' || text[i] == '\r')
             continue;
         if (text[i] == '=')
             d->pads++;
-        else if (take_letter(d, text[i]) < 0)
+        else if (decode_letter(d, text[i]) < 0)
             return -INF_EDECODE;
     }
     return 0;
 }
 
-/* Whole groups of four, at most two of them pads, and nothing but zeros in the bits they cut. */
-static int check_end(const struct decoder *d)
+/* Complete groups of four, at most two pads, and only zeros in the bits that the pads cut off. */
+static int check_padding(const struct decoder *d)
 {
     static const uint32_t cut[] = {0, 0x3, 0xF};
     if ((d->letters + d->pads) % 4 != 0 || d->pads > 2)
@@ -67,9 +69,9 @@ static int check_end(const struct decoder *d)
 
 int base64_decode(const char *text, size_t len, char **ret_bytes, size_t *ret_len)
 {
-    size_t size = len / 4 * 3 + 4; /* a group begun writes up to two bytes more, and the NUL */
+    size_t size = len / 4 * 3 + 4; /* an incomplete group writes up to two bytes; and the NUL */
     struct decoder d = {.bytes = xcalloc(1, size)};
-    if (take(&d, text, len) < 0 || check_end(&d) < 0) {
+    if (decode_letters(&d, text, len) < 0 || check_padding(&d) < 0) {
         explicit_bzero(d.bytes, size);
         free(d.bytes);
         return -INF_EDECODE;

@@ -1,3 +1,6 @@
+/*
+ * buf.c - a buffer that doubles its memory as it grows. A secret one never leaves a copy behind.
+ */
 #include "base/buf.h"
 
 #include <stdarg.h>
@@ -12,8 +15,8 @@ enum {
     BUF_FIRST = 256,
 };
 
-/* realloc() would leave a copy behind. */
-static char *move(const struct buf *b, size_t cap)
+/* For secrets: realloc() would leave a copy in freed memory. */
+static char *buf_move_secret(const struct buf *b, size_t cap)
 {
     char *bytes = xmalloc(cap);
     if (b->len) {
@@ -30,7 +33,7 @@ char *buf_room(struct buf *b, size_t len)
         size_t cap = b->cap ? b->cap : BUF_FIRST;
         while (cap - b->len < len)
             cap *= 2;
-        b->bytes = b->secret ? move(b, cap) : xrealloc(b->bytes, cap);
+        b->bytes = b->secret ? buf_move_secret(b, cap) : xrealloc(b->bytes, cap);
         b->cap = cap;
     }
     return b->bytes + b->len;
@@ -65,8 +68,8 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_end(args);
 }
 
-/* Mostly there is room: then it is formatted once. (Not so a secret: what did not fit would stay
- * behind where nobody looks for it.) */
+/* Usually there is enough room and the text is formatted once. A secret is always measured first: text
+ * that did not fit would leave a partial copy after b->len. */
 void buf_vprintf(struct buf *b, const char *fmt, va_list args)
 {
     size_t room = b->secret ? 0 : b->cap - b->len;

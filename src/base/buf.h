@@ -1,8 +1,7 @@
 /*
- * buf.h - a growing run of bytes with a limit.
+ * buf.h - a growing byte buffer with a limit.
  *
- * Appending never aborts for a size that a peer chose: the caller names the limit and answers for
- * it.
+ * buf_append() is for sizes that a peer chooses: the caller passes the limit and handles the error.
  *
  *     if (buf_append(&f->partial, bytes, len, f->limit) < 0)
  *         return err_set(err, INF_ETOOBIG, "watch event over frame_max=%zu", f->limit);
@@ -15,19 +14,20 @@
 #include <stddef.h>
 
 struct buf {
-    char *bytes; /* NULL while nothing was ever appended */
+    char *bytes; /* NULL until the first append */
     size_t len;
     size_t cap;
-    bool secret; /* overwritten before it is forgotten, moved or freed; stays when it is freed */
+    bool
+        secret; /* overwrite the bytes before they are dropped, moved or freed; kept by buf_free() */
 };
 
-#define BUF_NO_LIMIT ((size_t)-1) /* for sizes we choose ourselves */
+#define BUF_NO_LIMIT ((size_t)-1) /* for sizes that we choose */
 
-/* Adds @len bytes. Returns 0, or -INF_ETOOBIG, changing nothing, if more than @limit bytes would be
- * held. */
+/* Appends @len bytes. Returns 0, or -INF_ETOOBIG without a change if the buffer would exceed @limit
+ * bytes. */
 int buf_append(struct buf *b, const char *bytes, size_t len, size_t limit);
 
-/* Adds what we wrote ourselves; its size is ours, so there is no limit and no failure. */
+/* Append text of our own. Its size is known to be reasonable, so there is no limit and no failure. */
 void buf_puts(struct buf *b, const char *text);
 void buf_put(struct buf *b, const char *bytes, size_t len);
 static inline void buf_putc(struct buf *b, char c);
@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char 
 __attribute__((format(printf, 2, 0))) void buf_vprintf(struct buf *b, const char *fmt,
                                                        va_list args);
 
-/* Room for @len more bytes; the caller writes at the returned place and adds to b->len. */
+/* Makes room for @len more bytes. The caller writes them at the returned address and adds to b->len. */
 char *buf_room(struct buf *b, size_t len);
 
 static inline void buf_putc(struct buf *b, char c)
@@ -45,13 +45,13 @@ static inline void buf_putc(struct buf *b, char c)
     b->len++;
 }
 
-/* Forgets the first @len bytes, keeping the rest. */
+/* Removes the first @len bytes. */
 void buf_consume(struct buf *b, size_t len);
 
-/* Keeps the memory, forgets the bytes. */
+/* Removes all bytes and keeps the memory. */
 void buf_clear(struct buf *b);
 
-/* Returns the memory too. The buf is empty and can be used again. */
+/* Frees the memory. The buffer is empty and can be used again. */
 void buf_free(struct buf *b);
 
 #endif

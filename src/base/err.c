@@ -1,3 +1,6 @@
+/*
+ * err.c - error texts, and the names and meanings of error codes from INF_ERROR_MAP.
+ */
 #include "base/err.h"
 
 #include <stdarg.h>
@@ -26,8 +29,8 @@ const char *inf_error_meaning(int code)
     return code ? "unknown error" : "no error";
 }
 
-/* What a peer or a file put into a text can't move a cursor or begin a new line: C0, DEL and C1 (in
- * UTF-8) go. */
+/* Text from a peer or a file must not move a cursor or start a new line: C0, DEL and C1 (in UTF-8)
+ * become blanks. */
 static void blank_controls(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; c++) {
@@ -38,8 +41,7 @@ static void blank_controls(char *text)
     }
 }
 
-/* A text that did not fit ends in "..." so that nobody takes the cut for the end of the sentence.
- */
+/* A text that does not fit ends in "...". */
 __attribute__((format(printf, 3, 0))) static void err_format(char *text, size_t size,
                                                              const char *fmt, va_list args)
 {

@@ -1,5 +1,5 @@
 /*
- * err.h - errors travel up gaining context; one place, at the top, logs them.
+ * err.h - errors gain context on the way up; one place at the top logs them.
  *
  *     return err_set(err, INF_EIO, "token file '%s': %s", path, strerror(errno));
  *     ...
@@ -14,7 +14,7 @@
 __attribute__((format(printf, 3, 4))) int err_set(struct inf_error *err, int code, const char *fmt,
                                                   ...);
 
-/* Puts "context: " before the text of @err and returns -err->code. */
+/* Prepends "context: " to the text of @err and returns -err->code. */
 __attribute__((format(printf, 2, 3))) int err_wrap(struct inf_error *err, const char *fmt, ...);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * file.c - open, look, read to the end, and check that the end is where it was.
+ * file.c - opens a file, gets its size, reads it, and checks that its size is still the same.
  *
- * The size is taken before reading and memory is asked for once, so that no half-grown copy of a
- * secret stays behind. A file that changes in between is an error: the caller may try again.
+ * The size is read first and memory is allocated once, so that no partial copy of a secret is left in
+ * freed memory. A file that changes meanwhile is an error: the caller may try again.
  */
 #include "base/file.h"
 
@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
-/* A fifo in place of the file must not make us wait for its writer: O_NONBLOCK. */
+/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
 static int open_to_read(const char *path, struct inf_error *err)
 {
     int fd;
@@ -45,7 +45,7 @@ static int check_kind(int fd, const char *path, size_t limit, size_t *ret_size,
     return 0;
 }
 
-/* Reads until @size bytes are there or the file ends. Returns how many, or -1 with errno. */
+/* Reads until @size bytes were read or the file ends. Returns the number of bytes, or -1 with errno. */
 static ssize_t read_full(int fd, char *bytes, size_t size)
 {
     size_t len = 0;
@@ -65,7 +65,7 @@ static ssize_t read_full(int fd, char *bytes, size_t size)
 static int read_whole(int fd, const char *path, size_t size, char **ret_text, struct inf_error *err)
 {
     char *text = xcalloc(1, size + 1);
-    ssize_t n = read_full(fd, text, size + 1); /* one more than there should be */
+    ssize_t n = read_full(fd, text, size + 1); /* one more byte, to notice that the file grew */
     int rc = 0;
     if (n < 0)
         rc = err_set(err, INF_EIO, "file '%s': %s", path, strerror(errno));
@@ -97,8 +97,7 @@ int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len,
     return rc;
 }
 
-/* The working directory with a slash; nothing if it can't be told (then a relative path must do).
- */
+/* The working directory with a slash, or "" if it cannot be determined. */
 static char *working_directory(void)
 {
     char *cwd = getcwd(NULL, 0);

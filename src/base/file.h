@@ -1,9 +1,9 @@
 /*
- * file.h - small files, read whole: conf, kubeconfig, certificates, tokens.
+ * file.h - reads small files completely: conf, kubeconfig, certificates, tokens.
  *
  *     rc = file_read(path, TOKEN_MAX, &text, &len, err);
  *
- * These reads block, as reads of local disks do; nothing large or slow is read this way.
+ * These reads block. They are for small files on local disks only.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
@@ -13,17 +13,17 @@
 #include "informer/error.h"
 
 /*
- * Reads a regular file of at most @limit bytes; the caller frees the text (secret_free if it may be
- * one), which has a NUL after its @ret_len bytes.
+ * Reads a regular file of at most @limit bytes. The caller frees the text (with secret_free if it may
+ * be secret); a NUL follows its @ret_len bytes.
  *
- * Returns 0; -INF_ENOTFOUND if there is no such file; -INF_ETOOBIG; or -INF_EIO (no permission, a
- * directory, changed while it was read, ...). The sentence begins with "file '<path>'".
+ * Returns 0; -INF_ENOTFOUND if the file does not exist; -INF_ETOOBIG; or -INF_EIO (no permission, a
+ * directory, changed while it was read, ...). The error text begins with "file '<path>'".
  */
 int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len,
               struct inf_error *err);
 
-/* @path as meant by somebody who wrote it into @file: beside it, unless it is absolute. The answer
- * is absolute (so it outlives a chdir) and the caller's to free. */
+/* Resolves @path relative to the directory of @file, which mentions it. The result is absolute, so that
+ * it stays valid after a chdir; the caller frees it. */
 char *path_beside(const char *file, const char *path);
 
 #endif

@@ -1,9 +1,13 @@
+/*
+ * glob.c - matches patterns in linear space without recursion.
+ *
+ * Each star first matches nothing. When the text after it does not match, the last star takes one more
+ * character. Earlier stars need no second try: the last one can take whatever they could.
+ */
 #include "base/glob.h"
 
 #include <string.h>
 
-/* Each star first stands for nothing; when what follows does not fit, the last one takes a character
- * more. Earlier ones need never be tried again: the last one can take all that they could. */
 bool glob_matches(const char *pattern, const char *text)
 {
     const char *star = NULL, *taken = text;

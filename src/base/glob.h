@@ -1,5 +1,5 @@
 /*
- * glob.h - names with gaps in them: `*` stands for any text, also none, and `?` for one character.
+ * glob.h - patterns: `*` matches any text, also the empty one, and `?` one character.
  */
 #ifndef BASE_GLOB_H
 #define BASE_GLOB_H
@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether all of @text is as @pattern says. Takes no longer than the product of both lengths. */
+/* Whether @pattern matches all of @text. Takes at most the product of both lengths in steps. */
 bool glob_matches(const char *pattern, const char *text);
 
-/* Whether it is as one of the patterns says. */
+/* Whether one of the patterns matches. */
 bool glob_any(const char *const *patterns, size_t n, const char *text);
 
-/* Whether @pattern can be nothing but itself. */
+/* Whether @pattern has no wildcard. */
 bool glob_is_plain(const char *pattern);
 
 #endif

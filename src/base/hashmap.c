@@ -1,3 +1,6 @@
+/*
+ * hashmap.c - chained hashing with incremental resizing: each add or remove moves a few chains.
+ */
 #include "base/hashmap.h"
 
 #include <stdlib.h>
@@ -6,7 +9,7 @@
 
 enum {
     CHAINS_MIN = 16,
-    MOVED_A_CALL = 8, /* enough to be done long before the next resize is due */
+    MOVED_A_CALL = 8, /* enough to finish long before the next resize is due */
 };
 
 void hashmap_free(struct hashmap *map)
@@ -56,8 +59,7 @@ static void resize(struct hashmap *map, size_t chains)
     map->now.mask = chains - 1;
 }
 
-/* One entry a chain when full; given back when an eighth is used. Never while a resize is under
- * way. */
+/* Grows at one entry per chain, shrinks when an eighth is used; never while a resize is in progress. */
 static void resize_if_due(struct hashmap *map)
 {
     size_t chains = map->now.chains ? map->now.mask + 1 : 0;

@@ -1,9 +1,9 @@
 /*
- * hashmap.h - an intrusive hash map with chains, which grows and shrinks a little at a time.
+ * hashmap.h - an intrusive hash map with chains that is resized incrementally.
  *
- * A table of 100,000 entries moved in one go would hold the loop for milliseconds. So a resize
- * keeps both tables and each add or remove moves a few chains over; find looks in the one place
- * where the entry can be.
+ * Moving a table of 100,000 entries at once would block the loop for milliseconds. A resize therefore
+ * keeps both tables, and each add or remove moves a few chains; find looks in the one chain that can
+ * hold the entry.
  */
 #ifndef BASE_HASHMAP_H
 #define BASE_HASHMAP_H
@@ -19,28 +19,28 @@ struct hash_node {
 
 struct hash_table {
     struct hash_node **chains;
-    size_t mask; /* number of chains - 1; a power of two less one */
+    size_t mask; /* number of chains - 1; the number is a power of two */
 };
 
 struct hashmap {
     struct hash_table now;
-    struct hash_table before; /* chains is NULL unless a resize is under way */
-    size_t moved;             /* chains of `before` below this one are empty: they were moved */
+    struct hash_table before; /* chains is NULL unless a resize is in progress */
+    size_t moved;             /* chains of `before` below this index were moved and are empty */
     size_t count;
 };
 
 typedef bool (*hash_same)(const void *key, const struct hash_node *node);
 
-/* A zeroed struct is an empty map. Frees the tables only: the nodes are the caller's. */
+/* A zeroed struct is an empty map. Frees the tables only; the caller owns the nodes. */
 void hashmap_free(struct hashmap *map);
 
 struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,
                                const void *key);
 
-/* Adds @node under @hash; the caller knows that its key is not there yet. */
+/* Adds @node under @hash. Its key must not be in the map. */
 void hashmap_add(struct hashmap *map, struct hash_node *node, uint64_t hash);
 
-/* Takes out @node, which is in the map. */
+/* Removes @node, which must be in the map. */
 void hashmap_remove(struct hashmap *map, struct hash_node *node);
 
 #endif

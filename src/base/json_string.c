@@ -1,3 +1,6 @@
+/*
+ * json_string.c - copies runs of plain characters in one piece and escapes the others one by one.
+ */
 #include "base/json_string.h"
 
 #include <string.h>
@@ -21,9 +24,9 @@ static bool is_plain(unsigned char c)
 }
 
 /*
- * Whether all of eight bytes are plain, looked at together: each test sets the highest bit of a byte
- * that fails it. A byte that fails may make the one above it seem to fail as well, which does no
- * harm: whoever is told "no" looks at them one by one.
+ * Whether eight bytes are all plain, tested together: each test sets the highest bit of a byte that
+ * fails it. A failing byte may make the next one seem to fail as well. That is harmless: after "no"
+ * the caller tests each byte.
  */
 static bool are_plain(const char *at)
 {
@@ -35,7 +38,7 @@ static bool are_plain(const char *at)
     return !(((x - ones * 0x20) | (x + ones) | x | (quotes - ones) | (slashes - ones)) & top);
 }
 
-/* Most text is plain: a run of it is one copy. */
+/* Copies the run of plain characters at the front of @text; returns its length. */
 static size_t put_plain(struct buf *out, struct str text)
 {
     size_t len = 0;
@@ -47,8 +50,8 @@ static size_t put_plain(struct buf *out, struct str text)
     return len;
 }
 
-/* Puts one character that is not plain; returns how many bytes of @text it was. @json: quotes and
- * backslashes are JSON's own. */
+/* Writes one character that is not plain; returns its length in @text. @json: quotes and backslashes
+ * are part of the JSON syntax. */
 static size_t put_special(struct buf *out, struct str text, bool json)
 {
     uint32_t c = 0;

@@ -1,3 +1,6 @@
+/*
+ * log.c - formats a line and calls the hook.
+ */
 #include "base/log.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
- * log.h - where lines about ourselves go. The library never writes anywhere: it calls a hook.
+ * log.h - diagnostic messages. The library never writes to a file: it calls a hook.
  *
- * The daemon's hook prints logfmt on stderr; a story's hook keeps the lines and compares them.
+ * The daemon's hook prints logfmt on stderr; a story's hook collects the lines and compares them.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -13,14 +13,14 @@ enum log_level {
     LOG_ERROR,
 };
 
-/* Embed as the first thing in whatever takes lines. */
+/* The first member of every receiver of messages. */
 struct log {
-    enum log_level level; /* lines below it are not made */
+    enum log_level level; /* messages below this level are not formatted */
     void (*emit)(struct log *log, enum log_level level, const char *line);
 };
 
-/* Makes a line and hands it to @log (NULL is fine). @line is gone after the call; lines over 1 KiB
- * are cut. */
+/* Formats a line and passes it to @log (NULL is allowed). The line is valid only during the call to
+ * emit; lines over 1 KiB are cut. */
 __attribute__((format(printf, 3, 4))) void log_line(struct log *log, enum log_level level,
                                                     const char *fmt, ...);
 

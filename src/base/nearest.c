@@ -1,3 +1,6 @@
+/*
+ * nearest.c - the optimal string alignment distance (edits and swaps of neighbours), row by row.
+ */
 #include "base/nearest.h"
 
 #include <stddef.h>
@@ -14,8 +17,8 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /*
- * One row of the table of distances: for the first @i letters of @a and each beginning of @b, from
- * the rows for one and two letters less.
+ * One row of the table of distances: for the first @i letters of @a and each prefix of @b, computed
+ * from the rows for one and two letters less.
  */
 static void next_row(const char *a, size_t i, const char *b, size_t b_len, const unsigned *two_less,
                      const unsigned *one_less, unsigned *row)
@@ -29,7 +32,7 @@ static void next_row(const char *a, size_t i, const char *b, size_t b_len, const
     }
 }
 
-/* How many letters must be put right to make @b of @a. */
+/* The number of edits that turn @a into @b. */
 static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     unsigned rows[3][NEAREST_MAX + 1];

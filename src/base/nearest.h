@@ -1,22 +1,22 @@
 /*
- * nearest.h - did you mean ...? Which of the words that would be right somebody may have had in mind.
+ * nearest.h - "did you mean ...?": finds the valid word that is most similar to a misspelled one.
  */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 
 enum {
-    NEAREST_MAX = 64, /* LIMIT: bytes of a word; a longer one is near to nothing */
+    NEAREST_MAX = 64, /* LIMIT: bytes of a word; a longer one is similar to nothing */
 };
 
-/* A zeroed struct has seen no word yet. */
+/* A zeroed struct is the initial state. */
 struct nearest {
-    const char *word; /* the best so far, borrowed; NULL: none is near */
-    unsigned steps;   /* how far it is */
+    const char *word; /* the most similar so far, borrowed; NULL: none is similar */
+    unsigned steps;   /* its edit distance */
 };
 
 /*
- * Looks at @word, one that would be right, as what @text may stand for. It is near if few letters
- * are wrong, missing, too many or swapped, or only written large: one in three at most.
+ * Compares @text with @word, which is valid. They are similar if at most one letter in three is wrong,
+ * missing, extra or swapped; case does not matter.
  */
 void nearest_try(struct nearest *nearest, const char *text, const char *word);
 

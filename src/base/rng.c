@@ -1,5 +1,5 @@
 /*
- * SplitMix64 (Steele, Lea and Flood): one add and three mixing steps a number.
+ * rng.c - SplitMix64 (Steele, Lea and Flood): one addition and three mixing steps per number.
  */
 #include "base/rng.h"
 
@@ -11,7 +11,7 @@ void rng_init(struct rng *rng)
 {
     if (getrandom(&rng->state, sizeof(rng->state), 0) == (ssize_t)sizeof(rng->state))
         return;
-    fprintf(stderr, "informer: the system gives no random numbers\n"); /* UNTESTED: no such Linux */
+    fprintf(stderr, "informer: getrandom failed\n"); /* UNTESTED: no such Linux */
     abort();
 }
 
@@ -23,8 +23,7 @@ uint64_t rng_next(struct rng *rng)
     return z ^ (z >> 31);
 }
 
-/* The remainder favours small numbers by one part in 2^64 / bound: nothing that jitter or a test
- * could feel. */
+/* The remainder favours small numbers by one part in 2^64 / bound, which is irrelevant for jitter. */
 uint64_t rng_below(struct rng *rng, uint64_t bound)
 {
     return bound ? rng_next(rng) % bound : 0;

@@ -1,6 +1,5 @@
 /*
- * rng.h - random numbers for jitter and hash keys; not for secrets. A given seed gives the same
- * numbers again.
+ * rng.h - random numbers for jitter and hash keys; not for secrets. Equal seeds give equal sequences.
  */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H

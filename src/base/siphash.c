@@ -1,5 +1,5 @@
 /*
- * Written from the paper of Aumasson and Bernstein: one round a word, three at the end.
+ * siphash.c - written from the paper of Aumasson and Bernstein: one round per word, three at the end.
  */
 #include "base/siphash.h"
 

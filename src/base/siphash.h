@@ -1,5 +1,5 @@
 /*
- * siphash.h - SipHash-1-3: a keyed hash, so that nobody who can name objects can make them collide.
+ * siphash.h - SipHash-1-3: a keyed hash. Names chosen by an attacker cannot be made to collide.
  */
 #ifndef BASE_SIPHASH_H
 #define BASE_SIPHASH_H

@@ -1,3 +1,6 @@
+/*
+ * sm.c - checks and logs transitions, in release builds as well.
+ */
 #include "base/sm.h"
 
 #include <stdarg.h>
@@ -15,13 +18,12 @@ const char *sm_name(const struct sm *sm)
     return sm->states[sm->state].name;
 }
 
-/* Also in release builds: to go on from an impossible state would corrupt what we promise to keep
- * equal. */
+/* Also in release builds: continuing in an impossible state would corrupt the cache. */
 static void check_move(const struct sm *sm, int next)
 {
     if (sm->states[sm->state].to & SM_TO(next))
         return;
-    fprintf(stderr, "informer: bug: %s: no way from %s to %s\n", sm->who, sm_name(sm),
+    fprintf(stderr, "informer: bug: %s: invalid transition from %s to %s\n", sm->who, sm_name(sm),
             sm->states[next].name);
     abort();
 }

@@ -1,6 +1,6 @@
 /*
- * sm.h - a state is one word in one place; every move goes through sm_move(), which checks the
- * table and tells the log.
+ * sm.h - a state machine with a transition table. Every transition goes through sm_move(), which checks
+ * the table and writes a debug line.
  *
  *     static const struct sm_state states[] = {
  *         [IDLE] = {"idle", SM_TO(LISTING) | SM_TO(CLOSED)},
@@ -25,18 +25,18 @@ struct sm_state {
 struct sm {
     const struct sm_state *states;
     int state;
-    const char *who; /* borrowed; begins each line */
+    const char *who; /* borrowed; starts each line */
     struct log *log; /* may be NULL */
 };
 
 void sm_init(struct sm *sm, const struct sm_state *states, int start, const char *who,
              struct log *log);
 
-/* Moves on, saying why at debug level. A move that is not in the table is a bug of ours: it aborts.
- */
+/* Enters @next and logs the reason at debug level. A transition that is not in the table is a bug:
+ * it aborts. */
 __attribute__((format(printf, 3, 4))) void sm_move(struct sm *sm, int next, const char *why, ...);
 
-/* The word for where it is now. */
+/* The name of the current state. */
 const char *sm_name(const struct sm *sm);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * str.h - a run of characters that belongs to somebody else.
+ * str.h - a string with a length that does not own its characters.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H
@@ -26,8 +26,7 @@ static inline bool str_eq(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
 
-/* By bytes, the shorter first if one begins with the other: the order in which the API server
- * lists. */
+/* Compares bytes; a prefix comes before the longer string. The API server lists in this order. */
 static inline int str_cmp(struct str a, struct str b)
 {
     size_t common = a.len < b.len ? a.len : b.len;

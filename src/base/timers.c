@@ -1,3 +1,6 @@
+/*
+ * timers.c - a tree ordered by due time, then by the order in which the timers were started.
+ */
 #include "base/timers.h"
 
 #include "base/base.h"

@@ -1,7 +1,7 @@
 /*
- * timers.h - timers in the order in which they are due, without a clock of their own.
+ * timers.h - a queue of timers ordered by due time.
  *
- * seam/clock.h is how everybody else uses them; this is the queue that each clock keeps.
+ * Each clock has one. All other code uses timers through seam/clock.h.
  */
 #ifndef BASE_TIMERS_H
 #define BASE_TIMERS_H
@@ -14,7 +14,7 @@
 struct timer {
     struct tree_node node;
     uint64_t due_ms;
-    uint64_t serial; /* two that are due together fire in the order in which they were started */
+    uint64_t serial; /* timers that are due together fire in the order in which they were started */
     bool running;
     void (*fire)(struct timer *timer);
 };
@@ -30,11 +30,11 @@ void timers_init(struct timers *timers);
 void timers_add(struct timers *timers, struct timer *timer, uint64_t due_ms); /* not running yet */
 void timers_remove(struct timers *timers, struct timer *timer); /* harmless if not running */
 
-/* When the next one is due; TIMERS_NONE if none is running. */
+/* The due time of the next timer; TIMERS_NONE if none is running. */
 uint64_t timers_next_due(const struct timers *timers);
 
-/* Fires what is due at @now_ms, in order. A timer that is started meanwhile waits for the next
- * call. */
+/* Fires the timers that are due at @now_ms, in order. A timer that is started meanwhile waits for the
+ * next call. */
 void timers_fire(struct timers *timers, uint64_t now_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * AVL: at every node the heights of the two sides differ by one at most. After adding or removing,
- * walk up from the place that changed, correcting heights and rotating where they differ by two;
+ * tree.c - AVL: at every node the heights of the two subtrees differ by at most one. After an insertion
+ * or removal, walk up from the changed node, correct heights, and rotate where they differ by two;
  * stop where a height did not change.
  */
 #include "base/tree.h"
@@ -21,7 +21,7 @@ static void measure(struct tree_node *n)
     n->height = 1 + (l > r ? l : r);
 }
 
-/* Where the pointer to @n is kept: in its parent, or as the root. */
+/* The pointer to @n: in its parent, or the root. */
 static struct tree_node **slot_of(struct tree *tree, const struct tree_node *n)
 {
     if (!n->parent)
@@ -104,7 +104,7 @@ void tree_add(struct tree *tree, struct tree_node *node)
     balance_upwards(tree, parent);
 }
 
-/* A node with two sides gives its place to the next one in order, which has no left side. */
+/* A node with two children is replaced by its successor, which has no left child. */
 static void swap_with_next(struct tree *tree, struct tree_node *node)
 {
     struct tree_node *next = node->right, *start;

@@ -1,8 +1,8 @@
 /*
  * tree.h - an intrusive ordered tree (AVL): find, add, remove and step in O(log n), no allocation.
  *
- * The order is a function of two nodes. Searches take a function of a key and a node, so nobody has
- * to build a node to look for one. Nodes may be of any struct that embeds `struct tree_node`; see
+ * The order is a function of two nodes. Searches take a function of a key and a node, so that no node
+ * is needed to search for one. Nodes may be of any struct that embeds `struct tree_node`; see
  * container_of().
  */
 #ifndef BASE_TREE_H
@@ -34,7 +34,7 @@ void tree_remove(struct tree *tree, struct tree_node *node);
 struct tree_node *tree_first(const struct tree *tree);
 struct tree_node *tree_next(const struct tree_node *node);
 
-/* The first node that is not before @key (>=), or that is after it (>). NULL if there is none. */
+/* The first node that is not before @key (>=), or that is after it (>). NULL: no such node. */
 struct tree_node *tree_at_least(const struct tree *tree, tree_probe probe, const void *key);
 struct tree_node *tree_after(const struct tree *tree, tree_probe probe, const void *key);
 

@@ -1,3 +1,6 @@
+/*
+ * utf8.c - a strict decoder (RFC 3629) and the functions on top of it.
+ */
 #include "base/utf8.h"
 
 size_t utf8_next(struct str text, uint32_t *ret_char)

@@ -96,10 +96,11 @@ static void test_a_wrong_move_aborts(void **state)
     struct sm sm;
     (void)state;
     sm_init(&sm, door_states, OPEN, "front door", NULL);
-    assert_aborts(lock, &sm, "informer: bug: front door: no way from open to locked\n");
+    assert_aborts(lock, &sm, "informer: bug: front door: invalid transition from open to locked\n");
     sm_init(&sm, door_states, LOCKED, "back door",
             NULL); /* staying has to be in the table as well */
-    assert_aborts(lock, &sm, "informer: bug: back door: no way from locked to locked\n");
+    assert_aborts(lock, &sm,
+                  "informer: bug: back door: invalid transition from locked to locked\n");
 }
 
 int main(void)
