@@ -8,6 +8,12 @@
  * Hashing replaces every scalar under the rule's end by a keyed digest of uid, place and value: the
  * shape of the data stays, changes stay visible, values do not; and equal values in two objects, or
  * in two places, don't look equal.
+ *
+ * How many scalars are hashed is limited, since their number is the server's choice and each costs time
+ * and more bytes than it had. A part of the object with more of them is hashed as one value: it is
+ * written again from its beginning. Parts are the members at the top (data), and in metadata those of
+ * metadata (annotations), which everything else needs. What becomes of a part depends on its value alone,
+ * so that a part that did not change has the same hashes again.
  */
 #include "core/shape.h"
 
@@ -85,7 +91,16 @@ struct copy {
     const struct shape_subject *subject;
     struct buf *out;
     struct buf place; /* keys and positions on the way down, each behind a '/' */
+    bool in_metadata;
+    unsigned hashed; /* scalars of the part that is being copied */
+    unsigned parts;  /* in which there was something to hash */
 };
+
+/* Then the part is hashed as one, and how it is written until then does not matter. */
+static bool has_too_many(const struct copy *c)
+{
+    return c->hashed > SHAPE_HASHES_MAX;
+}
 
 static void put_comma(struct buf *out)
 {
@@ -122,12 +137,33 @@ static bool is_null(struct str value)
     return str_eq(value, STR("null"));
 }
 
-static void hash_scalar(struct copy *c, struct str value)
+static void put_hash(struct copy *c, struct str value)
 {
     char digest[DIGEST_HEX + 1];
     struct str parts[] = {c->subject->uid, {c->place.bytes, c->place.len}, value};
     c->shape->digest->make(c->shape->digest, parts, ARRAY_LEN(parts), digest);
-    buf_printf(c->out, "\"hmac:%s\"", digest);
+    buf_puts(c->out, "\"hmac:");
+    buf_puts(c->out, digest);
+    buf_putc(c->out, '"');
+}
+
+/* All of @value in one, whatever white space is in it. */
+static void hash_whole(struct copy *c, struct str value)
+{
+    struct buf compact = {.secret = true};
+    if (!json_is_compact(value)) {
+        json_compact(&compact, value);
+        value = (struct str){compact.bytes, compact.len};
+    }
+    put_hash(c, value);
+    buf_free(&compact);
+}
+
+static void hash_scalar(struct copy *c, struct str value)
+{
+    c->hashed++;
+    if (!has_too_many(c))
+        hash_whole(c, value);
 }
 
 enum {
@@ -146,7 +182,8 @@ static void hash_value(struct copy *c, struct str value, unsigned depth)
         hash_scalar(c, value);
     } else if (value.len && value.at[0] == '{') {
         buf_putc(c->out, '{');
-        for (json_walk_start(&walk, value); json_walk_next(&walk, &member); c->place.len = before) {
+        json_walk_start(&walk, value);
+        for (; !has_too_many(c) && json_walk_next(&walk, &member); c->place.len = before) {
             before = go_down(c, member.key);
             put_key(c->out, member.key);
             hash_value(c, member.value, depth + 1);
@@ -154,7 +191,7 @@ static void hash_value(struct copy *c, struct str value, unsigned depth)
         buf_putc(c->out, '}');
     } else if (json_items_start(&walk, value)) {
         buf_putc(c->out, '[');
-        for (; json_items_next(&walk, &item); c->place.len = before) {
+        for (; !has_too_many(c) && json_items_next(&walk, &item); c->place.len = before) {
             before = go_down_item(c, n++);
             put_comma(c->out);
             hash_value(c, item, depth + 1);
@@ -199,6 +236,35 @@ static bool is_left_out(const struct shape *shape, struct str key, size_t depth)
            !json_key_is(key, "kind") && !json_key_is(key, "apiVersion");
 }
 
+/* Without duplicate keys there are no more parts than rules; those beyond are not worth a hash each. */
+static void copy_part(struct copy *c, struct str value, struct path_fork fork, size_t depth)
+{
+    size_t start = c->out->len;
+    if (c->parts == SHAPE_RULES_MAX && (fork.ended | fork.live)) {
+        buf_puts(c->out, "\"hmac:\"");
+        return;
+    }
+    copy_forked(c, value, fork, depth);
+    c->parts += c->hashed > 0;
+    if (has_too_many(c)) {
+        c->out->len = start;
+        hash_whole(c, value);
+    }
+    c->hashed = 0;
+}
+
+static void copy_member(struct copy *c, const struct json_member *member, struct path_fork fork,
+                        size_t depth)
+{
+    put_key(c->out, member->key);
+    if (depth == 0)
+        c->in_metadata = json_key_is(member->key, "metadata") && !fork.ended;
+    if (depth == (c->in_metadata ? 1 : 0))
+        copy_part(c, member->value, fork, depth);
+    else
+        copy_forked(c, member->value, fork, depth);
+}
+
 static void copy_members(struct copy *c, struct str object, uint64_t live, size_t depth,
                          bool (*skip)(struct str key))
 {
@@ -206,14 +272,12 @@ static void copy_members(struct copy *c, struct str object, uint64_t live, size_
     struct json_walk walk;
     struct json_member member;
     json_walk_start(&walk, object);
-    while (json_walk_next(&walk, &member)) {
+    while (!has_too_many(c) && json_walk_next(&walk, &member)) {
         struct path_fork fork = path_fork_key(paths, live, depth, member.key);
         size_t before = go_down(c, member.key);
         if ((!skip || !skip(member.key)) && !is_left_out(c->shape, member.key, depth) &&
-            !is_cut(c->shape, fork)) {
-            put_key(c->out, member.key);
-            copy_forked(c, member.value, fork, depth);
-        }
+            !is_cut(c->shape, fork))
+            copy_member(c, &member, fork, depth);
         c->place.len = before;
     }
 }
@@ -222,7 +286,7 @@ static void copy_items(struct copy *c, struct json_walk *walk, uint64_t live, si
 {
     const struct inf_path *const *paths = (const struct inf_path *const *)c->shape->paths;
     struct str item;
-    for (size_t n = 0; json_items_next(walk, &item); n++) {
+    for (size_t n = 0; !has_too_many(c) && json_items_next(walk, &item); n++) {
         struct path_fork fork = path_fork_item(paths, live, depth, n, item);
         size_t before = go_down_item(c, n);
         if (!is_cut(c->shape, fork)) {

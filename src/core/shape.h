@@ -19,6 +19,10 @@
 enum {
     SHAPE_RULES_MAX = 64, /* LIMIT: fields cut or hashed */
     DIGEST_HEX = 32,      /* characters of a hashed value: half of an HMAC-SHA256 */
+
+    /* LIMIT: values hashed one by one in a part of an object, such as `data` or `metadata.annotations`;
+     * with more, all of that part is one hash. */
+    SHAPE_HASHES_MAX = 1024,
 };
 
 /* A keyed hash over @parts, as DIGEST_HEX hexadecimal digits and a NUL. */

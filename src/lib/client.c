@@ -107,6 +107,7 @@ static void client_free(struct inf_client *client)
     warnings_free(&client->warnings);
     free(client->user_agent);
     free(client->log_name);
+    tls_digest_free(client->keyed_digest);
     free(client);
 }
 
@@ -114,10 +115,12 @@ static void client_digest(const struct digest *digest, const struct str *parts, 
                           char ret[DIGEST_HEX + 1])
 {
     const struct inf_client *client = container_of(digest, struct inf_client, digest);
+    static const char digits[] = "0123456789abcdef";
     unsigned char bytes[TLS_DIGEST_BYTES];
-    tls_digest(client->digest_key, parts, n_parts, bytes);
-    for (int i = 0; i < DIGEST_HEX / 2; i++)
-        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+    tls_digest_make(client->keyed_digest, parts, n_parts, bytes);
+    for (int i = 0; i < DIGEST_HEX; i++)
+        ret[i] = digits[i % 2 ? bytes[i / 2] & 0xf : bytes[i / 2] >> 4];
+    ret[DIGEST_HEX] = '\0';
 }
 
 static void client_on_cut(struct timer *timer);
@@ -125,6 +128,7 @@ static void client_on_cut(struct timer *timer);
 static struct inf_client *client_new(const struct inf_client_options *options)
 {
     struct inf_client *client = NEW(struct inf_client);
+    unsigned char key[TLS_DIGEST_KEY];
     client->log = (struct log){.level = (enum log_level)options->log_level, .emit = client_on_log};
     client->user_log = options->log;
     client->user_log_ctx = options->log_ctx;
@@ -133,9 +137,11 @@ static struct inf_client *client_new(const struct inf_client_options *options)
         xstrdup(options->user_agent ? options->user_agent : "informer/" INFORMER_VERSION);
     rng_init(&client->rng);
     if (options->hash_key)
-        memcpy(client->digest_key, options->hash_key, sizeof(client->digest_key));
+        memcpy(key, options->hash_key, sizeof(key));
     else
-        tls_digest_key(client->digest_key);
+        tls_digest_key(key);
+    client->keyed_digest = tls_digest_new(key);
+    secret_wipe(key, sizeof(key));
     client->stale_after_ms = options->stale_after_s * 1000;
     turnstile_init(&client->turnstile, SYNCS_AT_A_TIME);
     client->digest.make = client_digest;

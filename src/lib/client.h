@@ -27,8 +27,8 @@ struct inf_client {
     void *user_log_ctx;
     char *log_name; /* NULL: lines are told as they are */
     struct rng rng;
-    struct digest digest; /* hashes secret values, with `digest_key` */
-    unsigned char digest_key[TLS_DIGEST_KEY];
+    struct digest digest; /* hashes secret values, with `keyed_digest` */
+    struct tls_digest *keyed_digest;
 
     struct connection *connection; /* how the server is reached now */
     struct list former;            /* of struct connection: stopped, until the cut */

@@ -4,12 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
+
+struct tls_digest {
+    EVP_MAC *algorithm;
+    EVP_MAC_CTX *keyed;
+};
 
 /* A key or a digest that is not what it should be would let secrets out: no way to go on. */
 static void must(int ok)
@@ -25,17 +30,37 @@ void tls_digest_key(unsigned char ret_key[TLS_DIGEST_KEY])
     must(RAND_bytes(ret_key, TLS_DIGEST_KEY) == 1);
 }
 
-void tls_digest(const unsigned char key[TLS_DIGEST_KEY], const struct str *parts, size_t n_parts,
-                unsigned char ret[TLS_DIGEST_BYTES])
+struct tls_digest *tls_digest_new(const unsigned char key[TLS_DIGEST_KEY])
 {
-    struct buf all = {0};
+    char hash[] = OSSL_DIGEST_NAME_SHA2_256;
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash, 0),
+                           OSSL_PARAM_construct_end()};
+    struct tls_digest *d = NEW(struct tls_digest);
+    d->algorithm = EVP_MAC_fetch(NULL, OSSL_MAC_NAME_HMAC, NULL);
+    must(d->algorithm != NULL);
+    d->keyed = EVP_MAC_CTX_new(d->algorithm);
+    must(d->keyed != NULL && EVP_MAC_init(d->keyed, key, TLS_DIGEST_KEY, params) == 1);
+    return d;
+}
+
+void tls_digest_free(struct tls_digest *d)
+{
+    if (!d)
+        return;
+    EVP_MAC_CTX_free(d->keyed);
+    EVP_MAC_free(d->algorithm);
+    free(d);
+}
+
+void tls_digest_make(struct tls_digest *d, const struct str *parts, size_t n_parts,
+                     unsigned char ret[TLS_DIGEST_BYTES])
+{
+    size_t made;
+    must(EVP_MAC_init(d->keyed, NULL, 0, NULL) == 1); /* the same key again */
     for (size_t i = 0; i < n_parts; i++) {
         uint64_t len = parts[i].len;
-        buf_put(&all, (const char *)&len, sizeof(len));
-        buf_put(&all, parts[i].at, parts[i].len);
+        must(EVP_MAC_update(d->keyed, (const unsigned char *)&len, sizeof(len)) == 1);
+        must(EVP_MAC_update(d->keyed, (const unsigned char *)parts[i].at, parts[i].len) == 1);
     }
-    must(HMAC(EVP_sha256(), key, TLS_DIGEST_KEY, (const unsigned char *)all.bytes, all.len, ret,
-              NULL) != NULL);
-    secret_wipe(all.bytes, all.len);
-    buf_free(&all);
+    must(EVP_MAC_final(d->keyed, ret, &made, TLS_DIGEST_BYTES) == 1 && made == TLS_DIGEST_BYTES);
 }
