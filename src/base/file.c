@@ -25,22 +25,20 @@ static int open_to_read(const char *path, struct inf_error *err)
     while (fd < 0 && errno == EINTR); /* UNTESTED: only some network file systems do this */
     if (fd >= 0)
         return fd;
-    return err_set(err, errno == ENOENT ? INF_ENOTFOUND : INF_EIO, "file '%s': %s", path,
-                   strerror(errno));
+    return err_set(err, errno == ENOENT ? INF_ENOTFOUND : INF_EIO, "%s", strerror(errno));
 }
 
-static int check_kind(int fd, const char *path, size_t limit, size_t *ret_size,
-                      struct inf_error *err)
+static int check_kind(int fd, size_t limit, size_t *ret_size, struct inf_error *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0) /* UNTESTED: fstat of an open file */
-        return err_set(err, INF_EIO, "file '%s': %s", path, strerror(errno));
+        return err_set(err, INF_EIO, "%s", strerror(errno));
     if (S_ISDIR(st.st_mode))
-        return err_set(err, INF_EIO, "file '%s': is a directory", path);
+        return err_set(err, INF_EIO, "is a directory");
     if (!S_ISREG(st.st_mode))
-        return err_set(err, INF_EIO, "file '%s': is not a regular file", path);
+        return err_set(err, INF_EIO, "is not a regular file");
     if ((size_t)st.st_size > limit)
-        return err_set(err, INF_ETOOBIG, "file '%s': larger than %zu bytes", path, limit);
+        return err_set(err, INF_ETOOBIG, "larger than %zu bytes", limit);
     *ret_size = (size_t)st.st_size;
     return 0;
 }
@@ -62,15 +60,15 @@ static ssize_t read_full(int fd, char *bytes, size_t size)
     return (ssize_t)len;
 }
 
-static int read_whole(int fd, const char *path, size_t size, char **ret_text, struct inf_error *err)
+static int read_whole(int fd, size_t size, char **ret_text, struct inf_error *err)
 {
     char *text = xcalloc(1, size + 1);
     ssize_t n = read_full(fd, text, size + 1); /* one more byte, to notice that the file grew */
     int rc = 0;
     if (n < 0)
-        rc = err_set(err, INF_EIO, "file '%s': %s", path, strerror(errno));
+        rc = err_set(err, INF_EIO, "%s", strerror(errno));
     else if ((size_t)n != size)
-        rc = err_set(err, INF_EIO, "file '%s': changed while it was read", path);
+        rc = err_set(err, INF_EIO, "changed while it was read");
     if (rc) {
         explicit_bzero(text, size + 1);
         free(text);
@@ -80,20 +78,29 @@ static int read_whole(int fd, const char *path, size_t size, char **ret_text, st
     return 0;
 }
 
-int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len,
-              struct inf_error *err)
+int file_read_unnamed(const char *path, size_t limit, char **ret_text, size_t *ret_len,
+                      struct inf_error *err)
 {
     size_t size = 0;
     int fd = open_to_read(path, err);
     int rc;
     if (fd < 0)
         return fd;
-    rc = check_kind(fd, path, limit, &size, err);
+    rc = check_kind(fd, limit, &size, err);
     if (!rc)
-        rc = read_whole(fd, path, size, ret_text, err);
+        rc = read_whole(fd, size, ret_text, err);
     if (!rc)
         *ret_len = size;
     close(fd);
+    return rc;
+}
+
+int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len,
+              struct inf_error *err)
+{
+    int rc = file_read_unnamed(path, limit, ret_text, ret_len, err);
+    if (rc && err)
+        err_wrap(err, "file '%s'", path);
     return rc;
 }
 

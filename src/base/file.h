@@ -22,6 +22,11 @@
 int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len,
               struct inf_error *err);
 
+/* The same, with a sentence that does not name the file: for a path that may be a secret in the wrong
+ * place. */
+int file_read_unnamed(const char *path, size_t limit, char **ret_text, size_t *ret_len,
+                      struct inf_error *err);
+
 /* Resolves @path relative to the directory of @file, which mentions it. The result is absolute, so that
  * it stays valid after a chdir; the caller frees it. */
 char *path_beside(const char *file, const char *path);

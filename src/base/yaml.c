@@ -37,7 +37,7 @@ struct reader {
 
 static int read_node(struct reader *r, struct yaml_node **slot);
 
-/* -- errors: all with a place --------------------------------------------------------------------
+/* -- errors: all with a place, none with a part of the text, which may be a password --------------
  */
 
 __attribute__((format(printf, 3, 4))) static int mark_error(struct reader *r,
@@ -71,6 +71,7 @@ static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
     return mark;
 }
 
+/* libyaml's sentences are constants. */
 static int syntax_error(struct reader *r)
 {
     const yaml_parser_t *p = &r->parser;
@@ -136,9 +137,9 @@ static int check_properties(struct reader *r, const yaml_char_t *anchor, const y
 {
     const yaml_mark_t *mark = &r->event.start_mark;
     if (anchor)
-        return mark_error(r, mark, "anchor '&%s': anchors are not supported", (const char *)anchor);
+        return mark_error(r, mark, "an anchor (&): anchors are not supported");
     if (tag && strcmp((const char *)tag, own_tag) != 0)
-        return mark_error(r, mark, "tag '%s' is not supported here", (const char *)tag);
+        return mark_error(r, mark, "a tag (!) that is not supported here");
     return 0;
 }
 
@@ -182,8 +183,8 @@ static int check_key(const struct reader *r, const struct yaml_node *map,
         return yaml_error(key, err, "merge keys (<<) are not supported");
     before = r->loose ? NULL : yaml_get(map, key->text);
     if (before)
-        return yaml_error(key, err, "key '%s' is given twice; first at %zu:%zu", key->text,
-                          before->key->line, before->key->column);
+        return yaml_error(key, err, "a key is given twice; first at %zu:%zu", before->key->line,
+                          before->key->column);
     if (map->count == YAML_KEYS_MAX)
         return yaml_error(key, err, "more than %d keys in one mapping", YAML_KEYS_MAX);
     return 0;
@@ -242,8 +243,7 @@ static int read_node(struct reader *r, struct yaml_node **slot)
     if (++r->nodes > YAML_NODES_MAX)
         return mark_error(r, &r->event.start_mark, "more than %d values", YAML_NODES_MAX);
     if (r->event.type == YAML_ALIAS_EVENT)
-        return mark_error(r, &r->event.start_mark, "alias '*%s': aliases are not supported",
-                          (const char *)r->event.data.alias.anchor);
+        return mark_error(r, &r->event.start_mark, "an alias (*): aliases are not supported");
     if (r->event.type == YAML_SCALAR_EVENT)
         return read_scalar(r, slot);
     return read_collection(r, slot); /* what is left: the start of a sequence or a mapping */

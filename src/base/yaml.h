@@ -10,7 +10,7 @@
  *     for (const struct yaml_node *n = yaml_get(root, "list")->first; n; n = n->next) ...
  *     yaml_tree_free(root);
  *
- * Refused, with the place: syntax errors, a key given twice, a second document, anchors, aliases,
+ * Refused, with the place but without any of the text, which may be secret: syntax errors, a key given twice, a second document, anchors, aliases,
  * merge keys (<<), tags other than !!str !!seq !!map, a NUL in a scalar, and whatever passes a
  * limit.
  */

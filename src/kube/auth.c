@@ -67,7 +67,7 @@ static int use_credential(struct auth *a, struct inf_error *err)
     const struct exec_credential *c = &a->exec.credential;
     if (tls_keeper_present(a->settings.tls, c->cert_pem, c->key_pem, err) < 0) {
         err->code = INF_EUNAUTHORIZED; /* the kubeconfig is good; what we were given isn't */
-        return err_wrap(err, "exec plugin '%s'", a->settings.config->exec->argv[0]);
+        return err_wrap(err, "exec plugin '%s'", a->settings.config->exec->name);
     }
     if (c->token)
         set_authorization(a, "Bearer", c->token);
@@ -157,11 +157,11 @@ char *auth_describe(const struct auth *a)
     const char *user = c && c->user ? c->user : "";
     if (!c)
         return NULL;
-    if (c->token_file)
+    if (c->token_file && (!a->file.user || a->file.token))
         return xasprintf("the token in '%s'", c->token_file);
     if (c->exec)
-        return xasprintf("what exec plugin '%s' gives", c->exec->argv[0]);
-    if (c->token)
+        return xasprintf("what exec plugin '%s' gives", c->exec->name);
+    if (c->token || c->token_file)
         return xasprintf("the token of user '%s'", user);
     if (c->basic)
         return xasprintf("the name and password of user '%s'", user);
@@ -180,8 +180,10 @@ static void use_config(struct auth *a)
 {
     const struct auth_settings *settings = &a->settings;
     const struct kubeconfig *config = settings->config;
-    a->file = (struct auth_token){
-        .path = config->token_file, .clock = settings->clock, .log = settings->log};
+    a->file = (struct auth_token){.path = config->token_file,
+                                  .user = config->user,
+                                  .clock = settings->clock,
+                                  .log = settings->log};
     a->exec = (struct auth_exec){.clock = settings->clock,
                                  .log = settings->log,
                                  .spawner = settings->spawner,

@@ -16,7 +16,7 @@ enum {
 
 static const char *command(const struct auth_exec *e)
 {
-    return e->config->exec->argv[0];
+    return e->config->exec->name;
 }
 
 /* ---- the end of a run ---- */

@@ -32,20 +32,28 @@ static struct str only_word(struct str text)
     return text;
 }
 
-static int read_word(const char *path, char **ret_token, struct inf_error *err)
+static int not_readable(const struct auth_token *t, struct inf_error *err)
+{
+    err->code = INF_EIO; /* a missing file must not look like a missing resource */
+    if (t->user && !t->token)
+        err_wrap(err, "tokenFile of user '%s'", t->user);
+    else
+        err_wrap(err, "file '%s'", t->path);
+    return err_wrap(err, "token");
+}
+
+static int read_word(const struct auth_token *t, char **ret_token, struct inf_error *err)
 {
     struct str word;
     char *text;
     size_t len;
-    if (file_read(path, TOKEN_MAX, &text, &len, err) < 0) {
-        err->code = INF_EIO; /* a missing file must not look like a missing resource */
-        return err_wrap(err, "token");
-    }
+    if (file_read_unnamed(t->path, TOKEN_MAX, &text, &len, err) < 0)
+        return not_readable(t, err);
     word = only_word((struct str){text, len});
     if (word.len)
         *ret_token = xstrndup(word.at, word.len);
     else
-        err_set(err, INF_EIO, "token file '%s': expected one word, the token", path);
+        err_set(err, INF_EIO, "token file '%s': expected one word, the token", t->path);
     secret_wipe(text, len);
     free(text);
     return word.len ? 0 : -INF_EIO;
@@ -76,7 +84,7 @@ static int keep(struct auth_token *t, const struct inf_error *why)
 static int read_now(struct auth_token *t, struct inf_error *err)
 {
     char *token = NULL;
-    if (read_word(t->path, &token, err) == 0)
+    if (read_word(t, &token, err) == 0)
         return take(t, token);
     return keep(t, err);
 }

@@ -15,9 +15,12 @@
 #include "base/log.h"
 #include "seam/clock.h"
 
-/* Fill `path`, `clock` and `log`, leave the rest zero. */
+/* Fill `path`, `user`, `clock` and `log`, leave the rest zero. */
 struct auth_token {
     const char *path; /* borrowed, as the others */
+    const char
+        *user; /* whose tokenFile it is in a kubeconfig: a path that could never be read may be
+                         the token itself, and is not named. NULL: it is from somewhere else */
     struct clock *clock;
     struct log *log; /* may be NULL */
     char *token;     /* NULL: the file was never read */

@@ -2,11 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/file.h"
 #include "kube/kubeconfig_entry.h"
+#include "kube/secret_filter.h"
 
 #define API_GROUP "client.authentication.k8s.io/"
 
@@ -79,6 +81,22 @@ static char *resolve_command(const char *file, const char *command)
     return path_beside(file, command);
 }
 
+/* A path that exists is a path. Anything else may be a whole command line, or a token in the wrong
+ * field: then it is the first word, without its directory, and without what may be a secret. */
+static char *shown_name(const char *command)
+{
+    struct str word = {command, strcspn(command, " \t\r\n")};
+    const char *slash = memrchr(word.at, '/', word.len);
+    struct buf name = {0};
+    if (strchr(command, '/') && access(command, F_OK) == 0)
+        return xstrdup(command);
+    if (slash)
+        word = (struct str){slash + 1, word.len - (size_t)(slash + 1 - word.at)};
+    secret_filter_put(&name, word);
+    buf_putc(&name, '\0');
+    return name.bytes;
+}
+
 static int read_argv(const struct exec_reader *r, struct exec_plugin *p)
 {
     const struct yaml_node *args;
@@ -93,6 +111,7 @@ static int read_argv(const struct exec_reader *r, struct exec_plugin *p)
         return WRONG(r, "needs a command");
     p->argv = xcalloc((args ? args->count : 0) + 2, sizeof(char *));
     p->argv[n++] = resolve_command(r->node->file, command);
+    p->name = shown_name(p->argv[0]);
     for (const struct yaml_node *arg = args ? args->first : NULL; arg; arg = arg->next) {
         if (arg->kind != YAML_SCALAR)
             return WRONG(r, "args must be a list of texts");
@@ -182,6 +201,7 @@ void exec_plugin_free(struct exec_plugin *p)
 {
     if (!p)
         return;
+    free(p->name);
     free(p->api_version);
     free(p->install_hint);
     free_list(p->argv);

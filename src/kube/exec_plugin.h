@@ -14,6 +14,7 @@ struct yaml_node;
 /* Owned strings. */
 struct exec_plugin {
     char *api_version;
+    char *name;         /* for messages: of the command what can't be a secret */
     char **argv;        /* to NULL; a command with a slash is absolute */
     char **env;         /* to NULL, "NAME=value" */
     char *install_hint; /* what to do if it isn't there; NULL: nothing is said */

@@ -114,8 +114,8 @@ static int find_named(const struct kubeconfig_files *files, const struct context
         return 0;
     kubeconfig_files_names(files, list, &names);
     if (field)
-        rc = entry_error(&e->entry, field, err, "'%s' doesn't exist; %s there are: %.*s", name,
-                         list, (int)names.len, names.bytes);
+        rc = entry_error(&e->entry, field, err, "no such %.*s; %s there are: %.*s",
+                         (int)strlen(list) - 1, list, list, (int)names.len, names.bytes);
     else
         rc = err_set(err, INF_ECONF, "%s: %.*s '%s' doesn't exist; %s there are: %.*s",
                      files->origin, (int)strlen(list) - 1, list, name, list, (int)names.len,
@@ -171,9 +171,8 @@ static int no_context(const struct kubeconfig_files *files, const struct yaml_no
     kubeconfig_files_names(files, "contexts", &names);
     len = (int)names.len;
     if (at)
-        rc = yaml_error(at->key, err,
-                        "current-context: '%s' doesn't exist; contexts there are: %.*s", name, len,
-                        names.bytes);
+        rc = yaml_error(at->key, err, "current-context: no such context; contexts there are: %.*s",
+                        len, names.bytes);
     else if (name)
         rc = err_set(err, INF_ECONF, "%s: context '%s' doesn't exist; contexts there are: %.*s",
                      files->origin, name, len, names.bytes);
@@ -224,7 +223,7 @@ static int check_allowed(const struct kubeconfig *c, const char *const *allow,
         err, INF_ECONF,
         "%s: context '%s': user '%s': exec: command '%s' is not among the plugins that may "
         "be run (exec_allow)",
-        c->origin, c->context, c->user, c->exec->argv[0]);
+        c->origin, c->context, c->user, c->exec->name);
 }
 
 int kubeconfig_load(const struct kubeconfig_choice *choice, struct kubeconfig *ret,

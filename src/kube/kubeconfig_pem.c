@@ -37,8 +37,9 @@ static int from_file(const char *path, char **ret, struct inf_error *err)
 {
     char *pem;
     size_t len;
-    int rc = file_read(path, PEM_MAX, &pem, &len, err);
-    return rc ? rc : keep_text(pem, len, ret, err);
+    if (file_read_unnamed(path, PEM_MAX, &pem, &len, err) < 0)
+        return err_wrap(err, "cannot read the file");
+    return keep_text(pem, len, ret, err);
 }
 
 int kubeconfig_pem(const struct entry *entry, const struct yaml_node *file,
@@ -66,9 +67,10 @@ int kubeconfig_pem(const struct entry *entry, const struct yaml_node *file,
 int pem_file_read(const char *path, char **ret_pem, struct inf_error *err)
 {
     struct inf_error why;
-    if (from_file(path, ret_pem, &why) == 0)
-        return 0;
-    if (strncmp(why.text, "file ", 5) != 0) /* file_read() has named it */
-        err_wrap(&why, "file '%s'", path);
-    return err_set(err, INF_EIO, "%s", why.text);
+    char *pem;
+    size_t len;
+    int rc = file_read_unnamed(path, PEM_MAX, &pem, &len, &why);
+    if (!rc)
+        rc = keep_text(pem, len, ret_pem, &why);
+    return rc ? err_set(err, INF_EIO, "file '%s': %s", path, why.text) : 0;
 }

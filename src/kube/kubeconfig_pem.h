@@ -9,6 +9,8 @@
 #include "kube/kubeconfig_entry.h"
 
 /*
+ * Errors do not name the file: who has put the key itself there would read it in the log.
+ *
  * Takes it from the one that is given; neither is fine and leaves all as it is. Both are the
  * caller's to free; @ret_path is the file's absolute path, for whoever reads it again.
  */

@@ -115,8 +115,7 @@ static int refuse_provider(const struct user_entry *e, struct inf_error *err)
         if (strcmp(name, plugins[i][0]) == 0)
             plugin = plugins[i][1];
     return entry_error(&e->entry, e->auth_provider, err,
-                       "'%s' is a provider of old; use exec with a plugin instead: %s",
-                       name ? name : "", plugin);
+                       "a provider of old; use exec with a plugin instead: %s", plugin);
 }
 
 int kubeconfig_user(const struct yaml_node *node, struct kubeconfig *c, struct inf_error *err)

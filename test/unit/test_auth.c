@@ -297,10 +297,26 @@ static void a_file_that_cannot_be_read_is_one_kind_of_error(void **state)
     free(large);
 }
 
+/* As a user's tokenFile it may be the token itself, put into the wrong field. */
+static void a_path_that_was_never_read_is_not_named(void **state)
+{
+    struct place *p = *state;
+    struct auth_headers headers;
+    struct inf_error err;
+    char *name;
+    auth_open(p, (struct kubeconfig){.token_file = TEXT("/nowhere/s3cr3t"), .user = TEXT("u")});
+    assert_int_equal(auth_get(p->auth, NULL, &headers, &err), -INF_EIO);
+    assert_string_equal(err.text, "token: tokenFile of user 'u': No such file or directory");
+    name = auth_describe(p->auth);
+    assert_string_equal(name, "the token of user 'u'");
+    free(name);
+    auth_done(p);
+}
+
 /* Never by its value. */
 static void credentials_can_be_named(void **state)
 {
-    struct exec_plugin plugin = {.argv = (char *[]){TEXT("get-token"), NULL}};
+    struct exec_plugin plugin = {.name = TEXT("get-token")};
     const struct {
         struct kubeconfig config;
         const char *name;
@@ -377,6 +393,7 @@ int main(void)
         WITH_PLACE(the_last_good_token_is_kept_and_that_is_said_once),
         WITH_PLACE(a_file_must_hold_one_word),
         WITH_PLACE(a_file_that_cannot_be_read_is_one_kind_of_error),
+        WITH_PLACE(a_path_that_was_never_read_is_not_named),
     };
     return cmocka_run_group_tests_name("auth", tests, NULL, NULL);
 }

@@ -57,6 +57,7 @@ static int make_world(void **state)
     struct inf_error err;
     w->log = (struct log){.level = LOG_DEBUG, .emit = world_on_log};
     exec->api_version = xstrdup(V1);
+    exec->name = xstrdup("get-token");
     exec->argv = xcalloc(3, sizeof(char *));
     exec->argv[0] = xstrdup("get-token");
     exec->argv[1] = xstrdup("--now");

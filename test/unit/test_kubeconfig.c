@@ -343,20 +343,19 @@ static void test_names(void **state)
     put_config("two", "contexts: [{name: a}, {name: u, context: {cluster: k, user: no}}]\n");
     assert_int_equal(setenv("KUBECONFIG", "one:two", 1), 0);
     assert_config_error(NULL, NULL, INF_ECONF,
-                        "one:1:1: current-context: 'gone' doesn't exist; contexts "
+                        "one:1:1: current-context: no such context; contexts "
                         "there are: 'a', 'b', 'd', 'e', 'u'");
     assert_config_error(NULL, "x", INF_ECONF,
                         "one:two: context 'x' doesn't exist; contexts there are: "
                         "'a', 'b', 'd', 'e', 'u'");
     assert_config_error(NULL, "a", INF_ECONF,
                         "one:4:12: context 'a': cluster 'k': needs a server (https://host:port)");
-    assert_config_error(
-        NULL, "b", INF_ECONF,
-        "one:2:66: context 'b': cluster: 'no' doesn't exist; clusters there are: 'k'");
+    assert_config_error(NULL, "b", INF_ECONF,
+                        "one:2:66: context 'b': cluster: no such cluster; clusters there are: 'k'");
     assert_config_error(NULL, "d", INF_ECONF, "one:3:3: context 'd': needs a cluster");
     assert_config_error(NULL, "e", INF_ECONF, "one:3:27: context 'e': needs a cluster");
     assert_config_error(NULL, "u", INF_ECONF,
-                        "two:1:55: context 'u': user: 'no' doesn't exist; users there are: none");
+                        "two:1:55: context 'u': user: no such user; users there are: none");
 }
 
 #define FILE_AND_DATA "given together with certificate-authority; keep one of them"
@@ -364,7 +363,7 @@ static void test_names(void **state)
 
 static const struct bad_config bad[] = {
     /* the file */
-    {"a: 1\na: 2\n", "config:2:1: key 'a' is given twice; first at 1:1"},
+    {"a: 1\na: 2\n", "config:2:1: a key is given twice; first at 1:1"},
     {"just text\n", "config:1:1: not a kubeconfig: must be a mapping (clusters: ...)"},
     {"kind: Pod\n", "config:1:1: not a kubeconfig: its kind must be 'Config'"},
     {"kind: [Config]\n", "config:1:1: not a kubeconfig: its kind must be 'Config'"},
@@ -413,9 +412,9 @@ static const struct bad_config bad[] = {
     {CONFIG(HTTPS ", certificate-authority: empty.pem", ""),
      "config:5:34: context 'c': cluster 'k': certificate-authority: is empty; must be PEM (-----BEGIN ...)"},
     {CONFIG(HTTPS ", certificate-authority: /dev/null", ""),
-     "config:5:34: context 'c': cluster 'k': certificate-authority: file '/dev/null': is not a regular file"},
+     "config:5:34: context 'c': cluster 'k': certificate-authority: cannot read the file: is not a regular file"},
     {CONFIG(HTTPS ", certificate-authority: /nowhere/ca", ""),
-     "config:5:34: context 'c': cluster 'k': certificate-authority: file '/nowhere/ca': No such file or "
+     "config:5:34: context 'c': cluster 'k': certificate-authority: cannot read the file: No such file or "
      "directory"},
 };
 

@@ -164,7 +164,7 @@ static void test_exec_comes_last(void **state)
 /* -- what is wrong --------------------------------------------------------------------------------
  */
 
-#define OF_OLD   " is a provider of old; use exec with a plugin instead: "
+#define OF_OLD   "a provider of old; use exec with a plugin instead: "
 #define NEEDS_AS "needs an as: the user to act as"
 #define VERSION \
     "apiVersion must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1"
@@ -208,14 +208,13 @@ static const struct bad_config bad[] = {
     {CONFIG("server: 'http://h'", EXEC ", interactiveMode: Never}"),
      "config:8:10: context 'c': user 'u': exec: " ONLY_HTTPS},
     {CONFIG(HTTPS, "auth-provider: {name: x}"),
-     "config:8:10: context 'c': user 'u': auth-provider: 'x'" OF_OLD "the one of your provider"},
+     "config:8:10: context 'c': user 'u': auth-provider: " OF_OLD "the one of your provider"},
     {CONFIG(HTTPS, "auth-provider: {name: gcp, config: {}}, token: t"),
-     "config:8:10: context 'c': user 'u': auth-provider: 'gcp'" OF_OLD "gke-gcloud-auth-plugin"},
+     "config:8:10: context 'c': user 'u': auth-provider: " OF_OLD "gke-gcloud-auth-plugin"},
     {CONFIG(HTTPS, "auth-provider: {name: oidc}"),
-     "config:8:10: context 'c': user 'u': auth-provider: 'oidc'" OF_OLD "kubectl-oidc_login"},
+     "config:8:10: context 'c': user 'u': auth-provider: " OF_OLD "kubectl-oidc_login"},
     {CONFIG(HTTPS, "auth-provider: {name: azure}"),
-     "config:8:10: context 'c': user 'u': auth-provider: 'azure'" OF_OLD
-     "kubelogin (convert-kubeconfig)"},
+     "config:8:10: context 'c': user 'u': auth-provider: " OF_OLD "kubelogin (convert-kubeconfig)"},
     {CONFIG(HTTPS, "auth-provider: x"),
      "config:8:10: context 'c': user 'u': auth-provider: must be a mapping of fields"},
     {CONFIG(HTTPS, "username: x, token: t"),

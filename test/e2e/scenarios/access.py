@@ -144,7 +144,7 @@ class Token(Way):
 
 
 class TokenFile(Way):
-    says = r"token: file '.*/no-such-token': No such file"
+    says = r"token: tokenFile of user 'u': No such file"
 
     def right(self):
         self.write("token", self.plane.token + "\n")
@@ -216,7 +216,7 @@ class Impersonation(Way):
 
 
 class AuthorityFile(Way):
-    says = r"certificate-authority: file '.*/no-such.crt': No such file"
+    says = r"certificate-authority: cannot read the file: No such file"
 
     def right(self):
         return self.attempt({"certificate-authority": str(self.plane.certs.crt("ca"))})
@@ -345,7 +345,7 @@ class SocksProxy(Way):
 class MergedFiles(Way):
     """The first that says something wins; the rest of it comes from the others."""
 
-    says = r"first:1:\d+: context 'x': user: 'nobody' doesn't exist; users there are: 'u'"
+    says = r"first:1:\d+: context 'x': user: no such user; users there are: 'u'"
 
     def right(self):
         return self.merged("u")
