@@ -191,6 +191,24 @@ INF_API struct inf_informer *inf_informer_open(struct inf_client *client,
                                                const struct inf_watch *watch,
                                                struct inf_error *err);
 
+/** Whether an informer can be opened for @watch, without asking any server. Returns 0, or -INF_EINVAL. @err may be NULL. */
+INF_API int inf_watch_check(const struct inf_watch *watch, struct inf_error *err);
+
+/**
+ * Has the informer follow @watch instead, of the same client: another selector, other fields, another namespace.
+ *
+ * The copy stays and is compared with the first list of @watch. Handlers get on_gap (INF_GAP_RELIST, with @why) and then only
+ * the differences, origin INF_RELIST: an object with the same uid and resource version is none, also if fewer or more of its
+ * fields are kept. `optional` and `coalesce` change without a list. If the copy was shared with other informers this one gets its own. Nothing happens if @watch says the same
+ * as before. Returns 0, or -INF_EINVAL, and nothing has changed. @err may be NULL.
+ */
+INF_API int inf_informer_change(struct inf_informer *informer, const struct inf_watch *watch,
+                                const char *why, struct inf_error *err);
+
+/** Has the informer follow nothing any more: on_gap as above, then its handlers get a deletion for each object. It can only be
+ * closed then. */
+INF_API void inf_informer_end(struct inf_informer *informer, const char *why);
+
 /**
  * Whether @text can be the resource of a watch, without asking any server. Returns 0, or
  * -INF_EINVAL with a text that says what would be right. @err may be NULL.
@@ -228,10 +246,10 @@ INF_API bool inf_informer_synced(const struct inf_informer *informer);
 
 /* How an informer is doing, now. */
 struct inf_status {
-    bool synced;            /* inf_informer_synced() */
-    bool stale;             /* nothing was heard from the server for too long */
-    bool waiting;           /* for an optional resource that the server does not have */
-    bool held;              /* not reading, because a handler that wants to be waited for is full */
+    bool synced;  /* inf_informer_synced(), and what inf_informer_change() asked for is listed */
+    bool stale;   /* nothing was heard from the server for too long */
+    bool waiting; /* for an optional resource that the server does not have */
+    bool held;    /* not reading, because a handler that wants to be waited for is full */
     struct inf_error error; /* what the last request failed with; code 0: nothing, or it is over */
 
     uint64_t event_age_ms;    /* since the last event of a watch; INF_NEVER */

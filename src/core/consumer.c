@@ -291,6 +291,16 @@ void consumer_free(struct consumer *c)
     free(c);
 }
 
+void consumer_move(struct consumer *c, struct dispatch *to, uint64_t cursor)
+{
+    list_remove(&c->node);
+    list_push(&to->consumers, &c->node);
+    c->dispatch = to;
+    c->cursor = cursor;
+    c->walk_cursor.place = NULL; /* of the other store */
+    c->walk_cursor.version = UINT64_MAX;
+}
+
 /* ---- informer/informer.h ---- */
 
 void inf_handler_remove(struct inf_handler *handler)

@@ -60,6 +60,9 @@ static inline struct notice *notice_at(const struct dispatch *d, uint64_t serial
 struct consumer *consumer_new(struct dispatch *dispatch, struct inf_handler *handler);
 void consumer_free(struct consumer *c);
 
+/* Goes on in another dispatch, whose store has the same objects, with the notice of @cursor. */
+void consumer_move(struct consumer *c, struct dispatch *to, uint64_t cursor);
+
 /* A notice was added to the ring: remembers it if it coalesces, else minds its limits. */
 void consumer_on_notice(struct consumer *c, const struct notice *n);
 

@@ -68,7 +68,7 @@ static void trim(struct dispatch *d)
 
 /* ---- in ---- */
 
-static void publish(struct dispatch *d, const struct notice *notice)
+static struct notice *append(struct dispatch *d, const struct notice *notice)
 {
     struct notice *n;
     if (d->next - d->first == d->capacity)
@@ -78,6 +78,12 @@ static void publish(struct dispatch *d, const struct notice *notice)
     n->bytes_before = d->bytes_ever;
     d->bytes_ever += notice_bytes(n);
     d->next++;
+    return n;
+}
+
+static void publish(struct dispatch *d, const struct notice *notice)
+{
+    const struct notice *n = append(d, notice);
     list_for_each(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
         if (!c->removed)
@@ -164,6 +170,47 @@ void dispatch_batch_end(struct dispatch *d)
     }
     if (!d->closed)
         sweep_removed(d);
+}
+
+/* ---- a dispatch of one's own ---- */
+
+static void append_copy(struct dispatch *d, const struct notice *notice)
+{
+    struct notice n = *notice;
+    if (n.event.old_object)
+        inf_object_ref(n.event.old_object);
+    if (n.event.new_object)
+        inf_object_ref(n.event.new_object);
+    n.gap.text = n.gap.text ? xstrdup(n.gap.text) : NULL;
+    n.freshness.text = n.freshness.text ? xstrdup(n.freshness.text) : NULL;
+    append(d, &n);
+}
+
+/* The oldest notice that one of @owner's consumers has still to tell. */
+static uint64_t oldest_of(const struct dispatch *d, const void *owner)
+{
+    uint64_t oldest = d->next;
+    list_for_each(node, &d->consumers) {
+        const struct consumer *c = container_of(node, struct consumer, node);
+        if (c->owner == owner && !c->removed && !c->coalescing && c->cursor < oldest)
+            oldest = c->cursor;
+    }
+    return oldest;
+}
+
+void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner)
+{
+    uint64_t oldest = oldest_of(d, owner);
+    for (uint64_t serial = oldest; serial < d->next; serial++)
+        append_copy(to, notice_at(d, serial));
+    to->synced = d->synced;
+    list_for_each_safe(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        if (c->owner == owner && !c->removed)
+            consumer_move(c, to, c->coalescing ? to->next : c->cursor - oldest);
+    }
+    trim(d);
+    task_schedule(to->clock, to->pump);
 }
 
 /* ---- life ---- */

@@ -76,6 +76,9 @@ bool dispatch_step(struct dispatch *d, bool settled);
 /* Calls on_batch_end of those who were called since the last time. */
 void dispatch_batch_end(struct dispatch *d);
 
+/* Moves the handlers of @owner, with what waits for them, to @to, which is new and whose store has the same objects. */
+void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner);
+
 /* informer/informer.h; @owner is whoever the handler goes with. */
 int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *owner);
 

@@ -85,8 +85,10 @@ static bool merge(struct fifo *fifo, const struct delta *delta, uint64_t hash)
 
 void fifo_coalesce(struct fifo *fifo, const struct siphash_key *key)
 {
-    fifo->coalesce = true;
-    fifo->key = *key;
+    forget_all_pending(fifo);
+    fifo->coalesce = key != NULL;
+    if (key)
+        fifo->key = *key;
 }
 
 /* ---- in and out ---- */

@@ -43,6 +43,7 @@ struct delta {
     char *resource_version;          /* owned; REPLACED, BOOKMARK */
     char *text;                      /* owned; REPLACED, SKIPPED, STALE, RECOVERED */
     bool rewound;                    /* REPLACED: the server's version went back */
+    bool redefined;                  /* REPLACED: something else is watched than before */
     int64_t received_us;
 };
 
@@ -60,7 +61,7 @@ struct fifo {
     uint64_t merged;        /* deltas that took the place of an older one */
 };
 
-/* Makes an empty FIFO coalesce; @key is for its hash. */
+/* Makes a FIFO coalesce what comes from now on; @key is for its hash. NULL: it does not any more. */
 void fifo_coalesce(struct fifo *fifo, const struct siphash_key *key);
 
 /* Takes over what @delta owns. */

@@ -26,8 +26,10 @@ void intake_commit(struct reflector *r, const char *version, int64_t received_us
                                                      r->version, version)
                                          : xstrdup(r->sync_reason),
                             .rewound = back,
+                            .redefined = r->redefined,
                             .received_us = received_us});
     r->staged = NULL; /* now the FIFO's */
+    r->redefined = false;
     r->fault.code = 0;
     if (r->freshness.begun) {
         r->counts.relists[r->sync_code]++;

@@ -33,6 +33,8 @@ static void flip(struct pipeline *p, struct delta *delta)
     bool first = !p->dispatch.synced;
     if (!first && !MUTANT("gap-untold"))
         tell_gap(p, delta->rewound ? INF_GAP_REWIND : INF_GAP_RELIST, delta->text);
+    if (delta->redefined)
+        store_redefine(p->store);
     store_flip(p->store, delta->generation, delta->resource_version,
                first ? INF_INITIAL : INF_RELIST);
     delta->generation = NULL; /* now the store's */
@@ -138,7 +140,7 @@ void pipeline_init(struct pipeline *p, const char *who, struct source *source, s
                    const struct siphash_key *key, struct log *log,
                    const struct pipeline_settings *settings)
 {
-    *p = (struct pipeline){.clock = clock};
+    *p = (struct pipeline){.clock = clock, .key = *key};
     p->store = store_new(key, settings->indexes, settings->n_indexes);
     if (settings->coalesce)
         fifo_coalesce(&p->fifo, key);
@@ -152,6 +154,30 @@ void pipeline_init(struct pipeline *p, const char *who, struct source *source, s
 void pipeline_start(struct pipeline *p)
 {
     reflector_start(&p->reflector);
+}
+
+void pipeline_adjust(struct pipeline *p, const struct pipeline_settings *settings)
+{
+    fifo_coalesce(&p->fifo, settings->coalesce ? &p->key : NULL);
+    p->reflector.settings.optional = settings->reflector.optional;
+}
+
+void pipeline_change(struct pipeline *p, const char *who, struct source *source,
+                     const struct pipeline_settings *settings, const char *why)
+{
+    store_set_indexes(p->store, settings->indexes, settings->n_indexes);
+    pipeline_adjust(p, settings);
+    reflector_change(&p->reflector, who, source, &settings->reflector, why);
+}
+
+/* What a flip has still to tell goes to the backlogs first, so that the store is what was told and they hold the rest. */
+void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owner)
+{
+    while (from->telling)
+        tell_slice(from);
+    store_copy(to->store, from->store);
+    dispatch_split(&from->dispatch, &to->dispatch, owner);
+    task_schedule(from->clock, &from->pump);
 }
 
 bool pipeline_synced(const struct pipeline *p)

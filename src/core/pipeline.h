@@ -20,6 +20,7 @@
 
 struct pipeline {
     struct clock *clock;
+    struct siphash_key key;
     struct inf_store *store;
     struct fifo fifo;
     struct reflector reflector;
@@ -48,6 +49,17 @@ void pipeline_init(struct pipeline *p, const char *who, struct source *source, s
                    const struct siphash_key *key, struct log *log,
                    const struct pipeline_settings *settings);
 void pipeline_start(struct pipeline *p);
+
+/* Watches something else from now on, as reflector_change() says: handlers get the differences. @settings as in
+ * pipeline_init(); the indexes of before are borrowed as long as the pipeline lives, too. */
+void pipeline_change(struct pipeline *p, const char *who, struct source *source,
+                     const struct pipeline_settings *settings, const char *why);
+
+/* The same is watched, but `optional` and `coalesce` are others. */
+void pipeline_adjust(struct pipeline *p, const struct pipeline_settings *settings);
+
+/* Gives @to, which is new and not started, the objects of @from and the handlers of @owner with what waits for them. */
+void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owner);
 
 /*
  * Nothing is told afterwards. At any moment, also from a handler. What the pipeline holds goes in

@@ -355,6 +355,82 @@ void reflector_set_stale_after(struct reflector *r, uint32_t ms)
     r->freshness.stale_after_ms = r->settings.stale_after_ms;
 }
 
+/* ---- something else ---- */
+
+/* Nothing is under way afterwards, and what was learnt of the source before is forgotten. */
+static void forget_request(struct reflector *r)
+{
+    source_cancel(r->source);
+    patience_stop(&r->patience);
+    timer_stop(r->clock, &r->retry);
+    turn_leave(&r->turn);
+    intake_drop_staged(r);
+    backoff_reset(&r->backoff);
+    backoff_reset(&r->calm);
+    r->guard = (struct fault_guard){0};
+    r->blind = (struct blind_watch){0};
+    r->no_watch_list = r->settings.no_watch_list;
+    r->unended_fills = r->unanswered = r->unreadable = 0;
+    r->in_doubt = r->version_unusable = false;
+    r->slept_ms = 0;
+}
+
+static void note_redefined(struct reflector *r, const char *why)
+{
+    r->must_sync = r->redefined = true;
+    r->sync_code = INF_ECONF;
+    str_replace(&r->sync_reason, why);
+}
+
+/* What is held lists when it is released: see release(). */
+static void list_redefined(struct reflector *r, const char *why)
+{
+    note_redefined(r, why);
+    if (!r->held)
+        ask_all(r, why);
+    else if (r->sm.state != WAITING && r->sm.state != QUEUED)
+        sm_move(&r->sm, WAITING, "%s", why);
+}
+
+void reflector_change(struct reflector *r, const char *who, struct source *source,
+                      const struct reflector_settings *settings, const char *why)
+{
+    forget_request(r);
+    r->sm.who = who;
+    r->source = source;
+    if (r->held)
+        source_pause(source);
+    r->settings.exclude_ns = settings->exclude_ns;
+    r->settings.n_exclude_ns = settings->n_exclude_ns;
+    list_redefined(r, why);
+}
+
+void reflector_continue(struct reflector *r, const char *version, const char *why)
+{
+    str_replace(&r->version, version);
+    list_redefined(r, why);
+}
+
+void reflector_moved(struct reflector *r, const char *why)
+{
+    forget_request(r);
+    str_replace(&r->version, "");
+    list_redefined(r, why);
+}
+
+void reflector_end(struct reflector *r, const char *why)
+{
+    forget_request(r);
+    note_redefined(r, why);
+    sm_move(&r->sm, CLOSED, "%s", why);
+    sleep_watch_stop(&r->sleep);
+    r->staged = generation_new(r->store);
+    intake_commit(r, r->version, clock_wall_us(r->clock));
+    freshness_close(&r->freshness); /* which the list has set going */
+}
+
+/* ---- beginning and end ---- */
+
 void reflector_start(struct reflector *r)
 {
     ask_all(r, "start");
@@ -362,7 +438,8 @@ void reflector_start(struct reflector *r)
 
 void reflector_close(struct reflector *r)
 {
-    sm_move(&r->sm, CLOSED, "stop");
+    if (r->sm.state != CLOSED)
+        sm_move(&r->sm, CLOSED, "stop");
     source_cancel(r->source);
     turn_leave(&r->turn);
     freshness_close(&r->freshness);

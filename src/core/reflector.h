@@ -86,6 +86,7 @@ struct reflector {
     struct blind_watch blind;
     bool must_sync;     /* a watch can't go on from it: list anew */
     char *sync_reason;  /* why; told with the differences */
+    bool redefined;     /* the next list is compared with objects of another watch or server */
     int sync_code;      /* the same as an error code */
     bool no_watch_list; /* this server does not do it for this resource: found out once, remembered
                          */
@@ -119,6 +120,22 @@ void reflector_start(struct reflector *r);
 /* Stop and go on reading. While held a stream may be silent and none is opened anew. Saying it
  * twice is harmless. */
 void reflector_hold(struct reflector *r, bool held);
+
+/*
+ * Something else is watched from now on: @source (borrowed) instead of the one before, which is not used any more, with
+ * @settings' `exclude_ns`; @who names it. All is listed again, and the differences are reported with @why.
+ */
+void reflector_change(struct reflector *r, const char *who, struct source *source,
+                      const struct reflector_settings *settings, const char *why);
+
+/* Instead of reflector_start(), if the store has objects already, at @version: reports the differences with @why. */
+void reflector_continue(struct reflector *r, const char *version, const char *why);
+
+/* The same source is another server now: all is listed again, at whatever version that one has. */
+void reflector_moved(struct reflector *r, const char *why);
+
+/* Watches nothing any more: reports, with @why, that there are no objects. reflector_close() has still to follow. */
+void reflector_end(struct reflector *r, const char *why);
 
 /* Another stale_after_ms from now on; 0: the default. It counts from the next sign of life. */
 void reflector_set_stale_after(struct reflector *r, uint32_t ms);

@@ -33,6 +33,7 @@ struct inf_store {
     struct inf_cursor cursor;  /* how far the telling is */
     enum telling telling;
     enum inf_origin origin;
+    bool redefined; /* see store_redefine() */
 };
 
 /* ---- generations ---- */
@@ -170,6 +171,13 @@ static void tell_added(const struct inf_object *object, enum inf_origin origin, 
 
 /* A uid that changed under the same name is another object: the first one is gone, its end unseen.
  */
+/* Whether the server has not changed the object, however differently we keep it. */
+static bool is_same_state(const struct inf_object *a, const struct inf_object *b)
+{
+    return strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 &&
+           strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0;
+}
+
 static bool is_another(const struct inf_object *old, const struct inf_object *new)
 {
     return strcmp(inf_object_uid(old), inf_object_uid(new)) != 0;
@@ -222,6 +230,30 @@ void store_delete(struct inf_store *store, const struct inf_object *object, stor
     inf_object_unref(old);
 }
 
+/* ---- other definitions ---- */
+
+void store_redefine(struct inf_store *store)
+{
+    store->redefined = true;
+}
+
+void store_set_indexes(struct inf_store *store, const struct index_def *defs, size_t n_defs)
+{
+    store->defs = defs;
+    store->n_defs = n_defs;
+}
+
+void store_copy(struct inf_store *store, const struct inf_store *from)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    assert(!generation_count(store->current));
+    while ((object = inf_store_next(from, &cursor)))
+        generation_add(store->current, object, generation_hash(store->current, object_key(object)));
+    inf_cursor_end(&cursor);
+    changed(store, from->resource_version);
+}
+
 /* ---- flip and tell ---- */
 
 void store_flip(struct inf_store *store, struct generation *next, const char *resource_version,
@@ -260,6 +292,8 @@ static bool tell_all_present(struct inf_store *store, size_t *budget, store_tell
     while (*budget && (new = next_of(store, store->current))) {
         struct entry *was = generation_find(store->former, object_key(new));
         --*budget;
+        if (was && store->redefined && is_same_state(was->object, new))
+            continue;
         if (was)
             tell_change(was->object, new, store->origin, tell, ctx);
         else
@@ -290,6 +324,7 @@ bool store_tell_some(struct inf_store *store, size_t budget, store_tell_fn tell,
         store_discard(store, store->former); /* its objects go when there is time */
         store->former = NULL;
         store->telling = TELL_NOTHING;
+        store->redefined = false;
         return true;
     }
     return true;

@@ -87,6 +87,17 @@ bool store_sweep(struct inf_store *store, size_t budget);
 void store_flip(struct inf_store *store, struct generation *next, const char *resource_version,
                 enum inf_origin origin);
 
+/* The next flip is to what another watch selects, in another shape perhaps: objects of one uid and resource version are the
+ * same then, whatever was cut from them. */
+void store_redefine(struct inf_store *store);
+
+/* Generations made from now on have these indexes. Those of before keep theirs: their definitions must live as long as the
+ * store. */
+void store_set_indexes(struct inf_store *store, const struct index_def *defs, size_t n_defs);
+
+/* Begins @store, which is empty, with the objects of @from, at its version. */
+void store_copy(struct inf_store *store, const struct inf_store *from);
+
 /* Tells up to @budget entries' worth of the differences; true when nothing is left to tell. */
 bool store_tell_some(struct inf_store *store, size_t budget, store_tell_fn tell, void *ctx);
 

@@ -26,6 +26,7 @@ struct plan {
     struct cluster **readings; /* of those that stay, as their files say it now; NULL: it is new */
     struct watcher **watchers; /* the same */
     bool *watcher_new;
+    char **changes; /* of watches that stay: why they have to list again; NULL: they don't */
 };
 
 /* ---- clusters ---- */
@@ -68,14 +69,69 @@ static struct watcher *find_watcher(const struct daemon *d, const char *name)
     return NULL;
 }
 
+static bool has_watch(const struct conf *conf, const char *name)
+{
+    for (size_t i = 0; i < conf->n_watches; i++)
+        if (strcmp(conf->watches[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_planned(const struct plan *p, const struct watcher *watcher)
+{
+    for (size_t i = 0; i < p->conf->n_watches; i++)
+        if (p->watchers[i] == watcher)
+            return true;
+    return false;
+}
+
+/* One that says the same under a name that is not in the conf any more. */
+static struct watcher *find_renamed(const struct plan *p, const struct conf_watch *conf)
+{
+    list_for_each(node, &p->d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        if (!has_watch(p->conf, w->conf->name) && !is_planned(p, w) &&
+            conf_watch_same(w->conf, conf))
+            return w;
+    }
+    return NULL;
+}
+
+/* The watch that goes on as @conf says, changed or not; NULL: there is none. */
+static struct watcher *find_old(const struct plan *p, const struct conf_watch *conf)
+{
+    struct watcher *old = find_watcher(p->d, conf->name);
+    if (!old)
+        old = find_renamed(p, conf);
+    return old && old->cluster == planned_cluster(p, conf->cluster) &&
+                   conf_watch_same_resource(old->conf, conf) && watcher_can_change(old->conf, conf)
+               ? old
+               : NULL;
+}
+
+static char *why_changed(const struct conf_watch *before, const struct conf_watch *after)
+{
+    struct buf why = {0};
+    buf_puts(&why, "the configuration of the watch changed: ");
+    conf_watch_put_changes(before, after, &why);
+    buf_putc(&why, '\0');
+    return why.bytes;
+}
+
 static int plan_watcher(struct plan *p, size_t i, struct inf_error *err)
 {
     const struct conf_watch *conf = &p->conf->watches[i];
-    struct cluster *cluster = planned_cluster(p, conf->cluster);
-    struct watcher *old = find_watcher(p->d, conf->name);
-    p->watcher_new[i] = !old || old->cluster != cluster || !conf_watch_same(old->conf, conf);
-    p->watchers[i] = p->watcher_new[i] ? watcher_open(conf, cluster, &p->d->journal, err) : old;
-    return p->watchers[i] ? 0 : -err->code;
+    struct watcher *old = find_old(p, conf);
+    p->watcher_new[i] = !old;
+    if (!old) {
+        p->watchers[i] = watcher_open(conf, planned_cluster(p, conf->cluster), &p->d->journal, err);
+        return p->watchers[i] ? 0 : -err->code;
+    }
+    p->watchers[i] = old;
+    if (conf_watch_same(old->conf, conf))
+        return 0;
+    p->changes[i] = why_changed(old->conf, conf);
+    return watcher_check(conf, err);
 }
 
 /* ---- the journal ---- */
@@ -136,11 +192,15 @@ static void plan_init(struct plan *p, struct daemon *d, struct conf *conf)
         .readings = xcalloc(conf->n_clusters + 1, sizeof(*p->readings)),
         .watchers = xcalloc(conf->n_watches + 1, sizeof(*p->watchers)),
         .watcher_new = xcalloc(conf->n_watches + 1, sizeof(*p->watcher_new)),
+        .changes = xcalloc(conf->n_watches + 1, sizeof(*p->changes)),
     };
 }
 
-static void plan_free(struct plan *p)
+static void plan_free(struct plan *p, size_t n_watches)
 {
+    for (size_t i = 0; i < n_watches; i++)
+        free(p->changes[i]);
+    free(p->changes);
     free(p->clusters);
     free(p->cluster_new);
     free(p->readings);
@@ -189,26 +249,42 @@ static size_t close_the_rest(struct daemon *d)
     return closed;
 }
 
-static size_t put_in_place(struct plan *p)
+/* What became of the watches. */
+struct tally {
+    size_t kept, changed, begun, closed;
+};
+
+static void put_watch_in_place(struct plan *p, size_t i, struct tally *tally)
+{
+    const struct conf_watch *conf = &p->conf->watches[i];
+    struct cluster *cluster = planned_cluster(p, conf->cluster);
+    struct watcher *w = p->watchers[i];
+    list_push(&p->d->watchers, &w->node);
+    if (p->changes[i]) {
+        watcher_change(w, conf, cluster, p->changes[i]);
+        tally->changed++;
+        return;
+    }
+    watcher_move(w, conf, cluster);
+    if (p->watcher_new[i]) {
+        watcher_begin(w);
+        tally->begun++;
+    } else {
+        tally->kept++;
+    }
+}
+
+static void put_in_place(struct plan *p, struct tally *tally)
 {
     struct daemon *d = p->d;
-    size_t begun = 0;
     for (size_t i = 0; i < p->conf->n_clusters; i++) {
         if (p->readings[i])
             cluster_adopt(p->clusters[i], p->readings[i]);
         p->clusters[i]->conf = &p->conf->clusters[i];
         list_push(&d->clusters, &p->clusters[i]->node);
     }
-    for (size_t i = 0; i < p->conf->n_watches; i++) {
-        struct watcher *w = p->watchers[i];
-        watcher_move(w, &p->conf->watches[i], planned_cluster(p, p->conf->watches[i].cluster));
-        list_push(&d->watchers, &w->node);
-        if (p->watcher_new[i]) {
-            watcher_begin(w);
-            begun++;
-        }
-    }
-    return begun;
+    for (size_t i = 0; i < p->conf->n_watches; i++)
+        put_watch_in_place(p, i, tally);
 }
 
 static void put_count(struct buf *out, size_t n, const char *what)
@@ -217,13 +293,14 @@ static void put_count(struct buf *out, size_t n, const char *what)
         buf_printf(out, "%s%zu %s", out->bytes[out->len - 1] == ' ' ? "" : ", ", n, what);
 }
 
-/* "2 watches go on, 1 watch begins, 1 watch ended" */
-static void put_what(struct buf *out, size_t kept, size_t begun, size_t closed)
+/* "2 watches go on, 1 watch changed, 1 watch begins, 1 watch ended" */
+static void put_what(struct buf *out, const struct tally *t)
 {
-    put_count(out, kept, kept == 1 ? "watch goes on" : "watches go on");
-    put_count(out, begun, begun == 1 ? "watch begins" : "watches begin");
-    put_count(out, closed, closed == 1 ? "watch ended" : "watches ended");
-    if (!kept && !begun && !closed)
+    put_count(out, t->kept, t->kept == 1 ? "watch goes on" : "watches go on");
+    put_count(out, t->changed, t->changed == 1 ? "watch changed" : "watches changed");
+    put_count(out, t->begun, t->begun == 1 ? "watch begins" : "watches begin");
+    put_count(out, t->closed, t->closed == 1 ? "watch ended" : "watches ended");
+    if (!t->kept && !t->changed && !t->begun && !t->closed)
         buf_puts(out, "there is nothing to watch");
 }
 
@@ -231,21 +308,22 @@ static void plan_do(struct plan *p, struct buf *ret_what)
 {
     struct daemon *d = p->d;
     struct conf before = d->conf;
-    size_t closed, begun;
+    struct tally tally = {0};
     keep_planned(p);
-    closed = close_the_rest(d);
-    begun = put_in_place(p);
+    tally.closed = close_the_rest(d);
+    put_in_place(p, &tally);
     d->conf = *p->conf;
     *p->conf = (struct conf){0}; /* now ours */
     conf_free(&before);
     ownlog_change(&d->log, d->conf.log.level, d->conf.log.format);
     if (ret_what)
-        put_what(ret_what, d->conf.n_watches - begun, begun, closed);
+        put_what(ret_what, &tally);
 }
 
 /* What can fail comes first; the outputs last of that, for they can't be tried without being set. */
 int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, struct inf_error *err)
 {
+    size_t n_watches = conf->n_watches;
     struct plan plan;
     int rc;
     plan_init(&plan, d, conf);
@@ -260,6 +338,6 @@ int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, stru
         web_commit(&d->web);
         plan_do(&plan, ret_what);
     }
-    plan_free(&plan);
+    plan_free(&plan, n_watches);
     return rc;
 }

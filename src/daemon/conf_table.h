@@ -59,6 +59,7 @@ struct conf_option {
     uint64_t max;                   /* the same, at most; 0: no limit but that of the type */
 
     bool taken_over; /* a watch that differs in this alone goes on with it */
+    bool identifies; /* a watch that differs in this is another one */
 };
 
 /* The options of a struct, which begins with a struct conf_head. */

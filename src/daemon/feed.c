@@ -27,7 +27,11 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
     struct feed *feed = feed_of(handler);
     struct watcher *w = feed->watcher;
     struct inf_event told = as_news(feed, event);
-    journal_event(w->journal, watcher_named(w), &told);
+    struct journal_watch *watch = watcher_named(w);
+    if (feed->ended && event->origin == INF_RELIST)
+        watch->id.why = SELECTION_NS_LEFT;
+    journal_event(w->journal, watch, &told);
+    watch->id.why = NULL;
     if (!feed->followed)
         return;
     told_note(&feed->told, event);
@@ -60,7 +64,10 @@ static void on_freshness(struct inf_handler *handler, const struct inf_freshness
 
 static void on_batch_end(struct inf_handler *handler)
 {
-    journal_flush(feed_of(handler)->watcher->journal);
+    const struct feed *feed = feed_of(handler);
+    journal_flush(feed->watcher->journal);
+    if (feed_is_over(feed))
+        watcher_tidy(feed->watcher);
 }
 
 /* ---- life ---- */
@@ -76,16 +83,15 @@ struct feed *feed_new(struct watcher *watcher, const char *ns)
 }
 
 /* What a conf excludes from the namespaces that it selects never becomes a feed. */
-static struct inf_watch watch_of(const struct feed *feed)
+struct inf_watch feed_watch(const struct conf_watch *c, const char *ns)
 {
     static const char *const nothing[] = {NULL};
-    const struct conf_watch *c = feed->watcher->conf;
     return (struct inf_watch){
         .resource = c->resource,
-        .ns = feed->ns,
+        .ns = ns,
         .ns_is_default = c->ns_is_default,
         .exclude_ns = (const char *const *)c->exclude_namespaces.items,
-        .n_exclude_ns = feed->ns ? 0 : c->exclude_namespaces.count,
+        .n_exclude_ns = ns ? 0 : c->exclude_namespaces.count,
         .label_selector = c->label_selector,
         .field_selector = c->field_selector,
         /* `drop: []` is not the library's default */
@@ -104,7 +110,7 @@ static struct inf_watch watch_of(const struct feed *feed)
 
 int feed_open(struct feed *feed, struct inf_error *err)
 {
-    struct inf_watch watch = watch_of(feed);
+    struct inf_watch watch = feed_watch(feed->watcher->conf, feed->ns);
     feed->informer = inf_informer_open(feed->watcher->cluster->client, &watch, err);
     feed->handler = (struct inf_handler){
         .on_event = on_event,
@@ -119,6 +125,30 @@ int feed_open(struct feed *feed, struct inf_error *err)
 void feed_begin(struct feed *feed)
 {
     inf_handler_add(feed->informer, &feed->handler);
+}
+
+void feed_change(struct feed *feed, const char *ns, const char *why)
+{
+    struct inf_watch watch;
+    struct inf_error err;
+    char *copy = ns ? xstrdup(ns) : NULL;
+    free(feed->ns);
+    feed->ns = copy;
+    watch = feed_watch(feed->watcher->conf, feed->ns);
+    if (feed->informer && inf_informer_change(feed->informer, &watch, why, &err) < 0)
+        abort(); /* UNTESTED: watcher_check() has found it good */
+}
+
+void feed_end(struct feed *feed, const char *why)
+{
+    feed->ended = true;
+    inf_informer_end(feed->informer, why);
+}
+
+bool feed_is_over(const struct feed *feed)
+{
+    return feed->ended && !inf_handler_backlog(&feed->handler) &&
+           !inf_store_count(inf_informer_store(feed->informer));
 }
 
 void feed_close(struct feed *feed)

@@ -9,6 +9,7 @@
 #include "informer/informer.h"
 
 #include "base/list.h"
+#include "daemon/conf.h"
 #include "daemon/told.h"
 
 struct watcher;
@@ -20,6 +21,8 @@ struct feed {
     struct inf_informer *informer; /* NULL: it is not open */
     struct inf_handler handler;
     bool synced;
+    bool
+        ended; /* its namespace is not watched any more: freed when its objects are reported as deleted */
 
     /* if its namespace is there for its labels: see follower.c */
     bool followed;
@@ -35,9 +38,21 @@ struct feed {
 /* In no list yet, and not open. @ns is copied, NULL is all. */
 struct feed *feed_new(struct watcher *watcher, const char *ns);
 
+/* What the informer of a feed of @conf follows; @ns NULL is all. Lent from @conf. */
+struct inf_watch feed_watch(const struct conf_watch *conf, const char *ns);
+
 /* Its stream; nothing is told before feed_begin(). Returns 0, or what is wrong with the watch. */
 int feed_open(struct feed *feed, struct inf_error *err);
 void feed_begin(struct feed *feed);
+
+/* Follows what the watcher's conf says now, in @ns (copied): the differences are told, with @why. */
+void feed_change(struct feed *feed, const char *ns, const char *why);
+
+/* Its namespace is not watched any more: what was told of it is told as deleted, with @why. */
+void feed_end(struct feed *feed, const char *why);
+
+/* Whether all of that was told. */
+bool feed_is_over(const struct feed *feed);
 
 /* Nothing comes from it any more. Harmless if it is not open. */
 void feed_close(struct feed *feed);

@@ -9,8 +9,10 @@
 #include "daemon/follower.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/glob.h"
@@ -76,7 +78,7 @@ static void let_go(struct follower *f, const struct inf_event *gone)
     f->selected--;
     feed->wanted = false;
     feed->deleted = selection_being_deleted(&w->selection, gone->old_object);
-    feed->ending = feed->deleted || !gone->final;
+    feed->ending = feed->deleted || (!gone->final && !f->reselected);
     feed->ending_until_ms = clock_now_ms(w->journal->clock) + GRACE_MS;
     if (feed->ending)
         timer_start(w->journal->clock, &f->grace, GRACE_MS);
@@ -89,6 +91,27 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
         let_go(f, event);
     else
         want(f, inf_object_name(event->new_object));
+    follower_adjust(f);
+}
+
+/* All that are there: some may have been excluded before. */
+static void want_all(struct follower *f)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *ns;
+    while ((ns = inf_store_next(inf_informer_store(f->informer), &cursor)))
+        want(f, inf_object_name(ns));
+    inf_cursor_end(&cursor);
+}
+
+/* The first list of another selector: what is missing in it has left. */
+static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+{
+    struct follower *f = follower_of(handler);
+    f->reselected = f->why && strcmp(gap->text, f->why) == 0;
+    if (!f->reselected)
+        return;
+    want_all(f);
     follower_adjust(f);
 }
 
@@ -196,14 +219,20 @@ static void adjust(struct task *task)
 
 /* ---- life ---- */
 
+static struct inf_watch watch_of_namespaces(const struct conf_watch *conf)
+{
+    return (struct inf_watch){.resource = "namespaces",
+                              .label_selector = conf->namespace_selector,
+                              .metadata_only = true};
+}
+
 int follower_open(struct follower *f, struct watcher *w, struct inf_error *err)
 {
-    struct inf_watch watch = {.resource = "namespaces",
-                              .label_selector = w->conf->namespace_selector,
-                              .metadata_only = true};
+    struct inf_watch watch = watch_of_namespaces(w->conf);
     task_init(&f->adjust, PHASE_PUMP, adjust);
     f->grace.fire = on_grace_over;
-    f->handler = (struct inf_handler){.on_event = on_event, .on_synced = on_synced};
+    f->handler =
+        (struct inf_handler){.on_event = on_event, .on_gap = on_gap, .on_synced = on_synced};
     if (!w->conf->namespace_selector)
         return 0;
     f->informer = inf_informer_open(w->cluster->client, &watch, err);
@@ -216,8 +245,43 @@ void follower_begin(struct follower *f)
         inf_handler_add(f->informer, &f->handler);
 }
 
+/* Namespaces that are selected may be excluded now. */
+static void let_go_excluded(struct follower *f)
+{
+    struct watcher *w = watcher_of(f);
+    const struct conf_list *excluded = &w->conf->exclude_namespaces;
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (!feed->wanted ||
+            !glob_any((const char *const *)excluded->items, excluded->count, feed->ns))
+            continue;
+        f->selected--;
+        feed->wanted = feed->deleted = feed->ending = false;
+    }
+}
+
+void follower_change(struct follower *f, const struct conf_watch *before, const char *why)
+{
+    struct watcher *w = watcher_of(f);
+    struct inf_watch watch = watch_of_namespaces(w->conf);
+    let_go_excluded(f);
+    if (strcmp(before->namespace_selector, w->conf->namespace_selector) == 0) {
+        want_all(f);
+    } else {
+        str_replace(&f->why, why);
+        inf_informer_change(f->informer, &watch, why, NULL); /* its selector was checked */
+    }
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        feed_change(feed, feed->ns, why);
+    }
+    follower_adjust(f);
+}
+
 void follower_close(struct follower *f)
 {
+    free(f->why);
+    f->why = NULL;
     timer_stop(watcher_of(f)->journal->clock, &f->grace);
     task_cancel(&f->adjust);
     inf_informer_close(f->informer);

@@ -17,6 +17,7 @@
 
 #include "seam/clock.h"
 
+struct conf_watch;
 struct watcher;
 struct watcher_status;
 
@@ -31,6 +32,8 @@ struct follower {
     struct task adjust;
     struct timer grace; /* for what was deleted */
     bool synced;        /* all namespaces are known */
+    char *why;          /* of the last other selector; NULL: there was none */
+    bool reselected;    /* the last list is the first one of another selector */
     size_t selected;    /* namespaces */
     size_t open;        /* of them, those with a stream */
 };
@@ -38,6 +41,10 @@ struct follower {
 /* Follows what the watch selects, if it does; nothing happens before follower_begin(). */
 int follower_open(struct follower *follower, struct watcher *watcher, struct inf_error *err);
 void follower_begin(struct follower *follower);
+
+/* The watch's conf is another one than @before, which selected namespaces, too. */
+void follower_change(struct follower *follower, const struct conf_watch *before, const char *why);
+
 void follower_close(struct follower *follower);
 
 /* Has it look at its feeds again, soon. */

@@ -111,6 +111,21 @@ static int open_feeds(struct watcher *w, struct inf_error *err)
     return rc;
 }
 
+static void tidy(struct task *task)
+{
+    struct watcher *w = container_of(task, struct watcher, tidy);
+    list_for_each_safe(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer && feed_is_over(feed))
+            feed_free(feed);
+    }
+}
+
+void watcher_tidy(struct watcher *w)
+{
+    task_schedule(w->journal->clock, &w->tidy);
+}
+
 /* What a reload may change without a new beginning: `taken_over` in the table. */
 static void take_over(struct watcher *w)
 {
@@ -124,6 +139,7 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     struct watcher *w = NEW(struct watcher);
     list_init(&w->node);
     list_init(&w->feeds);
+    task_init(&w->tidy, PHASE_PUMP, tidy);
     w->conf = conf;
     w->cluster = cluster;
     w->journal = journal;
@@ -158,6 +174,106 @@ void watcher_move(struct watcher *w, const struct conf_watch *conf, struct clust
     watcher_named(w);
 }
 
+/* ---- another conf ---- */
+
+int watcher_check(const struct conf_watch *conf, struct inf_error *err)
+{
+    struct inf_watch watch = feed_watch(conf, NULL);
+    int rc = conf->namespaces.count ? 0 : inf_watch_check(&watch, err);
+    for (size_t i = 0; rc == 0 && i < conf->namespaces.count; i++) {
+        watch = feed_watch(conf, conf->namespaces.items[i]);
+        rc = inf_watch_check(&watch, err);
+    }
+    return rc < 0 ? err_wrap(err, "watch '%s'", conf->name) : 0;
+}
+
+/* One stream of all namespaces and one of a namespace can become each other; several can't be made of one. */
+bool watcher_can_change(const struct conf_watch *before, const struct conf_watch *after)
+{
+    size_t was = before->namespaces.count, is = after->namespaces.count;
+    if (before->namespace_selector || after->namespace_selector)
+        return before->namespace_selector && after->namespace_selector;
+    return (was && is) || (was < 2 && is < 2);
+}
+
+static struct feed *find_feed(const struct watcher *w, const char *ns)
+{
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (feed->ns && strcmp(feed->ns, ns) == 0 && !feed->ended)
+            return feed;
+    }
+    return NULL;
+}
+
+static bool is_listed(const struct conf_list *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* A namespace more: its objects are news. */
+static void add_feed_late(struct watcher *w, const char *ns, const char *why)
+{
+    struct inf_gap gap = {
+        .reason = INF_GAP_RELIST, .text = why, .received_us = clock_wall_us(w->journal->clock)};
+    struct feed *feed = feed_new(w, ns);
+    struct inf_error err;
+    list_push(&w->feeds, &feed->node);
+    if (feed_open(feed, &err) < 0)
+        abort(); /* UNTESTED: watcher_check() has found it good */
+    feed->late = w->synced;
+    if (feed->late)
+        journal_gap(w->journal, watcher_named(w), &gap);
+    feed_begin(feed);
+    if (w->told.held)
+        inf_handler_pause(&feed->handler);
+}
+
+static void regroup_feeds(struct watcher *w, const char *why)
+{
+    const struct conf_list *list = &w->conf->namespaces;
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (feed->ns && !feed->ended && !is_listed(list, feed->ns))
+            feed_end(feed, why);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct feed *feed = find_feed(w, list->items[i]);
+        if (feed)
+            feed_change(feed, feed->ns, why);
+        else
+            add_feed_late(w, list->items[i], why);
+    }
+}
+
+static struct feed *only_feed(const struct watcher *w)
+{
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (!feed->ended)
+            return feed;
+    }
+    return NULL; /* UNTESTED: a watch has one */
+}
+
+void watcher_change(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster,
+                    const char *why)
+{
+    const struct conf_watch *before = w->conf;
+    watcher_move(w, conf, cluster);
+    selection_done(&w->selection);
+    selection_init(&w->selection, conf);
+    if (conf->namespace_selector)
+        follower_change(&w->follower, before, why);
+    else if (before->namespaces.count && conf->namespaces.count)
+        regroup_feeds(w, why);
+    else
+        feed_change(only_feed(w), conf->namespaces.count ? conf->namespaces.items[0] : NULL, why);
+}
+
 void watcher_close(struct watcher *w)
 {
     if (!w)
@@ -165,6 +281,7 @@ void watcher_close(struct watcher *w)
     list_remove(&w->node);
     if (!list_empty(&w->told.node))
         journal_watch_remove(&w->told);
+    task_cancel(&w->tidy);
     follower_close(&w->follower);
     list_for_each_safe(node, &w->feeds)
         feed_free(container_of(node, struct feed, node));

@@ -26,7 +26,8 @@ struct watcher {
     struct selection selection;
     struct list feeds; /* of struct feed, in the conf's order, or as they came */
     struct follower follower;
-    bool synced; /* all that was there was told */
+    struct task tidy; /* frees the feeds that are over */
+    bool synced;      /* all that was there was told */
     uint64_t opened_ms;
 };
 
@@ -41,6 +42,19 @@ void watcher_begin(struct watcher *watcher);
 /* The conf was read anew and says the same of this watch, or what it can take over: it is @conf and @cluster now. */
 void watcher_move(struct watcher *watcher, const struct conf_watch *conf, struct cluster *cluster);
 
+/* Whether @conf can be watched. Returns 0, or what is wrong with it, with @err. */
+int watcher_check(const struct conf_watch *conf, struct inf_error *err);
+
+/* Whether a watch of @before can become one of @after without beginning again. */
+bool watcher_can_change(const struct conf_watch *before, const struct conf_watch *after);
+
+/*
+ * The same for a conf that says something else of this watch, which was checked: RELIST with @why, then only the differences
+ * between what was told and what is selected now.
+ */
+void watcher_change(struct watcher *watcher, const struct conf_watch *conf, struct cluster *cluster,
+                    const char *why);
+
 /* NULL is fine. */
 void watcher_close(struct watcher *watcher);
 
@@ -51,6 +65,9 @@ struct journal_watch *watcher_named(struct watcher *watcher);
 
 /* The first of its feeds that is open; NULL: none is. */
 const struct feed *watcher_first(const struct watcher *watcher);
+
+/* Has feeds that are over freed, soon. */
+void watcher_tidy(struct watcher *watcher);
 
 /* Tells SYNCED, once, if all feeds are. */
 void watcher_check_synced(struct watcher *watcher);

@@ -47,6 +47,23 @@ struct inf_informer *inf_informer_open(struct inf_client *client, const struct i
     return informer;
 }
 
+int inf_informer_change(struct inf_informer *informer, const struct inf_watch *watch,
+                        const char *why, struct inf_error *err)
+{
+    struct inf_error ignored;
+    struct shared *s = shared_change(informer->shared, watch, informer, why, err ? err : &ignored);
+    if (!s)
+        return err ? -err->code : -ignored.code;
+    informer->shared = s;
+    return 0;
+}
+
+void inf_informer_end(struct inf_informer *informer, const char *why)
+{
+    informer->shared = shared_own(informer->shared, informer);
+    reflector_end(&informer->shared->pipeline.reflector, why);
+}
+
 void inf_informer_close(struct inf_informer *informer)
 {
     if (!informer)
@@ -103,7 +120,7 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
     const struct reflector *r = &p->reflector;
     uint64_t now = clock_elapsed_ms(p->clock);
     *ret = (struct inf_status){
-        .synced = pipeline_synced(p),
+        .synced = pipeline_synced(p) && !r->redefined,
         .stale = r->freshness.stale,
         .waiting = r->absent,
         .held = r->held,

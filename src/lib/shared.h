@@ -1,35 +1,20 @@
 /*
- * shared.h - one copy for all who ask for the same: a source, an engine, and a count of who uses them.
- *
- * What makes two watches the same is all that decides what is in the copy and how it can be read:
- * resource, namespaces, selectors, shape, indexes, coalescing. It is written into one text, which is
- * compared.
+ * shared.h - one copy for all who ask for the same (lib/definition.h): a source, an engine, and a count of who uses them.
  */
 #ifndef LIB_SHARED_H
 #define LIB_SHARED_H
 
 #include "core/pipeline.h"
-#include "core/shape.h"
 #include "kube/named_source.h"
 #include "lib/client.h"
-
-enum {
-    INDEXES_MAX = 16, /* LIMIT: indexes of one informer */
-};
+#include "lib/definition.h"
 
 struct shared {
     struct list node; /* among the client's */
     struct inf_client *client;
-    char *identity;
     unsigned users;
-    char *who;
-    struct shape shape;
-    struct index_def indexes[INDEXES_MAX];
-    char *index_names[INDEXES_MAX];
-    struct inf_path *index_paths[INDEXES_MAX];
-    size_t n_indexes;
-    char **exclude_ns;
-    size_t n_exclude_ns;
+    struct definition *definition;
+    struct list former; /* of struct definition: what it was before */
     struct named_source *source;
     struct resource resource; /* what the watch's word means; without a name: not known yet */
     char *kind;               /* of its objects; NULL: not known */
@@ -40,6 +25,14 @@ struct shared {
  * more. NULL with @err if there can be none. */
 struct shared *shared_use(struct inf_client *client, const struct inf_watch *watch,
                           struct inf_error *err);
+
+/* Has the copy follow @watch instead, for @user, which owns handlers in it: they get the differences, with @why. The copy is
+ * @shared, or another one if it has other users. NULL with @err, and nothing has changed. */
+struct shared *shared_change(struct shared *shared, const struct inf_watch *watch, const void *user,
+                             const char *why, struct inf_error *err);
+
+/* The copy, if @user is the only one; else a new one, with the same objects and @user's handlers, that follows nothing. */
+struct shared *shared_own(struct shared *shared, const void *user);
 
 /* One user less; the last one closes it. */
 void shared_leave(struct shared *shared);

@@ -183,15 +183,123 @@ class Changes(Reload):
         self.sim.control('close', how='end')
         wait_until(lambda: 'level=debug' in daemon.said(), 'a line of that level')
 
-    def test_a_watch_that_changed_begins_anew_and_says_so(self):
-        self.sim.put('configmaps', config_map('a'), config_map('b'))
-        daemon = self.start()
-        self.wait_ready()
-        self.reload(daemon, self.conf(watches=[{'resource': 'configmaps', 'field_selector': 'metadata.name=b'}]))
-        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, 'a second beginning')
-        config = [r for r in self.log.read() if r['type'] == 'CONFIG'][-1]
-        self.assertIn('1 watch begins', config['msg'])
-        self.assertEqual([r['name'] for r in self.log.read() if r['type'] == 'ADDED'], ['a', 'b', 'b'])
+
+class Watches(Reload):
+    """A watch that is edited reports what differs from before, and nothing else."""
+
+    def begin(self, *objects, **watch):
+        """A daemon that has reported all there is."""
+        self.sim.put('configmaps', *objects)
+        daemon = self.start(self.conf(watches=[{'resource': 'configmaps', **watch}]))
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 1, 'the first list')
+        self.begun = len(self.log.read())
+        return daemon
+
+    def change(self, daemon, says='1 watch changed', **watch):
+        self.reload(daemon, self.conf(watches=[{'resource': 'configmaps', **watch}]))
+        self.assertIn(says, [r for r in self.log.read() if r['type'] == 'CONFIG'][-1]['msg'])
+
+    def told(self, until=None):
+        """What was reported since the beginning, up to the object `until`, which is put now."""
+        if until:
+            self.assert_goes_on(until)
+        return [(r['type'], r['name'], r['origin']) for r in self.log.read()[self.begun:] if 'name' in r]
+
+    def relists(self):
+        return [r['msg'] for r in self.log.read()[self.begun:] if r['type'] == 'RELIST']
+
+    def labelled(self, name, app, ns='default'):
+        return {'metadata': {'name': name, 'namespace': ns, 'labels': {'app': app}}, 'data': {'k': name}}
+
+    def test_another_selector_reports_the_differences(self):
+        daemon = self.begin(*(self.labelled(name, app) for name, app in (('a', 'x'), ('b', 'x'), ('c', 'y'))),
+                            label_selector='app=x')
+        self.sim.put('configmaps', self.labelled('b', 'x') | {'data': {'k': 'new'}})
+        self.log.wait_for(lambda _: self.log.types()['MODIFIED'] == 1, 'the change')
+        self.change(daemon, label_selector='app in (x, y)')
+        self.log.wait_for(lambda _: self.told()[-1:] == [('ADDED', 'c', 'relist')], 'the differences')
+        self.change(daemon, label_selector='app=y')
+        self.log.wait_for(lambda _: self.log.types()['DELETED'] == 2, 'those that are not selected any more')
+        self.assertEqual(self.told(), [('MODIFIED', 'b', 'live'), ('ADDED', 'c', 'relist'),
+                                       ('DELETED', 'a', 'relist'), ('DELETED', 'b', 'relist')])
+        gone = [r for r in self.log.read() if r['type'] == 'DELETED']
+        self.assertEqual([r['why'] for r in gone], ['left', 'left'])
+        self.assertEqual(len(self.relists()), 2)
+        self.assertIn('label_selector', self.relists()[0])
+        self.assertEqual(self.log.types()['SYNCED'], 1)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_deletions_while_a_watch_is_edited_are_reported(self):
+        daemon = self.begin(config_map('a'), config_map('b'))
+        self.sim.fault('reset', at='request', verb='watchlist')
+        self.change(daemon, field_selector='metadata.namespace=default')
+        self.sim.control('delete', resource='configmaps', namespace='default', name='a')
+        self.assertEqual(self.told('c'), [('DELETED', 'a', 'relist'), ('ADDED', 'c', 'relist')])
+
+    def test_another_shape_reports_nothing(self):
+        daemon = self.begin(config_map('a'), config_map('b'))
+        for number, watch in enumerate(({'drop': ['data']}, {'redact': ['data.k']}, {'keep': 'metadata'}, {})):
+            self.change(daemon, **watch)
+            wait_until(lambda: len(self.relists()) == number + 1, 'the list')
+        self.assertEqual(self.told('c'), [('ADDED', 'c', 'live')])
+
+    def test_another_name_or_other_manners_list_nothing(self):
+        daemon = self.begin(config_map('a'))
+        before = self.requests('configmaps')
+        for watch in ({'name': 'maps'}, {'name': 'maps', 'ignore': ['heartbeats']}, {'name': 'back', 'ignore': []}):
+            self.change(daemon, '1 watch goes on', **watch)
+        for watch in ({'optional': True}, {'optional': True, 'coalesce': True}, {}):
+            self.change(daemon, name='back', **watch)
+        self.assertEqual(self.told('b'), [('ADDED', 'b', 'live')])
+        self.assertEqual(self.log.read()[-1]['watch'], 'back')
+        self.assertEqual((self.requests('configmaps'), self.relists()), (before, []))
+
+    def test_namespaces_come_and_go(self):
+        daemon = self.begin(*(self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))),
+                            namespaces=['one', 'two'])
+        self.change(daemon, namespaces=['two', 'three'])
+        self.log.wait_for(lambda _: len(self.told()) == 2, 'the differences')
+        self.assertEqual(sorted(self.told()), [('ADDED', 'c', 'relist'), ('DELETED', 'a', 'relist')])
+        gone = [r for r in self.log.read() if r['type'] == 'DELETED']
+        self.assertEqual([r['why'] for r in gone], ['namespace left the selection'])
+        self.sim.put('configmaps', self.labelled('z', 'x', 'one'), self.labelled('d', 'x', 'two'))
+        self.log.wait_for(lambda _: self.told()[-1][1] == 'd', 'the namespace that stays')
+        self.assertNotIn('z', [name for _, name, _ in self.told()])
+        self.change(daemon, namespaces=['two'])
+        self.change(daemon)  # all
+        self.log.wait_for(lambda _: len(self.told()) == 7, 'all namespaces')
+        self.assertEqual(sorted(self.told()[3:]), [('ADDED', 'a', 'relist'), ('ADDED', 'c', 'relist'),
+                                                   ('ADDED', 'z', 'relist'), ('DELETED', 'c', 'relist')])
+        wait_until(lambda: self.sim.control('stats')['watches']['open'] == 1, 'one stream')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_a_watch_that_shared_a_copy_gets_its_own(self):
+        self.sim.put('configmaps', self.labelled('a', 'x'), self.labelled('b', 'y'))
+        both = [{'resource': 'configmaps', 'name': 'one'}, {'resource': 'configmaps', 'name': 'two'}]
+        daemon = self.start(self.conf(watches=both))
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, 'the first list')
+        self.begun = len(self.log.read())
+        self.assertEqual(self.requests('configmaps'), 1)
+        self.reload(daemon, self.conf(watches=[both[0], dict(both[1], label_selector='app=x')]))
+        self.log.wait_for(lambda _: self.told() == [('DELETED', 'b', 'relist')], 'the difference')
+        self.sim.put('configmaps', self.labelled('c', 'y'), self.labelled('d', 'x'))
+        self.log.wait_for(lambda _: len(self.told()) == 4, 'changes')
+        changes = [(r['watch'], r['name']) for r in self.log.read()[self.begun:] if 'name' in r]
+        self.assertEqual(sorted(changes), [('one', 'c'), ('one', 'd'), ('two', 'b'), ('two', 'd')])
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_a_selector_of_namespaces_changes(self):
+        for name, team in (('one', 'x'), ('two', 'x'), ('three', 'y')):
+            self.sim.control('put', {'metadata': {'name': name, 'labels': {'team': team}}}, resource='namespaces')
+        daemon = self.begin(*(self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))),
+                            namespace_selector='team=x')
+        self.change(daemon, namespace_selector='team', exclude_namespaces=['two'])
+        self.log.wait_for(lambda _: len(self.told()) == 2, 'the differences')
+        self.assertEqual(sorted(self.told()), [('ADDED', 'c', 'relist'), ('DELETED', 'b', 'live')])
+        self.change(daemon, namespace_selector='team=y')
+        self.log.wait_for(lambda _: len(self.told()) == 3, 'what has left')
+        self.assertEqual(self.told()[2], ('DELETED', 'a', 'live'))
+        self.assertEqual(daemon.end(), 0, daemon.said())
 
 
 class Clusters(Reload):

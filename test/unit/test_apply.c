@@ -78,6 +78,58 @@ static void what_is_ignored_changes_in_passing(void **state)
     assert_true(nodes->told.ignore_heartbeats);
 }
 
+static const struct inf_store *store_of(struct daemon_world *w, const char *name)
+{
+    return inf_informer_store(watcher_first(world_watcher(w, name))->informer);
+}
+
+static void another_name_goes_on(void **state)
+{
+    struct daemon_world *w = *state;
+    const struct inf_store *store;
+    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    store = store_of(w, "nodes");
+    world_apply_says(w, "watches:\n  - {name: machines, resource: nodes, cluster: b}\n",
+                     "1 watch goes on");
+    assert_ptr_equal(store_of(w, "machines"), store);
+    assert_lent_from_conf(&w->d);
+    world_apply_says(w, /* which of both it was can't be said: one of them is */
+                     "watches:\n  - {name: x, resource: nodes, cluster: b}\n"
+                     "  - {name: y, resource: nodes, cluster: b}\n",
+                     "1 watch goes on, 1 watch begins");
+    assert_lent_from_conf(&w->d);
+}
+
+static void a_watch_that_changed_keeps_its_copy(void **state)
+{
+    struct daemon_world *w = *state;
+    const struct inf_store *store;
+    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    store = store_of(w, "nodes");
+    world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, label_selector: a=b}\n",
+                     "1 watch changed");
+    assert_ptr_equal(store_of(w, "nodes"), store);
+    assert_true(world_watcher(w, "nodes")->selection.selects);
+    assert_lent_from_conf(&w->d);
+    world_apply_says(w,
+                     "watches:\n  - {resource: nodes, cluster: b, indexes: {role: "
+                     "metadata.labels.role}, drop: [status]}\n",
+                     "1 watch changed");
+    assert_ptr_equal(store_of(w, "nodes"), store);
+    world_apply_says(w, "watches:\n  - {name: nodes, resource: pods, cluster: b}\n",
+                     "1 watch begins, 1 watch ended");
+}
+
+static void namespaces_of_a_watch_come_and_go(void **state)
+{
+    struct daemon_world *w = *state;
+    world_apply_says(w, "watches:\n" PODS, "1 watch begins");
+    world_apply_says(w, "watches:\n  - {resource: pods, cluster: a, namespaces: [shop, lab]}\n",
+                     "1 watch changed");
+    assert_int_equal(count_feeds(world_watcher(w, "pods")), 3); /* billing until it is told */
+    assert_lent_from_conf(&w->d);
+}
+
 static void only_what_changed_begins_anew(void **state)
 {
     struct daemon_world *w = *state;
@@ -275,6 +327,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_WORLD(what_says_the_same_goes_on),
         IN_WORLD(what_is_ignored_changes_in_passing),
+        IN_WORLD(another_name_goes_on),
+        IN_WORLD(a_watch_that_changed_keeps_its_copy),
+        IN_WORLD(namespaces_of_a_watch_come_and_go),
         IN_WORLD(only_what_changed_begins_anew),
         IN_WORLD(a_watch_may_move_to_another_cluster),
         IN_WORLD(a_kubeconfig_that_changed_is_another_cluster),

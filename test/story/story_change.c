@@ -1,0 +1,160 @@
+/*
+ * An informer that is given something else to watch while it runs: the copy is compared with the first list, and handlers
+ * get the differences.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "story.h"
+
+/* The server as another watch sees it; what was put in both in the same order has the same uid and version. */
+static struct apiserver *other_watch(struct story *s)
+{
+    struct apiserver *other = NEW(struct apiserver);
+    apiserver_init(other, &s->sim);
+    return other;
+}
+
+static void other_done(struct story *s, struct apiserver *other)
+{
+    story_stop(s);
+    sim_run(&s->sim);
+    apiserver_done(other);
+    free(other);
+}
+
+/* default/a, b and c, all told, at 10 ms. */
+static void three_told(struct story *s)
+{
+    apiserver_put(s->server, "default/a");
+    apiserver_put(s->server, "default/b");
+    apiserver_put(s->server, "default/c");
+    story_start(s);
+    story_pass(s, 10);
+    sim_run(&s->sim);
+    buf_clear(&s->said);
+    expect_asked(s, "watch-list ''; ");
+}
+
+STORY(other_selection, "another selection is listed at once, and only the differences are reported")
+{
+    struct apiserver *other = other_watch(s);
+    three_told(s);
+    apiserver_put_n(other, "default/a", 7); /* the same version, in another shape */
+    apiserver_put(other, "default/b");
+    apiserver_put(other, "default/d");
+    apiserver_put(other, "default/b");
+    pipeline_change(&s->pipeline, "web", &other->source, &s->settings, "label_selector changed");
+    story_pass(s, 10);
+    expect(s, "[   10] web: watching -> filling (label_selector changed)\n"
+              "[   20] web: filling -> watching (3 objects at version 4)\n"
+              "[   20] gap: relist (label_selector changed)\n"
+              "[   20] delete default/c 3 (relist) last state unknown\n"
+              "[   20] update default/b 4 (relist)\n"
+              "[   20] add default/d 3 (relist)\n");
+    apiserver_put(other, "default/a");
+    apiserver_put(s->server, "default/z"); /* which nobody watches any more */
+    expect(s, "[   20] update default/a 5\n");
+    expect_asked(s, "");
+    other_done(s, other);
+}
+
+STORY(before_the_first_list,
+      "what is changed before its first list begins as if it had been so from the start")
+{
+    struct apiserver *other = other_watch(s);
+    apiserver_put(s->server, "default/a");
+    apiserver_put(other, "default/b");
+    story_start(s);
+    pipeline_change(&s->pipeline, "web", &other->source, &s->settings, "other");
+    story_pass(s, 10);
+    expect(s, "[    0] pods: idle -> filling (start)\n"
+              "[    0] web: filling -> filling (other)\n"
+              "[   10] web: filling -> watching (1 object at version 1)\n"
+              "[   10] add default/b 1 (initial)\n"
+              "[   10] synced\n");
+    other_done(s, other);
+}
+
+STORY(while_it_waits, "a change does not wait for a retry, and what failed before is forgotten")
+{
+    struct apiserver *other = other_watch(s);
+    story_start_watching(s);
+    apiserver_refuse(s->server, 9, INF_EFORBIDDEN, 0, "forbidden");
+    apiserver_end_with(s->server, INF_EFORBIDDEN, "forbidden");
+    expect(s, "[   10] pods: forbidden; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (forbidden, retry in 800ms)\n");
+    other->version = 1;
+    pipeline_change(&s->pipeline, "pods", &other->source, &s->settings, "other");
+    story_pass(s, 10);
+    expect(s, "[   10] pods: waiting -> filling (other)\n"
+              "[   20] pods: filling -> watching (0 objects at version 1)\n"
+              "[   20] gap: relist (other)\n"
+              "[   20] delete default/a 1 (relist) last state unknown\n");
+    other_done(s, other);
+}
+
+STORY(while_it_is_held,
+      "a watch that is held is listed when it is released, after what waited was told")
+{
+    struct apiserver *other = other_watch(s);
+    s->handler.max_events = 1;
+    three_told(s);
+    inf_handler_pause(&s->handler);
+    apiserver_put(s->server, "default/a");
+    apiserver_put(s->server, "default/b");
+    story_pass(s, 10);
+    apiserver_put(other, "default/a");
+    other->version = 9;
+    pipeline_change(&s->pipeline, "web", &other->source, &s->settings, "other");
+    story_pass(s, 100);
+    expect(s, "[   20] web: watching -> waiting (other)\n");
+    inf_handler_resume(&s->handler);
+    story_pass(s, 10);
+    expect(s, "[  120] update default/a 4\n"
+              "[  120] update default/b 5\n"
+              "[  120] web: waiting -> filling (released)\n"
+              "[  130] web: filling -> watching (1 object at version 9)\n"
+              "[  130] gap: relist (other)\n"
+              "[  130] delete default/b 5 (relist) last state unknown\n"
+              "[  130] delete default/c 3 (relist) last state unknown\n"
+              "[  130] update default/a 1 (relist)\n");
+    other_done(s, other);
+}
+
+STORY(another_server, "the same source on another server is listed at whatever version that has")
+{
+    three_told(s);
+    apiserver_delete(s->server, "default/b");
+    s->server->version = 2; /* another one counts for itself */
+    reflector_moved(&s->pipeline.reflector, "the server is another one");
+    story_pass(s, 10);
+    expect(s, "[   10] pods: watching -> filling (the server is another one)\n"
+              "[   20] pods: filling -> watching (2 objects at version 2)\n"
+              "[   20] gap: relist (the server is another one)\n"
+              "[   20] delete default/b 2 (relist) last state unknown\n");
+    expect_asked(s, "watch-list ''; ");
+}
+
+STORY(ended, "an informer that ends reports its objects as deleted, and requests nothing more")
+{
+    three_told(s);
+    reflector_end(&s->pipeline.reflector, "not selected any more");
+    story_pass(s, 1000 * 1000);
+    expect(s, "[   10] pods: watching -> closed (not selected any more)\n"
+              "[   10] gap: relist (not selected any more)\n"
+              "[   10] delete default/a 1 (relist) last state unknown\n"
+              "[   10] delete default/b 2 (relist) last state unknown\n"
+              "[   10] delete default/c 3 (relist) last state unknown\n");
+    expect_asked(s, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest stories[] = {
+        cmocka_unit_test(other_selection), cmocka_unit_test(before_the_first_list),
+        cmocka_unit_test(while_it_waits),  cmocka_unit_test(while_it_is_held),
+        cmocka_unit_test(another_server),  cmocka_unit_test(ended),
+    };
+    return cmocka_run_group_tests(stories, NULL, NULL);
+}
