@@ -45,14 +45,21 @@ struct inf_who {
     const char *manager;     /* the field manager: "kubelet", "kubectl-client-side-apply" */
     const char *subresource; /* "status", "scale", or "" */
     const char *time;        /* RFC 3339 */
+    bool sole;               /* no other manager wrote to this part: the status, or the rest */
+};
+
+/* Which part of an object a write was to, as far as what changed shows it. */
+enum inf_part {
+    INF_PART_ANY,    /* not known */
+    INF_PART_STATUS, /* all that changed is under `status` */
+    INF_PART_REST,   /* nothing under `status` changed, and not only `metadata` */
 };
 
 /**
- * Who wrote @object last. @status_only: all that changed is under `status`, which decides where a
- * write to the status and another one have the same time. False, and @ret_who untouched, if that is
- * not known. The strings live as long as the object.
+ * Who wrote @object last. @part decides where a write to the status and another one have the same
+ * time. False, and @ret_who untouched, if that is not known. The strings live as long as the object.
  */
-INF_API bool inf_object_who(const struct inf_object *object, bool status_only,
+INF_API bool inf_object_who(const struct inf_object *object, enum inf_part part,
                             struct inf_who *ret_who);
 
 /** The canonical text, NUL-terminated; its length goes to @ret_len unless that is NULL. */

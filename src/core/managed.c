@@ -22,7 +22,13 @@ struct newest {
     unsigned status, other;
 };
 
-static const struct who nobody = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}};
+/* The managers of one sort of entries. */
+struct managers {
+    struct str first; /* at NULL: there was no entry yet */
+    bool several;
+};
+
+static const struct who nobody = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, false, false};
 
 /* ---- an entry ---- */
 
@@ -112,10 +118,28 @@ static void weigh(struct newest *n, const struct entry *e)
     n->other += !is_status(e);
 }
 
+static void count_manager(struct managers *m, struct str manager)
+{
+    if (!m->first.at)
+        m->first = manager;
+    else if (!str_eq(m->first, manager))
+        m->several = true;
+}
+
+static void count_managers(struct managers *status, struct managers *other, const struct entry *e)
+{
+    bool scale = str_eq(e->subresource, STR("scale"));
+    if (e->subresource.len && !scale)
+        count_manager(status, e->manager);
+    if (!is_status(e))
+        count_manager(other, e->manager);
+}
+
 /* The walk stands on the list, and passes over it. False: it is none. */
 static bool read_entries(struct json_walk *walk, struct who *ret)
 {
     struct newest n = {.who = nobody, .time = {"", 0}};
+    struct managers status = {{NULL, 0}, false}, other = {{NULL, 0}, false};
     struct entry e;
     if (!json_walk_pass(walk, '['))
         return false;
@@ -123,8 +147,11 @@ static bool read_entries(struct json_walk *walk, struct who *ret)
         if (!read_entry(walk, &e))
             return false;
         weigh(&n, &e);
+        count_managers(&status, &other, &e);
     } while (json_walk_pass(walk, ','));
     *ret = n.who;
+    ret->sole_status = !status.several;
+    ret->sole_other = !other.several;
     if (n.status > 1)
         ret->status_manager = ret->status_time = (struct str){"", 0};
     if (n.other > 1)

@@ -14,6 +14,8 @@
 #ifndef CORE_MANAGED_H
 #define CORE_MANAGED_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 /* Empty strings where nothing is known; all lent from the text. */
@@ -23,6 +25,12 @@ struct who {
     struct str time;
     struct str status_manager; /* of the last write to the status */
     struct str status_time;
+
+    /* Whether all entries of a sort are of one manager. Entries of other subresources than the status
+     * are of both sorts, for they may write to either (approval of a CertificateSigningRequest writes
+     * conditions); but those of `scale` are not, which writes spec.replicas. */
+    bool sole_status;
+    bool sole_other;
 };
 
 struct managed {

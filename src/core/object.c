@@ -206,19 +206,22 @@ static struct inf_object *assemble(const struct names *n, struct str parts[OBJEC
 
 static struct inf_object *make_from(const struct names *n, const struct who *who, struct str text)
 {
-    return assemble(n, (struct str[OBJECT_PARTS]){
-                           [PART_NAMESPACE] = n->ns,
-                           [PART_UID] = n->uid,
-                           [PART_VERSION] = n->version,
-                           [PART_KIND] = n->kind,
-                           [PART_API_VERSION] = n->api_version,
-                           [PART_MANAGER] = who->manager,
-                           [PART_SUBRESOURCE] = who->subresource,
-                           [PART_TIME] = who->time,
-                           [PART_STATUS_MANAGER] = who->status_manager,
-                           [PART_STATUS_TIME] = who->status_time,
-                           [PART_TEXT] = text,
-                       });
+    struct inf_object *o = assemble(n, (struct str[OBJECT_PARTS]){
+                                           [PART_NAMESPACE] = n->ns,
+                                           [PART_UID] = n->uid,
+                                           [PART_VERSION] = n->version,
+                                           [PART_KIND] = n->kind,
+                                           [PART_API_VERSION] = n->api_version,
+                                           [PART_MANAGER] = who->manager,
+                                           [PART_SUBRESOURCE] = who->subresource,
+                                           [PART_TIME] = who->time,
+                                           [PART_STATUS_MANAGER] = who->status_manager,
+                                           [PART_STATUS_TIME] = who->status_time,
+                                           [PART_TEXT] = text,
+                                       });
+    o->sole_status = who->sole_status;
+    o->sole_other = who->sole_other;
+    return o;
 }
 
 /* ---- memory of a parse ---- */

@@ -2,21 +2,8 @@
 
 #include <string.h>
 
+#include "daemon/attribution.h"
 #include "daemon/summary.h"
-
-static bool is_under(const char *path, const char *top)
-{
-    size_t len = strlen(top);
-    return strncmp(path, top, len) == 0 && (!path[len] || path[len] == '.' || path[len] == '[');
-}
-
-static bool is_status_only(const struct inf_diff *diff)
-{
-    for (size_t i = 0; i < inf_diff_count(diff); i++)
-        if (!is_under(inf_diff_get(diff, i)->path, "status"))
-            return false;
-    return inf_diff_count(diff) > 0;
-}
 
 /* An object that is metadata alone hides its kind; its watch knows. */
 static const char *kind_of(const struct watch_id *watch, const struct inf_object *object)
@@ -35,23 +22,6 @@ static void split_api_version(struct change *c)
     len += slash ? 1 : 0;
     c->version =
         c->watch->version ? str_of(c->watch->version) : (struct str){all.at + len, all.len - len};
-}
-
-static bool same_who(const struct inf_who *a, const struct inf_who *b)
-{
-    return strcmp(a->manager, b->manager) == 0 && strcmp(a->subresource, b->subresource) == 0 &&
-           strcmp(a->time, b->time) == 0;
-}
-
-/* Not every write is noted: a binding, a deletion and a finalizer's end are not. Then what was noted
- * last is about an earlier change, and says nothing of this one. */
-static bool read_who(const struct inf_event *event, bool status_only, struct inf_who *ret)
-{
-    struct inf_who before;
-    if (event->verb == INF_DELETED || !inf_object_who(event->new_object, status_only, ret))
-        return false;
-    return event->verb == INF_ADDED || !inf_object_who(event->old_object, status_only, &before) ||
-           !same_who(&before, ret);
 }
 
 static void find_why(struct change *c)
@@ -73,7 +43,7 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
     ret->kind = kind_of(watch, ret->object);
     ret->stamp.time_us = event->received_us;
     split_api_version(ret);
-    ret->has_who = read_who(event, diff && is_status_only(diff), &ret->who);
+    ret->has_who = attribution_find(event, diff, &ret->who);
     find_why(ret);
     ret->tells = core_event_read(ret->object, &ret->told);
 }

@@ -143,9 +143,11 @@ static void put_who(struct buf *out, const struct change *c, size_t max)
 {
     if (!c->has_who)
         return;
-    put_field(out, "manager", str_of(c->who.manager), max);
+    if (c->who.manager[0])
+        put_field(out, "manager", str_of(c->who.manager), max);
     put_field(out, "subresource", str_of(c->who.subresource), max);
-    put_field(out, "changed_at", str_of(c->who.time), max);
+    if (c->who.time[0])
+        put_field(out, "changed_at", str_of(c->who.time), max);
 }
 
 static void put_told(struct buf *out, const struct change *c, size_t max)
