@@ -8,6 +8,16 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "daemon/disk_lock.h"
+
+/* Begun on the pool, where it may take its time to find out what the file system is. */
+static int64_t lock(struct disk_op *op, int64_t result, const uv_statfs_t *found)
+{
+    op->lock_holder = 0;
+    if (result < 0 || !disk_lock_is_local(found->f_type))
+        return 0;
+    return disk_lock_take(op->lock_fd, op->lock_exclusive, &op->lock_holder);
+}
 
 static void on_done(uv_fs_t *request)
 {
@@ -22,6 +32,8 @@ static void on_done(uv_fs_t *request)
             .size = request->statbuf.st_size,
             .regular = (request->statbuf.st_mode & S_IFMT) == S_IFREG,
         };
+    if (request->fs_type == UV_FS_STATFS)
+        result = lock(op, result, request->ptr);
     uv_fs_req_cleanup(request);
     op->done(op, result);
 }
@@ -153,6 +165,14 @@ static void disk_look_at(struct disk *disk, struct disk_op *op, int fd)
     follow(disk, op, uv_fs_fstat(uv_of(disk), &op->request, fd, callback(disk)));
 }
 
+static void disk_lock(struct disk *disk, struct disk_op *op, int fd, const char *path,
+                      bool exclusive)
+{
+    op->lock_fd = fd;
+    op->lock_exclusive = exclusive;
+    follow(disk, op, uv_fs_statfs(uv_of(disk), &op->request, path, callback(disk)));
+}
+
 static const struct disk_ops ops = {
     .open = disk_open,
     .close = disk_close,
@@ -165,6 +185,7 @@ static const struct disk_ops ops = {
     .remove = disk_remove,
     .look = disk_look,
     .look_at = disk_look_at,
+    .lock = disk_lock,
 };
 
 void disk_init(struct disk *disk, struct loop *loop)

@@ -27,6 +27,9 @@ struct disk_file {
 struct disk_op {
     void (*done)(struct disk_op *op, int64_t result);
     struct disk_file file; /* of look() and look_at(), if they succeed */
+    int lock_fd;           /* of lock() */
+    bool lock_exclusive;
+    pid_t lock_holder; /* of lock(), if it fails with UV_EBUSY; 0: not known */
     uv_fs_t request;
     struct polled_write *polled; /* of write_polled(), while it waits; else NULL */
 };
@@ -58,6 +61,10 @@ struct disk_ops {
     void (*remove)(struct disk *disk, struct disk_op *op, const char *path);
     void (*look)(struct disk *disk, struct disk_op *op, const char *path);
     void (*look_at)(struct disk *disk, struct disk_op *op, int fd);
+
+    /* Locks @fd, which is open at @path, for us alone or (not @exclusive) together with others. done() gets
+     * 0, also where files can't be locked without waiting, or UV_EBUSY: another open file has the lock. */
+    void (*lock)(struct disk *disk, struct disk_op *op, int fd, const char *path, bool exclusive);
 };
 
 /* The real one: on libuv's pool, done() from the loop. Without a loop it is done before the call

@@ -19,6 +19,7 @@ void logfile_init(struct logfile *file, struct disk *disk, const char *path, int
     file->error = 0;
     file->step = LOGFILE_IDLE;
     file->file = (struct disk_file){0};
+    file->holder = 0;
     file->done = done;
 }
 
@@ -55,9 +56,21 @@ static void give_up(struct logfile *f, int error)
 static void after_look(struct logfile *f)
 {
     f->file = f->op.file;
-    f->size = f->file.regular ? f->file.size : 0;
-    f->unfinished = 0;
-    f->torn = f->size;
+    f->size = f->unfinished = 0;
+    if (f->file.regular)
+        logfile_begin(f, LOGFILE_LOCK);
+    else
+        logfile_end(f, 0);
+}
+
+/* Before we had the lock another process may have rotated the file, or written to it. */
+static void after_lock_look(struct logfile *f)
+{
+    if (!logfile_is_same(&f->op.file, &f->file)) {
+        give_up(f, LOGFILE_MOVED);
+        return;
+    }
+    f->size = f->torn = f->op.file.size;
     if (f->size)
         logfile_begin(f, LOGFILE_MEND_OPEN);
     else
@@ -212,8 +225,10 @@ static bool is_blanking(enum logfile_step step)
 /* Whether a failure ends the operation here. The others have their own ways. */
 static bool fail_step(struct logfile *f, int error)
 {
+    bool gone =
+        error == UV_ENOENT && (f->step == LOGFILE_LOCK_LOOK || f->step == LOGFILE_MEND_OPEN);
     if (is_opening(f->step))
-        give_up(f, f->step == LOGFILE_MEND_OPEN && error == UV_ENOENT ? LOGFILE_MOVED : error);
+        give_up(f, gone ? LOGFILE_MOVED : error);
     else if (f->step == LOGFILE_CLOSE_LOOK || f->step == LOGFILE_CLOSE_BLANK)
         fail_blanking(f, error);
     else
@@ -225,6 +240,8 @@ static void on_step(struct disk_op *op, int64_t result)
 {
     struct logfile *f = container_of(op, struct logfile, op);
     enum logfile_step step = f->step;
+    if (step == LOGFILE_LOCK || step == LOGFILE_ROTATE_TEST)
+        f->holder = op->lock_holder;
     if (result == 0 && is_blanking(step))
         result = UV_EIO; /* UNTESTED: no file system writes nothing and reports success */
     if (result < 0 && fail_step(f, (int)result))
@@ -236,6 +253,8 @@ static void on_step(struct disk_op *op, int64_t result)
         logfile_begin(f, LOGFILE_LOOK);
         break;
     case LOGFILE_LOOK: after_look(f); break;
+    case LOGFILE_LOCK: logfile_begin(f, LOGFILE_LOCK_LOOK); break;
+    case LOGFILE_LOCK_LOOK: after_lock_look(f); break;
     case LOGFILE_MEND_OPEN:
         f->mend_fd = (int)result;
         logfile_begin(f, LOGFILE_MEND_LOOK);
@@ -257,6 +276,8 @@ static void on_step(struct disk_op *op, int64_t result)
     case LOGFILE_CHECK: logfile_end(f, result >= 0 && logfile_is_same(&op->file, &f->file)); break;
     case LOGFILE_ROTATE_CHECK:
     case LOGFILE_ROTATE_SEEK:
+    case LOGFILE_ROTATE_TEST:
+    case LOGFILE_ROTATE_TEST_CLOSE:
     case LOGFILE_ROTATE_SHIFT:
     case LOGFILE_ROTATE_UNDO:
     case LOGFILE_ROTATE_REMOVE:
@@ -301,6 +322,8 @@ void logfile_begin(struct logfile *f, enum logfile_step step)
                   O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
         break;
     case LOGFILE_LOOK: ops->look_at(f->disk, &f->op, f->fd); break;
+    case LOGFILE_LOCK: ops->lock(f->disk, &f->op, f->fd, f->path, true); break;
+    case LOGFILE_LOCK_LOOK: ops->look(f->disk, &f->op, f->path); break;
     case LOGFILE_MEND_OPEN:
     case LOGFILE_MEND_LOOK:
     case LOGFILE_MEND_READ:
@@ -313,6 +336,8 @@ void logfile_begin(struct logfile *f, enum logfile_step step)
     case LOGFILE_CLOSE: ops->close(f->disk, &f->op, f->fd); break;
     case LOGFILE_ROTATE_CHECK:
     case LOGFILE_ROTATE_SEEK:
+    case LOGFILE_ROTATE_TEST:
+    case LOGFILE_ROTATE_TEST_CLOSE:
     case LOGFILE_ROTATE_SHIFT:
     case LOGFILE_ROTATE_UNDO:
     case LOGFILE_ROTATE_REMOVE:

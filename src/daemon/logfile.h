@@ -11,6 +11,9 @@
  * is and ended by a newline. It is never cut off: `tail -F` would take the smaller file for a new
  * one and show all of it again. Complete lines are never touched: the tail is read from, and blanked
  * in, the file that was opened, whatever the path names by then.
+ *
+ * While it is open the file is locked (see daemon/disk_lock.h). One that another process, or another log,
+ * has locked is not opened: UV_EBUSY, and `holder` is the process.
  */
 #ifndef DAEMON_LOGFILE_H
 #define DAEMON_LOGFILE_H
@@ -35,6 +38,8 @@ enum logfile_step {
     LOGFILE_IDLE,
     LOGFILE_OPEN,
     LOGFILE_LOOK,
+    LOGFILE_LOCK,
+    LOGFILE_LOCK_LOOK,
     LOGFILE_MEND_OPEN,
     LOGFILE_MEND_LOOK,
     LOGFILE_MEND_READ,
@@ -45,6 +50,8 @@ enum logfile_step {
     LOGFILE_CHECK,
     LOGFILE_ROTATE_CHECK,
     LOGFILE_ROTATE_SEEK,
+    LOGFILE_ROTATE_TEST,
+    LOGFILE_ROTATE_TEST_CLOSE,
     LOGFILE_ROTATE_SHIFT,
     LOGFILE_ROTATE_UNDO,
     LOGFILE_ROTATE_REMOVE,
@@ -66,8 +73,9 @@ struct logfile {
     enum logfile_step step;
     int error; /* of opening, kept while what was opened is closed again */
     unsigned reopens;
+    pid_t holder; /* of the lock, after UV_EBUSY; 0: not known */
 
-    int mend_fd;      /* the same file, to read; -1: none */
+    int mend_fd;      /* the same file, to read, or an old one, to test; -1: none */
     uint64_t torn;    /* where the torn line begins, as far as is known */
     size_t piece_len; /* bytes of the piece that were read */
     uint64_t blanked;

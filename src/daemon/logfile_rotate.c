@@ -1,7 +1,8 @@
 /*
  * logfile_rotate.c - path.1 becomes path.2, path becomes path.1, and a new file is opened.
  *
- * Normal path: check that the path still names our file, find the first number that is free, rename
+ * Normal path: check that the path still names our file, find the first number that is free while
+ * testing that no process has locked the files before it, rename
  * the files below it from the top down, close our descriptor and open the new file. If no number up
  * to `keep` is free, path.oldest takes the place of the next one and is removed when our file has
  * been renamed.
@@ -11,6 +12,7 @@
  * the next rotation uses, and path.oldest stays. So no file is replaced or removed by a rotation that
  * fails, except a path.oldest of such an earlier failure, once there are `keep` newer files again.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -35,10 +37,17 @@ static void rename_number(struct logfile *f, unsigned from, unsigned to)
     free(new);
 }
 
-static void look_at_number(struct logfile *f, unsigned number)
+static void open_number(struct logfile *f, unsigned number)
 {
     char *name = name_of(f, number);
-    f->disk->ops->look(f->disk, &f->op, name);
+    f->disk->ops->open(f->disk, &f->op, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    free(name);
+}
+
+static void test_number(struct logfile *f, unsigned number)
+{
+    char *name = name_of(f, number);
+    f->disk->ops->lock(f->disk, &f->op, f->mend_fd, name, false);
     free(name);
 }
 
@@ -53,7 +62,9 @@ void logfile_rotate_begin(struct logfile *f)
 {
     switch ((int)f->step) {
     case LOGFILE_ROTATE_CHECK: f->disk->ops->look(f->disk, &f->op, f->path); break;
-    case LOGFILE_ROTATE_SEEK: look_at_number(f, f->free_number); break;
+    case LOGFILE_ROTATE_SEEK: open_number(f, f->free_number); break;
+    case LOGFILE_ROTATE_TEST: test_number(f, f->free_number); break;
+    case LOGFILE_ROTATE_TEST_CLOSE: f->disk->ops->close(f->disk, &f->op, f->mend_fd); break;
     case LOGFILE_ROTATE_SHIFT: rename_number(f, f->free_number - 1, f->free_number); break;
     case LOGFILE_ROTATE_UNDO: rename_number(f, f->free_number + 1, f->free_number); break;
     case LOGFILE_ROTATE_REMOVE: remove_oldest(f); break;
@@ -75,18 +86,48 @@ static void after_check(struct logfile *f, int64_t result)
     }
 }
 
-static void after_seek(struct logfile *f, int64_t result)
+/* The file exists: is the next number free? */
+static void seek_on(struct logfile *f)
 {
-    if (result < 0 && result != UV_ENOENT) {
-        logfile_end(f, 0);
-        return;
-    }
-    if (result == 0 && ++f->free_number <= f->keep) {
+    f->free_number++;
+    if (f->free_number <= f->keep) {
         logfile_begin(f, LOGFILE_ROTATE_SEEK);
         return;
     }
     f->first_free = f->free_number;
     logfile_begin(f, LOGFILE_ROTATE_SHIFT);
+}
+
+/* A file that we may not open exists as well, and can be renamed. */
+static bool exists_but_closed(int64_t error)
+{
+    return error == UV_EACCES || error == UV_EPERM || error == UV_ELOOP || error == UV_ENXIO;
+}
+
+static void after_seek(struct logfile *f, int64_t result)
+{
+    if (result >= 0) {
+        f->mend_fd = (int)result;
+        logfile_begin(f, LOGFILE_ROTATE_TEST);
+    } else if (result == UV_ENOENT) {
+        f->first_free = f->free_number;
+        logfile_begin(f, LOGFILE_ROTATE_SHIFT);
+    } else if (exists_but_closed(result)) {
+        seek_on(f);
+    } else {
+        f->rotate_error = (int)result;
+        logfile_end(f, 0);
+    }
+}
+
+/* One that is locked is the log of another process, or another log of ours. */
+static void after_test_close(struct logfile *f)
+{
+    f->mend_fd = -1;
+    if (f->rotate_error)
+        logfile_end(f, 0);
+    else
+        seek_on(f);
 }
 
 static void undo(struct logfile *f)
@@ -118,11 +159,11 @@ static void after_undo(struct logfile *f, int64_t result)
     undo(f);
 }
 
-/* The first error of checking, seeking and renaming is the one to report. A path.oldest that can't be
+/* The first error of checking, testing and renaming is the one to report. A path.oldest that can't be
  * removed is replaced by the next rotation. */
 static void note_error(struct logfile *f, int64_t result)
 {
-    bool matters = f->step == LOGFILE_ROTATE_CHECK || f->step == LOGFILE_ROTATE_SEEK ||
+    bool matters = f->step == LOGFILE_ROTATE_CHECK || f->step == LOGFILE_ROTATE_TEST ||
                    f->step == LOGFILE_ROTATE_SHIFT;
     if (result < 0 && result != UV_ENOENT && matters)
         f->rotate_error = (int)result;
@@ -134,6 +175,8 @@ void logfile_rotate_step(struct logfile *f, int64_t result)
     switch ((int)f->step) {
     case LOGFILE_ROTATE_CHECK: after_check(f, result); break;
     case LOGFILE_ROTATE_SEEK: after_seek(f, result); break;
+    case LOGFILE_ROTATE_TEST: logfile_begin(f, LOGFILE_ROTATE_TEST_CLOSE); break;
+    case LOGFILE_ROTATE_TEST_CLOSE: after_test_close(f); break;
     case LOGFILE_ROTATE_SHIFT: after_shift(f, result); break;
     case LOGFILE_ROTATE_UNDO: after_undo(f, result); break;
     case LOGFILE_ROTATE_REMOVE: logfile_begin(f, LOGFILE_ROTATE_CLOSE); break;

@@ -69,6 +69,8 @@ static void on_too_long(struct timer *timer)
 static void fail(struct output *o, int error)
 {
     o->error = error;
+    if (error == UV_EBUSY)
+        output_note_lock(o);
     if (!o->path) {
         lose(o, error);
         return;
@@ -78,7 +80,7 @@ static void fail(struct output *o, int error)
         o->failing_ms = clock_now_ms(o->clock);
         o->failures++;
         output_say(o, INF_LOG_ERROR, "event log %s: %s; lines wait, trying again until it works",
-                   o->path, output_error_text(error));
+                   o->path, output_error_text(o, error));
     }
     output_note_progress(o);
     o->delay_ms = o->delay_ms ? 2 * o->delay_ms : OUTPUT_RETRY_MIN_MS;
@@ -241,9 +243,12 @@ static void say_moved(struct output *o)
 /* Reported once; tried again after a while. */
 static void fail_rotation(struct output *o, int error)
 {
+    if (error == UV_EBUSY)
+        output_note_lock(o);
     if (!o->rotation_failing)
-        output_say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s; it goes on growing",
-                   o->path, disk_error_text(error));
+        output_say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s%s; it goes on growing",
+                   o->path, error == UV_EBUSY ? "an old file of it is in use: " : "",
+                   error == UV_EBUSY ? o->locked_by : disk_error_text(error));
     o->rotation_failing = true;
     o->rotate_due_ms = clock_now_ms(o->clock) + OUTPUT_ROTATE_AGAIN_MS;
 }
@@ -428,7 +433,7 @@ static void say_what_is_dropped(struct output *o)
     output_say(o, INF_LOG_WARN,
                "event log %s: closed with %zu bytes not written: %" PRIu64 " line%s lost%s%s",
                output_name(o), left, lines, lines == 1 ? " is" : "s are", o->error ? ": " : "",
-               o->error ? output_error_text(o->error) : "");
+               o->error ? output_error_text(o, o->error) : "");
     o->events->on_dropped(o, lines);
 }
 

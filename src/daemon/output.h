@@ -37,6 +37,7 @@ enum {
     OUTPUT_AGAIN_MS = 20, /* a descriptor that somebody else made non-blocking is full */
     OUTPUT_CHECK_MS = 1000,
     OUTPUT_ROTATE_AGAIN_MS = 60000,
+    OUTPUT_LOCKED_TEXT = 96,
     OUTPUT_FINISH_MS = 10000, /* so long what is left may take when an output goes */
 };
 
@@ -97,6 +98,7 @@ struct output {
     uint64_t writing_ms;   /* the same, of `writing` */
     uint64_t failing_ms;   /* since when it fails; OUTPUT_NONE: it does not */
     int error;             /* why it fails; of libuv */
+    char locked_by[OUTPUT_LOCKED_TEXT]; /* in words, if that is UV_EBUSY */
     bool held;
     bool failing;
     bool stuck; /* reported */
@@ -179,8 +181,11 @@ __attribute__((format(printf, 3, 4))) void output_say(struct output *output,
                                                       enum inf_log_level level, const char *fmt,
                                                       ...);
 
-/* An error in words, for whoever reads that the file could not be written. */
-const char *output_error_text(int error);
+/* Why the file can't be opened or written, in words; lent until the next call of output_note_lock(). */
+const char *output_error_text(const struct output *output, int error);
+
+/* The lock of the file is held by another open file: remembers which process has that. */
+void output_note_lock(struct output *output);
 
 void output_health_init(struct output *output);
 

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "daemon/output.h"
@@ -25,13 +26,28 @@ void output_say(struct output *output, enum inf_log_level level, const char *fmt
 }
 
 /* A file is created if it does not exist, so this can only mean one thing. */
-const char *output_error_text(int error)
+const char *output_error_text(const struct output *output, int error)
 {
     switch (error) {
+    case UV_EBUSY: return output->locked_by;
     case UV_ENOENT: return "its directory does not exist";
     case UV_ENXIO: return "the FIFO has no reader";
     default: return disk_error_text(error);
     }
+}
+
+void output_note_lock(struct output *output)
+{
+    pid_t holder = output->file.holder;
+    char *text = output->locked_by;
+    if (holder == getpid())
+        snprintf(text, OUTPUT_LOCKED_TEXT, "another event log of this process has locked the file");
+    else if (holder)
+        snprintf(text, OUTPUT_LOCKED_TEXT,
+                 "process %d has locked the file; is a second informerd running?", (int)holder);
+    else
+        snprintf(text, OUTPUT_LOCKED_TEXT,
+                 "another process has locked the file; is a second informerd running?");
 }
 
 /* ---- what waits ---- */
@@ -98,7 +114,7 @@ void output_note_lines(struct output *output, bool cleared)
 static const char *reason_of(const struct output *o)
 {
     if (o->failing)
-        return output_error_text(o->error);
+        return output_error_text(o, o->error);
     if (o->waits)
         return "too many event logs that were removed still wait for their disks";
     return o->doing == OUTPUT_NOTHING ? NULL : "the system does not complete the operation";

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 
-from service import CHANGES, Case, fold, records_of, run, runs_of, wait_until
+from service import CHANGES, Case, Daemon, fold, records_of, run, runs_of, wait_until
 
 FIRST = 101  # the version of kubesim's first object
 
@@ -270,6 +270,50 @@ class Removed(Disk):
         self.assert_complete(self.path)
         first = records_of(self.place / 'failing.jsonl')[0]
         self.assertEqual((first['type'], first['reason'], first['dropped']), ('GAP', 'unwritten', waiting))
+
+
+class Locked(Disk):
+    """A second informerd with the same event log, by mistake."""
+
+    def start_second(self):
+        state, place = self.folder / 'state2', self.folder / 'socket2'
+        state.mkdir(mode=0o700)
+        conf = self.conf(state_dir=str(state), socket={'path': str(place)})
+        daemon = Daemon(self.folder, ['-c', self.write_conf(conf, 'second.conf')])
+        self.stack.callback(daemon.discard)
+        wait_until(lambda: 'has locked the file' in daemon.said(), 'the lock')
+        return daemon
+
+    def test_it_never_touches_the_file_and_writes_when_the_first_has_ended(self):
+        self.fill()
+        first = self.start()
+        self.wait_last()
+        second = self.start_second()
+        self.assertIn(f'process {first.pid} has locked the file', second.said())
+        self.change(100)
+        self.wait_last()
+        self.assertEqual(self.metrics(self.folder / 'socket2')['informerd_log_outputs_failing'], 1)
+        self.end_well(first)
+        size = self.path.stat().st_size
+        self.assert_complete(self.path)
+        second.tell(signal.SIGUSR1)  # one more try
+        wait_until(lambda: self.path.stat().st_size > size, 'the second one')
+        self.end_well(second)
+        runs = runs_of(records_of(self.path))
+        self.assertEqual([len({r['log'] for r in run}) for run in runs], [1, 1])
+
+    def test_the_lock_is_that_of_the_file_after_a_rotation(self):
+        first = self.start(self.conf(event_logs=[{'path': str(self.path), 'rotate': {'size': 20000, 'keep': 100}}]))
+        self.wait_ready()
+        self.fill()
+        self.change(200)
+        self.wait_last()
+        old = sorted(self.folder.glob('events.jsonl.*'), key=lambda path: -int(path.suffix[1:]))
+        self.assertGreater(len(old), 1)
+        second = self.start_second()
+        self.end_well(first)
+        second.end(signal.SIGKILL)
+        self.assert_complete(*old, self.path)
 
 
 class Rotated(Disk):

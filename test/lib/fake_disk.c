@@ -23,6 +23,7 @@ static void on_real(struct disk_op *real, int64_t result)
 {
     struct ending *e = container_of(real, struct ending, real);
     e->op->file = real->file;
+    e->op->lock_holder = real->lock_holder;
     e->result = result;
 }
 
@@ -150,6 +151,14 @@ static void fake_look_at(struct disk *disk, struct disk_op *op, int fd)
         REAL(disk)->ops->look_at(REAL(disk), &e->real, fd);
 }
 
+static void fake_lock(struct disk *disk, struct disk_op *op, int fd, const char *path,
+                      bool exclusive)
+{
+    struct ending *e = begin(disk, op, FAKE_LOCK);
+    if (e)
+        REAL(disk)->ops->lock(REAL(disk), &e->real, fd, path, exclusive);
+}
+
 static const struct disk_ops fake_ops = {
     .open = fake_open,
     .close = fake_close,
@@ -162,6 +171,7 @@ static const struct disk_ops fake_ops = {
     .remove = fake_remove,
     .look = fake_look,
     .look_at = fake_look_at,
+    .lock = fake_lock,
 };
 
 static struct ending *next_to_tell(struct fake_disk *fake)

@@ -20,6 +20,7 @@ enum fake_call {
     FAKE_RENAME,
     FAKE_REMOVE,
     FAKE_LOOK,
+    FAKE_LOCK,
     FAKE_CALLS,
 };
 

@@ -3,6 +3,7 @@
  * in order.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -369,6 +371,29 @@ static void closed_in_the_middle_of_a_line(void **state)
     assert_file(&w->folder, "log", "first line\n  \n");
 }
 
+/* Lines wait, and not a byte of the file is touched. */
+static void a_log_that_is_locked_is_held_and_retried(void **state)
+{
+    struct world *w = *state;
+    int fd;
+    folder_write(&w->folder, "log", "theirs, and torn");
+    fd = open(w->path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    open_output(w, 0, 0);
+    put(w, "1\n");
+    assert_true(w->output.failing);
+    assert_said(w,
+                "3 another event log of this process has locked the file; lines wait, trying again "
+                "until it works\n");
+    sim_advance(&w->sim, 60000);
+    assert_said(w, "");
+    assert_file(&w->folder, "log", "theirs, and torn");
+    close(fd);
+    sim_advance(&w->sim, 30000);
+    assert_said(w, "1 works again; no change was lost\n");
+    assert_file(&w->folder, "log", "                \n1\n");
+}
+
 static void rotated_between_lines(void **state)
 {
     struct world *w = *state;
@@ -497,6 +522,7 @@ int main(void)
         IN_WORLD(a_file_that_others_wrote_to_is_not_blanked),
         IN_WORLD(half_a_line_that_can_t_be_blanked_is_reported),
         IN_WORLD(closed_in_the_middle_of_a_line),
+        IN_WORLD(a_log_that_is_locked_is_held_and_retried),
         IN_WORLD(rotated_between_lines),
         IN_WORLD(a_line_cut_by_a_full_disk_is_finished_before_rotating),
         IN_WORLD(what_can_t_be_rotated_grows),
