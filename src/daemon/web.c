@@ -75,7 +75,8 @@ static const struct {
 static void web_on_request(struct http_server_user *user, const struct http_server_request *request,
                            struct http_exchange *x)
 {
-    struct web *web = container_of(user, struct web, user);
+    struct web_place *place = container_of(user, struct web_place, user);
+    struct web *web = place->web;
     for (size_t i = 0; i < ARRAY_LEN(pages); i++)
         if (strcmp(request->path, pages[i].path) == 0) {
             pages[i].answer(web->d, request, x);
@@ -88,15 +89,29 @@ static const struct http_server_user_ops user_ops = {.on_request = web_on_reques
 
 static void web_on_accept(struct listener_user *user, struct stream *stream)
 {
-    http_server_accept(container_of(user, struct web, accept)->server, stream);
+    http_server_accept(container_of(user, struct web_place, accept)->server, stream);
+}
+
+/* Probes must get through, however many clients keep their connections open. */
+static bool web_on_full(struct listener_user *user)
+{
+    return http_server_make_room(container_of(user, struct web_place, accept)->server);
 }
 
 /* ---- places ---- */
 
+static void init_place(struct web_place *place, struct web *web)
+{
+    *place =
+        (struct web_place){.user = {&user_ops}, .accept = {web_on_accept, web_on_full}, .web = web};
+    place->server = http_server_new(&web->d->loop.clock, NULL, &place->user);
+}
+
 void web_init(struct web *web, struct daemon *d)
 {
-    *web = (struct web){.user = {&user_ops}, .accept = {web_on_accept}, .d = d};
-    web->server = http_server_new(&d->loop.clock, NULL, &web->user);
+    web->d = d;
+    init_place(&web->tcp, web);
+    init_place(&web->local, web);
 }
 
 static int prepare_place(struct web *web, struct web_place *place,
@@ -105,7 +120,7 @@ static int prepare_place(struct web *web, struct web_place *place,
     place->changes = true;
     if (!options->address && !options->path)
         return 0;
-    place->next = listener_open(&web->d->loop, options, &web->accept, err);
+    place->next = listener_open(&web->d->loop, options, &place->accept, err);
     return place->next ? 0 : -err->code;
 }
 
@@ -149,7 +164,9 @@ static void commit_place(struct web_place *place)
     if (!place->changes)
         return;
     listener_close(place->now);
-    *place = (struct web_place){.now = place->next};
+    place->now = place->next;
+    place->next = NULL;
+    place->changes = false;
 }
 
 /* The port is said because the conf may leave the choice to the system (port 0). */
@@ -166,7 +183,8 @@ void web_commit(struct web *web)
 static void abandon_place(struct web_place *place)
 {
     listener_close(place->next);
-    *place = (struct web_place){.now = place->now};
+    place->next = NULL;
+    place->changes = place->permits = false;
 }
 
 void web_abandon(struct web *web)
@@ -178,11 +196,16 @@ void web_abandon(struct web *web)
     abandon_place(&web->local);
 }
 
+static void close_place(struct web_place *place)
+{
+    listener_close(place->now);
+    http_server_close(place->server);
+    place->now = NULL;
+    place->server = NULL;
+}
+
 void web_close(struct web *web)
 {
-    listener_close(web->tcp.now);
-    listener_close(web->local.now);
-    http_server_close(web->server);
-    web->tcp.now = web->local.now = NULL;
-    web->server = NULL;
+    close_place(&web->tcp);
+    close_place(&web->local);
 }

@@ -16,8 +16,12 @@
 
 struct daemon;
 
-/* A place to listen: what is in use, and what was prepared. */
+/* A place to listen, with connections of its own: what is in use, and what was prepared. */
 struct web_place {
+    struct http_server_user user;
+    struct listener_user accept;
+    struct web *web;
+    struct http_server *server;
     struct listener *now;
     struct listener *next;
     bool changes; /* `next` takes the place of `now` */
@@ -25,10 +29,7 @@ struct web_place {
 };
 
 struct web {
-    struct http_server_user user;
-    struct listener_user accept;
     struct daemon *d;
-    struct http_server *server;
     struct web_place tcp;
     struct web_place local;
 };

@@ -5,8 +5,8 @@
  * stream (tcp.c) and goes to the user.
  *
  * Too many: a connection that is not accepted makes libuv stop watching the socket, so `max` needs
- * no more than not accepting. The close of a stream makes room, and what waits is accepted at the
- * end of the I/O phase.
+ * no more than not accepting. The user is asked for one that can be closed first. The close of a stream
+ * makes room, and what waits is accepted at the end of the I/O phase.
  *
  * The listener counts its streams, so its memory stays until the last of them is closed.
  */
@@ -80,6 +80,13 @@ static void accept_one(struct listener *l)
     l->user->on_accept(l->user, stream);
 }
 
+static bool has_room(struct listener *l)
+{
+    while (l->open >= l->max && l->user->on_full && l->user->on_full(l->user))
+        ;
+    return l->open < l->max;
+}
+
 /* What goes wrong here (out of descriptors, a client gone again) is libuv's to get over. */
 static void on_connection(uv_stream_t *stream, int status)
 {
@@ -87,7 +94,7 @@ static void on_connection(uv_stream_t *stream, int status)
     loop_busy(l->loop);
     if (status < 0)
         return;
-    if (l->open < l->max)
+    if (has_room(l))
         accept_one(l);
     else
         l->waiting = true;

@@ -6,11 +6,12 @@
  *                                                      .mode = 0660, .group = "informerd"}, ...);
  *
  * Each connection is a stream that is open already (on_open will not come). When `max` of them are
- * open the next one waits in the kernel's queue until one is closed.
+ * open the next one waits in the kernel's queue until one is closed, or the user can spare one.
  */
 #ifndef LOOP_LISTEN_H
 #define LOOP_LISTEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,6 +31,10 @@ struct listener_user {
     /* Somebody came: @stream is the user's now, to close too. Sets stream->user before it returns,
      * or closes. From the loop's I/O phase. */
     void (*on_accept)(struct listener_user *user, struct stream *stream);
+
+    /* As many are open as may be, and another one waits. Closes one that can be spared and returns true,
+     * or returns false: then it waits until one is closed. NULL: none can be spared. */
+    bool (*on_full)(struct listener_user *user);
 };
 
 /* One of `address` and `path`. Copied. */

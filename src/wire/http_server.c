@@ -9,7 +9,7 @@
  * said its last (FIN) is still answered: that is how nc asks. But an answer in pieces that is under
  * way ends there: a watch would never notice otherwise.
  *
- * Let go: who is idle, who sends a head too slowly, who takes an answer too slowly, who speaks no
+ * Let go: who is idle (for too long, or the longest when another client waits for room), who sends a head too slowly, who takes an answer too slowly, who speaks no
  * HTTP. A refusal is followed by some lingering: closing with unread bytes would make the kernel
  * throw away what the client has not read yet.
  */
@@ -164,10 +164,15 @@ static void next_request(struct http_exchange *x)
     http_request_parser_start(x->parser);
     x->served = true;
     sm_move(&x->sm, X_IDLE, "served");
+    list_remove(&x->node);
+    list_push(&x->server->exchanges, &x->node);
     exchange_arm(x);
     read_request(x);
     if (x->ended && (x->sm.state == X_IDLE || x->sm.state == X_READING)) {
         exchange_close(x, "the client is done");
+    } else if (x->sm.state == X_IDLE && x->server->crowded) {
+        x->server->crowded = false;
+        exchange_close(x, "another client waits");
     } else if (x->paused) {
         x->paused = false;
         stream_resume(x->stream);
@@ -292,7 +297,21 @@ void http_server_accept(struct http_server *s, struct stream *stream)
     task_init(&x->task, PHASE_PUMP, on_turn);
     sm_init(&x->sm, states, X_IDLE, "client", NULL);
     list_push(&s->exchanges, &x->node);
+    s->crowded = false;
     exchange_arm(x);
+}
+
+bool http_server_make_room(struct http_server *s)
+{
+    list_for_each(node, &s->exchanges) {
+        struct http_exchange *x = container_of(node, struct http_exchange, node);
+        if (x->sm.state == X_IDLE) {
+            exchange_close(x, "another client waits");
+            return true;
+        }
+    }
+    s->crowded = true;
+    return false;
 }
 
 static void server_bury(struct corpse *corpse)

@@ -14,6 +14,7 @@
 #ifndef WIRE_HTTP_SERVER_H
 #define WIRE_HTTP_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +59,13 @@ struct http_server *http_server_new(struct clock *clock, const struct http_serve
 
 /* Serves whoever is at the other end of @stream, an open one, which is the server's from now on. */
 void http_server_accept(struct http_server *server, struct stream *stream);
+
+/*
+ * Another client waits, and there is no room for its connection: closes the one that has been idle, without
+ * a request under way, for the longest time. False if none is idle; then the next one that becomes idle
+ * is closed, unless a connection is accepted before.
+ */
+bool http_server_make_room(struct http_server *server);
 
 /* At any moment, also inside a callback. All connections are cut, and all exchanges are gone:
  * nothing is called afterwards, on_abort neither. NULL is fine. */

@@ -29,7 +29,9 @@ struct http_server {
     struct clock *clock;
     struct http_server_limits limits;
     struct http_server_user *user;
-    struct list exchanges;
+    struct list
+        exchanges; /* of those that are idle, the one that has been so the longest is first */
+    bool crowded;  /* a client waits for one of them to go */
     struct corpse corpse;
 };
 

@@ -11,8 +11,9 @@ import socket
 import stat
 import time
 
-from service import Case, ask, collector, config_map, free_address, run, wait_until
+from service import Case, UnixHttp, ask, collector, config_map, free_address, run, wait_until
 
+IDLE = 60  # seconds after which a connection is closed anyway
 LABELS = '{cluster="sim",watch="configmaps"}'
 
 
@@ -198,6 +199,28 @@ class Places(Case):
                 other.request(method, '/metrics')
                 self.assertEqual(other.getresponse().status, status)
         self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_clients_that_keep_their_connections_lock_nobody_out(self):
+        """As many as may be open, each idle after a request; one more is answered, and the first has made room."""
+        place = free_address()
+        self.start(self.conf(http={'listen': place}))
+        self.wait_ready(place)
+        for where in (place, self.socket):
+            clients = [self.stack.enter_context(contextlib.closing(
+                http.client.HTTPConnection(where) if where == place else UnixHttp(where))) for _ in range(64)]
+            for client in clients:
+                client.request('GET', '/livez')
+                self.assertEqual(client.getresponse().read(), b'ok\n')
+            clients[0].sock.settimeout(IDLE / 2)
+            for i in range(3):
+                probe = http.client.HTTPConnection(where) if where == place else UnixHttp(where)
+                probe.timeout = IDLE / 2
+                with contextlib.closing(probe):
+                    probe.request('GET', '/livez')
+                    self.assertEqual(probe.getresponse().read(), b'ok\n')
+            self.assertEqual(clients[0].sock.recv(1), b'')
+            clients[-1].request('GET', '/livez')
+            self.assertEqual(clients[-1].getresponse().read(), b'ok\n')
 
     def test_metrics_count_what_happened(self):
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps'}, {'resource': 'pods'}]))

@@ -318,6 +318,66 @@ static void many_at_a_time(void **state)
         assert_true(pipe_closed(pipes[i]));
 }
 
+/* ---- room for others ---- */
+
+static struct pipe *connect_and_ask(struct server_world *w, const char *request)
+{
+    struct pipe *pipe = server_world_connect(w);
+    pipe_sends(pipe, request);
+    sim_run(&w->sim);
+    sim_advance(&w->sim, 1000);
+    return pipe;
+}
+
+static void the_connection_that_is_idle_for_the_longest_time_makes_room(void **state)
+{
+    struct server_world *w = *state;
+    struct pipe *first = connect_and_ask(w, GET("/hello"));
+    struct pipe *reading = connect_and_ask(w, "GET /hello HT");
+    struct pipe *asking = connect_and_ask(w, GET("/later"));
+    struct pipe *silent = connect_and_ask(w, "");
+    struct pipe *last = connect_and_ask(w, GET("/hello"));
+    pipe_sends(first, GET("/hello")); /* its idle time begins again */
+    sim_run(&w->sim);
+    assert_true(http_server_make_room(w->server));
+    assert_true(pipe_closed(silent));
+    assert_true(http_server_make_room(w->server));
+    assert_true(pipe_closed(last));
+    assert_false(pipe_closed(first));
+    assert_true(http_server_make_room(w->server));
+    assert_true(pipe_closed(first));
+    assert_false(http_server_make_room(w->server));
+    assert_false(pipe_closed(reading) || pipe_closed(asking));
+    assert_int_equal(w->aborted, 0);
+}
+
+static void if_none_is_idle_the_next_one_that_becomes_idle_makes_room(void **state)
+{
+    struct server_world *w = *state;
+    struct pipe *asking = connect_and_ask(w, GET("/later"));
+    struct pipe *reading = connect_and_ask(w, "GET /hello HT");
+    assert_false(http_server_make_room(w->server));
+    server_world_reply(w, "done");
+    sim_run(&w->sim);
+    server_world_wrote(w, asking, OK_TEXT("4") "done");
+    assert_true(pipe_closed(asking));
+    pipe_sends(reading, "TP/1.1\r\nHost: h\r\n\r\n"); /* one was enough */
+    sim_run(&w->sim);
+    server_world_wrote(w, reading, OK_TEXT("5") "hello");
+    assert_false(pipe_closed(reading));
+}
+
+static void who_was_let_in_meanwhile_needs_no_more_room(void **state)
+{
+    struct server_world *w = *state;
+    struct pipe *asking = connect_and_ask(w, GET("/later"));
+    assert_false(http_server_make_room(w->server));
+    server_world_connect(w);
+    server_world_reply(w, "done");
+    sim_run(&w->sim);
+    assert_false(pipe_closed(asking));
+}
+
 /* ---- closing ---- */
 
 /* Whatever the connections are at, closing leaves nothing behind: sim and ASan look. */
@@ -388,6 +448,9 @@ int main(void)
         T(away_before_it_was_even_told),
         T(away_in_the_middle_of_the_answer),
         T(many_at_a_time),
+        T(the_connection_that_is_idle_for_the_longest_time_makes_room),
+        T(if_none_is_idle_the_next_one_that_becomes_idle_makes_room),
+        T(who_was_let_in_meanwhile_needs_no_more_room),
         cmocka_unit_test(closing_in_every_state),
         cmocka_unit_test(limits_can_be_set),
     };

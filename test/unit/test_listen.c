@@ -42,6 +42,7 @@ struct house {
     struct reader guests[GUESTS];
     size_t n_guests;
     bool turn_away; /* closes whoever comes */
+    size_t spared;  /* guests that were closed to make room for others */
     char dir[64];
     char path[96];
 };
@@ -57,6 +58,16 @@ static void on_accept(struct listener_user *user, struct stream *stream)
     stream->user = &r->user;
     if (h->turn_away)
         reader_close(r);
+}
+
+/* The first of those that are there, twice. */
+static bool on_full(struct listener_user *user)
+{
+    struct house *h = container_of(user, struct house, user);
+    if (h->spared == 2)
+        return false;
+    reader_close(&h->guests[h->spared++]);
+    return true;
 }
 
 static int setup(void **state)
@@ -335,6 +346,25 @@ static void test_one_too_many_waits(void **state)
         close(fds[i]);
 }
 
+static void test_the_user_can_make_room(void **state)
+{
+    struct house *h = *state;
+    int fds[5];
+    h->user.on_full = on_full;
+    opens(h, (struct listen_options){.path = h->path, .max = 2});
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        fds[i] = connect_unix(h->path);
+    RUN_UNTIL(&h->rl, h->n_guests == 4);
+    real_loop_settle(&h->rl);
+    assert_int_equal(h->n_guests, 4); /* the fifth waits */
+    assert_int_equal(h->spared, 2);
+    assert_int_equal(listener_count(h->listener), 2);
+    reader_close(&h->guests[2]);
+    RUN_UNTIL(&h->rl, h->n_guests == 5);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        close(fds[i]);
+}
+
 static void test_closed_while_one_waits(void **state)
 {
     struct house *h = *state;
@@ -473,6 +503,7 @@ int main(void)
         T(test_bad_paths_and_groups),
         T(test_a_successor_keeps_its_socket),
         T(test_one_too_many_waits),
+        T(test_the_user_can_make_room),
         T(test_closed_while_one_waits),
         T(test_streams_outlive_the_listener),
         T(test_turned_away_at_the_door),
