@@ -237,6 +237,17 @@ static void keep_planned(struct plan *p)
         list_remove(&p->watchers[i]->node);
 }
 
+/* Of watches that can't go on, but have a successor of their name in the same cluster. */
+static void hand_over_counters(struct plan *p)
+{
+    for (size_t i = 0; i < p->conf->n_watches; i++) {
+        const struct conf_watch *conf = &p->conf->watches[i];
+        struct watcher *old = find_watcher(p->d, conf->name);
+        if (old && strcmp(old->conf->cluster, conf->cluster) == 0)
+            watcher_succeed(p->watchers[i], old);
+    }
+}
+
 static size_t close_the_rest(struct daemon *d)
 {
     size_t closed = 0;
@@ -310,6 +321,7 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     struct conf before = d->conf;
     struct tally tally = {0};
     keep_planned(p);
+    hand_over_counters(p);
     tally.closed = close_the_rest(d);
     put_in_place(p, &tally);
     d->conf = *p->conf;

@@ -308,16 +308,57 @@ static void take_error(struct inf_status *sum, const struct inf_status *one, con
         err_wrap(&sum->error, "namespace '%s'", ns);
 }
 
-static void add_numbers(struct inf_status *sum, const struct inf_status *one)
+static void add_counters(struct inf_status *sum, const struct inf_status *one)
 {
     sum->requests += one->requests;
     sum->skipped += one->skipped;
     sum->coalesced += one->coalesced;
-    sum->queued += one->queued;
     for (size_t code = 0; code < INF_ERRORS; code++) {
         sum->ends[code] += one->ends[code];
         sum->relists[code] += one->relists[code];
     }
+}
+
+/* May wrap around: what is added to it later brings it back. */
+static void subtract_counters(struct inf_status *sum, const struct inf_status *one)
+{
+    sum->requests -= one->requests;
+    sum->skipped -= one->skipped;
+    sum->coalesced -= one->coalesced;
+    for (size_t code = 0; code < INF_ERRORS; code++) {
+        sum->ends[code] -= one->ends[code];
+        sum->relists[code] -= one->relists[code];
+    }
+}
+
+void watcher_stream_leaves(struct watcher *w, const struct inf_informer *stream)
+{
+    struct inf_status now;
+    if (!stream)
+        return;
+    inf_informer_status(stream, &now);
+    add_counters(&w->past, &now);
+}
+
+void watcher_stream_joins(struct watcher *w, const struct inf_informer *stream)
+{
+    struct inf_status now;
+    if (!stream)
+        return;
+    inf_informer_status(stream, &now);
+    subtract_counters(&w->past, &now);
+}
+
+void watcher_succeed(struct watcher *w, const struct watcher *old)
+{
+    struct watcher_status status;
+    watcher_status(old, &status);
+    add_counters(&w->past, &status.sum);
+    for (size_t i = 0; i < ARRAY_LEN(w->told.events); i++)
+        w->told.events[i] += old->told.events[i];
+    w->told.heartbeats += old->told.heartbeats;
+    w->told.unchanged += old->told.unchanged;
+    w->told.gaps += old->told.gaps;
 }
 
 static void add_ages(struct inf_status *sum, const struct inf_status *one)
@@ -346,7 +387,8 @@ void watcher_status_add(struct watcher_status *s, const struct inf_status *one, 
     s->sum.held |= one->held;
     take_error(&s->sum, one, ns);
     add_ages(&s->sum, one);
-    add_numbers(&s->sum, one);
+    add_counters(&s->sum, one);
+    s->sum.queued += one->queued;
     s->streams++;
     s->live += watcher_stream_is_live(one);
 }
@@ -365,6 +407,7 @@ static void add_feed(struct watcher_status *s, const struct feed *feed)
 void watcher_status(const struct watcher *w, struct watcher_status *ret)
 {
     *ret = watcher_status_none;
+    add_counters(&ret->sum, &w->past);
     ret->age_ms = clock_now_ms(w->journal->clock) - w->opened_ms;
     list_for_each(node, &w->feeds) {
         const struct feed *feed = container_of(node, struct feed, node);

@@ -29,6 +29,8 @@ struct watcher {
     struct task tidy; /* frees the feeds that are over */
     bool synced;      /* all that was there was told */
     uint64_t opened_ms;
+    struct inf_status
+        past; /* only its counters: what streams counted that are closed or exchanged */
 };
 
 /* Begins to watch; nothing is told before watcher_begin(). NULL, with @err naming the watch and what
@@ -55,6 +57,9 @@ bool watcher_can_change(const struct conf_watch *before, const struct conf_watch
 void watcher_change(struct watcher *watcher, const struct conf_watch *conf, struct cluster *cluster,
                     const char *why);
 
+/* @watcher takes the place of @old, of the same name, which is closed next: its counters go on from there. */
+void watcher_succeed(struct watcher *watcher, const struct watcher *old);
+
 /* NULL is fine. */
 void watcher_close(struct watcher *watcher);
 
@@ -65,6 +70,13 @@ struct journal_watch *watcher_named(struct watcher *watcher);
 
 /* The first of its feeds that is open; NULL: none is. */
 const struct feed *watcher_first(const struct watcher *watcher);
+
+/*
+ * A stream of the watch leaves it, or joins it. The counters of the watch never go backwards: what a stream has counted
+ * when it leaves is kept, what it had counted before it joined is not the watch's. NULL is fine.
+ */
+void watcher_stream_leaves(struct watcher *watcher, const struct inf_informer *stream);
+void watcher_stream_joins(struct watcher *watcher, const struct inf_informer *stream);
 
 /* Has feeds that are over freed, soon. */
 void watcher_tidy(struct watcher *watcher);

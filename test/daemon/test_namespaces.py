@@ -152,6 +152,28 @@ class Selected(Case):
         self.assertRegex(self.get('/readyz?verbose').text, r'\A\[\+\] sim/configmaps: live.*, 2 of 2 namespaces live')
         self.assertEqual(daemon.end(), 0, daemon.said())
 
+    def counters(self):
+        return {name: value for name, value in self.metrics().items()
+                if name.startswith('informerd_watch_') and '_total{' in name}
+
+    def test_counters_keep_what_closed_streams_counted(self):
+        daemon = self.watching()
+        before = self.counters()
+        self.namespace('b', 'other')
+        self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
+        wait_until(lambda: '1 of 1 namespaces live' in self.get('/readyz?verbose').text, 'one stream')
+        self.assertEqual([name for name, count in before.items() if self.counters().get(name, 0) < count], [])
+        self.namespace('b')  # a new stream does not count what the old one did
+        wait_until(lambda: '2 of 2 namespaces live' in self.get('/readyz?verbose').text, 'two streams')
+        last = self.counters()
+        self.assertEqual([name for name, count in before.items() if last.get(name, 0) < count], [])
+        self.write_conf(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a']}]))  # begins again
+        daemon.tell(signal.SIGHUP)
+        wait_until(lambda: 'namespaces live' not in self.get('/readyz?verbose').text, 'the reload')
+        self.wait_ready()
+        self.assertEqual([name for name, count in last.items() if self.counters().get(name, 0) < count], [])
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
     def test_none_that_is_selected_is_synced_too(self):
         daemon = self.watching(namespace_selector='team=nobody')
         self.told(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
