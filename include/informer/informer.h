@@ -174,7 +174,9 @@ struct inf_watch {
     size_t n_indexes; /* at most 16 */
 
     /* The server may not have the resource yet, or no longer: then there are no objects, which is no
-     * error, and it is looked for: after 5 s to 10 s, then more rarely, at least once a minute. */
+     * error, and it is looked for every 3 s to 6 s. That it has it no longer is believed only if its
+     * discovery documents do not list the resource, or if the API itself (not a load balancer) answers
+     * 404 repeatedly; everything else is a failure, and the objects stay. */
     bool optional;
     bool coalesce; /* of each object only the newest state is told, if changes come faster */
 };

@@ -30,6 +30,13 @@ bool ask_sync_is_over(const struct reflector *r)
     return clock_now_ms(r->clock) >= r->sync_until_ms;
 }
 
+/* A watch-list, or a list with all its pages, may take so long. */
+static void set_sync_until(struct reflector *r)
+{
+    r->sync_until_ms = clock_now_ms(r->clock) +
+                       (r->sm.state == LISTING ? (uint64_t)LIST_MAX_MS : until_timeout_ms(r));
+}
+
 /* How long the request under way may stay silent. */
 static uint64_t patience_ms(const struct reflector *r)
 {
@@ -49,12 +56,18 @@ void ask_patience(struct reflector *r)
         patience_start(&r->patience, patience_ms(r));
 }
 
+void ask_prepared(struct reflector *r)
+{
+    set_sync_until(r);
+    ask_patience(r);
+}
+
 static void open_request(struct reflector *r, struct source_request *request)
 {
     r->timeout_s = request->timeout_s = pick_timeout(r);
     request->skip_bad = r->unreadable >= UNREADABLE_MAX || r->sm.state == ASKING;
     if (r->sm.state == FILLING)
-        r->sync_until_ms = clock_now_ms(r->clock) + until_timeout_ms(r);
+        set_sync_until(r);
     r->live_since_ms = 0;
     r->bookmark_seen = r->news = r->shown = r->skipped_one = false;
     r->slept_ms = 0;
@@ -74,7 +87,7 @@ void ask_list(struct reflector *r, const char *why)
 {
     sm_move(&r->sm, LISTING, "%s", why);
     r->staged = r->staged ? r->staged : generation_new(r->store);
-    r->sync_until_ms = clock_now_ms(r->clock) + LIST_MAX_MS;
+    set_sync_until(r);
     ask_page(r);
 }
 

@@ -46,6 +46,9 @@ void ask_watch(struct reflector *r);
 /* The request under way is alive: its patience begins anew. */
 void ask_patience(struct reflector *r);
 
+/* The source sends the request only now: all its limits count from here. */
+void ask_prepared(struct reflector *r);
+
 /* A watch-list has taken longer than the server was asked to keep it open, or a list longer than any
  * may take. */
 bool ask_sync_is_over(const struct reflector *r);

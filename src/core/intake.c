@@ -19,12 +19,13 @@ void intake_commit(struct reflector *r, const char *version, int64_t received_us
 {
     bool back = version_is_older(version, r->version);
     bool differs = generation_differs(r->staged);
+    const char *reason = r->absent ? "the resource is available now" : r->sync_reason;
     push(r, &(struct delta){.type = DELTA_REPLACED,
                             .generation = r->staged,
                             .resource_version = xstrdup(version),
                             .text = back ? xasprintf("the server went back from version %s to %s",
                                                      r->version, version)
-                                         : xstrdup(r->sync_reason),
+                                         : xstrdup(reason),
                             .rewound = back,
                             .redefined = r->redefined,
                             .received_us = received_us});
@@ -37,8 +38,6 @@ void intake_commit(struct reflector *r, const char *version, int64_t received_us
     } else {
         freshness_begin(&r->freshness);
     }
-    if (r->absent)
-        backoff_reset(&r->calm);
     r->must_sync = r->version_unusable = r->absent = r->in_doubt = false;
     r->unended_fills = 0;
     r->placed_ms = clock_now_ms(r->clock);

@@ -248,7 +248,7 @@ void outcome_on_silence(struct patience *patience)
     else
         err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
                 patience_lasted_ms(patience) / 1000);
-    if (r->sm.state == FILLING)
+    if (r->sm.state == FILLING && !source_is_preparing(r->source))
         give_up_fill(r, ask_sync_is_over(r) ? "it never ends" : why.text);
     else
         outcome_give_up(r, &why);

@@ -45,9 +45,9 @@
 #include "core/store.h"
 
 enum {
-    CALM_FIRST_MS = 5 * 1000, /* between looks for a resource that may not be there ... */
-    CALM_MAX_MS = 30 * 1000,  /* ... and with jitter up to twice as long */
-    SLEPT_MS = 5 * 1000,      /* if the host slept so long, its watches are dead */
+    CALM_MS = 3 * 1000,  /* between looks for a resource that may not exist; with jitter up to twice
+                            as long */
+    SLEPT_MS = 5 * 1000, /* if the host slept so long, its watches are dead */
 };
 
 /* clang-format off */
@@ -205,6 +205,11 @@ static void reflector_on_progress(struct source_user *user)
     patience_progress(&container_of(user, struct reflector, user)->patience);
 }
 
+static void reflector_on_prepared(struct source_user *user)
+{
+    ask_prepared(container_of(user, struct reflector, user));
+}
+
 static void reflector_on_end(struct source_user *user, const struct inf_error *why)
 {
     outcome_ended(container_of(user, struct reflector, user), why);
@@ -214,6 +219,7 @@ static const struct source_user_ops user_ops = {
     .on_open = reflector_on_open,
     .on_event = reflector_on_event,
     .on_progress = reflector_on_progress,
+    .on_prepared = reflector_on_prepared,
     .on_end = reflector_on_end,
 };
 
@@ -342,7 +348,7 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
     pager_init(&r->pager, r->settings.page_size);
     backoff_init(&r->backoff, r->settings.backoff_first_ms, r->settings.backoff_max_ms,
                  r->settings.no_jitter);
-    backoff_init(&r->calm, CALM_FIRST_MS, CALM_MAX_MS, r->settings.no_jitter);
+    backoff_init(&r->calm, CALM_MS, CALM_MS, r->settings.no_jitter);
     freshness_init(&r->freshness, clock, r->settings.stale_after_ms, intake_on_freshness);
     turn_init(&r->turn, r->settings.turnstile, clock, ask_on_turn);
     sm_init(&r->sm, states, IDLE, who, log);

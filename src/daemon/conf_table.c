@@ -145,7 +145,8 @@ static const struct conf_option watch_options[] = {
      .help = "of changes that come faster than they are told, tell each object's newest state only"},
     {"resync", CONF_LATER, 0, NULL, .help = "replay the copy to handlers this often"},
     {"optional", CONF_BOOL, AT(optional), "false",
-     .help = "the server may not have the resource yet: wait for it, and tell no objects meanwhile"},
+     .help = "the server may not have the resource yet: wait for it, and tell no objects meanwhile; it is "
+             "looked for every 3s to 6s"},
 };
 static const struct conf_table watch_table = TABLE(conf_watch, watch_options);
 #undef AT

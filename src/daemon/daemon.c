@@ -44,6 +44,7 @@ static int exit_code_for(const struct daemon *d, const struct inf_error *err)
     case INF_ENOTFOUND: return d->options.ad_hoc ? EX_USAGE : EX_CONFIG;
     case INF_EIO: return EX_IOERR;
     case INF_EFORBIDDEN: return EX_NOPERM;
+    case INF_ESERVER: return EX_UNAVAILABLE;
     default: return EX_CONFIG;
     }
 }

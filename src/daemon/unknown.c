@@ -5,15 +5,22 @@
 
 enum {
     LOOK_MS = 100, /* soon, to who types */
+    NO_API_MIN =
+        3, /* requests answered with a 404 that no discovery explains, before it is reported */
 };
 
-/* A name that seems complete is asked for as it is, and looked up only when that was not found: what
- * counts is the second answer. INF_EINVAL: it may mean several. */
+/* The server has no such resource, or (INF_EINVAL) several of that name. */
 static bool is_unknown(const struct inf_status *status)
 {
     int code = status->error.code;
-    return !status->synced && (code == INF_ENOTFOUND || code == INF_EINVAL) &&
-           status->ends[code] >= 2;
+    return !status->synced && (code == INF_ENOTFOUND || code == INF_EINVAL);
+}
+
+/* Even discovery is answered 404: another server, or another path, was meant. */
+static bool is_no_api(const struct inf_status *status)
+{
+    return !status->synced && status->error.code == INF_ESERVER &&
+           status->error.http_status == 404 && status->ends[INF_ESERVER] >= NO_API_MIN;
 }
 
 static void on_look(struct timer *timer)
@@ -23,7 +30,7 @@ static void on_look(struct timer *timer)
     list_for_each(node, u->watchers) {
         struct watcher_status status;
         watcher_status(container_of(node, struct watcher, node), &status);
-        if (is_unknown(&status.sum)) {
+        if (is_unknown(&status.sum) || is_no_api(&status.sum)) {
             u->on_unknown(u, &status.sum.error);
             return;
         }

@@ -116,9 +116,18 @@ static void put_forbidden(struct buf *out, const char *text, const struct resour
 
 /* ---- all ---- */
 
+static const char not_found[] = "; are the resource's name, group and version right";
+
+void advice_cut_not_found(struct inf_error *why)
+{
+    char *at = strstr(why->text, not_found);
+    if (at)
+        *at = '\0';
+}
+
 static void put_not_found(struct buf *out, const struct advice *a)
 {
-    buf_puts(out, "; are the resource's name, group and version right");
+    buf_puts(out, not_found);
     if (a->path_prefix[0])
         buf_printf(out, ", and is the path of the server's URL (%s)", a->path_prefix);
     buf_puts(out, a->ns ? "? Are its objects in namespaces?" : "?");

@@ -24,4 +24,7 @@ struct advice {
  * is quoted. */
 void advice_add(struct inf_error *why, const struct advice *advice);
 
+/* Takes that of a 404 away again, where it does not apply. */
+void advice_cut_not_found(struct inf_error *why);
+
 #endif

@@ -13,6 +13,7 @@ enum {
     HTTP_CREATED = 201,   /* the same for what was posted */
     HTTP_REDIRECTS = 300, /* to 399; 304 is one of them, but we never ask for it */
     HTTP_REFUSALS = 400,
+    HTTP_NOT_FOUND = 404,
     REASON_MAX = 64 * 1024, /* LIMIT: kept of an answer that is not 200; the rest is passed over */
     SHOWN_MAX = 200,        /* LIMIT: of a header's value in a message */
 };
@@ -134,6 +135,12 @@ int answer_end(const struct answer *a, int64_t now_us, struct inf_error *err)
     status_from_answer(a->status, (struct str){a->reason.bytes, a->reason.len}, a->retry_after,
                        now_us, err);
     return -err->code;
+}
+
+bool answer_denies(const struct answer *a, const char *group, const char *name)
+{
+    return a->status == HTTP_NOT_FOUND &&
+           status_denies_resource((struct str){a->reason.bytes, a->reason.len}, group, name);
 }
 
 void answer_reset(struct answer *a)

@@ -56,6 +56,10 @@ void answer_scrub(struct answer *answer, const struct scrubber *scrubber);
 /* The body is complete: 0 if it was good and its encoding too, else what the answer says. */
 int answer_end(const struct answer *answer, int64_t now_us, struct inf_error *err);
 
+/* Whether it is a 404 by which the API says that it has no such resource: see
+ * status_denies_resource(). */
+bool answer_denies(const struct answer *answer, const char *group, const char *name);
+
 /* Forgets the answer. */
 void answer_reset(struct answer *answer);
 

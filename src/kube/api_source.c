@@ -53,6 +53,7 @@ struct api_source {
     struct auth_waiter waiter; /* for credentials */
     uint64_t generation;       /* of those it was sent with */
     bool sent_again;
+    bool denied; /* see api_source_denied() */
     struct http_call *call;
     struct timer failed; /* tells a failure that came before there was a connection */
     struct inf_error failure;
@@ -244,6 +245,7 @@ static void judge_end(struct api_source *s)
     struct inf_error why;
     answer_scrub(&s->answer, auth_scrubber(s->server->auth));
     if (answer_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
+        s->denied = answer_denies(&s->answer, s->resource.group, s->resource.name);
         if (!send_again(s, &why))
             fail(s, &why);
     } else if (body_end(&s->body, &list, &why)) {
@@ -395,7 +397,7 @@ static void api_source_open(struct source *source, const struct source_request *
     struct resource_scope scope = {s->ns, s->label_selector, s->field_selector};
     s->serial++;
     s->user = user;
-    s->sent_again = false;
+    s->sent_again = s->denied = false;
     body_start(&s->body, request);
     s->body.scrubber = auth_scrubber(s->server->auth);
     buf_clear(&s->target);
@@ -458,6 +460,11 @@ struct api_source *api_source_new(const struct api_server *server,
 struct source *api_source_source(struct api_source *source)
 {
     return &source->source;
+}
+
+bool api_source_denied(const struct api_source *source)
+{
+    return source->denied;
 }
 
 static void api_source_bury(struct corpse *corpse)

@@ -41,6 +41,10 @@ struct api_source *api_source_new(const struct api_server *server,
 
 struct source *api_source_source(struct api_source *source);
 
+/* Whether the last request ended with the API's own statement that it has no such resource: see
+ * status_denies_resource(). */
+bool api_source_denied(const struct api_source *source);
+
 /* Cancels what is under way. Its memory goes in the reap phase, so this may be called inside a
  * callback. */
 void api_source_close(struct api_source *source);

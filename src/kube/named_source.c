@@ -9,6 +9,12 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "kube/advice.h"
+
+enum {
+    DENIALS_MIN = 4,        /* the API's own 404 is believed without discovery when it came this */
+    DENIALS_MS = 10 * 1000, /* often in a row, over at least this long */
+};
 
 struct named_source {
     struct source source;
@@ -24,6 +30,7 @@ struct named_source {
     void (*on_found)(void *ctx, const struct resource *found, const char *kind);
     void *ctx;
     struct api_source *inner; /* of what was found; NULL: not known yet, or no more */
+    struct resource found;    /* the same; empty: not known yet */
     bool paused;
 
     /* the request under way */
@@ -33,6 +40,14 @@ struct named_source {
 
     struct lookup lookup;
     uint64_t max_age_ms; /* of the documents it reads */
+
+    /* a 404 that the lookup has to confirm */
+    bool confirming;
+    struct inf_error refusal;
+    struct resource_word
+        same_group;   /* the word in the group where it was found; borrows its texts */
+    unsigned denials; /* in a row: see api_source_denied() */
+    uint64_t denied_since_ms;
 };
 
 /* ---- what was found ---- */
@@ -47,9 +62,21 @@ static struct api_source *new_source(const struct named_source *s, struct resour
                    });
 }
 
+static void remember_found(struct named_source *s, const struct resource *resource)
+{
+    resource_free(&s->found);
+    s->found = (struct resource){xstrdup(resource->group), xstrdup(resource->version),
+                                 xstrdup(resource->name)};
+    s->same_group = (struct resource_word){.text = s->word.text,
+                                           .name = s->word.name,
+                                           .group = s->found.group,
+                                           .version = s->word.version};
+}
+
 /* Takes over what @resource owns. */
 static void found(struct named_source *s, struct resource *resource, const char *kind)
 {
+    remember_found(s, resource);
     s->on_found(s->ctx, resource, kind);
     s->inner = new_source(s, resource);
     if (s->paused)
@@ -85,23 +112,102 @@ static int check_scope(const struct named_source *s, const struct api_resource *
     return r->namespaced || !asked ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
 }
 
+static void use_found(struct named_source *s, const struct api_resource *r)
+{
+    struct resource resource = {xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
+    forget_inner(s);
+    s->whole = !r->namespaced;
+    s->max_age_ms = SHELF_KEEP_MS;
+    found(s, &resource, r->kind);
+    open_inner(s);
+    if (s->user->ops->on_prepared)
+        s->user->ops->on_prepared(s->user);
+}
+
+/* ---- is a 404 true? ---- */
+
+static void note_denial(struct named_source *s)
+{
+    uint64_t now = clock_now_ms(s->server->clock);
+    if (!api_source_denied(s->inner))
+        s->denials = 0;
+    else if (!s->denials++)
+        s->denied_since_ms = now;
+}
+
+static bool is_denied_for_good(const struct named_source *s)
+{
+    return s->denials >= DENIALS_MIN &&
+           clock_now_ms(s->server->clock) - s->denied_since_ms >= DENIALS_MS;
+}
+
+/* It is gone: looked up again with the next request, for it may come back in another version. */
+static void finish_absent(struct named_source *s, const struct inf_error *why)
+{
+    forget_inner(s);
+    s->max_age_ms = LOOKUP_FRESH_MS;
+    finish(s, why);
+}
+
+static bool is_where_it_was(const struct named_source *s, const struct api_resource *r)
+{
+    return strcmp(r->name, s->found.name) == 0 && strcmp(r->version, s->found.version) == 0 &&
+           r->namespaced == !s->whole;
+}
+
+/* @why: discovery could not be read. NULL: it lists the resource. */
+static void finish_unconfirmed(struct named_source *s, const struct inf_error *why)
+{
+    struct inf_error failure;
+    if (is_denied_for_good(s)) {
+        finish_absent(s, &s->refusal);
+        return;
+    }
+    if (why) {
+        err_set(&failure, why->code, "%s; discovery can't confirm it: %s", s->refusal.text,
+                why->text);
+    } else {
+        advice_cut_not_found(&s->refusal);
+        err_set(&failure, INF_ESERVER, "%s; but discovery lists the resource", s->refusal.text);
+    }
+    failure.http_status = s->refusal.http_status;
+    failure.retry_after_ms = why ? why->retry_after_ms : 0;
+    finish(s, &failure);
+}
+
+static void confirm(struct named_source *s, const struct api_resource *r,
+                    const struct inf_error *why)
+{
+    struct inf_error absent;
+    s->confirming = false;
+    if (r && is_where_it_was(s, r)) {
+        finish_unconfirmed(s, NULL);
+    } else if (r) {
+        use_found(s, r);
+    } else if (why->code == INF_ENOTFOUND) {
+        err_set(&absent, INF_ENOTFOUND, "%s (HTTP %d)", why->text, s->refusal.http_status);
+        finish_absent(s, &absent);
+    } else {
+        finish_unconfirmed(s, why);
+    }
+}
+
 static void named_source_on_found(struct lookup *lookup, const struct api_resource *r,
                                   const struct inf_error *why)
 {
     struct named_source *s = container_of(lookup, struct named_source, lookup);
-    struct resource resource;
     struct inf_error wrong;
-    if (r && check_scope(s, r, &wrong) < 0)
-        why = &wrong;
-    if (!r || why == &wrong) {
+    if (r && check_scope(s, r, &wrong) < 0) {
+        s->confirming = false;
+        finish_absent(s, &wrong);
+    } else if (s->confirming) {
+        confirm(s, r, why);
+    } else if (r) {
+        use_found(s, r);
+    } else {
+        s->max_age_ms = LOOKUP_FRESH_MS;
         finish(s, why);
-        return;
     }
-    s->whole = !r->namespaced;
-    resource = (struct resource){xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
-    s->max_age_ms = SHELF_KEEP_MS;
-    found(s, &resource, r->kind);
-    open_inner(s);
 }
 
 static void named_source_on_progress(struct lookup *lookup)
@@ -114,7 +220,9 @@ static void named_source_on_progress(struct lookup *lookup)
 static void start_lookup(struct named_source *s)
 {
     if (!s->paused)
-        lookup_start(&s->lookup, s->shelf, s->server->clock, &s->word, s->max_age_ms);
+        lookup_start(&s->lookup, s->shelf, s->server->clock,
+                     s->confirming ? &s->same_group : &s->word,
+                     s->confirming ? LOOKUP_NOW : s->max_age_ms);
 }
 
 /* ---- what the objects bring ---- */
@@ -137,15 +245,18 @@ static void inner_on_progress(struct source_user *user)
     s->user->ops->on_progress(s->user);
 }
 
-/* That the server has no such resource, whatever it said before, makes it to be looked up anew. */
 static void inner_on_end(struct source_user *user, const struct inf_error *why)
 {
     struct named_source *s = container_of(user, struct named_source, inner_user);
-    if (why->code == INF_ENOTFOUND) {
-        forget_inner(s);
-        s->max_age_ms = LOOKUP_FRESH_MS;
+    if (why->code != INF_ENOTFOUND) {
+        s->denials = 0;
+        finish(s, why);
+        return;
     }
-    finish(s, why);
+    note_denial(s);
+    s->refusal = *why;
+    s->confirming = true;
+    start_lookup(s);
 }
 
 static const struct source_user_ops inner_ops = {
@@ -189,6 +300,7 @@ static void named_source_cancel(struct source *source)
     lookup_stop(&s->lookup);
     if (s->inner)
         source_cancel(api_source_source(s->inner));
+    s->confirming = false;
     s->user = NULL;
 }
 
@@ -207,8 +319,14 @@ static void named_source_resume(struct source *source)
     s->paused = false;
     if (s->inner)
         source_resume(api_source_source(s->inner));
-    else if (s->user)
+    if (s->user && (!s->inner || s->confirming))
         start_lookup(s);
+}
+
+static bool named_source_is_preparing(const struct source *source)
+{
+    const struct named_source *s = container_of(source, struct named_source, source);
+    return s->user && (!s->inner || s->confirming);
 }
 
 static const struct source_ops source_ops = {
@@ -216,6 +334,7 @@ static const struct source_ops source_ops = {
     .cancel = named_source_cancel,
     .pause = named_source_pause,
     .resume = named_source_resume,
+    .is_preparing = named_source_is_preparing,
 };
 
 /* ---- life ---- */
@@ -264,6 +383,7 @@ static void named_source_bury(struct corpse *corpse)
 {
     struct named_source *s = container_of(corpse, struct named_source, corpse);
     resource_word_free(&s->word);
+    resource_free(&s->found);
     free(s->ns);
     free(s->label_selector);
     free(s->field_selector);

@@ -6,8 +6,15 @@
  *     kube/api_source        its objects
  *
  * The lookup is part of the first request: what goes wrong in it ends that request, and so is tried
- * again as anything else is. A resource that the server has no longer is looked up anew: it may come
- * back in another version.
+ * again as anything else is.
+ *
+ * A 404 may come from a load balancer, and callers may take INF_ENOTFOUND as a reason to report all
+ * objects deleted. So every 404 is checked against fresh discovery documents before the request ends:
+ *
+ *     discovery does not list it           INF_ENOTFOUND; looked up again with the next request
+ *     it lists another version of it       the same request is sent there
+ *     it lists it, or can't be read        INF_ESERVER or discovery's error: a failure like any other,
+ *                                          unless the API itself has denied it (a Status) repeatedly
  */
 #ifndef KUBE_NAMED_SOURCE_H
 #define KUBE_NAMED_SOURCE_H

@@ -187,6 +187,11 @@ struct shelf *shelf_new(const struct api_server *server)
     return s;
 }
 
+const struct api_server *shelf_server(const struct shelf *s)
+{
+    return s->server;
+}
+
 /* Inside a callback of a place: it has to last until that returns. */
 static void shelf_bury(struct corpse *corpse)
 {

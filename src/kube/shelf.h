@@ -44,6 +44,9 @@ struct shelf_reader {
 /* @server must outlive it. */
 struct shelf *shelf_new(const struct api_server *server);
 
+/* The server whose documents these are. */
+const struct api_server *shelf_server(const struct shelf *shelf);
+
 /* Nobody reads any more. NULL is fine. */
 void shelf_close(struct shelf *shelf);
 

@@ -140,6 +140,24 @@ void status_from_answer(int http_status, struct str body, const char *retry_afte
     yyjson_doc_free(doc);
 }
 
+static bool is_empty_or(const char *text, const char *expected)
+{
+    return !text[0] || strcmp(text, expected) == 0;
+}
+
+bool status_denies_resource(struct str body, const char *group, const char *name)
+{
+    yyjson_doc *doc = body.len ? yyjson_read(body.at, body.len, 0) : NULL;
+    yyjson_val *root = doc ? yyjson_doc_get_root(doc) : NULL;
+    yyjson_val *details = yyjson_obj_get(root, "details");
+    struct status status;
+    bool denies = doc && read_status(root, &status) && strcmp(status.reason, "NotFound") == 0 &&
+                  !text_of(details, "name")[0] && is_empty_or(text_of(details, "kind"), name) &&
+                  is_empty_or(text_of(details, "group"), group);
+    yyjson_doc_free(doc);
+    return denies;
+}
+
 void status_from_event(struct str object, struct inf_error *err)
 {
     yyjson_doc *doc = yyjson_read(object.at, object.len, 0);

@@ -8,6 +8,8 @@
 #ifndef KUBE_STATUS_H
 #define KUBE_STATUS_H
 
+#include <stdbool.h>
+
 #include "informer/error.h"
 
 #include "base/str.h"
@@ -16,6 +18,13 @@
  * or NULL, @now_us the time it came: the header may be a date. */
 void status_from_answer(int http_status, struct str body, const char *retry_after, int64_t now_us,
                         struct inf_error *err);
+
+/*
+ * Whether the body of a 404 is the API's own answer that it has no resource @group/@name: a Status
+ * with the reason NotFound that names no object and no other resource. What a load balancer sends is
+ * not.
+ */
+bool status_denies_resource(struct str body, const char *group, const char *name);
 
 /* Fills @err from the object of an ERROR event. */
 void status_from_event(struct str object, struct inf_error *err);

@@ -63,18 +63,32 @@ static bool is_known(const struct warnings *w, const char *text)
     return false;
 }
 
-static void tell(struct warnings *w, const char *server, const char *text)
+/* Whether it is to be shown, and is from now on known. */
+static bool remember(struct warnings *w, const char *server, const char *text)
 {
     if (is_known(w, text))
-        return;
+        return false;
     if (w->count < WARNINGS_MAX) {
         w->texts[w->count++] = xstrdup(text);
-        log_line(w->log, LOG_WARN, "%s warns: %s", server, text);
-    } else if (!w->full) {
-        w->full = true;
+        return true;
+    }
+    if (!w->full)
         log_line(w->log, LOG_WARN, "%s warns of more than %d things; the others are not shown",
                  server, WARNINGS_MAX);
-    }
+    w->full = true;
+    return false;
+}
+
+static void tell(struct warnings *w, const char *server, const char *text)
+{
+    if (remember(w, server, text))
+        log_line(w->log, LOG_WARN, "%s warns: %s", server, text);
+}
+
+void warnings_tell(struct warnings *w, const char *text)
+{
+    if (w->log && remember(w, "informerd", text))
+        log_line(w->log, LOG_WARN, "%s", text);
 }
 
 static void heed_value(struct warnings *w, const char *server, const char *value)

@@ -27,4 +27,7 @@ void warnings_free(struct warnings *w);
 /* Logs the warnings in @head that are new. @server is what the lines call it. */
 void warnings_heed(struct warnings *w, const char *server, const struct http_head *head);
 
+/* Logs a warning of our own, if it is new. */
+void warnings_tell(struct warnings *w, const char *text);
+
 #endif

@@ -68,6 +68,9 @@ struct source_user_ops {
     /* Bytes arrived that do not complete an event yet: the peer is alive. */
     void (*on_progress)(struct source_user *user);
 
+    /* What had to be found out first is known, and the request is sent only now. NULL: not needed. */
+    void (*on_prepared)(struct source_user *user);
+
     /* The request has ended. Called once. why->code is INF_EEOF if the response was complete (a list:
      * after its page end). */
     void (*on_end)(struct source_user *user, const struct inf_error *why);
@@ -87,6 +90,9 @@ struct source_ops {
     /* Stop and continue reading. The state also applies to the next request. */
     void (*pause)(struct source *source);
     void (*resume)(struct source *source);
+    /* Whether something is being found out before the request can be sent, or before its end can be
+     * judged: its silence says nothing about how the server answers such requests. NULL: never. */
+    bool (*is_preparing)(const struct source *source);
 };
 
 /* The first member of every source. */
@@ -103,6 +109,11 @@ static inline void source_open(struct source *source, const struct source_reques
 static inline void source_cancel(struct source *source)
 {
     source->ops->cancel(source);
+}
+
+static inline bool source_is_preparing(const struct source *source)
+{
+    return source->ops->is_preparing && source->ops->is_preparing(source);
 }
 
 static inline void source_pause(struct source *source)

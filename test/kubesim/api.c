@@ -48,6 +48,8 @@ static void read_route(struct route *route, const struct store *store, const cha
     fits = group && version && plural && !rest && (core || strcmp(root, "apis") == 0);
     if (fits)
         route->resource = store_find(store, group, version, plural);
+    if (route->resource && route->resource->hidden)
+        route->resource = NULL;
     free(root);
     free(group);
     free(version);

@@ -173,6 +173,14 @@ static bool run_resource(struct command_call *call)
     return refuse(call, "spec= is not of the form widgets.example.com/v1=Widget[,cluster]");
 }
 
+static bool run_serve(struct command_call *call)
+{
+    struct resource *r = the_resource(call);
+    if (r)
+        r->hidden = params_number(call->params, "on", 1) == 0;
+    return r != NULL;
+}
+
 static bool run_fill(struct command_call *call)
 {
     struct fill fill = {.resource = the_resource(call)};
@@ -279,6 +287,7 @@ static const struct {
     {"tokens", run_tokens, "set=A,B: who may come in"},
     {"allow", run_allow, "set=pods,deployments.apps@shop: what may be listed and watched"},
     {"resource", run_resource, "spec=widgets.example.com/v1=Widget[,cluster]"},
+    {"serve", run_serve, "resource= [on=1]: on=0 hides it, as if its CRD had been deleted"},
     {"put", run_put, "resource= [kind= namespace= name=], the object as the body"},
     {"delete", run_delete, "resource= [namespace=] name="},
     {"fill", run_fill, "resource= [count=1000 bytes=2000 namespaces=1 prefix=filled]"},

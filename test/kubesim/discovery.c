@@ -35,7 +35,7 @@ static const struct resource *first_of(const struct store *store, const char *gr
 {
     list_for_each(n, &store->resources) {
         const struct resource *r = container_of(n, struct resource, node);
-        if (strcmp(r->group, group) == 0)
+        if (!r->hidden && strcmp(r->group, group) == 0)
             return r;
     }
     return NULL;
@@ -47,7 +47,7 @@ static void put_groups(struct buf *out, const struct store *store)
     buf_puts(out, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
     list_for_each(n, &store->resources) {
         const struct resource *r = container_of(n, struct resource, node);
-        if (!r->group[0] || first_of(store, r->group) != r)
+        if (!r->group[0] || r->hidden || first_of(store, r->group) != r)
             continue;
         buf_printf(out, "%s{", comma);
         put_group(out, r);
@@ -84,7 +84,7 @@ static void put_resources(struct buf *out, const struct store *store, const char
                core ? "" : "\"apiVersion\":\"v1\",", api_version);
     list_for_each(n, &store->resources) {
         const struct resource *r = container_of(n, struct resource, node);
-        if (strcmp(r->api_version, api_version) != 0)
+        if (r->hidden || strcmp(r->api_version, api_version) != 0)
             continue;
         buf_puts(out, comma);
         put_resource(out, r);
@@ -96,7 +96,8 @@ static void put_resources(struct buf *out, const struct store *store, const char
 static bool version_known(const struct store *store, const char *api_version)
 {
     list_for_each(n, &store->resources) {
-        if (strcmp(container_of(n, struct resource, node)->api_version, api_version) == 0)
+        const struct resource *r = container_of(n, struct resource, node);
+        if (!r->hidden && strcmp(r->api_version, api_version) == 0)
             return true;
     }
     return false;

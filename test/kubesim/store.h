@@ -59,6 +59,7 @@ struct resource {
     char *kind;
     char *short_name; /* NULL: none */
     bool namespaced;
+    bool hidden;        /* as if its CRD had been deleted: not in discovery, 404 */
     bool custom;        /* as CRDs are: keys sorted, metadata after items, items with their kind */
     char *api_version;  /* "v1", "apps/v1" */
     const char *hollow; /* what an empty object of the type has besides metadata: in bookmarks */

@@ -475,6 +475,11 @@ char *apiserver_asked_for(struct apiserver *a)
     return text;
 }
 
+static void start_answer(struct apiserver *a)
+{
+    timer_start(&a->sim->clock, &a->answer, a->latency_ms ? a->latency_ms : APISERVER_LATENCY_MS);
+}
+
 static void apiserver_open(struct source *source, const struct source_request *request,
                            struct source_user *user)
 {
@@ -488,7 +493,21 @@ static void apiserver_open(struct source *source, const struct source_request *r
     assert(!a->token[0] || !a->asked[0]); /* the real one answers 400 */
     a->after = strtoull(a->asked, NULL, 10);
     note_request(a);
-    timer_start(&a->sim->clock, &a->answer, a->latency_ms ? a->latency_ms : APISERVER_LATENCY_MS);
+    if (!a->looking_up)
+        start_answer(a);
+}
+
+void apiserver_looked_up(struct apiserver *a)
+{
+    a->looking_up = false;
+    start_answer(a);
+    a->user->ops->on_prepared(a->user);
+}
+
+static bool apiserver_is_preparing(const struct source *source)
+{
+    const struct apiserver *a = container_of(source, struct apiserver, source);
+    return a->user && a->looking_up;
 }
 
 static void apiserver_cancel(struct source *source)
@@ -511,6 +530,7 @@ static const struct source_ops source_ops = {
     .cancel = apiserver_cancel,
     .pause = apiserver_pause,
     .resume = apiserver_resume,
+    .is_preparing = apiserver_is_preparing,
 };
 
 void apiserver_init(struct apiserver *a, struct sim *sim)

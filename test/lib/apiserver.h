@@ -83,6 +83,7 @@ struct apiserver {
     bool filling; /* objects of `sending` are still to be sent */
     bool paused;
     bool silent;          /* sends nothing more on this request */
+    bool looking_up;      /* the source looks up the resource before it sends a request */
     struct inf_error end; /* code 0: not yet */
     size_t end_after;     /* so many events later */
 
@@ -127,6 +128,9 @@ void apiserver_end_after(struct apiserver *a, size_t n, int code, const char *te
 
 /* Says nothing more on the request under way, like a dead peer. */
 void apiserver_fall_silent(struct apiserver *a);
+
+/* The source has found the resource: the request under way is sent now. */
+void apiserver_looked_up(struct apiserver *a);
 
 /* Sends part of an event on the request under way. */
 void apiserver_progress(struct apiserver *a);

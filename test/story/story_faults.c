@@ -408,23 +408,23 @@ STORY(comes_later, "a resource that may come later is looked for calmly, and is 
     apiserver_put(s->server, "default/a");
     apiserver_refuse(s->server, 5, INF_ENOTFOUND, 0, "not found");
     story_start(s);
-    story_pass(s, 100 * 1000);
+    story_pass(s, 16 * 1000);
     expect(s, "[    0] pods: idle -> filling (start)\n"
               "[   10] pods: is not there, and waited for: not found\n"
-              "[   10] pods: filling -> waiting (not there, look again in 5000ms)\n"
+              "[   10] pods: filling -> waiting (not there, look again in 3000ms)\n"
               "[   10] synced\n"
-              "[ 5010] pods: waiting -> filling (retry)\n"
-              "[ 5020] pods: filling -> waiting (not there, look again in 10000ms)\n"
-              "[15020] pods: waiting -> filling (retry)\n"
-              "[15030] pods: filling -> waiting (not there, look again in 20000ms)\n"
-              "[35030] pods: waiting -> filling (retry)\n"
-              "[35040] pods: filling -> waiting (not there, look again in 30000ms)\n"
-              "[65040] pods: waiting -> filling (retry)\n"
-              "[65050] pods: filling -> waiting (not there, look again in 30000ms)\n"
-              "[95050] pods: waiting -> filling (retry)\n"
-              "[95060] pods: filling -> watching (1 object at version 1)\n"
-              "[95060] gap: relist (not found)\n"
-              "[95060] add default/a 1 (relist)\n");
+              "[ 3010] pods: waiting -> filling (retry)\n"
+              "[ 3020] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[ 6020] pods: waiting -> filling (retry)\n"
+              "[ 6030] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[ 9030] pods: waiting -> filling (retry)\n"
+              "[ 9040] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[12040] pods: waiting -> filling (retry)\n"
+              "[12050] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[15050] pods: waiting -> filling (retry)\n"
+              "[15060] pods: filling -> watching (1 object at version 1)\n"
+              "[15060] gap: relist (the resource is available now)\n"
+              "[15060] add default/a 1 (relist)\n");
 }
 
 /* covers: P3 P5 */
@@ -439,22 +439,22 @@ STORY(taken_away,
     expect(s, "[   10] pods: the server ended the watch\n"
               "[   10] pods: watching -> watching (from version 1)\n"
               "[   20] pods: is not there, and waited for: not found\n"
-              "[   20] pods: watching -> waiting (not there, look again in 5000ms)\n"
+              "[   20] pods: watching -> waiting (not there, look again in 3000ms)\n"
               "[   20] gap: relist (not found)\n"
               "[   20] delete default/a 1 (relist) last state unknown\n"
-              "[ 5020] pods: waiting -> filling (retry)\n"
-              "[ 5030] pods: filling -> waiting (not there, look again in 10000ms)\n"
-              "[15030] pods: waiting -> filling (retry)\n"
-              "[15040] pods: filling -> watching (1 object at version 1)\n"
-              "[15040] gap: relist (not found)\n"
-              "[15040] add default/a 1 (relist)\n");
+              "[ 3020] pods: waiting -> filling (retry)\n"
+              "[ 3030] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[ 6030] pods: waiting -> filling (retry)\n"
+              "[ 6040] pods: filling -> watching (1 object at version 1)\n"
+              "[ 6040] gap: relist (the resource is available now)\n"
+              "[ 6040] add default/a 1 (relist)\n");
     apiserver_refuse(s->server, 1, INF_ENOTFOUND, 0, "not found");
     apiserver_end(s->server);
-    story_pass(s, 5 * 1000);
+    story_pass(s, 2 * 1000);
     expect(s, "[16010] pods: the server ended the watch\n"
               "[16010] pods: watching -> watching (from version 1)\n"
               "[16020] pods: is not there, and waited for: not found\n"
-              "[16020] pods: watching -> waiting (not there, look again in 5000ms)\n"
+              "[16020] pods: watching -> waiting (not there, look again in 3000ms)\n"
               "[16020] gap: relist (not found)\n"
               "[16020] delete default/a 1 (relist) last state unknown\n");
 }

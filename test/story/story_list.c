@@ -141,6 +141,32 @@ STORY(bookmarks_for_ever,
     expect_asked(s, "watch-list ''; list '0' limit=500; watch '35'; ");
 }
 
+/* Issue 14, 36. covers: P5 */
+STORY(lookup_is_silent,
+      "a silent lookup says nothing about streaming lists, and takes no time from the request")
+{
+    apiserver_put(s->server, "default/a");
+    s->server->looking_up = true;
+    story_start(s);
+    story_pass(s, 31 * 1000);
+    expect(s,
+           "[    0] pods: idle -> filling (start)\n"
+           "[30000] pods: the server has been silent for 30s; trying again in 0.8s\n"
+           "[30000] pods: filling -> waiting (the server has been silent for 30s, retry in 800ms)\n"
+           "[30800] pods: waiting -> filling (retry)\n");
+    story_pass(s, 25 * 1000);
+    apiserver_looked_up(s->server);
+    apiserver_fall_silent(s->server);
+    story_pass(s, 29 * 1000); /* 54 seconds after the lookup began */
+    expect(s, "");
+    s->server->silent = false;
+    story_pass(s, 20);
+    expect(s, "[85000] pods: filling -> watching (1 object at version 1)\n"
+              "[85000] add default/a 1 (initial)\n"
+              "[85000] synced\n");
+    expect_asked(s, "watch-list ''; watch-list ''; ");
+}
+
 /* covers: 8/41 */
 STORY(list_without_end,
       "an endless list is given up when a watch would have ended, however much it brings")
@@ -476,6 +502,7 @@ int main(void)
         cmocka_unit_test(stream_ends_early),
         cmocka_unit_test(other_bookmarks),
         cmocka_unit_test(bookmarks_for_ever),
+        cmocka_unit_test(lookup_is_silent),
         cmocka_unit_test(list_without_end),
         cmocka_unit_test(held_list),
         cmocka_unit_test(list_and_watch),

@@ -1,0 +1,244 @@
+/*
+ * test_not_found.c - when a 404 means that a resource does not exist, and when it is a failure.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "named_world.h"
+
+/* Issue 14, 32: it was told as INF_ENOTFOUND, upon which all objects were reported deleted. */
+static void a_404_for_what_discovery_lists_is_a_failure_of_the_server(void **state)
+{
+    static const char *const words[] = {"deploy.apps", "deployments.apps/v1", "deploy"};
+    struct named_world w;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        named_world_deployments_404(&w, words[i], PAGE);
+        for (int times = 0; times < 20; times++) { /* for ever, if need be */
+            named_world_list(&w);
+            named_world_told(&w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS STRAY PAGE
+                                 "; but discovery lists the resource\n");
+            sim_advance(&w.sim, 5000);
+        }
+        w.missing = NULL;
+        named_world_list(&w);
+        named_world_told(&w, "GET " DEPLOYMENTS "\n" LISTED);
+        named_world_done(&w);
+    }
+}
+
+static void a_404_is_confirmed_by_discovery(void **state)
+{
+    struct named_world w;
+    (void)state;
+    named_world_deployments_404(&w, "deploy.apps", PAGE);
+    w.no_apps = true;
+    named_world_list(&w);
+    named_world_told(
+        &w, "GET " DEPLOYMENTS "\nGET /apis/apps\nGET /apis\n"
+            "INF_ENOTFOUND: resource 'deploy.apps' is not known to the server (HTTP 404)\n");
+    named_world_done(&w);
+    named_world_init(&w, "gadgets.example.com/v1", NULL);
+    w.missing = "/apis/example.com/v1/gadgets?limit=5";
+    named_world_list(&w);
+    named_world_told(
+        &w, "found example.com/v1/gadgets -\nGET /apis/example.com/v1/gadgets?limit=5\n"
+            "GET /apis/example.com\nGET /apis/example.com/v1\n"
+            "INF_ENOTFOUND: resource 'gadgets.example.com/v1' is not known to the server; did you "
+            "mean 'widgets'? (HTTP 404)\n");
+    named_world_done(&w);
+}
+
+/* Issue 14, 32: nor when its group does not answer, or nothing but a load balancer does. */
+static void a_404_is_not_confirmed_by_discovery_that_does_not_answer(void **state)
+{
+    struct named_world w;
+    (void)state;
+    named_world_deployments_404(&w, "deploy.apps", NULL);
+    w.broken = "/apis/apps/v1";
+    named_world_list(&w);
+    named_world_told(
+        &w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS STRAY
+            "no; are the resource's name, group and version right? See kubectl api-resources; "
+            "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not answer (k:6443: "
+            "the server answers HTTP 503: down)\n");
+    w.broken = NULL;
+    w.hanging = "/apis/apps/v1";
+    sim_advance(&w.sim, 1000);
+    named_world_list(&w);
+    sim_advance(&w.sim, LOOKUP_GROUP_MS);
+    named_world_told(
+        &w,
+        "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS "INF_ETIMEOUT: k:6443: the server answers HTTP 404: "
+        "no; are the resource's name, group and version right? See kubectl api-resources; "
+        "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not answer (no answer "
+        "within 5 s)\n");
+    w.everything_404 = true;
+    named_world_list(&w);
+    named_world_told(
+        &w, "GET " DEPLOYMENTS "\nGET /apis/apps\nGET /apis\n" STRAY
+            "no; are the resource's name, group and version right? See kubectl api-resources; "
+            "discovery can't confirm it: k:6443: the server answers HTTP 404: no\n");
+    named_world_done(&w);
+}
+
+static void a_first_lookup_does_not_believe_a_load_balancer(void **state)
+{
+    static const struct {
+        const char *word, *told;
+    } cases[] = {
+        {"po", "GET /api/v1\n" STRAY "no\n"},
+        {"Widget", "GET /api/v1\n" STRAY "no\n"},
+        {"deploy.apps", "GET /apis/apps\nGET /apis\n" STRAY "no\n"},
+    };
+    struct named_world w;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        named_world_init(&w, cases[i].word, NULL);
+        w.everything_404 = true;
+        named_world_list(&w);
+        named_world_told(&w, cases[i].told);
+        named_world_done(&w);
+    }
+}
+
+#define STATUS(details)                                                                       \
+    "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":\"gone\"," \
+    "\"reason\":\"NotFound\",\"details\":{" details "},\"code\":404}"
+
+/* At least four times, and over ten seconds. */
+static void the_api_s_own_404_is_believed_when_it_repeats(void **state)
+{
+    struct named_world w;
+    (void)state;
+    named_world_deployments_404(&w, "deploy.apps", STATUS(""));
+    for (int i = 0; i < 10; i++) {
+        named_world_list(&w);
+        assert_true(named_world_is_told(&w, "INF_ESERVER: "));
+        sim_advance(&w.sim, 999);
+    }
+    sim_advance(&w.sim, 10);
+    named_world_list(&w);
+    assert_true(
+        named_world_is_told(&w, "INF_ENOTFOUND: k:6443: the server says: gone (404 NotFound); "));
+    named_world_done(&w);
+    named_world_deployments_404(&w, "deploy.apps", STATUS("\"kind\":\"deployments\""));
+    for (int i = 0; i < 3; i++) {
+        named_world_list(&w);
+        assert_true(named_world_is_told(&w, "INF_ESERVER: "));
+        sim_advance(&w.sim, 20 * 1000);
+    }
+    w.missing = NULL; /* in between it is there */
+    named_world_list(&w);
+    w.missing = DEPLOYMENTS;
+    buf_clear(&w.told);
+    named_world_list(&w);
+    assert_true(named_world_is_told(&w, "INF_ESERVER: "));
+    named_world_done(&w);
+}
+
+static void a_status_about_something_else_is_no_denial(void **state)
+{
+    static const char *const pages[] = {
+        STATUS("\"kind\":\"namespaces\",\"name\":\"shop\""),
+        STATUS("\"group\":\"example.com\",\"kind\":\"deployments\""),
+        STATUS("\"kind\":\"pods\""),
+        "{\"kind\":\"Page\",\"reason\":\"NotFound\"}",
+        "",
+    };
+    struct named_world w;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+        named_world_deployments_404(&w, "deploy.apps", pages[i]);
+        for (int times = 0; times < 20; times++) {
+            named_world_list(&w);
+            assert_true(named_world_is_told(&w, "INF_ESERVER: "));
+            sim_advance(&w.sim, 5000);
+        }
+        named_world_done(&w);
+    }
+}
+
+static void a_confirmation_can_be_given_up_or_paused_at_any_moment(void **state)
+{
+    (void)state;
+    for (int pause = 0; pause <= 1; pause++)
+        for (unsigned ticks = 0; ticks < 30; ticks++) {
+            struct named_world w;
+            named_world_deployments_404(&w, "deploy.apps", PAGE);
+            w.pipes.cut = 997;
+            named_world_open_list(w.named, &w.user);
+            for (unsigned i = 0; i < ticks; i++)
+                sim_tick(&w.sim);
+            if (pause) {
+                source_pause(named_source_source(w.named));
+                sim_run(&w.sim);
+                source_resume(named_source_source(w.named));
+                sim_run(&w.sim);
+                assert_true(named_world_is_told(&w, STRAY PAGE));
+            }
+            named_world_done(&w);
+        }
+}
+
+/* Issue 14, 36: it waited for as long as the group did not answer. */
+static void a_group_that_hangs_is_skipped_after_a_while(void **state)
+{
+    struct named_world w;
+    (void)state;
+    named_world_init(&w, "Widget", NULL);
+    w.hanging = "/apis/apps/v1";
+    named_world_list(&w);
+    assert_true(source_is_preparing(named_source_source(w.named)));
+    named_world_told(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\n");
+    sim_advance(&w.sim, LOOKUP_GROUP_MS);
+    named_world_told(&w, "GET /apis/example.com/v1\nfound example.com/v1/widgets Widget\n"
+                         "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
+    assert_false(source_is_preparing(named_source_source(w.named)));
+    named_world_warned(
+        &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not answer (no "
+            "answer within 5 s); name the group to be certain\n");
+    named_world_done(&w);
+}
+
+/* Issue 14, 38: the other group could have the same name. */
+static void a_resource_found_while_another_group_is_down_is_warned_about(void **state)
+{
+    struct named_world w;
+    (void)state;
+    named_world_init(&w, "Widget", NULL);
+    w.broken = "/apis/apps/v1";
+    named_world_list(&w);
+    named_world_warned(
+        &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not answer "
+            "(k:6443: the server answers HTTP 503: down); name the group to be certain\n");
+    named_world_done(&w);
+    named_world_init(&w, "widgets.example.com", NULL); /* whose group is named is not in doubt */
+    w.broken = "/apis/apps/v1";
+    named_world_list(&w);
+    named_world_warned(&w, "");
+    named_world_done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_404_for_what_discovery_lists_is_a_failure_of_the_server),
+        cmocka_unit_test(a_404_is_confirmed_by_discovery),
+        cmocka_unit_test(a_404_is_not_confirmed_by_discovery_that_does_not_answer),
+        cmocka_unit_test(a_first_lookup_does_not_believe_a_load_balancer),
+        cmocka_unit_test(the_api_s_own_404_is_believed_when_it_repeats),
+        cmocka_unit_test(a_status_about_something_else_is_no_denial),
+        cmocka_unit_test(a_confirmation_can_be_given_up_or_paused_at_any_moment),
+        cmocka_unit_test(a_group_that_hangs_is_skipped_after_a_while),
+        cmocka_unit_test(a_resource_found_while_another_group_is_down_is_warned_about),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
