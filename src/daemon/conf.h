@@ -63,6 +63,7 @@ struct conf_socket {
 struct conf_http {
     struct conf_head head;
     char *listen; /* "127.0.0.1:9470", "[::1]:9470"; NULL: don't */
+    struct conf_list allowed_hosts;
 };
 
 enum conf_log_format {

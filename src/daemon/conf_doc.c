@@ -37,6 +37,7 @@ static const char *type_name(enum conf_type type)
     case CONF_FIELDS: return "field selector";
     case CONF_FIELD_PATH: return "field path";
     case CONF_ADDRESS: return "address:port";
+    case CONF_HOST: return "host name";
     case CONF_PROXY: return "URL, none or env";
     case CONF_DURATION: return "duration";
     case CONF_SIZE: return "size";

@@ -27,6 +27,7 @@ enum {
     MIB = 1024 * KIB,
     RULES_MAX = 24,      /* of each kind, so that with the library's own it has room for them all */
     NAMESPACES_MAX = 64, /* each is a watch of its own at the server */
+    HOSTS_MAX = 100,     /* each is compared with that of every request */
     KEEP_MAX = 100,      /* each is renamed whenever a file is full */
 };
 
@@ -50,6 +51,9 @@ static const struct conf_option http_options[] = {
     {"listen", CONF_ADDRESS, AT(listen), "(off)",
      .help = "serve /livez, /readyz and /metrics at this address and port",
      .example = "127.0.0.1:9470"},
+    {"allowed_hosts", CONF_LIST, AT(allowed_hosts), "(none)",
+     .help = "host names by which clients may address it, beside IP addresses and localhost",
+     .of = CONF_HOST, .taken_over = true, .example = "[metrics.example.com]", .max = HOSTS_MAX},
 };
 static const struct conf_table http_table = TABLE(conf_http, http_options);
 #undef AT

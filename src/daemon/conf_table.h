@@ -22,6 +22,7 @@ enum conf_type {
     CONF_FIELDS,
     CONF_FIELD_PATH,
     CONF_ADDRESS,
+    CONF_HOST, /* a host name, without a port */
     CONF_PROXY,
     /* uint64_t */
     CONF_DURATION, /* in milliseconds */
@@ -58,7 +59,7 @@ struct conf_option {
     uint64_t min;                   /* of a number; of a list: how many at least */
     uint64_t max;                   /* the same, at most; 0: no limit but that of the type */
 
-    bool taken_over; /* a watch that differs in this alone goes on with it */
+    bool taken_over; /* a watch, or a listener, that differs in this alone goes on with it */
     bool identifies; /* a watch that differs in this is another one */
 };
 

@@ -19,11 +19,13 @@
 
 enum {
     NAMESPACE_MAX = 63,   /* LIMIT: of a label in DNS */
+    HOST_MAX = 253,       /* LIMIT: of a name in DNS */
     NAME_MAX_BYTES = 384, /* LIMIT: a resource with group and version is a name too */
 };
 
 #define DIGITS "0123456789"
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
+#define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* "'x' is not ...", or "a value of 80 bytes is not ...". */
 static int refuse(const char *text, const char *why, struct inf_error *err)
@@ -192,6 +194,17 @@ static int check_address(const char *text, struct inf_error *err)
                   err);
 }
 
+/* As it stands in a Host header: no address (those are always allowed), no port, no URL. */
+static int check_host(const char *text, struct inf_error *err)
+{
+    if (made_of(text, HOST_MAX, LOWER UPPER DIGITS, LOWER UPPER DIGITS "-._"))
+        return 0;
+    return refuse(text,
+                  "is not a host name; write it without scheme, port and path, like "
+                  "metrics.example.com",
+                  err);
+}
+
 /* The library shows a text as it is, so what it gets to read has no control characters. */
 static int check_readable(enum conf_type type, const char *text, struct inf_error *err)
 {
@@ -215,6 +228,7 @@ int conf_text_check(enum conf_type type, const char *text, struct inf_error *err
     case CONF_NAMESPACE: return check_namespace(text, err);
     case CONF_NAMESPACES: return check_namespaces(text, err);
     case CONF_ADDRESS: return check_address(text, err);
+    case CONF_HOST: return check_host(text, err);
     default: return check_readable(type, text, err);
     }
 }

@@ -325,6 +325,7 @@ void conf_value_free(const struct conf_option *option, void *member)
     case CONF_FIELDS:
     case CONF_FIELD_PATH:
     case CONF_ADDRESS:
+    case CONF_HOST:
     case CONF_PROXY:
         free(*(char **)member);
         *(char **)member = NULL;

@@ -23,6 +23,7 @@ bool conf_value_is_set(const struct conf_option *option, const void *member)
     case CONF_FIELDS:
     case CONF_FIELD_PATH:
     case CONF_ADDRESS:
+    case CONF_HOST:
     case CONF_PROXY: return *(char *const *)member != NULL;
     case CONF_LIST:
         return ((const struct conf_list *)member)->count > 0 || !conf_preset_is_unset(option);
@@ -134,7 +135,8 @@ void conf_value_write(const struct conf_option *option, const void *member, stru
     case CONF_LABELS:
     case CONF_FIELDS:
     case CONF_FIELD_PATH:
-    case CONF_ADDRESS: write_text(*(char *const *)member, out); break;
+    case CONF_ADDRESS:
+    case CONF_HOST: write_text(*(char *const *)member, out); break;
     case CONF_PROXY: write_proxy(*(char *const *)member, out); break;
     case CONF_DURATION:
     case CONF_SIZE:

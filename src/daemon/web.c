@@ -10,6 +10,7 @@
 #include "daemon/daemon.h"
 #include "daemon/metrics.h"
 #include "daemon/report.h"
+#include "wire/http_host.h"
 #include "wire/http_target.h"
 
 /* ---- answers ---- */
@@ -77,6 +78,13 @@ static void web_on_request(struct http_server_user *user, const struct http_serv
 {
     struct web_place *place = container_of(user, struct web_place, user);
     struct web *web = place->web;
+    const struct conf_list *hosts = &web->d->conf.http.allowed_hosts;
+    if (place == &web->tcp && !http_host_is_allowed(request, hosts->items, hosts->count)) {
+        reply_text(x, 421,
+                   "this host name is not served; use an IP address, or add the name to "
+                   "http.allowed_hosts in the conf\n");
+        return;
+    }
     for (size_t i = 0; i < ARRAY_LEN(pages); i++)
         if (strcmp(request->path, pages[i].path) == 0) {
             pages[i].answer(web->d, request, x);

@@ -28,6 +28,7 @@ static const char *reason_of(int status)
         {413, "Content Too Large"},
         {414, "URI Too Long"},
         {417, "Expectation Failed"},
+        {421, "Misdirected Request"},
         {429, "Too Many Requests"},
         {431, "Request Header Fields Too Large"},
         {500, "Internal Server Error"},

@@ -56,20 +56,24 @@ static bool is_clean(const char *text, const char *but)
     return true;
 }
 
+struct str http_target_authority(const char *target)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strlen(schemes[i]);
+        if (strncasecmp(target, schemes[i], len) == 0)
+            return (struct str){target + len, strcspn(target + len, "/?")};
+    }
+    return (struct str){target, 0};
+}
+
 /* Where path and query begin; NULL if it is no target for a GET. */
 static const char *skip_authority(const char *target)
 {
-    static const char *const schemes[] = {"http://", "https://"};
+    struct str authority = http_target_authority(target);
     if (*target == '/')
         return target;
-    for (size_t i = 0; i < 2; i++) {
-        size_t len = strlen(schemes[i]), host;
-        if (strncasecmp(target, schemes[i], len) != 0)
-            continue;
-        host = strcspn(target + len, "/?");
-        return host ? target + len + host : NULL;
-    }
-    return NULL;
+    return authority.len ? authority.at + authority.len : NULL;
 }
 
 int http_target_split(const char *target, char **ret_path, char **ret_query)

@@ -19,6 +19,9 @@
  */
 int http_target_split(const char *target, char **ret_path, char **ret_query);
 
+/* The "host:port" of a @target that has one, for which http_target_split() was good; else empty. */
+struct str http_target_authority(const char *target);
+
 /*
  * The value of the first parameter called @name in @query, decoded ('+' is a blank there).
  *

@@ -11,7 +11,7 @@ import socket
 import stat
 import time
 
-from service import Case, UnixHttp, ask, collector, config_map, free_address, run, wait_until
+from service import DEADLINE, Case, UnixHttp, ask, collector, config_map, free_address, run, wait_until
 
 IDLE = 60  # seconds after which a connection is closed anyway
 LABELS = '{cluster="sim",watch="configmaps"}'
@@ -199,6 +199,46 @@ class Places(Case):
                 other.request(method, '/metrics')
                 self.assertEqual(other.getresponse().status, status)
         self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def raw(self, place, text):
+        """The status and text of the answer to a request that is sent as it is."""
+        host, port = place.rsplit(':', 1)
+        with socket.create_connection((host, int(port)), timeout=DEADLINE) as sock:
+            sock.sendall(text.encode())
+            answer = http.client.HTTPResponse(sock)
+            answer.begin()
+            return answer.status, answer.read().decode()
+
+    def test_only_known_hosts_are_served_by_tcp(self):
+        place = free_address()
+        http_conf = {'listen': place, 'allowed_hosts': ['metrics.example.com']}
+        daemon = self.start(self.conf(http=http_conf))
+        self.wait_ready(place)
+
+        def status(host, target='/metrics'):
+            return self.raw(place, f'GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n')[0]
+        for host in (place, '10.0.0.1', '[::1]:80', 'localhost', 'Metrics.Example.com:443'):
+            self.assertEqual(status(host), 200, host)
+        for host in ('evil.example', 'localhost.evil.example:80', 'other.example.com', '127.0.0.1.evil.example'):
+            self.assertEqual(status(host), 421, host)
+        self.assertEqual(status(place, 'http://evil.example/metrics'), 421)
+        self.assertEqual(self.raw(place, 'GET /livez HTTP/1.0\r\n\r\n'), (200, 'ok\n'))
+        said = self.raw(place, 'GET /readyz HTTP/1.0\r\nHost: evil.example\r\n\r\n')
+        self.assertEqual(said[0], 421)
+        self.assertIn('http.allowed_hosts', said[1])
+        with contextlib.closing(UnixHttp(self.socket)) as local:  # no browser gets there
+            local.request('GET', '/livez', headers={'Host': 'evil.example'})
+            self.assertEqual(local.getresponse().status, 200)
+        self.write_conf(self.conf(http={**http_conf, 'allowed_hosts': ['other.example.com']}))
+        daemon.tell(signal.SIGHUP)
+        wait_until(lambda: status('other.example.com') == 200, 'another name')
+        self.assertEqual((status('metrics.example.com'), status('localhost')), (421, 200))
+
+    def test_host_names_are_checked(self):
+        for host in ('http://metrics', 'metrics:80', 'a/b', '', '.', '*.example.com'):
+            daemon = self.start(self.conf(http={'listen': '127.0.0.1:0', 'allowed_hosts': [host]}))
+            self.assertEqual(daemon.status(), 78)
+            self.assertIn('without scheme, port and path', daemon.said())
 
     def test_clients_that_keep_their_connections_lock_nobody_out(self):
         """As many as may be open, each idle after a request; one more is answered, and the first has made room."""
