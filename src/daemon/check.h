@@ -8,7 +8,8 @@
 #include "daemon/options.h"
 
 /* Says on stdout that the conf is good, or prints it. Returns the exit code; of a bad conf, after
- * having told all its errors. */
+ * having told all its errors. It is good only if the daemon can open its clusters: the kubeconfigs and
+ * the files they name are read too, but no plugin is run and no server asked. */
 int check_run(const struct options *options);
 
 /* Loads the conf, or tells all its errors on stderr. Returns 0 or the exit code. */

@@ -37,11 +37,11 @@ enum {
 static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 /* What is wrong with a watch is wrong with who named it: the command line or the conf. */
-static int exit_code_for(const struct daemon *d, const struct inf_error *err)
+int daemon_exit_code(const struct inf_error *err, bool ad_hoc)
 {
     switch (err->code) {
     case INF_EINVAL:
-    case INF_ENOTFOUND: return d->options.ad_hoc ? EX_USAGE : EX_CONFIG;
+    case INF_ENOTFOUND: return ad_hoc ? EX_USAGE : EX_CONFIG;
     case INF_EIO: return EX_IOERR;
     case INF_EFORBIDDEN: return EX_NOPERM;
     case INF_ESERVER: return EX_UNAVAILABLE;
@@ -313,7 +313,7 @@ static int fail_early(struct daemon *d, const struct inf_error *err)
     loop_close(&d->loop, on_loop_closed);
     uv_run(&d->uv, UV_RUN_DEFAULT);
     close_loop(d);
-    return exit_code_for(d, err);
+    return daemon_exit_code(err, d->options.ad_hoc);
 }
 
 static void say_hello(struct daemon *d)
@@ -332,7 +332,7 @@ static void say_hello(struct daemon *d)
 static void on_unknown(struct unknown *unknown, const struct inf_error *why)
 {
     struct daemon *d = container_of(unknown, struct daemon, unknown);
-    d->exit_code = exit_code_for(d, why);
+    d->exit_code = daemon_exit_code(why, d->options.ad_hoc);
     stop(d, why->text);
 }
 
@@ -343,7 +343,7 @@ static void start(struct daemon *d, struct conf *conf)
     notify_init(&d->notify, &d->uv);
     if (daemon_apply(d, conf, NULL, &err) < 0) {
         fprintf(stderr, "informerd: %s\n", err.text);
-        d->exit_code = exit_code_for(d, &err);
+        d->exit_code = daemon_exit_code(&err, d->options.ad_hoc);
         stop(d, "could not start");
         return;
     }

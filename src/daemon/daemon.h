@@ -66,6 +66,9 @@ struct daemon {
  * Returns the exit code. */
 int daemon_run(struct conf *conf, const struct daemon_options *options);
 
+/* The exit code of a daemon that could not start because of @err. */
+int daemon_exit_code(const struct inf_error *err, bool ad_hoc);
+
 /* A core dump would have every object in it: there is none from now on, if the conf says so. Once
  * forbidden it stays so. */
 void daemon_forbid_core_dumps(const struct daemon *d);

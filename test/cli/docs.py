@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs.py INFORMERD FILE...: what a README or a manual page shows as a conf file is one that loads, and informerd.8
-has every option that --help has.
+"""docs.py INFORMERD FILE...: what a README or a manual page shows as a conf file is one that loads (the kubeconfigs it
+names need not exist), and informerd.8 has every option that --help has.
 
 A conf is in Markdown every block marked yaml, in a manual page every example (.EX to .EE) that begins with a key.
 """
@@ -35,7 +35,7 @@ with tempfile.TemporaryDirectory(prefix='docs.') as folder:
         for line, block in blocks(path):
             shown[path] = shown.get(path, 0) + 1
             conf.write_text(block)
-            result = subprocess.run([informerd, '--check-config', '-c', conf], capture_output=True, text=True,
+            result = subprocess.run([informerd, '--print-config', '-c', conf], capture_output=True, text=True,
                                     timeout=60)
             if result.returncode:
                 problems.append(f'{path}:{line}: the conf shown here is none:\n{result.stderr}')

@@ -29,10 +29,10 @@ class Check(Case):
         return {'name': name, 'server': self.sim.ready['url'], 'ca': str(self.folder / 'ca.crt'),
                 'token_file': str(self.folder / 'token')} | more
 
-    def conf(self, watches, clusters=None):
+    def conf(self, watches, clusters=None, **more):
         path = self.folder / 'x.conf'
         path.write_text(json.dumps({'clusters': clusters or [self.cluster('prod')], 'watches': watches,
-                                    'event_logs': [{'path': 'stdout'}]}))
+                                    'event_logs': [{'path': 'stdout'}]} | more))
         return path
 
     def informerd(self, *arguments):
@@ -115,6 +115,94 @@ class Check(Case):
                           ['rbac', '--user', ''], ['--group', 'x'], ['watch', 'pods', '--serviceaccount', 'a:b']):
             with self.subTest(arguments):
                 self.assertEqual(self.informerd(*arguments).returncode, 64)
+
+    def kubeconfig(self, name, cluster=None, user=None, **more):
+        """A kubeconfig that is good, except for what is given."""
+        path = self.folder / name
+        path.write_text(json.dumps({
+            'current-context': 'c', 'contexts': [{'name': 'c', 'context': {'cluster': 'k', 'user': 'u'}}],
+            'clusters': [{'name': 'k', 'cluster': {'server': 'https://127.0.0.1:1'} | (cluster or {})}],
+            'users': [{'name': 'u', 'user': user or {}}]} | more))
+        return str(path)
+
+    def broken_clusters(self):
+        """(cluster of a conf, what is said of it) for each way in which a kubeconfig, or a file it names, is wrong."""
+        other = self.folder / 'ca.crt'
+        exec_v1 = {'apiVersion': 'client.authentication.k8s.io/v1', 'command': 'get-token', 'interactiveMode': 'Never'}
+        text = self.folder / 'text'
+        text.write_text('current-context: c\nusers: [{name: u, user: {password: &hunter2 x}}]\n')
+        (self.folder / 'no.pem').write_text('no certificate')
+        kube = self.kubeconfig
+        rows = {
+            'missing': (str(self.folder / 'absent'), "kubeconfig file '.*/absent' doesn't exist"),
+            'folder': (str(self.folder), 'is a directory'),
+            'syntax': (str(text), 'text:2:[0-9]+: an anchor'),
+            'kind': (kube('kind', kind='Pod'), "its kind must be 'Config'"),
+            'current': (kube('current', **{'current-context': 'hunter2'}), 'current-context: no such context'),
+            'none': (kube('none', **{'current-context': ''}), 'no current-context is set'),
+            'cluster': (kube('cluster', clusters=[]), 'cluster: no such cluster'),
+            'user': (kube('user', users=[]), 'user: no such user'),
+            'server': (kube('server', {'server': 'hunter2'}), 'server: must begin with https://'),
+            'proxy': (kube('proxy', {'proxy-url': 'ftp://me:hunter2@p'}), 'proxy-url: must begin with'),
+            'ca': (kube('ca', {'certificate-authority': 'hunter2'}), 'certificate-authority: cannot read the file'),
+            'ca-data': (kube('ca-data', {'certificate-authority-data': 'hunter2'}), 'must be base64'),
+            'ca-text': (kube('ca-text', {'certificate-authority': 'no.pem'}), 'certificate-authority: no certificate'),
+            'key': (kube('key', user={'client-certificate': str(other)}), 'needs a client-key'),
+            'no-key': (kube('no-key', user={'client-certificate': str(other), 'client-key': 'no.pem'}), 'client-key: '),
+            'token': (kube('token', user={'token': 'hunter2 x'}), 'token: must have no white space'),
+            'http': (kube('http', {'server': 'http://h'}, {'token': 'hunter2'}), 'credentials go only to https'),
+            'provider': (kube('provider', user={'auth-provider': {'name': 'hunter2'}}), 'a provider of old'),
+            'exec': (kube('exec', user={'exec': exec_v1 | {'interactiveMode': 'Always'}}), 'interactiveMode is Always'),
+        }
+        conf = [({'name': name, 'kubeconfig': path}, said) for name, (path, said) in rows.items()]
+        good = kube('good', user={'exec': exec_v1})
+        conf += [({'name': 'allow', 'kubeconfig': good, 'exec_allow': []}, 'is not among the plugins that may be run'),
+                 ({'name': 'context', 'kubeconfig': good, 'context': 'no'}, "context 'no' doesn't exist"),
+                 ({'name': 'direct', 'server': 'https://h', 'ca': str(self.folder / 'absent')}, 'No such file'),
+                 ({'name': 'token-file', 'server': 'https://h', 'token_file': str(self.folder / 'absent')}, 'No such file')]
+        return conf
+
+    def test_files_with_which_the_daemon_refuses_to_start(self):
+        state = self.folder / 'state'
+        state.mkdir()
+        for cluster, said in self.broken_clusters():
+            name = cluster['name']
+            with self.subTest(name):
+                conf = self.conf([{'resource': 'pods'}], [cluster], state_dir=str(state))
+                ran, checked = self.informerd('-c', conf), self.informerd('-c', conf, '--check-config')
+                self.assertEqual((checked.returncode, checked.stdout), (ran.returncode, ''), checked.stderr)
+                self.assertEqual(ran.returncode, 78, ran.stderr)
+                self.assertRegex(checked.stderr, rf"\A{conf}:1:[0-9]+: clusters\[0\](\.kubeconfig)?: cluster '{name}': .*{said}[^\n]*\n\Z")
+                self.assertNotIn('hunter2', checked.stderr + ran.stderr)
+                self.assertEqual(self.informerd('-c', conf, '--print-config').returncode, 0)
+
+    def test_all_clusters_are_reported(self):
+        broken = self.broken_clusters()
+        good = {'name': 'good', 'kubeconfig': self.kubeconfig('fine')}
+        watches = [{'name': 'p', 'resource': 'pods', 'cluster': 'good'}]
+        conf = self.conf(watches, [good] + [cluster for cluster, _ in broken])
+        done = self.informerd('-c', conf, '--check-config')
+        self.assertEqual((done.returncode, done.stdout), (78, ''))
+        for i, (line, (_, said)) in enumerate(zip(done.stderr.splitlines(), broken)):
+            self.assertRegex(line, rf'clusters\[{i + 1}\][^ ]*: .*{said}')
+        conf = self.conf(watches, [good])
+        done = self.informerd('-c', conf, '--check-config')
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f'{conf}: ok, 1 watch, 1 event log\n', ''))
+
+    def test_no_kubeconfig_anywhere(self):
+        conf = self.folder / 'x.conf'
+        conf.write_text('watches: [{resource: pods}]\n')
+        done = self.informerd('-c', conf, '--check-config')
+        self.assertEqual((done.returncode, done.stdout), (78, ''))
+        self.assertRegex(done.stderr, rf"\A{conf}: cluster 'default': no kubeconfig: [^\n]*\n\Z")
+
+    def test_a_broken_file_of_a_cluster_that_no_watch_uses(self):
+        conf = self.conf([{'resource': 'pods', 'cluster': 'prod'}],
+                         [self.cluster('prod'), {'name': 'b', 'kubeconfig': str(self.folder / 'absent')}])
+        report = self.check(conf, 78)
+        self.assertEqual(self.lines(report)[0], 'ok pods in all namespaces')
+        self.assertIn("b\n  failed   cluster 'b': kubeconfig file", report)
+        self.assertNotIn('x.conf: ok', report)
 
     def rbac(self, conf, *arguments):
         done = self.informerd('rbac', '-c', conf, *arguments)

@@ -31,6 +31,9 @@ current-context: x
 """
 
 
+CLUSTER = 'clusters: [{name: c, server: "https://127.0.0.1:1"}]\n'  # all that a conf needs to be good
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.stack = contextlib.ExitStack()
@@ -164,7 +167,7 @@ class Configuration(Case):
 
     def test_a_certificate_that_is_none(self):
         config = self.kubeconfig('https://127.0.0.1:1', ', certificate-authority: missing.crt')
-        self.assert_refused(self.run_it('watch', 'pods', config), 78, 'missing.crt')
+        self.assert_refused(self.run_it('watch', 'pods', config), 78, 'certificate-authority: cannot read the file')
 
 
 class Conf(Case):
@@ -177,7 +180,7 @@ class Conf(Case):
         return path
 
     def test_a_good_one(self):
-        path = self.conf('watches: [{resource: pods}]\n')
+        path = self.conf(f'{CLUSTER}watches: [{{resource: pods}}]\n')
         result = self.run_it('--check-config', '-c', path)
         self.assertEqual((result.returncode, result.stderr), (0, ''))
         self.assertEqual(result.stdout, f'{path}: ok, 1 watch, 0 event logs\n')
@@ -224,7 +227,7 @@ class Conf(Case):
         self.assert_refused(self.run_it('-c', path), 74, '/nowhere/informerd')
 
     def test_a_full_disk_is_said(self):
-        path = self.conf('')
+        path = self.conf(CLUSTER)
         for option in ('--check-config', '--print-config'):
             with open('/dev/full', 'w') as full:
                 result = subprocess.run([INFORMERD, option, '-c', path], stdout=full, stderr=subprocess.PIPE,
