@@ -30,6 +30,7 @@ static void on_done(uv_fs_t *request)
             .device = request->statbuf.st_dev,
             .inode = request->statbuf.st_ino,
             .size = request->statbuf.st_size,
+            .links = request->statbuf.st_nlink,
             .regular = (request->statbuf.st_mode & S_IFMT) == S_IFREG,
         };
     if (request->fs_type == UV_FS_STATFS)

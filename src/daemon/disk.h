@@ -21,6 +21,7 @@ struct disk_file {
     uint64_t device;
     uint64_t inode;
     uint64_t size;
+    uint64_t links; /* names that it has */
     bool regular;
 };
 

@@ -95,17 +95,27 @@ static void say_all_dropped(struct journal *j)
         say_dropped(j, o);
 }
 
-void journal_say_lost(struct outlet *o, uint64_t lines)
+static void say_gap(struct outlet *o, const char *reason, const char *msg, uint64_t lines)
 {
     struct note gap = {.type = NOTE_GAP,
                        .level = INF_LOG_WARN,
-                       .reason = "unwritten",
-                       .msg = "lines of this log were not written before it was removed from the "
-                              "conf",
+                       .reason = reason,
+                       .msg = msg,
                        .count = (int64_t)lines};
     struct stamp stamp = stamp_now(o->journal);
     if (o->notes & 1u << NOTE_GAP)
         put_note(o, &gap, &stamp, NULL);
+}
+
+void journal_say_lost(struct outlet *o, uint64_t lines)
+{
+    say_gap(o, "unwritten",
+            "lines of this log were not written before it was removed from the conf", lines);
+}
+
+void journal_say_removed(struct outlet *o, uint64_t lines)
+{
+    say_gap(o, "removed", "the file of this log was removed while lines were written to it", lines);
 }
 
 static bool takes_change(const struct outlet *o, const struct journal_watch *watch,

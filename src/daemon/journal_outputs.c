@@ -90,6 +90,14 @@ static void on_dropped(struct output *output, uint64_t lines)
     free(msg);
 }
 
+/* Said in that log alone: the others have these lines. */
+static void on_removed(struct output *output, uint64_t lines)
+{
+    struct outlet *o = outlet_of(output);
+    journal_say_removed(o, lines);
+    journal_flush(o->journal);
+}
+
 static void on_seq_closed(struct seq *seq)
 {
     struct journal *j = seq->owner;
@@ -133,6 +141,7 @@ static const struct output_events events = {
     .on_lost = on_lost,
     .on_closed = on_closed,
     .on_dropped = on_dropped,
+    .on_removed = on_removed,
 };
 
 /* ---- which there are ---- */

@@ -274,6 +274,7 @@ static void on_step(struct disk_op *op, int64_t result)
     case LOGFILE_MEND_CLOSE: after_mend_close(f); break;
     case LOGFILE_WRITE: after_write(f, result); break;
     case LOGFILE_CHECK: logfile_end(f, result >= 0 && logfile_is_same(&op->file, &f->file)); break;
+    case LOGFILE_NAMES: logfile_end(f, result < 0 || op->file.links || !f->file.links); break;
     case LOGFILE_ROTATE_CHECK:
     case LOGFILE_ROTATE_SEEK:
     case LOGFILE_ROTATE_TEST:
@@ -331,6 +332,7 @@ void logfile_begin(struct logfile *f, enum logfile_step step)
     case LOGFILE_MEND_END:
     case LOGFILE_MEND_CLOSE: begin_mending(f); break;
     case LOGFILE_CHECK: ops->look(f->disk, &f->op, f->path); break;
+    case LOGFILE_NAMES: ops->look_at(f->disk, &f->op, f->fd); break;
     case LOGFILE_CLOSE_LOOK: ops->look_at(f->disk, &f->op, f->fd); break;
     case LOGFILE_CLOSE_BLANK: blank_unfinished(f); break;
     case LOGFILE_CLOSE: ops->close(f->disk, &f->op, f->fd); break;
@@ -377,6 +379,13 @@ void logfile_check(struct logfile *file)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file));
     logfile_begin(file, LOGFILE_CHECK);
+}
+
+/* A file system that counts no names counts none when it is opened, either. */
+void logfile_look(struct logfile *file)
+{
+    assert(!logfile_is_busy(file) && logfile_is_open(file));
+    logfile_begin(file, LOGFILE_NAMES);
 }
 
 void logfile_rotate(struct logfile *file, unsigned keep)

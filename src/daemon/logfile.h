@@ -48,6 +48,7 @@ enum logfile_step {
     LOGFILE_MEND_CLOSE,
     LOGFILE_WRITE,
     LOGFILE_CHECK,
+    LOGFILE_NAMES,
     LOGFILE_ROTATE_CHECK,
     LOGFILE_ROTATE_SEEK,
     LOGFILE_ROTATE_TEST,
@@ -108,6 +109,9 @@ void logfile_cancel_write(struct logfile *file);
 
 /* Whether the path still names this file: done() gets 1 if so, 0 if it was moved or removed. */
 void logfile_check(struct logfile *file);
+
+/* Whether the file still has a name, that or another: done() gets 0 if it was removed. */
+void logfile_look(struct logfile *file);
 
 /*
  * path -> path.1 -> ... -> path.@keep, and a new file is opened. If that fails, `rotate_error` says

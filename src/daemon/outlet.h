@@ -35,6 +35,9 @@ static inline struct outlet *outlet_after(const struct outlet *o)
 /* Says in this log that @lines of it were not written before a reload removed it. */
 void journal_say_lost(struct outlet *o, uint64_t lines);
 
+/* Says in this log that @lines of it were written to its file after that was removed, or may have been. */
+void journal_say_removed(struct outlet *o, uint64_t lines);
+
 /* An output became full, or is not any more: tells the watches. */
 void journal_weigh(struct journal *journal);
 

@@ -206,6 +206,12 @@ static void check_file(struct output *o)
     logfile_check(&o->file);
 }
 
+static void look_at_file(struct output *o)
+{
+    o->doing = OUTPUT_LOOKING;
+    logfile_look(&o->file);
+}
+
 static void go_on(struct output *o)
 {
     bool out = o->written == o->writing.len;
@@ -213,12 +219,16 @@ static void go_on(struct output *o)
         return;
     } else if (!logfile_is_open(&o->file)) {
         open_file(o);
+    } else if (o->unseen_lines) {
+        look_at_file(o);
     } else if (o->reopening) {
         close_file(o);
     } else if (out && !o->cleared) {
         rest_a_while(o);
     } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->check_due_ms) {
         check_file(o);
+    } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->look_due_ms) {
+        look_at_file(o);
     } else {
         if (out)
             take_cleared(o);
@@ -231,6 +241,7 @@ static void go_on(struct output *o)
 static void after_open(struct output *o, int64_t result)
 {
     o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
+    o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
     if (result < 0)
         fail(o, (int)result);
 }
@@ -272,6 +283,8 @@ static void after_rotate(struct output *o, int64_t result)
 static void after_write(struct output *o, int64_t result)
 {
     if (result > 0) {
+        if (o->file.file.regular)
+            o->unseen_lines += output_count_lines(o->writing.bytes + o->written, (size_t)result);
         o->written += (size_t)result;
         o->bytes += (uint64_t)result;
         if (o->written == o->writing.len) {
@@ -289,10 +302,32 @@ static void after_write(struct output *o, int64_t result)
 static void after_check(struct output *o, bool same)
 {
     o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
+    o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
     if (same)
         return;
     say_moved(o);
     o->reopening = true;
+}
+
+/* Lines that were written before it was removed are gone by the will of whoever removed it. Those since the
+ * last look may have been written afterwards: whether they were can't be known. */
+static void after_look(struct output *o, bool has_name)
+{
+    uint64_t lines = o->unseen_lines;
+    o->unseen_lines = 0;
+    o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
+    if (has_name)
+        return;
+    say_moved(o);
+    o->reopening = true;
+    if (!lines)
+        return;
+    output_say(o, INF_LOG_WARN,
+               "event log %s: %" PRIu64
+               " line%s that %s written to it after it was removed %s lost",
+               o->path, lines, lines == 1 ? "" : "s", lines == 1 ? "was" : "were",
+               lines == 1 ? "is" : "are");
+    o->events->on_removed(o, lines);
 }
 
 /* Of a file that was moved, before what has its path now is opened. */
@@ -320,6 +355,7 @@ static void on_done(struct logfile *file, int64_t result)
     case OUTPUT_ROTATING: after_rotate(o, result); break;
     case OUTPUT_WRITING: after_write(o, result); break;
     case OUTPUT_CHECKING: after_check(o, result); break;
+    case OUTPUT_LOOKING: after_look(o, result); break;
     case OUTPUT_CLOSING: after_reopen_close(o, result); break; /* go_on() opens */
     case OUTPUT_NOTHING: break;
     }

@@ -8,8 +8,9 @@
  * to hold its source, under the low mark to go on.
  *
  * A file that fails (full disk, vanished directory, ...) is reported once, tried again after 1 s to
- * 30 s, and goes on at the very byte where it stopped. A file that was moved or removed is opened
- * anew within a second of writing, and a line that was half in the old one is whole in the new one.
+ * 30 s, and goes on at the very byte where it stopped. A file that was moved is opened
+ * anew within a second of writing, and a line that was half in the old one is whole in the new one. A file that was removed
+ * is noticed before the next write, or after the one that is under way, whose lines are counted as lost.
  * A descriptor can't be opened anew: its first failure is its end, and what is collected is dropped.
  *
  * O_NONBLOCK is never set on a descriptor: it may be shared with our parent.
@@ -36,6 +37,7 @@ enum {
     OUTPUT_RETRY_MAX_MS = 30000,
     OUTPUT_AGAIN_MS = 20, /* a descriptor that somebody else made non-blocking is full */
     OUTPUT_CHECK_MS = 1000,
+    OUTPUT_LOOK_MS = 5, /* a look at whether the file was removed that is younger is not repeated */
     OUTPUT_ROTATE_AGAIN_MS = 60000,
     OUTPUT_LOCKED_TEXT = 96,
     OUTPUT_FINISH_MS = 10000, /* so long what is left may take when an output goes */
@@ -61,6 +63,8 @@ struct output_events {
     void (*on_closed)(struct output *output); /* after output_close(): the memory is the owner's */
     void (*on_dropped)(struct output *output,
                        uint64_t lines); /* from output_close(): not written */
+    void (*on_removed)(struct output *output,
+                       uint64_t lines); /* written to a file that was removed */
 };
 
 /* What of its file is in flight. */
@@ -68,7 +72,8 @@ enum output_doing {
     OUTPUT_NOTHING,
     OUTPUT_OPENING,
     OUTPUT_ROTATING,
-    OUTPUT_CHECKING,
+    OUTPUT_CHECKING, /* whether the path still names it */
+    OUTPUT_LOOKING,  /* whether it still has a name */
     OUTPUT_WRITING,
     OUTPUT_CLOSING,
 };
@@ -90,6 +95,8 @@ struct output {
     struct timer stuck_look; /* whether lines have waited for too long */
     uint64_t delay_ms;
     uint64_t check_due_ms;
+    uint64_t look_due_ms;
+    uint64_t unseen_lines; /* written since the last look at whether the file still has a name */
     uint64_t rotate_due_ms;
     bool rotation_failing; /* reported */
     uint64_t stuck_after_ms;
@@ -188,6 +195,9 @@ const char *output_error_text(const struct output *output, int error);
 void output_note_lock(struct output *output);
 
 void output_health_init(struct output *output);
+
+/* Newlines in @bytes. */
+uint64_t output_count_lines(const char *bytes, size_t len);
 
 /* Lines may have come: remembers since when they wait. */
 void output_note_lines(struct output *output, bool cleared);

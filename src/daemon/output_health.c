@@ -52,7 +52,7 @@ void output_note_lock(struct output *output)
 
 /* ---- what waits ---- */
 
-static uint64_t count_lines(const char *bytes, size_t len)
+uint64_t output_count_lines(const char *bytes, size_t len)
 {
     const char *end = bytes + len;
     uint64_t lines = 0;
@@ -63,10 +63,10 @@ static uint64_t count_lines(const char *bytes, size_t len)
 
 uint64_t output_unwritten_lines(const struct output *output)
 {
-    uint64_t lines = count_lines(output->collected.bytes, output->collected.len);
+    uint64_t lines = output_count_lines(output->collected.bytes, output->collected.len);
     if (output->written < output->writing.len)
-        lines += count_lines(output->writing.bytes + output->written,
-                             output->writing.len - output->written);
+        lines += output_count_lines(output->writing.bytes + output->written,
+                                    output->writing.len - output->written);
     return lines;
 }
 

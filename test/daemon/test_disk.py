@@ -202,6 +202,26 @@ class Moved(Disk):
         self.assert_complete(kept, self.path)
         self.assertIn('was moved or removed', daemon.said())
 
+    def test_lines_written_to_a_removed_file_are_counted(self):
+        """By a GAP in the next file, which has at least as many as were written after the removal."""
+        daemon = self.start()
+        self.wait_last()
+        afterwards, kept = 0, []
+        self.sim.control('churn', resource='configmaps', count=10**6, rate=300)
+        for i in range(5):
+            with open(self.path, 'rb') as old:
+                self.path.unlink()
+                size = os.fstat(old.fileno()).st_size
+                wait_until(self.path.exists, 'a new file')
+                text = old.read()
+            afterwards += text[size:].count(b'\n')
+            kept.append(self.folder / f'kept.{i}')
+            kept[-1].write_bytes(text)
+        self.end_well(daemon)
+        gaps = [r for r in records_of(*kept, self.path) if r['type'] == 'GAP']
+        self.assertEqual({r['reason'] for r in gaps} - {'removed'}, set())
+        self.assertLessEqual(afterwards, sum(r['dropped'] for r in gaps))
+
     def test_rotated_by_others_under_load(self):
         daemon = self.start()
         self.wait_last()

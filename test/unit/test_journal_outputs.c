@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -107,6 +108,35 @@ static void an_output_that_goes_writes_what_it_has(void **state)
     sim_run(&w->sim);
     assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; ");
     assert_true(list_empty(&w->journal.leaving));
+}
+
+static void remove_before_first_write(struct fake_disk *disk, enum fake_call call)
+{
+    struct journal_world *w = container_of(disk, struct journal_world, disk);
+    if (call == FAKE_WRITE && disk->calls[FAKE_WRITE] == 0)
+        unlink(w->paths[0]);
+}
+
+/* In the log whose file it was; the other has all lines. */
+static void lines_in_a_file_that_was_removed_are_reported_by_a_gap(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings outputs[] = {world_all_to(w->paths[0]),
+                                                world_all_to(w->paths[1])};
+    char *text;
+    world_set_outputs(w, outputs, 2);
+    sim_run(&w->sim);
+    w->disk.before_call = remove_before_first_write;
+    world_tell(w, &w->pods, NULL, "'a':1");
+    world_tell(w, &w->pods, NULL, "'a':2");
+    world_flush(w);
+    world_tell(w, &w->pods, NULL, "'a':3");
+    world_flush(w);
+    assert_lines(w, "a", "3 GAP removed; 4 ADDED pods; ");
+    assert_lines(w, "b", "1 ADDED pods; 2 ADDED pods; 4 ADDED pods; ");
+    text = folder_read(&w->folder, "a");
+    assert_non_null(strstr(text, "\"dropped\":2"));
+    free(text);
 }
 
 static void an_output_that_goes_has_ten_seconds(void **state)
@@ -329,6 +359,7 @@ int main(void)
         IN_WORLD(a_bad_reload_changes_nothing),
         IN_WORLD(all_files_are_opened_anew),
         IN_WORLD(an_output_that_goes_writes_what_it_has),
+        IN_WORLD(lines_in_a_file_that_was_removed_are_reported_by_a_gap),
         IN_WORLD(an_output_that_goes_has_ten_seconds),
         IN_WORLD(an_output_that_goes_and_fails_gives_up),
         IN_WORLD(an_output_that_goes_and_fails_is_written_if_it_recovers),

@@ -63,8 +63,14 @@ static void on_dropped(struct output *output, uint64_t lines)
     (void)lines;
 }
 
-static const struct output_events events = {on_hold, on_idle,   on_say,
-                                            on_lost, on_closed, on_dropped};
+static void on_removed(struct output *output, uint64_t lines)
+{
+    (void)output;
+    (void)lines;
+}
+
+static const struct output_events events = {on_hold,   on_idle,    on_say,    on_lost,
+                                            on_closed, on_dropped, on_removed};
 
 static int set_up(void **state)
 {
