@@ -139,7 +139,8 @@ static const struct {
     {"*.example.com", "example.com", 1, false},
     {"k.example.com", "example.com", 1, false},
     {"a,, b ,example.com", "example.com", 1, true},
-    {"a b\texample.com", "example.com", 1, true},
+    {"a b\texample.com", "example.com", 1, false}, /* only commas separate */
+    {"a,\texample.com\n", "example.com", 1, true},
     {"example.com:6443", "k.example.com", 6443, true},
     {"example.com:6443", "k.example.com", 443, false},
     {"example.com:", "k.example.com", 443, true}, /* no port is any port */
@@ -174,13 +175,21 @@ static const struct {
     {"fd00::/8", "fd12::7", 1, true},
     {"fd00::/8", "fe12::7", 1, false},
     {"fd00::1", "fd00:0:0::1", 1, true},
-    {"[fd00::1]", "fd00::1", 1, true},
+    {"[fd00::1]", "fd00::1", 1, false}, /* brackets need a port */
+    {"[fd00::1]:", "fd00::1", 1, true},
+    {"::ffff:10.0.0.0/104", "10.1.2.3", 1, true},
+    {"::ffff:10.0.0.0/104", "11.1.2.3", 1, false},
+    {"::ffff:0:0/95", "10.0.0.1", 1, false},
+    {"b\xc3\xbc"
+     "cher.example",
+     "k.xn--bcher-kva.example", 1, true},
     {"[fd00::1]:6443", "fd00::1", 6443, true},
     {"[fd00::1]:6443", "fd00::1", 6444, false},
     {"::ffff:10.0.0.1", "10.0.0.1", 1, true},
     {"[", "k", 1, false},
     {"[]", "k", 1, false},
     {".", "k", 1, false},
+    {".", "k.", 1, true},
     {"*.", "k", 1, false},
 };
 
@@ -195,10 +204,10 @@ static void what_no_proxy_excludes(void **state)
 
 static void a_long_entry_matches_nothing(void **state)
 {
-    char list[1000];
+    char list[2000];
     (void)state;
     memset(list, 'x', sizeof(list));
-    strcpy(list + 900, ",k");
+    strcpy(list + 1900, ",k");
     assert_true(proxy_is_excluded(list, "k", 1));
     assert_false(proxy_is_excluded(list, "x", 1));
 }
