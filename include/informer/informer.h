@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 
+#include "informer/budget.h"
 #include "informer/error.h"
 #include "informer/event.h"
 #include "informer/object.h"
@@ -72,6 +73,10 @@ struct inf_client_options {
 
     const char *user_agent; /* NULL: informer/VERSION */
     uint32_t stale_after_s; /* see on_freshness; 0: 150, at most 1 day */
+
+    /* What the backlogs of this client's informers count in; several clients may share one. NULL: none.
+     * It may be freed after inf_client_close(). */
+    struct inf_budget *budget;
 
     /* INF_HASH_KEY bytes, the key under which secret values are hashed, copied. NULL: a new one, so
      * that what this client hashes can be compared with nothing else. */

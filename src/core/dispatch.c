@@ -122,6 +122,14 @@ void dispatch_synced(struct dispatch *d)
     publish(d, &(struct notice){.type = NOTICE_SYNCED});
 }
 
+size_t dispatch_bytes(const struct dispatch *d)
+{
+    if (d->first == d->next)
+        return 0;
+    return (size_t)(d->bytes_ever - notice_at(d, d->first)->bytes_before) +
+           (size_t)(d->next - d->first) * sizeof(struct notice);
+}
+
 bool dispatch_full(const struct dispatch *d)
 {
     list_for_each(node, &d->consumers) {

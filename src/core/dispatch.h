@@ -64,6 +64,9 @@ void dispatch_gap(struct dispatch *d, const struct inf_gap *gap);
 void dispatch_freshness(struct dispatch *d, const struct inf_freshness *freshness);
 void dispatch_synced(struct dispatch *d);
 
+/* Memory of the notices that are not told to all, in constant time. */
+size_t dispatch_bytes(const struct dispatch *d);
+
 /* Whether somebody who wants to be waited for has a full backlog: no more notices, please. */
 bool dispatch_full(const struct dispatch *d);
 

@@ -43,6 +43,11 @@ static void grow(struct fifo *fifo)
     fifo->first = 0;
 }
 
+static size_t delta_bytes(const struct delta *delta)
+{
+    return sizeof(struct fifo_slot) + (delta->object ? inf_object_size(delta->object) : 0);
+}
+
 /* ---- coalescing ---- */
 
 static bool is_pending_of(const void *key, const struct hash_node *node)
@@ -77,6 +82,7 @@ static bool merge(struct fifo *fifo, const struct delta *delta, uint64_t hash)
     if (!node)
         return false;
     slot = container_of(node, struct pending, node)->slot;
+    fifo->bytes += delta_bytes(delta) - delta_bytes(&slot->delta);
     delta_done(&slot->delta);
     slot->delta = *delta;
     fifo->merged++;
@@ -100,6 +106,7 @@ static struct fifo_slot *append(struct fifo *fifo, const struct delta *delta)
         grow(fifo);
     slot = slot_at(fifo, fifo->count++);
     *slot = (struct fifo_slot){.delta = *delta};
+    fifo->bytes += delta_bytes(delta);
     return slot;
 }
 
@@ -154,6 +161,7 @@ bool fifo_pop(struct fifo *fifo, struct delta *ret_delta)
     slot = slot_at(fifo, 0);
     forget_pending(fifo, slot);
     *ret_delta = slot->delta;
+    fifo->bytes -= delta_bytes(ret_delta);
     fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
     fifo->count--;
     shrink(fifo);

@@ -59,6 +59,7 @@ struct fifo {
     struct siphash_key key; /* of `by_key` */
     struct hashmap by_key;  /* of struct pending: where a key's entry is; only if it coalesces */
     uint64_t merged;        /* deltas that took the place of an older one */
+    size_t bytes;           /* of the objects in it, and of their entries */
 };
 
 /* Makes a FIFO coalesce what comes from now on; @key is for its hash. NULL: it does not any more. */

@@ -95,10 +95,17 @@ static void tell_slice(struct pipeline *p)
         dispatch_synced(&p->dispatch);
 }
 
+/* Over the memory budget only what handlers take at once is applied: that frees memory. */
+static bool must_wait(const struct pipeline *p)
+{
+    return dispatch_full(&p->dispatch) ||
+           (budget_holds(&p->account) && dispatch_bytes(&p->dispatch) > 0);
+}
+
 /* One small step; false when there is nothing to do, or somebody wants us to wait. */
 static bool step(struct pipeline *p)
 {
-    if (dispatch_full(&p->dispatch))
+    if (must_wait(p))
         return false;
     if (!p->telling)
         return take_delta(p) || !store_sweep(p->store, SLICE);
@@ -112,7 +119,15 @@ static void decide_reading(struct pipeline *p)
         p->crowded = true;
     else if (p->fifo.count <= FIFO_LOW)
         p->crowded = false;
-    reflector_hold(&p->reflector, p->crowded || dispatch_full(&p->dispatch));
+    budget_set(&p->account, dispatch_bytes(&p->dispatch) + p->fifo.bytes);
+    reflector_hold(&p->reflector,
+                   p->crowded || dispatch_full(&p->dispatch) || budget_holds(&p->account));
+}
+
+static void on_budget(struct budget_account *account)
+{
+    struct pipeline *p = container_of(account, struct pipeline, account);
+    task_schedule(p->clock, &p->pump);
 }
 
 static void pump(struct task *task)
@@ -149,6 +164,7 @@ void pipeline_init(struct pipeline *p, const char *who, struct source *source, s
     reflector_init(&p->reflector, who, source, clock, p->store, &p->fifo, &p->pump, log,
                    &settings->reflector);
     dispatch_init(&p->dispatch, clock, p->store, &p->pump, key);
+    budget_open(&p->account, settings->budget, on_budget);
 }
 
 void pipeline_start(struct pipeline *p)
@@ -190,6 +206,7 @@ void pipeline_close(struct pipeline *p, void (*on_gone)(struct pipeline *p))
     assert(!p->closed);
     p->closed = true;
     p->on_gone = on_gone;
+    budget_close(&p->account);
     task_cancel(&p->pump);
     reflector_close(&p->reflector);
     dispatch_close(&p->dispatch);

@@ -13,6 +13,7 @@
 #include "informer/informer.h"
 
 #include "base/siphash.h"
+#include "core/budget.h"
 #include "core/dispatch.h"
 #include "core/fifo.h"
 #include "core/index.h"
@@ -26,10 +27,11 @@ struct pipeline {
     struct reflector reflector;
     struct dispatch dispatch;
     struct task pump;
-    int64_t received_us;         /* of the delta that is being told */
-    uint64_t taken[DELTA_TYPES]; /* how many deltas of each type came out of the FIFO */
-    bool telling;                /* a flipped generation is not told to its end yet */
-    bool crowded;                /* the FIFO is long: reading waits */
+    struct budget_account account; /* of what waits in the FIFO and for handlers */
+    int64_t received_us;           /* of the delta that is being told */
+    uint64_t taken[DELTA_TYPES];   /* how many deltas of each type came out of the FIFO */
+    bool telling;                  /* a flipped generation is not told to its end yet */
+    bool crowded;                  /* the FIFO is long: reading waits */
     bool closed;
 
     /* after pipeline_close() */
@@ -43,6 +45,7 @@ struct pipeline_settings {
     bool coalesce;                   /* in the FIFO: of each object only the newest state */
     const struct index_def *indexes; /* borrowed as long as the pipeline lives */
     size_t n_indexes;
+    struct inf_budget *budget; /* NULL: none */
 };
 
 void pipeline_init(struct pipeline *p, const char *who, struct source *source, struct clock *clock,

@@ -38,7 +38,8 @@ static int plan_cluster(struct plan *p, size_t i, struct inf_error *err)
     const struct conf_cluster *conf = &p->conf->clusters[i];
     struct cluster_setup setup = {.uv = &p->d->uv,
                                   .log = &p->d->log,
-                                  .hash_key = p->d->state_lock < 0 ? NULL : p->d->hash_key};
+                                  .hash_key = p->d->state_lock < 0 ? NULL : p->d->hash_key,
+                                  .budget = p->d->budget};
     struct cluster *old = cluster_find(&p->d->clusters, conf->name);
     struct cluster *fresh = cluster_open(conf, &setup, err);
     if (!fresh)
@@ -327,6 +328,7 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     d->conf = *p->conf;
     *p->conf = (struct conf){0}; /* now ours */
     conf_free(&before);
+    inf_budget_change(d->budget, d->conf.memory.backlog);
     ownlog_change(&d->log, d->conf.log.level, d->conf.log.format);
     if (ret_what)
         put_what(ret_what, &tally);

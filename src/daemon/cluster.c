@@ -43,6 +43,7 @@ struct cluster *cluster_open(const struct conf_cluster *conf, const struct clust
         .user_agent = user_agent,
         .stale_after_s = (uint32_t)((conf->stale_after_ms + 999) / 1000),
         .hash_key = setup->hash_key,
+        .budget = setup->budget,
         .log = ownlog_line,
         .log_ctx = setup->log,
         .log_name = is_nameless(conf) ? NULL : conf->name,

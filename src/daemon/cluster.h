@@ -27,6 +27,7 @@ struct cluster_setup {
     uv_loop_t *uv;
     struct ownlog *log;
     const unsigned char *hash_key; /* NULL: a new one for each client */
+    struct inf_budget *budget;     /* NULL: none */
 };
 
 /* Reads the files and does not connect yet. NULL, with @err naming what can't be used. */

@@ -71,6 +71,11 @@ enum conf_log_format {
     CONF_JSON,
 };
 
+struct conf_memory {
+    struct conf_head head;
+    uint64_t backlog; /* bytes */
+};
+
 struct conf_log {
     struct conf_head head;
     enum inf_log_level level;
@@ -164,6 +169,7 @@ struct conf {
     struct conf_http http;
     struct conf_log log;
     bool core_dumps;
+    struct conf_memory memory;
     uint64_t drain_timeout_ms;
     struct conf_cluster *clusters; /* at least one */
     size_t n_clusters;

@@ -31,6 +31,8 @@ enum {
     KEEP_MAX = 100,      /* each is renamed whenever a file is full */
 };
 
+#define BACKLOG_MAX (UINT64_C(1) << 40)
+
 /* clang-format off */
 #define TABLE(struct_name, rows) {rows, ARRAY_LEN(rows), sizeof(struct struct_name)}
 
@@ -56,6 +58,15 @@ static const struct conf_option http_options[] = {
      .of = CONF_HOST, .taken_over = true, .example = "[metrics.example.com]", .max = HOSTS_MAX},
 };
 static const struct conf_table http_table = TABLE(conf_http, http_options);
+#undef AT
+
+#define AT(member) offsetof(struct conf_memory, member)
+static const struct conf_option memory_options[] = {
+    {"backlog", CONF_SIZE, AT(backlog), "256M",
+     .help = "limit for all changes and lines that wait; above it, the watches with the largest backlogs are held",
+     .min = 16 * MIB, .max = BACKLOG_MAX},
+};
+static const struct conf_table memory_table = TABLE(conf_memory, memory_options);
 #undef AT
 
 #define AT(member) offsetof(struct conf_log, member)
@@ -214,6 +225,8 @@ static const struct conf_option options[] = {
      .table = &log_table},
     {"core_dumps", CONF_BOOL, AT(core_dumps), "false",
      .help = "allow core dumps, which contain every object that is watched; to allow them, restart"},
+    {"memory", CONF_TABLE, AT(memory), NULL, .help = "limits of memory",
+     .table = &memory_table},
     {"drain_timeout", CONF_DURATION, AT(drain_timeout_ms), "10s",
      .help = "how long to go on writing after a signal to stop; 0s is until all is written",
      .max = HOUR},

@@ -246,6 +246,7 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
     if (seq_open(&d->seq, &d->loop.clock, &d->disk, dir, err) < 0)
         return -err->code;
     journal_init(&d->journal, &d->loop.clock, &d->disk, &d->seq);
+    d->journal.budget = d->budget;
     d->journal.owner = &d->log;
     d->journal.log = ownlog_line;
     d->journal.on_lost = on_lost;
@@ -263,6 +264,21 @@ void daemon_forbid_core_dumps(const struct daemon *d)
         return;
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0);
+}
+
+static void on_memory(void *ctx, bool over)
+{
+    struct daemon *d = ctx;
+    struct inf_budget_status status;
+    inf_budget_status(d->budget, &status);
+    if (over)
+        ownlog_printf(&d->log, INF_LOG_WARN,
+                      "memory.backlog: %zu bytes wait, and %zu is the limit; watches with large "
+                      "backlogs are held",
+                      status.used, status.limit);
+    else
+        ownlog_printf(&d->log, INF_LOG_INFO,
+                      "memory.backlog: %zu bytes wait; no watch is held for it", status.used);
 }
 
 static void tell_manager(struct daemon *d)
@@ -365,6 +381,8 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     int exit_code;
     pool_prepare(conf->n_clusters, !options->ad_hoc);
     begin(d, options);
+    d->budget = inf_budget_new(&(struct inf_budget_options){
+        .bytes = conf->memory.backlog, .on_over = on_memory, .ctx = d});
     ownlog_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
     if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {
         exit_code = fail_early(d, &err);
@@ -378,6 +396,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
         close(d->state_lock);
     conf_free(&d->conf);
     conf_free(conf); /* if it could not be applied */
+    inf_budget_free(d->budget);
     ownlog_free(&d->log);
     secret_wipe(d->hash_key, sizeof(d->hash_key));
     free(d);

@@ -43,7 +43,8 @@ struct daemon {
     struct ownlog log;
     uv_signal_t signals[DAEMON_SIGNALS];
     struct disk disk;
-    int state_lock; /* -1: no state is kept */
+    struct inf_budget *budget; /* of all backlogs and output buffers */
+    int state_lock;            /* -1: no state is kept */
     unsigned char hash_key[STATE_KEY_SIZE];
     struct seq seq;
     struct journal journal;

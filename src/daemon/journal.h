@@ -87,8 +87,9 @@ struct journal {
     struct clock *clock;
     struct disk *disk;
     struct seq *seq;
-    struct list outputs; /* of the journal's own struct */
-    struct list leaving; /* of the same: no more outputs, but not gone yet */
+    struct inf_budget *budget; /* the outputs' buffers count in it; NULL: nothing counts */
+    struct list outputs;       /* of the journal's own struct */
+    struct list leaving;       /* of the same: no more outputs, but not gone yet */
     struct list watches;
     struct journal_stats past;                  /* what outputs that are no more had counted */
     struct journal_lost lost[JOURNAL_LOST_MAX]; /* the oldest first */

@@ -217,6 +217,7 @@ static void open_outlet(struct outlet *o, const struct journal_output_settings *
     struct output_settings file = s->file;
     size_t lost = find_lost(j, name_of(s));
     file.waits = !may_begin(j, s);
+    file.budget = j->budget;
     list_push(&j->outputs, &o->node);
     output_init(&o->output, j->clock, j->disk, &file, &events);
     if (file.waits)

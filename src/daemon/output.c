@@ -35,9 +35,17 @@ bool output_has_room(const struct output *output)
     return output->collected.len < OUTPUT_MAX;
 }
 
+static void count_bytes(struct output *o)
+{
+    size_t now = output_unwritten(o);
+    inf_budget_add(o->budget, (ptrdiff_t)now - (ptrdiff_t)o->counted);
+    o->counted = now;
+}
+
 static void weigh(struct output *o)
 {
     bool hold = o->held ? o->collected.len > OUTPUT_LOW : o->collected.len >= OUTPUT_HIGH;
+    count_bytes(o);
     if (hold == o->held)
         return;
     o->held = hold;
@@ -162,8 +170,19 @@ static void back_to_line_start(struct output *o)
 
 /* ---- one thing after the other ---- */
 
+/* An idle output does not pay for its worst moment. */
+static void free_large(struct buf *b)
+{
+    if (!b->len && b->cap > OUTPUT_LOW)
+        buf_free(b);
+}
+
 static void rest_a_while(struct output *o)
 {
+    o->written = 0;
+    buf_clear(&o->writing);
+    free_large(&o->writing);
+    free_large(&o->collected);
     recover(o);
     output_note_progress(o);
     if (o->finishing && !output_unwritten(o)) {
@@ -371,6 +390,7 @@ void output_init(struct output *output, struct clock *clock, struct disk *disk,
         .clock = clock, .events = events, .retry.fire = on_retry, .deadline.fire = on_too_long};
     output->path = settings->path ? xstrdup(settings->path) : NULL;
     output->waits = settings->waits;
+    output->budget = settings->budget;
     output_health_init(output);
     output_change(output, settings);
     logfile_init(&output->file, disk, output->path, settings->fd, on_done);
@@ -425,6 +445,8 @@ static void bury(struct corpse *corpse)
     struct output *o = container_of(corpse, struct output, corpse);
     buf_free(&o->collected);
     buf_free(&o->writing);
+    o->written = 0;
+    count_bytes(o);
     free(o->path);
     o->path = NULL;
     o->events->on_closed(o);

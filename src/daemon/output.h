@@ -49,8 +49,9 @@ struct output_settings {
     int fd;
     uint64_t rotate_size; /* 0: never */
     unsigned keep;        /* rotated files; 0 is 1, for a file is never emptied under its readers */
-    uint64_t stuck_after_ms; /* 0: never; see struct output_status */
-    bool waits;              /* the file is not opened before output_begin() */
+    uint64_t stuck_after_ms;   /* 0: never; see struct output_status */
+    bool waits;                /* the file is not opened before output_begin() */
+    struct inf_budget *budget; /* what waits counts in it; NULL: nowhere */
 };
 
 struct output;
@@ -99,6 +100,8 @@ struct output {
     uint64_t unseen_lines; /* written since the last look at whether the file still has a name */
     uint64_t rotate_due_ms;
     bool rotation_failing; /* reported */
+    struct inf_budget *budget;
+    size_t counted; /* in it */
     uint64_t stuck_after_ms;
     uint64_t collected_ms; /* when the first line of `collected` came; OUTPUT_NONE: there is none */
     uint64_t kept_back_ms; /* the same, of those that are not cleared, as far as is known */

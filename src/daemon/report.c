@@ -265,8 +265,10 @@ static void put_time(struct buf *out, const char *name, int64_t us)
 void report_dump(struct daemon *d, struct buf *out)
 {
     struct journal_stats stats;
+    struct inf_budget_status memory;
     const char *comma = "";
     journal_stats(&d->journal, &stats);
+    inf_budget_status(d->budget, &memory);
     buf_puts(out, "{");
     put_member(out, "version", inf_version());
     buf_putc(out, ',');
@@ -277,6 +279,9 @@ void report_dump(struct daemon *d, struct buf *out)
     put_number(out, "outputs", stats.outputs);
     put_number(out, "outputs_failing", stats.failing);
     put_number(out, "unwritten_bytes", stats.unwritten);
+    put_number(out, "backlog_bytes", memory.used);
+    put_number(out, "backlog_limit_bytes", memory.limit);
+    put_number(out, "backlog_held_streams", memory.held);
     buf_puts(out, ",\"watches\":[\n");
     list_for_each(node, &d->watchers) {
         buf_puts(out, comma);

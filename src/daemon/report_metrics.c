@@ -111,7 +111,8 @@ static void put_states(struct page *p)
     family_of(p, "informerd_watch_stale", METRICS_GAUGE,
               "Whether nothing was heard from the server for longer than stale_after.", stale);
     family_of(p, "informerd_watch_held", METRICS_GAUGE,
-              "Whether reading waits because an event log is full.", held);
+              "Whether reading waits because an event log is full or memory.backlog is used up.",
+              held);
     family_of(p, "informerd_watch_objects", METRICS_GAUGE, "Objects in the copy.", objects);
     family_of(p, "informerd_watch_cache_bytes", METRICS_GAUGE, "Memory that the objects take.",
               bytes);
@@ -296,6 +297,20 @@ static void put_logs(struct page *p)
     }
 }
 
+static void put_memory(struct page *p)
+{
+    struct inf_budget_status s;
+    inf_budget_status(p->d->budget, &s);
+    metrics_single(&p->m, "informerd_backlog_bytes", METRICS_GAUGE,
+                   "Memory of changes and lines that wait.", (double)s.used);
+    metrics_single(&p->m, "informerd_backlog_limit_bytes", METRICS_GAUGE,
+                   "The limit of that, memory.backlog.", (double)s.limit);
+    metrics_single(&p->m, "informerd_backlog_limit_reached_total", METRICS_COUNTER,
+                   "Times that the limit was exceeded.", (double)s.reached);
+    metrics_single(&p->m, "informerd_backlog_held_streams", METRICS_GAUGE,
+                   "Streams that are held because the limit is exceeded.", (double)s.held);
+}
+
 static void put_config(struct page *p)
 {
     metrics_single(&p->m, "informerd_config_last_reload_successful", METRICS_GAUGE,
@@ -341,6 +356,7 @@ void report_metrics(struct daemon *d, struct buf *out)
                   offsetof(struct inf_status, relists));
     put_journal(&p);
     put_logs(&p);
+    put_memory(&p);
     put_config(&p);
     metrics_single(&p.m, "informerd_worst_tick_seconds", METRICS_GAUGE,
                    "The longest time in the last minute that one turn of the loop took.",

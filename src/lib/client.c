@@ -142,6 +142,7 @@ static struct inf_client *client_new(const struct inf_client_options *options)
         tls_digest_key(key);
     client->keyed_digest = tls_digest_new(key);
     secret_wipe(key, sizeof(key));
+    client->budget = options->budget;
     client->stale_after_ms = options->stale_after_s * 1000;
     turnstile_init(&client->turnstile, SYNCS_AT_A_TIME);
     client->digest.make = client_digest;

@@ -45,8 +45,9 @@ struct inf_client {
     struct sleep_watch sleep;
     struct turnstile turnstile; /* lists of this cluster wait for their turn there */
     uint32_t stale_after_ms;
-    struct list informers; /* of struct shared */
-    struct list handles;   /* of struct inf_informer */
+    struct inf_budget *budget; /* NULL: none; its informers' accounts keep it */
+    struct list informers;     /* of struct shared */
+    struct list handles;       /* of struct inf_informer */
     struct list queues;
     struct list questions; /* of struct inf_question */
 };

@@ -50,6 +50,7 @@ static struct pipeline_settings settings_of(const struct shared *s)
         .coalesce = d->coalesce,
         .indexes = d->indexes,
         .n_indexes = d->n_indexes,
+        .budget = s->client->budget,
     };
 }
 

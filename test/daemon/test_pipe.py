@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from service import CHANGES, Case, fold, run, wait_until
+from service import CHANGES, DEADLINE, Case, fold, run, wait_until
 
 FIRST = 101  # the version of kubesim's first object
 
@@ -198,6 +198,63 @@ class Fifos(Pipe):
         want = [r['seq'] for r in self.log.read() if r.get('watch') != 'secrets']
         for text in texts.values():
             self.assertEqual([json.loads(line)['seq'] for line in text.splitlines()], want)
+
+
+class Memory(Case):
+    """Many streams feed a log that is not read: together they may use memory.backlog, small ones go on."""
+    arguments = ('--history', '100000')
+    LIMIT = 16 * 1024 * 1024
+    NAMESPACES = 8
+
+    def setUp(self):
+        super().setUp()
+        fifo = self.folder / 'fifo'
+        os.mkfifo(fifo)
+        self.reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.stack.callback(os.close, self.reader)
+        self.sim.control('fill', resource='configmaps', count=40, bytes=20000, namespaces=self.NAMESPACES)
+        self.sim.control('fill', resource='secrets', count=10, bytes=100)
+        namespaces = [f'ns-{i:02}' for i in range(self.NAMESPACES)]
+        self.settings = {'watches': [{'resource': 'configmaps', 'namespaces': namespaces}, {'resource': 'secrets'}],
+                         'event_logs': [{'path': str(fifo), 'object': 'full', 'max_line': '1M', 'watches': ['configmaps']},
+                                        {'path': str(self.path), 'watches': ['secrets']}]}
+
+    def backlog(self, name):
+        return self.metrics()[f'informerd_backlog_{name}']
+
+    def read_until(self, true):
+        """The records of the FIFO, up to that."""
+        records, rest = [], b''
+        def there():
+            nonlocal rest
+            while select.select([self.reader], [], [], 0)[0]:
+                *lines, rest = (rest + os.read(self.reader, 1 << 20)).split(b'\n')
+                records.extend(map(json.loads, lines))
+            return true(records)
+        wait_until(there, lambda: f'all records; {len(records)} came')
+        return records
+
+    def test_the_largest_are_held_and_the_others_go_on(self):
+        daemon = self.start(self.conf(memory={'backlog': '16M'}, **self.settings))
+        self.wait_ready()
+        before = daemon.resident()
+        self.sim.control('churn', resource='configmaps', count=6000)
+        wait_until(lambda: self.backlog('held_streams') > 0, 'streams that are held')
+        self.assertEqual(self.backlog('limit_bytes'), self.LIMIT)
+        self.assertGreaterEqual(self.backlog('limit_reached_total'), 1)
+        self.assertLess(self.backlog('bytes'), 2 * self.LIMIT)
+        self.assertLess(daemon.resident() - before, 4 * self.LIMIT)
+        self.assertIn('memory.backlog: ', daemon.said())
+        self.sim.control('churn', resource='secrets', count=500)
+        self.log.wait_for(lambda all: sum(r['type'] in CHANGES for r in all) == 10 + 500, 'the other watch')
+        self.assertEqual(self.get('/readyz').status, 503)
+        self.write_conf(self.conf(memory={'backlog': '1G'}, **self.settings))
+        daemon.tell(signal.SIGHUP)
+        wait_until(lambda: self.backlog('limit_bytes') == 1 << 30 and self.backlog('held_streams') == 0, 'the new limit')
+        records = self.read_until(lambda all: sum(r['type'] in CHANGES for r in all) == 40 + 6000)
+        self.assertEqual(len({r['rv'] for r in records if r['type'] in CHANGES}), 40 + 6000)
+        wait_until(lambda: self.backlog('bytes') == 0, 'an empty backlog')
+        self.assertEqual(daemon.end(), 0, daemon.said())
 
 
 run(__name__)

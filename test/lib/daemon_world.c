@@ -42,6 +42,8 @@ int daemon_world_setup(void **state)
     d->started_us = d->reloaded_us = 1767225600000000;
     assert_int_equal(seq_open(&d->seq, &d->loop.clock, &d->disk, NULL, NULL), 0);
     journal_init(&d->journal, &d->loop.clock, &d->disk, &d->seq);
+    d->journal.budget = d->budget =
+        inf_budget_new(&(struct inf_budget_options){.bytes = 256 * 1024 * 1024});
     d->journal.owner = w;
     d->journal.log = log_line;
     d->journal.on_closed = on_journal_closed;
@@ -68,6 +70,7 @@ int daemon_world_teardown(void **state)
     uv_run(&d->uv, UV_RUN_DEFAULT);
     assert_true(w->closed);
     assert_int_equal(uv_loop_close(&d->uv), 0);
+    inf_budget_free(d->budget);
     conf_free(&d->conf);
     buf_free(&w->what);
     buf_free(&w->said);

@@ -85,6 +85,7 @@ static const char everything[] =
     "log: {level: debug, format: json}\n"
     "core_dumps: yes\n"
     "drain_timeout: 500ms\n"
+    "memory: {backlog: 1G}\n"
     "clusters:\n"
     "  - name: prod\n"
     "    kubeconfig: prod.kubeconfig\n"
@@ -132,6 +133,7 @@ static void test_everything_at_the_top(void **state)
     assert_int_equal(conf.log.format, CONF_JSON);
     assert_true(conf.core_dumps);
     assert_int_equal(conf.drain_timeout_ms, 500);
+    assert_int_equal(conf.memory.backlog, 1 << 30);
     assert_int_equal(conf.n_clusters, 2);
     assert_string_equal(conf.clusters[0].name, "prod");
     assert_string_equal(conf.clusters[0].kubeconfig, beside);
@@ -216,7 +218,7 @@ static const struct bad bad_keys[] = {
     {"path: /x\n", "x.conf:1:1: unknown key 'path'; it belongs to socket, event_logs[]\n"},
     {"resync: 5m\n",
      "x.conf:1:1: unknown key 'resync'; the keys here are: state_dir, socket, http, log, "
-     "core_dumps, drain_timeout, clusters, watches, event_logs\n"},
+     "core_dumps, memory, drain_timeout, clusters, watches, event_logs\n"},
     {"handlers: []\n", "x.conf:1:1: 'handlers' is not supported by this version\n"},
     {OF_WATCH "optional: perhaps\n",
      "x.conf:3:15: watches[0].optional: 'perhaps' is neither true nor false\n"},
@@ -226,8 +228,9 @@ static const struct bad bad_keys[] = {
      "x.conf:1:11: watches[0]: the key 'resource' is missing; write it like 'resource: pods'\n"},
     {"event_logs: [{}]\n",
      "x.conf:1:14: event_logs[0]: the key 'path' is missing; write it like 'path: stdout'\n"},
-    {"\"a\\eb\": 1\n", "x.conf:1:1: unknown key 'a\\u001bb'; the keys here are: state_dir, socket, "
-                       "http, log, core_dumps, drain_timeout, clusters, watches, event_logs\n"},
+    {"\"a\\eb\": 1\n",
+     "x.conf:1:1: unknown key 'a\\u001bb'; the keys here are: state_dir, socket, "
+     "http, log, core_dumps, memory, drain_timeout, clusters, watches, event_logs\n"},
 };
 
 static const struct bad bad_kinds[] = {
@@ -281,6 +284,8 @@ static const struct bad bad_values[] = {
      "5m or 500ms\n"},
     {"drain_timeout: 2h\n", "x.conf:1:16: drain_timeout: '2h' is out of range; it can be 0s to "
                             "1h\n"},
+    {"memory: {backlog: 1M}\n",
+     "x.conf:1:19: memory.backlog: '1M' is out of range; it can be 16M to 1024G\n"},
     {OF_LOG "max_line: 16KB\n",
      "x.conf:3:15: event_logs[0].max_line: '16KB' is not a size; write it like 64K or 16M\n"},
     {OF_LOG "max_line: 10\n",

@@ -1,0 +1,115 @@
+/*
+ * The memory budget: streams with large backlogs are held, small ones go on, nothing is lost.
+ */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "story.h"
+
+enum {
+    LIMIT = 64 * 1024, /* some hundred events of the small objects of these stories */
+};
+
+static void no_wake(struct budget_account *account)
+{
+    (void)account;
+}
+
+/* The world with a budget, of which @other informers use so many @bytes; one object, and all of it
+ * told. */
+static void begin(struct story *s, struct budget_account *other, size_t bytes)
+{
+    s->log.level = LOG_ERROR;
+    s->settings.budget = inf_budget_new(&(struct inf_budget_options){.bytes = LIMIT});
+    budget_open(other, s->settings.budget, no_wake);
+    budget_set(other, bytes);
+    inf_budget_free(s->settings.budget);
+    apiserver_put(s->server, "n/a");
+    story_start(s);
+    story_pass(s, 10);
+    buf_clear(&s->said);
+}
+
+static void change(struct story *s, int times)
+{
+    for (int i = 0; i < times; i++) {
+        apiserver_put(s->server, "n/a");
+        sim_run(&s->sim);
+    }
+}
+
+static size_t lines_said(const struct story *s)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < s->said.len; i++)
+        lines += s->said.bytes[i] == '\n';
+    return lines;
+}
+
+/* covers: 8/82 */
+STORY(over_the_budget, "a stream whose handler does not keep up is held when the budget is used up")
+{
+    struct budget_account other;
+    begin(s, &other, 0);
+    inf_handler_pause(&s->handler);
+    change(s, 1000);
+    assert_true(s->pipeline.reflector.held);
+    assert_true(s->server->paused);
+    assert_true(inf_handler_backlog(&s->handler) < 1000);
+    assert_true(s->pipeline.account.used < 2 * LIMIT);
+    story_pass(s, 3600 * 1000); /* for an hour: nothing is given up */
+    inf_handler_resume(&s->handler);
+    sim_run(&s->sim);
+    assert_false(s->pipeline.reflector.held);
+    assert_int_equal(s->pipeline.account.used, 0);
+    assert_int_equal(lines_said(s), 1000);
+    budget_close(&other);
+}
+
+/* covers: 8/82 */
+STORY(small_ones_continue, "a small backlog is not held while others use the budget up")
+{
+    struct budget_account other;
+    begin(s, &other, 2 * LIMIT);
+    inf_handler_pause(&s->handler);
+    change(s, 5);
+    assert_int_equal(inf_handler_backlog(&s->handler), 5);
+    assert_false(s->pipeline.reflector.held);
+    change(s, 1000); /* no longer small: half of the budget is its share */
+    assert_true(s->pipeline.reflector.held);
+    assert_true(s->pipeline.account.used < LIMIT);
+    budget_set(&other, 0); /* there is room again */
+    sim_run(&s->sim);
+    assert_true(inf_handler_backlog(&s->handler) > 5);
+    inf_handler_resume(&s->handler);
+    sim_run(&s->sim);
+    assert_int_equal(lines_said(s), 1005);
+    budget_close(&other);
+}
+
+/* covers: 8/82 */
+STORY(handlers_that_keep_up,
+      "a handler that keeps up is told everything, however little memory is left")
+{
+    struct budget_account other;
+    begin(s, &other, 0);
+    inf_budget_change(s->settings.budget, 1);
+    budget_set(&other, 100);
+    change(s, 100);
+    for (int i = 0; i < 1000; i++) /* more than is read at once */
+        apiserver_put(s->server, "n/b");
+    sim_run(&s->sim);
+    assert_false(s->pipeline.reflector.held);
+    assert_int_equal(lines_said(s), 1100);
+    budget_close(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest stories[] = {
+        cmocka_unit_test(over_the_budget),
+        cmocka_unit_test(small_ones_continue),
+        cmocka_unit_test(handlers_that_keep_up),
+    };
+    return cmocka_run_group_tests(stories, NULL, NULL);
+}
