@@ -44,6 +44,15 @@ INF_API struct inf_question *inf_identity_ask(struct inf_client *client,
                                                                 const struct inf_error *why),
                                               void *ctx);
 
+/**
+ * Which cluster is it? @on_answer gets the uid of its namespace kube-system, which two servers have in common exactly if they
+ * are of the same cluster; or @why that can't be known: INF_EFORBIDDEN, we may not get that namespace.
+ */
+INF_API struct inf_question *inf_cluster_uid_ask(struct inf_client *client,
+                                                 void (*on_answer)(void *ctx, const char *uid,
+                                                                   const struct inf_error *why),
+                                                 void *ctx);
+
 /* What a watch needs. Lent until on_answer returns. */
 struct inf_access {
     struct inf_resource resource; /* what the word means; without a kind if we may not ask */

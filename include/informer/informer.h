@@ -121,9 +121,10 @@ INF_API bool inf_client_same(const struct inf_client *a, const struct inf_client
 
 /**
  * Gives @client the connection settings of @fresh (credentials, certificate authorities, proxy, stale_after_s) and closes @fresh,
- * which was opened on the same loop for the same server and has no informers.
+ * which was opened on the same loop for the same cluster and has no informers.
  *
- * Informers keep their objects and their handlers: watches are opened again at the resource version they had reached. If both say
+ * Informers keep their objects and their handlers: watches are opened again at the resource version they had reached; with another
+ * server URL all is listed, and handlers get on_gap (INF_GAP_RELIST) and the differences. If both say
  * the same nothing is interrupted, but files that are named (certificates, keys, tokens) are read again now. Hash key, log and
  * user agent stay those of @client.
  */

@@ -2,7 +2,7 @@
  * apply.c - from one conf to the next.
  *
  * A plan is made first: which clusters and watches there will be, those that are there and stay, and
- * new ones, opened but not begun. Only when all of it can be had, the old ones that are not in the
+ * new ones, checked but not opened. Only when all of it can be had, the old ones that are not in the
  * plan go and the new ones begin. So a bad conf costs nothing, and a good one only what it changes.
  */
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "daemon/cluster.h"
+#include "daemon/cluster_move.h"
 #include "daemon/conf_same.h"
 #include "daemon/daemon.h"
 #include "daemon/terminal.h"
@@ -24,27 +25,79 @@ struct plan {
     struct cluster **clusters; /* as many as the conf has, in its order */
     bool *cluster_new;
     struct cluster **readings; /* of those that stay, as their files say it now; NULL: it is new */
+    char **restarts;           /* of new watches: why they begin again; NULL: they are really new */
     struct watcher **watchers; /* the same */
     bool *watcher_new;
     char **changes; /* of watches that stay: why they have to list again; NULL: they don't */
 };
 
+/* ---- another cluster ---- */
+
+static char *why_other_cluster(const struct cluster *before, const struct cluster *after)
+{
+    return xasprintf(
+        "cluster '%s': the server URL changed from %s to %s, and that is another cluster as far as is "
+        "known: its objects are reported as initial, those of before are not reported as deleted",
+        before->conf->name, inf_client_server(before->client), inf_client_server(after->client));
+}
+
+/* Of a watch that watcher_check() has found good. */
+static struct watcher *open_checked(struct daemon *d, const struct conf_watch *conf,
+                                    struct cluster *cluster)
+{
+    struct inf_error err;
+    struct watcher *w = watcher_open(conf, cluster, &d->journal, &err);
+    if (!w)
+        abort(); /* UNTESTED: nothing else can be wrong with it */
+    return w;
+}
+
+/* Its place in the list is the same. */
+static void restart_watcher(struct daemon *d, struct watcher *w, const char *why)
+{
+    struct watcher *fresh = open_checked(d, w->conf, w->cluster);
+    list_push(&w->node, &fresh->node);
+    watcher_succeed(fresh, w);
+    watcher_close(w);
+    watcher_begin(fresh);
+    watcher_note_restart(fresh, why);
+}
+
+/* The server to which it was to move does not belong to the same cluster, or does not tell. */
+static void on_other_cluster(struct cluster *cluster)
+{
+    struct daemon *d = cluster->owner;
+    char *why = why_other_cluster(cluster, cluster->next);
+    struct inf_client *before = cluster_take_next(cluster);
+    ownlog_printf(&d->log, INF_LOG_WARN, "%s", why);
+    list_for_each_safe(node, &d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        if (w->cluster == cluster)
+            restart_watcher(d, w, why);
+    }
+    inf_client_close(before);
+    free(why);
+}
+
 /* ---- clusters ---- */
 
 /* The files behind a cluster may have changed too: only reading them tells. While the server is the same one, other
- * credentials, authorities or proxies are no reason to begin again. */
+ * credentials, authorities or proxies are no reason to begin again; nor is another URL of the same cluster. */
 static int plan_cluster(struct plan *p, size_t i, struct inf_error *err)
 {
     const struct conf_cluster *conf = &p->conf->clusters[i];
     struct cluster_setup setup = {.uv = &p->d->uv,
+                                  .clock = &p->d->loop.clock,
                                   .log = &p->d->log,
+                                  .owner = p->d,
+                                  .on_other = on_other_cluster,
                                   .hash_key = p->d->state_lock < 0 ? NULL : p->d->hash_key,
                                   .budget = p->d->budget};
     struct cluster *old = cluster_find(&p->d->clusters, conf->name);
     struct cluster *fresh = cluster_open(conf, &setup, err);
     if (!fresh)
         return -err->code;
-    p->cluster_new[i] = !old || !cluster_same_server(old, fresh);
+    p->cluster_new[i] = !old || (!cluster_same_server(old, fresh) && !cluster_move_known(old));
     p->clusters[i] = p->cluster_new[i] ? fresh : old;
     p->readings[i] = p->cluster_new[i] ? NULL : fresh;
     return 0;
@@ -119,19 +172,34 @@ static char *why_changed(const struct conf_watch *before, const struct conf_watc
     return why.bytes;
 }
 
+/* A watch of that name and resource was there, and can't go on. NULL: there was none. */
+static char *why_restarted(const struct plan *p, const struct conf_watch *conf)
+{
+    const struct watcher *old = find_watcher(p->d, conf->name);
+    const struct cluster *cluster = planned_cluster(p, conf->cluster);
+    struct buf why = {0};
+    if (!old || !conf_watch_same_resource(old->conf, conf))
+        return NULL;
+    if (old->cluster != cluster)
+        return why_other_cluster(old->cluster, cluster);
+    buf_puts(&why, "the watch begins again, because its configuration changed: ");
+    conf_watch_put_changes(old->conf, conf, &why);
+    buf_putc(&why, '\0');
+    return why.bytes;
+}
+
 static int plan_watcher(struct plan *p, size_t i, struct inf_error *err)
 {
     const struct conf_watch *conf = &p->conf->watches[i];
     struct watcher *old = find_old(p, conf);
     p->watcher_new[i] = !old;
-    if (!old) {
-        p->watchers[i] = watcher_open(conf, planned_cluster(p, conf->cluster), &p->d->journal, err);
-        return p->watchers[i] ? 0 : -err->code;
-    }
     p->watchers[i] = old;
-    if (conf_watch_same(old->conf, conf))
+    if (!old)
+        p->restarts[i] = why_restarted(p, conf);
+    else if (conf_watch_same(old->conf, conf))
         return 0;
-    p->changes[i] = why_changed(old->conf, conf);
+    else
+        p->changes[i] = why_changed(old->conf, conf);
     return watcher_check(conf, err);
 }
 
@@ -194,14 +262,18 @@ static void plan_init(struct plan *p, struct daemon *d, struct conf *conf)
         .watchers = xcalloc(conf->n_watches + 1, sizeof(*p->watchers)),
         .watcher_new = xcalloc(conf->n_watches + 1, sizeof(*p->watcher_new)),
         .changes = xcalloc(conf->n_watches + 1, sizeof(*p->changes)),
+        .restarts = xcalloc(conf->n_watches + 1, sizeof(*p->restarts)),
     };
 }
 
 static void plan_free(struct plan *p, size_t n_watches)
 {
-    for (size_t i = 0; i < n_watches; i++)
+    for (size_t i = 0; i < n_watches; i++) {
         free(p->changes[i]);
+        free(p->restarts[i]);
+    }
     free(p->changes);
+    free(p->restarts);
     free(p->clusters);
     free(p->cluster_new);
     free(p->readings);
@@ -221,14 +293,21 @@ static int plan_make(struct plan *p, struct inf_error *err)
 
 static void plan_drop(struct plan *p)
 {
-    for (size_t i = 0; i < p->conf->n_watches; i++)
-        if (p->watcher_new[i])
-            watcher_close(p->watchers[i]);
     for (size_t i = 0; i < p->conf->n_clusters; i++)
         cluster_close(p->cluster_new[i] ? p->clusters[i] : p->readings[i]);
 }
 
 /* ---- doing it ---- */
+
+/* Before the old ones go: a copy that both want stays. */
+static void open_new_watchers(struct plan *p)
+{
+    for (size_t i = 0; i < p->conf->n_watches; i++) {
+        const struct conf_watch *conf = &p->conf->watches[i];
+        if (p->watcher_new[i])
+            p->watchers[i] = open_checked(p->d, conf, planned_cluster(p, conf->cluster));
+    }
+}
 
 static void keep_planned(struct plan *p)
 {
@@ -261,6 +340,21 @@ static size_t close_the_rest(struct daemon *d)
     return closed;
 }
 
+static void put_cluster_in_place(struct plan *p, size_t i)
+{
+    struct cluster *cluster = p->clusters[i], *reading = p->readings[i];
+    if (!reading) {
+        if (!p->d->options.ad_hoc) /* whose conf never changes */
+            cluster_identify(cluster, NULL);
+        return;
+    }
+    cluster_forget_next(cluster);
+    if (cluster_same_server(cluster, reading))
+        cluster_adopt(cluster, reading);
+    else
+        cluster_move(cluster, reading);
+}
+
 /* What became of the watches. */
 struct tally {
     size_t kept, changed, begun, closed;
@@ -280,6 +374,8 @@ static void put_watch_in_place(struct plan *p, size_t i, struct tally *tally)
     watcher_move(w, conf, cluster);
     if (p->watcher_new[i]) {
         watcher_begin(w);
+        if (p->restarts[i])
+            watcher_note_restart(w, p->restarts[i]);
         tally->begun++;
     } else {
         tally->kept++;
@@ -290,10 +386,9 @@ static void put_in_place(struct plan *p, struct tally *tally)
 {
     struct daemon *d = p->d;
     for (size_t i = 0; i < p->conf->n_clusters; i++) {
-        if (p->readings[i])
-            cluster_adopt(p->clusters[i], p->readings[i]);
         p->clusters[i]->conf = &p->conf->clusters[i];
         list_push(&d->clusters, &p->clusters[i]->node);
+        put_cluster_in_place(p, i);
     }
     for (size_t i = 0; i < p->conf->n_watches; i++)
         put_watch_in_place(p, i, tally);
@@ -321,6 +416,7 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     struct daemon *d = p->d;
     struct conf before = d->conf;
     struct tally tally = {0};
+    open_new_watchers(p);
     keep_planned(p);
     hand_over_counters(p);
     tally.closed = close_the_rest(d);

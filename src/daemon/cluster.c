@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "daemon/cluster_move.h"
 #include "daemon/ownlog.h"
 
 /* The only one, to which nobody gave a name: messages need none either. */
@@ -62,6 +63,10 @@ struct cluster *cluster_open(const struct conf_cluster *conf, const struct clust
     list_init(&cluster->node);
     cluster->conf = conf;
     cluster->client = client;
+    cluster->clock = setup->clock;
+    cluster->log = setup->log;
+    cluster->owner = setup->owner;
+    cluster->on_other = setup->on_other;
     return cluster;
 }
 
@@ -82,6 +87,7 @@ void cluster_close(struct cluster *cluster)
     if (!cluster)
         return;
     list_remove(&cluster->node);
+    cluster_move_close(cluster);
     inf_client_close(cluster->client);
     free(cluster);
 }

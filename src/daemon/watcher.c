@@ -274,6 +274,17 @@ void watcher_change(struct watcher *w, const struct conf_watch *conf, struct clu
         feed_change(only_feed(w), conf->namespaces.count ? conf->namespaces.items[0] : NULL, why);
 }
 
+void watcher_note_restart(struct watcher *w, const char *why)
+{
+    w->told.gaps++;
+    journal_note(w->journal, &w->told,
+                 &(struct note){.type = NOTE_GAP,
+                                .level = INF_LOG_WARN,
+                                .reason = "restarted",
+                                .msg = why,
+                                .count = -1});
+}
+
 void watcher_close(struct watcher *w)
 {
     if (!w)

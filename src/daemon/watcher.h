@@ -60,6 +60,9 @@ void watcher_change(struct watcher *watcher, const struct conf_watch *conf, stru
 /* @watcher takes the place of @old, of the same name, which is closed next: its counters go on from there. */
 void watcher_succeed(struct watcher *watcher, const struct watcher *old);
 
+/* Says that it begins where another one of its name ended: a GAP, with @why. */
+void watcher_note_restart(struct watcher *watcher, const char *why);
+
 /* NULL is fine. */
 void watcher_close(struct watcher *watcher);
 

@@ -122,6 +122,19 @@ int review_access_read(const char *text, bool *ret_allowed, char **ret_reason,
 
 /* ---- whom we speak to ---- */
 
+int review_uid_read(const char *text, char **ret_uid, struct inf_error *err)
+{
+    yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
+    const char *uid = text_of(yyjson_obj_get(yyjson_doc_get_root(doc), "metadata"), "uid");
+    int rc = 0;
+    if (uid[0])
+        *ret_uid = xstrdup(uid);
+    else
+        rc = err_set(err, INF_EDECODE, "the server sent an object without a uid");
+    yyjson_doc_free(doc);
+    return rc;
+}
+
 int review_version_read(const char *text, char **ret_version, struct inf_error *err)
 {
     yyjson_doc *doc = yyjson_read(text, strlen(text), 0);

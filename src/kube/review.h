@@ -37,6 +37,9 @@ char *review_access_body(const struct resource *resource, const char *ns, const 
 int review_access_read(const char *text, bool *ret_allowed, char **ret_reason,
                        struct inf_error *err);
 
+/* The uid of an object; the caller's. */
+int review_uid_read(const char *text, char **ret_uid, struct inf_error *err);
+
 /* The version of a server, of its document /version; the caller's. */
 int review_version_read(const char *text, char **ret_version, struct inf_error *err);
 

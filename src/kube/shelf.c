@@ -63,6 +63,11 @@ static void forget_all(struct shelf *s)
     }
 }
 
+void shelf_forget(struct shelf *s)
+{
+    forget_all(s);
+}
+
 static void shelf_on_expiry(struct timer *timer)
 {
     forget_all(container_of(timer, struct shelf, expiry));

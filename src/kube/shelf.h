@@ -50,6 +50,9 @@ const struct api_server *shelf_server(const struct shelf *shelf);
 /* Nobody reads any more. NULL is fine. */
 void shelf_close(struct shelf *shelf);
 
+/* Keeps nothing of what was fetched: the server is another one. */
+void shelf_forget(struct shelf *shelf);
+
 /* Whether it is here and not older than @max_age_ms. */
 bool shelf_find(struct shelf *shelf, const char *path, uint64_t max_age_ms, struct page *ret);
 

@@ -234,6 +234,16 @@ static void set_stale_after(struct inf_client *client, uint32_t ms)
         reflector_set_stale_after(&container_of(node, struct shared, node)->pipeline.reflector, ms);
 }
 
+/* All that is known is of another server. */
+static void list_elsewhere(struct inf_client *client, const char *before)
+{
+    char *why = xasprintf("the server URL changed from %s to %s", before, client->connection->url);
+    shelf_forget(client->shelf);
+    list_for_each(node, &client->informers)
+        reflector_moved(&container_of(node, struct shared, node)->pipeline.reflector, why);
+    free(why);
+}
+
 static void renew_files(struct inf_client *client)
 {
     connection_renew(client->connection);
@@ -243,6 +253,7 @@ static void renew_files(struct inf_client *client)
 void inf_client_adopt(struct inf_client *client, struct inf_client *fresh)
 {
     struct connection *next = fresh->connection;
+    char *before;
     if (client->stale_after_ms != fresh->stale_after_ms)
         set_stale_after(client, fresh->stale_after_ms);
     if (connection_equal(client->connection, next)) {
@@ -253,7 +264,11 @@ void inf_client_adopt(struct inf_client *client, struct inf_client *fresh)
     connection_stop(next);
     fresh->connection = NULL; /* now the client's */
     inf_client_close(fresh);
+    before = xstrdup(client->connection->url);
     use_connection(client, next);
+    if (strcmp(before, next->url) != 0)
+        list_elsewhere(client, before);
+    free(before);
 }
 
 /* ---- the rest ---- */

@@ -231,7 +231,7 @@ class Watches(Reload):
 
     def test_deletions_while_a_watch_is_edited_are_reported(self):
         daemon = self.begin(config_map('a'), config_map('b'))
-        self.sim.fault('reset', at='request', verb='watchlist')
+        self.sim.fault('reset', at='request', verb='watchlist', times=2)
         self.change(daemon, field_selector='metadata.namespace=default')
         self.sim.control('delete', resource='configmaps', namespace='default', name='a')
         self.assertEqual(self.told('c'), [('DELETED', 'a', 'relist'), ('ADDED', 'c', 'relist')])
@@ -340,6 +340,85 @@ class Clusters(Reload):
         self.reload(daemon, self.two)
         self.assertEqual((self.requests('configmaps'), self.requests('configmaps', self.other)), (1, 1))
         self.assertEqual(self.log.types()['SYNCED'], 2)
+
+
+class Servers(Reload):
+    """A cluster whose server URL changes. The uid of kube-system says whether it is the same cluster."""
+
+    def setUp(self):
+        super().setUp()
+        self.sim.control('put', {'metadata': {'name': 'kube-system'}}, resource='namespaces')
+        self.sim.put('configmaps', config_map('a'), config_map('b'))
+
+    def url(self, host='127.0.0.1', port=None):
+        return f'http://{host}:{port or self.sim.port}'
+
+    def use(self, url):
+        return self.conf(clusters=[{'name': 'sim', 'server': url}])
+
+    def begin(self):
+        daemon = self.start(self.use(self.url()))
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 1, 'the first list')
+        wait_until(lambda: any('kube-system' in r['target'] for r in self.sim.control('requests')), 'the uid')
+        self.begun = len(self.log.read())
+        return daemon
+
+    def told(self):
+        return [(r['type'], r['name'], r['origin']) for r in self.log.read()[self.begun:] if 'name' in r]
+
+    def test_another_url_of_the_same_cluster_reports_the_differences(self):
+        daemon = self.begin()
+        self.sim.fault('reset', at='request', verb='watchlist', times=2)  # so that there is time for a deletion
+        self.reload(daemon, self.use(self.url('localhost')))
+        wait_until(lambda: 'is the same cluster' in daemon.said(), 'the new server being recognised')
+        self.sim.control('delete', resource='configmaps', namespace='default', name='a')
+        self.assert_goes_on('c')
+        self.assertEqual(self.told(), [('DELETED', 'a', 'relist'), ('ADDED', 'c', 'relist')])
+        self.assertEqual((self.log.types()['SYNCED'], self.log.types()['GAP']), (1, 0))
+        relist = [r['msg'] for r in self.log.read() if r['type'] == 'RELIST']
+        self.assertEqual(relist, [f'the server URL changed from {self.url()} to {self.url("localhost")}'])
+        self.reload(daemon, self.use(self.url('localhost')))
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_another_cluster_is_named_and_reported_from_the_beginning(self):
+        daemon = self.begin()
+        other = self.simulate('other-kubeconfig')
+        other.control('put', {'metadata': {'name': 'kube-system'}}, resource='namespaces')
+        other.put('configmaps', config_map('x'))
+        self.reload(daemon, self.use(self.url(port=other.port)))
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, lambda: f'the new cluster; {daemon.said()}')
+        self.assertEqual(self.told(), [('ADDED', 'x', 'initial')])
+        gap, = (r for r in self.log.read() if r['type'] == 'GAP')
+        self.assertEqual((gap['reason'], gap['watch']), ('restarted', 'configmaps'))
+        self.assertIn('another cluster', gap['msg'])
+        self.assertIn('another cluster', daemon.said())
+        wait_until(lambda: self.sim.control('stats')['watches']['open'] == 0, 'the old server being left')
+        self.wait_ready()
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_a_server_without_an_identity_is_another_cluster(self):
+        daemon = self.begin()
+        other = self.simulate('other-kubeconfig')
+        self.reload(daemon, self.use(self.url(port=other.port)))
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, 'the new server')
+        self.assertEqual(self.log.types()['GAP'], 1)
+        self.reload(daemon, self.use(self.url('localhost', other.port)))  # of which nothing is known, either
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 3, 'the next server')
+        self.assertEqual(self.log.types()['GAP'], 2)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_the_watches_stay_until_the_new_server_answers(self):
+        daemon = self.begin()
+        with socket.socket() as nobody:
+            nobody.bind(('127.0.0.1', 0))
+            self.reload(daemon, self.use(self.url(port=nobody.getsockname()[1])))
+            wait_until(lambda: "can't be read yet" in daemon.said(), 'the new server being tried')
+            self.assert_goes_on('c')
+        self.assertEqual(self.told(), [('ADDED', 'c', 'live')])
+        self.reload(daemon, self.use(self.url()))  # never mind
+        self.assert_goes_on('d')
+        self.assertEqual(self.told(), [('ADDED', 'c', 'live'), ('ADDED', 'd', 'live')])
+        self.assertEqual(daemon.end(), 0, daemon.said())
 
 
 run(__name__)
