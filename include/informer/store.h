@@ -110,6 +110,9 @@ typedef bool inf_each_value_fn(void *ctx, const char *value, size_t count);
 INF_API int inf_store_index_values(const struct inf_store *store, const char *index,
                                    inf_each_value_fn *each, void *ctx);
 
+/** How many values that is, without a walk; 0 if there is no such index. */
+INF_API size_t inf_store_index_count(const struct inf_store *store, const char *index);
+
 #ifdef __cplusplus
 }
 #endif

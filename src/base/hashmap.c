@@ -9,7 +9,8 @@
 
 enum {
     CHAINS_MIN = 16,
-    MOVED_A_CALL = 8, /* enough to finish long before the next resize is due */
+    MOVED_A_CALL = 8,    /* enough to finish long before the next resize is due */
+    MOVED_A_SHRINK = 64, /* at most one chain in eight has an entry: as much work */
 };
 
 void hashmap_free(struct hashmap *map)
@@ -41,9 +42,10 @@ static void move_chain(struct hashmap *map, size_t i)
 
 static void move_some(struct hashmap *map)
 {
+    int some = map->now.mask < map->before.mask ? MOVED_A_SHRINK : MOVED_A_CALL;
     if (!map->before.chains)
         return;
-    for (int i = 0; i < MOVED_A_CALL && map->moved <= map->before.mask; i++)
+    for (int i = 0; i < some && map->moved <= map->before.mask; i++)
         move_chain(map, map->moved++);
     if (map->moved > map->before.mask) {
         free(map->before.chains);
@@ -59,7 +61,8 @@ static void resize(struct hashmap *map, size_t chains)
     map->now.mask = chains - 1;
 }
 
-/* Grows at one entry per chain, shrinks when an eighth is used; never while a resize is in progress. */
+/* Grows at one entry per chain; shrinks to a quarter when an eighth is used. Never while a resize is in progress: it ends
+ * before the next one is due, also if nearly all entries go at once, so that the memory goes with them. */
 static void resize_if_due(struct hashmap *map)
 {
     size_t chains = map->now.chains ? map->now.mask + 1 : 0;
@@ -68,7 +71,7 @@ static void resize_if_due(struct hashmap *map)
     if (map->count >= chains)
         resize(map, chains ? chains * 2 : CHAINS_MIN);
     else if (chains > CHAINS_MIN && map->count < chains / 8)
-        resize(map, chains / 2);
+        resize(map, chains / 4 > CHAINS_MIN ? chains / 4 : CHAINS_MIN);
 }
 
 struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,

@@ -101,6 +101,7 @@ void tree_add(struct tree *tree, struct tree_node *node)
     }
     *node = (struct tree_node){.parent = parent, .height = 1};
     *slot = node;
+    tree->count++;
     balance_upwards(tree, parent);
 }
 
@@ -124,6 +125,7 @@ static void swap_with_next(struct tree *tree, struct tree_node *node)
 
 void tree_remove(struct tree *tree, struct tree_node *node)
 {
+    tree->count--;
     if (node->left && node->right) {
         swap_with_next(tree, node);
         return;

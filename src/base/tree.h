@@ -23,6 +23,7 @@ typedef int (*tree_probe)(const void *key, const struct tree_node *node);
 struct tree {
     struct tree_node *root;
     tree_order order;
+    size_t count; /* of nodes */
 };
 
 void tree_init(struct tree *tree, tree_order order);

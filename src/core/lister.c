@@ -157,6 +157,12 @@ int inf_store_index_values(const struct inf_store *store, const char *index,
     return 0;
 }
 
+size_t inf_store_index_count(const struct inf_store *store, const char *index)
+{
+    const struct tree *buckets = index_named(&store_current(store)->indexes, index);
+    return buckets ? buckets->count : 0;
+}
+
 /* ---- by labels ---- */
 
 /* Asks once for each bucket: the answer stays in it, with the number of the question. */

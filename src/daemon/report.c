@@ -171,15 +171,8 @@ static void put_number(struct buf *out, const char *name, uint64_t value)
         buf_printf(out, "%" PRIu64, value);
 }
 
-static bool count_value(void *ctx, const char *value, size_t objects)
-{
-    (void)value;
-    (void)objects;
-    ++*(uint64_t *)ctx;
-    return true;
-}
-
-/* Of each index, how many different values there are. */
+/* Of each index, how many different values there are. It is counted, not walked: with a million objects a walk held the
+ * loop for 105 ms. */
 static void dump_indexes(const struct watcher *w, struct buf *out)
 {
     const struct conf_indexes *indexes = &w->conf->indexes;
@@ -188,8 +181,8 @@ static void dump_indexes(const struct watcher *w, struct buf *out)
         list_for_each(node, &w->feeds) {
             const struct feed *feed = container_of(node, struct feed, node);
             if (feed->informer)
-                inf_store_index_values(inf_informer_store(feed->informer), indexes->items[i].name,
-                                       count_value, &values);
+                values += inf_store_index_count(inf_informer_store(feed->informer),
+                                                indexes->items[i].name);
         }
         buf_puts(out, i ? "," : ",\"indexes\":{");
         json_put_string(out, str_of(indexes->items[i].name));

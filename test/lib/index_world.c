@@ -144,9 +144,25 @@ void assert_indexed(struct index_world *f, const char *index, const char *value,
     assert_out(f, expected);
 }
 
+static bool count_one(void *ctx, const char *value, size_t count)
+{
+    (void)value;
+    (void)count;
+    ++*(size_t *)ctx;
+    return true;
+}
+
+static size_t count_values(const struct inf_store *store, const char *index)
+{
+    size_t n = 0;
+    inf_store_index_values(store, index, count_one, &n);
+    return n;
+}
+
 void assert_values(struct index_world *f, const char *index, const char *expected)
 {
     assert_int_equal(inf_store_index_values(f->store, index, print_value, f), 0);
+    assert_int_equal(inf_store_index_count(f->store, index), count_values(f->store, index));
     assert_out(f, expected);
 }
 

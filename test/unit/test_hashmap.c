@@ -203,6 +203,21 @@ static void test_empty_again_is_small_again(void **state)
     world_free(w);
 }
 
+/* Without one more call: after a mass deletion there may be none for a long time. */
+static void test_tables_are_given_back_while_entries_are_removed(void **state)
+{
+    struct world *w = world_new(UINT64_MAX);
+    (void)state;
+    for (unsigned i = 0; i < ITEMS; i++)
+        set_in(w, i, true);
+    for (unsigned i = 10; i < ITEMS; i++)
+        set_in(w, i, false);
+    assert_true(w->map.now.mask + 1 <= 128);
+    assert_null(w->map.before.chains);
+    check_all(w);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_find_while_growing),
         cmocka_unit_test(test_find_while_shrinking),
         cmocka_unit_test(test_empty_again_is_small_again),
+        cmocka_unit_test(test_tables_are_given_back_while_entries_are_removed),
     };
     return cmocka_run_group_tests_name("hashmap", tests, NULL, NULL);
 }
