@@ -153,7 +153,7 @@ static void a_moved_file_never_keeps_half_a_line(void **state)
         assert_int_equal(strlen(old), n);
         assert_int_equal(old[n - 1], '\n');
         assert_memory_equal(old, LINES, strlen(LINES) - strlen(new));
-        assert_string_equal(new, LINES + strlen(LINES) - strlen(new));
+        assert_string_equal(new, &LINES[strlen(LINES) - strlen(new)]);
         assert_int_equal(strspn(old + strlen(LINES) - strlen(new), " \n"),
                          n - (strlen(LINES) - strlen(new)));
         free(old);
