@@ -154,6 +154,9 @@ struct inf_watch {
     /* As kubectl takes them: "pods", "po", "Pod", "deployments.apps", "deployments.v1.apps"; or with
      * group and version as "deployments.apps/v1". What needs it is looked up at the server. */
     const char *resource;
+    /* Log lines about it begin with this name; NULL: with the resource. Watches with different names
+     * are the same otherwise: the lines of a copy that they share have all names. */
+    const char *log_name;
     const char *ns; /* NULL: all namespaces */
     /* Nobody asked for `ns`, it is where one looks: what is in no namespace is watched all the same. */
     bool ns_is_default;
@@ -228,6 +231,9 @@ INF_API int inf_resource_check(const char *text, struct inf_error *err);
  * "nodes". For one that @text can't be, false.
  */
 INF_API bool inf_resource_is_cluster_wide(const char *text);
+
+/** Gives it another log_name, as in struct inf_watch. @name is copied. */
+INF_API void inf_informer_set_log_name(struct inf_informer *informer, const char *name);
 
 /** Closes one informer: its handlers are not called any more. The copy goes with the last one who
  * shares it. May be called from its handlers. NULL is fine. */

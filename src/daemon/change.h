@@ -26,6 +26,7 @@ struct watch_id {
     const char *resource;
     const char *kind;
     const struct selection *selection; /* NULL: all objects */
+    const char *ns;  /* of the stream that a note is about; NULL: it is of the whole watch */
     const char *why; /* of all that is told as deleted now: why; NULL: each for its own reason */
 };
 

@@ -39,10 +39,32 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
         follower_adjust(&w->follower);
 }
 
+/* The watch, for a record about this stream. */
+static struct journal_watch *named_stream(const struct feed *feed)
+{
+    struct journal_watch *watch = watcher_named(feed->watcher);
+    watch->id.ns = feed->ns;
+    return watch;
+}
+
+/* For people; the caller frees it. */
+static char *in_namespace(const struct feed *feed, const char *text)
+{
+    return feed->ns ? xasprintf("%s, in namespace %s", text, feed->ns) : xstrdup(text);
+}
+
+void feed_gap(const struct feed *feed, const struct inf_gap *gap)
+{
+    struct inf_gap told = *gap;
+    char *text = in_namespace(feed, gap->text);
+    told.text = text;
+    journal_gap(feed->watcher->journal, named_stream(feed), &told);
+    free(text);
+}
+
 static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
 {
-    struct watcher *w = feed_of(handler)->watcher;
-    journal_gap(w->journal, watcher_named(w), gap);
+    feed_gap(feed_of(handler), gap);
 }
 
 static void on_synced(struct inf_handler *handler)
@@ -56,9 +78,9 @@ static void on_freshness(struct inf_handler *handler, const struct inf_freshness
 {
     struct feed *feed = feed_of(handler);
     struct inf_freshness told = *freshness;
-    char *text = feed->ns ? xasprintf("%s, in namespace %s", freshness->text, feed->ns) : NULL;
-    told.text = text ? text : freshness->text;
-    journal_freshness(feed->watcher->journal, watcher_named(feed->watcher), &told);
+    char *text = in_namespace(feed, freshness->text);
+    told.text = text;
+    journal_freshness(feed->watcher->journal, named_stream(feed), &told);
     free(text);
 }
 
@@ -88,6 +110,7 @@ struct inf_watch feed_watch(const struct conf_watch *c, const char *ns)
     static const char *const nothing[] = {NULL};
     return (struct inf_watch){
         .resource = c->resource,
+        .log_name = c->name,
         .ns = ns,
         .ns_is_default = c->ns_is_default,
         .exclude_ns = (const char *const *)c->exclude_namespaces.items,

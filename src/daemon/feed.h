@@ -48,6 +48,9 @@ void feed_begin(struct feed *feed);
 /* Follows what the watcher's conf says now, in @ns (copied): the differences are told, with @why. */
 void feed_change(struct feed *feed, const char *ns, const char *why);
 
+/* Reports that events of this stream may be missing: a RELIST or GAP record with its namespace. */
+void feed_gap(const struct feed *feed, const struct inf_gap *gap);
+
 /* Its namespace is not watched any more: what was told of it is told as deleted, with @why. */
 void feed_end(struct feed *feed, const char *why);
 

@@ -222,6 +222,7 @@ static void adjust(struct task *task)
 static struct inf_watch watch_of_namespaces(const struct conf_watch *conf)
 {
     return (struct inf_watch){.resource = "namespaces",
+                              .log_name = conf->name,
                               .label_selector = conf->namespace_selector,
                               .metadata_only = true};
 }

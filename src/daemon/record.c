@@ -238,6 +238,7 @@ static void put_note(struct buf *out, const struct note *note, const struct stam
         put_known(out, "group", watch->group, m->type_max);
         put_known(out, "version", watch->version, m->type_max);
         put_known(out, "resource", watch->resource, m->type_max);
+        put_known(out, "namespace", watch->ns, ALL);
     }
     put_known(out, note->type == NOTE_SYNCED ? "rv" : "informerd", note->version, m->key_max);
     put_known(out, "reason", note->reason, m->key_max);

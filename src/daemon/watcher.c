@@ -166,11 +166,23 @@ void watcher_begin(struct watcher *w)
     journal_watch_add(w->journal, &w->told);
 }
 
+static void rename_streams(struct watcher *w)
+{
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer)
+            inf_informer_set_log_name(feed->informer, w->conf->name);
+    }
+    if (w->follower.informer)
+        inf_informer_set_log_name(w->follower.informer, w->conf->name);
+}
+
 void watcher_move(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster)
 {
     w->conf = conf;
     w->cluster = cluster;
     take_over(w);
+    rename_streams(w);
     watcher_named(w);
 }
 
@@ -226,7 +238,7 @@ static void add_feed_late(struct watcher *w, const char *ns, const char *why)
         abort(); /* UNTESTED: watcher_check() has found it good */
     feed->late = w->synced;
     if (feed->late)
-        journal_gap(w->journal, watcher_named(w), &gap);
+        feed_gap(feed, &gap);
     feed_begin(feed);
     if (w->told.held)
         inf_handler_pause(&feed->handler);

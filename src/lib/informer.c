@@ -12,7 +12,24 @@
 struct inf_informer {
     struct list node; /* among the client's */
     struct shared *shared;
+    char *log_name; /* NULL: none */
 };
+
+void inf_informer_set_log_name(struct inf_informer *informer, const char *name)
+{
+    char *copy = name ? xstrdup(name) : NULL;
+    free(informer->log_name);
+    informer->log_name = copy;
+}
+
+void informer_put_log_names(const struct shared *shared, struct buf *out)
+{
+    list_for_each(node, &shared->client->handles) {
+        const struct inf_informer *informer = container_of(node, struct inf_informer, node);
+        if (informer->shared == shared && informer->log_name)
+            buf_printf(out, "%s%s", out->len ? ", " : "", informer->log_name);
+    }
+}
 
 int inf_resource_check(const char *text, struct inf_error *err)
 {
@@ -43,6 +60,7 @@ struct inf_informer *inf_informer_open(struct inf_client *client, const struct i
         return NULL;
     informer = NEW(struct inf_informer);
     informer->shared = shared;
+    inf_informer_set_log_name(informer, watch->log_name);
     list_push(&client->handles, &informer->node);
     return informer;
 }
@@ -55,6 +73,7 @@ int inf_informer_change(struct inf_informer *informer, const struct inf_watch *w
     if (!s)
         return err ? -err->code : -ignored.code;
     informer->shared = s;
+    inf_informer_set_log_name(informer, watch->log_name);
     return 0;
 }
 
@@ -71,6 +90,7 @@ void inf_informer_close(struct inf_informer *informer)
     list_remove(&informer->node);
     dispatch_remove_all(&informer->shared->pipeline.dispatch, informer);
     shared_leave(informer->shared);
+    free(informer->log_name);
     free(informer);
 }
 

@@ -85,6 +85,19 @@ static void shared_free(struct shared *s)
     free(s);
 }
 
+/* A line begins with the resource; the names of the watches are put before it, unless it is the name. */
+static void shared_on_log(struct log *log, enum log_level level, const char *line)
+{
+    struct shared *s = container_of(log, struct shared, log);
+    struct buf names = {0};
+    informer_put_log_names(s, &names);
+    if (names.len && (strncmp(line, names.bytes, names.len) != 0 || !strchr(": ", line[names.len])))
+        log_line(&s->client->log, level, "%.*s: %s", (int)names.len, names.bytes, line);
+    else
+        log_line(&s->client->log, level, "%s", line);
+    buf_free(&names);
+}
+
 /* Takes @definition over. Nothing is requested yet. */
 static struct shared *shared_new(struct inf_client *client, struct definition *definition)
 {
@@ -92,12 +105,13 @@ static struct shared *shared_new(struct inf_client *client, struct definition *d
     struct siphash_key key = {rng_next(&client->rng), rng_next(&client->rng)};
     struct pipeline_settings settings;
     s->client = client;
+    s->log = (struct log){.level = client->log.level, .emit = shared_on_log};
     s->definition = definition;
     list_init(&s->former);
     s->source = new_source(s);
     settings = settings_of(s);
     pipeline_init(&s->pipeline, definition->who, named_source_source(s->source),
-                  &client->loop.clock, &key, client->user_log ? &client->log : NULL, &settings);
+                  &client->loop.clock, &key, client->user_log ? &s->log : NULL, &settings);
     list_push(&client->informers, &s->node);
     return s;
 }

@@ -11,6 +11,7 @@
 
 struct shared {
     struct list node; /* among the client's */
+    struct log log;   /* the client's, with the names of its users */
     struct inf_client *client;
     unsigned users;
     struct definition *definition;
@@ -33,6 +34,9 @@ struct shared *shared_change(struct shared *shared, const struct inf_watch *watc
 
 /* The copy, if @user is the only one; else a new one, with the same objects and @user's handlers, that follows nothing. */
 struct shared *shared_own(struct shared *shared, const void *user);
+
+/* Adds the log names of its users to @out, with commas between them. Of informer.c. */
+void informer_put_log_names(const struct shared *shared, struct buf *out);
 
 /* One user less; the last one closes it. */
 void shared_leave(struct shared *shared);

@@ -61,6 +61,24 @@ class Listed(Case):
         self.assertEqual(set(ns for _, ns, _ in fold(self.log.records)), {'a', 'b', 'c'})
         self.assertEqual(daemon.end(), 0, daemon.said())
 
+    def test_records_and_log_lines_name_watch_and_namespace(self):
+        """Issue 14, 25: RELIST, GAP and the log named the resource alone."""
+        daemon = self.start(self.conf(watches=[{'name': 'maps', 'resource': 'configmaps', 'namespaces': ['a', 'b']},
+                                               {'name': 'same', 'resource': 'configmaps', 'namespaces': ['b']}]))
+        self.wait_ready()
+        version = int(self.sim.control('stats')['resourceVersion'])
+        self.sim.fault('error', path='/namespaces/b/configmaps')
+        self.sim.control('close', how='end', path='/namespaces/b/configmaps')
+        self.sim.put('configmaps', in_namespace('b', 'x'), in_namespace('b', 'y'))
+        self.log.wait_for(lambda all: [r for r in all if r['type'] == 'RELIST' and r['watch'] == 'maps'], 'RELIST')
+        self.log.wait_for(lambda all: 'b/y' in named(all, 'ADDED'), 'y')
+        self.sim.control('rewind', rv=version)
+        self.log.wait_for(lambda all: [r for r in all if r['type'] == 'GAP' and r['watch'] == 'maps'], 'GAP')
+        for record in (r for r in self.log.records if r['type'] in ('RELIST', 'GAP')):
+            self.assertIn(record.get('namespace'), ('b',) if record['type'] == 'RELIST' else ('a', 'b'), record)
+            self.assertTrue(record['msg'].endswith(f", in namespace {record['namespace']}"), record)
+        wait_until(lambda: 'sim: maps, same: configmaps in b: ' in daemon.said(), 'the names of both watches')
+
 
 class Usual(Case):
     """`informerd watch` looks where the context says, unless what it is asked for is in no namespace."""
