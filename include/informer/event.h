@@ -51,7 +51,8 @@ enum inf_gap_reason {
                        between are unknown */
     INF_GAP_REWIND, /* the same, and the server itself went back to an older state (a restored
                        backup) */
-    INF_GAP_SKIPPED, /* an object could not be read and is missing */
+    INF_GAP_SKIPPED, /* an object could not be read (over a limit): it is missing, or an earlier state
+                        of it stays in the cache, as `text` says; once per version */
     INF_GAP_DROPPED, /* this handler was too slow: events were dropped, as it asked (INF_DROP) */
 };
 

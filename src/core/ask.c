@@ -6,7 +6,6 @@
 enum {
     AFTER_TIMEOUT_MS =
         5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
-    UNREADABLE_MAX = 2, /* requests that end with an unreadable object before we skip it */
 };
 
 static uint32_t pick_timeout(struct reflector *r)
@@ -65,11 +64,10 @@ void ask_prepared(struct reflector *r)
 static void open_request(struct reflector *r, struct source_request *request)
 {
     r->timeout_s = request->timeout_s = pick_timeout(r);
-    request->skip_bad = r->unreadable >= UNREADABLE_MAX || r->sm.state == ASKING;
     if (r->sm.state == FILLING)
         set_sync_until(r);
     r->live_since_ms = 0;
-    r->bookmark_seen = r->news = r->shown = r->skipped_one = false;
+    r->bookmark_seen = r->news = r->shown = false;
     r->slept_ms = 0;
     r->counts.requests++;
     ask_patience(r);

@@ -171,6 +171,7 @@ bool fifo_pop(struct fifo *fifo, struct delta *ret_delta)
 void delta_done(struct delta *delta)
 {
     inf_object_unref(delta->object);
+    inf_object_unref(delta->about);
     free(delta->resource_version);
     free(delta->text);
     *delta = (struct delta){0};

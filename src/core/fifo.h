@@ -30,7 +30,7 @@ enum delta_type {
     DELTA_DELETED,
     DELTA_REPLACED, /* everything: `generation`, at `resource_version`; `text` says why */
     DELTA_BOOKMARK, /* nothing, up to `resource_version` */
-    DELTA_SKIPPED,  /* an object that can't be read: `text` */
+    DELTA_SKIPPED,  /* an object that can't be read: `text`, and `about` if it is known which */
     DELTA_STALE,    /* nothing was heard for too long: `text` */
     DELTA_RECOVERED,
     DELTA_TYPES,
@@ -39,6 +39,7 @@ enum delta_type {
 struct delta {
     enum delta_type type;
     const struct inf_object *object; /* a reference; ADDED, UPDATED, DELETED */
+    const struct inf_object *about;  /* a reference; SKIPPED: its identity */
     struct generation *generation;   /* owned; REPLACED */
     char *resource_version;          /* owned; REPLACED, BOOKMARK */
     char *text;                      /* owned; REPLACED, SKIPPED, STALE, RECOVERED */

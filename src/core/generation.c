@@ -135,6 +135,15 @@ void generation_init(struct generation *g, struct inf_store *store, const struct
     index_set_init(&g->indexes, defs, n_defs);
 }
 
+void generation_forget_kept(struct generation *g)
+{
+    for (size_t i = 0; i < g->n_kept; i++)
+        inf_object_unref(g->kept[i]);
+    free(g->kept);
+    g->kept = NULL;
+    g->n_kept = g->kept_capacity = 0;
+}
+
 /* Nobody looks for entries any more, so the hash is left as it is: to shrink it would hold the loop
  * for nothing. Returns the cost. */
 static size_t drop_entry(struct generation *g, struct entry *e)
@@ -161,6 +170,7 @@ bool generation_free_some(struct generation *g, size_t *budget)
     }
     hashmap_free(&g->by_key);
     index_set_free(&g->indexes);
+    generation_forget_kept(g);
     free(g);
     return true;
 }

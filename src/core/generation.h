@@ -24,6 +24,9 @@ struct generation {
     struct hashmap by_key;
     struct tree in_order;
     struct index_set indexes;
+    const struct inf_object *
+        *kept; /* references; identities of what stays, see generation_keep() */
+    size_t n_kept, kept_capacity;
     size_t unchanged; /* entries that hold the current generation's object, when they were added */
     size_t bytes;     /* the sum of inf_object_size() */
 };
@@ -52,6 +55,9 @@ const struct inf_object *generation_swap(struct generation *g, struct entry *e,
 
 /* Takes out an entry; its reference is the caller's. */
 const struct inf_object *generation_remove(struct generation *g, struct entry *e);
+
+/* Lets go of what generation_keep() took. */
+void generation_forget_kept(struct generation *g);
 
 /* ---- walks ---- */
 

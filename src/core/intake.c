@@ -1,10 +1,13 @@
 #include "core/intake.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "core/generation.h"
 #include "core/mutant.h"
+#include "core/object.h"
 #include "core/store.h"
 #include "core/version.h"
 
@@ -58,13 +61,51 @@ void intake_nothing(struct reflector *r, const struct inf_error *why)
     r->fault.code = 0;
 }
 
+static void move_on(struct reflector *r, const char *version)
+{
+    if (!version_is_older(version, r->version) && /* no stream leads us back */
+        !MUTANT("version-not-advanced"))
+        str_replace(&r->version, version);
+}
+
+/* One that has no name is reported whenever it is seen. */
+static bool is_reported(struct reflector *r, const struct inf_object *identity)
+{
+    char *text;
+    uint64_t hash;
+    if (!identity)
+        return false;
+    text =
+        xasprintf("%.*s %s", STR_FMT(object_key(identity)), inf_object_resource_version(identity));
+    hash = generation_hash(store_current(r->store), str_of(text));
+    free(text);
+    return !seen_versions_add(&r->skipped, hash);
+}
+
+static void report_skipped(struct reflector *r, const struct source_event *event)
+{
+    const char *version = event->resource_version;
+    char *text =
+        version[0] ? xasprintf("%s (version %s)", event->text, version) : xstrdup(event->text);
+    r->counts.skipped++;
+    log_line(r->log, LOG_ERROR, "%s: skipped: %s", r->sm.who, text);
+    push(r, &(struct delta){.type = DELTA_SKIPPED,
+                            .about = event->object ? inf_object_ref(event->object) : NULL,
+                            .text = text,
+                            .received_us = event->received_us});
+}
+
 void intake_skipped(struct reflector *r, const struct source_event *event)
 {
-    r->skipped_one = true;
-    r->counts.skipped++;
-    log_line(r->log, LOG_ERROR, "%s: skipped: %s", r->sm.who, event->text);
-    push(r, &(struct delta){.type = DELTA_SKIPPED,
-                            .text = xstrdup(event->text),
+    if (r->staged && event->object)
+        generation_keep(r->staged, event->object);
+    if (!is_reported(r, event->object))
+        report_skipped(r, event);
+    if (r->staged || !event->resource_version[0])
+        return;
+    move_on(r, event->resource_version);
+    push(r, &(struct delta){.type = DELTA_BOOKMARK,
+                            .resource_version = xstrdup(event->resource_version),
                             .received_us = event->received_us});
 }
 
@@ -75,9 +116,7 @@ void intake_change(struct reflector *r, enum delta_type type, const struct sourc
         delta.object = inf_object_ref(event->object);
     else
         delta.resource_version = xstrdup(event->resource_version);
-    if (!version_is_older(event->resource_version, r->version) && /* no stream leads us back */
-        !MUTANT("version-not-advanced"))
-        str_replace(&r->version, event->resource_version);
+    move_on(r, event->resource_version);
     push(r, &delta);
 }
 

@@ -25,7 +25,8 @@ void intake_nothing(struct reflector *r, const struct inf_error *why);
 /* A change or a bookmark of a watch. */
 void intake_change(struct reflector *r, enum delta_type type, const struct source_event *event);
 
-/* An object that can't be read and was passed over. */
+/* An object that can't be read. It is reported once per version. Of a list that is being filled it
+ * counts as part: what the store holds of it stays. */
 void intake_skipped(struct reflector *r, const struct source_event *event);
 
 /* The reflector's freshness changed. */

@@ -23,15 +23,6 @@ enum {
     SCRATCH_KEPT = 256 * 1024,
 };
 
-struct names {
-    struct str ns;
-    struct str name;
-    struct str uid;
-    struct str version;
-    struct str kind;
-    struct str api_version;
-};
-
 /* Who gave us no key gets no secrets either: all values look the same. */
 static void no_digest(const struct digest *digest, const struct str *parts, size_t n_parts,
                       char ret[DIGEST_HEX + 1])
@@ -103,7 +94,17 @@ static int read_name(yyjson_val *object, const char *field, struct str *ret, str
     return rc;
 }
 
-static int read_names(yyjson_val *root, struct names *names, struct inf_error *err)
+static int check_key(const struct object_identity *names, struct inf_error *err)
+{
+    if (!names->name.len)
+        return err_set(err, INF_EDECODE, "object: no metadata.name");
+    if (memchr(names->name.at, '/', names->name.len) ||
+        (names->ns.len && memchr(names->ns.at, '/', names->ns.len)))
+        return err_set(err, INF_EDECODE, "object: '/' in its name: two would share one key");
+    return 0;
+}
+
+static int read_names(yyjson_val *root, struct object_identity *names, struct inf_error *err)
 {
     yyjson_val *metadata = yyjson_obj_get(root, "metadata");
     int rc;
@@ -116,12 +117,7 @@ static int read_names(yyjson_val *root, struct names *names, struct inf_error *e
         (rc = read_name(metadata, "uid", &names->uid, err)) < 0 ||
         (rc = read_name(metadata, "resourceVersion", &names->version, err)) < 0)
         return rc;
-    if (!names->name.len)
-        return err_set(err, INF_EDECODE, "object: no metadata.name");
-    if (memchr(names->name.at, '/', names->name.len) ||
-        (names->ns.len && memchr(names->ns.at, '/', names->ns.len)))
-        return err_set(err, INF_EDECODE, "object: '/' in its name: two would share one key");
-    return 0;
+    return check_key(names, err);
 }
 
 /* Who reads objects may go down by recursion, as this does: it stops at the limit. */
@@ -158,7 +154,7 @@ static int check_depth(yyjson_doc *doc, struct inf_error *err)
     return 0;
 }
 
-static int read_object(yyjson_doc *doc, struct names *names, struct inf_error *err)
+static int read_object(yyjson_doc *doc, struct object_identity *names, struct inf_error *err)
 {
     int rc = check_depth(doc, err);
     return rc < 0 ? rc : read_names(yyjson_doc_get_root(doc), names, err);
@@ -186,7 +182,7 @@ static size_t bytes_of(const struct str parts[OBJECT_PARTS])
 }
 
 /* The key is put together here: `namespace/name`. */
-static struct inf_object *assemble(const struct names *n, struct str parts[OBJECT_PARTS])
+static struct inf_object *assemble(const struct object_identity *n, struct str parts[OBJECT_PARTS])
 {
     size_t ns_in_key = n->ns.len ? n->ns.len + 1 : 0, size;
     struct inf_object *o;
@@ -204,7 +200,8 @@ static struct inf_object *assemble(const struct names *n, struct str parts[OBJEC
     return o;
 }
 
-static struct inf_object *make_from(const struct names *n, const struct who *who, struct str text)
+static struct inf_object *make_from(const struct object_identity *n, const struct who *who,
+                                    struct str text)
 {
     struct inf_object *o = assemble(n, (struct str[OBJECT_PARTS]){
                                            [PART_NAMESPACE] = n->ns,
@@ -275,7 +272,7 @@ static struct str make_lean(struct object_maker *maker, struct str text, struct 
 }
 
 static struct str text_of(struct object_maker *maker, struct str lean, yyjson_val *root,
-                          const struct names *n)
+                          const struct object_identity *n)
 {
     struct object_text o = {lean, root, n->kind, n->api_version, n->uid};
     return object_text_make(&o, shape_of(maker), &maker->text);
@@ -284,7 +281,7 @@ static struct str text_of(struct object_maker *maker, struct str lean, yyjson_va
 int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
                 struct inf_object **ret_object, struct inf_error *err)
 {
-    struct names names = {.kind = {0}};
+    struct object_identity names = {.kind = {0}};
     bool hides = shape_hides(shape_of(maker));
     struct managed managed;
     struct str lean;
@@ -311,4 +308,35 @@ int object_make(struct object_maker *maker, struct str text, const struct object
     forget(&maker->lean);
     forget(&maker->text);
     return rc;
+}
+
+/* ---- without a text ---- */
+
+int object_make_identity(const struct object_identity *identity, struct inf_object **ret_object,
+                         struct inf_error *err)
+{
+    const struct who nobody = {.manager = {"", 0}};
+    int rc;
+    if ((rc = object_check_name("kind", identity->kind, err)) < 0 ||
+        (rc = object_check_name("apiVersion", identity->api_version, err)) < 0 ||
+        (rc = object_check_name("namespace", identity->ns, err)) < 0 ||
+        (rc = object_check_name("name", identity->name, err)) < 0 ||
+        (rc = object_check_name("uid", identity->uid, err)) < 0 ||
+        (rc = object_check_name("resourceVersion", identity->version, err)) < 0 ||
+        (rc = check_key(identity, err)) < 0)
+        return rc;
+    *ret_object = make_from(identity, &nobody, (struct str){"", 0});
+    return 0;
+}
+
+/* Every other one is at least {}. */
+bool object_is_identity(const struct inf_object *object)
+{
+    return object->text_len == 0;
+}
+
+bool object_may_be(const struct inf_object *object, const struct inf_object *identity)
+{
+    const char *uid = inf_object_uid(identity);
+    return !uid[0] || strcmp(uid, inf_object_uid(object)) == 0;
 }

@@ -45,6 +45,25 @@ void object_maker_free(struct object_maker *maker);
 int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
                 struct inf_object **ret_object, struct inf_error *err);
 
+/* Which object it is, without what it holds. */
+struct object_identity {
+    struct str kind;
+    struct str api_version;
+    struct str ns;
+    struct str name;
+    struct str uid;
+    struct str version;
+};
+
+/* An object that has an identity and no text, for one that can't be read. The caller gets one
+ * reference. -INF_EDECODE if it has no name, or as object_make(). */
+int object_make_identity(const struct object_identity *identity, struct inf_object **ret_object,
+                         struct inf_error *err);
+bool object_is_identity(const struct inf_object *object);
+
+/* Whether @object, of the same key, is the one that @identity stands for, whose uid may be unknown. */
+bool object_may_be(const struct inf_object *object, const struct inf_object *identity);
+
 /* Whether a name, uid or version that a server sent may be used: -INF_EDECODE if it is over its
  * limit or has control bytes. @field is what the error calls it. */
 int object_check_name(const char *field, struct str name, struct inf_error *err);

@@ -37,19 +37,6 @@ static void wait_and_retry(struct reflector *r, const struct inf_error *why, enu
     timer_start(r->clock, &r->retry, ms);
 }
 
-/* Two requests in a row that end with an unreadable object: the next one skips it. Any other end is
- * a new start, but for those of a list and of a question: they say nothing of the watch behind them. */
-static void count_unreadable(struct reflector *r, int code)
-{
-    bool listed = r->sm.state == LISTING && code == INF_EEOF;
-    if (r->sm.state == ASKING)
-        return;
-    if (code == INF_EDECODE || code == INF_ETOOBIG)
-        r->unreadable++;
-    else if (!r->skipped_one && !listed)
-        r->unreadable = 0;
-}
-
 void outcome_need_list(struct reflector *r, int code, const char *why)
 {
     if (r->must_sync)
@@ -201,7 +188,6 @@ void outcome_ended(struct reflector *r, const struct inf_error *why)
     patience_stop(&r->patience);
     r->slept_ms = 0; /* what was to be reopened is gone */
     start_over_after_success(r, why->code);
-    count_unreadable(r, why->code);
     note_end(r, why);
     switch ((enum reflector_state)r->sm.state) {
     case FILLING:

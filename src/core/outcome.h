@@ -12,9 +12,7 @@
  * For each error core/fault.c says whether to go on from the last version or to list anew, and
  * whether to wait; a request that lived makes the waits short again. A fault that stays the same is
  * told once in a while, not each time. A resource that may be absent and is absent is no fault: it is
- * looked for from time to time. An object that can't be read ends the request; if that happens twice
- * in a row, the next one skips such objects, and they are said to be missing: one bad object never
- * blocks the others.
+ * looked for from time to time.
  *
  * It is a part of the reflector (reflector.c), as ask.h, intake.h and doubt.h are. Nobody else
  * includes it.

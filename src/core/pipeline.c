@@ -1,9 +1,12 @@
 #include "core/pipeline.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/base.h"
 #include "core/mutant.h"
+#include "core/object.h"
 #include "core/store.h"
 
 enum {
@@ -26,6 +29,26 @@ static void tell_gap(struct pipeline *p, enum inf_gap_reason reason, const char 
 {
     dispatch_gap(&p->dispatch,
                  &(struct inf_gap){.reason = reason, .text = text, .received_us = p->received_us});
+}
+
+/* What the store holds of an object that can't be read; NULL: nothing. */
+static const struct inf_object *kept_of(const struct pipeline *p, const struct inf_object *identity)
+{
+    const struct inf_object *held =
+        identity
+            ? inf_store_get(p->store, inf_object_namespace(identity), inf_object_name(identity))
+            : NULL;
+    return held && object_may_be(held, identity) ? held : NULL;
+}
+
+static void skip(struct pipeline *p, const struct delta *delta)
+{
+    const struct inf_object *kept = kept_of(p, delta->about);
+    char *text = kept ? xasprintf("%s; the copy keeps its state of version %s", delta->text,
+                                  inf_object_resource_version(kept))
+                      : xasprintf("%s; it is missing from the copy", delta->text);
+    tell_gap(p, INF_GAP_SKIPPED, text);
+    free(text);
 }
 
 static void flip(struct pipeline *p, struct delta *delta)
@@ -52,7 +75,7 @@ static void apply(struct pipeline *p, struct delta *delta)
     case DELTA_DELETED: store_delete(p->store, delta->object, tell, p); break;
     case DELTA_BOOKMARK: store_bookmark(p->store, delta->resource_version); break;
     case DELTA_REPLACED: flip(p, delta); break;
-    case DELTA_SKIPPED: tell_gap(p, INF_GAP_SKIPPED, delta->text); break;
+    case DELTA_SKIPPED: skip(p, delta); break;
     case DELTA_STALE:
     case DELTA_RECOVERED:
         dispatch_freshness(&p->dispatch,

@@ -375,8 +375,9 @@ static void forget_request(struct reflector *r)
     backoff_reset(&r->calm);
     r->guard = (struct fault_guard){0};
     r->blind = (struct blind_watch){0};
+    seen_versions_free(&r->skipped);
     r->no_watch_list = r->settings.no_watch_list;
-    r->unended_fills = r->unanswered = r->unreadable = 0;
+    r->unended_fills = r->unanswered = 0;
     r->in_doubt = r->version_unusable = false;
     r->slept_ms = 0;
 }
@@ -456,4 +457,5 @@ void reflector_close(struct reflector *r)
     free(r->version);
     free(r->sync_reason);
     pager_free(&r->pager);
+    seen_versions_free(&r->skipped);
 }

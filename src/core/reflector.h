@@ -15,6 +15,7 @@
 #include "core/freshness.h"
 #include "core/pager.h"
 #include "core/patience.h"
+#include "core/seen_versions.h"
 #include "core/turnstile.h"
 #include "seam/clock.h"
 #include "seam/source.h"
@@ -98,16 +99,16 @@ struct reflector {
                                   clock_now_ms() */
     uint64_t live_since_ms;    /* when it was there as a watch; 0: not yet */
     bool bookmark_seen;
-    bool news;  /* something came that is not of the list */
-    bool shown; /* the server has shown that it is where we are */
-    bool skipped_one;
+    bool news;         /* something came that is not of the list */
+    bool shown;        /* the server has shown that it is where we are */
     uint64_t slept_ms; /* the host did, while it was held: to be reopened */
+
+    struct seen_versions skipped; /* objects that can't be read, which were reported */
 
     /* guards against asking too often */
     struct fault_guard guard;
     unsigned unended_fills; /* watch-lists in a row that ended without their bookmark */
     unsigned unanswered;    /* questions in doubt that failed */
-    unsigned unreadable;    /* requests in a row that ended with an object that can't be read */
 };
 
 /* Borrows all it is given until reflector_close(). @who names it in log lines. */

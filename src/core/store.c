@@ -81,10 +81,20 @@ void generation_delete(struct generation *next, const struct inf_object *object)
     inf_object_unref(generation_remove(next, e));
 }
 
+void generation_keep(struct generation *next, const struct inf_object *identity)
+{
+    if (next->n_kept == next->kept_capacity) {
+        next->kept_capacity = next->kept_capacity ? next->kept_capacity * 2 : 8;
+        next->kept = xrealloc(next->kept, next->kept_capacity * sizeof(*next->kept));
+    }
+    next->kept[next->n_kept++] = inf_object_ref(identity);
+}
+
+/* What is kept is taken for unchanged: nobody knows. */
 bool generation_differs(const struct generation *next)
 {
-    size_t current = generation_count(next->store->current);
-    return next->unchanged != current || generation_count(next) != current;
+    size_t current = generation_count(next->store->current), count = generation_count(next);
+    return next->unchanged != count || count > current || count + next->n_kept < current;
 }
 
 void store_discard(struct inf_store *store, struct generation *generation)
@@ -223,7 +233,7 @@ void store_delete(struct inf_store *store, const struct inf_object *object, stor
     struct entry *e = generation_find(store->current, object_key(object));
     const struct inf_object *old = e ? generation_remove(store->current, e) : NULL;
     changed(store, inf_object_resource_version(object));
-    if (old && is_another(old, object))
+    if (old && (object_is_identity(object) || is_another(old, object)))
         tell_deleted(old, INF_LIVE, /* final= */ false, tell, ctx);
     else if (old || MUTANT("delete-unknown-told"))
         tell_deleted(object, INF_LIVE, /* final= */ true, tell, ctx);
@@ -256,10 +266,24 @@ void store_copy(struct inf_store *store, const struct inf_store *from)
 
 /* ---- flip and tell ---- */
 
+/* Nothing is queued before @next any more: it takes over what @former has of those that can't be
+ * read. */
+static void take_over_kept(struct generation *next, const struct generation *former)
+{
+    for (size_t i = 0; i < next->n_kept && !MUTANT("skipped-not-kept"); i++) {
+        const struct inf_object *identity = next->kept[i];
+        struct entry *e = generation_find(former, object_key(identity));
+        if (e && object_may_be(e->object, identity) && !generation_find(next, object_key(identity)))
+            generation_put(next, e->object);
+    }
+    generation_forget_kept(next);
+}
+
 void store_flip(struct inf_store *store, struct generation *next, const char *resource_version,
                 enum inf_origin origin)
 {
     assert(store->telling == TELL_NOTHING);
+    take_over_kept(next, store->current);
     store->former = store->current;
     store->current = next;
     store->telling = TELL_DELETED;

@@ -55,7 +55,8 @@ void store_put(struct inf_store *store, const struct inf_object *object, enum in
 /* Takes out what has @object's key; @object is the state at deletion. Told once; not at all if the
  * key is unknown. If the object known by that key has another uid (its end, and @object's beginning,
  * were coalesced), that one is reported as deleted, in its last known state and with final: false;
- * @object was never reported and is not mentioned. */
+ * @object was never reported and is not mentioned. If @object is only an identity, the last known
+ * state is reported, with final: false. */
 void store_delete(struct inf_store *store, const struct inf_object *object, store_tell_fn tell,
                   void *ctx);
 
@@ -71,6 +72,10 @@ void generation_put(struct generation *next, const struct inf_object *object);
 
 /* Takes out what has @object's key, if anything. */
 void generation_delete(struct generation *next, const struct inf_object *object);
+
+/* @identity is in @next, and can't be read: what the current generation has of it when that is replaced
+ * stays as it is. A reference is taken. */
+void generation_keep(struct generation *next, const struct inf_object *identity);
 
 /* Whether @next is another set of objects than the current one, as that was when they were added. */
 bool generation_differs(const struct generation *next);

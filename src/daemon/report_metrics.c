@@ -123,7 +123,7 @@ static void put_states(struct page *p)
     family_of(p, "informerd_watch_coalesced_total", METRICS_COUNTER,
               "Changes that a newer one replaced before they were told (coalesce).", coalesced);
     family_of(p, "informerd_watch_skipped_objects_total", METRICS_COUNTER,
-              "Objects that could not be read.", skipped);
+              "Objects that could not be read, each version once.", skipped);
     family_of(p, "informerd_watch_requests_total", METRICS_COUNTER, "Requests made of the server.",
               requests);
 }

@@ -9,7 +9,6 @@
 void body_start(struct body *body, const struct source_request *request)
 {
     body->want = request->want;
-    body->skip_bad = request->skip_bad;
 }
 
 void body_reset(struct body *body)
@@ -25,25 +24,12 @@ void body_free(struct body *body)
     decoder_free(&body->decoder);
 }
 
-/* What failed alone, between others that may be good. An ERROR event never ends like that. */
-static bool can_skip(const struct body *body, int rc)
+/* @event stands for what could not be read because of @err. */
+static int skip(struct body *body, struct source_event *event, const struct inf_error *err)
 {
-    return body->skip_bad && (rc == -INF_EDECODE || rc == -INF_ETOOBIG);
-}
-
-/* @rc is what became of one event; a bad one that can be passed over becomes a good one that says
- * so. */
-static int skip_if_bad(struct body *body, int rc, struct source_event *ret_event,
-                       const struct inf_error *err)
-{
-    if (rc == 0)
-        return 1;
-    if (!can_skip(body, rc))
-        return rc;
     body->skipped = *err;
     scrubber_clean_text(body->scrubber, body->skipped.text);
-    *ret_event = (struct source_event){
-        .type = SOURCE_SKIPPED, .resource_version = "", .text = body->skipped.text};
+    event->text = body->skipped.text;
     return 1;
 }
 
@@ -66,6 +52,7 @@ static int next_frame(struct body *body, struct str *input, struct source_event 
 {
     struct str text;
     int rc = lines_next(&body->lines, input, &text);
+    bool cut = rc == -INF_ETOOBIG;
     if (rc == 0)
         return 0;
     if (rc == -INF_EDECODE && decode_guess(&body->decoder, text, ret_event))
@@ -76,9 +63,10 @@ static int next_frame(struct body *body, struct str *input, struct source_event 
         err_set(err, INF_ETOOBIG, "watch event over frame_max=%d bytes", FRAME_MAX);
     else
         err_set(err, INF_EDECODE, "watch event over %d brackets deep", FRAME_DEPTH_MAX);
-    if (rc < 0)
-        name_event(text, err);
-    return skip_if_bad(body, rc, ret_event, err);
+    if (rc == 0)
+        return 1;
+    name_event(text, err);
+    return decode_unreadable(text, cut, ret_event) ? skip(body, ret_event, err) : rc;
 }
 
 static int next_of_watch(struct body *body, struct str *input, struct source_event *ret_event,
@@ -133,15 +121,18 @@ static int next_of_list(struct body *body, struct str *input, struct source_even
 {
     struct object_defaults defaults;
     struct str text;
+    bool whole;
     int rc = items_next(&body->items, input, &text, err);
     if (rc <= 0)
         return rc;
     defaults = list_head_defaults(&body->items.head);
-    rc =
-        rc == ITEMS_ONE ? decode_item(&body->decoder, text, &defaults, ret_event, err) : -err->code;
-    if (rc < 0)
-        name_item(body, text, &defaults, err);
-    return skip_if_bad(body, rc, ret_event, err);
+    whole = rc == ITEMS_ONE || err->code == INF_EDECODE; /* it may be deep only where it is cut */
+    if (whole && decode_item(&body->decoder, text, &defaults, ret_event, err) == 0)
+        return 1;
+    name_item(body, text, &defaults, err);
+    if (!decode_unreadable_item(text, &defaults, ret_event))
+        return -err->code;
+    return skip(body, ret_event, err);
 }
 
 /* ---- all of them ---- */

@@ -18,7 +18,6 @@
 /* A zeroed one is ready to be started. */
 struct body {
     enum source_want want;
-    bool skip_bad;
     struct lines lines; /* of a watch */
     struct items items; /* of a list */
     struct buf document;
@@ -32,8 +31,8 @@ void body_start(struct body *body, const struct source_request *request);
 /*
  * Takes the next event from the front of @input, which moves on. Returns 1 and the event, with a
  * reference to its object if it has one, all else lent until the next call; 0 when all of @input is
- * used up; or why the answer can't be read any further. With skip_bad, what can't be read but can
- * be passed over is a SOURCE_SKIPPED.
+ * used up; or why the answer can't be read any further. An object that can't be read, but named, in an
+ * event that stands on its own, and any item, is a SOURCE_SKIPPED: it never costs the others.
  */
 int body_next(struct body *body, struct str *input, struct source_event *ret_event,
               struct inf_error *err);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "core/json.h"
 #include "core/json_text.h"
+#include "kube/hint.h"
 #include "kube/status.h"
 
 #define END_ANNOTATION "k8s.io/initial-events-end"
@@ -192,6 +193,58 @@ int decode_event(struct decoder *decoder, struct str text, struct source_event *
     return rc;
 }
 
+/* ---- what can't be read ---- */
+
+static bool has_kind(const struct inf_object *object)
+{
+    return inf_object_kind(object)[0] && inf_object_api_version(object)[0];
+}
+
+static struct source_event skipped(struct inf_object *identity)
+{
+    return (struct source_event){.type = SOURCE_SKIPPED,
+                                 .object = identity,
+                                 .resource_version =
+                                     identity ? inf_object_resource_version(identity) : ""};
+}
+
+static bool find_envelope(struct str text, bool cut, struct envelope *ret)
+{
+    if (!cut)
+        return read_envelope(text, ret, NULL) == 0;
+    return json_member_get(text, STR("type"), &ret->type) &&
+           json_member_get(text, STR("object"), &ret->object);
+}
+
+bool decode_unreadable(struct str text, bool cut, struct source_event *ret_event)
+{
+    enum source_type type = SOURCE_SKIPPED;
+    struct inf_object *identity;
+    struct envelope envelope;
+    if (!find_envelope(text, cut, &envelope) || str_eq(envelope.type, STR("\"ERROR\"")) ||
+        !envelope.object.len || envelope.object.at[0] != '{')
+        return false;
+    identity = hint_identity(envelope.object, NULL);
+    if (!identity)
+        return false;
+    *ret_event = skipped(identity);
+    if (read_type(envelope.type, &type) && type == SOURCE_DELETED && ret_event->resource_version[0])
+        ret_event->type = SOURCE_DELETED;
+    return true;
+}
+
+bool decode_unreadable_item(struct str text, const struct object_defaults *defaults,
+                            struct source_event *ret_event)
+{
+    struct inf_object *identity = hint_identity(text, defaults);
+    if (identity && !has_kind(identity)) {
+        inf_object_unref(identity);
+        return false;
+    }
+    *ret_event = skipped(identity);
+    return true;
+}
+
 /* ---- an item ---- */
 
 int decode_item(struct decoder *decoder, struct str text, const struct object_defaults *defaults,
@@ -201,7 +254,7 @@ int decode_item(struct decoder *decoder, struct str text, const struct object_de
     int rc = object_make(&decoder->maker, text, defaults, &event.object, err);
     if (rc < 0)
         return rc;
-    if (!inf_object_kind(event.object)[0] || !inf_object_api_version(event.object)[0]) {
+    if (!has_kind(event.object)) {
         inf_object_unref(event.object);
         return err_set(err, INF_EDECODE,
                        "object: neither it nor its list says its kind and apiVersion");

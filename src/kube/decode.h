@@ -28,6 +28,17 @@ int decode_event(struct decoder *decoder, struct str text, struct source_event *
  */
 bool decode_guess(struct decoder *decoder, struct str text, struct source_event *ret_event);
 
+/*
+ * @text could not be read, but is an event on its own, and about an object whose name it gives away:
+ * that one as a SOURCE_SKIPPED, or as a SOURCE_DELETED, for which an identity is enough. @cut: its end
+ * is missing. False if it is none, or an ERROR: then nobody knows what was lost with it.
+ */
+bool decode_unreadable(struct str text, bool cut, struct source_event *ret_event);
+
+/* The same for an item of a list. False if neither it nor its list says its kind. */
+bool decode_unreadable_item(struct str text, const struct object_defaults *defaults,
+                            struct source_event *ret_event);
+
 /* Reads an item of a list as SOURCE_ADDED. @defaults is what the list says about all of them. */
 int decode_item(struct decoder *decoder, struct str text, const struct object_defaults *defaults,
                 struct source_event *ret_event, struct inf_error *err);

@@ -5,6 +5,7 @@
 #define KUBE_HINT_H
 
 #include "base/str.h"
+#include "core/object.h"
 
 /*
  * "Pod shop/web-0" for @object, of which the end may be missing and which may be no JSON at all.
@@ -12,5 +13,9 @@
  * kind, namespace and name is ever shown: the rest may be secret.
  */
 char *hint_of(struct str object, struct str kind);
+
+/* The identity of @object, as far as its text gives it away; NULL if it has no usable name. The caller
+ * gets one reference. @defaults may be NULL. */
+struct inf_object *hint_identity(struct str object, const struct object_defaults *defaults);
 
 #endif

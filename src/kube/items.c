@@ -62,7 +62,7 @@ static int take_token(struct items *items, struct str *input, size_t limit, bool
     int rc = dropping ? 0 : join(items, piece, *ret_ended, limit, ret);
     if (rc < 0)
         err_set(err, INF_ETOOBIG, "over %zu bytes", limit);
-    else if (too_deep && !dropping)
+    else if (too_deep && rc > 0) /* whole, since its name may be behind what is deep */
         rc = err_set(err, INF_EDECODE, "over %d brackets deep", SCAN_DEPTH_MAX);
     items->dropping = !*ret_ended && (dropping || rc < 0);
     items->partial_lent |= rc < 0;

@@ -49,7 +49,7 @@ struct items {
 enum items_next {
     ITEMS_NONE,     /* all of the input is used up */
     ITEMS_ONE,      /* an item */
-    ITEMS_ONE_LOST, /* an item that is too big or too deep: what there is of it, and why */
+    ITEMS_ONE_LOST, /* an item that is too big, of which this is the beginning, or too deep; and why */
 };
 
 /*

@@ -34,8 +34,6 @@ struct source_request {
     const char *path;    /* SOURCE_DOCUMENT: the path of the document */
     const char *body;    /* SOURCE_DOCUMENT: JSON to POST to that path; NULL: GET */
     uint32_t timeout_s;  /* watches: the server ends the stream after this time */
-    bool skip_bad; /* an object that cannot be decoded is delivered as SOURCE_SKIPPED; otherwise it
-                      ends the request */
 };
 
 enum source_type {
@@ -45,13 +43,15 @@ enum source_type {
     SOURCE_BOOKMARK,
     SOURCE_PAGE_END, /* the page is complete: resource_version and continue_token are the list's */
     SOURCE_SKIPPED,  /* an object could not be decoded: `text` names it, as far as it is known, and
-                        the reason */
+                        the reason; `object`, if it is known, has only its identity */
     SOURCE_TEXT,     /* `text` is the document */
 };
 
 struct source_event {
     enum source_type type;
-    struct inf_object *object;    /* borrowed; ADDED, MODIFIED, DELETED */
+    struct inf_object
+        *object; /* borrowed; ADDED, MODIFIED, DELETED, perhaps SKIPPED; a DELETED that
+                                     cannot be decoded has only its identity (object_is_identity()) */
     const char *resource_version; /* of the object, the bookmark or the list; may be "" */
     const char *continue_token;   /* SOURCE_PAGE_END: "" if it was the last page */
     const char *text;             /* SOURCE_SKIPPED, SOURCE_TEXT */

@@ -175,18 +175,34 @@ static bool is_poison(const struct apiserver *a, const struct inf_object *object
     return a->poison && object && str_eq(object_key(object), str_of(a->poison));
 }
 
+/* As kube/ does: of what can't be read only who it is. */
+static void send_poison(struct apiserver *a, struct source_event *event)
+{
+    const struct inf_object *o = event->object;
+    struct object_identity identity = {.kind = str_of(inf_object_kind(o)),
+                                       .api_version = str_of(inf_object_api_version(o)),
+                                       .ns = str_of(inf_object_namespace(o)),
+                                       .name = str_of(inf_object_name(o)),
+                                       .uid = str_of(inf_object_uid(o)),
+                                       .version = str_of(inf_object_resource_version(o))};
+    int rc = object_make_identity(&identity, &event->object, NULL);
+    assert(rc == 0);
+    (void)rc;
+    if (event->type != SOURCE_DELETED)
+        event->type = SOURCE_SKIPPED;
+    event->text = a->poison;
+    tell(a, event);
+    inf_object_unref(event->object);
+}
+
 static void send_object(struct apiserver *a, enum source_type type, struct inf_object *object)
 {
-    struct source_event event = {.type = type, .object = object};
-    if (!is_poison(a, object)) {
-        event.resource_version = inf_object_resource_version(object);
+    struct source_event event = {
+        .type = type, .object = object, .resource_version = inf_object_resource_version(object)};
+    if (is_poison(a, object))
+        send_poison(a, &event);
+    else
         tell(a, &event);
-    } else if (a->request.skip_bad) {
-        tell(a, &(struct source_event){
-                    .type = SOURCE_SKIPPED, .text = a->poison, .resource_version = ""});
-    } else {
-        finish_with(a, INF_EDECODE, "can't read an object");
-    }
 }
 
 static void send_bookmark(struct apiserver *a, uint64_t version, bool initial_end)
@@ -461,8 +477,6 @@ static void note_request(struct apiserver *a)
         buf_printf(&text, " limit=%u", a->request.limit);
     if (a->token[0])
         buf_printf(&text, " continue=%s", a->token);
-    if (a->request.skip_bad)
-        buf_puts(&text, " skipping");
     buf_put(&text, "; ", 3);
     str_replace(&a->asked_for, text.bytes);
     buf_free(&text);

@@ -41,6 +41,8 @@ static void world_on_event(struct source_user *user, const struct source_event *
     if (e->object)
         buf_printf(&w->told, " %.*s", STR_FMT(object_key(e->object)));
     buf_printf(&w->told, " %s%s", e->resource_version, e->initial_end ? " end" : "");
+    if (e->object && object_is_identity(e->object))
+        buf_printf(&w->told, " uid '%s' ", inf_object_uid(e->object));
     if (e->object && w->whole)
         buf_printf(&w->told, " %s", inf_object_json(e->object, NULL));
     if (e->type == SOURCE_PAGE_END && e->continue_token[0])

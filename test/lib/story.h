@@ -64,6 +64,9 @@ void story_stop(struct story *s);
  * first. */
 void expect(struct story *s, const char *lines);
 
+/* The same, without the lines of the engine's own log. */
+void expect_told(struct story *s, const char *lines);
+
 /* What the server was asked for since the last time: "watch-list ''; watch '5'; ". */
 void expect_asked(struct story *s, const char *requests);
 

@@ -100,7 +100,7 @@ class BadEvents(Story):
     arguments = NO_WATCH_LIST
 
     def assert_skipped(self, fault, size, why):
-        """Twice it may be an accident: listed anew. The third time the rest is worth more than this one."""
+        """It costs the others nothing: the watch goes on, and nothing is listed again."""
         self.put('a')
         self.sim.fault(fault, verb='watch', size=size, times=3)
         self.follow().until('synced')
@@ -110,6 +110,8 @@ class BadEvents(Story):
         self.told.until('ADDED')
         self.settle()
         self.assertEqual((self.told.said[-1]['skipped'], self.told.kinds.count('ADDED')), (1, 2))
+        self.assertEqual([s['reason'] for s in self.told.of('gap')], ['skipped'])
+        self.assertEqual((len(self.asked('list')), len(self.asked('watch'))), (1, 1))
 
     def test_an_event_over_16_mib(self):
         self.assert_skipped('huge', 17 * MIB, 'frame_max=16777216')

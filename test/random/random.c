@@ -158,8 +158,8 @@ static void check_versions(struct witness *t, const struct inf_event *e)
         fail(w, "%s: told %s before the store had it", t->name, version);
     if (stored && version_is_older(inf_object_resource_version(stored), version))
         fail(w, "%s: the store's object is older than what is told", t->name);
-    if (e->origin != INF_LIVE || t->handler.overflow == INF_COALESCE)
-        return;
+    if (e->origin != INF_LIVE || t->handler.overflow == INF_COALESCE || !e->final)
+        return; /* of a deletion that could not be read the last state is told */
     if (version_is_older(version, t->last_live))
         fail(w, "%s: %s told after %s", t->name, version, t->last_live);
     snprintf(t->last_live, sizeof(t->last_live), "%s", version);
@@ -181,6 +181,18 @@ static void check_nothing_between(const struct witness *t, const struct inf_even
     if (!before != !known || (before && !object_equal(before, known)))
         fail(t->world, "%s: %.*s at %s was told, but not what was before it", t->name,
              STR_FMT(object_key(object)), inf_object_resource_version(object));
+}
+
+/* What can't be read is still there. */
+static void check_deletion(const struct witness *t, const struct inf_event *e)
+{
+    const struct inf_object *there;
+    char name[32];
+    if (e->verb != INF_DELETED)
+        return;
+    there = apiserver_get(&t->world->server, key_name(key_index(t->world, e->old_object), name));
+    if (there && strcmp(inf_object_uid(there), inf_object_uid(e->old_object)) == 0)
+        fail(t->world, "%s: %s told as deleted, but it exists", t->name, name);
 }
 
 /* A relist is announced by a gap, and tells what is gone before what is there. */
@@ -212,6 +224,7 @@ static void on_event(struct inf_handler *handler, const struct inf_event *e)
     check_versions(t, e);
     check_nothing_between(t, e);
     check_relist(t, e);
+    check_deletion(t, e);
     know(t, key, e->new_object);
     if (t == &t->world->witnesses[LATE] && dice(t->world, 300) == 0) { /* from its own callback */
         inf_handler_remove(handler);

@@ -52,66 +52,118 @@ STORY(
               "in 800ms)\n"
               "[  810] pods: waiting -> asking (is the server behind version 2?)\n"
               "[  820] pods: asking -> watching (from version 2)\n");
-    expect_asked(s, "list '' limit=1 skipping; watch '2'; ");
+    expect_asked(s, "list '' limit=1; watch '2'; ");
 }
 
 /* covers: 1.6/malformed 8/3 8/141 */
-STORY(unreadable_once, "an event that can't be read costs a relist, and nothing is lost by it")
+STORY(broken_framing,
+      "an answer that can't be cut into events costs a relist, and nothing is lost by it")
 {
     story_start_watching(s);
-    s->server->poison = "default/b";
+    apiserver_end_with(s->server, INF_EDECODE, "not JSON");
+    story_pass(s, 0);
+    expect(s, "[   10] pods: not JSON; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (not JSON, retry in 800ms)\n");
     apiserver_put(s->server, "default/b");
-    expect(s, "[   10] pods: can't read an object; trying again in 0.8s\n"
-              "[   10] pods: watching -> waiting (can't read an object, retry in 800ms)\n");
-    s->server->poison = NULL; /* a proxy's hiccup, it was */
     story_pass(s, 810);
     expect(s, "[  810] pods: waiting -> filling (retry)\n"
               "[  820] pods: filling -> watching (2 objects at version 2)\n"
-              "[  820] gap: relist (can't read an object)\n"
+              "[  820] gap: relist (not JSON)\n"
               "[  820] add default/b 2 (relist)\n");
     expect_asked(s, "watch-list '1'; ");
 }
 
 /* covers: 1.6/malformed P3 8/141 8/25 */
 STORY(
-    poison,
-    "an object that can't be read twice in a row is skipped, and said to be missing; the others live on")
+    unreadable_object,
+    "an object that can't be read is skipped and reported; the stream goes on, and nothing is listed")
 {
     story_start_watching(s);
     s->server->poison = "default/b";
     apiserver_put(s->server, "default/b");
     apiserver_put(s->server, "default/c");
     story_pass(s, 5000);
-    expect(s, "[   10] pods: can't read an object; trying again in 0.8s\n"
-              "[   10] pods: watching -> waiting (can't read an object, retry in 800ms)\n"
-              "[  810] pods: waiting -> filling (retry)\n"
-              "[  820] pods: can't read an object; trying again in 1.6s\n"
-              "[  820] pods: filling -> waiting (can't read an object, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> filling (retry)\n"
-              "[ 2430] pods: skipped: default/b\n"
-              "[ 2430] gap: skipped (default/b)\n"
-              "[ 2430] pods: filling -> watching (2 objects at version 3)\n"
-              "[ 2430] gap: relist (can't read an object)\n"
-              "[ 2430] add default/c 3 (relist)\n");
-    expect_asked(s, "watch-list '1'; watch-list '1' skipping; ");
+    expect(s, "[   10] pods: skipped: default/b (version 2)\n"
+              "[   10] gap: skipped (default/b (version 2); it is missing from the copy)\n"
+              "[   10] add default/c 3\n");
+    expect_asked(s, "");
     expect_store(s, "default/a default/c");
     assert_int_equal(s->pipeline.reflector.counts.skipped, 1);
 }
 
-/* covers: 1.6/malformed P7 */
-STORY(poison_of_watches_alone,
-      "a watch that can't be read twice is asked to skip, however well the lists between them can")
+/* covers: 1.6/malformed P3 P7 */
+STORY(unreadable_once_per_version,
+      "an object that can't be read is reported once per version, however often it is sent")
 {
-    s->settings.reflector.no_watch_list = true;
-    apiserver_put(s->server, "default/a");
-    story_start(s);
-    story_pass(s, 10);
+    story_start_watching(s);
+    s->server->poison = "default/b";
+    apiserver_put(s->server, "default/b");
     for (int i = 0; i < 2; i++) {
-        apiserver_end_with(s->server, INF_EDECODE, "can't read it");
+        apiserver_compact(s->server);
+        apiserver_cut(s->server);
         story_pass(s, 5000);
     }
-    expect_asked(s, "list '0' limit=500; watch '1'; list '1'; watch '1'; list '1' skipping; "
-                    "watch '1' skipping; ");
+    apiserver_put(s->server, "default/b");
+    apiserver_cut(s->server);
+    story_pass(s, 5000);
+    expect_told(s, "[   10] gap: skipped (default/b (version 2); it is missing from the copy)\n"
+                   "[  840] gap: relist (too old resource version: 2 (3))\n"
+                   "[ 6640] gap: relist (too old resource version: 3 (4))\n"
+                   "[10010] gap: skipped (default/b (version 5); it is missing from the copy)\n");
+    assert_int_equal(s->pipeline.reflector.counts.skipped, 2);
+}
+
+/* covers: 1.6/malformed P1 P3 P4 */
+STORY(unreadable_after_it_was_read,
+      "of an object that can't be read any more the last state stays, also after a relist")
+{
+    story_start_watching(s);
+    apiserver_put(s->server, "default/b");
+    sim_run(&s->sim);
+    s->server->poison = "default/b";
+    apiserver_put_n(s->server, "default/b", 7);
+    apiserver_compact(s->server);
+    apiserver_cut(s->server);
+    story_pass(s, 5000);
+    expect_store(s, "default/a default/b");
+    expect_told(
+        s, "[   10] add default/b 2\n"
+           "[   10] gap: skipped (default/b (version 3); the copy keeps its state of version 2)\n"
+           "[  840] gap: relist (too old resource version: 3 (4))\n");
+    s->server->poison = NULL;
+    apiserver_put_n(s->server, "default/b", 8);
+    expect_told(s, "[ 5010] update default/b 5\n");
+}
+
+/* covers: 1.6/malformed P3 */
+STORY(unreadable_deletion,
+      "the deletion of an object that can't be read is reported with the last state that could")
+{
+    story_start_watching(s);
+    s->server->poison = "default/a";
+    apiserver_delete(s->server, "default/a");
+    story_pass(s, 1000);
+    expect_store(s, "");
+    expect_told(s, "[   10] delete default/a 1 last state unknown\n");
+}
+
+/* covers: 1.6/malformed P3 */
+STORY(replaced_by_an_unreadable_one,
+      "an object whose name is now that of another one that can't be read is reported as deleted")
+{
+    story_start_watching(s);
+    apiserver_refuse(s->server, 1, INF_ENET, 0, "refused");
+    apiserver_cut(s->server);
+    sim_run(&s->sim);
+    s->server->poison = "default/a";
+    apiserver_delete(s->server, "default/a");
+    apiserver_put(s->server, "default/a");
+    apiserver_compact(s->server);
+    story_pass(s, 5000);
+    expect_store(s, "");
+    expect_told(s, "[ 2450] gap: skipped (default/a (version 3); it is missing from the copy)\n"
+                   "[ 2450] gap: relist (too old resource version: 1 (4))\n"
+                   "[ 2450] delete default/a 1 (relist) last state unknown\n");
 }
 
 /* covers: 1.6/gone-in-stream 8/20 8/38 P3 P4 */
@@ -161,7 +213,7 @@ STORY(throttled_in_stream,
               "[   10] pods: watching -> waiting (too many requests, retry in 3000ms)\n"
               "[ 3010] pods: waiting -> asking (is the server behind version 1?)\n"
               "[ 3020] pods: asking -> watching (from version 1)\n");
-    expect_asked(s, "list '' limit=1 skipping; watch '1'; ");
+    expect_asked(s, "list '' limit=1; watch '1'; ");
 }
 
 /* covers: 1.6/internal-in-stream 1.6/error-in-stream 8/14 8/97 */
@@ -286,9 +338,7 @@ STORY(refused_while_reopening,
               "[ 2440] pods: asking -> waiting (connection refused, retry in 3200ms)\n"
               "[ 5640] pods: waiting -> asking (is the server behind version 1?)\n"
               "[ 5650] pods: asking -> watching (from version 1)\n");
-    expect_asked(
-        s,
-        "watch '1'; list '' limit=1 skipping; list '' limit=1 skipping; list '' limit=1 skipping; watch '1'; ");
+    expect_asked(s, "watch '1'; list '' limit=1; list '' limit=1; list '' limit=1; watch '1'; ");
 }
 
 /* covers: 1.6/open-cut 8/45 8/50 */
@@ -346,7 +396,7 @@ STORY(gone_when_reopened,
               "[  830] pods: watching -> filling (too old resource version: 1 (2))\n"
               "[  840] pods: filling -> watching (1 object at version 2)\n"
               "[  840] gap: relist (too old resource version: 1 (2))\n");
-    expect_asked(s, "list '' limit=1 skipping; watch '1'; watch-list '1'; ");
+    expect_asked(s, "list '' limit=1; watch '1'; watch-list '1'; ");
 }
 
 /* covers: 1.6/open-error P5 8/79 */
@@ -518,9 +568,12 @@ int main(void)
         cmocka_unit_test(clean_end),
         cmocka_unit_test(empty_ends),
         cmocka_unit_test(cut_in_the_middle),
-        cmocka_unit_test(unreadable_once),
-        cmocka_unit_test(poison),
-        cmocka_unit_test(poison_of_watches_alone),
+        cmocka_unit_test(broken_framing),
+        cmocka_unit_test(unreadable_object),
+        cmocka_unit_test(unreadable_once_per_version),
+        cmocka_unit_test(unreadable_after_it_was_read),
+        cmocka_unit_test(unreadable_deletion),
+        cmocka_unit_test(replaced_by_an_unreadable_one),
         cmocka_unit_test(gone_in_stream),
         cmocka_unit_test(gone_again_and_again),
         cmocka_unit_test(throttled_in_stream),

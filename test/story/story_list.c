@@ -23,7 +23,7 @@ static const char five_told[] = "add default/a 1 (initial)\n"
 
 /* Compares what handlers were told, without the times and without what the machine says of itself.
  */
-static void expect_told(struct story *s, const char *lines)
+static void expect_told_untimed(struct story *s, const char *lines)
 {
     struct buf told = {0};
     char *line, *rest = NULL;
@@ -49,10 +49,10 @@ STORY(
     s->server->withhold_end = true;
     story_start(s);
     story_pass(s, 20000);
-    expect_told(s, "");
+    expect_told_untimed(s, "");
     expect_store(s, "");
     s->server->withhold_end = false;
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     assert_string_equal(inf_store_resource_version(s->pipeline.store), "5");
 }
 
@@ -68,11 +68,11 @@ STORY(changes_while_streaming,
     apiserver_delete(s->server, "default/b");
     story_pass(s, 20);
     s->server->withhold_end = false; /* ... before the end */
-    expect_told(s, "add default/a 6 (initial)\n"
-                   "add default/c 3 (initial)\n"
-                   "add default/d 4 (initial)\n"
-                   "add default/e 5 (initial)\n"
-                   "synced\n");
+    expect_told_untimed(s, "add default/a 6 (initial)\n"
+                           "add default/c 3 (initial)\n"
+                           "add default/d 4 (initial)\n"
+                           "add default/e 5 (initial)\n"
+                           "synced\n");
     assert_string_equal(inf_store_resource_version(s->pipeline.store), "7");
 }
 
@@ -83,12 +83,12 @@ STORY(not_supported, "a server that refuses streaming is listed, and not asked t
     s->server->no_watch_list = true;
     story_start(s);
     story_pass(s, 30);
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     expect_asked(s, "watch-list ''; list '0' limit=500; watch '5'; ");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);
     expect_asked(s, "list '5'; watch '5'; ");
-    expect_told(s, "gap: relist (too old)\n");
+    expect_told_untimed(s, "gap: relist (too old)\n");
 }
 
 /* covers: 8/36 8/41 */
@@ -102,12 +102,12 @@ STORY(
     story_pass(s, 10);
     apiserver_end_after(s->server, 3, INF_EEOF, "the server ended the watch");
     story_pass(s, 30);
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     expect_asked(s, "watch-list ''; watch-list ''; list '0' limit=500; watch '5'; ");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);
     expect_asked(s, "watch-list '5'; ");
-    expect_told(s, "gap: relist (too old)\n");
+    expect_told_untimed(s, "gap: relist (too old)\n");
 }
 
 /* covers: 8/39 */
@@ -120,7 +120,7 @@ STORY(other_bookmarks, "a bookmark without the annotation is not the end of a li
     story_pass(s, 10);
     apiserver_bookmark(s->server);
     story_pass(s, 10);
-    expect_told(s, "");
+    expect_told_untimed(s, "");
     expect_store(s, "");
     assert_string_equal(sm_name(&s->pipeline.reflector.sm), "filling");
 }
@@ -137,7 +137,7 @@ STORY(bookmarks_for_ever,
         apiserver_bookmark(s->server);
     }
     story_pass(s, 30);
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     expect_asked(s, "watch-list ''; list '0' limit=500; watch '35'; ");
 }
 
@@ -197,7 +197,7 @@ STORY(held_list, "time in which we did not listen is not held against a list")
     story_pass(s, 1000 * 1000);
     reflector_hold(&s->pipeline.reflector, false);
     s->server->withhold_end = false;
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     expect_asked(s, "watch-list ''; ");
 }
 
@@ -209,7 +209,7 @@ STORY(list_and_watch,
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     expect_asked(s, "list '0' limit=500; watch '5'; ");
 }
 
@@ -229,13 +229,13 @@ STORY(
     story_pass(s, 50);
     expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; list '' limit=2 "
                     "continue=5/4; watch '5'; ");
-    expect_told(s, "add default/a 1 (initial)\n"
-                   "add default/b 2 (initial)\n"
-                   "add default/c 3 (initial)\n"
-                   "add default/d 4 (initial)\n"
-                   "add default/e 5 (initial)\n"
-                   "synced\n"
-                   "add default/f 6\n");
+    expect_told_untimed(s, "add default/a 1 (initial)\n"
+                           "add default/b 2 (initial)\n"
+                           "add default/c 3 (initial)\n"
+                           "add default/d 4 (initial)\n"
+                           "add default/e 5 (initial)\n"
+                           "synced\n"
+                           "add default/f 6\n");
 }
 
 /* covers: 8/21 8/138 */
@@ -252,11 +252,11 @@ STORY(token_expires,
     apiserver_compact(s->server);
     story_pass(s, 50);
     expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; list '0'; watch '7'; ");
-    expect_told(s, "add default/b 2 (initial)\n"
-                   "add default/c 3 (initial)\n"
-                   "add default/d 4 (initial)\n"
-                   "add default/e 5 (initial)\n"
-                   "synced\n");
+    expect_told_untimed(s, "add default/b 2 (initial)\n"
+                           "add default/c 3 (initial)\n"
+                           "add default/d 4 (initial)\n"
+                           "add default/e 5 (initial)\n"
+                           "synced\n");
 }
 
 /* covers: 8/17 8/19 */
@@ -267,13 +267,13 @@ STORY(relist_from_cache,
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     apiserver_put(s->server, "default/a");
     apiserver_end_with(s->server, INF_EDECODE, "garbage");
     story_pass(s, 1000);
     expect_asked(s, "list '0' limit=500; watch '5'; list '6'; watch '6'; ");
-    expect_told(s, "update default/a 6\n"
-                   "gap: relist (garbage)\n");
+    expect_told_untimed(s, "update default/a 6\n"
+                           "gap: relist (garbage)\n");
 }
 
 /* covers: 8/18 */
@@ -306,15 +306,15 @@ STORY(version_from_the_future,
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     apiserver_end_with(s->server, INF_EDECODE, "garbage");
     sim_run(&s->sim);
     apiserver_restore(s->server, 3);
     story_pass(s, 1000);
     expect_asked(s, "list '0' limit=500; watch '5'; list '5'; list '' limit=500; watch '3'; ");
-    expect_told(s, "gap: rewind (the server went back from version 5 to 3)\n"
-                   "delete default/d 4 (relist) last state unknown\n"
-                   "delete default/e 5 (relist) last state unknown\n");
+    expect_told_untimed(s, "gap: rewind (the server went back from version 5 to 3)\n"
+                           "delete default/d 4 (relist) last state unknown\n"
+                           "delete default/e 5 (relist) last state unknown\n");
 }
 
 /* covers: 8/2 P3 */
@@ -325,9 +325,9 @@ STORY(list_cut_short, "a list that is cut short is never taken for a short list"
     apiserver_refuse(s->server, 1, INF_ECUT, 0, "cut in the middle of the list");
     story_start(s);
     story_pass(s, 10);
-    expect_told(s, "");
+    expect_told_untimed(s, "");
     story_pass(s, 1000);
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
 }
 
 /* covers: 8/26 P4 */
@@ -338,11 +338,11 @@ STORY(relist_unchanged,
     five_pods(s);
     story_start(s);
     story_pass(s, 20);
-    expect_told(s, five_told);
+    expect_told_untimed(s, five_told);
     before = inf_store_get(s->pipeline.store, "default", "c");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);
-    expect_told(s, "gap: relist (too old)\n");
+    expect_told_untimed(s, "gap: relist (too old)\n");
     assert_ptr_equal(inf_store_get(s->pipeline.store, "default", "c"), before);
 }
 
@@ -358,7 +358,7 @@ STORY(stopped_listing, "the informer can be stopped between two pages, and says 
     story_stop(s);
     story_pass(s, 100000);
     expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; ");
-    expect_told(s, "");
+    expect_told_untimed(s, "");
 }
 
 static void stop_at_the_second(struct inf_handler *handler, const struct inf_event *event)
@@ -377,7 +377,7 @@ STORY(stopped_telling,
     s->handler.on_event = stop_at_the_second;
     story_start(s);
     story_pass(s, 100000);
-    expect_told(s, "a\nb\n");
+    expect_told_untimed(s, "a\nb\n");
 }
 
 /* covers: 8/23 */

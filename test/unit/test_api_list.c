@@ -18,8 +18,7 @@
 
 static const struct source_request any_list = {
     .want = SOURCE_LIST, .resource_version = "0", .limit = 500, .timeout_s = 300};
-static const struct source_request patient_list = {
-    .want = SOURCE_LIST, .resource_version = "0", .skip_bad = true};
+static const struct source_request patient_list = {.want = SOURCE_LIST, .resource_version = "0"};
 
 /* ---- what it asks ---- */
 
