@@ -115,8 +115,8 @@ void logfile_look(struct logfile *file);
 
 /*
  * path -> path.1 -> ... -> path.@keep, and a new file is opened. If that fails, `rotate_error` says
- * why, nothing has changed, and the file stays open; if it is LOGFILE_MOVED, the path named another
- * file, or none, and was opened again. done() gets an error only if the new file could not be opened.
+ * why, nothing has changed, and the file stays open. LOGFILE_MOVED: the path names another file, or none;
+ * close it and open it again. done() gets an error only if the new file could not be opened.
  */
 void logfile_rotate(struct logfile *file, unsigned keep);
 

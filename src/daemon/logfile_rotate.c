@@ -75,15 +75,12 @@ void logfile_rotate_begin(struct logfile *f)
 /* A file that another process moved or removed needs no rotation, only to be opened again. */
 static void after_check(struct logfile *f, int64_t result)
 {
-    bool ours = result == 0 && logfile_is_same(&f->op.file, &f->file);
-    if (ours) {
-        logfile_begin(f, LOGFILE_ROTATE_SEEK);
-    } else if (result < 0 && result != UV_ENOENT) {
-        logfile_end(f, 0);
-    } else {
+    if (result == UV_ENOENT || (result == 0 && !logfile_is_same(&f->op.file, &f->file)))
         f->rotate_error = LOGFILE_MOVED;
-        logfile_begin(f, LOGFILE_ROTATE_CLOSE);
-    }
+    if (f->rotate_error)
+        logfile_end(f, 0);
+    else
+        logfile_begin(f, LOGFILE_ROTATE_SEEK);
 }
 
 /* The file exists: is the next number free? */
@@ -138,10 +135,13 @@ static void undo(struct logfile *f)
         logfile_end(f, 0);
 }
 
-/* That an old file is missing is no failure: its number is the free one now. */
+/* That an old file is missing is no failure: its number is the free one now. That the log itself is
+ * missing means that another process moved it just now. */
 static void after_shift(struct logfile *f, int64_t result)
 {
-    if (result < 0 && result != UV_ENOENT)
+    if (result == UV_ENOENT && f->free_number == 1)
+        f->rotate_error = LOGFILE_MOVED;
+    if (f->rotate_error)
         undo(f);
     else if (--f->free_number)
         logfile_begin(f, LOGFILE_ROTATE_SHIFT);

@@ -288,6 +288,7 @@ static void after_rotate(struct output *o, int64_t result)
     int error = o->file.rotate_error;
     if (error == LOGFILE_MOVED) {
         say_moved(o);
+        o->reopening = true;
     } else if (error) {
         fail_rotation(o, error);
     } else {

@@ -164,10 +164,33 @@ static void a_file_that_was_replaced_is_not_rotated(void **state)
     assert_int_equal(logfile_world_finish(w), 0);
     assert_int_equal(w->file.rotate_error, LOGFILE_MOVED);
     assert_all_logs(w, "another\n4\n3\n2\n");
-    logfile_world_write(w, "6\n");
-    assert_file(&w->folder, "log", "another\n6\n");
     assert_file(&w->folder, "moved", "5\n");
     free(moved);
+}
+
+/* After it was checked, and before it is renamed: in the middle of the shift. */
+static void move_before_last_rename(struct fake_disk *disk, enum fake_call call)
+{
+    struct logfile_world *w = container_of(disk, struct logfile_world, disk);
+    char *moved = folder_file(&w->folder, "moved");
+    if (call == FAKE_RENAME && disk->calls[FAKE_RENAME] == RENAMES - 1)
+        rename(w->path, moved);
+    free(moved);
+}
+
+static void a_file_that_is_moved_while_it_is_rotated_costs_no_old_log(void **state)
+{
+    struct logfile_world *w = *state;
+    fill_old_logs(w);
+    w->disk.before_call = move_before_last_rename;
+    logfile_rotate(&w->file, 3);
+    assert_int_equal(logfile_world_finish(w), 0);
+    assert_int_equal(w->file.rotate_error, LOGFILE_MOVED);
+    assert_file(&w->folder, "moved", "5\n");
+    assert_file(&w->folder, "log.1", "4\n");
+    assert_file(&w->folder, "log.2", "3\n");
+    assert_file(&w->folder, "log.3", "2\n");
+    assert_file(&w->folder, "log.oldest", "(none)");
 }
 
 /* What exists can't be found out: neither the log, nor the old ones, one after the other. */
@@ -326,6 +349,7 @@ int main(void)
         IN_WORLD(a_rotation_that_cannot_be_undone_destroys_nothing),
         IN_WORLD(a_rotation_fills_a_missing_number_before_it_removes_a_file),
         IN_WORLD(a_file_that_was_replaced_is_not_rotated),
+        IN_WORLD(a_file_that_is_moved_while_it_is_rotated_costs_no_old_log),
         IN_WORLD(a_rotation_whose_directory_cannot_be_read_changes_nothing),
         IN_WORLD(an_old_log_that_we_may_not_read_is_rotated),
         IN_WORLD(a_log_that_another_writes_is_neither_opened_nor_mended),
