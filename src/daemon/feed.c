@@ -135,7 +135,6 @@ int feed_open(struct feed *feed, struct inf_error *err)
 {
     struct inf_watch watch = feed_watch(feed->watcher->conf, feed->ns);
     feed->informer = inf_informer_open(feed->watcher->cluster->client, &watch, err);
-    watcher_stream_joins(feed->watcher, feed->informer);
     feed->handler = (struct inf_handler){
         .on_event = on_event,
         .on_gap = on_gap,
@@ -159,18 +158,14 @@ void feed_change(struct feed *feed, const char *ns, const char *why)
     free(feed->ns);
     feed->ns = copy;
     watch = feed_watch(feed->watcher->conf, feed->ns);
-    watcher_stream_leaves(feed->watcher, feed->informer);
     if (feed->informer && inf_informer_change(feed->informer, &watch, why, &err) < 0)
         abort(); /* UNTESTED: watcher_check() has found it good */
-    watcher_stream_joins(feed->watcher, feed->informer);
 }
 
 void feed_end(struct feed *feed, const char *why)
 {
     feed->ended = true;
-    watcher_stream_leaves(feed->watcher, feed->informer);
     inf_informer_end(feed->informer, why);
-    watcher_stream_joins(feed->watcher, feed->informer);
 }
 
 bool feed_is_over(const struct feed *feed)

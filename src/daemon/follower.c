@@ -237,7 +237,6 @@ int follower_open(struct follower *f, struct watcher *w, struct inf_error *err)
     if (!w->conf->namespace_selector)
         return 0;
     f->informer = inf_informer_open(w->cluster->client, &watch, err);
-    watcher_stream_joins(w, f->informer);
     return f->informer ? 0 : -err->code;
 }
 
@@ -271,9 +270,7 @@ void follower_change(struct follower *f, const struct conf_watch *before, const 
         want_all(f);
     } else {
         str_replace(&f->why, why);
-        watcher_stream_leaves(w, f->informer);
         inf_informer_change(f->informer, &watch, why, NULL); /* its selector was checked */
-        watcher_stream_joins(w, f->informer);
     }
     list_for_each(node, &w->feeds) {
         struct feed *feed = container_of(node, struct feed, node);

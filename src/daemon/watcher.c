@@ -342,18 +342,6 @@ static void add_counters(struct inf_status *sum, const struct inf_status *one)
     }
 }
 
-/* May wrap around: what is added to it later brings it back. */
-static void subtract_counters(struct inf_status *sum, const struct inf_status *one)
-{
-    sum->requests -= one->requests;
-    sum->skipped -= one->skipped;
-    sum->coalesced -= one->coalesced;
-    for (size_t code = 0; code < INF_ERRORS; code++) {
-        sum->ends[code] -= one->ends[code];
-        sum->relists[code] -= one->relists[code];
-    }
-}
-
 void watcher_stream_leaves(struct watcher *w, const struct inf_informer *stream)
 {
     struct inf_status now;
@@ -361,15 +349,6 @@ void watcher_stream_leaves(struct watcher *w, const struct inf_informer *stream)
         return;
     inf_informer_status(stream, &now);
     add_counters(&w->past, &now);
-}
-
-void watcher_stream_joins(struct watcher *w, const struct inf_informer *stream)
-{
-    struct inf_status now;
-    if (!stream)
-        return;
-    inf_informer_status(stream, &now);
-    subtract_counters(&w->past, &now);
 }
 
 void watcher_succeed(struct watcher *w, const struct watcher *old)

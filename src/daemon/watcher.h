@@ -74,12 +74,9 @@ struct journal_watch *watcher_named(struct watcher *watcher);
 /* The first of its feeds that is open; NULL: none is. */
 const struct feed *watcher_first(const struct watcher *watcher);
 
-/*
- * A stream of the watch leaves it, or joins it. The counters of the watch never go backwards: what a stream has counted
- * when it leaves is kept, what it had counted before it joined is not the watch's. NULL is fine.
- */
+/* A stream of the watch is about to be closed: what it has counted is kept, so that the counters of the watch never go
+ * backwards. NULL is fine. */
 void watcher_stream_leaves(struct watcher *watcher, const struct inf_informer *stream);
-void watcher_stream_joins(struct watcher *watcher, const struct inf_informer *stream);
 
 /* Has feeds that are over freed, soon. */
 void watcher_tidy(struct watcher *watcher);

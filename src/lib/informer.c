@@ -9,10 +9,17 @@
 #include "kube/resource_word.h"
 #include "lib/shared.h"
 
+/* Those of struct inf_status that only grow. */
+struct counters {
+    struct reflector_counts reflector;
+    uint64_t coalesced;
+};
+
 struct inf_informer {
     struct list node; /* among the client's */
     struct shared *shared;
-    char *log_name; /* NULL: none */
+    char *log_name;         /* NULL: none */
+    struct counters before; /* what the copy had counted when this one came, modulo 2^64 */
 };
 
 void inf_informer_set_log_name(struct inf_informer *informer, const char *name)
@@ -51,6 +58,45 @@ bool inf_resource_is_cluster_wide(const char *text)
     return wide;
 }
 
+/* ---- counters ---- */
+
+static struct counters counters_of(const struct shared *s)
+{
+    return (struct counters){.reflector = s->pipeline.reflector.counts,
+                             .coalesced = s->pipeline.fifo.merged};
+}
+
+static void subtract(struct counters *from, const struct counters *c)
+{
+    from->reflector.requests -= c->reflector.requests;
+    from->reflector.skipped -= c->reflector.skipped;
+    from->coalesced -= c->coalesced;
+    for (size_t code = 0; code < INF_ERRORS; code++) {
+        from->reflector.ends[code] -= c->reflector.ends[code];
+        from->reflector.relists[code] -= c->reflector.relists[code];
+    }
+}
+
+static struct counters counters_since_opened(const struct inf_informer *informer)
+{
+    struct counters now = counters_of(informer->shared);
+    subtract(&now, &informer->before);
+    return now;
+}
+
+/* Goes on with another copy, which no other informer has used. */
+static void use_copy(struct inf_informer *informer, struct shared *s)
+{
+    struct counters so_far = counters_since_opened(informer);
+    if (s == informer->shared)
+        return;
+    informer->shared = s;
+    informer->before = (struct counters){0};
+    subtract(&informer->before, &so_far);
+}
+
+/* ---- opening and changing ---- */
+
 struct inf_informer *inf_informer_open(struct inf_client *client, const struct inf_watch *watch,
                                        struct inf_error *err)
 {
@@ -60,6 +106,8 @@ struct inf_informer *inf_informer_open(struct inf_client *client, const struct i
         return NULL;
     informer = NEW(struct inf_informer);
     informer->shared = shared;
+    if (shared->users > 1)
+        informer->before = counters_of(shared);
     inf_informer_set_log_name(informer, watch->log_name);
     list_push(&client->handles, &informer->node);
     return informer;
@@ -72,14 +120,14 @@ int inf_informer_change(struct inf_informer *informer, const struct inf_watch *w
     struct shared *s = shared_change(informer->shared, watch, informer, why, err ? err : &ignored);
     if (!s)
         return err ? -err->code : -ignored.code;
-    informer->shared = s;
+    use_copy(informer, s);
     inf_informer_set_log_name(informer, watch->log_name);
     return 0;
 }
 
 void inf_informer_end(struct inf_informer *informer, const char *why)
 {
-    informer->shared = shared_own(informer->shared, informer);
+    use_copy(informer, shared_own(informer->shared, informer));
     reflector_end(&informer->shared->pipeline.reflector, why);
 }
 
@@ -138,6 +186,7 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
 {
     const struct pipeline *p = &informer->shared->pipeline;
     const struct reflector *r = &p->reflector;
+    struct counters counters = counters_since_opened(informer);
     uint64_t now = clock_elapsed_ms(p->clock);
     *ret = (struct inf_status){
         .synced = pipeline_synced(p) && !r->redefined,
@@ -150,14 +199,14 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
         .heard_age_ms = age_ms(now, r->freshness.sign_ms),
         .failing_for_ms = r->fault.code ? now - r->failing_since_ms : 0,
         .held_for_ms = r->held ? now - r->held_since_ms : 0,
-        .requests = r->counts.requests,
-        .skipped = r->counts.skipped,
+        .requests = counters.reflector.requests,
+        .skipped = counters.reflector.skipped,
         .queued = p->fifo.count,
-        .coalesced = p->fifo.merged,
+        .coalesced = counters.coalesced,
     };
     for (size_t code = 0; code < INF_ERRORS; code++) {
-        ret->ends[code] = r->counts.ends[code];
-        ret->relists[code] = r->counts.relists[code];
+        ret->ends[code] = counters.reflector.ends[code];
+        ret->relists[code] = counters.reflector.relists[code];
     }
 }
 

@@ -216,13 +216,42 @@ static void a_dead_server_is_told(void **state)
     assert_false(s.synced || s.stale || s.held);
 }
 
+/* Requests that the copy made for another informer are not counted. */
+static void counters_begin_when_an_informer_is_opened(void **state)
+{
+    struct place *p = *state;
+    struct inf_watch watch = {.resource = "pods"}, other = {.resource = "pods", .ns = "shop"};
+    struct inf_informer *one = opened(p, &watch), *two;
+    struct inf_status s;
+    inf_informer_status(one, &s);
+    assert_int_equal(s.requests, 1);
+    two = opened(p, &watch);
+    inf_informer_status(two, &s);
+    assert_int_equal(s.requests, 0);
+    assert_int_equal(inf_informer_change(one, &other, "other", NULL), 0); /* a copy of its own */
+    inf_informer_status(one, &s);
+    assert_int_equal(s.requests, 2);
+    assert_int_equal(inf_informer_change(one, &watch, "back", NULL), 0);
+    inf_informer_status(one, &s);
+    assert_int_equal(s.requests, 3);
+    assert_int_equal(inf_informer_change(two, &(struct inf_watch){.resource = "po ds"}, "", NULL),
+                     -INF_EINVAL);
+    inf_informer_end(two, "over");
+    inf_informer_close(one);
+    inf_informer_close(two);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(the_same_is_shared),     CASE(what_differs_is_not_shared),
-        CASE(what_is_wrong_is_named), CASE(closing_takes_only_ones_own),
-        CASE(a_dead_server_is_told),  CASE(a_kubeconfig_read_again_is_the_same_until_it_changes),
+        CASE(counters_begin_when_an_informer_is_opened),
+        CASE(the_same_is_shared),
+        CASE(what_differs_is_not_shared),
+        CASE(what_is_wrong_is_named),
+        CASE(closing_takes_only_ones_own),
+        CASE(a_dead_server_is_told),
+        CASE(a_kubeconfig_read_again_is_the_same_until_it_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
