@@ -420,6 +420,8 @@ void reflector_continue(struct reflector *r, const char *version, const char *wh
 
 void reflector_moved(struct reflector *r, const char *why)
 {
+    if (r->sm.state == CLOSED) /* it has ended: see reflector_end() */
+        return;
     forget_request(r);
     str_replace(&r->version, "");
     list_redefined(r, why);

@@ -146,6 +146,9 @@ STORY(ended, "an informer that ends reports its objects as deleted, and requests
               "[   10] delete default/a 1 (relist) last state unknown\n"
               "[   10] delete default/b 2 (relist) last state unknown\n"
               "[   10] delete default/c 3 (relist) last state unknown\n");
+    reflector_moved(&s->pipeline.reflector, "the server is another one");
+    story_pass(s, 1000);
+    expect(s, "");
     expect_asked(s, "");
 }
 

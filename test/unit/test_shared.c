@@ -198,6 +198,33 @@ static void a_kubeconfig_read_again_is_the_same_until_it_changes(void **state)
     inf_client_close(changed);
 }
 
+static void a_client_goes_on_with_the_settings_of_another(void **state)
+{
+    struct place *p = *state;
+    struct inf_client_options same = {.kubeconfig = p->path, .stale_after_s = 7};
+    struct inf_client_options other = {.server = "http://127.0.0.1:2"};
+    struct inf_error err;
+    struct inf_informer *pods = opened(p, &(struct inf_watch){.resource = "pods"});
+    struct inf_informer *ended = opened(p, &(struct inf_watch){.resource = "services"});
+    const struct inf_store *store = inf_informer_store(pods);
+    struct inf_status s;
+    inf_informer_end(ended, "over");
+    inf_client_adopt(p->client, inf_client_open(&p->loop, &same, &err));
+    inf_informer_status(pods, &s);
+    assert_int_equal(s.requests, 1); /* nothing was interrupted */
+    for (int i = 0; i < 3; i++)      /* also while the first one is not cut yet */
+        inf_client_adopt(p->client, inf_client_open(&p->loop, &other, &err));
+    assert_string_equal(inf_client_server(p->client), "http://127.0.0.1:2");
+    assert_ptr_equal(inf_informer_store(pods), store);
+    inf_informer_status(pods, &s);
+    assert_int_equal(s.requests, 2);
+    while (!s.error.code) {
+        uv_run(&p->loop, UV_RUN_ONCE);
+        inf_informer_status(pods, &s);
+    }
+    assert_non_null(strstr(s.error.text, "127.0.0.1:2"));
+}
+
 static void a_dead_server_is_told(void **state)
 {
     struct place *p = *state;
@@ -246,6 +273,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(counters_begin_when_an_informer_is_opened),
+        CASE(a_client_goes_on_with_the_settings_of_another),
         CASE(the_same_is_shared),
         CASE(what_differs_is_not_shared),
         CASE(what_is_wrong_is_named),
