@@ -206,6 +206,15 @@ INF_API struct inf_informer *inf_informer_open(struct inf_client *client,
 INF_API int inf_watch_check(const struct inf_watch *watch, struct inf_error *err);
 
 /**
+ * Gives the informer, which was opened for @watch, a copy and a stream of its own, if it shares them with others: a full
+ * handler of the one does not hold the other any more. No event is lost or repeated; the stream continues at the resource version
+ * of the copy, when the informer's handlers take events again. Objects that did not change are shared in memory.
+ * inf_informer_store() is another one afterwards. Returns 0, or -INF_EINVAL if @watch is another one. @err may be NULL.
+ */
+INF_API int inf_informer_separate(struct inf_informer *informer, const struct inf_watch *watch,
+                                  struct inf_error *err);
+
+/**
  * Has the informer follow @watch instead, of the same client: another selector, other fields, another namespace.
  *
  * The copy stays and is compared with the first list of @watch. Handlers get on_gap (INF_GAP_RELIST, with @why) and then only
@@ -318,6 +327,10 @@ struct inf_handler {
 
     /** No more events in this turn of the loop: a good moment to write what was collected. */
     void (*on_batch_end)(struct inf_handler *handler);
+
+    /** Its backlog is full (INF_WAIT), or it is paused while the budget is used up, and because of that another
+     * informer that shares the copy and is ready for events gets none: inf_informer_separate() ends that. */
+    void (*on_blocking)(struct inf_handler *handler);
 
     enum inf_overflow overflow;
     uint32_t max_events; /* of backlog; 0: 4096 */

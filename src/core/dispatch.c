@@ -140,6 +140,33 @@ bool dispatch_full(const struct dispatch *d)
     return false;
 }
 
+/* ---- handlers that hold others ---- */
+
+static bool holds_back(const struct dispatch *d, const struct consumer *c, bool over)
+{
+    return !c->removed && (c->full || (over && c->paused && c->cursor < d->next));
+}
+
+static bool others_are_ready(const struct dispatch *d, const void *owner)
+{
+    list_for_each(node, &d->consumers) {
+        const struct consumer *c = container_of(node, struct consumer, node);
+        if (c->owner != owner && !c->removed && !c->paused && !c->full)
+            return true;
+    }
+    return false;
+}
+
+struct inf_handler *dispatch_blocking(const struct dispatch *d, bool over)
+{
+    list_for_each(node, &d->consumers) {
+        const struct consumer *c = container_of(node, struct consumer, node);
+        if (holds_back(d, c, over) && c->handler->on_blocking && others_are_ready(d, c->owner))
+            return c->handler;
+    }
+    return NULL;
+}
+
 /* ---- a turn ---- */
 
 static void sweep_removed(struct dispatch *d)

@@ -64,6 +64,12 @@ void dispatch_gap(struct dispatch *d, const struct inf_gap *gap);
 void dispatch_freshness(struct dispatch *d, const struct inf_freshness *freshness);
 void dispatch_synced(struct dispatch *d);
 
+/*
+ * The first handler with on_blocking() that keeps handlers of another owner, which could take events, from getting any:
+ * its backlog is full or, if @over says that too much memory is in use, it is paused. NULL: there is none.
+ */
+struct inf_handler *dispatch_blocking(const struct dispatch *d, bool over);
+
 /* Memory of the notices that are not told to all, in constant time. */
 size_t dispatch_bytes(const struct dispatch *d);
 

@@ -147,6 +147,15 @@ static void decide_reading(struct pipeline *p)
                    p->crowded || dispatch_full(&p->dispatch) || budget_holds(&p->account));
 }
 
+/* The callback may split or close the pipeline. */
+static void report_blocking(struct pipeline *p)
+{
+    struct inf_handler *handler =
+        p->reflector.held ? dispatch_blocking(&p->dispatch, budget_holds(&p->account)) : NULL;
+    if (handler)
+        handler->on_blocking(handler);
+}
+
 static void on_budget(struct budget_account *account)
 {
     struct pipeline *p = container_of(account, struct pipeline, account);
@@ -168,6 +177,7 @@ static void pump(struct task *task)
     decide_reading(p);
     if (more)
         task_schedule(p->clock, &p->pump);
+    report_blocking(p);
 }
 
 /* ---- life ---- */

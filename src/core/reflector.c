@@ -53,7 +53,7 @@ enum {
 /* clang-format off */
 #define TO_ANY (SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(ASKING) | SM_TO(WAITING) | SM_TO(CLOSED))
 static const struct sm_state states[] = {
-    [IDLE]     = {"idle",     SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
+    [IDLE]     = {"idle",     SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WAITING) | SM_TO(CLOSED)},
     [QUEUED]   = {"queued",   SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
     [FILLING]  = {"filling",  TO_ANY},
     [LISTING]  = {"listing",  TO_ANY},
@@ -416,6 +416,16 @@ void reflector_continue(struct reflector *r, const char *version, const char *wh
 {
     str_replace(&r->version, version);
     list_redefined(r, why);
+}
+
+void reflector_resume(struct reflector *r, const char *version)
+{
+    str_replace(&r->version, version);
+    r->must_sync = false;
+    r->in_doubt = true; /* it may be held for long */
+    sm_move(&r->sm, WAITING, "at version %s", version);
+    freshness_begin(&r->freshness);
+    reflector_hold(r, true);
 }
 
 void reflector_moved(struct reflector *r, const char *why)

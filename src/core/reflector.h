@@ -129,6 +129,9 @@ void reflector_hold(struct reflector *r, bool held);
 void reflector_change(struct reflector *r, const char *who, struct source *source,
                       const struct reflector_settings *settings, const char *why);
 
+/* Instead of reflector_start(), if the store has all objects of @version: is held, and watches from there when it is released. */
+void reflector_resume(struct reflector *r, const char *version);
+
 /* Instead of reflector_start(), if the store has objects already, at @version: reports the differences with @why. */
 void reflector_continue(struct reflector *r, const char *version, const char *why);
 

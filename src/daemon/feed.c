@@ -84,6 +84,25 @@ static void on_freshness(struct inf_handler *handler, const struct inf_freshness
     free(text);
 }
 
+/* Another watch of the same objects would wait for our event log. */
+static void on_blocking(struct inf_handler *handler)
+{
+    struct feed *feed = feed_of(handler);
+    struct watcher *w = feed->watcher;
+    struct inf_watch watch = feed_watch(w->conf, feed->ns);
+    char *line;
+    watcher_stream_leaves(w, feed->informer);
+    if (inf_informer_separate(feed->informer, &watch, NULL) == 0) {
+        line =
+            xasprintf("watch %s: its event log can't be written; it gets a stream of its own, so "
+                      "that other watches of the same objects go on",
+                      w->conf->name);
+        w->journal->log(w->journal->owner, INF_LOG_INFO, line);
+        free(line);
+    }
+    watcher_stream_joins(w, feed->informer);
+}
+
 static void on_batch_end(struct inf_handler *handler)
 {
     const struct feed *feed = feed_of(handler);
@@ -141,6 +160,7 @@ int feed_open(struct feed *feed, struct inf_error *err)
         .on_synced = on_synced,
         .on_freshness = on_freshness,
         .on_batch_end = on_batch_end,
+        .on_blocking = on_blocking,
     };
     return feed->informer ? 0 : -err->code;
 }

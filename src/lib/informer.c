@@ -125,6 +125,17 @@ int inf_informer_change(struct inf_informer *informer, const struct inf_watch *w
     return 0;
 }
 
+int inf_informer_separate(struct inf_informer *informer, const struct inf_watch *watch,
+                          struct inf_error *err)
+{
+    struct inf_error ignored;
+    struct shared *s = shared_separate(informer->shared, watch, informer, err ? err : &ignored);
+    if (!s)
+        return -INF_EINVAL;
+    informer->shared = s;
+    return 0;
+}
+
 void inf_informer_end(struct inf_informer *informer, const char *why)
 {
     use_copy(informer, shared_own(informer->shared, informer));

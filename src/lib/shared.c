@@ -198,6 +198,30 @@ struct shared *shared_own(struct shared *s, const void *user)
     return split(s, definition_new(&watch, &s->client->digest, NULL), user);
 }
 
+/* What the FIFO of @s has is newer than the store: the new stream brings it again. */
+struct shared *shared_separate(struct shared *s, const struct inf_watch *watch, const void *user,
+                               struct inf_error *err)
+{
+    struct definition *definition = definition_new(watch, &s->client->digest, err);
+    struct shared *own;
+    if (!definition)
+        return NULL;
+    if (strcmp(definition->identity, s->definition->identity) != 0) {
+        definition_free(definition);
+        err_set(err, INF_EINVAL, "'%s' is not what the informer watches", watch->resource);
+        return NULL;
+    }
+    if (s->users == 1) {
+        definition_free(definition);
+        return s;
+    }
+    own = split(s, definition, user);
+    if (s->resource.name)
+        shared_on_found(own, &s->resource, s->kind);
+    reflector_resume(&own->pipeline.reflector, inf_store_resource_version(own->pipeline.store));
+    return own;
+}
+
 struct shared *shared_change(struct shared *s, const struct inf_watch *watch, const void *user,
                              const char *why, struct inf_error *err)
 {

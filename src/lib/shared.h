@@ -32,6 +32,11 @@ struct shared *shared_use(struct inf_client *client, const struct inf_watch *wat
 struct shared *shared_change(struct shared *shared, const struct inf_watch *watch, const void *user,
                              const char *why, struct inf_error *err);
 
+/* The copy for @user alone, which follows the same: @shared, or another one if it has other users. NULL with @err if it is
+ * not of @watch. */
+struct shared *shared_separate(struct shared *shared, const struct inf_watch *watch,
+                               const void *user, struct inf_error *err);
+
 /* The copy, if @user is the only one; else a new one, with the same objects and @user's handlers, that follows nothing. */
 struct shared *shared_own(struct shared *shared, const void *user);
 

@@ -200,6 +200,34 @@ class Fifos(Pipe):
             self.assertEqual([json.loads(line)['seq'] for line in text.splitlines()], want)
 
 
+class Shared(Case):
+    """Two watches of the same objects share one stream, until the log of one can't be written."""
+    arguments = ('--history', '100000')
+
+    def test_a_blocked_log_of_one_does_not_stop_the_other(self):
+        fifo = self.folder / 'fifo'
+        os.mkfifo(fifo)
+        self.reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.stack.callback(os.close, self.reader)
+        self.sim.control('fill', resource='configmaps', count=100, bytes=400)
+        watches = [{'name': 'blocked', 'resource': 'configmaps'}, {'name': 'healthy', 'resource': 'configmaps'}]
+        logs = [{'path': str(fifo), 'object': 'full', 'watches': ['blocked']}, {'path': str(self.path), 'watches': ['healthy']}]
+        daemon = self.start(self.conf(watches=watches, event_logs=logs))
+        self.wait_ready()
+        self.assertEqual(self.sim.control('stats')['watches']['open'], 1)
+        self.sim.control('churn', resource='configmaps', count=9000)
+        self.log.wait_for(lambda all: sum(r['type'] in CHANGES for r in all) == 9100, 'the healthy watch')
+        self.assertRegex(self.get('/readyz').text, r'\[-\] sim/blocked: held.*\n\[\+\] sim/healthy: live')
+        self.assertEqual(daemon.said().count('gets a stream of its own'), 1)
+        records = Memory.read_until(self, lambda all: sum(r['type'] in CHANGES for r in all) == 9100)
+        versions = [r['rv'] for r in self.log.read() if r['type'] in CHANGES]
+        self.assertEqual([r['rv'] for r in records if r['type'] in CHANGES], versions)
+        self.assertEqual({r['type'] for r in records} - set(CHANGES), {'START', 'SYNCED'})
+        self.wait_ready()
+        self.assertEqual(self.sim.control('stats')['watches']['open'], 2)
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
 class Memory(Case):
     """Many streams feed a log that is not read: together they may use memory.backlog, small ones go on."""
     arguments = ('--history', '100000')

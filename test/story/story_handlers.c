@@ -174,6 +174,59 @@ STORY(
     story_end(s);
 }
 
+static void extra_on_blocking(struct inf_handler *handler)
+{
+    say(container_of(handler, struct extra, handler), "blocking", NULL, "");
+}
+
+/* covers: 8/82 */
+STORY(blocking_others,
+      "a full handler is told that it keeps the handlers of another owner from events")
+{
+    struct extra slow = extra(s, "slow"), fast = extra(s, "fast");
+    slow.handler.max_events = 2;
+    slow.handler.on_blocking = extra_on_blocking;
+    quiet_world(s);
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &slow.handler, &slow), 0);
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &fast.handler, &fast), 0);
+    inf_handler_remove(&s->handler); /* of no owner */
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    inf_handler_pause(&slow.handler);
+    inf_handler_pause(&fast.handler);
+    for (int i = 0; i < 3; i++) {
+        apiserver_put(s->server, "n/a");
+        sim_run(&s->sim);
+    }
+    expect(s, ""); /* the other one takes none either */
+    inf_handler_resume(&fast.handler);
+    expect(s, "fast: update n/a 4\nfast: update n/a 5\nfast: update n/a 6\nslow: blocking\n");
+    inf_handler_resume(&slow.handler);
+    expect(s, "slow: update n/a 4\nslow: update n/a 5\nslow: update n/a 6\n");
+    story_end(s);
+}
+
+/* covers: 8/82 */
+STORY(blocking_none,
+      "a full handler that keeps only handlers of its own owner from events is not told")
+{
+    struct extra slow = extra(s, "slow"), fast = extra(s, "fast");
+    slow.handler.max_events = 2;
+    slow.handler.on_blocking = extra_on_blocking;
+    quiet_world(s);
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &slow.handler, s), 0);
+    assert_int_equal(dispatch_add(&s->pipeline.dispatch, &fast.handler, s), 0);
+    inf_handler_remove(&s->handler); /* of no owner */
+    story_pass(s, 10);
+    buf_clear(&s->said);
+    inf_handler_pause(&slow.handler);
+    for (int i = 0; i < 3; i++)
+        apiserver_put(s->server, "n/a");
+    expect(s, "fast: update n/a 4\nfast: update n/a 5\nfast: update n/a 6\n");
+    assert_true(s->pipeline.reflector.held);
+    story_end(s);
+}
+
 /* covers: 8/80 8/81 8/83 8/84 */
 STORY(removed_inside_a_callback,
       "a handler can remove another, or itself, or add one, from inside a callback")
@@ -378,6 +431,8 @@ int main(void)
         cmocka_unit_test(relist_during_replay),
         cmocka_unit_test(removed_inside_a_callback),
         cmocka_unit_test(waiting_for_the_slow),
+        cmocka_unit_test(blocking_others),
+        cmocka_unit_test(blocking_none),
         cmocka_unit_test(one_waits_for_none),
         cmocka_unit_test(coalescing),
         cmocka_unit_test(dropping),
