@@ -39,8 +39,8 @@ static void messages_stay_as_they_are(void **state)
         "",
         "Error loading SSO Token: not found, run aws sso login --profile prod",
         "The security token included in the request is expired",
-        "An error occurred (AccessDenied) when calling the AssumeRole operation: User: "
-        "arn:aws:iam::123456789012:user/ci is not authorized to perform: sts:AssumeRole",
+        "An error occurred (AccessDenied) when calling the AssumeRole operation",
+        "User: arn:aws:iam::123456789012:user/ci is not authorized to perform: sts:AssumeRole",
         "Unable to connect to the server: dial tcp 10.0.0.1:443: i/o timeout",
         "could not get token: RequestError: send request failed",
         "ERROR: (gcloud.config.config-helper) There was a problem refreshing your current auth tokens",
