@@ -40,6 +40,10 @@ INF_API const char *inf_object_name(const struct inf_object *object);
 INF_API const char *inf_object_uid(const struct inf_object *object);
 INF_API const char *inf_object_resource_version(const struct inf_object *object);
 
+/** Whether resource version @version of a resource is certainly older than @than. False also where the
+ * two can't be compared: Kubernetes' own are numbers, those of other servers may be anything. */
+INF_API bool inf_resource_version_is_older(const char *version, const char *than);
+
 /* Who wrote an object, as the server noted it; one-second grain. */
 struct inf_who {
     const char *manager;     /* the field manager: "kubelet", "kubectl-client-side-apply" */

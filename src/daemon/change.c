@@ -98,7 +98,7 @@ static void put_changed(struct buf *out, const struct change *change, bool value
 /* With selectors, "deleted" is said of what is known to be. */
 static void put_gone(struct buf *out, const struct change *change)
 {
-    if (change->why && strcmp(change->why, "left") == 0)
+    if (change->why && strcmp(change->why, SELECTION_LEFT) == 0)
         buf_puts(out, " left the selection");
     else if (change->why && strcmp(change->why, SELECTION_NS_LEFT) == 0)
         buf_puts(out, " left the selection, with its namespace");

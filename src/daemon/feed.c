@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "daemon/left.h"
 #include "daemon/watcher.h"
 
 /* ---- from the informer to the journal ---- */
@@ -30,6 +31,8 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
     struct journal_watch *watch = watcher_named(w);
     if (feed->ended && event->origin == INF_RELIST)
         watch->id.why = SELECTION_NS_LEFT;
+    else if (event->verb == INF_DELETED && left_for_certain(feed, event))
+        watch->id.why = SELECTION_LEFT;
     journal_event(w->journal, watch, &told);
     watch->id.why = NULL;
     if (!feed->followed)

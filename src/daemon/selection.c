@@ -23,6 +23,11 @@ static bool all_spare_labels(const struct conf_list *paths)
     return true;
 }
 
+bool selection_keeps_labels(const struct conf_watch *watch)
+{
+    return all_spare_labels(&watch->drop) && all_spare_labels(&watch->redact);
+}
+
 static bool is_fixed(const char *term)
 {
     struct str field = {term, strcspn(term, "=!")};
@@ -57,7 +62,7 @@ void selection_init(struct selection *selection, const struct conf_watch *watch)
                                     .deletion = inf_path_parse("metadata.deletionTimestamp", NULL)};
     selection->by_fields = fields && !all_fixed(inf_selector_text(fields));
     inf_selector_free(fields);
-    if (all_spare_labels(&watch->drop) && all_spare_labels(&watch->redact))
+    if (selection_keeps_labels(watch))
         selection->labels = labels;
     else
         inf_selector_free(labels);
@@ -79,9 +84,25 @@ bool selection_being_deleted(const struct selection *selection, const struct inf
            strcmp(time, "null") != 0;
 }
 
+static bool has_reached(const char *version, const char *target)
+{
+    return strcmp(version, target) == 0 || inf_resource_version_is_older(target, version);
+}
+
+/* A deletion that a server reports with an older version than it has would pass for one that the
+ * other copy has seen; but then that still has the labels. */
+bool selection_was_left(const struct selection *selection, const struct inf_event *gone,
+                        const char *version, const struct inf_object *now, const char *now_version)
+{
+    const struct inf_object *last = inf_event_object(gone);
+    const char *since = gone->final ? inf_object_resource_version(last) : version;
+    return selection->labels && now && strcmp(inf_object_uid(now), inf_object_uid(last)) == 0 &&
+           has_reached(now_version, since) && !inf_selector_matches(selection->labels, now);
+}
+
 const char *selection_why(const struct selection *selection, const struct inf_object *last)
 {
     if (!inf_selector_matches(selection->labels, last))
-        return "left";
+        return SELECTION_LEFT;
     return !selection->by_fields && selection_being_deleted(selection, last) ? "deleted" : NULL;
 }

@@ -7,7 +7,9 @@
  *
  *     deleted   its deletion was under way (metadata.deletionTimestamp), and only labels could have
  *               made it leave, which nobody changes at that time
- *     left      the state that was sent is not selected: some servers send the one after the change
+ *     left      the state that was sent is not selected: some servers send the one after the change;
+ *               or a copy of all objects (another watch's: left.h) still has the object, without the
+ *               labels, at the version of the deletion or a later one
  *
  * Of a watch that selects namespaces by their labels (follower.h) that is known for sure: when a
  * namespace leaves, so do its objects.
@@ -17,12 +19,14 @@
 
 #include <stdbool.h>
 
+#include "informer/event.h"
 #include "informer/object.h"
 #include "informer/path.h"
 #include "informer/selector.h"
 
 #include "daemon/conf.h"
 
+#define SELECTION_LEFT    "left"
 #define SELECTION_NS_LEFT "namespace left the selection"
 
 /* Zeroed: all objects, and nobody asks why one has gone. */
@@ -40,6 +44,17 @@ void selection_done(struct selection *selection);
 /* Whether the deletion of @object is under way; also of one that is not the watch's own, as the
  * namespaces of follower.h. */
 bool selection_being_deleted(const struct selection *selection, const struct inf_object *object);
+
+/* Whether objects of @watch show all their labels. */
+bool selection_keeps_labels(const struct conf_watch *watch);
+
+/*
+ * Whether the object of @gone, a DELETED event, certainly exists and has only left the selection. The
+ * watch's own copy is at @version; another one, that is not selected, is at @now_version and has @now
+ * under the same name (NULL: nothing).
+ */
+bool selection_was_left(const struct selection *selection, const struct inf_event *gone,
+                        const char *version, const struct inf_object *now, const char *now_version);
 
 /* "deleted", "left", or NULL: that can't be told. @last is the last state known of the object. */
 const char *selection_why(const struct selection *selection, const struct inf_object *last);

@@ -87,6 +87,45 @@ static void what_can_be_told(void **state)
                             rows[i].why);
 }
 
+/* The watch's own copy is at version 9. */
+static bool was_left(const char *gone, bool final, const char *now, const char *now_version)
+{
+    struct conf_watch watch = {.label_selector = (char *)(uintptr_t) "app=web"};
+    struct selection selection;
+    struct sample last, other;
+    bool left;
+    make_gone(&last, gone);
+    last.event.final = final;
+    sample_make(&other, now, NULL);
+    selection_init(&selection, &watch);
+    left = selection_was_left(&selection, &last.event, "9", other.before, now_version);
+    selection_done(&selection);
+    sample_free(&other);
+    sample_free(&last);
+    return left;
+}
+
+/* Issue 14, 26. The object was reported as deleted at version 7. */
+static void what_a_copy_of_all_objects_shows(void **state)
+{
+    char *other_labels = pod(LABELS("db")), *same_labels = pod(LABELS("web"));
+    char *another = with_quotes("{'kind':'Pod','apiVersion':'v1','metadata':{'name':'web-0',"
+                                "'namespace':'shop','uid':'v','resourceVersion':'8'}}");
+    (void)state;
+    assert_true(was_left(LABELS("web"), true, other_labels, "7"));
+    assert_true(was_left(LABELS("web"), true, other_labels, "12"));
+    assert_false(was_left(LABELS("web"), true, other_labels, "6")); /* it is behind */
+    assert_false(was_left(LABELS("web"), true, other_labels, ""));
+    assert_false(was_left(LABELS("web"), true, other_labels, "x"));
+    assert_false(was_left(LABELS("web"), true, same_labels, "8"));
+    assert_false(was_left(LABELS("web"), true, another, "8"));
+    assert_true(was_left(LABELS("web"), false, other_labels, "9")); /* missing in a list at 9 */
+    assert_false(was_left(LABELS("web"), false, other_labels, "8"));
+    free(another);
+    free(same_labels);
+    free(other_labels);
+}
+
 /* ---- how it is told ---- */
 
 static void assert_told(const char *metadata, bool final, const char *sentence, const char *line,
@@ -140,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_can_be_told),
+        cmocka_unit_test(what_a_copy_of_all_objects_shows),
         cmocka_unit_test(how_it_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
