@@ -94,7 +94,6 @@ static void on_blocking(struct inf_handler *handler)
     struct watcher *w = feed->watcher;
     struct inf_watch watch = feed_watch(w->conf, feed->ns);
     char *line;
-    watcher_stream_leaves(w, feed->informer);
     if (inf_informer_separate(feed->informer, &watch, NULL) == 0) {
         line =
             xasprintf("watch %s: its event log can't be written; it gets a stream of its own, so "
@@ -103,7 +102,6 @@ static void on_blocking(struct inf_handler *handler)
         w->journal->log(w->journal->owner, INF_LOG_INFO, line);
         free(line);
     }
-    watcher_stream_joins(w, feed->informer);
 }
 
 static void on_batch_end(struct inf_handler *handler)

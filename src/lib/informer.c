@@ -132,7 +132,7 @@ int inf_informer_separate(struct inf_informer *informer, const struct inf_watch 
     struct shared *s = shared_separate(informer->shared, watch, informer, err ? err : &ignored);
     if (!s)
         return -INF_EINVAL;
-    informer->shared = s;
+    use_copy(informer, s);
     return 0;
 }
 
