@@ -6,13 +6,21 @@
  * the files themselves, and the names that a rotation of one gives to its old files.
  *
  * A file or directory that can't be looked at is compared by path. That is no error here: it is one when
- * the log is opened.
+ * the log is opened. Files are looked at in a child process, since a disk that hangs keeps a process that
+ * looks at it: after a while its answer is not waited for, and the logs are compared when they are locked.
  */
 #include "daemon/conf_logs.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "daemon/conf_error.h"
@@ -205,11 +213,61 @@ void conf_logs_compare(struct conf_reader *reader, const struct conf *conf)
     compare_all(reader, conf, false);
 }
 
+/* ---- in a child process ---- */
+
+/* Sends the lines of all errors, and ends. */
+static void send_errors(const struct conf *conf, int to)
+{
+    struct conf_errors errors = {0};
+    struct conf_reader reader = {.errors = &errors};
+    ssize_t n;
+    compare_all(&reader, conf, true);
+    conf_errors_close(&errors);
+    for (size_t sent = 0; sent < errors.text.len; sent += (size_t)n) {
+        n = write(to, errors.text.bytes + sent, errors.text.len - sent);
+        if (n <= 0)
+            break;
+    }
+    _exit(0); /* the memory is the parent's, too: nothing is freed, no handler runs */
+}
+
+/* Reads up to the end, or until the child takes too long. */
+static bool receive_errors(int from, struct buf *text)
+{
+    struct pollfd ready = {.fd = from, .events = POLLIN};
+    ssize_t n = 1;
+    while (n > 0) {
+        int found = poll(&ready, 1, CONF_LOGS_LOOK_MS);
+        if (found < 0 && errno == EINTR)
+            continue;
+        if (found <= 0)
+            return false; /* UNTESTED: it takes a disk that hangs */
+        n = read(from, buf_room(text, PIPE_BUF), PIPE_BUF);
+        text->len += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static void check_in_child(const struct conf *conf, struct buf *text)
+{
+    int ends[2];
+    pid_t child;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    child = fork();
+    if (child == 0)
+        send_errors(conf, ends[1]);
+    close(ends[1]);
+    if (child > 0 && receive_errors(ends[0], text))
+        waitpid(child, NULL, 0);
+    else if (child > 0)
+        kill(child, SIGKILL); /* and not waited for: it dies when the disk lets it */
+    close(ends[0]);
+}
+
 int conf_logs_check(const struct conf *conf, struct conf_errors *errors)
 {
-    struct conf_reader reader = {.errors = errors};
-    compare_all(&reader, conf, true);
-    buf_free(&reader.path);
-    conf_errors_close(errors);
+    check_in_child(conf, &errors->text);
+    errors->count += errors->text.len > 0;
     return errors->count ? -INF_ECONF : 0;
 }
