@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "kube/exec_complaint.h"
 #include "kube/exec_info.h"
+#include "kube/secret_filter.h"
 
 enum {
     HOUR_MS = 3600 * 1000,
@@ -26,15 +27,19 @@ static void give_hint(struct auth_exec *e)
 {
     const char *hint = e->config->exec->install_hint;
     uint64_t now = clock_now_ms(e->clock);
+    struct buf shown = {0};
     if (!hint)
         return;
     if (!e->hints || now - e->hints_ms >= HOUR_MS) {
         e->hints = 0;
         e->hints_ms = now;
     }
-    if (e->hints++ < EXEC_HINTS_MAX)
-        log_line(e->log, LOG_WARN, "exec plugin '%s' is not there; its install hint: %s",
-                 command(e), hint);
+    if (e->hints++ >= EXEC_HINTS_MAX)
+        return;
+    secret_filter_put(&shown, str_of(hint));
+    log_line(e->log, LOG_WARN, "exec plugin '%s' is not there; its install hint: %.*s", command(e),
+             (int)shown.len, shown.bytes);
+    buf_free(&shown);
 }
 
 static const char *remedy(const struct child_end *end)

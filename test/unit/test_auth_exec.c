@@ -63,7 +63,7 @@ static int make_world(void **state)
     exec->argv[1] = xstrdup("--now");
     exec->env = xcalloc(2, sizeof(char *));
     exec->env[0] = xstrdup("REGION=eu");
-    exec->install_hint = xstrdup("apt install get-token");
+    exec->install_hint = xstrdup("apt install get-token --password hunter2");
     w->config = (struct kubeconfig){.exec = exec,
                                     .insecure = true,
                                     .server = xstrdup("https://h:6443/k8s"),
@@ -355,7 +355,7 @@ static void a_missing_program_is_hinted_at_ten_times_an_hour(void **state)
     struct world *w = *state;
     struct asker a;
     size_t line = strlen("exec plugin 'get-token' is not there; its install hint: apt install "
-                         "get-token\n");
+                         "get-token --password [...]\n");
     for (int i = 0; i < 12; i++) {
         ask(w, &a);
         fake_spawner_end(
