@@ -9,7 +9,9 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/glob.h"
 #include "daemon/cluster.h"
+#include "daemon/follower.h"
 #include "daemon/kinds.h"
 #include "daemon/ownlog.h"
 #include "loop/loop.h"
@@ -39,12 +41,15 @@ static void add_answer(struct site *site, const struct conf_watch *watch, const 
         (struct answer){.watch = watch, .resource = resource, .ns = ns, .site = site};
 }
 
-/* Which namespaces a selector selects is not known beforehand: it needs them all, and the objects of
- * each. */
+/* Which namespaces a selector selects is not known beforehand: see select_namespaces(). */
 static void add_watch(struct site *site, const struct conf_watch *watch)
 {
-    if (watch->namespace_selector)
+    if (watch->namespace_selector) {
         add_answer(site, watch, "namespaces", NULL);
+        site->answers[site->n_answers - 1].selects = true;
+    }
+    if (watch->namespace_selector && site->inquiry->kind == INQUIRY_ACCESS)
+        return;
     for (size_t i = 0; i < watch->namespaces.count; i++)
         add_answer(site, watch, watch->resource, watch->namespaces.items[i]);
     if (!watch->namespaces.count)
@@ -163,6 +168,7 @@ static enum verdict verdict_for(const struct answer *a, const struct inf_error *
 }
 
 static void ask_more(struct site *site);
+static bool select_namespaces(struct site *site);
 
 static void inquiry_on_access(void *ctx, const struct inf_access *access,
                               const struct inf_error *why)
@@ -178,7 +184,8 @@ static void inquiry_on_access(void *ctx, const struct inf_access *access,
         a->cluster_wide = r->kind && !access->namespaced;
         a->may_list = access->list;
         a->may_watch = access->watch;
-        if (a->site->inquiry->kind == INQUIRY_ACCESS && !(access->list && access->watch))
+        if (a->site->inquiry->kind == INQUIRY_ACCESS && !a->none_selected &&
+            !(access->list && access->watch))
             a->verdict = VERDICT_MISSING;
     }
     hear(a->site);
@@ -189,7 +196,7 @@ static void inquiry_on_access(void *ctx, const struct inf_access *access,
 static void ask(struct answer *a)
 {
     struct inf_client *client = a->site->cluster->client;
-    bool access = a->site->inquiry->kind == INQUIRY_ACCESS;
+    bool access = a->site->inquiry->kind == INQUIRY_ACCESS && !a->none_selected;
     if (access ? inf_access_ask(client, a->resource, a->ns, inquiry_on_access, a, &a->why)
                : inf_resource_ask(client, a->resource, a->ns, inquiry_on_access, a, &a->why))
         a->site->open++;
@@ -204,8 +211,79 @@ static void ask_more(struct site *site)
         if (a->verdict == VERDICT_NONE)
             ask(a);
     }
-    if (!site->open)
+    if (!site->open && !select_namespaces(site))
         end_site(site);
+}
+
+/* ---- where? ---- */
+
+/* Adds an answer behind the one at @at. Nothing is under way that would know where answers are. */
+static struct answer *insert_answer(struct site *site, size_t at)
+{
+    const struct conf_watch *watch = site->answers[at].watch;
+    size_t behind = site->n_answers - at - 1;
+    add_answer(site, watch, watch->resource, NULL);
+    memmove(&site->answers[at + 2], &site->answers[at + 1], behind * sizeof(*site->answers));
+    site->answers[at + 1] =
+        (struct answer){.watch = watch, .resource = watch->resource, .site = site};
+    return &site->answers[at + 1];
+}
+
+static size_t insert_namespaces(struct site *site)
+{
+    const struct inf_store *store = inf_informer_store(site->namespaces);
+    const struct conf_list *excluded = &site->answers[site->selecting].watch->exclude_namespaces;
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *ns;
+    size_t count = 0;
+    while (count < FOLLOWER_MAX && (ns = inf_store_next(store, &cursor))) {
+        struct answer *a;
+        if (glob_any((const char *const *)excluded->items, excluded->count, inf_object_name(ns)))
+            continue;
+        a = insert_answer(site, site->selecting + count++);
+        a->ns = a->own_ns = xstrdup(inf_object_name(ns));
+    }
+    inf_cursor_end(&cursor);
+    return count;
+}
+
+static void inquiry_on_namespaces(struct inf_handler *handler)
+{
+    struct site *site = container_of(handler, struct site, handler);
+    if (!insert_namespaces(site))
+        insert_answer(site, site->selecting)->none_selected = true;
+    inf_informer_close(site->namespaces);
+    site->namespaces = NULL;
+    site->begun = site->selecting + 1;
+    hear(site);
+    ask_more(site);
+}
+
+static void list_namespaces(struct site *site, size_t selecting)
+{
+    struct inf_watch watch = {
+        .resource = "namespaces",
+        .label_selector = site->answers[selecting].watch->namespace_selector,
+        .metadata_only = true,
+    };
+    site->answers[selecting].expanded = true;
+    site->selecting = selecting;
+    site->handler = (struct inf_handler){.on_synced = inquiry_on_namespaces};
+    site->namespaces = inf_informer_open(site->cluster->client, &watch, NULL); /* it was checked */
+    inf_handler_add(site->namespaces, &site->handler);
+}
+
+/* Begins to list the namespaces of a watch that has not been asked for yet; false: there is none. If
+ * we may not see namespaces, that is the answer. */
+static bool select_namespaces(struct site *site)
+{
+    for (size_t i = 0; site->inquiry->kind == INQUIRY_ACCESS && i < site->n_answers; i++)
+        if (site->answers[i].selects && site->answers[i].verdict == VERDICT_OK &&
+            !site->answers[i].expanded) {
+            list_namespaces(site, i);
+            return true;
+        }
+    return false;
 }
 
 /* ---- who is there? ---- */
@@ -334,6 +412,7 @@ static void free_site(struct site *site)
         free(site->answers[i].group);
         free(site->answers[i].version);
         free(site->answers[i].name);
+        free(site->answers[i].own_ns);
     }
     free(site->answers);
     free(site->server);

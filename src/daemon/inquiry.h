@@ -7,6 +7,10 @@
  *     ... inquiry_site(q, i)->answers[j] ...
  *     inquiry_free(q);
  *
+ * A watch with namespace_selector needs to list and watch namespaces, and its resource in each
+ * namespace that is selected now: when all other questions of a cluster are answered, the namespaces
+ * are listed, and questions are added.
+ *
  * All clusters are asked at once, each a few things at a time; one that is silent for too long is
  * given up, and takes nothing from the others.
  */
@@ -46,6 +50,8 @@ struct answer {
     const struct conf_watch *watch;
     const char *resource; /* a word, as in the conf */
     const char *ns;       /* NULL: all */
+    bool selects;         /* the namespaces themselves, for namespace_selector */
+    bool none_selected;   /* no namespace is selected now: only what the word means was asked */
     enum verdict verdict;
     struct inf_error why;         /* of the last three */
     bool may_list, may_watch;     /* of the others */
@@ -54,6 +60,8 @@ struct answer {
 
     /* its own */
     struct site *site;
+    char *own_ns;  /* `ns`, if it is not the conf's */
+    bool expanded; /* `selects`: the namespaces are known */
 };
 
 /* A cluster. */
@@ -71,8 +79,11 @@ struct site {
     struct inquiry *inquiry;
     struct cluster *cluster; /* NULL: closed */
     struct timer patience;
-    size_t begun; /* answers that were asked for, or need not be */
-    size_t open;  /* of them, those that are not there yet */
+    size_t begun;                    /* answers that were asked for, or need not be */
+    size_t open;                     /* of them, those that are not there yet */
+    struct inf_informer *namespaces; /* that a selector selects, being listed; NULL: none are */
+    struct inf_handler handler;      /* of them */
+    size_t selecting;                /* the answer whose namespaces these are */
 };
 
 /* About @cluster alone, or all of the conf if it is NULL. @conf must outlive it. */

@@ -49,7 +49,9 @@ static void put_watch(struct buf *out, const struct answer *a)
 
 static void put_place(struct buf *out, const struct answer *a)
 {
-    if (a->cluster_wide)
+    if (a->none_selected)
+        buf_puts(out, "in no namespace now");
+    else if (a->cluster_wide)
         buf_puts(out, "in the cluster");
     else
         buf_printf(out, "in %s", a->ns ? a->ns : "all namespaces");

@@ -72,6 +72,29 @@ class Check(Case):
                       'namespace "billing"',
                       self.sim.ask('/api/v1/namespaces/billing/pods', Authorization='Bearer s3cr3t-1').json()['message'])
 
+    def test_namespaces_that_a_selector_selects_now(self):
+        """The resource was asked for in all namespaces, which the daemon does not need."""
+        for name, team in (('a', 'shop'), ('b', 'shop'), ('kube-b', 'shop'), ('c', 'other')):
+            self.sim.control('put', {'metadata': {'name': name, 'labels': {'team': team}}}, resource='namespaces')
+        watch = {'resource': 'pods', 'namespace_selector': 'team=shop', 'exclude_namespaces': ['kube-*']}
+        last = {'name': 'last', 'resource': 'nodes'}
+        self.sim.control('allow', set='pods@a,pods@b,namespaces,nodes')
+        self.assertEqual(self.lines(self.check(self.conf([watch, last]), 0)), [
+            'ok pods (namespaces) in the cluster', 'ok pods in a', 'ok pods in b', 'ok last (nodes) in the cluster'])
+        self.sim.control('allow', set='pods@a,namespaces,nodes')
+        self.assertEqual(self.lines(self.check(self.conf([watch, last, watch | {'name': 'again'}]), 77)), [
+            'ok pods (namespaces) in the cluster', 'ok pods in a', 'missing pods in b may neither list nor watch pods',
+            'ok last (nodes) in the cluster', 'ok again (namespaces) in the cluster', 'ok again (pods) in a',
+            'missing again (pods) in b may neither list nor watch pods'])
+        none = watch | {'namespace_selector': 'team=none'}
+        self.assertEqual(self.lines(self.check(self.conf([none]), 0)), ['ok pods (namespaces) in the cluster',
+                                                                        'ok pods in no namespace now'])
+        self.assertIn("wrong podz in no namespace now resource 'podz' is not known to the server; did you mean 'pods'?",
+                      self.lines(self.check(self.conf([none | {'resource': 'podz'}]), 78)))
+        self.sim.control('allow', set='pods@a')
+        self.assertEqual(self.lines(self.check(self.conf([watch]), 77)), [
+            'missing pods (namespaces) in the cluster may neither list nor watch namespaces'])
+
     def test_what_is_optional_may_be_missing(self):
         report = self.check(self.conf([{'name': 'g', 'resource': 'gadgets.example.com', 'optional': True}]), 0)
         self.assertEqual(self.lines(report), ["waits g (gadgets.example.com) in all namespaces resource "
