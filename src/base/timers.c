@@ -48,6 +48,21 @@ uint64_t timers_next_due(const struct timers *timers)
     return timer ? timer->due_ms : TIMERS_NONE;
 }
 
+void timers_postpone(struct timers *timers, uint64_t now_ms, uint64_t by_ms)
+{
+    struct timers late;
+    struct timer *timer;
+    timers_init(&late);
+    while ((timer = earliest(timers)) && timer->due_ms <= now_ms) {
+        timers_remove(timers, timer);
+        timers_add(&late, timer, timer->due_ms);
+    }
+    while ((timer = earliest(&late))) {
+        timers_remove(&late, timer);
+        timers_add(timers, timer, timer->due_ms + by_ms);
+    }
+}
+
 void timers_fire(struct timers *timers, uint64_t now_ms)
 {
     uint64_t horizon = timers->serial;

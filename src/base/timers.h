@@ -33,6 +33,9 @@ void timers_remove(struct timers *timers, struct timer *timer); /* harmless if n
 /* The due time of the next timer; TIMERS_NONE if none is running. */
 uint64_t timers_next_due(const struct timers *timers);
 
+/* Timers that are due at @now_ms are due @by_ms later than they were. Their order stays. */
+void timers_postpone(struct timers *timers, uint64_t now_ms, uint64_t by_ms);
+
 /* Fires the timers that are due at @now_ms, in order. A timer that is started meanwhile waits for the
  * next call. */
 void timers_fire(struct timers *timers, uint64_t now_ms);

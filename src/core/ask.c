@@ -19,6 +19,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static uint64_t until_timeout_ms(const struct reflector *r)
 {
     return (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
@@ -44,9 +49,9 @@ static uint64_t patience_ms(const struct reflector *r)
         return ask_sync_is_over(r) ? 0 : least(silence, r->sync_until_ms - clock_now_ms(r->clock));
     if (r->sm.state != WATCHING)
         return silence;
-    if (r->bookmark_seen && r->settings.stale_after_ms < until_timeout)
-        return r->settings.stale_after_ms;
-    return until_timeout;
+    if (!r->bookmark_seen)
+        return until_timeout;
+    return least(until_timeout, most(r->settings.stale_after_ms, r->bookmark_wait_ms));
 }
 
 void ask_patience(struct reflector *r)

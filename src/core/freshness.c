@@ -31,6 +31,7 @@ void freshness_sign(struct freshness *f, uint64_t patience_ms)
     bool was_stale = f->stale;
     f->sign_ms = clock_elapsed_ms(f->clock);
     f->stale = false;
+    f->stopped_ms = 0;
     set_due(f, f->sign_ms + (patience_ms > f->stale_after_ms ? patience_ms : f->stale_after_ms));
     if (was_stale)
         f->on_change(f);
@@ -55,6 +56,7 @@ void freshness_lost(struct freshness *f)
 
 void freshness_slept(struct freshness *f, uint64_t ms)
 {
+    f->stopped_ms += ms;
     lost_at(f, clock_elapsed_ms(f->clock) - ms);
 }
 

@@ -20,10 +20,11 @@
 struct freshness {
     struct clock *clock;
     uint64_t stale_after_ms;
-    struct timer timer; /* fires when it becomes stale */
-    uint64_t sign_ms;   /* when the last sign came, by clock_elapsed_ms() */
-    uint64_t due_ms;    /* when it becomes stale, by the same */
-    bool begun;         /* the first sync is done */
+    struct timer timer;  /* fires when it becomes stale */
+    uint64_t sign_ms;    /* when the last sign came, by clock_elapsed_ms() */
+    uint64_t due_ms;     /* when it becomes stale, by the same */
+    uint64_t stopped_ms; /* since that sign we did not run for so long */
+    bool begun;          /* the first sync is done */
     bool held;
     bool stale;
     void (*on_change)(struct freshness *f); /* `stale` is another; from the call that made it so */
@@ -41,7 +42,8 @@ void freshness_sign(struct freshness *f, uint64_t patience_ms);
 /* The stream is lost: however long it would have been allowed to be silent, the usual time runs now. */
 void freshness_lost(struct freshness *f);
 
-/* The host slept for @ms: with that the stream was lost, and the time ran on. */
+/* The host slept, or this process was stopped, for @ms: with that the stream was lost, and the time ran
+ * on. */
 void freshness_slept(struct freshness *f, uint64_t ms);
 
 /* Stops the time, and lets it run on. */

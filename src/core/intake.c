@@ -120,6 +120,21 @@ void intake_change(struct reflector *r, enum delta_type type, const struct sourc
     push(r, &delta);
 }
 
+/* If it was we who did not run, that comes first, and the server is blamed only for the rest. */
+static char *why_stale(const struct reflector *r, uint64_t silent_ms)
+{
+    uint64_t stopped_ms = r->freshness.stopped_ms;
+    char *stopped = xasprintf("informerd was stopped for %" PRIu64 "s", stopped_ms / 1000);
+    char *silent = xasprintf("nothing heard for %" PRIu64 "s%s%s", silent_ms / 1000,
+                             r->fault.code ? ": " : "", r->fault.code ? r->fault.text : "");
+    char *text = !stopped_ms                     ? xstrdup(silent)
+                 : silent_ms < stopped_ms + 1000 ? xstrdup(stopped)
+                                                 : xasprintf("%s; %s", stopped, silent);
+    free(stopped);
+    free(silent);
+    return text;
+}
+
 void intake_on_freshness(struct freshness *f)
 {
     struct reflector *r = container_of(f, struct reflector, freshness);
@@ -128,8 +143,7 @@ void intake_on_freshness(struct freshness *f)
     if (f->stale) {
         r->stale_since_ms = f->sign_ms;
         delta.type = DELTA_STALE;
-        delta.text = xasprintf("nothing heard for %" PRIu64 "s%s%s", (now - f->sign_ms) / 1000,
-                               r->fault.code ? ": " : "", r->fault.code ? r->fault.text : "");
+        delta.text = why_stale(r, now - f->sign_ms);
     } else {
         delta.type = DELTA_RECOVERED;
         delta.text = xasprintf("heard again after %" PRIu64 "s", (now - r->stale_since_ms) / 1000);

@@ -45,9 +45,10 @@
 #include "core/store.h"
 
 enum {
-    CALM_MS = 3 * 1000,  /* between looks for a resource that may not exist; with jitter up to twice
+    CALM_MS = 3 * 1000, /* between looks for a resource that may not exist; with jitter up to twice
                             as long */
-    SLEPT_MS = 5 * 1000, /* if the host slept so long, its watches are dead */
+    BOOKMARK_WAIT_MAX_MS = 90 * 1000, /* LIMIT: servers send a bookmark about once a minute */
+    SLEPT_MS = 5 * 1000,              /* if the host slept so long, its watches are dead */
 };
 
 /* clang-format off */
@@ -157,7 +158,23 @@ static void heard(struct reflector *r, const struct source_event *event)
     if (r->sm.state != FILLING || event->type != SOURCE_BOOKMARK)
         ask_patience(r);
     if (r->sm.state == WATCHING)
-        freshness_sign(&r->freshness, r->patience.ms);
+        freshness_sign(&r->freshness, r->bookmark_ms ? 0 : r->patience.ms);
+}
+
+/* A reconnect makes the server begin its interval again. So where bookmarks are rarer than stale_after,
+ * a stream is given as long as they were seen to take, and half of that. */
+static void note_bookmark(struct reflector *r)
+{
+    uint64_t now = clock_now_ms(r->clock);
+    uint64_t since = r->bookmark_seen ? r->stream_bookmark_ms : r->live_since_ms;
+    uint64_t wait = r->sm.state == WATCHING && since ? (now - since) * 3 / 2 : 0;
+    if (wait > BOOKMARK_WAIT_MAX_MS)
+        wait = BOOKMARK_WAIT_MAX_MS;
+    if (wait > r->bookmark_wait_ms)
+        r->bookmark_wait_ms = wait;
+    r->bookmark_seen = true;
+    r->stream_bookmark_ms = now;
+    r->bookmark_ms = clock_elapsed_ms(r->clock);
 }
 
 static void reflector_on_event(struct source_user *user, const struct source_event *event)
@@ -173,10 +190,8 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
         outcome_give_up(r, &why);
         return;
     }
-    if (event->type == SOURCE_BOOKMARK) {
-        r->bookmark_seen = true;
-        r->bookmark_ms = clock_elapsed_ms(r->clock);
-    }
+    if (event->type == SOURCE_BOOKMARK)
+        note_bookmark(r);
     if (r->sm.state == FILLING || r->sm.state == LISTING)
         stage(r, event); /* and maybe it is a watch then */
     if (r->sm.state == ASKING)
@@ -227,7 +242,7 @@ static const struct source_user_ops user_ops = {
 
 static void reopen_after_sleep(struct reflector *r)
 {
-    log_line(r->log, LOG_DEBUG, "%s: the host slept for %" PRIu64 "s", r->sm.who,
+    log_line(r->log, LOG_DEBUG, "%s: informerd was stopped for %" PRIu64 "s", r->sm.who,
              r->slept_ms / 1000);
     source_cancel(r->source);
     doubt_slept(r);

@@ -74,6 +74,8 @@ struct reflector {
     uint64_t held_since_ms;
     uint64_t event_ms; /* when the last event of a watch came; 0: never */
     uint64_t bookmark_ms;
+    uint64_t
+        bookmark_wait_ms; /* how long a stream may wait for the next one, if over stale_after */
     uint64_t stale_since_ms;
     uint64_t failing_since_ms;
     uint64_t said_ms;       /* when the fault was last told, other than in detail */
@@ -99,9 +101,10 @@ struct reflector {
                                   clock_now_ms() */
     uint64_t live_since_ms;    /* when it was there as a watch; 0: not yet */
     bool bookmark_seen;
-    bool news;         /* something came that is not of the list */
-    bool shown;        /* the server has shown that it is where we are */
-    uint64_t slept_ms; /* the host did, while it was held: to be reopened */
+    uint64_t stream_bookmark_ms; /* when the last one came; by clock_now_ms() */
+    bool news;                   /* something came that is not of the list */
+    bool shown;                  /* the server has shown that it is where we are */
+    uint64_t slept_ms;           /* the host did, while it was held: to be reopened */
 
     struct seen_versions skipped; /* objects that can't be read, which were reported */
 

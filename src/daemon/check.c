@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "daemon/cluster.h"
+#include "daemon/conf_advice.h"
 #include "daemon/conf_error.h"
 #include "daemon/conf_logs.h"
 #include "daemon/conf_settle.h"
@@ -32,11 +33,17 @@ int check_load(const char *path, struct conf *ret)
     return rc ? EX_CONFIG : 0;
 }
 
+static void put_warning(void *ctx, const char *line)
+{
+    buf_printf(ctx, "warning: %s\n", line);
+}
+
 static void put_verdict(const struct conf *conf, const char *path, struct buf *out)
 {
     buf_printf(out, "%s: ok, %zu watch%s, %zu event log%s\n", path, conf->n_watches,
                conf->n_watches == 1 ? "" : "es", conf->n_event_logs,
                conf->n_event_logs == 1 ? "" : "s");
+    conf_advice(conf, put_warning, out);
 }
 
 /* ---- clusters ---- */

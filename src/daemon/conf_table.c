@@ -110,7 +110,8 @@ static const struct conf_option cluster_options[] = {
      .help = "http, https or socks5://[user:password@]host:port; none; or env: as HTTPS_PROXY and NO_PROXY say",
      .example = "http://egress.example.com:3128"},
     {"stale_after", CONF_DURATION, AT(stale_after_ms), "150s",
-     .help = "a watch that has been silent for so long is stale: said so, and connected anew",
+     .help = "a watch that has been silent for so long is stale: said so, and connected anew; under 90s quiet "
+             "watches get stale between two bookmarks",
      .min = SECOND, .max = 24 * HOUR},
 };
 static const struct conf_table cluster_table = TABLE(conf_cluster, cluster_options);

@@ -23,6 +23,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "daemon/cluster.h"
+#include "daemon/conf_advice.h"
 #include "daemon/dump.h"
 #include "daemon/pool.h"
 #include "daemon/report.h"
@@ -332,6 +333,17 @@ static int fail_early(struct daemon *d, const struct inf_error *err)
     return daemon_exit_code(err, d->options.ad_hoc);
 }
 
+static void log_warning(void *ctx, const char *line)
+{
+    struct daemon *d = ctx;
+    ownlog_printf(&d->log, INF_LOG_WARN, "%s", line);
+}
+
+void daemon_advise(struct daemon *d)
+{
+    conf_advice(&d->conf, log_warning, d);
+}
+
 static void say_hello(struct daemon *d)
 {
     size_t watches = d->conf.n_watches, logs = d->conf.n_event_logs;
@@ -366,6 +378,7 @@ static void start(struct daemon *d, struct conf *conf)
     daemon_forbid_core_dumps(d);
     journal_start(&d->journal);
     say_hello(d);
+    daemon_advise(d);
     notify_ready(&d->notify, "starting");
     if (notify_is_heard(&d->notify))
         timer_start(&d->loop.clock, &d->heartbeat, HEARTBEAT_MS);

@@ -74,6 +74,9 @@ int daemon_exit_code(const struct inf_error *err, bool ad_hoc);
  * forbidden it stays so. */
 void daemon_forbid_core_dumps(const struct daemon *d);
 
+/* Logs warnings about the conf (conf_advice.h). */
+void daemon_advise(struct daemon *d);
+
 /* reload.c: reads the conf file anew. */
 void daemon_reload(struct daemon *d);
 

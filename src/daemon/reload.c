@@ -71,6 +71,7 @@ static void apply_anew(struct daemon *d, struct conf *conf)
         daemon_forbid_core_dumps(d);
         buf_putc(&what, '\0');
         note_config(d, true, what.bytes);
+        daemon_advise(d);
     } else {
         refuse(d, str_of(err.text), "");
     }

@@ -36,11 +36,31 @@ static bool loop_over_budget(struct clock *clock)
     return now >= loop->deadline_ns;
 }
 
+/* Before anything else is done with timers that are late: SIGSTOP, or a loop that was not run. */
+static void notice_stop(struct loop *loop)
+{
+    uint64_t now = uv_now(loop->uv), expected = loop->wake_ms;
+    if (now <= expected)
+        return;
+    loop->wake_ms = now;
+    if (now - expected >= LOOP_STOP_LEAST_MS)
+        clock_report_stop(&loop->clock, now - expected);
+}
+
+/* libuv wakes up when its timer is due. */
+static void expect_wake(struct loop *loop)
+{
+    uv_handle_t *timer = (uv_handle_t *)&loop->timer;
+    loop->wake_ms =
+        uv_is_active(timer) ? uv_now(loop->uv) + uv_timer_get_due_in(&loop->timer) : UINT64_MAX;
+}
+
 static void on_time(uv_timer_t *handle)
 {
     struct loop *loop = handle->data;
     uint64_t began_ns = uv_hrtime();
     loop->firing = true;
+    notice_stop(loop);
     timers_fire(&loop->clock.timers, uv_now(loop->uv));
     loop->clock.ops->timer_changed(&loop->clock);
     loop->firing = false;
@@ -178,6 +198,7 @@ static void on_check(uv_check_t *handle)
 {
     struct loop *loop = handle->data;
     loop_busy(loop);
+    notice_stop(loop);
     notice_sleep(loop);
     run_agains(loop);
     run_phase(loop, PHASE_PUMP);
@@ -185,6 +206,7 @@ static void on_check(uv_check_t *handle)
     clock_reap(&loop->clock);
     loop->deadline_ns = 0;
     note_tick(loop);
+    expect_wake(loop);
     if (clock_has_work(&loop->clock) || !list_empty(&loop->agains))
         return;
     uv_idle_stop(&loop->idle);
@@ -201,6 +223,7 @@ int loop_init(struct loop *loop, uv_loop_t *uv)
     loop->uv = uv;
     loop->deadline_ns = loop->busy_ns = loop->timers_ns = 0;
     loop->ticks = (struct peak){0};
+    loop->wake_ms = UINT64_MAX;
     loop->firing = false;
     loop->on_closed = NULL;
     loop->handles_open = 3;

@@ -30,6 +30,8 @@ enum {
     LOOP_READ_BUFFER = 64 * 1024,    /* one for all streams: one thread reads one at a time */
     LOOP_SLEEP_CHECK_MS = 30 * 1000, /* so soon after it, a sleep of the host is noticed, */
     LOOP_SLEEP_LEAST_MS = 1000,      /* if it was so long */
+    LOOP_STOP_LEAST_MS =
+        10 * 1000, /* a timer that is this late shows that the process was stopped */
 };
 
 /* Work to do at the end of the I/O phase. Embedded in its owner. */
@@ -48,6 +50,7 @@ struct loop {
     int handles_open;
     int kept;             /* things whose memory or handles still need the loop: see loop_keep() */
     uint64_t deadline_ns; /* of the phase under way; 0: it has not looked at the time yet */
+    uint64_t wake_ms;     /* when the last tick expected the next one at the latest; by uv_now() */
     int64_t asleep_ms;    /* that the host has slept since it was booted, as of the last tick */
     uint64_t busy_ns;     /* since when this tick's callbacks have been at work; 0: none has yet */
     uint64_t timers_ns;   /* that its timers took, before it went to poll */

@@ -174,12 +174,10 @@ static inline void sleep_watch_stop(struct sleep_watch *watch)
     list_remove(&watch->node);
 }
 
-/* For implementations of clocks: the host was suspended for @ms. Calls each registered watch once; a
- * watch may stop itself or others. */
-static inline void clock_report_suspend(struct clock *clock, uint64_t ms)
+/* Calls each registered watch once; a watch may stop itself or others. */
+static inline void clock_call_sleep_watches(struct clock *clock, uint64_t ms)
 {
     struct list telling, *node;
-    clock->slept_ms += ms;
     list_init(&telling);
     list_move_all(&telling, &clock->sleep_watches);
     while ((node = list_pop(&telling))) {
@@ -187,6 +185,23 @@ static inline void clock_report_suspend(struct clock *clock, uint64_t ms)
         list_push(&clock->sleep_watches, node);
         watch->on_slept(watch, ms);
     }
+}
+
+/* For implementations of clocks: the host was suspended for @ms, and the time stood still. */
+static inline void clock_report_suspend(struct clock *clock, uint64_t ms)
+{
+    clock->slept_ms += ms;
+    clock_call_sleep_watches(clock, ms);
+}
+
+/* For implementations of clocks: this process did not run for @ms (SIGSTOP), while the time went on.
+ * Timers that fell due meanwhile get as much more time: they wait for peers, whose data was not read.
+ */
+static inline void clock_report_stop(struct clock *clock, uint64_t ms)
+{
+    timers_postpone(&clock->timers, clock_now_ms(clock), ms);
+    clock->ops->timer_changed(clock);
+    clock_call_sleep_watches(clock, ms);
 }
 
 /* Calls @bury in the reap phase of this tick, or of the next tick if that phase is over. */

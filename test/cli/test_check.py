@@ -212,6 +212,16 @@ class Check(Case):
         done = self.informerd('-c', conf, '--check-config')
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f'{conf}: ok, 1 watch, 1 event log\n', ''))
 
+    def test_stale_after_below_the_bookmark_interval_is_warned_of(self):
+        watches = [{'name': 'p', 'resource': 'pods', 'cluster': 'good'}]
+        good = {'name': 'good', 'kubeconfig': self.kubeconfig('fine')}
+        conf = self.conf(watches, [good | {'stale_after': '89s'}])
+        done = self.informerd('-c', conf, '--check-config')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertRegex(done.stdout, r"ok, .*\nwarning: cluster 'good': stale_after is 89\.0s\..* at least 90s\n\Z")
+        done = self.informerd('-c', self.conf(watches, [good | {'stale_after': '90s'}]), '--check-config')
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 1))
+
     def test_no_kubeconfig_anywhere(self):
         conf = self.folder / 'x.conf'
         conf.write_text('watches: [{resource: pods}]\n')

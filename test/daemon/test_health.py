@@ -96,6 +96,19 @@ class States(Case):
         self.log.wait_for(lambda all: any(r.get('name') == 'd' for r in all), 'what happened meanwhile')
         self.wait_word('live')
 
+    def test_a_daemon_that_was_stopped_blames_no_server(self):
+        daemon = self.begin(stale_after='8s')
+        self.wait_word('live')
+        daemon.tell(signal.SIGSTOP)
+        time.sleep(20)  # it wakes up after 8 s at the latest, and 10 s more are not told from a busy machine
+        daemon.tell(signal.SIGCONT)
+        records = self.log.wait_for(lambda _: self.log.types()['STALE'], 'STALE')
+        text = next(r['msg'] for r in reversed(records) if r['type'] == 'STALE')
+        self.assertRegex(text, r'informerd was stopped for \d+s')
+        self.sim.put('configmaps', config_map('c'))
+        self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'c')
+        self.assertNotIn('silent', daemon.said())
+
     def test_forbidden_unauthorized_failing(self):
         daemon = self.begin()
         self.wait_word('live')

@@ -134,3 +134,10 @@ void sim_sleep(struct sim *sim, uint64_t ms)
     clock_report_suspend(&sim->clock, ms);
     sim_run(sim);
 }
+
+void sim_stop(struct sim *sim, uint64_t ms)
+{
+    sim->now_ms += ms;
+    clock_report_stop(&sim->clock, ms);
+    sim_run(sim);
+}

@@ -58,4 +58,7 @@ void sim_advance(struct sim *sim, uint64_t ms);
 /* The host sleeps for @ms: the wall clock goes on, nothing else does. Then a sim_run(). */
 void sim_sleep(struct sim *sim, uint64_t ms);
 
+/* The process is stopped for @ms: all clocks go on, and nothing runs. Then a sim_run(). */
+void sim_stop(struct sim *sim, uint64_t ms);
+
 #endif

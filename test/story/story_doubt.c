@@ -69,7 +69,7 @@ STORY(restored_while_asleep, "a host that slept asks where the server is before 
     apiserver_restore(s->server, 2);
     sim_sleep(&s->sim, 100 * 1000);
     story_pass(s, 1000);
-    expect(s, "[   10] pods: the host slept for 100s\n"
+    expect(s, "[   10] pods: informerd was stopped for 100s\n"
               "[   10] pods: watching -> asking (is the server behind version 3?)\n"
               "[   20] pods: the server went back from version 3 to 2\n"
               "[   20] pods: asking -> filling (the server went back from version 3 to 2)\n"

@@ -10,7 +10,7 @@ STORY(host_slept, "a host that slept reconnects at once, from where it was")
     apiserver_fall_silent(s->server); /* it has forgotten the connection */
     apiserver_put(s->server, "default/b");
     sim_sleep(&s->sim, 100 * 1000);
-    expect(s, "[   10] pods: the host slept for 100s\n"
+    expect(s, "[   10] pods: informerd was stopped for 100s\n"
               "[   10] pods: watching -> asking (is the server behind version 1?)\n");
     story_pass(s, 20);
     expect(s, "[   20] pods: asking -> watching (from version 1)\n"
@@ -41,7 +41,7 @@ STORY(host_slept_while_held,
     sim_sleep(&s->sim, 3600 * 1000);
     expect(s, "");
     reflector_hold(&s->pipeline.reflector, false);
-    expect(s, "[   10] pods: the host slept for 3600s\n"
+    expect(s, "[   10] pods: informerd was stopped for 3600s\n"
               "[   10] pods: watching -> asking (is the server behind version 1?)\n");
     expect_asked(s, "list '' limit=1; ");
     reflector_hold(&s->pipeline.reflector, true);
@@ -81,11 +81,11 @@ STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the ser
     story_pass(s, 10);
     apiserver_fall_silent(s->server);
     story_pass(s, 50 * 1000);
-    expect(s, "[50010] pods: the host slept for 60s\n"
+    expect(s, "[50010] pods: informerd was stopped for 60s\n"
               "[50010] pods: watching -> asking (is the server behind version 1?)\n"
               "[50020] pods: asking -> watching (from version 1)\n"
-              "[90010] pods: nothing heard for 150s\n"
-              "[90010] stale (nothing heard for 150s)\n");
+              "[90010] pods: informerd was stopped for 60s; nothing heard for 150s\n"
+              "[90010] stale (informerd was stopped for 60s; nothing heard for 150s)\n");
 }
 
 /* covers: P5 */
@@ -95,12 +95,12 @@ STORY(slept_too_long,
     story_start_watching(s);
     s->server->version++;           /* other resources change: the same version would be a sign */
     sim_sleep(&s->sim, 151 * 1000); /* a stream without bookmarks might be silent for longer */
-    expect(s, "[   10] pods: the host slept for 151s\n"
+    expect(s, "[   10] pods: informerd was stopped for 151s\n"
               "[   10] pods: watching -> asking (is the server behind version 1?)\n"
-              "[   10] pods: nothing heard for 151s\n"
-              "[   10] stale (nothing heard for 151s)\n");
+              "[   10] pods: informerd was stopped for 151s\n"
+              "[   10] stale (informerd was stopped for 151s)\n");
     sim_sleep(&s->sim, 49 * 1000); /* and once more, before it was */
-    expect(s, "[   10] pods: the host slept for 49s\n"
+    expect(s, "[   10] pods: informerd was stopped for 49s\n"
               "[   10] pods: asking -> asking (is the server behind version 1?)\n");
     story_pass(s, 20);
     apiserver_bookmark(s->server);
@@ -118,13 +118,108 @@ STORY(slept_while_away, "time slept counts also while nothing is open")
     story_pass(s, 1000);
     sim_sleep(&s->sim, 60 * 1000);
     story_pass(s, 89 * 1000);
+    expect(
+        s,
+        "[   10] pods: connection lost; trying again in 0.8s\n"
+        "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+        "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+        "[  820] pods: connection refused; trying again in 100.0s\n"
+        "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
+        "[90010] pods: informerd was stopped for 60s; nothing heard for 150s: connection refused\n"
+        "[90010] stale (informerd was stopped for 60s; nothing heard for 150s: connection refused)\n");
+}
+
+/* covers: P5 */
+STORY(stopped_too_long,
+      "a process that was stopped blames nobody else: its copy is stale, and its timers go on")
+{
+    story_start_watching(s);
+    s->server->version++;
+    sim_stop(&s->sim, 400 * 1000); /* longer than any silence of a stream */
+    expect(s, "[400010] pods: informerd was stopped for 400s\n"
+              "[400010] pods: watching -> asking (is the server behind version 1?)\n"
+              "[400010] pods: informerd was stopped for 400s\n"
+              "[400010] stale (informerd was stopped for 400s)\n");
+    story_pass(s, 20);
+    apiserver_bookmark(s->server);
+    expect(s, "[400020] pods: asking -> watching (from version 1)\n"
+              "[400030] pods: heard again after 400s\n"
+              "[400030] recovered (heard again after 400s)\n");
+}
+
+/* covers: P5 P7 */
+STORY(stopped_while_waiting, "a process that was stopped waits for the rest of its back-off")
+{
+    story_start_watching(s);
+    apiserver_cut(s->server);
+    story_pass(s, 100);
+    sim_stop(&s->sim, 60 * 1000);
+    story_pass(s, 600);
     expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: connection refused; trying again in 100.0s\n"
-              "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
-              "[90010] pods: nothing heard for 150s: connection refused\n"
-              "[90010] stale (nothing heard for 150s: connection refused)\n");
+              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
+    story_pass(s, 60 * 1000);
+    expect(s, "[60810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[60820] pods: asking -> watching (from version 1)\n");
+}
+
+/* covers: P5 */
+STORY(partly_stopped, "of a silence the time in which the process was stopped is named")
+{
+    story_start_watching(s);
+    s->server->version++;
+    sim_stop(&s->sim, 60 * 1000);
+    story_pass(s, 20);
+    apiserver_fall_silent(s->server);
+    story_pass(s, 100 * 1000);
+    expect_told(s, "[150010] stale (informerd was stopped for 60s; nothing heard for 150s)\n");
+}
+
+/* As servers do: a bookmark when a stream is @every_s old, and so on. */
+static void pass_with_bookmarks(struct story *s, int seconds, int every_s)
+{
+    unsigned requests = s->server->requests;
+    for (int age = 0; seconds > 0; seconds--) {
+        story_pass(s, 1000);
+        age = s->server->requests == requests ? age + 1 : 0;
+        requests = s->server->requests;
+        if (age && age % every_s == 0)
+            apiserver_bookmark(s->server);
+    }
+}
+
+/* covers: P5 P7 */
+STORY(bookmarks_rarer_than_stale_after,
+      "a stream whose bookmarks are rarer than stale_after is not reconnected again and again")
+{
+    s->settings.reflector.stale_after_ms = 60 * 1000;
+    story_start_watching(s);
+    pass_with_bookmarks(s, 6 * 62, 62);
+    expect_asked(s, "list '' limit=1; watch '1'; ");
+    expect_told(s, "[60010] stale (nothing heard for 60s: the server has been silent for 60s)\n"
+                   "[60820] recovered (heard again after 60s)\n"
+                   "[120820] stale (nothing heard for 60s)\n"
+                   "[123010] recovered (heard again after 62s)\n"
+                   "[183010] stale (nothing heard for 60s)\n"
+                   "[185010] recovered (heard again after 62s)\n"
+                   "[245010] stale (nothing heard for 60s)\n"
+                   "[247010] recovered (heard again after 62s)\n"
+                   "[307010] stale (nothing heard for 60s)\n"
+                   "[309010] recovered (heard again after 62s)\n"
+                   "[369010] stale (nothing heard for 60s)\n"
+                   "[371010] recovered (heard again after 62s)\n");
+}
+
+/* covers: P5 */
+STORY(reconnect_keeps_the_wait,
+      "after a reconnect to a server that sends bookmarks, an event does not make the wait longer")
+{
+    story_start_watching(s);
+    apiserver_end(s->server);
+    story_pass(s, 1000);
+    apiserver_put(s->server, "default/b");
+    story_pass(s, 200 * 1000);
+    expect_told(s, "[ 1010] add default/b 2\n"
+                   "[151010] stale (nothing heard for 150s)\n");
 }
 
 int main(void)
@@ -137,6 +232,11 @@ int main(void)
         cmocka_unit_test(sleep_is_no_sign),
         cmocka_unit_test(slept_too_long),
         cmocka_unit_test(slept_while_away),
+        cmocka_unit_test(stopped_too_long),
+        cmocka_unit_test(stopped_while_waiting),
+        cmocka_unit_test(partly_stopped),
+        cmocka_unit_test(bookmarks_rarer_than_stale_after),
+        cmocka_unit_test(reconnect_keeps_the_wait),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

@@ -161,6 +161,36 @@ static void test_short_timers_are_as_short_as_ever(void **state)
     assert_sleep_tells(w, 0, "timer");
 }
 
+/* The process is stopped while @w->timer is due: as if the last tick had expected this one long ago. */
+static void stop_for(struct world *w, uint64_t ms)
+{
+    w->rl.loop.wake_ms = uv_now(&w->rl.uv) - ms;
+}
+
+static void test_a_stop_is_told_and_late_timers_get_more_time(void **state)
+{
+    struct world *w = *state;
+    watch(&w->a);
+    timer_start(w->clock, &w->timer, 0);
+    stop_for(w, 60 * 1000);
+    assert_sleep_tells(w, 0, "a");
+    assert_in_range(w->a.slept_ms, 60 * 1000, 61 * 1000);
+    assert_true(w->timer.running);
+    assert_in_range(w->timer.due_ms, uv_now(&w->rl.uv) + 58 * 1000, uv_now(&w->rl.uv) + 61 * 1000);
+    assert_int_equal(clock_elapsed_ms(w->clock), clock_now_ms(w->clock)); /* the time went on */
+    assert_sleep_tells(w, 0, "");
+}
+
+static void test_a_busy_machine_is_not_taken_for_a_stop(void **state)
+{
+    struct world *w = *state;
+    watch(&w->a);
+    timer_start(w->clock, &w->timer, 0);
+    stop_for(w, LOOP_STOP_LEAST_MS - 5000);
+    RUN_UNTIL(&w->rl, !w->timer.running);
+    assert_sleep_tells(w, 0, "timer");
+}
+
 static void test_a_watch_keeps_nobody_running(void **state)
 {
     struct world *w = *state;
@@ -173,10 +203,15 @@ static void test_a_watch_keeps_nobody_running(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_told_once_and_before_the_pump), CASE(test_a_nap_is_not_told),
-        CASE(test_one_that_stops_itself),         CASE(test_one_that_stops_the_next),
-        CASE(test_long_timers_do_not_hide_it),    CASE(test_short_timers_are_as_short_as_ever),
+        CASE(test_told_once_and_before_the_pump),
+        CASE(test_a_nap_is_not_told),
+        CASE(test_one_that_stops_itself),
+        CASE(test_one_that_stops_the_next),
+        CASE(test_long_timers_do_not_hide_it),
+        CASE(test_short_timers_are_as_short_as_ever),
         CASE(test_a_watch_keeps_nobody_running),
+        CASE(test_a_stop_is_told_and_late_timers_get_more_time),
+        CASE(test_a_busy_machine_is_not_taken_for_a_stop),
     };
     return cmocka_run_group_tests_name("loop_sleep", tests, NULL, NULL);
 }
