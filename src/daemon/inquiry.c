@@ -273,16 +273,28 @@ static void list_namespaces(struct site *site, size_t selecting)
     inf_handler_add(site->namespaces, &site->handler);
 }
 
-/* Begins to list the namespaces of a watch that has not been asked for yet; false: there is none. If
- * we may not see namespaces, that is the answer. */
+/* The namespaces can't be listed: whether the resource can be in all of them is the next best. */
+static void ask_everywhere(struct site *site, size_t selecting)
+{
+    site->answers[selecting].expanded = true;
+    insert_answer(site, selecting);
+    site->begun = selecting + 1;
+    ask_more(site);
+}
+
+/* Finds out where a watch that selects namespaces needs its resource; false: there is none left. */
 static bool select_namespaces(struct site *site)
 {
-    for (size_t i = 0; site->inquiry->kind == INQUIRY_ACCESS && i < site->n_answers; i++)
-        if (site->answers[i].selects && site->answers[i].verdict == VERDICT_OK &&
-            !site->answers[i].expanded) {
+    for (size_t i = 0; site->inquiry->kind == INQUIRY_ACCESS && i < site->n_answers; i++) {
+        const struct answer *a = &site->answers[i];
+        if (!a->selects || a->expanded)
+            continue;
+        if (a->verdict == VERDICT_OK)
             list_namespaces(site, i);
-            return true;
-        }
+        else
+            ask_everywhere(site, i);
+        return true;
+    }
     return false;
 }
 

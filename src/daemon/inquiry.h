@@ -9,7 +9,7 @@
  *
  * A watch with namespace_selector needs to list and watch namespaces, and its resource in each
  * namespace that is selected now: when all other questions of a cluster are answered, the namespaces
- * are listed, and questions are added.
+ * are listed, and questions are added. If they can't be listed it is asked for in all namespaces.
  *
  * All clusters are asked at once, each a few things at a time; one that is silent for too long is
  * given up, and takes nothing from the others.

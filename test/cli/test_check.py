@@ -93,7 +93,8 @@ class Check(Case):
                       self.lines(self.check(self.conf([none | {'resource': 'podz'}]), 78)))
         self.sim.control('allow', set='pods@a')
         self.assertEqual(self.lines(self.check(self.conf([watch]), 77)), [
-            'missing pods (namespaces) in the cluster may neither list nor watch namespaces'])
+            'missing pods (namespaces) in the cluster may neither list nor watch namespaces',
+            'missing pods in all namespaces may neither list nor watch pods'])
 
     def test_what_is_optional_may_be_missing(self):
         report = self.check(self.conf([{'name': 'g', 'resource': 'gadgets.example.com', 'optional': True}]), 0)
