@@ -96,21 +96,22 @@ static bool is_word(const char *text, size_t len, size_t from, size_t taken)
            (from + taken >= len || !isalnum((unsigned char)text[from + taken]));
 }
 
-/* How many bytes of @text, from @from on, are @secret or enough of its beginning; 0: none. */
+/* How many bytes of @text, from @from on, are @secret or enough of its beginning; 0: none. Takes few steps where it is neither,
+ * so that no text costs more than its length. */
 static size_t match_one_way(const char *text, size_t len, size_t from, const char *secret,
                             bool decode)
 {
-    size_t secret_len = strlen(secret), taken = 0, matched = 0;
-    while (matched < secret_len && from + taken < len) {
+    size_t taken = 0, matched = 0;
+    while (secret[matched] && from + taken < len) {
         struct unit u = unit_at(text + from + taken, len - from - taken, decode);
-        if (u.len > secret_len - matched || memcmp(u.bytes, secret + matched, u.len) != 0)
+        if (strncmp(secret + matched, u.bytes, u.len) != 0)
             break;
         taken += u.taken;
         matched += u.len;
     }
-    if (matched < secret_len)
+    if (secret[matched])
         return matched >= SCRUBBER_FRAGMENT ? taken : 0;
-    return secret_len >= SCRUBBER_WORD || is_word(text, len, from, taken) ? taken : 0;
+    return matched >= SCRUBBER_WORD || is_word(text, len, from, taken) ? taken : 0;
 }
 
 static size_t match_secret(const char *text, size_t len, size_t from, const char *secret)
