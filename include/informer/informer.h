@@ -32,6 +32,7 @@ extern "C" {
 
 struct uv_loop_s;
 struct inf_client;
+struct inf_handler;
 struct inf_informer;
 
 /* ---- a cluster ---- */
@@ -224,6 +225,23 @@ INF_API int inf_informer_separate(struct inf_informer *informer, const struct in
  */
 INF_API int inf_informer_change(struct inf_informer *informer, const struct inf_watch *watch,
                                 const char *why, struct inf_error *err);
+
+/**
+ * Gives the informer the objects of @other, of the same client and resource, and what the handlers of @other have still to be
+ * told; closes @other. inf_informer_change() has to follow, with a watch that selects both. The handlers of both were told of
+ * all objects (inf_handler_synced()). Takes time for each object of @other.
+ */
+INF_API void inf_informer_merge(struct inf_informer *informer, struct inf_informer *other);
+
+/**
+ * The opposite: opens an informer for @watch, of one namespace, which begins with the objects that @informer has there. @handler
+ * is added to it and knows of them: it gets the differences to the first list, with @why. They are not @informer's any more;
+ * inf_informer_change() has to follow there, with a watch without that namespace. NULL, with @err, as inf_informer_open().
+ */
+INF_API struct inf_informer *inf_informer_carve(struct inf_informer *informer,
+                                                const struct inf_watch *watch,
+                                                struct inf_handler *handler, const char *why,
+                                                struct inf_error *err);
 
 /** Has the informer follow nothing any more: on_gap as above, then its handlers get a deletion for each object. It can only be
  * closed then. */

@@ -209,7 +209,7 @@ void dispatch_batch_end(struct dispatch *d)
 
 /* ---- a dispatch of one's own ---- */
 
-static void append_copy(struct dispatch *d, const struct notice *notice)
+static struct notice notice_copy(const struct notice *notice)
 {
     struct notice n = *notice;
     if (n.event.old_object)
@@ -218,7 +218,7 @@ static void append_copy(struct dispatch *d, const struct notice *notice)
         inf_object_ref(n.event.new_object);
     n.gap.text = n.gap.text ? xstrdup(n.gap.text) : NULL;
     n.freshness.text = n.freshness.text ? xstrdup(n.freshness.text) : NULL;
-    append(d, &n);
+    return n;
 }
 
 /* The oldest notice that one of @owner's consumers has still to tell. */
@@ -236,8 +236,10 @@ static uint64_t oldest_of(const struct dispatch *d, const void *owner)
 void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner)
 {
     uint64_t oldest = oldest_of(d, owner);
-    for (uint64_t serial = oldest; serial < d->next; serial++)
-        append_copy(to, notice_at(d, serial));
+    for (uint64_t serial = oldest; serial < d->next; serial++) {
+        struct notice n = notice_copy(notice_at(d, serial));
+        append(to, &n);
+    }
     to->synced = d->synced;
     list_for_each_safe(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
@@ -245,6 +247,15 @@ void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner)
             consumer_move(c, to, c->coalescing ? to->next : c->cursor - oldest);
     }
     trim(d);
+    task_schedule(to->clock, to->pump);
+}
+
+void dispatch_merge(struct dispatch *d, struct dispatch *to, const void *owner)
+{
+    for (uint64_t serial = oldest_of(d, owner); serial < d->next; serial++) {
+        struct notice n = notice_copy(notice_at(d, serial));
+        publish(to, &n);
+    }
     task_schedule(to->clock, to->pump);
 }
 
@@ -288,6 +299,17 @@ int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *ow
     list_push(&d->consumers, &c->node);
     handler->reserved = c;
     task_schedule(d->clock, d->pump);
+    return 0;
+}
+
+int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler, const void *owner)
+{
+    int rc = dispatch_add(d, handler, owner);
+    struct consumer *c = handler->reserved;
+    if (rc < 0)
+        return rc;
+    c->walk = WALK_NONE;
+    c->synced = d->synced = true;
     return 0;
 }
 

@@ -88,6 +88,12 @@ void dispatch_batch_end(struct dispatch *d);
 /* Moves the handlers of @owner, with what waits for them, to @to, which is new and whose store has the same objects. */
 void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner);
 
+/* What waits for the handlers of @owner waits for those of @to from now on. */
+void dispatch_merge(struct dispatch *d, struct dispatch *to, const void *owner);
+
+/* The same as dispatch_add() for a handler that knows of all objects in the store. */
+int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler, const void *owner);
+
 /* informer/informer.h; @owner is whoever the handler goes with. */
 int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *owner);
 

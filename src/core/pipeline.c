@@ -224,9 +224,34 @@ void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owne
 {
     while (from->telling)
         tell_slice(from);
-    store_copy(to->store, from->store);
+    store_copy(to->store, from->store, "");
     dispatch_split(&from->dispatch, &to->dispatch, owner);
     task_schedule(from->clock, &from->pump);
+}
+
+/* Has all that came applied, and what it changed in the backlogs. What came is bounded, by FIFO_HIGH. */
+static void settle(struct pipeline *p)
+{
+    do {
+        while (p->telling)
+            tell_slice(p);
+    } while (take_delta(p));
+    task_schedule(p->clock, &p->pump);
+}
+
+void pipeline_merge(struct pipeline *from, struct pipeline *to, const void *owner)
+{
+    settle(from);
+    settle(to);
+    store_copy(to->store, from->store, "");
+    dispatch_merge(&from->dispatch, &to->dispatch, owner);
+}
+
+void pipeline_carve(struct pipeline *from, struct pipeline *to, const char *ns)
+{
+    settle(from);
+    store_copy(to->store, from->store, ns);
+    store_forget(from->store, ns);
 }
 
 bool pipeline_synced(const struct pipeline *p)

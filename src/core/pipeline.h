@@ -64,6 +64,12 @@ void pipeline_adjust(struct pipeline *p, const struct pipeline_settings *setting
 /* Gives @to, which is new and not started, the objects of @from and the handlers of @owner with what waits for them. */
 void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owner);
 
+/* Gives @to the objects of @from, which it has not, and what waits for the handlers of @owner in @from. */
+void pipeline_merge(struct pipeline *from, struct pipeline *to, const void *owner);
+
+/* Gives @to, which is new and not started, the objects that @from has in @ns; they are not @from's any more. */
+void pipeline_carve(struct pipeline *from, struct pipeline *to, const char *ns);
+
 /*
  * Nothing is told afterwards. At any moment, also from a handler. What the pipeline holds goes in
  * slices, over as many ticks as it takes; then @on_gone is called, in the reap phase, and may free

@@ -253,15 +253,29 @@ void store_set_indexes(struct inf_store *store, const struct index_def *defs, si
     store->n_defs = n_defs;
 }
 
-void store_copy(struct inf_store *store, const struct inf_store *from)
+void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns)
 {
     struct inf_cursor cursor = INF_CURSOR_START;
     const struct inf_object *object;
-    assert(!generation_count(store->current));
-    while ((object = inf_store_next(from, &cursor)))
-        generation_add(store->current, object, generation_hash(store->current, object_key(object)));
+    while ((object = inf_store_next_in(from, ns, &cursor))) {
+        uint64_t hash = generation_hash(store->current, object_key(object));
+        if (!generation_find_hashed(store->current, object_key(object), hash))
+            generation_add(store->current, object, hash);
+    }
     inf_cursor_end(&cursor);
     changed(store, from->resource_version);
+}
+
+void store_forget(struct inf_store *store, const char *ns)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    while ((object = inf_store_next_in(store, ns, &cursor))) {
+        struct entry *e = generation_find(store->current, object_key(object));
+        store->version++; /* before it goes: the cursor must not step from its place */
+        inf_object_unref(generation_remove(store->current, e));
+    }
+    inf_cursor_end(&cursor);
 }
 
 /* ---- flip and tell ---- */

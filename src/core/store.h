@@ -100,8 +100,11 @@ void store_redefine(struct inf_store *store);
  * store. */
 void store_set_indexes(struct inf_store *store, const struct index_def *defs, size_t n_defs);
 
-/* Begins @store, which is empty, with the objects of @from, at its version. */
-void store_copy(struct inf_store *store, const struct inf_store *from);
+/* Adds the objects that @from has in @ns ("": all) and @store has not. Nothing is told. */
+void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns);
+
+/* Takes out the objects in @ns. Nothing is told. */
+void store_forget(struct inf_store *store, const char *ns);
 
 /* Tells up to @budget entries' worth of the differences; true when nothing is left to tell. */
 bool store_tell_some(struct inf_store *store, size_t budget, store_tell_fn tell, void *ctx);

@@ -158,7 +158,7 @@ static struct watcher *find_old(const struct plan *p, const struct conf_watch *c
     if (!old)
         old = find_renamed(p, conf);
     return old && old->cluster == planned_cluster(p, conf->cluster) &&
-                   conf_watch_same_resource(old->conf, conf) && watcher_can_change(old->conf, conf)
+                   conf_watch_same_resource(old->conf, conf) && watcher_can_change(old, conf)
                ? old
                : NULL;
 }

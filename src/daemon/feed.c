@@ -1,6 +1,7 @@
 #include "daemon/feed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -23,13 +24,20 @@ static struct inf_event as_news(const struct feed *feed, const struct inf_event 
     return told;
 }
 
+/* Whether its object is in no namespace that is watched any more. */
+static bool is_elsewhere(const struct feed *feed, const struct inf_event *event)
+{
+    const char *ns = inf_object_namespace(inf_event_object(event));
+    return feed->ended || (feed->ns && strcmp(feed->ns, ns) != 0);
+}
+
 static void on_event(struct inf_handler *handler, const struct inf_event *event)
 {
     struct feed *feed = feed_of(handler);
     struct watcher *w = feed->watcher;
     struct inf_event told = as_news(feed, event);
     struct journal_watch *watch = watcher_named(w);
-    if (feed->ended && event->origin == INF_RELIST)
+    if (event->origin == INF_RELIST && is_elsewhere(feed, event))
         watch->id.why = SELECTION_NS_LEFT;
     else if (event->verb == INF_DELETED && left_for_certain(feed, event))
         watch->id.why = SELECTION_LEFT;
@@ -151,18 +159,20 @@ struct inf_watch feed_watch(const struct conf_watch *c, const char *ns)
     };
 }
 
+static const struct inf_handler journal_handler = {
+    .on_event = on_event,
+    .on_gap = on_gap,
+    .on_synced = on_synced,
+    .on_freshness = on_freshness,
+    .on_batch_end = on_batch_end,
+    .on_blocking = on_blocking,
+};
+
 int feed_open(struct feed *feed, struct inf_error *err)
 {
     struct inf_watch watch = feed_watch(feed->watcher->conf, feed->ns);
     feed->informer = inf_informer_open(feed->watcher->cluster->client, &watch, err);
-    feed->handler = (struct inf_handler){
-        .on_event = on_event,
-        .on_gap = on_gap,
-        .on_synced = on_synced,
-        .on_freshness = on_freshness,
-        .on_batch_end = on_batch_end,
-        .on_blocking = on_blocking,
-    };
+    feed->handler = journal_handler;
     return feed->informer ? 0 : -err->code;
 }
 
@@ -181,6 +191,27 @@ void feed_change(struct feed *feed, const char *ns, const char *why)
     watch = feed_watch(feed->watcher->conf, feed->ns);
     if (feed->informer && inf_informer_change(feed->informer, &watch, why, &err) < 0)
         abort(); /* UNTESTED: watcher_check() has found it good */
+}
+
+void feed_merge(struct feed *feed, struct feed *other)
+{
+    watcher_stream_leaves(other->watcher, other->informer);
+    inf_informer_merge(feed->informer, other->informer);
+    other->informer = NULL; /* closed */
+    feed_free(other);
+}
+
+struct feed *feed_carve(struct feed *feed, const char *ns, const char *why)
+{
+    struct feed *part = feed_new(feed->watcher, ns);
+    struct inf_watch watch = feed_watch(feed->watcher->conf, part->ns);
+    struct inf_error err;
+    part->handler = journal_handler;
+    part->synced = true;
+    part->informer = inf_informer_carve(feed->informer, &watch, &part->handler, why, &err);
+    if (!part->informer)
+        abort(); /* UNTESTED: watcher_check() has found it good */
+    return part;
 }
 
 void feed_end(struct feed *feed, const char *why)

@@ -51,6 +51,12 @@ void feed_change(struct feed *feed, const char *ns, const char *why);
 /* Reports that events of this stream may be missing: a RELIST or GAP record with its namespace. */
 void feed_gap(const struct feed *feed, const struct inf_gap *gap);
 
+/* Takes over what @other was told of, and frees it. feed_change() to all namespaces has to follow. */
+void feed_merge(struct feed *feed, struct feed *other);
+
+/* A new feed of @ns, which takes over what @feed was told of there. feed_change() to another namespace has to follow. */
+struct feed *feed_carve(struct feed *feed, const char *ns, const char *why);
+
 /* Its namespace is not watched any more: what was told of it is told as deleted, with @why. */
 void feed_end(struct feed *feed, const char *why);
 

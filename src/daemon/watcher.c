@@ -199,13 +199,24 @@ int watcher_check(const struct conf_watch *conf, struct inf_error *err)
     return rc < 0 ? err_wrap(err, "watch '%s'", conf->name) : 0;
 }
 
-/* One stream of all namespaces and one of a namespace can become each other; several can't be made of one. */
-bool watcher_can_change(const struct conf_watch *before, const struct conf_watch *after)
+static bool all_told(const struct watcher *w)
 {
-    size_t was = before->namespaces.count, is = after->namespaces.count;
-    if (before->namespace_selector || after->namespace_selector)
-        return before->namespace_selector && after->namespace_selector;
-    return (was && is) || (was < 2 && is < 2);
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (!feed->ended && !inf_handler_synced(&feed->handler))
+            return false;
+    }
+    return true;
+}
+
+/* One stream of all namespaces can become several and the other way round, once all of their objects were told. */
+bool watcher_can_change(const struct watcher *w, const struct conf_watch *conf)
+{
+    const struct conf_watch *before = w->conf;
+    size_t was = before->namespaces.count, is = conf->namespaces.count;
+    if (before->namespace_selector || conf->namespace_selector)
+        return before->namespace_selector && conf->namespace_selector;
+    return (was && is) || (was < 2 && is < 2) || all_told(w);
 }
 
 static struct feed *find_feed(const struct watcher *w, const char *ns)
@@ -261,7 +272,7 @@ static void regroup_feeds(struct watcher *w, const char *why)
     }
 }
 
-static struct feed *only_feed(const struct watcher *w)
+static struct feed *first_feed(const struct watcher *w)
 {
     list_for_each(node, &w->feeds) {
         struct feed *feed = container_of(node, struct feed, node);
@@ -269,6 +280,32 @@ static struct feed *only_feed(const struct watcher *w)
             return feed;
     }
     return NULL; /* UNTESTED: a watch has one */
+}
+
+/* Of all namespaces, instead of some. */
+static void merge_feeds(struct watcher *w, const char *why)
+{
+    struct feed *first = first_feed(w);
+    list_for_each_safe(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (feed != first && !feed->ended)
+            feed_merge(first, feed);
+    }
+    feed_change(first, NULL, why);
+}
+
+/* Of some namespaces, instead of all. */
+static void carve_feeds(struct watcher *w, const char *why)
+{
+    const struct conf_list *list = &w->conf->namespaces;
+    struct feed *whole = first_feed(w);
+    for (size_t i = 1; i < list->count; i++) {
+        struct feed *part = feed_carve(whole, list->items[i], why);
+        list_push(&w->feeds, &part->node);
+        if (w->told.held)
+            inf_handler_pause(&part->handler);
+    }
+    feed_change(whole, list->items[0], why);
 }
 
 void watcher_change(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster,
@@ -282,8 +319,10 @@ void watcher_change(struct watcher *w, const struct conf_watch *conf, struct clu
         follower_change(&w->follower, before, why);
     else if (before->namespaces.count && conf->namespaces.count)
         regroup_feeds(w, why);
+    else if (conf->namespaces.count)
+        carve_feeds(w, why);
     else
-        feed_change(only_feed(w), conf->namespaces.count ? conf->namespaces.items[0] : NULL, why);
+        merge_feeds(w, why);
 }
 
 void watcher_note_restart(struct watcher *w, const char *why)

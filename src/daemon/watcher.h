@@ -47,8 +47,8 @@ void watcher_move(struct watcher *watcher, const struct conf_watch *conf, struct
 /* Whether @conf can be watched. Returns 0, or what is wrong with it, with @err. */
 int watcher_check(const struct conf_watch *conf, struct inf_error *err);
 
-/* Whether a watch of @before can become one of @after without beginning again. */
-bool watcher_can_change(const struct conf_watch *before, const struct conf_watch *after);
+/* Whether the watch can become one of @conf without beginning again. */
+bool watcher_can_change(const struct watcher *watcher, const struct conf_watch *conf);
 
 /*
  * The same for a conf that says something else of this watch, which was checked: RELIST with @why, then only the differences

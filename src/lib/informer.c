@@ -142,6 +142,31 @@ void inf_informer_end(struct inf_informer *informer, const char *why)
     reflector_end(&informer->shared->pipeline.reflector, why);
 }
 
+void inf_informer_merge(struct inf_informer *informer, struct inf_informer *other)
+{
+    use_copy(informer, shared_own(informer->shared, informer));
+    pipeline_merge(&other->shared->pipeline, &informer->shared->pipeline, other);
+    inf_informer_close(other);
+}
+
+struct inf_informer *inf_informer_carve(struct inf_informer *informer,
+                                        const struct inf_watch *watch, struct inf_handler *handler,
+                                        const char *why, struct inf_error *err)
+{
+    struct inf_informer *part;
+    struct shared *s;
+    use_copy(informer, shared_own(informer->shared, informer));
+    s = shared_carve(informer->shared, watch, why, err);
+    if (!s)
+        return NULL;
+    part = NEW(struct inf_informer);
+    part->shared = s;
+    inf_informer_set_log_name(part, watch->log_name);
+    list_push(&s->client->handles, &part->node);
+    dispatch_add_knowing(&s->pipeline.dispatch, handler, part);
+    return part;
+}
+
 void inf_informer_close(struct inf_informer *informer)
 {
     if (!informer)

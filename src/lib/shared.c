@@ -193,9 +193,26 @@ static struct shared *split(struct shared *s, struct definition *definition, con
 struct shared *shared_own(struct shared *s, const void *user)
 {
     struct inf_watch watch = {.resource = s->definition->resource};
+    struct definition *nothing;
     if (s->users == 1)
         return s;
-    return split(s, definition_new(&watch, &s->client->digest, NULL), user);
+    nothing = definition_new(&watch, &s->client->digest, NULL);
+    nothing->identity[0] = nothing->identity[DEFINITION_MANNERS] = '-'; /* is no other's */
+    return split(s, nothing, user);
+}
+
+struct shared *shared_carve(struct shared *s, const struct inf_watch *watch, const char *why,
+                            struct inf_error *err)
+{
+    struct definition *definition = definition_new(watch, &s->client->digest, err);
+    struct shared *part;
+    if (!definition)
+        return NULL;
+    part = shared_new(s->client, definition);
+    part->users = 1;
+    pipeline_carve(&s->pipeline, &part->pipeline, watch->ns);
+    reflector_continue(&part->pipeline.reflector, s->pipeline.reflector.version, why);
+    return part;
 }
 
 /* What the FIFO of @s has is newer than the store: the new stream brings it again. */

@@ -43,6 +43,11 @@ struct shared *shared_own(struct shared *shared, const void *user);
 /* Adds the log names of its users to @out, with commas between them. Of informer.c. */
 void informer_put_log_names(const struct shared *shared, struct buf *out);
 
+/* A new copy of @watch, of one namespace, that begins with the objects which @shared has there. They are not @shared's any more,
+ * which has one user. NULL with @err if there can be none. */
+struct shared *shared_carve(struct shared *shared, const struct inf_watch *watch, const char *why,
+                            struct inf_error *err);
+
 /* One user less; the last one closes it. */
 void shared_leave(struct shared *shared);
 

@@ -273,6 +273,57 @@ class Watches(Reload):
         wait_until(lambda: self.sim.control('stats')['watches']['open'] == 1, 'one stream')
         self.assertEqual(daemon.end(), 0, daemon.said())
 
+    def test_several_namespaces_become_all_and_all_become_several(self):
+        objects = [self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'), ('d', 'four'))]
+        several = {'namespaces': ['one', 'two']}
+        daemon = self.begin(*objects, **several)
+        self.change(daemon)
+        self.log.wait_for(lambda _: len(self.told()) == 2, 'the namespaces that were not watched')
+        self.sim.put('configmaps', self.labelled('e', 'x', 'one'))
+        self.log.wait_for(lambda _: len(self.told()) == 3, 'a change')
+        self.change(daemon, namespaces=['two', 'three', 'five'])
+        self.log.wait_for(lambda _: self.log.types()['DELETED'] == 3, 'the namespaces that are not watched any more')
+        for name, ns in (('f', 'two'), ('g', 'three'), ('h', 'five'), ('z', 'one')):
+            self.sim.put('configmaps', self.labelled(name, 'x', ns))
+        self.log.wait_for(lambda _: len(self.told()) == 9, 'changes')
+        told = self.told()
+        self.assertEqual(sorted(told[:2]), [('ADDED', 'c', 'relist'), ('ADDED', 'd', 'relist')])
+        self.assertEqual(told[2], ('ADDED', 'e', 'live'))
+        self.assertEqual(sorted(told[3:6]), [(f'DELETED', name, 'relist') for name in 'ade'])
+        self.assertEqual(sorted(told[6:]), [('ADDED', name, 'live') for name in 'fgh'])
+        self.assertEqual({r['why'] for r in self.log.read() if r['type'] == 'DELETED'}, {'namespace left the selection'})
+        self.assertEqual((self.log.types()['SYNCED'], self.log.types()['GAP']), (1, 0))
+        wait_until(lambda: self.sim.control('stats')['watches']['open'] == 3, 'three streams')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_deletions_while_namespaces_are_regrouped_are_reported(self):
+        objects = [self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'two'))]
+        for before, after in (({'namespaces': ['one', 'two']}, {}), ({}, {'namespaces': ['one', 'two']})):
+            with self.subTest(before):
+                self.setUp()
+                daemon = self.begin(*objects, **before)
+                self.sim.fault('reset', at='request', verb='watchlist', times=4)
+                self.change(daemon, **after)
+                self.sim.control('delete', resource='configmaps', namespace='two', name='b')
+                self.sim.put('configmaps', self.labelled('a', 'y', 'one'))
+                self.log.wait_for(lambda _: len(self.told()) == 2, 'the differences')
+                self.assertEqual(sorted(self.told()), [('DELETED', 'b', 'relist'), ('MODIFIED', 'a', 'relist')])
+                self.assertEqual(daemon.end(), 0, daemon.said())
+
+    def test_a_shared_copy_is_regrouped_for_one_watch_only(self):
+        self.sim.put('configmaps', *(self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))))
+        both = [{'resource': 'configmaps', 'name': 'x'}, {'resource': 'configmaps', 'name': 'y'}]
+        daemon = self.start(self.conf(watches=both))
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, 'the first list')
+        self.begun = len(self.log.read())
+        self.reload(daemon, self.conf(watches=[both[0], dict(both[1], namespaces=['one', 'two'])]))
+        self.log.wait_for(lambda _: self.told() == [('DELETED', 'c', 'relist')], 'what was in a third namespace')
+        self.reload(daemon, self.conf(watches=both))
+        self.log.wait_for(lambda _: self.told()[1:] == [('ADDED', 'c', 'relist')], 'all again')
+        self.sim.put('configmaps', self.labelled('d', 'x', 'two'))
+        self.log.wait_for(lambda _: len(self.told()) == 4, 'a change, of both')
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
     def test_a_watch_that_shared_a_copy_gets_its_own(self):
         self.sim.put('configmaps', self.labelled('a', 'x'), self.labelled('b', 'y'))
         both = [{'resource': 'configmaps', 'name': 'one'}, {'resource': 'configmaps', 'name': 'two'}]

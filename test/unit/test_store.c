@@ -307,9 +307,34 @@ static void a_telling_can_be_abandoned(void **state)
 
 #define IN_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+static void copied_and_forgotten_by_namespace(void **state)
+{
+    struct fixture *f = *state;
+    struct inf_store *to = store_new(&(struct siphash_key){3, 4}, NULL, 0);
+    put(f, "a/x", "u1", 1);
+    put(f, "a/y", "u2", 2);
+    put(f, "aa/x", "u3", 3);
+    put(f, "b/x", "u4", 4);
+    buf_clear(&f->told);
+    store_copy(to, f->store, "a");
+    store_copy(to, f->store, "a"); /* which it has already */
+    assert_int_equal(inf_store_count(to), 2);
+    store_forget(f->store, "a");
+    assert_int_equal(inf_store_count(f->store), 2);
+    assert_null(inf_store_get(f->store, "a", "x"));
+    assert_non_null(inf_store_get(f->store, "aa", "x"));
+    store_copy(to, f->store, "");
+    assert_int_equal(inf_store_count(to), 4);
+    assert_string_equal(inf_store_resource_version(to), "4");
+    assert_int_equal(f->told.len, 0);
+    while (!store_free_some(to, 1))
+        continue;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_STORE(copied_and_forgotten_by_namespace),
         IN_STORE(a_life_is_add_update_delete),
         IN_STORE(the_same_again_is_silent),
         IN_STORE(another_uid_is_another_object),
