@@ -37,6 +37,7 @@ static void story_on_event(struct inf_handler *handler, const struct inf_event *
         [INF_ADDED] = "add", [INF_MODIFIED] = "update", [INF_DELETED] = "delete"};
     struct story *s = container_of(handler, struct story, handler);
     const struct inf_object *object = inf_event_object(event);
+    s->received_us = event->received_us;
     buf_printf(&s->said, "[%5" PRIu64 "] %s %.*s %s%s%s\n", s->sim.now_ms, verbs[event->verb],
                STR_FMT(object_key(object)), inf_object_resource_version(object),
                origin_note(event->origin), event->final ? "" : " last state unknown");

@@ -41,6 +41,7 @@ struct story {
     struct inf_handler handler;
     struct log log;
     struct buf said;
+    int64_t received_us; /* of the last event */
     enum {
         STORY_BEFORE,
         STORY_RUNNING,

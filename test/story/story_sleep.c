@@ -1,5 +1,6 @@
 /*
- * story_sleep.c - a host that sleeps: its streams are dead without a word, and its copy grows old.
+ * story_sleep.c - a host that sleeps: its streams are dead without a word, and its copy grows old; a
+ * process that is stopped, and a wall clock that jumps.
  */
 #include "story.h"
 
@@ -222,6 +223,64 @@ STORY(reconnect_keeps_the_wait,
                    "[151010] stale (nothing heard for 150s)\n");
 }
 
+/* Ten years of the wall clock, whose jumps nothing but the time of records may follow. */
+static void jump(struct story *s, int direction)
+{
+    s->sim.wall_offset_us += direction * INT64_C(10) * 365 * 24 * 3600 * 1000000;
+}
+
+/* covers: P5 P7 */
+STORY(wall_clock_jumps,
+      "a wall clock that jumps in either direction changes no wait, no age and no staleness")
+{
+    story_start_watching(s);
+    s->server->version++;
+    jump(s, 1);
+    apiserver_refuse(s->server, 1, INF_ENET, 100 * 1000, "connection refused");
+    apiserver_cut(s->server);
+    story_pass(s, 900);
+    jump(s, -2);
+    story_pass(s, 149 * 1000);
+    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
+              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[  820] pods: connection refused; trying again in 100.0s\n"
+              "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
+              "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
+              "[100830] pods: asking -> watching (from version 1)\n");
+    story_pass(s, 1000);
+    jump(s, 1);
+    apiserver_put(s->server, "default/b");
+    story_pass(s, 160 * 1000);
+    expect(s, "[150010] pods: nothing heard for 150s\n"
+              "[150010] stale (nothing heard for 150s)\n"
+              "[150910] pods: heard again after 150s\n"
+              "[150910] recovered (heard again after 150s)\n"
+              "[150910] add default/b 3\n"
+              "[300910] pods: nothing heard for 150s\n"
+              "[300910] stale (nothing heard for 150s)\n");
+}
+
+/* covers: P4 */
+STORY(
+    wall_clock_jumps_in_records,
+    "events that come while the wall clock jumps back keep their order, and the time they came at")
+{
+    int64_t first, second;
+    story_start_watching(s);
+    apiserver_put(s->server, "default/b");
+    sim_run(&s->sim);
+    first = s->received_us;
+    jump(s, -1);
+    apiserver_put(s->server, "default/c");
+    sim_run(&s->sim);
+    second = s->received_us;
+    assert_true(second < first);
+    assert_true(second == clock_wall_us(&s->sim.clock));
+    expect_told(s, "[   10] add default/b 2\n"
+                   "[   10] add default/c 3\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
@@ -237,6 +296,8 @@ int main(void)
         cmocka_unit_test(partly_stopped),
         cmocka_unit_test(bookmarks_rarer_than_stale_after),
         cmocka_unit_test(reconnect_keeps_the_wait),
+        cmocka_unit_test(wall_clock_jumps),
+        cmocka_unit_test(wall_clock_jumps_in_records),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }
