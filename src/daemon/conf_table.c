@@ -236,7 +236,7 @@ static const struct conf_option options[] = {
     {"watches", CONF_ENTRIES, AT(watches), "[]",
      .help = "what to keep a copy of", .table = &watch_table, .count = AT(n_watches)},
     {"event_logs", CONF_ENTRIES, AT(event_logs), "[]",
-     .help = "where changes are written", .table = &event_log_table, .count = AT(n_event_logs)},
+     .help = "where changes are written; at most 32 of them may be files", .table = &event_log_table, .count = AT(n_event_logs)},
     {"handlers", CONF_LATER, 0, NULL, .help = "what to run when something changes"},
 };
 const struct conf_table conf_table = TABLE(conf, options);

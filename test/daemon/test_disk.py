@@ -8,8 +8,10 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 from service import CHANGES, Case, Daemon, fold, records_of, run, runs_of, wait_until
 
@@ -363,6 +365,42 @@ class Rotated(Disk):
         records = records_of(*files)
         numbers = [r['seq'] for r in records]
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+
+
+class Lookup(Disk):
+    """A name server that never answers."""
+
+    def setUp(self):
+        super().setUp()
+        if not MOUNTS:
+            self.skipTest('no right to mount')
+        self.server = self.stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        address = f'127.53.{os.getpid() >> 8 & 255}.{os.getpid() & 255}'
+        try:
+            self.server.bind((address, 53))
+        except PermissionError:
+            self.skipTest('no right to be a name server')
+        conf = self.folder / 'resolv.conf'
+        conf.write_text(f'nameserver {address}\noptions timeout:30 attempts:2\n')
+        if subprocess.run(['mount', '--bind', conf, '/etc/resolv.conf'], capture_output=True).returncode:
+            self.skipTest('no /etc/resolv.conf to replace')
+        self.stack.callback(subprocess.run, ['umount', '-l', '/etc/resolv.conf'], check=True)
+        self.fill()
+
+    def test_it_delays_neither_the_log_nor_the_end(self):
+        clusters = [{'name': 'sim', 'kubeconfig': str(self.folder / 'kubeconfig')},
+                    {'name': 'nowhere', 'server': 'https://api.nowhere.example:6443'}]
+        watches = [{'resource': 'configmaps', 'cluster': 'sim'}, {'resource': 'secrets', 'cluster': 'nowhere'}]
+        daemon = self.start(self.conf(clusters=clusters, watches=watches, drain_timeout='30s'))
+        self.server.settimeout(30)
+        self.server.recv(512)
+        self.change(10)
+        self.wait_last()
+        began = time.monotonic()
+        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertLess(time.monotonic() - began, 15)
+        self.assertIn('ending without waiting', daemon.said())
+        self.assertEqual(records_of(self.path)[-1]['type'], 'STOP')
 
 
 # Mounts of our own, where they may be had: as root, or as the root of a namespace of users.
