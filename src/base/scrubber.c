@@ -5,14 +5,19 @@
  * decoded on the way. (A text in which a backslash stands for itself and one in which it begins an
  * escape look the same, so both readings are tried.) The longest match is replaced by asterisks, never
  * more than it had bytes, so that the text can only become shorter. Nothing here can fail.
+ *
+ * Credentials that were replaced must be left in no memory, but peers may still repeat them: of those there
+ * are hashes, with which the text is compared where it has their first byte.
  */
 #include "base/scrubber.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/base64.h"
+#include "base/rng.h"
 
 enum {
     MASK_MAX = 3,    /* asterisks for one credential; fewer only if it was shorter */
@@ -124,16 +129,87 @@ static size_t match_secret(const char *text, size_t len, size_t from, const char
     return plain > decoded ? plain : decoded;
 }
 
+/* ---- comparing with what was replaced ---- */
+
+/* The next @want bytes that the text means, fewer at its end. Returns how many bytes it takes for that; @ret has room for two
+ * bytes more, since a character may go beyond. */
+static size_t read_units(const char *text, size_t len, size_t from, bool decode, size_t want,
+                         char *ret, size_t *ret_len)
+{
+    size_t taken = 0;
+    for (*ret_len = 0; *ret_len < want && from + taken < len;) {
+        struct unit u = unit_at(text + from + taken, len - from - taken, decode);
+        memcpy(ret + *ret_len, u.bytes, u.len);
+        *ret_len += u.len;
+        taken += u.taken;
+    }
+    return taken;
+}
+
+static bool is_whole(const struct scrubber *s, const struct scrubber_former *f, const char *text,
+                     size_t len, size_t from, bool decode, size_t *ret_taken)
+{
+    char *bytes = xmalloc(f->len + 2);
+    size_t got;
+    bool whole;
+    *ret_taken = read_units(text, len, from, decode, f->len, bytes, &got);
+    whole = got >= f->len && siphash13(&s->key, bytes, f->len) == f->whole;
+    secret_wipe(bytes, got);
+    free(bytes);
+    return whole;
+}
+
+static size_t word_len(const char *text, size_t len, size_t from)
+{
+    size_t n = 0;
+    while (from + n < len && (unsigned char)text[from + n] > ' ' &&
+           !strchr("\"'<>(),;", text[from + n]))
+        n++;
+    return n;
+}
+
+/* All of it, or from its beginning to the end of the word. */
+static size_t match_former_one_way(const struct scrubber *s, const struct scrubber_former *f,
+                                   const char *text, size_t len, size_t from, bool decode)
+{
+    size_t want = f->len < SCRUBBER_FRAGMENT ? f->len : SCRUBBER_FRAGMENT, got, taken, word;
+    char head[SCRUBBER_FRAGMENT + 2];
+    size_t head_taken = read_units(text, len, from, decode, want, head, &got);
+    if (got < want || siphash13(&s->key, head, want) != f->head)
+        return 0;
+    if (is_whole(s, f, text, len, from, decode, &taken))
+        return f->len >= SCRUBBER_WORD || is_word(text, len, from, taken) ? taken : 0;
+    word = word_len(text, len, from);
+    return word > head_taken ? word : head_taken;
+}
+
+static size_t match_former(const struct scrubber *s, const struct scrubber_former *f,
+                           const char *text, size_t len, size_t from)
+{
+    size_t plain, decoded;
+    if (!f->len || (text[from] != f->first && text[from] != '\\' && text[from] != '%'))
+        return 0;
+    plain = match_former_one_way(s, f, text, len, from, false);
+    decoded = match_former_one_way(s, f, text, len, from, true);
+    return plain > decoded ? plain : decoded;
+}
+
+/* ---- all of them ---- */
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The longest match of all credentials. */
 static size_t match_any(const struct scrubber *s, const char *text, size_t len, size_t from)
 {
     size_t longest = 0;
     for (size_t group = 0; group < SCRUBBER_GROUPS; group++)
-        for (size_t i = 0; i < SCRUBBER_KEPT && s->secrets[group][i]; i++) {
-            size_t taken = match_secret(text, len, from, s->secrets[group][i]);
-            if (taken > longest)
-                longest = taken;
-        }
+        for (size_t i = 0; i < SCRUBBER_CURRENT && s->current[group][i]; i++)
+            longest = larger(longest, match_secret(text, len, from, s->current[group][i]));
+    for (size_t i = 0; i < SCRUBBER_FORMER && s->former[i].len; i++)
+        longest = larger(longest, match_former(s, &s->former[i], text, len, from));
     return longest;
 }
 
@@ -170,22 +246,58 @@ bool scrubber_finds(const struct scrubber *s, const char *text)
 
 /* ---- life ---- */
 
-static bool is_known(const struct scrubber *s, enum scrubber_group group, const char *secret)
+void scrubber_add(struct scrubber *s, enum scrubber_group group, const char *secret)
 {
-    for (size_t i = 0; i < SCRUBBER_KEPT && s->secrets[group][i]; i++)
-        if (strcmp(s->secrets[group][i], secret) == 0)
+    char **place = s->current[group];
+    if (!secret || !secret[0])
+        return;
+    for (size_t i = 0; i + 1 < SCRUBBER_CURRENT && *place; i++)
+        if (strcmp(*place++, secret) == 0)
+            return;
+    secret_free(*place);
+    *place = xstrdup(secret);
+}
+
+static void make_key(struct scrubber *s)
+{
+    struct rng rng;
+    if (s->key.k0 || s->key.k1)
+        return;
+    rng_init(&rng);
+    s->key = (struct siphash_key){rng_next(&rng), rng_next(&rng)};
+}
+
+static struct scrubber_former hashed(const struct scrubber *s, const char *secret)
+{
+    size_t len = strlen(secret);
+    return (struct scrubber_former){
+        .len = len,
+        .head = siphash13(&s->key, secret, len < SCRUBBER_FRAGMENT ? len : SCRUBBER_FRAGMENT),
+        .whole = siphash13(&s->key, secret, len),
+        .first = secret[0],
+    };
+}
+
+static bool is_former(const struct scrubber *s, const struct scrubber_former *f)
+{
+    for (size_t i = 0; i < SCRUBBER_FORMER; i++)
+        if (s->former[i].len == f->len && s->former[i].whole == f->whole)
             return true;
     return false;
 }
 
-void scrubber_add(struct scrubber *s, enum scrubber_group group, const char *secret)
+void scrubber_retire(struct scrubber *s, enum scrubber_group group)
 {
-    char **place = &s->secrets[group][s->next[group]];
-    if (!secret || !secret[0] || is_known(s, group, secret))
-        return;
-    secret_free(*place);
-    *place = xstrdup(secret);
-    s->next[group] = (s->next[group] + 1) % SCRUBBER_KEPT;
+    make_key(s);
+    for (size_t i = 0; i < SCRUBBER_CURRENT && s->current[group][i]; i++) {
+        struct scrubber_former f = hashed(s, s->current[group][i]);
+        secret_free(s->current[group][i]);
+        s->current[group][i] = NULL;
+        if (is_former(s, &f))
+            continue;
+        s->former[s->next_former] = f;
+        s->next_former = (s->next_former + 1) % SCRUBBER_FORMER;
+    }
 }
 
 void scrubber_add_basic(struct scrubber *s, enum scrubber_group group, const char *basic)
@@ -203,7 +315,7 @@ void scrubber_add_basic(struct scrubber *s, enum scrubber_group group, const cha
 void scrubber_free(struct scrubber *s)
 {
     for (size_t group = 0; group < SCRUBBER_GROUPS; group++)
-        for (size_t i = 0; i < SCRUBBER_KEPT; i++)
-            secret_free(s->secrets[group][i]);
-    *s = (struct scrubber){.next = {0}};
+        for (size_t i = 0; i < SCRUBBER_CURRENT; i++)
+            secret_free(s->current[group][i]);
+    *s = (struct scrubber){.next_former = 0};
 }

@@ -1,7 +1,8 @@
 /*
  * scrubber.h - removes our own credentials from text that a peer sent.
  *
- *     scrubber_add(&scrubber, SCRUBBER_SERVER, token);  whenever a credential changes
+ *     scrubber_retire(&scrubber, SCRUBBER_SERVER);      whenever a credential changes
+ *     scrubber_add(&scrubber, SCRUBBER_SERVER, token);
  *     len = scrubber_clean(&scrubber, text, len);       "token ***" instead of "token eyJhb..."
  *
  * A server or a proxy may repeat what we sent it, in an error message for instance. Text of a peer is
@@ -17,29 +18,46 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/siphash.h"
 
 enum {
-    SCRUBBER_KEPT = 8,      /* LIMIT: credentials of one group; the oldest one goes first */
+    SCRUBBER_CURRENT = 4, /* LIMIT: credentials of a group that are in use: a login has two forms */
+    SCRUBBER_FORMER =
+        8, /* LIMIT: credentials that were replaced; the oldest one is forgotten first */
     SCRUBBER_WORD = 6,      /* shorter credentials are replaced as whole words only */
     SCRUBBER_FRAGMENT = 16, /* this much of the beginning of a credential is replaced, too */
 };
 
-/* Those of the server change often; those of the proxy must not be forgotten because of that. */
+/* Whom they are for; each group is replaced on its own. */
 enum scrubber_group {
     SCRUBBER_SERVER,
     SCRUBBER_PROXY,
     SCRUBBER_GROUPS,
 };
 
-/* A zeroed one knows no credentials. Owns copies. */
-struct scrubber {
-    char *secrets[SCRUBBER_GROUPS][SCRUBBER_KEPT];
-    size_t next[SCRUBBER_GROUPS]; /* where the next one goes */
+/* A credential that was replaced: no memory keeps it, but it is still recognised. */
+struct scrubber_former {
+    size_t len;           /* 0: none */
+    uint64_t head, whole; /* keyed hashes of its first SCRUBBER_FRAGMENT bytes, and of all */
+    char first;           /* byte of it */
 };
 
-/* Adds a credential. Earlier ones of @group are kept, up to the limit: an answer to a request that was
- * sent with one of them may still come. NULL and "" are ignored. */
+/* A zeroed one knows no credentials. Owns copies. */
+struct scrubber {
+    char *current[SCRUBBER_GROUPS][SCRUBBER_CURRENT];
+    struct scrubber_former former[SCRUBBER_FORMER];
+    size_t next_former;
+    struct siphash_key key; /* of the hashes; random */
+};
+
+/* Adds a credential that is used from now on. NULL and "" are ignored. */
 void scrubber_add(struct scrubber *s, enum scrubber_group group, const char *secret);
+
+/* Those of @group are not used any more: overwrites them, and keeps no more than hashes, since an answer to
+ * a request that was sent with them may still come. */
+void scrubber_retire(struct scrubber *s, enum scrubber_group group);
 
 /* Adds the base64 of "user:password", and the password in it. */
 void scrubber_add_basic(struct scrubber *s, enum scrubber_group group, const char *basic);

@@ -39,6 +39,7 @@ static void set_authorization(struct auth *a, const char *scheme, const char *se
     a->authorization = xasprintf("%s %s", scheme, secret);
     a->headers[0] = (struct http_header){"Authorization", a->authorization};
     a->generation++;
+    scrubber_retire(&a->scrubber, SCRUBBER_SERVER);
     if (strcmp(scheme, "Basic") == 0)
         scrubber_add_basic(&a->scrubber, SCRUBBER_SERVER, secret);
     else
@@ -58,6 +59,7 @@ static void clear_authorization(struct auth *a)
     secret_free(a->authorization);
     a->authorization = NULL;
     a->generation++;
+    scrubber_retire(&a->scrubber, SCRUBBER_SERVER);
 }
 
 /* ---- the program ---- */
@@ -197,6 +199,7 @@ static void use_config(struct auth *a)
         set_authorization(a, "Bearer", config->token);
     else if (config->basic)
         set_authorization(a, "Basic", config->basic);
+    scrubber_retire(&a->scrubber, SCRUBBER_PROXY);
     if (settings->proxy)
         proxy_hide_login(settings->proxy, &a->scrubber);
 }

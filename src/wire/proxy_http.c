@@ -81,7 +81,7 @@ static bool looks_like_http(const struct buf *in)
 /* A proxy may repeat the login that it refuses. Its own words need no user name of ours either. */
 static void hide_login(struct proxy_talk *talk)
 {
-    struct scrubber scrubber = {.next = {0}};
+    struct scrubber scrubber = {.next_former = 0};
     proxy_hide_login(talk->proxy, &scrubber);
     scrubber_add(&scrubber, SCRUBBER_PROXY, talk->proxy->user);
     talk->in.len =

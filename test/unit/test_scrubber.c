@@ -54,7 +54,7 @@ static void credentials_are_replaced_in_texts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct scrubber s = {.next = {0}};
+        struct scrubber s = {.next_former = 0};
         char *text = xstrdup(rows[i].text);
         scrubber_add(&s, SCRUBBER_SERVER, rows[i].secret);
         assert_int_equal(scrubber_finds(&s, text), strcmp(rows[i].text, rows[i].cleaned) != 0);
@@ -67,7 +67,7 @@ static void credentials_are_replaced_in_texts(void **state)
 
 static void without_credentials_texts_stay_as_they_are(void **state)
 {
-    struct scrubber s = {.next = {0}};
+    struct scrubber s = {.next_former = 0};
     char text[] = "token x";
     (void)state;
     scrubber_add(&s, SCRUBBER_SERVER, NULL);
@@ -81,7 +81,7 @@ static void without_credentials_texts_stay_as_they_are(void **state)
 
 static void a_login_is_its_base64_and_its_password(void **state)
 {
-    struct scrubber s = {.next = {0}};
+    struct scrubber s = {.next_former = 0};
     char text[] = "Basic amFuZTpodW50ZXI6Mg== is jane:hunter:2";
     (void)state;
     scrubber_add_basic(&s, SCRUBBER_SERVER, "amFuZTpodW50ZXI6Mg==");
@@ -90,28 +90,51 @@ static void a_login_is_its_base64_and_its_password(void **state)
     scrubber_free(&s);
 }
 
-static void earlier_credentials_are_known_up_to_the_limit(void **state)
+static void credentials_that_were_replaced_are_still_recognised(void **state)
 {
-    struct scrubber s = {.next = {0}};
-    char text[] = "proxy-password token-0 token-1 token-8";
+    struct scrubber s = {.next_former = 0};
+    char text[] = "proxy-password token-1 token-2 token-8 token-9 token- tok";
     (void)state;
     scrubber_add(&s, SCRUBBER_PROXY, "proxy-password");
-    for (int i = 0; i <= SCRUBBER_KEPT; i++) {
+    for (int i = 0; i <= SCRUBBER_FORMER + 1; i++) {
         char token[16];
         snprintf(token, sizeof(token), "token-%d", i);
+        scrubber_retire(&s, SCRUBBER_SERVER);
         scrubber_add(&s, SCRUBBER_SERVER, token);
-        scrubber_add(&s, SCRUBBER_SERVER, token); /* again takes no place */
+        scrubber_retire(&s, SCRUBBER_SERVER); /* the same again takes no other place */
+        scrubber_add(&s, SCRUBBER_SERVER, token);
     }
-    scrubber_clean_text(&s, text);
-    assert_string_equal(text, "*** token-0 *** ***");
+    scrubber_clean_text(&s, text); /* the last eight are known */
+    assert_string_equal(text, "*** token-1 *** *** *** token- tok");
     scrubber_free(&s);
+}
+
+/* In the same forms as those that are in use; what a text was cut to goes to the end of the word. */
+static void replaced_ones_are_found_in_every_form(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct scrubber s = {.next_former = 0};
+        char *text = xstrdup(rows[i].text);
+        scrubber_add(&s, SCRUBBER_SERVER, rows[i].secret);
+        scrubber_retire(&s, SCRUBBER_SERVER);
+        for (size_t j = 0; j < SCRUBBER_CURRENT; j++)
+            assert_null(s.current[SCRUBBER_SERVER][j]);
+        scrubber_clean_text(&s, text);
+        if (!strstr(rows[i].text, "..."))
+            assert_string_equal(text, rows[i].cleaned);
+        else
+            assert_string_equal(text, "***");
+        free(text);
+        scrubber_free(&s);
+    }
 }
 
 /* The text ends where its length says, whatever is behind it. */
 static void nothing_is_read_beyond_the_end(void **state)
 {
     static const char *const cut[] = {"secre", "\\u007", "%7", "s\\", "secret%"};
-    struct scrubber s = {.next = {0}};
+    struct scrubber s = {.next_former = 0};
     (void)state;
     scrubber_add(&s, SCRUBBER_SERVER, "secret");
     for (size_t i = 0; i < ARRAY_LEN(cut); i++) {
@@ -130,7 +153,8 @@ int main(void)
         cmocka_unit_test(credentials_are_replaced_in_texts),
         cmocka_unit_test(without_credentials_texts_stay_as_they_are),
         cmocka_unit_test(a_login_is_its_base64_and_its_password),
-        cmocka_unit_test(earlier_credentials_are_known_up_to_the_limit),
+        cmocka_unit_test(credentials_that_were_replaced_are_still_recognised),
+        cmocka_unit_test(replaced_ones_are_found_in_every_form),
         cmocka_unit_test(nothing_is_read_beyond_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
