@@ -135,6 +135,7 @@ static void close_all(struct daemon *d)
         cluster_close(container_of(node, struct cluster, node));
     web_close(&d->web);
     timer_stop(&d->loop.clock, &d->heartbeat);
+    heap_trim_stop(&d->heap);
     unknown_stop(&d->unknown);
 }
 
@@ -241,6 +242,24 @@ static int open_state(struct daemon *d, const char *dir, struct inf_error *err)
     return d->state_lock < 0 ? -err->code : state_read_key(dir, d->hash_key, err);
 }
 
+static size_t bytes_held(struct heap_trim *heap)
+{
+    struct daemon *d = container_of(heap, struct daemon, heap);
+    size_t bytes = 0;
+    list_for_each(node, &d->watchers)
+        bytes += watcher_bytes(container_of(node, struct watcher, node));
+    return bytes;
+}
+
+static void on_change(struct journal *journal, bool deletes)
+{
+    struct daemon *d = container_of(journal, struct daemon, journal);
+    if (deletes)
+        heap_trim_hint(&d->heap);
+    else
+        heap_trim_changed(&d->heap);
+}
+
 static int open_journal(struct daemon *d, const char *dir, struct inf_error *err)
 {
     disk_init(&d->disk, &d->loop);
@@ -251,6 +270,7 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
     d->journal.owner = &d->log;
     d->journal.log = ownlog_line;
     d->journal.on_lost = on_lost;
+    d->journal.on_change = on_change;
     d->journal.on_drained = on_drained;
     d->journal.on_closed = on_journal_closed;
     return 0;
@@ -307,6 +327,8 @@ static void begin(struct daemon *d, const struct daemon_options *options)
     d->options = *options;
     d->state_lock = -1;
     d->heartbeat.fire = on_heartbeat;
+    d->heap = (struct heap_trim){.held = bytes_held, .trim = heap_trim_malloc};
+    heap_trim_init(&d->heap, &d->loop.clock);
     d->drain.fire = on_drain_timeout;
     d->started_us = d->reloaded_us = clock_wall_us(&d->loop.clock);
     list_init(&d->clusters);

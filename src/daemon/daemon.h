@@ -18,6 +18,7 @@
 
 #include "base/list.h"
 #include "daemon/conf.h"
+#include "daemon/heap_trim.h"
 #include "daemon/journal.h"
 #include "daemon/notify.h"
 #include "daemon/ownlog.h"
@@ -54,6 +55,7 @@ struct daemon {
     struct notify notify;
     struct timer heartbeat; /* the sentence for the service manager, if there is one */
     struct timer drain;
+    struct heap_trim heap;
     uv_timer_t leaving;     /* when all is written, and something does not end */
     struct unknown unknown; /* ad hoc: words of which the server knows nothing */
     int64_t started_us;

@@ -194,6 +194,8 @@ void journal_event(struct journal *journal, struct journal_watch *watch,
     struct change change;
     if (event->origin == INF_RESYNC)
         return;
+    if (journal->on_change)
+        journal->on_change(journal, event->verb == INF_DELETED);
     say_all_dropped(journal);
     first = first_taker(journal, watch, event);
     if (!first && event->verb == INF_DELETED)
@@ -260,6 +262,8 @@ void journal_gap(struct journal *journal, struct journal_watch *watch, const str
         .count = gap->reason == INF_GAP_DROPPED ? (int64_t)gap->dropped : -1,
     };
     watch->gaps++;
+    if (journal->on_change)
+        journal->on_change(journal, true);
     tell_note(journal, watch, &note, gap->received_us);
 }
 

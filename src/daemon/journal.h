@@ -100,6 +100,8 @@ struct journal {
     void *owner;
     void (*log)(void *owner, enum inf_log_level level, const char *line);
     void (*on_lost)(struct journal *journal, int error); /* a descriptor's end; of libuv */
+    void (*on_change)(struct journal *journal,
+                      bool deletes); /* of a cache, told or not; NULL is fine */
     void (*on_drained)(struct journal *journal);
     void (*on_closed)(struct journal *journal);
 };

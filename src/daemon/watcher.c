@@ -340,6 +340,8 @@ void watcher_close(struct watcher *w)
 {
     if (!w)
         return;
+    if (w->journal->on_change)
+        w->journal->on_change(w->journal, true);
     list_remove(&w->node);
     if (!list_empty(&w->told.node))
         journal_watch_remove(&w->told);
@@ -456,6 +458,17 @@ void watcher_status(const struct watcher *w, struct watcher_status *ret)
             add_feed(ret, feed);
     }
     follower_status(&w->follower, ret);
+}
+
+size_t watcher_bytes(const struct watcher *w)
+{
+    size_t bytes = 0;
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer)
+            bytes += inf_store_bytes(inf_informer_store(feed->informer));
+    }
+    return bytes;
 }
 
 bool watcher_ready(const struct watcher_status *status)

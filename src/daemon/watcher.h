@@ -107,6 +107,9 @@ bool watcher_stream_is_live(const struct inf_status *one);
 
 void watcher_status(const struct watcher *watcher, struct watcher_status *ret);
 
+/* Memory that the objects of all its streams take. */
+size_t watcher_bytes(const struct watcher *watcher);
+
 /* Whether readers may rely on the copy: all there, and not stale or held. */
 bool watcher_ready(const struct watcher_status *status);
 
