@@ -144,6 +144,12 @@ static void check_verb(const struct witness *t, size_t key, const struct inf_eve
         fail(t->world, "%s: a resync changed %s", t->name, key_name(key, name));
 }
 
+static bool is_poison(const struct inf_object *object)
+{
+    return str_eq(object_key(object), str_of(POISONS[0])) ||
+           str_eq(object_key(object), str_of(POISONS[1]));
+}
+
 /* No callback sees a store older than itself; nothing goes back. */
 static void check_versions(struct witness *t, const struct inf_event *e)
 {
@@ -158,7 +164,9 @@ static void check_versions(struct witness *t, const struct inf_event *e)
         fail(w, "%s: told %s before the store had it", t->name, version);
     if (stored && version_is_older(inf_object_resource_version(stored), version))
         fail(w, "%s: the store's object is older than what is told", t->name);
-    if (e->origin != INF_LIVE || t->handler.overflow == INF_COALESCE || !e->final)
+    if (e->origin != INF_LIVE || t->handler.overflow == INF_COALESCE)
+        return;
+    if (!e->final && is_poison(object))
         return; /* of a deletion that could not be read the last state is told */
     if (version_is_older(version, t->last_live))
         fail(w, "%s: %s told after %s", t->name, version, t->last_live);
@@ -171,9 +179,7 @@ static void check_nothing_between(const struct witness *t, const struct inf_even
 {
     const struct inf_object *object = inf_event_object(e), *before;
     const struct inf_object *known = t->known[key_index(t->world, object)];
-    if (t != &t->world->witnesses[FAST] || e->origin != INF_LIVE ||
-        str_eq(object_key(object), str_of(POISONS[0])) ||
-        str_eq(object_key(object), str_of(POISONS[1])))
+    if (t != &t->world->witnesses[FAST] || e->origin != INF_LIVE || is_poison(object))
         return;
     before = apiserver_before(&t->world->server, object);
     if (e->verb == INF_DELETED && !e->final)
@@ -520,9 +526,23 @@ static void finish(struct world *w)
     sim_done(&w->sim);
 }
 
+/* The next list breaks off, and what it had brought may be gone when all is listed again. */
+static void break_next_list(struct world *w)
+{
+    const struct apiserver *a = &w->server;
+    for (int i = 0; i < 2000 && (!a->user || a->open || a->request.want == SOURCE_WATCH); i++)
+        sim_advance(&w->sim, 5);
+    apiserver_end_after(&w->server, 2 + dice(w, 6), INF_ENET, "list cut");
+    sim_advance(&w->sim, 20);
+    for (int i = 0; i < 6; i++)
+        write_something(w);
+}
+
 static void force_relist(struct world *w)
 {
     forget_history_and_cut(w);
+    if (dice(w, 2))
+        break_next_list(w);
     sim_advance(&w->sim, 70 * 1000); /* longer than any wait */
 }
 
