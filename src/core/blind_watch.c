@@ -49,8 +49,8 @@ static void need_list(struct reflector *r, int code)
 void blind_watch_ended(struct reflector *r, const struct inf_error *why)
 {
     bool opened = r->live_since_ms;
-    if (r->shown || !opened || !r->blind.ahead || fault_rule(why->code)->next == FAULT_RELIST ||
-        MUTANT("blind-watch-trusted"))
+    bool ended = why->code == INF_EEOF || why->code == INF_ETIMEOUT; /* it did not break off */
+    if (r->shown || !opened || !r->blind.ahead || !ended || MUTANT("blind-watch-trusted"))
         return;
     if (clock_now_ms(r->clock) - r->live_since_ms < BRIEF_MS)
         r->blind.proven = true;
