@@ -22,13 +22,13 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "daemon/cluster.h"
-#include "daemon/conf_advice.h"
+#include "daemon/conf/conf_advice.h"
 #include "daemon/dump.h"
+#include "daemon/http/report.h"
 #include "daemon/pool.h"
-#include "daemon/report.h"
 #include "daemon/signals.h"
-#include "daemon/watcher.h"
+#include "daemon/watch/cluster.h"
+#include "daemon/watch/watcher.h"
 
 enum {
     HEARTBEAT_MS = 5000, /* so often the service manager hears how we are, if that has changed */

@@ -17,14 +17,14 @@
 #include <uv.h>
 
 #include "base/list.h"
-#include "daemon/conf.h"
+#include "daemon/conf/conf.h"
+#include "daemon/daemon_log.h"
 #include "daemon/heap_trim.h"
-#include "daemon/journal.h"
+#include "daemon/http/web.h"
+#include "daemon/journal/journal.h"
 #include "daemon/notify.h"
-#include "daemon/ownlog.h"
 #include "daemon/state.h"
-#include "daemon/unknown.h"
-#include "daemon/web.h"
+#include "daemon/watch/unknown_resource.h"
 #include "loop/loop.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "daemon/durable.h"
+#include "daemon/journal/durable.h"
 
 int state_take(const char *dir, struct inf_error *err)
 {

@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "kube/document.h"
-#include "kube/lookup.h"
-#include "kube/review.h"
+#include "kube/discovery/document.h"
+#include "kube/discovery/lookup.h"
+#include "kube/discovery/self_review.h"
 #include "lib/question.h"
 
 static const char *const verbs[] = {"list", "watch"};

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "kube/document.h"
-#include "kube/review.h"
+#include "kube/discovery/document.h"
+#include "kube/discovery/self_review.h"
 #include "lib/question.h"
 
 struct cluster_uid {

@@ -9,10 +9,10 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "kube/direct.h"
-#include "kube/impersonate.h"
-#include "kube/incluster.h"
-#include "kube/proxy_url.h"
+#include "kube/auth/impersonate.h"
+#include "kube/config/direct.h"
+#include "kube/config/incluster.h"
+#include "kube/config/proxy_url.h"
 
 /* ---- the configuration ---- */
 

@@ -16,8 +16,8 @@
 #include "informer/informer.h"
 
 #include "base/list.h"
-#include "kube/kubeconfig.h"
-#include "kube/tls_keeper.h"
+#include "kube/auth/tls_reloader.h"
+#include "kube/config/kubeconfig.h"
 #include "wire/proxy.h"
 
 struct connection {

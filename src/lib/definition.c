@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/index_path.h"
+#include "core/store/index_path.h"
 #include "lib/exclude.h"
 
 /* ---- identity ---- */

@@ -14,9 +14,9 @@
 #include "informer/informer.h"
 
 #include "base/list.h"
-#include "core/index.h"
-#include "core/shape.h"
-#include "kube/resource_word.h"
+#include "core/object/shape.h"
+#include "core/store/index.h"
+#include "kube/discovery/resource_name.h"
 
 enum {
     INDEXES_MAX = 16,       /* LIMIT: indexes of one informer */

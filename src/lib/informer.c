@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "kube/resource_word.h"
+#include "kube/discovery/resource_name.h"
 #include "lib/shared.h"
 
 /* Those of struct inf_status that only grow. */

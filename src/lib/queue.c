@@ -1,10 +1,10 @@
 /*
  * queue.c - a work queue on the loop of a client, which closes with it. What it does is
- * core/workqueue.c's.
+ * core/dispatch/workqueue.c's.
  */
 #include "base/base.h"
 #include "base/err.h"
-#include "core/workqueue.h"
+#include "core/dispatch/workqueue.h"
 #include "lib/client.h"
 
 struct inf_queue *inf_queue_open(struct inf_client *client, struct inf_worker *worker,

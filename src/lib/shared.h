@@ -4,8 +4,8 @@
 #ifndef LIB_SHARED_H
 #define LIB_SHARED_H
 
-#include "core/pipeline.h"
-#include "kube/named_source.h"
+#include "core/dispatch/pipeline.h"
+#include "kube/discovery/named_source.h"
 #include "lib/client.h"
 #include "lib/definition.h"
 

@@ -1,7 +1,7 @@
 /*
  * source.h - the seam for Kubernetes: where the reflector gets its objects.
  *
- * kube/api_source.c requests them from a real server; test/lib/apiserver.c is scripted by a story. A
+ * kube/source/api_source.c requests them from a real server; test/lib/apiserver.c is scripted by a story. A
  * source serves one resource with one selection, and one request at a time.
  */
 #ifndef SEAM_SOURCE_H

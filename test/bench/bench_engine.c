@@ -18,8 +18,8 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "builders.h"
-#include "core/index_path.h"
-#include "core/pipeline.h"
+#include "core/dispatch/pipeline.h"
+#include "core/store/index_path.h"
 #include "loop/loop.h"
 #include "sim.h"
 

@@ -17,10 +17,10 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "core/object.h"
-#include "core/store.h"
-#include "daemon/record.h"
-#include "kube/body.h"
+#include "core/object/object.h"
+#include "core/store/store.h"
+#include "daemon/journal/record.h"
+#include "kube/source/body.h"
 
 enum stage {
     FRAME,  /* cut only */

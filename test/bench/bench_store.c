@@ -17,9 +17,9 @@
 #include "base/alloc.h"
 #include "base/json_string.h"
 #include "builders.h"
-#include "core/generation.h"
-#include "core/json.h"
-#include "core/store.h"
+#include "core/json/json.h"
+#include "core/store/generation.h"
+#include "core/store/store.h"
 
 enum {
     SLICE = 64,

@@ -2,7 +2,7 @@
  * fuzz_conf.c - any text as a conf: either errors, each a line with its place, or a conf that,
  * printed and read again, is printed the same.
  */
-#include "daemon/conf.h"
+#include "daemon/conf/conf.h"
 #include "fuzz.h"
 
 /* All but the comments, which say where a value was written. */

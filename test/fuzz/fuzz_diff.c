@@ -6,10 +6,10 @@
 #include <yyjson.h>
 
 #include "base/buf.h"
-#include "core/diff.h"
-#include "core/json.h"
-#include "core/object.h"
-#include "daemon/diff_json.h"
+#include "core/diff/diff.h"
+#include "core/json/json.h"
+#include "core/object/object.h"
+#include "daemon/journal/diff_json.h"
 #include "fuzz.h"
 #include "patch.h"
 

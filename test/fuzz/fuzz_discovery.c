@@ -3,7 +3,7 @@
  * path, and what the word means is in the document.
  */
 #include "fuzz.h"
-#include "kube/resource_word.h"
+#include "kube/discovery/resource_name.h"
 
 static void check_table(const struct discovery *d)
 {

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "fuzz.h"
-#include "kube/frame.h"
+#include "kube/source/event_frame.h"
 
 static void feed(struct frame *frame, struct str piece, struct buf *out)
 {

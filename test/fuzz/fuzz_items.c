@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "fuzz.h"
-#include "kube/items.h"
+#include "kube/source/list_items.h"
 
 struct outcome {
     struct buf told; /* each item in a line of its own */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "kube/kubeconfig.h"
+#include "kube/config/kubeconfig.h"
 
 static void check(const struct kubeconfig *c)
 {

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/idna.h"
 #include "fuzz.h"
-#include "kube/proxy_url.h"
+#include "kube/config/proxy_url.h"
 
 static void check_name(const char *name)
 {

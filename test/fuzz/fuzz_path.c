@@ -3,8 +3,8 @@
  * whatever it names lies in the text, and is also found step by step.
  */
 #include "base/buf.h"
-#include "core/json_text.h"
-#include "core/path.h"
+#include "core/json/json_text.h"
+#include "core/object/path.h"
 #include "fuzz.h"
 
 static void check_spelling(const struct inf_path *path, const char *text)

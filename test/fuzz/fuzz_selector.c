@@ -2,7 +2,7 @@
  * fuzz_selector.c - a selector, a newline, a JSON text: first read as labels, then as fields.
  * Whatever is read is spelled the same again, and then takes or leaves the same.
  */
-#include "core/selector.h"
+#include "core/select/selector.h"
 #include "fuzz.h"
 
 typedef struct inf_selector *parse_fn(const char *text, struct inf_error *err);

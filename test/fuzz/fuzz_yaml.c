@@ -4,7 +4,7 @@
  */
 #include "base/yaml.h"
 #include "fuzz.h"
-#include "kube/yaml_json.h"
+#include "kube/config/yaml_json.h"
 
 static void check(const struct yaml_node *n, size_t depth)
 {

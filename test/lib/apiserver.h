@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/object.h"
+#include "core/object/object.h"
 #include "seam/source.h"
 #include "sim.h"
 

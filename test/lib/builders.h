@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "core/object.h"
+#include "core/object/object.h"
 
 /* A pod `namespace/name` with this uid, resource version and value of spec.n. One reference, the
  * caller's. */

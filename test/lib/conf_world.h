@@ -4,7 +4,7 @@
 #ifndef TEST_CONF_WORLD_H
 #define TEST_CONF_WORLD_H
 
-#include "daemon/conf.h"
+#include "daemon/conf/conf.h"
 
 /* cmocka's: each test runs in a directory of its own, whose name is its state. */
 int conf_world_setup(void **state);

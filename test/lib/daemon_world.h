@@ -11,7 +11,7 @@
 #define TEST_DAEMON_WORLD_H
 
 #include "daemon/daemon.h"
-#include "daemon/watcher.h"
+#include "daemon/watch/watcher.h"
 #include "folder.h"
 
 struct daemon_world {

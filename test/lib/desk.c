@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "core/workqueue.h"
+#include "core/dispatch/workqueue.h"
 
 static void note(struct desk *d, const char *what)
 {

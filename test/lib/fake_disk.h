@@ -8,7 +8,7 @@
 #ifndef TEST_FAKE_DISK_H
 #define TEST_FAKE_DISK_H
 
-#include "daemon/disk.h"
+#include "daemon/journal/disk.h"
 #include "sim.h"
 
 enum fake_call {

@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "builders.h"
-#include "core/index.h"
-#include "core/json.h"
-#include "core/store.h"
+#include "core/json/json.h"
+#include "core/store/index.h"
+#include "core/store/store.h"
 
 struct inf_object *thing(const char *key, uint64_t version, const char *labels, const char *node,
                          const char *tags)

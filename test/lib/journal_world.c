@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "changes.h"
-#include "daemon/outlet.h"
+#include "daemon/journal/outlet.h"
 
 static struct journal_world *world_of(struct journal *journal)
 {

@@ -5,7 +5,7 @@
 #ifndef TEST_JOURNAL_WORLD_H
 #define TEST_JOURNAL_WORLD_H
 
-#include "daemon/journal.h"
+#include "daemon/journal/journal.h"
 #include "fake_disk.h"
 #include "folder.h"
 #include "sim.h"

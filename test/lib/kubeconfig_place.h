@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "kube/kubeconfig.h"
+#include "kube/config/kubeconfig.h"
 
 /* Cluster fields are on line 5, from column 13; user fields on line 8, from column 10. */
 #define CONFIG(cluster, user)                                 \

@@ -4,7 +4,7 @@
 #ifndef TEST_LOGFILE_WORLD_H
 #define TEST_LOGFILE_WORLD_H
 
-#include "daemon/logfile.h"
+#include "daemon/journal/logfile.h"
 #include "fake_disk.h"
 #include "folder.h"
 

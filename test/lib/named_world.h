@@ -6,8 +6,8 @@
 #define TEST_NAMED_WORLD_H
 
 #include "base/log.h"
-#include "kube/named_source.h"
-#include "kube/warnings.h"
+#include "kube/discovery/named_source.h"
+#include "kube/source/warnings.h"
 #include "pipe_stream.h"
 #include "sim.h"
 

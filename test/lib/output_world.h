@@ -4,7 +4,7 @@
 #ifndef TEST_OUTPUT_WORLD_H
 #define TEST_OUTPUT_WORLD_H
 
-#include "daemon/output.h"
+#include "daemon/journal/output.h"
 #include "fake_disk.h"
 #include "folder.h"
 

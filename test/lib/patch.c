@@ -6,7 +6,7 @@
 #include <yyjson.h>
 
 #include "base/alloc.h"
-#include "core/path.h"
+#include "core/object/path.h"
 
 struct patch {
     yyjson_mut_doc *doc;

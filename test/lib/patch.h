@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "core/diff.h"
+#include "core/diff/diff.h"
 
 /*
  * Whether the changes of @diff, done to @old_text one after the other, give @new_text: the same

@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "core/object.h"
-#include "kube/resource_word.h"
+#include "core/object/object.h"
+#include "kube/discovery/resource_name.h"
 #include "recording.h"
 
 static void act_if(struct source_world *w, enum world_moment now)

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "kube/api_source.h"
-#include "kube/kubeconfig.h"
+#include "kube/config/kubeconfig.h"
+#include "kube/source/api_source.h"
 #include "pipe_stream.h"
 #include "seam/source.h"
 #include "sim.h"

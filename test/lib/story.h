@@ -30,7 +30,7 @@
 
 #include "apiserver.h"
 #include "base/buf.h"
-#include "core/pipeline.h"
+#include "core/dispatch/pipeline.h"
 #include "sim.h"
 
 struct story {

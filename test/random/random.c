@@ -24,9 +24,9 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/rng.h"
+#include "core/dispatch/pipeline.h"
 #include "core/mutant.h"
-#include "core/pipeline.h"
-#include "core/version.h"
+#include "core/object/version.h"
 #include "sim.h"
 
 enum {

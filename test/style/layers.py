@@ -27,7 +27,7 @@ THEIRS = {
     'zlib.h': ['src/wire/gunzip.c'],
     'yaml.h': ['src/base/yaml.c'],
     'emmintrin.h': ['src/base/json_block.h'],  # the compiler's
-    'yyjson.h': ['src/core/object.c', 'src/core/object_*.c', 'src/core/diff.c', 'src/core/path.c', 'src/kube/*'],
+    'yyjson.h': ['src/core/object/object*.c', 'src/core/diff/diff.c', 'src/core/object/path.c', 'src/kube/*'],
 }
 
 # The C library and the kernel; what has to do with threads is left out on purpose.
@@ -60,7 +60,8 @@ def complaint(path, bracket, header):
     layer = path.split('/')[1]
     to, slash, _ = header.partition('/')
     if not slash or to not in [*OURS, 'informer']:
-        return f'"{header}": write it with its layer, as in "{layer}/{header}"'
+        here = path.removeprefix('src/').rpartition('/')[0]
+        return f'"{header}": write it with its directory, as in "{here}/{header}"'
     if header == 'informer/error.h' or to in [layer, *OURS[layer]]:
         return None
     return f'"{header}": {layer} may include {", ".join([layer, *OURS[layer]])}, not {to}'

@@ -19,9 +19,9 @@ src, test = names('src/meson.build'), names('test/meson.build')
 for file in files(rule.root, 'src/**/*.c'):
     if file.relative_to(rule.root / 'src').as_posix() not in src:
         rule.broken(file, 1, 'is not in src/meson.build')
-for file in files(rule.root, 'test/lib/*.c', 'test/unit/*.c', 'test/story/*.c'):
-    # lib/sim.c goes by its path, a test by what it is about: unit/test_fifo.c is 'fifo'
-    helper = file.parent.name == 'lib'
+for file in files(rule.root, 'test/lib/*.c', 'test/unit/**/*.c', 'test/story/*.c'):
+    # lib/sim.c goes by its path, a test by what it is about: unit/core/dispatch/test_fifo.c is 'fifo'
+    helper = file.parent == rule.root / 'test/lib'
     name = f'lib/{file.name}' if helper else re.sub(r'^(test|story)_', '', file.stem)
     if name not in test:
         rule.broken(file, 1, f"is not in test/meson.build, as '{name}'")

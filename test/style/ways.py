@@ -5,7 +5,7 @@ import sys
 
 from style import Rule
 
-TABLE, FIELDS = 'test/ways-in.md', 'src/kube/kubeconfig_entry.c'
+TABLE, FIELDS = 'test/ways-in.md', 'src/kube/config/kubeconfig_entry.c'
 SHORT = {'access': 'test/e2e/scenarios/access.py'}
 rule = Rule(sys.argv[1], 'for every field of a kubeconfig a test shows that it works, and how a wrong one is told.',
             f'write the test, and its name into {TABLE}.')

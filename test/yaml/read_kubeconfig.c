@@ -4,7 +4,7 @@
  *     {"tree":{"at":[1,1],"map":[[{"at":[1,1],"text":"kind"},{"at":[1,7],"text":"Config"}]]},"config":{...}}
  *     {"error":"FILE:3:1: ...","refused":"..."}
  *
- * "tree" or "error" is what base/yaml.h makes of it, "config" or "refused" what kube/kubeconfig.h does.
+ * "tree" or "error" is what base/yaml.h makes of it, "config" or "refused" what kube/config/kubeconfig.h does.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/json_string.h"
 #include "base/yaml.h"
-#include "kube/kubeconfig.h"
+#include "kube/config/kubeconfig.h"
 
 static void put_member(struct buf *out, const char *name, const char *value)
 {

@@ -1,0 +1,47 @@
+#include "base/syntax_error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+enum {
+    SHOWN_MAX = 120,  /* bytes of the text, so that the sentence behind it is never cut */
+    REASON_MAX = 320, /* bytes of that sentence */
+};
+
+static bool goes_on(char c) /* the second, third or fourth byte of a character */
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static size_t column_of(struct str text, const char *at)
+{
+    size_t column = 1;
+    for (const char *c = text.at; c < at; c++)
+        column += !goes_on(*c);
+    return column;
+}
+
+static size_t shown_len(struct str text)
+{
+    size_t len = SHOWN_MAX;
+    if (text.len <= SHOWN_MAX)
+        return text.len;
+    while (len && goes_on(text.at[len]))
+        len--;
+    return len;
+}
+
+int complain(struct inf_error *err, const char *what, struct str text, const char *at,
+             const char *fmt, ...)
+{
+    char reason[REASON_MAX];
+    size_t shown = shown_len(text);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    va_end(args);
+    return err_set(err, INF_EINVAL, "%s '%.*s%s': column %zu: %s", what, (int)shown, text.at,
+                   shown < text.len ? "..." : "", column_of(text, at), reason);
+}

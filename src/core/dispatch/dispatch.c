@@ -1,0 +1,323 @@
+#include "core/dispatch/dispatch.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/dispatch/consumer.h"
+#include "core/mutant.h"
+
+enum {
+    RING_FIRST = 8, /* what an idle informer keeps */
+};
+
+/* ---- the ring ---- */
+
+static size_t notice_bytes(const struct notice *n)
+{
+    size_t bytes = 0;
+    if (n->event.old_object)
+        bytes += inf_object_size(n->event.old_object);
+    if (n->event.new_object)
+        bytes += inf_object_size(n->event.new_object);
+    return bytes;
+}
+
+static void grow(struct dispatch *d)
+{
+    size_t capacity = d->capacity ? d->capacity * 2 : RING_FIRST;
+    struct notice *ring = xcalloc(capacity, sizeof(*ring));
+    for (uint64_t serial = d->first; serial < d->next; serial++)
+        ring[serial & (capacity - 1)] = *notice_at(d, serial);
+    free(d->ring);
+    d->ring = ring;
+    d->capacity = capacity;
+}
+
+static void notice_done(struct notice *n)
+{
+    coalescer_event_done(&n->event);
+    free((char *)(uintptr_t)n->gap.text);
+    free((char *)(uintptr_t)n->freshness.text);
+    n->gap.text = n->freshness.text = NULL;
+}
+
+/* An idle informer does not pay for its busiest moment. */
+static void shrink(struct dispatch *d)
+{
+    if (d->first < d->next || d->capacity == RING_FIRST)
+        return;
+    free(d->ring);
+    d->ring = NULL;
+    d->capacity = 0;
+}
+
+/* Lets go of what every cursor has passed. */
+static void trim(struct dispatch *d)
+{
+    uint64_t least = d->next;
+    list_for_each(node, &d->consumers) {
+        const struct consumer *c = container_of(node, struct consumer, node);
+        if (!c->removed && !c->coalescing && c->cursor < least)
+            least = c->cursor;
+    }
+    while (d->first < least)
+        notice_done(notice_at(d, d->first++));
+    shrink(d);
+}
+
+/* ---- in ---- */
+
+static struct notice *append(struct dispatch *d, const struct notice *notice)
+{
+    struct notice *n;
+    if (d->next - d->first == d->capacity)
+        grow(d);
+    n = notice_at(d, d->next);
+    *n = *notice;
+    n->bytes_before = d->bytes_ever;
+    d->bytes_ever += notice_bytes(n);
+    d->next++;
+    return n;
+}
+
+static void publish(struct dispatch *d, const struct notice *notice)
+{
+    const struct notice *n = append(d, notice);
+    list_for_each(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        if (!c->removed)
+            consumer_on_notice(c, n);
+    }
+    trim(d); /* nobody there, or nobody in the ring */
+}
+
+void dispatch_event(struct dispatch *d, const struct inf_event *event)
+{
+    struct notice n = {.type = NOTICE_EVENT, .event = *event};
+    if (event->old_object)
+        inf_object_ref(event->old_object);
+    if (event->new_object)
+        inf_object_ref(event->new_object);
+    publish(d, &n);
+}
+
+void dispatch_gap(struct dispatch *d, const struct inf_gap *gap)
+{
+    struct notice n = {.type = NOTICE_GAP, .gap = *gap};
+    n.gap.text = xstrdup(gap->text);
+    publish(d, &n);
+}
+
+void dispatch_freshness(struct dispatch *d, const struct inf_freshness *freshness)
+{
+    struct notice n = {.type = NOTICE_FRESHNESS, .freshness = *freshness};
+    n.freshness.text = xstrdup(freshness->text);
+    publish(d, &n);
+}
+
+void dispatch_synced(struct dispatch *d)
+{
+    d->synced = true;
+    publish(d, &(struct notice){.type = NOTICE_SYNCED});
+}
+
+size_t dispatch_bytes(const struct dispatch *d)
+{
+    if (d->first == d->next)
+        return 0;
+    return (size_t)(d->bytes_ever - notice_at(d, d->first)->bytes_before) +
+           (size_t)(d->next - d->first) * sizeof(struct notice);
+}
+
+bool dispatch_full(const struct dispatch *d)
+{
+    list_for_each(node, &d->consumers) {
+        const struct consumer *c = container_of(node, struct consumer, node);
+        if (c->full && !c->removed && !MUTANT("overflow-ignored"))
+            return true;
+    }
+    return false;
+}
+
+/* ---- handlers that hold others ---- */
+
+static bool holds_back(const struct dispatch *d, const struct consumer *c, bool over)
+{
+    return !c->removed && (c->full || (over && c->paused && c->cursor < d->next));
+}
+
+static bool others_are_ready(const struct dispatch *d, const void *owner)
+{
+    list_for_each(node, &d->consumers) {
+        const struct consumer *c = container_of(node, struct consumer, node);
+        if (c->owner != owner && !c->removed && !c->paused && !c->full)
+            return true;
+    }
+    return false;
+}
+
+struct inf_handler *dispatch_blocking(const struct dispatch *d, bool over)
+{
+    list_for_each(node, &d->consumers) {
+        const struct consumer *c = container_of(node, struct consumer, node);
+        if (holds_back(d, c, over) && c->handler->on_blocking && others_are_ready(d, c->owner))
+            return c->handler;
+    }
+    return NULL;
+}
+
+/* ---- a turn ---- */
+
+static void sweep_removed(struct dispatch *d)
+{
+    list_for_each_safe(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        if (c->removed)
+            consumer_free(c);
+    }
+}
+
+bool dispatch_step(struct dispatch *d, bool settled)
+{
+    bool more = false;
+    list_for_each(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        if (consumer_may_call(c))
+            consumer_step(c, settled);
+        more |= consumer_has_more(c, settled);
+    }
+    if (d->closed)
+        return false;
+    trim(d);
+    return more;
+}
+
+void dispatch_batch_end(struct dispatch *d)
+{
+    list_for_each(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        if (!c->called || c->removed || d->closed)
+            continue;
+        c->called = false;
+        if (c->handler->on_batch_end)
+            c->handler->on_batch_end(c->handler);
+    }
+    if (!d->closed)
+        sweep_removed(d);
+}
+
+/* ---- a dispatch of one's own ---- */
+
+static struct notice notice_copy(const struct notice *notice)
+{
+    struct notice n = *notice;
+    if (n.event.old_object)
+        inf_object_ref(n.event.old_object);
+    if (n.event.new_object)
+        inf_object_ref(n.event.new_object);
+    n.gap.text = n.gap.text ? xstrdup(n.gap.text) : NULL;
+    n.freshness.text = n.freshness.text ? xstrdup(n.freshness.text) : NULL;
+    return n;
+}
+
+/* The oldest notice that one of @owner's consumers has still to tell. */
+static uint64_t oldest_of(const struct dispatch *d, const void *owner)
+{
+    uint64_t oldest = d->next;
+    list_for_each(node, &d->consumers) {
+        const struct consumer *c = container_of(node, struct consumer, node);
+        if (c->owner == owner && !c->removed && !c->coalescing && c->cursor < oldest)
+            oldest = c->cursor;
+    }
+    return oldest;
+}
+
+void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner)
+{
+    uint64_t oldest = oldest_of(d, owner);
+    for (uint64_t serial = oldest; serial < d->next; serial++) {
+        struct notice n = notice_copy(notice_at(d, serial));
+        append(to, &n);
+    }
+    to->synced = d->synced;
+    list_for_each_safe(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        if (c->owner == owner && !c->removed)
+            consumer_move(c, to, c->coalescing ? to->next : c->cursor - oldest);
+    }
+    trim(d);
+    task_schedule(to->clock, to->pump);
+}
+
+void dispatch_merge(struct dispatch *d, struct dispatch *to, const void *owner)
+{
+    for (uint64_t serial = oldest_of(d, owner); serial < d->next; serial++) {
+        struct notice n = notice_copy(notice_at(d, serial));
+        publish(to, &n);
+    }
+    task_schedule(to->clock, to->pump);
+}
+
+/* ---- life ---- */
+
+void dispatch_init(struct dispatch *d, struct clock *clock, const struct inf_store *store,
+                   struct task *pump, const struct siphash_key *key)
+{
+    *d = (struct dispatch){.clock = clock, .store = store, .pump = pump, .key = *key};
+    list_init(&d->consumers);
+}
+
+void dispatch_close(struct dispatch *d)
+{
+    d->closed = true;
+    list_for_each(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        timer_stop(d->clock, &c->resync_timer);
+        if (!c->removed)
+            c->handler->reserved = NULL;
+        c->removed = true;
+    }
+}
+
+void dispatch_free(struct dispatch *d)
+{
+    sweep_removed(d);
+    while (d->first < d->next)
+        notice_done(notice_at(d, d->first++));
+    free(d->ring);
+    d->ring = NULL;
+}
+
+int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *owner)
+{
+    struct consumer *c;
+    if (handler->reserved)
+        return -INF_EINVAL;
+    c = consumer_new(d, handler);
+    c->owner = owner;
+    list_push(&d->consumers, &c->node);
+    handler->reserved = c;
+    task_schedule(d->clock, d->pump);
+    return 0;
+}
+
+int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler, const void *owner)
+{
+    int rc = dispatch_add(d, handler, owner);
+    struct consumer *c = handler->reserved;
+    if (rc < 0)
+        return rc;
+    c->walk = WALK_NONE;
+    c->synced = d->synced = true;
+    return 0;
+}
+
+void dispatch_remove_all(struct dispatch *d, const void *owner)
+{
+    list_for_each(node, &d->consumers) {
+        struct consumer *c = container_of(node, struct consumer, node);
+        if (c->owner == owner && !c->removed)
+            inf_handler_remove(c->handler);
+    }
+}

@@ -1,0 +1,298 @@
+#include "core/dispatch/pipeline.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/mutant.h"
+#include "core/object/object.h"
+#include "core/store/store.h"
+
+enum {
+    SLICE = 64,       /* entries of a generation told or freed between two looks at the budget */
+    FIFO_HIGH = 2000, /* LIMIT: deltas queued before the source is paused ... */
+    FIFO_LOW = 1000,  /* ... and so few before it goes on */
+};
+
+/* ---- applying ---- */
+
+static void tell(void *ctx, const struct inf_event *event)
+{
+    struct pipeline *p = ctx;
+    struct inf_event stamped = *event;
+    stamped.received_us = p->received_us;
+    dispatch_event(&p->dispatch, &stamped);
+}
+
+static void tell_gap(struct pipeline *p, enum inf_gap_reason reason, const char *text)
+{
+    dispatch_gap(&p->dispatch,
+                 &(struct inf_gap){.reason = reason, .text = text, .received_us = p->received_us});
+}
+
+/* What the store holds of an object that can't be read; NULL: nothing. */
+static const struct inf_object *kept_of(const struct pipeline *p, const struct inf_object *identity)
+{
+    const struct inf_object *held =
+        identity
+            ? inf_store_get(p->store, inf_object_namespace(identity), inf_object_name(identity))
+            : NULL;
+    return held && object_may_be(held, identity) ? held : NULL;
+}
+
+static void skip(struct pipeline *p, const struct delta *delta)
+{
+    const struct inf_object *kept = kept_of(p, delta->about);
+    char *text = kept ? xasprintf("%s; the copy keeps its state of version %s", delta->text,
+                                  inf_object_resource_version(kept))
+                      : xasprintf("%s; it is missing from the copy", delta->text);
+    tell_gap(p, INF_GAP_SKIPPED, text);
+    free(text);
+}
+
+static void flip(struct pipeline *p, struct delta *delta)
+{
+    bool first = !p->dispatch.synced;
+    if (!first && !MUTANT("gap-untold"))
+        tell_gap(p, delta->rewound ? INF_GAP_REWIND : INF_GAP_RELIST, delta->text);
+    if (delta->redefined)
+        store_redefine(p->store);
+    store_flip(p->store, delta->generation, delta->resource_version,
+               first ? INF_INITIAL : INF_RELIST);
+    delta->generation = NULL; /* now the store's */
+    p->telling = true;
+    if (first && MUTANT("synced-too-early"))
+        dispatch_synced(&p->dispatch);
+}
+
+static void apply(struct pipeline *p, struct delta *delta)
+{
+    p->received_us = delta->received_us;
+    switch (delta->type) {
+    case DELTA_ADDED:
+    case DELTA_UPDATED: store_put(p->store, delta->object, INF_LIVE, tell, p); break;
+    case DELTA_DELETED: store_delete(p->store, delta->object, tell, p); break;
+    case DELTA_BOOKMARK: store_bookmark(p->store, delta->resource_version); break;
+    case DELTA_REPLACED: flip(p, delta); break;
+    case DELTA_SKIPPED: skip(p, delta); break;
+    case DELTA_STALE:
+    case DELTA_RECOVERED:
+        dispatch_freshness(&p->dispatch,
+                           &(struct inf_freshness){.stale = delta->type == DELTA_STALE,
+                                                   .text = delta->text,
+                                                   .received_us = delta->received_us});
+        break;
+    case DELTA_TYPES: break; /* not a type */
+    }
+}
+
+static bool is_dropped_on_purpose(const struct pipeline *p, const struct delta *delta)
+{
+    return (MUTANT("drop-one-event") && delta->type == DELTA_UPDATED &&
+            p->taken[DELTA_UPDATED] == 2) ||
+           (MUTANT("drop-one-delete") && delta->type == DELTA_DELETED &&
+            p->taken[DELTA_DELETED] == 2);
+}
+
+/* ---- the pump ---- */
+
+static bool take_delta(struct pipeline *p)
+{
+    struct delta delta;
+    if (!fifo_pop(&p->fifo, &delta))
+        return false;
+    p->taken[delta.type]++;
+    if (!is_dropped_on_purpose(p, &delta))
+        apply(p, &delta);
+    delta_done(&delta);
+    return true;
+}
+
+/* The differences of the last flip, a slice at a time; nothing else is applied before they are all
+ * told. */
+static void tell_slice(struct pipeline *p)
+{
+    p->telling = !store_tell_some(p->store, SLICE, tell, p);
+    if (!p->telling && !p->dispatch.synced)
+        dispatch_synced(&p->dispatch);
+}
+
+/* Over the memory budget only what handlers take at once is applied: that frees memory. */
+static bool must_wait(const struct pipeline *p)
+{
+    return dispatch_full(&p->dispatch) ||
+           (budget_holds(&p->account) && dispatch_bytes(&p->dispatch) > 0);
+}
+
+/* One small step; false when there is nothing to do, or somebody wants us to wait. */
+static bool step(struct pipeline *p)
+{
+    if (must_wait(p))
+        return false;
+    if (!p->telling)
+        return take_delta(p) || !store_sweep(p->store, SLICE);
+    tell_slice(p);
+    return true;
+}
+
+static void decide_reading(struct pipeline *p)
+{
+    if (p->fifo.count >= FIFO_HIGH)
+        p->crowded = true;
+    else if (p->fifo.count <= FIFO_LOW)
+        p->crowded = false;
+    budget_set(&p->account, dispatch_bytes(&p->dispatch) + p->fifo.bytes);
+    reflector_hold(&p->reflector,
+                   p->crowded || dispatch_full(&p->dispatch) || budget_holds(&p->account));
+}
+
+/* The callback may split or close the pipeline. */
+static void report_blocking(struct pipeline *p)
+{
+    struct inf_handler *handler =
+        p->reflector.held ? dispatch_blocking(&p->dispatch, budget_holds(&p->account)) : NULL;
+    if (handler)
+        handler->on_blocking(handler);
+}
+
+static void on_budget(struct budget_account *account)
+{
+    struct pipeline *p = container_of(account, struct pipeline, account);
+    task_schedule(p->clock, &p->pump);
+}
+
+static void pump(struct task *task)
+{
+    struct pipeline *p = container_of(task, struct pipeline, pump);
+    bool more;
+    do {
+        more = step(p);
+        more |= dispatch_step(&p->dispatch, !p->telling);
+    } while (more && !p->closed && !clock_over_budget(p->clock));
+    if (!p->closed)
+        dispatch_batch_end(&p->dispatch);
+    if (p->closed)
+        return;
+    decide_reading(p);
+    if (more)
+        task_schedule(p->clock, &p->pump);
+    report_blocking(p);
+}
+
+/* ---- life ---- */
+
+static void tear_down(struct task *task);
+
+void pipeline_init(struct pipeline *p, const char *who, struct source *source, struct clock *clock,
+                   const struct siphash_key *key, struct log *log,
+                   const struct pipeline_settings *settings)
+{
+    *p = (struct pipeline){.clock = clock, .key = *key};
+    p->store = store_new(key, settings->indexes, settings->n_indexes);
+    if (settings->coalesce)
+        fifo_coalesce(&p->fifo, key);
+    task_init(&p->pump, PHASE_PUMP, pump);
+    task_init(&p->teardown, PHASE_PUMP, tear_down);
+    reflector_init(&p->reflector, who, source, clock, p->store, &p->fifo, &p->pump, log,
+                   &settings->reflector);
+    dispatch_init(&p->dispatch, clock, p->store, &p->pump, key);
+    budget_open(&p->account, settings->budget, on_budget);
+}
+
+void pipeline_start(struct pipeline *p)
+{
+    reflector_start(&p->reflector);
+}
+
+void pipeline_adjust(struct pipeline *p, const struct pipeline_settings *settings)
+{
+    fifo_coalesce(&p->fifo, settings->coalesce ? &p->key : NULL);
+    p->reflector.settings.optional = settings->reflector.optional;
+}
+
+void pipeline_change(struct pipeline *p, const char *who, struct source *source,
+                     const struct pipeline_settings *settings, const char *why)
+{
+    store_set_indexes(p->store, settings->indexes, settings->n_indexes);
+    pipeline_adjust(p, settings);
+    reflector_change(&p->reflector, who, source, &settings->reflector, why);
+}
+
+/* What a flip has still to tell goes to the backlogs first, so that the store is what was told and they hold the rest. */
+void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owner)
+{
+    while (from->telling)
+        tell_slice(from);
+    store_copy(to->store, from->store, "");
+    dispatch_split(&from->dispatch, &to->dispatch, owner);
+    task_schedule(from->clock, &from->pump);
+}
+
+/* Has all that came applied, and what it changed in the backlogs. What came is bounded, by FIFO_HIGH. */
+static void settle(struct pipeline *p)
+{
+    do {
+        while (p->telling)
+            tell_slice(p);
+    } while (take_delta(p));
+    task_schedule(p->clock, &p->pump);
+}
+
+void pipeline_merge(struct pipeline *from, struct pipeline *to, const void *owner)
+{
+    settle(from);
+    settle(to);
+    store_copy(to->store, from->store, "");
+    dispatch_merge(&from->dispatch, &to->dispatch, owner);
+}
+
+void pipeline_carve(struct pipeline *from, struct pipeline *to, const char *ns)
+{
+    settle(from);
+    store_copy(to->store, from->store, ns);
+    store_forget(from->store, ns);
+}
+
+bool pipeline_synced(const struct pipeline *p)
+{
+    return p->dispatch.synced;
+}
+
+void pipeline_close(struct pipeline *p, void (*on_gone)(struct pipeline *p))
+{
+    assert(!p->closed);
+    p->closed = true;
+    p->on_gone = on_gone;
+    budget_close(&p->account);
+    task_cancel(&p->pump);
+    reflector_close(&p->reflector);
+    dispatch_close(&p->dispatch);
+    task_schedule(p->clock, &p->teardown);
+}
+
+static void bury(struct corpse *corpse)
+{
+    struct pipeline *p = container_of(corpse, struct pipeline, corpse);
+    p->on_gone(p);
+}
+
+/* The FIFO and the backlogs are bounded; the store is not, and goes in slices. */
+static void tear_down(struct task *task)
+{
+    struct pipeline *p = container_of(task, struct pipeline, teardown);
+    struct delta delta;
+    dispatch_free(&p->dispatch);
+    while (fifo_pop(&p->fifo, &delta)) {
+        store_discard(p->store, delta.generation);
+        delta.generation = NULL;
+        delta_done(&delta);
+    }
+    while (!store_free_some(p->store, SLICE))
+        if (clock_over_budget(p->clock)) {
+            task_schedule(p->clock, &p->teardown);
+            return;
+        }
+    fifo_free(&p->fifo);
+    clock_bury(p->clock, &p->corpse, bury);
+}

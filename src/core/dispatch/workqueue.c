@@ -1,0 +1,314 @@
+#include "core/dispatch/workqueue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+
+/* What options left at zero mean; see informer/queue.h. Those for retries are client-go's. */
+enum {
+    WORKERS = 1,
+    BASE_MS = 5,
+    MAX_MS = 1000000,
+    RETRIES_PER_SEC = 10,
+    BURST = 100,
+    KEYS_MAX = 1000000,
+};
+
+enum {
+    SLICE = 100, /* keys dropped before it looks at the time */
+};
+
+enum queue_state {
+    OPEN,
+    DRAINING,
+    DRAINED,
+    CLOSED,
+};
+
+static const struct sm_state states[] = {
+    [OPEN] = {"open", SM_TO(DRAINING) | SM_TO(CLOSED)},
+    [DRAINING] = {"draining", SM_TO(DRAINED) | SM_TO(CLOSED)},
+    [DRAINED] = {"drained", SM_TO(CLOSED)},
+    [CLOSED] = {"closed", 0},
+};
+
+/* ---- in line ---- */
+
+static void make_ready(struct inf_queue *q, struct item *item)
+{
+    item_move(item, QUEUED);
+    q->stats.depth++;
+    task_schedule(q->clock, &q->pump);
+}
+
+static void add_now(struct inf_queue *q, struct item *item)
+{
+    switch (item->state) {
+    case RESTING: make_ready(q, item); break;
+    case WORKING: item->state = WORKING_STALE; break; /* in line when it is done */
+    case QUEUED:
+    case WORKING_STALE: q->stats.collapsed++; return;
+    }
+    q->stats.adds++;
+}
+
+/* Delays that run when the queue drains or closes come to nothing; see clear(). */
+static void queue_on_delay_end(struct items *items, struct item *item)
+{
+    struct inf_queue *q = container_of(items, struct inf_queue, items);
+    if (q->sm.state == OPEN)
+        add_now(q, item);
+    else
+        item_drop_if_idle(item);
+}
+
+/* A retry that comes to nothing, since a delay under way ends before, takes no token: a key that is
+ * retried over and over must not hold up the others. */
+static void retry(struct inf_queue *q, struct item *item)
+{
+    uint64_t own_ms = backoff_ms(q->options.base_ms, q->options.max_ms, item->retries), all_ms;
+    item->retries += item->retries < UINT32_MAX;
+    q->stats.retries++;
+    if (item_delay_ends_within(item, own_ms))
+        return;
+    all_ms = bucket_take(&q->bucket, clock_now_ms(q->clock));
+    item_delay(item, own_ms > all_ms ? own_ms : all_ms);
+}
+
+/* ---- keys in: informer/queue.h ---- */
+
+/* The item to add, new if need be. Returns 0, or why there is none. */
+static int admit(struct inf_queue *q, const char *key, struct item **ret_item)
+{
+    struct item *item = item_find(&q->items, key);
+    bool room = q->items.by_key.count < q->options.keys_max && strlen(key) < INF_QUEUE_KEY_MAX;
+    if (q->sm.state != OPEN)
+        return -INF_ECLOSED;
+    if (!item && !room) {
+        q->stats.refused++;
+        return -INF_ETOOBIG;
+    }
+    *ret_item = item ? item : item_new(&q->items, key);
+    return 0;
+}
+
+int inf_queue_add(struct inf_queue *queue, const char *key)
+{
+    struct item *item;
+    int rc = admit(queue, key, &item);
+    if (rc == 0)
+        add_now(queue, item);
+    return rc;
+}
+
+int inf_queue_add_after(struct inf_queue *queue, const char *key, uint64_t delay_ms)
+{
+    struct item *item;
+    int rc;
+    if (!delay_ms)
+        return inf_queue_add(queue, key);
+    rc = admit(queue, key, &item);
+    if (rc == 0)
+        item_delay(item, delay_ms);
+    return rc;
+}
+
+int inf_queue_add_rate_limited(struct inf_queue *queue, const char *key)
+{
+    struct item *item;
+    int rc = admit(queue, key, &item);
+    if (rc == 0)
+        retry(queue, item);
+    return rc;
+}
+
+void inf_queue_forget(struct inf_queue *queue, const char *key)
+{
+    struct item *item = item_find(&queue->items, key);
+    if (item)
+        item->retries = 0;
+}
+
+uint32_t inf_queue_retries(const struct inf_queue *queue, const char *key)
+{
+    const struct item *item = item_find(&queue->items, key);
+    bool dropped = item && item->state == RESTING && queue->sm.state != OPEN; /* see clear() */
+    return item && !dropped ? item->retries : 0;
+}
+
+/* ---- keys out ---- */
+
+static void hand_out(struct inf_queue *q)
+{
+    struct item *item = container_of(q->items.queued.next, struct item, node);
+    uint64_t now_ms = clock_now_ms(q->clock);
+    q->stats.queued_ms += now_ms - item->since_ms;
+    q->stats.depth--;
+    q->stats.working++;
+    q->began_ms += now_ms;
+    item_move(item, WORKING);
+    q->worker->work(q->worker, q, item->key);
+}
+
+static void take_back(struct inf_queue *q, struct item *item)
+{
+    q->stats.worked_ms += clock_now_ms(q->clock) - item->since_ms;
+    q->stats.working--;
+    q->stats.done++;
+    q->began_ms -= item->since_ms;
+    if (item->state == WORKING_STALE)
+        make_ready(q, item);
+    else
+        item_move(item, RESTING);
+    task_schedule(q->clock, &q->pump); /* a worker is free */
+}
+
+int inf_queue_done(struct inf_queue *queue, const char *key, enum inf_work_outcome outcome)
+{
+    struct item *item = item_find(&queue->items, key);
+    if (!item || (item->state != WORKING && item->state != WORKING_STALE))
+        return -INF_ENOTFOUND;
+    take_back(queue, item);
+    if (outcome == INF_WORK_OK)
+        item->retries = 0;
+    else if (queue->sm.state == OPEN)
+        retry(queue, item);
+    if (queue->sm.state != OPEN)
+        item_end_delay(item);
+    item_drop_if_idle(item);
+    return 0;
+}
+
+/* ---- the pump ---- */
+
+static bool can_hand_out(const struct inf_queue *q)
+{
+    return q->sm.state != CLOSED && q->stats.depth && q->stats.working < q->options.workers;
+}
+
+static void tell_if_drained(struct inf_queue *q)
+{
+    if (q->sm.state != DRAINING || q->stats.depth || q->stats.working)
+        return;
+    sm_move(&q->sm, DRAINED, "runs: %llu", (unsigned long long)q->stats.done);
+    if (q->worker->on_drained)
+        q->worker->on_drained(q->worker, q);
+}
+
+/* Hands out what is in line when it begins: a worker that is done at once, and adds its key again,
+ * takes turns with the rest of the loop. */
+static void pump(struct task *task)
+{
+    struct inf_queue *q = container_of(task, struct inf_queue, pump);
+    bool over_budget = false;
+    for (size_t left = q->stats.depth; left && can_hand_out(q) && !over_budget; left--) {
+        hand_out(q);
+        over_budget = clock_over_budget(q->clock);
+    }
+    if (can_hand_out(q))
+        task_schedule(q->clock, &q->pump);
+    tell_if_drained(q);
+}
+
+/* ---- numbers ---- */
+
+size_t inf_queue_length(const struct inf_queue *queue)
+{
+    return queue->stats.depth;
+}
+
+static uint64_t age_of_first(const struct list *list, uint64_t now_ms)
+{
+    return list_empty(list) ? 0 : now_ms - container_of(list->next, struct item, node)->since_ms;
+}
+
+void inf_queue_stats(const struct inf_queue *queue, struct inf_queue_stats *ret_stats)
+{
+    uint64_t now_ms = clock_now_ms(queue->clock);
+    *ret_stats = queue->stats;
+    ret_stats->delayed = queue->sm.state == OPEN ? queue->items.delayed : 0;
+    ret_stats->oldest_queued_ms = age_of_first(&queue->items.queued, now_ms);
+    ret_stats->longest_worked_ms = age_of_first(&queue->items.working, now_ms);
+    ret_stats->unfinished_ms = queue->stats.working * now_ms - queue->began_ms;
+}
+
+/* ---- the end ---- */
+
+static void queue_bury(struct corpse *corpse)
+{
+    struct inf_queue *q = container_of(corpse, struct inf_queue, corpse);
+    items_free(&q->items);
+    free(q->name);
+    free(q);
+}
+
+/* Drops what is not wanted any more, in slices: delays of a queue that drains, all of one that is
+ * closed. */
+static void clear(struct task *task)
+{
+    struct inf_queue *q = container_of(task, struct inf_queue, clear);
+    bool (*drop)(struct items *, size_t) = q->sm.state == CLOSED ? items_drop : items_drop_resting;
+    bool more;
+    do
+        more = drop(&q->items, SLICE);
+    while (more && !clock_over_budget(q->clock));
+    if (more)
+        task_schedule(q->clock, &q->clear);
+    else if (q->sm.state == CLOSED)
+        clock_bury(q->clock, &q->corpse, queue_bury);
+}
+
+/* ---- life ---- */
+
+static struct inf_queue_options without_zeros(const struct inf_queue_options *given)
+{
+    struct inf_queue_options o = given ? *given : (struct inf_queue_options){0};
+    o.name = o.name ? o.name : "queue";
+    o.workers = o.workers ? o.workers : WORKERS;
+    o.base_ms = o.base_ms ? o.base_ms : BASE_MS;
+    o.max_ms = o.max_ms ? o.max_ms : MAX_MS;
+    o.retries_per_sec = o.retries_per_sec ? o.retries_per_sec : RETRIES_PER_SEC;
+    o.burst = o.burst ? o.burst : BURST;
+    o.keys_max = o.keys_max ? o.keys_max : KEYS_MAX;
+    return o;
+}
+
+struct inf_queue *workqueue_new(struct clock *clock, struct inf_worker *worker,
+                                const struct inf_queue_options *options,
+                                const struct siphash_key *hash_key, struct log *log)
+{
+    struct inf_queue *q = NEW(struct inf_queue);
+    q->clock = clock;
+    q->worker = worker;
+    q->options = without_zeros(options);
+    q->options.name = q->name = xstrdup(q->options.name);
+    list_init(&q->node);
+    task_init(&q->pump, PHASE_PUMP, pump);
+    task_init(&q->clear, PHASE_PUMP, clear);
+    items_init(&q->items, clock, hash_key, queue_on_delay_end);
+    bucket_init(&q->bucket, q->options.retries_per_sec, q->options.burst, clock_now_ms(clock));
+    sm_init(&q->sm, states, OPEN, q->name, log);
+    return q;
+}
+
+void inf_queue_drain(struct inf_queue *queue)
+{
+    if (queue->sm.state != OPEN)
+        return;
+    sm_move(&queue->sm, DRAINING, "queued: %zu, worked on: %zu, delayed and dropped: %zu",
+            queue->stats.depth, queue->stats.working, queue->items.delayed);
+    task_schedule(queue->clock, &queue->clear);
+    task_schedule(queue->clock, &queue->pump);
+}
+
+void inf_queue_close(struct inf_queue *queue)
+{
+    if (!queue)
+        return;
+    sm_move(&queue->sm, CLOSED, "asked to");
+    task_cancel(&queue->pump);
+    list_remove(&queue->node);
+    task_schedule(queue->clock, &queue->clear);
+}

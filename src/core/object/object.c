@@ -1,0 +1,342 @@
+/*
+ * object.c - from text to object.
+ *
+ * First managedFields are cut out, unless they are wanted (managed.c). Then yyjson reads the text:
+ * from then on it is known to be JSON, and its names are known. Then it is brought into canonical form
+ * (object_text.c), if it is not yet. At last header, names and text go into one allocation
+ * (object_layout.h).
+ */
+#include "core/object/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <yyjson.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "core/object/managed_fields.h"
+#include "core/object/object_layout.h"
+#include "core/object/object_text.h"
+
+enum {
+    SCRATCH_KEPT = 256 * 1024,
+};
+
+/* Who gave us no key gets no secrets either: all values look the same. */
+static void no_digest(const struct digest *digest, const struct str *parts, size_t n_parts,
+                      char ret[DIGEST_HEX + 1])
+{
+    (void)digest, (void)parts, (void)n_parts;
+    memset(ret, '0', DIGEST_HEX);
+    ret[DIGEST_HEX] = '\0';
+}
+
+static const struct shape *shape_of(struct object_maker *maker)
+{
+    static const struct digest none = {no_digest};
+    if (maker->shape)
+        return maker->shape;
+    if (!maker->fallback.count)
+        shape_init(&maker->fallback, false, &none);
+    return &maker->fallback;
+}
+
+void object_maker_free(struct object_maker *maker)
+{
+    buf_free(&maker->lean);
+    buf_free(&maker->text);
+    shape_free(&maker->fallback);
+}
+
+/* Memory of one huge object is not kept for the small ones behind. */
+static void forget(struct buf *scratch)
+{
+    if (scratch->cap > SCRATCH_KEPT)
+        buf_free(scratch);
+    buf_clear(scratch);
+}
+
+/* ---- reading ---- */
+
+static bool has_control_bytes(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if ((unsigned char)s.at[i] < 0x20 || s.at[i] == 0x7f)
+            return true;
+    return false;
+}
+
+int object_check_name(const char *field, struct str name, struct inf_error *err)
+{
+    if (name.len > OBJECT_NAME_MAX)
+        return err_set(err, INF_EDECODE, "object: '%s' has %zu bytes, more than %d", field,
+                       name.len, OBJECT_NAME_MAX);
+    if (has_control_bytes(name))
+        return err_set(err, INF_EDECODE, "object: '%s' contains control characters", field);
+    return 0;
+}
+
+/* Reads the string member @field; an absent one leaves *@ret as it is. */
+static int read_name(yyjson_val *object, const char *field, struct str *ret, struct inf_error *err)
+{
+    yyjson_val *value = yyjson_obj_get(object, field);
+    struct str s;
+    int rc;
+    if (!value || yyjson_is_null(value))
+        return 0;
+    if (!yyjson_is_str(value))
+        return err_set(err, INF_EDECODE, "object: '%s' is not a string", field);
+    s = (struct str){yyjson_get_str(value), yyjson_get_len(value)};
+    rc = object_check_name(field, s, err);
+    if (rc == 0)
+        *ret = s;
+    return rc;
+}
+
+static int check_key(const struct object_identity *names, struct inf_error *err)
+{
+    if (!names->name.len)
+        return err_set(err, INF_EDECODE, "object: no metadata.name");
+    if (memchr(names->name.at, '/', names->name.len) ||
+        (names->ns.len && memchr(names->ns.at, '/', names->ns.len)))
+        return err_set(err, INF_EDECODE, "object: '/' in its name: two would share one key");
+    return 0;
+}
+
+static int read_names(yyjson_val *root, struct object_identity *names, struct inf_error *err)
+{
+    yyjson_val *metadata = yyjson_obj_get(root, "metadata");
+    int rc;
+    if (!yyjson_is_obj(metadata))
+        return err_set(err, INF_EDECODE, "object: no metadata");
+    if ((rc = read_name(root, "kind", &names->kind, err)) < 0 ||
+        (rc = read_name(root, "apiVersion", &names->api_version, err)) < 0 ||
+        (rc = read_name(metadata, "namespace", &names->ns, err)) < 0 ||
+        (rc = read_name(metadata, "name", &names->name, err)) < 0 ||
+        (rc = read_name(metadata, "uid", &names->uid, err)) < 0 ||
+        (rc = read_name(metadata, "resourceVersion", &names->version, err)) < 0)
+        return rc;
+    return check_key(names, err);
+}
+
+/* Who reads objects may go down by recursion, as this does: it stops at the limit. */
+static bool is_deeper(yyjson_val *value, size_t levels)
+{
+    size_t i, n;
+    yyjson_val *key, *child;
+    if (!yyjson_is_ctn(value))
+        return false;
+    if (levels == 0)
+        return true;
+    yyjson_arr_foreach(value, i, n, child) if (is_deeper(child, levels - 1)) return true;
+    yyjson_obj_foreach(value, i, n, key, child) if (is_deeper(child, levels - 1)) return true;
+    return false;
+}
+
+/* yyjson has its values side by side. */
+static size_t count_containers(yyjson_doc *doc)
+{
+    yyjson_val *values = yyjson_doc_get_root(doc);
+    size_t count = 0;
+    for (size_t i = 0; i < yyjson_doc_get_val_count(doc); i++)
+        count += yyjson_is_ctn(&values[i]);
+    return count;
+}
+
+/* Mostly it has not as many values as that would take, and hardly ever as many brackets. */
+static int check_depth(yyjson_doc *doc, struct inf_error *err)
+{
+    if (yyjson_doc_get_val_count(doc) > OBJECT_DEPTH_MAX &&
+        count_containers(doc) > OBJECT_DEPTH_MAX &&
+        is_deeper(yyjson_doc_get_root(doc), OBJECT_DEPTH_MAX))
+        return err_set(err, INF_EDECODE, "object: over %d brackets deep", OBJECT_DEPTH_MAX);
+    return 0;
+}
+
+static int read_object(yyjson_doc *doc, struct object_identity *names, struct inf_error *err)
+{
+    int rc = check_depth(doc, err);
+    return rc < 0 ? rc : read_names(yyjson_doc_get_root(doc), names, err);
+}
+
+/* ---- the allocation ---- */
+
+/* Puts @s at *@cursor, and moves that behind it. Returns where it begins. */
+static uint16_t place(struct inf_object *o, size_t *cursor, struct str s)
+{
+    size_t at = *cursor;
+    if (s.len)
+        memcpy(o->bytes + at, s.at, s.len);
+    o->bytes[at + s.len] = '\0';
+    *cursor += s.len + 1;
+    return (uint16_t)at;
+}
+
+static size_t bytes_of(const struct str parts[OBJECT_PARTS])
+{
+    size_t bytes = 0;
+    for (int i = 0; i < OBJECT_PARTS; i++)
+        bytes += parts[i].len + 1;
+    return bytes;
+}
+
+/* The key is put together here: `namespace/name`. */
+static struct inf_object *assemble(const struct object_identity *n, struct str parts[OBJECT_PARTS])
+{
+    size_t ns_in_key = n->ns.len ? n->ns.len + 1 : 0, size;
+    struct inf_object *o;
+    size_t cursor = ns_in_key;
+    parts[PART_NAME] = n->name;
+    size = sizeof(*o) + ns_in_key + bytes_of(parts);
+    o = xmalloc(size);
+    *o = (struct inf_object){.refs = 1, .text_len = (uint32_t)parts[PART_TEXT].len};
+    if (ns_in_key) {
+        memcpy(o->bytes, n->ns.at, n->ns.len);
+        o->bytes[n->ns.len] = '/';
+    }
+    for (int i = 0; i < OBJECT_PARTS; i++)
+        o->at[i] = place(o, &cursor, parts[i]);
+    return o;
+}
+
+static struct inf_object *make_from(const struct object_identity *n, const struct who *who,
+                                    struct str text)
+{
+    struct inf_object *o = assemble(n, (struct str[OBJECT_PARTS]){
+                                           [PART_NAMESPACE] = n->ns,
+                                           [PART_UID] = n->uid,
+                                           [PART_VERSION] = n->version,
+                                           [PART_KIND] = n->kind,
+                                           [PART_API_VERSION] = n->api_version,
+                                           [PART_MANAGER] = who->manager,
+                                           [PART_SUBRESOURCE] = who->subresource,
+                                           [PART_TIME] = who->time,
+                                           [PART_STATUS_MANAGER] = who->status_manager,
+                                           [PART_STATUS_TIME] = who->status_time,
+                                           [PART_TEXT] = text,
+                                       });
+    o->sole_status = who->sole_status;
+    o->sole_other = who->sole_other;
+    return o;
+}
+
+/* ---- memory of a parse ---- */
+
+/* Whether values pass through it that nobody may find there later: its context says so. */
+static void *parse_take(void *ctx, size_t size)
+{
+    (void)ctx;
+    return malloc(size);
+}
+
+static void parse_give(void *ctx, void *memory)
+{
+    if (*(const bool *)ctx)
+        wipe_free(memory);
+    else
+        free(memory);
+}
+
+static void *parse_resize(void *ctx, void *memory, size_t old_size, size_t size)
+{
+    void *other = *(const bool *)ctx ? malloc(size) : realloc(memory, size);
+    if (other && *(const bool *)ctx) {
+        memcpy(other, memory, old_size < size ? old_size : size);
+        wipe_free(memory);
+    }
+    return other;
+}
+
+/* ---- the whole way ---- */
+
+/* yyjson's reader does not write into the text unless told to (YYJSON_READ_INSITU). */
+static yyjson_doc *parse(struct str text, bool *hides, yyjson_read_err *ret_why)
+{
+    yyjson_alc memory = {parse_take, parse_resize, parse_give, hides};
+    return yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NUMBER_AS_RAW,
+                            &memory, ret_why);
+}
+
+/* @text without managedFields, if there are some that are not wanted. */
+static struct str make_lean(struct object_maker *maker, struct str text, struct str cut)
+{
+    const char *end = text.at + text.len, *behind = cut.at + cut.len;
+    struct buf *lean = &maker->lean;
+    if (!cut.len || !shape_of(maker)->managed)
+        return text;
+    lean->secret = shape_hides(shape_of(maker));
+    buf_put(lean, text.at, (size_t)(cut.at - text.at));
+    buf_put(lean, behind, (size_t)(end - behind));
+    return (struct str){lean->bytes, lean->len};
+}
+
+static struct str text_of(struct object_maker *maker, struct str lean, yyjson_val *root,
+                          const struct object_identity *n)
+{
+    struct object_text o = {lean, root, n->kind, n->api_version, n->uid};
+    return object_text_make(&o, shape_of(maker), &maker->text);
+}
+
+int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
+                struct inf_object **ret_object, struct inf_error *err)
+{
+    struct object_identity names = {.kind = {0}};
+    bool hides = shape_hides(shape_of(maker));
+    struct managed managed;
+    struct str lean;
+    yyjson_read_err why;
+    yyjson_doc *doc;
+    int rc;
+    managed_read(text, &managed);
+    lean = make_lean(maker, text, managed.cut);
+    doc = parse(lean, &hides, &why);
+    if (!doc && lean.at != text.at) {
+        lean = text;
+        doc = parse(text, &hides, &why); /* to tell where */
+    }
+    if (defaults) {
+        names.kind = defaults->kind;
+        names.api_version = defaults->api_version;
+    }
+    rc = doc ? read_object(doc, &names, err)
+             : err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);
+    if (rc == 0)
+        *ret_object =
+            make_from(&names, &managed.who, text_of(maker, lean, yyjson_doc_get_root(doc), &names));
+    yyjson_doc_free(doc);
+    forget(&maker->lean);
+    forget(&maker->text);
+    return rc;
+}
+
+/* ---- without a text ---- */
+
+int object_make_identity(const struct object_identity *identity, struct inf_object **ret_object,
+                         struct inf_error *err)
+{
+    const struct who nobody = {.manager = {"", 0}};
+    int rc;
+    if ((rc = object_check_name("kind", identity->kind, err)) < 0 ||
+        (rc = object_check_name("apiVersion", identity->api_version, err)) < 0 ||
+        (rc = object_check_name("namespace", identity->ns, err)) < 0 ||
+        (rc = object_check_name("name", identity->name, err)) < 0 ||
+        (rc = object_check_name("uid", identity->uid, err)) < 0 ||
+        (rc = object_check_name("resourceVersion", identity->version, err)) < 0 ||
+        (rc = check_key(identity, err)) < 0)
+        return rc;
+    *ret_object = make_from(identity, &nobody, (struct str){"", 0});
+    return 0;
+}
+
+/* Every other one is at least {}. */
+bool object_is_identity(const struct inf_object *object)
+{
+    return object->text_len == 0;
+}
+
+bool object_may_be(const struct inf_object *object, const struct inf_object *identity)
+{
+    const char *uid = inf_object_uid(identity);
+    return !uid[0] || strcmp(uid, inf_object_uid(object)) == 0;
+}

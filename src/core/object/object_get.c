@@ -1,0 +1,98 @@
+/*
+ * object_get.c - an object as its readers see it: references, the getters of informer/object.h, and
+ * what the store asks of it.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/object/object_layout.h"
+
+struct inf_object *inf_object_ref(const struct inf_object *object)
+{
+    struct inf_object *o = (struct inf_object *)(uintptr_t)object; /* only the count ever changes */
+    o->refs++;
+    return o;
+}
+
+void inf_object_unref(const struct inf_object *object)
+{
+    struct inf_object *o = (struct inf_object *)(uintptr_t)object;
+    if (!o)
+        return;
+    assert(o->refs > 0);
+    if (--o->refs == 0)
+        free(o);
+}
+
+const char *inf_object_kind(const struct inf_object *object)
+{
+    return object->bytes + object->at[PART_KIND];
+}
+
+const char *inf_object_api_version(const struct inf_object *object)
+{
+    return object->bytes + object->at[PART_API_VERSION];
+}
+
+const char *inf_object_namespace(const struct inf_object *object)
+{
+    return object->bytes + object->at[PART_NAMESPACE];
+}
+
+const char *inf_object_name(const struct inf_object *object)
+{
+    return object->bytes + object->at[PART_NAME];
+}
+
+const char *inf_object_uid(const struct inf_object *object)
+{
+    return object->bytes + object->at[PART_UID];
+}
+
+const char *inf_object_resource_version(const struct inf_object *object)
+{
+    return object->bytes + object->at[PART_VERSION];
+}
+
+bool inf_object_who(const struct inf_object *object, enum inf_part part, struct inf_who *ret_who)
+{
+    const char *bytes = object->bytes;
+    bool status = bytes[object->at[PART_STATUS_TIME]], other = bytes[object->at[PART_TIME]];
+    if (status == other && (!status || part == INF_PART_ANY))
+        return false;
+    if (status && (!other || part == INF_PART_STATUS))
+        *ret_who = (struct inf_who){bytes + object->at[PART_STATUS_MANAGER], "status",
+                                    bytes + object->at[PART_STATUS_TIME], object->sole_status};
+    else
+        *ret_who =
+            (struct inf_who){bytes + object->at[PART_MANAGER], bytes + object->at[PART_SUBRESOURCE],
+                             bytes + object->at[PART_TIME], object->sole_other};
+    return true;
+}
+
+const char *inf_object_json(const struct inf_object *object, size_t *ret_len)
+{
+    if (ret_len)
+        *ret_len = object->text_len;
+    return object->bytes + object->at[PART_TEXT];
+}
+
+size_t inf_object_size(const struct inf_object *object)
+{
+    return sizeof(*object) + object->at[PART_TEXT] + object->text_len + 1;
+}
+
+struct str object_key(const struct inf_object *object)
+{
+    return (struct str){object->bytes, object->at[PART_NAMESPACE] - (size_t)1};
+}
+
+bool object_equal(const struct inf_object *a, const struct inf_object *b)
+{
+    return a == b ||
+           (a->text_len == b->text_len &&
+            memcmp(a->bytes + a->at[PART_TEXT], b->bytes + b->at[PART_TEXT], a->text_len) == 0 &&
+            strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 &&
+            strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0);
+}

@@ -1,0 +1,45 @@
+/*
+ * object_layout.h - an object in memory: one allocation,
+ *
+ *     | header | key: shop/web-0 | shop | uid | version | kind | apiVersion | who | {"kind":...} |
+ *
+ * with each part NUL-terminated, so that getters can return it as it is. Only who makes objects
+ * (object.c) and who reads them (object_get.c) know it; nobody else includes it.
+ */
+#ifndef CORE_OBJECT_LAYOUT_H
+#define CORE_OBJECT_LAYOUT_H
+
+#include <stdint.h>
+
+#include "core/object/object.h"
+
+enum object_part {
+    PART_NAME, /* with `namespace/` before it, where there is one: the key */
+    PART_NAMESPACE,
+    PART_UID,
+    PART_VERSION,
+    PART_KIND,
+    PART_API_VERSION,
+    PART_MANAGER,
+    PART_SUBRESOURCE,
+    PART_TIME,
+    PART_STATUS_MANAGER,
+    PART_STATUS_TIME,
+    PART_TEXT,
+    OBJECT_PARTS,
+};
+
+/* There are as many as there are objects in the cluster: no byte more than is needed. */
+struct inf_object {
+    uint32_t refs        : 30;
+    uint32_t sole_status : 1; /* see struct who */
+    uint32_t sole_other  : 1;
+    uint32_t text_len;
+    uint16_t at[OBJECT_PARTS]; /* where in `bytes` each part begins; names are short */
+    char bytes[];
+};
+
+_Static_assert((OBJECT_PARTS + 1) * (OBJECT_NAME_MAX + 1) <= UINT16_MAX,
+               "all names fit before the text");
+
+#endif

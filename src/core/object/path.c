@@ -1,0 +1,235 @@
+/*
+ * path.c - what a path names in a text. Parsing is in path_parse.c.
+ *
+ * A walk has one level for each step, so neither the document's depth nor a path's branching needs
+ * recursion. A level is done when its step can take nothing more, so the rest of the text is not
+ * even looked at.
+ */
+#include "core/object/path.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/json/json_text.h"
+
+/* ---- one step ---- */
+
+bool path_step_matches_key(const struct inf_path *path, size_t step, struct str key)
+{
+    const struct path_step *s = &path->steps[step];
+    return s->kind == PATH_ALL || (s->kind == PATH_KEY && json_text_is(key, s->key));
+}
+
+bool path_step_matches_item(const struct inf_path *path, size_t step, size_t index, struct str item)
+{
+    const struct path_step *s = &path->steps[step];
+    struct str value;
+    switch (s->kind) {
+    case PATH_KEY: return false;
+    case PATH_ALL: return true;
+    case PATH_INDEX: return index == s->index;
+    case PATH_WHERE: return json_member_get(item, s->key, &value) && json_value_is(value, s->value);
+    }
+    return false;
+}
+
+/* ---- all steps ---- */
+
+/* Whether the step takes at most one value of a level, and can only take it from a map or from a
+ * list. */
+static bool takes_one(enum path_kind kind)
+{
+    return kind == PATH_KEY || kind == PATH_INDEX;
+}
+
+static bool takes_from(enum path_kind kind, bool list)
+{
+    return kind == PATH_ALL || list == (kind != PATH_KEY);
+}
+
+static void level_end(struct path_level *level)
+{
+    level->walk.at = level->walk.end;
+}
+
+static void level_start(struct path_level *level, enum path_kind kind, struct str value)
+{
+    level->index = 0;
+    level->list = json_items_start(&level->walk, value);
+    if (!level->list)
+        json_walk_start(&level->walk, value);
+    if (!takes_from(kind, level->list))
+        level_end(level);
+}
+
+static bool next_item(struct path_level *level, const struct inf_path *path, size_t step,
+                      struct str *ret_value)
+{
+    while (json_items_next(&level->walk, ret_value))
+        if (path_step_matches_item(path, step, level->index++, *ret_value))
+            return true;
+    return false;
+}
+
+static bool next_member(struct path_level *level, const struct inf_path *path, size_t step,
+                        struct str *ret_value)
+{
+    struct json_member member;
+    while (json_walk_next(&level->walk, &member))
+        if (path_step_matches_key(path, step, member.key)) {
+            *ret_value = member.value;
+            return true;
+        }
+    return false;
+}
+
+static bool level_next(struct path_walk *walk, struct str *ret_value)
+{
+    struct path_level *level = &walk->levels[walk->depth];
+    bool found = level->list ? next_item(level, walk->path, walk->depth, ret_value)
+                             : next_member(level, walk->path, walk->depth, ret_value);
+    if (found && takes_one(walk->path->steps[walk->depth].kind))
+        level_end(level);
+    return found;
+}
+
+void path_walk_start(struct path_walk *walk, const struct inf_path *path, struct str text)
+{
+    walk->path = path;
+    walk->depth = 0;
+    level_start(&walk->levels[0], path->steps[0].kind, text);
+}
+
+bool path_walk_next(struct path_walk *walk, struct str *ret_value)
+{
+    struct str value;
+    for (;;) {
+        if (!level_next(walk, &value)) {
+            if (walk->depth == 0)
+                return false;
+            walk->depth--;
+        } else if (walk->depth + 1 == walk->path->count) {
+            *ret_value = value;
+            return true;
+        } else {
+            walk->depth++;
+            level_start(&walk->levels[walk->depth], walk->path->steps[walk->depth].kind, value);
+        }
+    }
+}
+
+bool path_first(const struct inf_path *path, struct str text, struct str *ret_value)
+{
+    struct path_walk walk;
+    path_walk_start(&walk, path, text);
+    return path_walk_next(&walk, ret_value);
+}
+
+/* ---- many paths ---- */
+
+uint64_t path_set_all(size_t count)
+{
+    assert(count <= PATH_SET_MAX);
+    return count ? UINT64_MAX >> (PATH_SET_MAX - count) : 0;
+}
+
+static void fork_take(struct path_fork *fork, const struct inf_path *path, size_t depth,
+                      uint64_t bit)
+{
+    if (depth + 1 == path->count)
+        fork->ended |= bit;
+    else
+        fork->live |= bit;
+}
+
+struct path_fork path_fork_key(const struct inf_path *const *paths, uint64_t live, size_t depth,
+                               struct str key)
+{
+    struct path_fork fork = {0};
+    for (size_t i = 0; i < PATH_SET_MAX && live >> i; i++)
+        if ((live >> i & 1) && path_step_matches_key(paths[i], depth, key))
+            fork_take(&fork, paths[i], depth, (uint64_t)1 << i);
+    return fork;
+}
+
+struct path_fork path_fork_item(const struct inf_path *const *paths, uint64_t live, size_t depth,
+                                size_t index, struct str item)
+{
+    struct path_fork fork = {0};
+    for (size_t i = 0; i < PATH_SET_MAX && live >> i; i++)
+        if ((live >> i & 1) && path_step_matches_item(paths[i], depth, index, item))
+            fork_take(&fork, paths[i], depth, (uint64_t)1 << i);
+    return fork;
+}
+
+/* ---- informer/path.h ---- */
+
+struct inf_path *inf_path_parse(const char *text, struct inf_error *err)
+{
+    return path_parse("path", str_of(text), str_of(text), err);
+}
+
+void inf_path_free(struct inf_path *path)
+{
+    if (!path)
+        return;
+    free(path->names);
+    free(path->text);
+    free(path);
+}
+
+const char *inf_path_text(const struct inf_path *path)
+{
+    return path->text;
+}
+
+static struct str text_of(const struct inf_object *object)
+{
+    struct str text;
+    text.at = inf_object_json(object, &text.len);
+    return text;
+}
+
+size_t inf_path_each(const struct inf_path *path, const struct inf_object *object, inf_path_fn *fn,
+                     void *ctx)
+{
+    struct path_walk walk;
+    struct str value;
+    size_t told = 0;
+    path_walk_start(&walk, path, text_of(object));
+    while (path_walk_next(&walk, &value)) {
+        told++;
+        if (!fn(ctx, value.at, value.len))
+            break;
+    }
+    return told;
+}
+
+/* As much of @text as fits, cut where a character begins. */
+static void copy_cut(char *buf, size_t size, struct str text)
+{
+    size_t len = text.len < size ? text.len : size - 1;
+    while (len && len < text.len && ((unsigned char)text.at[len] & 0xc0) == 0x80)
+        len--;
+    if (len)
+        memcpy(buf, text.at, len);
+    buf[len] = '\0';
+}
+
+int inf_path_string(const struct inf_path *path, const struct inf_object *object, char *buf,
+                    size_t size)
+{
+    struct str value = {0};
+    struct buf text = {0};
+    bool found = path_first(path, text_of(object), &value);
+    int len;
+    if (found)
+        json_value_put(&text, value);
+    if (size)
+        copy_cut(buf, size, (struct str){text.bytes, text.len});
+    len = found ? (int)text.len : -INF_ENOTFOUND;
+    buf_free(&text);
+    return len;
+}

@@ -1,0 +1,91 @@
+/*
+ * path_format.c - spells a path canonically: as plain as it can be, quotes and escapes only where
+ * they are needed. So it is never longer than what was read.
+ */
+#include <string.h>
+
+#include "base/buf.h"
+#include "core/object/path.h"
+
+bool path_is_name(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '_';
+}
+
+bool path_is_bare(char c)
+{
+    return path_is_name(c) || (c && strchr("./:+@%", c));
+}
+
+bool path_is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+static bool consists_of(struct str s, bool (*is)(char))
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!is(s.at[i]))
+            return false;
+    return s.len > 0;
+}
+
+static void put_escaped(struct buf *out, char c)
+{
+    static const char meant[] = "\"\\\b\f\n\r\t", spelled[] = "\"\\bfnrt";
+    const char *found = memchr(meant, c, sizeof(meant) - 1);
+    if (found)
+        buf_printf(out, "\\%c", spelled[found - meant]);
+    else if (path_is_control(c))
+        buf_printf(out, "\\u%04x", (unsigned)c);
+    else
+        buf_putc(out, c);
+}
+
+static void put_quoted(struct buf *out, struct str s)
+{
+    buf_putc(out, '"');
+    for (size_t i = 0; i < s.len; i++)
+        put_escaped(out, s.at[i]);
+    buf_putc(out, '"');
+}
+
+static void put_word(struct buf *out, struct str s, bool (*is_plain)(char))
+{
+    if (consists_of(s, is_plain))
+        buf_put(out, s.at, s.len);
+    else
+        put_quoted(out, s);
+}
+
+void path_put_step(struct buf *out, const struct path_step *step)
+{
+    if (step->kind == PATH_KEY && consists_of(step->key, path_is_name)) {
+        if (out->len)
+            buf_putc(out, '.');
+        buf_put(out, step->key.at, step->key.len);
+        return;
+    }
+    buf_putc(out, '[');
+    switch (step->kind) {
+    case PATH_KEY: put_quoted(out, step->key); break;
+    case PATH_ALL: buf_putc(out, '*'); break;
+    case PATH_INDEX: buf_printf(out, "%zu", step->index); break;
+    case PATH_WHERE:
+        put_word(out, step->key, path_is_name);
+        buf_putc(out, '=');
+        put_word(out, step->value, path_is_bare);
+        break;
+    }
+    buf_putc(out, ']');
+}
+
+char *path_spell(const struct inf_path *path)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < path->count; i++)
+        path_put_step(&out, &path->steps[i]);
+    buf_putc(&out, '\0');
+    return out.bytes;
+}

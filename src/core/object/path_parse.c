@@ -1,0 +1,269 @@
+/*
+ * path_parse.c - reads a path (see informer/path.h).
+ *
+ *     path    := step {step}
+ *     step    := ["."] NAME                     the first one without the dot
+ *              | "[" ( "*" | NUMBER | QUOTED | key "=" value ) "]"
+ *     key     := NAME | QUOTED                  value := BARE | QUOTED
+ *
+ * Whatever can't be read is complained about where it stands; the habits of JSONPath get an answer
+ * of their own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/syntax_error.h"
+#include "core/json/json_text.h"
+#include "core/object/path.h"
+
+struct parser {
+    const char *what;
+    struct str whole;
+    const char *at;
+    const char *end;
+    struct inf_path *path;
+    size_t names_len;
+    struct inf_error *err;
+};
+
+#define COMPLAIN(p, at, ...) complain((p)->err, (p)->what, (p)->whole, (at), __VA_ARGS__)
+
+static char peek(const struct parser *p)
+{
+    if (p->at == p->end)
+        return '\0';
+    return *p->at;
+}
+
+/* ---- words ---- */
+
+static bool consists_of_digits(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.at[i] < '0' || s.at[i] > '9')
+            return false;
+    return s.len > 0;
+}
+
+/* Takes the run of characters that @is accepts; it may be empty. */
+static struct str take(struct parser *p, bool (*is)(char))
+{
+    const char *from = p->at;
+    while (p->at < p->end && is(*p->at))
+        p->at++;
+    return (struct str){from, (size_t)(p->at - from)};
+}
+
+/* Copies to the path's own memory, which has room for as many bytes as the text. */
+static struct str keep(struct parser *p, struct str s)
+{
+    char *to = p->path->names + p->names_len;
+    if (s.len)
+        memcpy(to, s.at, s.len);
+    p->names_len += s.len;
+    return (struct str){to, s.len};
+}
+
+/* Between quotes a text is spelled as in JSON. */
+static int take_quoted(struct parser *p, struct str *ret)
+{
+    const char *open = p->at++;
+    char *to = p->path->names + p->names_len;
+    size_t len = 0;
+    while (p->at < p->end && *p->at != '"') {
+        size_t n;
+        if (path_is_control(*p->at))
+            return COMPLAIN(p, p->at, "a control character is written as an escape: \\n, \\u001b");
+        n = json_text_next(&p->at, p->end, to + len);
+        if (!n)
+            return COMPLAIN(p, p->at, "no escape that JSON knows; a backslash itself is \\\\");
+        len += n;
+    }
+    if (p->at == p->end)
+        return COMPLAIN(p, open, "the closing '\"' is missing");
+    p->at++;
+    *ret = (struct str){to, len};
+    p->names_len += len;
+    return 0;
+}
+
+/* ---- [...] ---- */
+
+static int expect_close(struct parser *p)
+{
+    if (peek(p) != ']')
+        return COMPLAIN(p, p->at, "a ']' should be here");
+    p->at++;
+    return 0;
+}
+
+static int parse_value(struct parser *p, struct path_step *step)
+{
+    struct str bare;
+    if (peek(p) == '=')
+        return COMPLAIN(p, p->at, "a single '=' is enough");
+    if (peek(p) == '"')
+        return take_quoted(p, &step->value);
+    bare = take(p, path_is_bare);
+    if (!bare.len && peek(p) == ']')
+        return COMPLAIN(p, p->at, "the value is missing; an empty one is written [key=\"\"]");
+    if (peek(p) && peek(p) != ']')
+        return COMPLAIN(p, p->at, "a value with this character needs quotes: [key=\"...\"]");
+    step->value = keep(p, bare);
+    return 0;
+}
+
+static int parse_where(struct parser *p, struct path_step *step)
+{
+    int rc;
+    p->at++;
+    step->kind = PATH_WHERE;
+    rc = parse_value(p, step);
+    return rc < 0 ? rc : expect_close(p);
+}
+
+static int parse_index(struct parser *p, struct path_step *step, struct str digits)
+{
+    step->kind = PATH_INDEX;
+    for (size_t i = 0; i < digits.len; i++) {
+        step->index = step->index * 10 + (size_t)(digits.at[i] - '0');
+        if (step->index > PATH_INDEX_MAX)
+            return COMPLAIN(p, digits.at, "an index is at most %d", PATH_INDEX_MAX);
+    }
+    return expect_close(p);
+}
+
+/* What doesn't begin like anything that can stand in brackets. */
+static int complain_bracket(struct parser *p)
+{
+    switch (peek(p)) {
+    case '?': return COMPLAIN(p, p->at, "a filter is written [type=Ready]");
+    case '\'': return COMPLAIN(p, p->at, "a key is quoted like this: [\"a.b/c\"]");
+    default:
+        return COMPLAIN(p, p->at,
+                        "in brackets stands *, a number, a key in double quotes, or key=value");
+    }
+}
+
+static int parse_word(struct parser *p, struct path_step *step)
+{
+    struct str word = take(p, path_is_name);
+    if (word.len && peek(p) == '=') {
+        step->key = keep(p, word);
+        return parse_where(p, step);
+    }
+    if (consists_of_digits(word))
+        return parse_index(p, step, word);
+    if (peek(p) == ']' && word.len && *word.at == '-')
+        return COMPLAIN(p, word.at, "an index counts from the front: [0] is the first");
+    if (peek(p) == ']' && word.len)
+        return COMPLAIN(p, word.at, "a key is quoted: [\"%.*s\"]", STR_FMT(word));
+    return complain_bracket(p);
+}
+
+static int parse_quoted(struct parser *p, struct path_step *step)
+{
+    int rc = take_quoted(p, &step->key);
+    if (rc == 0 && peek(p) == '=')
+        return parse_where(p, step);
+    step->kind = PATH_KEY;
+    return rc < 0 ? rc : expect_close(p);
+}
+
+static int parse_bracket(struct parser *p, struct path_step *step)
+{
+    p->at++;
+    switch (peek(p)) {
+    case '"': return parse_quoted(p, step);
+    case '*':
+        p->at++;
+        step->kind = PATH_ALL;
+        return expect_close(p);
+    default: return parse_word(p, step);
+    }
+}
+
+/* ---- names ---- */
+
+static int complain_name(struct parser *p)
+{
+    switch (peek(p)) {
+    case '\0':
+        if (p->at == p->end)
+            return COMPLAIN(p, p->at, "a name is missing behind the last '.'");
+        break;
+    case '.': return COMPLAIN(p, p->at, "a name is missing between two dots; there is no '..'");
+    case '*': return COMPLAIN(p, p->at, "every item is written [*], without a dot");
+    case '[': return COMPLAIN(p, p->at, "no '.' before '['");
+    default: break;
+    }
+    return COMPLAIN(p, p->at, "a key with this character is quoted: [\"a.b/c\"], without a dot");
+}
+
+static int parse_name(struct parser *p, struct path_step *step)
+{
+    struct str name = take(p, path_is_name);
+    if (!name.len)
+        return complain_name(p);
+    step->kind = PATH_KEY;
+    step->key = keep(p, name);
+    return 0;
+}
+
+static int parse_step(struct parser *p)
+{
+    struct path_step *step = &p->path->steps[p->path->count];
+    if (p->path->count == PATH_STEPS_MAX)
+        return COMPLAIN(p, p->at, "a path has at most %d steps", PATH_STEPS_MAX);
+    p->path->count++;
+    if (peek(p) == '[')
+        return parse_bracket(p, step);
+    if (p->path->count > 1 && peek(p) != '.')
+        return COMPLAIN(p, p->at, "a key with this character is quoted: [\"a.b/c\"]");
+    if (p->path->count > 1)
+        p->at++;
+    return parse_name(p, step);
+}
+
+/* What people used to JSONPath write first. */
+static int refuse_decoration(struct parser *p)
+{
+    switch (peek(p)) {
+    case '.': return COMPLAIN(p, p->at, "no leading '.': write spec.nodeName");
+    case '$': return COMPLAIN(p, p->at, "no leading '$': write spec.nodeName");
+    case '{': return COMPLAIN(p, p->at, "no braces: write spec.nodeName");
+    default: return 0;
+    }
+}
+
+static int parse_steps(struct parser *p)
+{
+    int rc;
+    if (p->at == p->end)
+        return COMPLAIN(p, p->at, "a path names a field, as in spec.nodeName");
+    rc = refuse_decoration(p);
+    while (rc == 0 && p->at < p->end)
+        rc = parse_step(p);
+    return rc;
+}
+
+struct inf_path *path_parse(const char *what, struct str whole, struct str part,
+                            struct inf_error *err)
+{
+    struct parser p = {
+        .what = what, .whole = whole, .at = part.at, .end = part.at + part.len, .err = err};
+    if (part.len > PATH_TEXT_MAX) {
+        complain(err, what, whole, part.at, "a path has at most %d bytes", PATH_TEXT_MAX);
+        return NULL;
+    }
+    p.path = NEW(struct inf_path);
+    p.path->names = xmalloc(part.len + JSON_CHAR_MAX);
+    if (parse_steps(&p) < 0) {
+        inf_path_free(p.path);
+        return NULL;
+    }
+    p.path->text = path_spell(p.path);
+    return p.path;
+}

@@ -1,0 +1,82 @@
+/*
+ * shape.h - what of an object is kept: fields that are cut, and fields whose values are hashed.
+ *
+ * The shape is part of an informer's identity: two informers share a cache only if theirs are
+ * equal. Rules are applied once, when the object is made, so nothing later ever sees what they
+ * hide.
+ */
+#ifndef CORE_OBJECT_SHAPE_H
+#define CORE_OBJECT_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "informer/path.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum {
+    SHAPE_RULES_MAX = 64, /* LIMIT: fields cut or hashed */
+    DIGEST_HEX = 32,      /* characters of a hashed value: half of an HMAC-SHA256 */
+
+    /* LIMIT: values hashed one by one in a part of an object, such as `data` or `metadata.annotations`;
+     * with more, all of that part is one hash. */
+    SHAPE_HASHES_MAX = 1024,
+};
+
+/* A keyed hash over @parts, as DIGEST_HEX hexadecimal digits and a NUL. */
+struct digest {
+    void (*make)(const struct digest *digest, const struct str *parts, size_t n_parts,
+                 char ret[DIGEST_HEX + 1]);
+};
+
+struct shape {
+    struct inf_path *paths[SHAPE_RULES_MAX]; /* owned */
+    size_t count;
+    uint64_t hashed;             /* bit i: paths[i] is hashed, else cut */
+    uint64_t secrets_only;       /* bit i: holds for Secrets only */
+    uint64_t managed;            /* bit i: cuts metadata.managedFields, as can be done before */
+    bool metadata_only;          /* of the members at the top, only metadata, kind and apiVersion */
+    bool secrets;                /* every object is a Secret, whatever kind it says it is */
+    const struct digest *digest; /* borrowed */
+};
+
+/*
+ * The default: managedFields are cut; of Secrets, the values of data and stringData and what
+ * kubectl last applied are hashed. @secrets: the resource is that of Secrets, so that also those
+ * whose kind is PartialObjectMetadata are treated as such.
+ */
+void shape_init(struct shape *shape, bool secrets, const struct digest *digest);
+
+/* The same in parts, for who wants only some: nothing is cut or hashed; then, before anything else is
+ * added, either or both of the two. */
+void shape_init_bare(struct shape *shape, bool secrets, const struct digest *digest);
+void shape_cut_managed_fields(struct shape *shape);
+void shape_hash_secrets(struct shape *shape);
+void shape_free(struct shape *shape);
+
+/* One more field to cut, or to hash. Takes over @path. -INF_EINVAL if there are too many. */
+int shape_add(struct shape *shape, struct inf_path *path, bool hashed, struct inf_error *err);
+
+/* Whether there are values that are hashed: then none may stay in memory. */
+bool shape_hides(const struct shape *shape);
+
+/* What makes one object different from another of the same path and value. */
+struct shape_subject {
+    struct str kind;
+    struct str uid;
+};
+
+/* Whether no rule has anything to do in such an object, but to cut managedFields. */
+bool shape_is_done(const struct shape *shape, const struct shape_subject *subject);
+
+/*
+ * Adds the members of @object (a JSON object, checked before) to @out, each behind a ',' unless
+ * @out ends in '{', without white space between tokens, as the rules say; @skip says which members
+ * at the top are left out.
+ */
+void shape_copy_members(const struct shape *shape, const struct shape_subject *subject,
+                        struct buf *out, struct str object, bool (*skip)(struct str key));
+
+#endif

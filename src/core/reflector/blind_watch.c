@@ -1,0 +1,81 @@
+#include "core/reflector/blind_watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/mutant.h"
+#include "core/reflector/reflector_end.h"
+
+enum {
+    BRIEF_MS = 10 * 1000, /* a watch that ends sooner, and shows nothing, was none */
+};
+
+/* The same version proves that nothing has changed; a newer one proves nothing. */
+void blind_watch_answered(struct reflector *r, const char *version)
+{
+    r->blind.ahead = strcmp(version, r->version) != 0;
+    if (!r->blind.ahead)
+        freshness_sign(&r->freshness, 0);
+}
+
+void blind_watch_shown(struct reflector *r)
+{
+    r->blind.ahead = r->blind.proven = false;
+    r->blind.intervals = 0;
+}
+
+static uint64_t interval_ms(const struct reflector *r)
+{
+    uint64_t intervals = r->blind.intervals ? r->blind.intervals : 1;
+    return intervals * r->settings.stale_after_ms;
+}
+
+static bool list_is_due(const struct reflector *r)
+{
+    return !r->blind.listed || clock_elapsed_ms(r->clock) - r->blind.listed_ms >= interval_ms(r);
+}
+
+static void need_list(struct reflector *r, int code)
+{
+    char *reason = xasprintf(
+        "the server is at a newer version than %s, but its watches show nothing", r->version);
+    log_line(r->log, LOG_WARN, "%s: %s: listing again", r->sm.who, reason);
+    r->blind.listing = true;
+    outcome_need_list(r, code, reason);
+    free(reason);
+}
+
+void blind_watch_ended(struct reflector *r, const struct inf_error *why)
+{
+    bool opened = r->live_since_ms;
+    bool ended = why->code == INF_EEOF || why->code == INF_ETIMEOUT; /* it did not break off */
+    if (r->shown || !opened || !r->blind.ahead || !ended || MUTANT("blind-watch-trusted"))
+        return;
+    if (clock_now_ms(r->clock) - r->live_since_ms < BRIEF_MS)
+        r->blind.proven = true;
+    if (list_is_due(r))
+        need_list(r, why->code);
+}
+
+static void space_out(struct blind_watch *b)
+{
+    uint32_t doubled = b->intervals ? b->intervals * 2 : 2;
+    b->intervals = doubled < BLIND_INTERVALS_MAX ? doubled : BLIND_INTERVALS_MAX;
+}
+
+void blind_watch_listed(struct reflector *r, bool differs)
+{
+    struct blind_watch *b = &r->blind;
+    b->ahead = false;
+    if (!b->listing)
+        return;
+    b->listing = false;
+    b->listed = true;
+    b->listed_ms = clock_elapsed_ms(r->clock);
+    b->proven |= differs;
+    if (differs)
+        b->intervals = 0;
+    else
+        space_out(b);
+}

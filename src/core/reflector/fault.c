@@ -1,0 +1,77 @@
+#include "core/reflector/fault.h"
+
+#include "informer/error.h"
+
+#include "base/base.h"
+
+/* clang-format off */
+static const struct fault_rule rules[] = {
+    /* a stream's normal end: the server closes each after some minutes */
+    {INF_EEOF,          FAULT_RESUME, WAIT_FEW,     LOG_DEBUG},
+    /* history forgotten: at once, but only once in a back-off step */
+    {INF_EGONE,         FAULT_RELIST, WAIT_ONCE,    LOG_INFO},
+    {INF_EFUTURE,       FAULT_RELIST, WAIT_ONCE,    LOG_WARN},
+    /* what was read is good; the rest comes when the peer is back */
+    {INF_ENET,          FAULT_RESUME, WAIT_BACKOFF, LOG_WARN},
+    {INF_ETLS,          FAULT_RESUME, WAIT_BACKOFF, LOG_ERROR},
+    {INF_ECUT,          FAULT_RESUME, WAIT_BACKOFF, LOG_WARN},
+    {INF_ETIMEOUT,      FAULT_RESUME, WAIT_BACKOFF, LOG_WARN},
+    {INF_EPROTO,        FAULT_RESUME, WAIT_BACKOFF, LOG_ERROR},
+    {INF_EIO,           FAULT_RESUME, WAIT_BACKOFF, LOG_ERROR},
+    {INF_ETHROTTLED,    FAULT_RESUME, WAIT_BACKOFF, LOG_WARN},
+    {INF_EUNAUTHORIZED, FAULT_RESUME, WAIT_BACKOFF, LOG_ERROR},
+    {INF_EFORBIDDEN,    FAULT_RESUME, WAIT_BACKOFF, LOG_ERROR},
+    {INF_ESERVER,       FAULT_RESUME, WAIT_BACKOFF, LOG_WARN},
+    /* an event was lost or the server does not know us: only a new list tells what is true */
+    {INF_EDECODE,       FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
+    {INF_ETOOBIG,       FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
+    {INF_ENOTFOUND,     FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
+    {INF_EREFUSED,      FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
+    /* no source tells these; if one does, this is safe */
+    {INF_EINVAL,        FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
+    {INF_ECONF,         FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
+    {INF_ECLOSED,       FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
+};
+/* clang-format on */
+
+#define COUNT(name, value, text) +1
+_Static_assert(ARRAY_LEN(rules) == 0 INF_ERROR_MAP(COUNT), "each error code has its rule");
+#undef COUNT
+
+const struct fault_rule *fault_rule(int code)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        if (rules[i].code == code)
+            return &rules[i];
+    return fault_rule(INF_EINVAL);
+}
+
+enum {
+    WINDOW_MS = 10 * 1000, /* normal ends reopen at once ... */
+    REOPEN_MAX = 5,        /* ... so often in that time, then wait */
+};
+
+static bool may_reopen(struct fault_guard *guard, uint64_t now_ms)
+{
+    if (now_ms - guard->window_ms > WINDOW_MS)
+        guard->reopened = 0;
+    if (guard->reopened == 0)
+        guard->window_ms = now_ms;
+    return ++guard->reopened <= REOPEN_MAX;
+}
+
+bool fault_may_go_on(struct fault_guard *guard, enum fault_wait wait, uint64_t now_ms)
+{
+    bool first = !guard->went_on;
+    switch (wait) {
+    case WAIT_FEW: return may_reopen(guard, now_ms);
+    case WAIT_ONCE: guard->went_on = true; return first;
+    case WAIT_BACKOFF: break;
+    }
+    return false;
+}
+
+void fault_guard_rested(struct fault_guard *guard)
+{
+    guard->went_on = false;
+}

@@ -1,0 +1,75 @@
+#include "core/reflector/freshness.h"
+
+#include "base/base.h"
+
+static void set_due(struct freshness *f, uint64_t due_ms)
+{
+    uint64_t now = clock_elapsed_ms(f->clock);
+    f->due_ms = due_ms;
+    if (f->begun && !f->held && !f->stale)
+        timer_start(f->clock, &f->timer, due_ms > now ? due_ms - now : 0);
+}
+
+static void on_due(struct timer *timer)
+{
+    struct freshness *f = container_of(timer, struct freshness, timer);
+    f->stale = true;
+    f->on_change(f);
+}
+
+void freshness_init(struct freshness *f, struct clock *clock, uint64_t stale_after_ms,
+                    void (*on_change)(struct freshness *f))
+{
+    *f = (struct freshness){.clock = clock,
+                            .stale_after_ms = stale_after_ms,
+                            .timer.fire = on_due,
+                            .on_change = on_change};
+}
+
+void freshness_sign(struct freshness *f, uint64_t patience_ms)
+{
+    bool was_stale = f->stale;
+    f->sign_ms = clock_elapsed_ms(f->clock);
+    f->stale = false;
+    f->stopped_ms = 0;
+    set_due(f, f->sign_ms + (patience_ms > f->stale_after_ms ? patience_ms : f->stale_after_ms));
+    if (was_stale)
+        f->on_change(f);
+}
+
+void freshness_begin(struct freshness *f)
+{
+    f->begun = true;
+    freshness_sign(f, 0);
+}
+
+static void lost_at(struct freshness *f, uint64_t then_ms)
+{
+    uint64_t due = then_ms + f->stale_after_ms;
+    set_due(f, due < f->due_ms ? due : f->due_ms);
+}
+
+void freshness_lost(struct freshness *f)
+{
+    lost_at(f, clock_elapsed_ms(f->clock));
+}
+
+void freshness_slept(struct freshness *f, uint64_t ms)
+{
+    f->stopped_ms += ms;
+    lost_at(f, clock_elapsed_ms(f->clock) - ms);
+}
+
+void freshness_hold(struct freshness *f, bool held)
+{
+    f->held = held;
+    if (held)
+        timer_stop(f->clock, &f->timer);
+    else
+        set_due(f, clock_elapsed_ms(f->clock) + f->stale_after_ms);
+}
+
+void freshness_close(struct freshness *f)
+{
+    timer_stop(f->clock, &f->timer);
+}

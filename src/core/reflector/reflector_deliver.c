@@ -1,0 +1,162 @@
+#include "core/reflector/reflector_deliver.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/mutant.h"
+#include "core/object/object.h"
+#include "core/object/version.h"
+#include "core/store/generation.h"
+#include "core/store/store.h"
+
+static void push(struct reflector *r, const struct delta *delta)
+{
+    fifo_push(r->fifo, delta); /* takes what the delta owns */
+    task_schedule(r->clock, r->pump);
+}
+
+/* The staged list is complete: it becomes one delta, and the state of the world is @version. */
+void intake_commit(struct reflector *r, const char *version, int64_t received_us)
+{
+    bool back = version_is_older(version, r->version);
+    bool differs = generation_differs(r->staged);
+    const char *reason = r->absent ? "the resource is available now" : r->sync_reason;
+    push(r, &(struct delta){.type = DELTA_REPLACED,
+                            .generation = r->staged,
+                            .resource_version = xstrdup(version),
+                            .text = back ? xasprintf("the server went back from version %s to %s",
+                                                     r->version, version)
+                                         : xstrdup(reason),
+                            .rewound = back,
+                            .redefined = r->redefined,
+                            .received_us = received_us});
+    r->staged = NULL; /* now the FIFO's */
+    r->redefined = false;
+    r->fault.code = 0;
+    if (r->freshness.begun) {
+        r->counts.relists[r->sync_code]++;
+        freshness_sign(&r->freshness, 0);
+    } else {
+        freshness_begin(&r->freshness);
+    }
+    r->must_sync = r->version_unusable = r->absent = r->in_doubt = false;
+    r->unended_fills = 0;
+    r->placed_ms = clock_now_ms(r->clock);
+    blind_watch_listed(r, differs);
+    str_replace(&r->version, version);
+}
+
+void intake_nothing(struct reflector *r, const struct inf_error *why)
+{
+    r->sync_code = why->code;
+    str_replace(&r->sync_reason, why->text);
+    if (!r->absent) {
+        log_line(r->log, LOG_INFO, "%s: is not there, and waited for: %s", r->sm.who, why->text);
+        r->staged = generation_new(r->store);
+        intake_commit(r, "", clock_wall_us(r->clock));
+    }
+    r->absent = r->must_sync = true;
+    r->fault.code = 0;
+}
+
+static void move_on(struct reflector *r, const char *version)
+{
+    if (!version_is_older(version, r->version) && /* no stream leads us back */
+        !MUTANT("version-not-advanced"))
+        str_replace(&r->version, version);
+}
+
+/* One that has no name is reported whenever it is seen. */
+static bool is_reported(struct reflector *r, const struct inf_object *identity)
+{
+    char *text;
+    uint64_t hash;
+    if (!identity)
+        return false;
+    text =
+        xasprintf("%.*s %s", STR_FMT(object_key(identity)), inf_object_resource_version(identity));
+    hash = generation_hash(store_current(r->store), str_of(text));
+    free(text);
+    return !seen_versions_add(&r->skipped, hash);
+}
+
+static void report_skipped(struct reflector *r, const struct source_event *event)
+{
+    const char *version = event->resource_version;
+    char *text =
+        version[0] ? xasprintf("%s (version %s)", event->text, version) : xstrdup(event->text);
+    r->counts.skipped++;
+    log_line(r->log, LOG_ERROR, "%s: skipped: %s", r->sm.who, text);
+    push(r, &(struct delta){.type = DELTA_SKIPPED,
+                            .about = event->object ? inf_object_ref(event->object) : NULL,
+                            .text = text,
+                            .received_us = event->received_us});
+}
+
+void intake_skipped(struct reflector *r, const struct source_event *event)
+{
+    if (r->staged && event->object)
+        generation_keep(r->staged, event->object);
+    if (!is_reported(r, event->object))
+        report_skipped(r, event);
+    if (r->staged || !event->resource_version[0])
+        return;
+    move_on(r, event->resource_version);
+    push(r, &(struct delta){.type = DELTA_BOOKMARK,
+                            .resource_version = xstrdup(event->resource_version),
+                            .received_us = event->received_us});
+}
+
+void intake_change(struct reflector *r, enum delta_type type, const struct source_event *event)
+{
+    struct delta delta = {.type = type, .received_us = event->received_us};
+    if (event->object)
+        delta.object = inf_object_ref(event->object);
+    else
+        delta.resource_version = xstrdup(event->resource_version);
+    move_on(r, event->resource_version);
+    push(r, &delta);
+}
+
+/* If it was we who did not run, that comes first, and the server is blamed only for the rest. */
+static char *why_stale(const struct reflector *r, uint64_t silent_ms)
+{
+    uint64_t stopped_ms = r->freshness.stopped_ms;
+    char *stopped = xasprintf("informerd was stopped for %" PRIu64 "s", stopped_ms / 1000);
+    char *silent = xasprintf("nothing heard for %" PRIu64 "s%s%s", silent_ms / 1000,
+                             r->fault.code ? ": " : "", r->fault.code ? r->fault.text : "");
+    char *text = !stopped_ms                     ? xstrdup(silent)
+                 : silent_ms < stopped_ms + 1000 ? xstrdup(stopped)
+                                                 : xasprintf("%s; %s", stopped, silent);
+    free(stopped);
+    free(silent);
+    return text;
+}
+
+void intake_on_freshness(struct freshness *f)
+{
+    struct reflector *r = container_of(f, struct reflector, freshness);
+    uint64_t now = clock_elapsed_ms(r->clock);
+    struct delta delta = {.received_us = clock_wall_us(r->clock)};
+    if (f->stale) {
+        r->stale_since_ms = f->sign_ms;
+        delta.type = DELTA_STALE;
+        delta.text = why_stale(r, now - f->sign_ms);
+    } else {
+        delta.type = DELTA_RECOVERED;
+        delta.text = xasprintf("heard again after %" PRIu64 "s", (now - r->stale_since_ms) / 1000);
+    }
+    log_line(r->log, f->stale ? LOG_WARN : LOG_INFO, "%s: %s", r->sm.who, delta.text);
+    push(r, &delta);
+}
+
+void intake_drop_staged(struct reflector *r)
+{
+    if (!r->staged || MUTANT("staged-kept"))
+        return;
+    task_schedule(r->clock, r->pump); /* which frees it, in slices */
+    store_discard(r->store, r->staged);
+    r->staged = NULL;
+}

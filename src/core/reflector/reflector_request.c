@@ -1,0 +1,159 @@
+#include "core/reflector/reflector_request.h"
+
+#include "base/base.h"
+#include "core/store/store.h"
+
+enum {
+    AFTER_TIMEOUT_MS =
+        5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
+};
+
+static uint32_t pick_timeout(struct reflector *r)
+{
+    uint32_t min = r->settings.watch_timeout_s;
+    return r->settings.no_jitter ? min : min + (uint32_t)rng_below(&r->backoff.rng, min + 1);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t until_timeout_ms(const struct reflector *r)
+{
+    return (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
+}
+
+bool ask_sync_is_over(const struct reflector *r)
+{
+    return clock_now_ms(r->clock) >= r->sync_until_ms;
+}
+
+/* A watch-list, or a list with all its pages, may take so long. */
+static void set_sync_until(struct reflector *r)
+{
+    r->sync_until_ms = clock_now_ms(r->clock) +
+                       (r->sm.state == LISTING ? (uint64_t)LIST_MAX_MS : until_timeout_ms(r));
+}
+
+/* How long the request under way may stay silent. */
+static uint64_t patience_ms(const struct reflector *r)
+{
+    uint64_t until_timeout = until_timeout_ms(r), silence = r->settings.fill_silence_ms;
+    if (r->sm.state == FILLING || r->sm.state == LISTING)
+        return ask_sync_is_over(r) ? 0 : least(silence, r->sync_until_ms - clock_now_ms(r->clock));
+    if (r->sm.state != WATCHING)
+        return silence;
+    if (!r->bookmark_seen)
+        return until_timeout;
+    return least(until_timeout, most(r->settings.stale_after_ms, r->bookmark_wait_ms));
+}
+
+void ask_patience(struct reflector *r)
+{
+    if (!r->held) /* else reflector_hold() does it later */
+        patience_start(&r->patience, patience_ms(r));
+}
+
+void ask_prepared(struct reflector *r)
+{
+    set_sync_until(r);
+    ask_patience(r);
+}
+
+static void open_request(struct reflector *r, struct source_request *request)
+{
+    r->timeout_s = request->timeout_s = pick_timeout(r);
+    if (r->sm.state == FILLING)
+        set_sync_until(r);
+    r->live_since_ms = 0;
+    r->bookmark_seen = r->news = r->shown = false;
+    r->slept_ms = 0;
+    r->counts.requests++;
+    ask_patience(r);
+    source_open(r->source, request, &r->user);
+}
+
+void ask_page(struct reflector *r)
+{
+    struct source_request request;
+    pager_request(&r->pager, &request);
+    open_request(r, &request);
+}
+
+void ask_list(struct reflector *r, const char *why)
+{
+    sm_move(&r->sm, LISTING, "%s", why);
+    r->staged = r->staged ? r->staged : generation_new(r->store);
+    set_sync_until(r);
+    ask_page(r);
+}
+
+static void start_fill(struct reflector *r, const char *why)
+{
+    sm_move(&r->sm, FILLING, "%s", why);
+    r->staged = r->staged ? r->staged : generation_new(r->store);
+    open_request(
+        r, &(struct source_request){.want = SOURCE_WATCH_LIST,
+                                    .resource_version = r->version_unusable ? "" : r->version});
+}
+
+/* The very first list may be any state the server has at hand; later ones may not be older than ours. */
+void ask_all_by_list(struct reflector *r, const char *why)
+{
+    pager_start(&r->pager, r->version_unusable ? "" : r->version[0] ? r->version : "0");
+    ask_list(r, why);
+}
+
+static void ask_all_now(struct reflector *r, const char *why)
+{
+    if (r->no_watch_list)
+        ask_all_by_list(r, why);
+    else
+        start_fill(r, why);
+}
+
+/* Only so many lists at a time are asked of a server. */
+void ask_all(struct reflector *r, const char *why)
+{
+    if (turn_enter(&r->turn))
+        ask_all_now(r, why);
+    else if (r->sm.state != QUEUED)
+        sm_move(&r->sm, QUEUED, "%s", why);
+}
+
+void ask_on_turn(struct turn *turn)
+{
+    ask_all_now(container_of(turn, struct reflector, turn), "its turn");
+}
+
+void ask_watch(struct reflector *r)
+{
+    turn_leave(&r->turn);
+    sm_move(&r->sm, WATCHING, "from version %s", r->version);
+    open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
+}
+
+/* The newest there is, so that the answer comes from no cache that is behind. */
+static void ask_version(struct reflector *r)
+{
+    sm_move(&r->sm, ASKING, "is the server behind version %s?", r->version);
+    r->placed_ms = clock_now_ms(r->clock);
+    open_request(r,
+                 &(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 1});
+}
+
+void ask_next(struct reflector *r, const char *why)
+{
+    if (r->must_sync)
+        ask_all(r, why);
+    else if (r->in_doubt)
+        ask_version(r);
+    else
+        ask_watch(r);
+}

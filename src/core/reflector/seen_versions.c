@@ -1,0 +1,32 @@
+#include "core/reflector/seen_versions.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+static bool is_known(const struct seen_versions *seen, uint64_t hash)
+{
+    for (size_t i = 0; i < seen->count; i++)
+        if (seen->hashes[i] == hash)
+            return true;
+    return false;
+}
+
+bool seen_versions_add(struct seen_versions *seen, uint64_t hash)
+{
+    if (is_known(seen, hash))
+        return false;
+    if (!seen->hashes)
+        seen->hashes = xcalloc(SEEN_VERSIONS_MAX, sizeof(*seen->hashes));
+    seen->hashes[seen->next] = hash;
+    seen->next = (seen->next + 1) % SEEN_VERSIONS_MAX;
+    if (seen->count < SEEN_VERSIONS_MAX)
+        seen->count++;
+    return true;
+}
+
+void seen_versions_free(struct seen_versions *seen)
+{
+    free(seen->hashes);
+    *seen = (struct seen_versions){0};
+}

@@ -1,0 +1,84 @@
+#include "core/select/label_name.h"
+
+static bool is_lower_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_alnum(char c)
+{
+    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_name_char(char c)
+{
+    return is_alnum(c) || c == '-' || c == '_' || c == '.';
+}
+
+/* The first character that is not one of a name or a value; NULL: all are, and at both ends is a
+ * letter or digit. */
+static const char *wrong_in_name(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!((i == 0 || i == s.len - 1) ? is_alnum(s.at[i]) : is_name_char(s.at[i])))
+            return s.at + i;
+    return NULL;
+}
+
+/* The same for a DNS name, in which this is so for each part between dots, without capitals. */
+static const char *wrong_in_prefix(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        bool first = i == 0 || s.at[i - 1] == '.', last = i == s.len - 1 || s.at[i + 1] == '.';
+        if (!is_lower_or_digit(s.at[i]) && (first || last || (s.at[i] != '-' && s.at[i] != '.')))
+            return s.at + i;
+    }
+    return NULL;
+}
+
+const char *label_value_problem(struct str value, const char **ret_at)
+{
+    const char *wrong = wrong_in_name(value);
+    *ret_at = wrong ? wrong : value.at;
+    if (wrong)
+        return "a label's value is letters, digits, '-', '_' and '.', a letter or digit at both "
+               "ends";
+    return value.len > LABEL_NAME_MAX ? "a label's value has at most 63 characters" : NULL;
+}
+
+static const char *name_problem(struct str name, const char **ret_at)
+{
+    const char *wrong = wrong_in_name(name);
+    *ret_at = wrong ? wrong : name.at;
+    if (!name.len)
+        return "a label's key ends in a name";
+    if (wrong && *wrong == '/')
+        return "a label's key has one '/' at most: prefix/name";
+    if (wrong)
+        return "a label's name is letters, digits, '-', '_' and '.', a letter or digit at both "
+               "ends";
+    return name.len > LABEL_NAME_MAX ? "a label's name has at most 63 characters" : NULL;
+}
+
+static const char *prefix_problem(struct str prefix, const char **ret_at)
+{
+    const char *wrong = wrong_in_prefix(prefix);
+    *ret_at = wrong ? wrong : prefix.at;
+    if (!prefix.len)
+        return "a prefix should be before the '/'";
+    if (wrong)
+        return "a prefix is a DNS name: lower-case letters, digits, '-' and '.'";
+    return prefix.len > LABEL_PREFIX_MAX ? "a prefix has at most 253 characters" : NULL;
+}
+
+const char *label_key_problem(struct str key, const char **ret_at)
+{
+    const char *slash = memchr(key.at, '/', key.len), *problem;
+    struct str prefix, name;
+    if (!slash)
+        return name_problem(key, ret_at);
+    prefix = (struct str){key.at, (size_t)(slash - key.at)};
+    name = (struct str){slash + 1, key.len - prefix.len - 1};
+    problem = prefix_problem(prefix, ret_at);
+    return problem ? problem : name_problem(name, ret_at);
+}

@@ -1,0 +1,249 @@
+/*
+ * label_selector.c - reads a label selector as k8s.io/apimachinery's labels.Parse does.
+ *
+ *     selector := [term {"," term}]               a comma at the end is a mistake
+ *     term     := "!" KEY | KEY | KEY ("=" | "==" | "!=" | ">" | "<") [VALUE]
+ *               | KEY ("in" | "notin") "(" [VALUE] {"," [VALUE]} ")"
+ *
+ * A word is everything up to a blank or one of = ! ( ) , > <, so `in` and `notin` are keywords only
+ * where an operator stands, and keys or values elsewhere. Each word is checked by label_name.h when
+ * it turns out what it is.
+ */
+#include "base/base.h"
+#include "base/syntax_error.h"
+#include "core/select/label_name.h"
+#include "core/select/selector.h"
+
+enum token {
+    END,
+    WORD,
+    COMMA,
+    BANG,
+    OPEN,
+    CLOSE,
+    EQUAL,
+    DOUBLE_EQUAL,
+    NOT_EQUAL,
+    GREATER,
+    LESS,
+};
+
+struct parser {
+    struct str text;
+    const char *end;
+    enum token token; /* the one that is looked at */
+    struct str word;  /* how it reads; END: nothing, at the end */
+    struct inf_selector *selector;
+    struct inf_error *err;
+};
+
+#define COMPLAIN(p, at, ...) complain((p)->err, "label selector", (p)->text, (at), __VA_ARGS__)
+
+/* ---- words and signs ---- */
+
+static const struct {
+    const char *spelled;
+    enum token token;
+} signs[] = {
+    {"==", DOUBLE_EQUAL}, {"!=", NOT_EQUAL}, {"=", EQUAL}, {"!", BANG}, /* longer ones first */
+    {"(", OPEN},          {")", CLOSE},      {",", COMMA}, {">", GREATER}, {"<", LESS},
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool is_sign(char c)
+{
+    return c && strchr("=!(),><", c);
+}
+
+static void take_sign(struct parser *p)
+{
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+        size_t len = strlen(signs[i].spelled);
+        if (len <= (size_t)(p->end - p->word.at) && !memcmp(p->word.at, signs[i].spelled, len)) {
+            p->token = signs[i].token;
+            p->word.len = len;
+            return;
+        }
+    }
+}
+
+static void take_word(struct parser *p)
+{
+    const char *at = p->word.at;
+    while (at < p->end && !is_blank(*at) && !is_sign(*at))
+        at++;
+    p->token = WORD;
+    p->word.len = (size_t)(at - p->word.at);
+}
+
+/* Looks at the next token. */
+static void advance(struct parser *p)
+{
+    const char *at = p->word.at + p->word.len;
+    while (at < p->end && is_blank(*at))
+        at++;
+    p->word = (struct str){at, 0};
+    p->token = END;
+    if (at < p->end && is_sign(*at))
+        take_sign(p);
+    else if (at < p->end)
+        take_word(p);
+}
+
+static int complain_about(struct parser *p, const char *right)
+{
+    if (p->token == END)
+        return COMPLAIN(p, p->word.at, "%s should be here, not the end", right);
+    return COMPLAIN(p, p->word.at, "%s should be here, not '%.*s'", right, STR_FMT(p->word));
+}
+
+/* ---- values ---- */
+
+/* Takes a word as a value; if there is none, the empty one. */
+static int take_value(struct parser *p, struct selector_term *term)
+{
+    struct str value = {p->word.at, p->token == WORD ? p->word.len : 0};
+    const char *wrong, *problem = label_value_problem(value, &wrong);
+    if (problem)
+        return COMPLAIN(p, wrong, "%s", problem);
+    if (!selector_term_add(term, value))
+        return COMPLAIN(p, value.at, "a set has at most %d values", SELECTOR_VALUES_MAX);
+    if (p->token == WORD)
+        advance(p);
+    return 0;
+}
+
+static int parse_set(struct parser *p, struct selector_term *term)
+{
+    int rc;
+    if (p->token != OPEN)
+        return complain_about(p, "'('");
+    do {
+        advance(p);
+        if ((rc = take_value(p, term)) < 0)
+            return rc;
+    } while (p->token == COMMA);
+    if (p->token != CLOSE)
+        return complain_about(p, "',' or ')'");
+    advance(p);
+    return 0;
+}
+
+static int parse_one(struct parser *p, struct selector_term *term)
+{
+    if (p->token != WORD && p->token != COMMA && p->token != END)
+        return complain_about(p, "a value");
+    return take_value(p, term);
+}
+
+static int parse_number(struct parser *p, struct selector_term *term)
+{
+    struct str number = p->word;
+    int rc = parse_one(p, term);
+    if (rc == 0 && !selector_number(term->values[0], &term->bound))
+        return COMPLAIN(p, number.at, "'>' and '<' compare with a whole number, as in weight>3");
+    return rc;
+}
+
+/* ---- terms ---- */
+
+static int parse_key(struct parser *p, struct selector_term *term)
+{
+    const char *wrong, *problem;
+    if (p->token != WORD)
+        return complain_about(p, "a label's key");
+    problem = label_key_problem(p->word, &wrong);
+    if (problem)
+        return COMPLAIN(p, wrong, "%s", problem);
+    term->key = p->word;
+    advance(p);
+    return 0;
+}
+
+static bool find_op(const struct parser *p, enum selector_op *ret)
+{
+    switch (p->token) {
+    case EQUAL: *ret = SELECT_EQUAL; return true;
+    case DOUBLE_EQUAL: *ret = SELECT_DOUBLE_EQUAL; return true;
+    case NOT_EQUAL: *ret = SELECT_NOT_EQUAL; return true;
+    case GREATER: *ret = SELECT_GREATER; return true;
+    case LESS: *ret = SELECT_LESS; return true;
+    case WORD:
+        *ret = str_eq(p->word, STR("in")) ? SELECT_IN : SELECT_NOT_IN;
+        return *ret == SELECT_IN || str_eq(p->word, STR("notin"));
+    case END:
+    case COMMA:
+    case BANG:
+    case OPEN:
+    case CLOSE: break;
+    }
+    return false;
+}
+
+static int parse_values(struct parser *p, struct selector_term *term)
+{
+    switch (term->op) {
+    case SELECT_IN:
+    case SELECT_NOT_IN: return parse_set(p, term);
+    case SELECT_GREATER:
+    case SELECT_LESS: return parse_number(p, term);
+    case SELECT_EQUAL:
+    case SELECT_DOUBLE_EQUAL:
+    case SELECT_NOT_EQUAL: return parse_one(p, term);
+    case SELECT_EXISTS:
+    case SELECT_ABSENT: break;
+    }
+    return 0;
+}
+
+static int parse_term(struct parser *p, struct selector_term *term)
+{
+    bool absent = p->token == BANG;
+    int rc;
+    if (absent)
+        advance(p);
+    if ((rc = parse_key(p, term)) < 0)
+        return rc;
+    term->op = absent ? SELECT_ABSENT : SELECT_EXISTS;
+    if (p->token == END || p->token == COMMA)
+        return 0;
+    if (absent)
+        return complain_about(p, "'!key' stands alone: ',' or the end");
+    if (!find_op(p, &term->op))
+        return complain_about(p, "one of = == != in notin > < or ','");
+    advance(p);
+    return parse_values(p, term);
+}
+
+static int parse_terms(struct parser *p)
+{
+    int rc;
+    do {
+        struct selector_term *term = selector_add(p->selector);
+        if (!term)
+            return COMPLAIN(p, p->word.at, "a selector has at most %d requirements",
+                            SELECTOR_TERMS_MAX);
+        if ((rc = parse_term(p, term)) < 0)
+            return rc;
+        if (p->token == END)
+            return 0;
+        if (p->token != COMMA)
+            return complain_about(p, "',' or the end");
+        advance(p);
+    } while (true);
+}
+
+int label_selector_parse(struct inf_selector *selector, struct str text, struct inf_error *err)
+{
+    struct parser p = {.text = text,
+                       .end = text.at + text.len,
+                       .word = {text.at, 0},
+                       .selector = selector,
+                       .err = err};
+    advance(&p);
+    return p.token == END ? 0 : parse_terms(&p);
+}

@@ -1,0 +1,234 @@
+/*
+ * selector.c - matches selectors. They are read in label_selector.c and field_selector.c, spelled
+ * in selector_spell.c.
+ */
+#include "core/select/selector.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/syntax_error.h"
+#include "core/json/json_text.h"
+
+/* ---- parts ---- */
+
+struct selector_term *selector_add(struct inf_selector *selector)
+{
+    struct selector_term *term;
+    if (selector->count == SELECTOR_TERMS_MAX)
+        return NULL;
+    selector->terms = xrealloc(selector->terms, (selector->count + 1) * sizeof(*term));
+    term = &selector->terms[selector->count++];
+    *term = (struct selector_term){.op = SELECT_EXISTS};
+    return term;
+}
+
+bool selector_term_add(struct selector_term *term, struct str value)
+{
+    if (term->count == SELECTOR_VALUES_MAX)
+        return false;
+    if ((term->count & (term->count - 1)) == 0) /* at 0, 1, 2, 4, ... there is no more room */
+        term->values = xrealloc(term->values, (term->count ? term->count * 2 : 1) * sizeof(value));
+    term->values[term->count++] = value;
+    return true;
+}
+
+bool selector_number(struct str text, int64_t *ret)
+{
+    bool negative = text.len && *text.at == '-';
+    size_t i = text.len && (negative || *text.at == '+');
+    uint64_t n = 0, most = negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
+    if (i == text.len)
+        return false;
+    for (; i < text.len; i++) {
+        unsigned digit = (unsigned)(unsigned char)text.at[i] - '0';
+        if (digit > 9 || n > (most - digit) / 10)
+            return false;
+        n = n * 10 + digit;
+    }
+    *ret = negative ? (int64_t)(0 - n) : (int64_t)n;
+    return true;
+}
+
+/* ---- matching ---- */
+
+static bool has_value(const struct selector_term *term, struct str value)
+{
+    for (size_t i = 0; i < term->count; i++)
+        if (json_value_is(value, term->values[i]))
+            return true;
+    return false;
+}
+
+/* -1, 0 or 1: the label's number against the term's; 0 also if it is no number. */
+static int compare_number(const struct selector_term *term, struct str value)
+{
+    struct buf text = {0};
+    int64_t number;
+    bool good;
+    json_value_put(&text, value);
+    good = selector_number((struct str){text.bytes, text.len}, &number);
+    buf_free(&text);
+    return good ? (number > term->bound) - (number < term->bound) : 0;
+}
+
+static bool label_matches(const struct selector_term *term, struct str labels)
+{
+    struct str value;
+    bool there = json_member_get(labels, term->key, &value);
+    switch (term->op) {
+    case SELECT_EXISTS: return there;
+    case SELECT_ABSENT: return !there;
+    case SELECT_EQUAL:
+    case SELECT_DOUBLE_EQUAL:
+    case SELECT_IN: return there && has_value(term, value);
+    case SELECT_NOT_EQUAL:
+    case SELECT_NOT_IN: return !there || !has_value(term, value);
+    case SELECT_GREATER: return there && compare_number(term, value) > 0;
+    case SELECT_LESS: return there && compare_number(term, value) < 0;
+    }
+    return false;
+}
+
+/* Whether one of the values that the path names is the term's. None at all, and null, are the empty
+ * text. */
+static bool field_has_value(const struct selector_term *term, struct str text)
+{
+    struct path_walk walk;
+    struct str value;
+    bool any = false;
+    path_walk_start(&walk, term->path, text);
+    while (path_walk_next(&walk, &value)) {
+        any = true;
+        if (str_eq(value, STR("null")) ? !term->values[0].len : has_value(term, value))
+            return true;
+    }
+    return !any && !term->values[0].len;
+}
+
+bool selector_is_everything(const struct inf_selector *selector)
+{
+    return !selector || (selector->kind != SELECT_NOTHING && selector->count == 0);
+}
+
+bool selector_is_nothing(const struct inf_selector *selector)
+{
+    return selector && selector->kind == SELECT_NOTHING;
+}
+
+bool selector_matches_labels(const struct inf_selector *selector, struct str labels)
+{
+    if (selector_is_everything(selector))
+        return true;
+    assert(selector->kind != SELECT_BY_FIELDS);
+    for (size_t i = 0; i < selector->count; i++)
+        if (!label_matches(&selector->terms[i], labels))
+            return false;
+    return selector->kind != SELECT_NOTHING;
+}
+
+static bool matches_fields(const struct inf_selector *selector, struct str text)
+{
+    for (size_t i = 0; i < selector->count; i++)
+        if (field_has_value(&selector->terms[i], text) != (selector->terms[i].op == SELECT_EQUAL))
+            return false;
+    return true;
+}
+
+bool selector_matches_text(const struct inf_selector *selector, struct str text)
+{
+    struct str metadata, labels;
+    if (selector_is_everything(selector))
+        return true;
+    if (selector->kind == SELECT_BY_FIELDS)
+        return matches_fields(selector, text);
+    if (!json_member_get(text, STR("metadata"), &metadata) ||
+        !json_member_get(metadata, STR("labels"), &labels))
+        labels = STR("{}");
+    return selector_matches_labels(selector, labels);
+}
+
+/* ---- informer/selector.h ---- */
+
+static int check_length(const char *what, struct str text, struct inf_error *err)
+{
+    if (text.len <= SELECTOR_TEXT_MAX)
+        return 0;
+    return complain(err, what, text, text.at + SELECTOR_TEXT_MAX, "a selector has at most %d bytes",
+                    SELECTOR_TEXT_MAX);
+}
+
+static int fill(struct inf_selector *selector, struct str text, struct inf_error *err)
+{
+    selector->memory = xstrndup(text.at, text.len);
+    if (selector->kind == SELECT_BY_FIELDS)
+        return field_selector_parse(selector, text, err);
+    return label_selector_parse(selector, (struct str){selector->memory, text.len}, err);
+}
+
+static struct inf_selector *parse(const char *what, enum selector_kind kind, struct str text,
+                                  struct inf_error *err)
+{
+    struct inf_selector *selector;
+    if (check_length(what, text, err) < 0)
+        return NULL;
+    selector = NEW(struct inf_selector);
+    selector->kind = kind;
+    if (fill(selector, text, err) < 0)
+        goto bad;
+    selector->text = selector_spell(selector);
+    if (check_length(what, str_of(selector->text), err) < 0) /* a blank or two more: `a in(x)` */
+        goto bad;
+    return selector;
+bad:
+    inf_selector_free(selector);
+    return NULL;
+}
+
+struct inf_selector *inf_selector_parse_labels(const char *text, struct inf_error *err)
+{
+    return parse("label selector", SELECT_BY_LABELS, str_of(text), err);
+}
+
+struct inf_selector *inf_selector_parse_fields(const char *text, struct inf_error *err)
+{
+    return parse("field selector", SELECT_BY_FIELDS, str_of(text), err);
+}
+
+struct inf_selector *inf_selector_nothing(void)
+{
+    struct inf_selector *selector = NEW(struct inf_selector);
+    selector->kind = SELECT_NOTHING;
+    selector->text = xstrdup("(nothing)");
+    return selector;
+}
+
+void inf_selector_free(struct inf_selector *selector)
+{
+    if (!selector)
+        return;
+    for (size_t i = 0; i < selector->count; i++) {
+        inf_path_free(selector->terms[i].path);
+        free(selector->terms[i].values);
+        free(selector->terms[i].text);
+    }
+    free(selector->terms);
+    free(selector->memory);
+    free(selector->text);
+    free(selector);
+}
+
+const char *inf_selector_text(const struct inf_selector *selector)
+{
+    return selector->text;
+}
+
+bool inf_selector_matches(const struct inf_selector *selector, const struct inf_object *object)
+{
+    struct str text;
+    text.at = inf_object_json(object, &text.len);
+    return selector_matches_text(selector, text);
+}

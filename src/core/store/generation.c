@@ -1,0 +1,176 @@
+#include "core/store/generation.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/object/object.h"
+
+enum {
+    PLACES_A_BUDGET =
+        16, /* further values of an entry that cost about as much as the entry itself */
+};
+
+static struct entry *entry_at(struct tree_node *node)
+{
+    return node ? container_of(node, struct entry, in_order) : NULL;
+}
+
+static int by_entry_key(const struct tree_node *a, const struct tree_node *b)
+{
+    return str_cmp(entry_key(container_of(a, struct entry, in_order)),
+                   entry_key(container_of(b, struct entry, in_order)));
+}
+
+static int key_to_entry(const void *key, const struct tree_node *node)
+{
+    const struct str *k = key;
+    return str_cmp(*k, entry_key(container_of(node, struct entry, in_order)));
+}
+
+static bool key_is_entrys(const void *key, const struct hash_node *node)
+{
+    const struct str *k = key;
+    return str_eq(*k, entry_key(container_of(node, struct entry, by_key)));
+}
+
+/* ---- entries ---- */
+
+uint64_t generation_hash(const struct generation *g, struct str key)
+{
+    return siphash13(&g->key, key.at, key.len);
+}
+
+struct entry *generation_find_hashed(const struct generation *g, struct str key, uint64_t hash)
+{
+    struct hash_node *node = hashmap_find(&g->by_key, hash, key_is_entrys, &key);
+    return node ? container_of(node, struct entry, by_key) : NULL;
+}
+
+struct entry *generation_find(const struct generation *g, struct str key)
+{
+    return generation_find_hashed(g, key, generation_hash(g, key));
+}
+
+void generation_add(struct generation *g, const struct inf_object *object, uint64_t hash)
+{
+    struct entry *e = index_entry_new(&g->indexes, object);
+    hashmap_add(&g->by_key, &e->by_key, hash);
+    tree_add(&g->in_order, &e->in_order);
+    g->bytes += inf_object_size(object);
+}
+
+const struct inf_object *generation_swap(struct generation *g, struct entry *e,
+                                         const struct inf_object *object)
+{
+    const struct inf_object *old = e->object;
+    g->bytes += inf_object_size(object) - inf_object_size(old);
+    e->object = inf_object_ref(object);
+    if (object != old)
+        index_refile(&g->indexes, e);
+    return old;
+}
+
+const struct inf_object *generation_remove(struct generation *g, struct entry *e)
+{
+    const struct inf_object *old = e->object;
+    hashmap_remove(&g->by_key, &e->by_key);
+    tree_remove(&g->in_order, &e->in_order);
+    g->bytes -= inf_object_size(old);
+    index_entry_free(&g->indexes, e);
+    return old;
+}
+
+/* ---- walks ---- */
+
+/* The first whose key is not before "@ns/". */
+static struct tree_node *first_in(const struct generation *g, const char *ns)
+{
+    char bytes[OBJECT_NAME_MAX + 1];
+    struct str key = {bytes, strlen(ns)};
+    if (!key.len)
+        return tree_first(&g->in_order);
+    if (key.len > OBJECT_NAME_MAX)
+        return NULL;
+    memcpy(bytes, ns, key.len);
+    bytes[key.len++] = '/';
+    return tree_at_least(&g->in_order, key_to_entry, &key);
+}
+
+static struct tree_node *place_to_go_on(const struct generation *g, uint64_t version,
+                                        const char *ns, const struct inf_cursor *cursor)
+{
+    struct str key;
+    if (!cursor->last)
+        return first_in(g, ns);
+    if (cursor->place && cursor->version == version)
+        return tree_next(cursor->place);
+    key = object_key(cursor->last);
+    return tree_after(&g->in_order, key_to_entry, &key);
+}
+
+struct entry *generation_next(const struct generation *g, uint64_t version, const char *ns,
+                              struct inf_cursor *cursor)
+{
+    struct entry *e = entry_at(place_to_go_on(g, version, ns, cursor));
+    if (e && *ns && strcmp(inf_object_namespace(e->object), ns) != 0)
+        e = NULL;
+    if (e) {
+        inf_object_unref(cursor->last);
+        cursor->last = inf_object_ref(e->object);
+    }
+    cursor->place = e ? &e->in_order : NULL;
+    cursor->version = version;
+    return e;
+}
+
+/* ---- life ---- */
+
+void generation_init(struct generation *g, struct inf_store *store, const struct siphash_key *key,
+                     const struct index_def *defs, size_t n_defs)
+{
+    *g = (struct generation){.store = store, .key = *key};
+    list_init(&g->node);
+    tree_init(&g->in_order, by_entry_key);
+    index_set_init(&g->indexes, defs, n_defs);
+}
+
+void generation_forget_kept(struct generation *g)
+{
+    for (size_t i = 0; i < g->n_kept; i++)
+        inf_object_unref(g->kept[i]);
+    free(g->kept);
+    g->kept = NULL;
+    g->n_kept = g->kept_capacity = 0;
+}
+
+/* Nobody looks for entries any more, so the hash is left as it is: to shrink it would hold the loop
+ * for nothing. Returns the cost. */
+static size_t drop_entry(struct generation *g, struct entry *e)
+{
+    const struct inf_object *object = e->object;
+    size_t further;
+    tree_remove(&g->in_order, &e->in_order);
+    further = index_entry_free(&g->indexes, e);
+    inf_object_unref(object);
+    return 1 + further / PLACES_A_BUDGET;
+}
+
+bool generation_free_some(struct generation *g, size_t *budget)
+{
+    struct entry *e;
+    if (!g)
+        return true;
+    while ((e = entry_at(tree_first(&g->in_order)))) {
+        size_t cost;
+        if (!*budget)
+            return false;
+        cost = drop_entry(g, e);
+        *budget -= cost < *budget ? cost : *budget;
+    }
+    hashmap_free(&g->by_key);
+    index_set_free(&g->indexes);
+    generation_forget_kept(g);
+    free(g);
+    return true;
+}

@@ -1,0 +1,337 @@
+#include "core/store/index.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/json/json_text.h"
+#include "core/object/object.h"
+
+struct more_members {
+    struct member member;
+    struct more_members *next;
+    bool kept; /* while filing: the object still has this value */
+};
+
+struct str entry_key(const struct entry *entry)
+{
+    return object_key(entry->object);
+}
+
+/* ---- buckets ---- */
+
+static struct str value_of(const struct bucket *bucket)
+{
+    return (struct str){bucket->value, bucket->len};
+}
+
+static int by_value(const struct tree_node *a, const struct tree_node *b)
+{
+    return str_cmp(value_of(container_of(a, struct bucket, in_index)),
+                   value_of(container_of(b, struct bucket, in_index)));
+}
+
+static int value_to_bucket(const void *value, const struct tree_node *node)
+{
+    const struct str *v = value;
+    return str_cmp(*v, value_of(container_of(node, struct bucket, in_index)));
+}
+
+struct bucket *index_bucket(const struct tree *index, struct str value)
+{
+    struct tree_node *node = tree_at_least(index, value_to_bucket, &value);
+    struct bucket *bucket = node ? container_of(node, struct bucket, in_index) : NULL;
+    return bucket && str_eq(value_of(bucket), value) ? bucket : NULL;
+}
+
+static struct bucket *bucket_new(struct tree *index, struct str value)
+{
+    struct bucket *bucket = xcalloc(1, sizeof(*bucket) + value.len + 1);
+    bucket->index = index;
+    bucket->len = value.len;
+    if (value.len)
+        memcpy(bucket->value, value.at, value.len);
+    list_init(&bucket->members);
+    tree_add(index, &bucket->in_index);
+    return bucket;
+}
+
+static struct bucket *bucket_get(struct tree *index, struct str value)
+{
+    struct bucket *bucket = index_bucket(index, value);
+    return bucket ? bucket : bucket_new(index, value);
+}
+
+static void bucket_less(struct bucket *bucket)
+{
+    if (--bucket->count > 0)
+        return;
+    tree_remove(bucket->index, &bucket->in_index);
+    free(bucket);
+}
+
+static void member_join(struct member *member, struct bucket *bucket)
+{
+    member->bucket = bucket;
+    list_push(&bucket->members, &member->in_bucket);
+    bucket->count++;
+}
+
+static void member_leave(struct member *member)
+{
+    list_remove(&member->in_bucket);
+    bucket_less(member->bucket);
+    member->bucket = NULL;
+}
+
+/* ---- filing: the values of one index against the places that the entry has there ---- */
+
+struct filing {
+    struct tree *index;
+    struct entry *entry;
+    struct member *first;
+    bool first_kept;
+    struct more_members **more; /* where the further places in this index begin in the list */
+    struct more_members **turn; /* those before it are kept */
+    size_t values;
+};
+
+static bool is_in(const struct more_members *more, const struct tree *index)
+{
+    return more && more->member.bucket->index == index;
+}
+
+static void keep(struct filing *f, struct member *member)
+{
+    if (member == f->first)
+        f->first_kept = true;
+    else
+        container_of(member, struct more_members, member)->kept = true;
+}
+
+/* The next place whose value has not come yet; NULL if all have. */
+static struct member *next_place(struct filing *f)
+{
+    if (f->first->bucket && !f->first_kept)
+        return f->first;
+    while (is_in(*f->turn, f->index) && (*f->turn)->kept)
+        f->turn = &(*f->turn)->next;
+    return is_in(*f->turn, f->index) ? &(*f->turn)->member : NULL;
+}
+
+/* A new place; next_place() has just found none. */
+static struct member *add_place(struct filing *f)
+{
+    struct more_members *more;
+    if (!f->first->bucket)
+        return f->first;
+    more = NEW(struct more_members);
+    more->member.entry = f->entry;
+    more->next = *f->turn;
+    *f->turn = more;
+    return &more->member;
+}
+
+/* The entry's place in @bucket, if it has one. */
+static struct member *place_in(const struct filing *f, const struct bucket *bucket)
+{
+    if (f->first->bucket == bucket)
+        return f->first;
+    for (struct more_members *more = *f->more; is_in(more, f->index); more = more->next)
+        if (more->member.bucket == bucket)
+            return &more->member;
+    return NULL;
+}
+
+/* Mostly the value is that of the place whose turn it is. If not, it may be one that comes twice,
+ * or in another order; else it is new and takes over the place whose turn it is: should that one's
+ * value come later, it is new then. */
+static void file_value(void *ctx, struct str value)
+{
+    struct filing *f = ctx;
+    struct member *place = next_place(f), *mine;
+    struct bucket *bucket;
+    if (f->values++ >= INDEX_VALUES_MAX || (value.len && memchr(value.at, '\0', value.len)))
+        return;
+    if (place && str_eq(value_of(place->bucket), value)) {
+        keep(f, place);
+        return;
+    }
+    bucket = index_bucket(f->index, value);
+    mine = bucket ? place_in(f, bucket) : NULL;
+    if (!mine) {
+        if (place)
+            member_leave(place);
+        mine = place ? place : add_place(f);
+        member_join(mine, bucket ? bucket : bucket_new(f->index, value));
+    }
+    keep(f, mine);
+}
+
+/* Gives up the places whose value did not come. Returns where those of the next index begin. */
+static struct more_members **file_end(struct filing *f)
+{
+    struct more_members **link = f->more;
+    if (f->first->bucket && !f->first_kept)
+        member_leave(f->first);
+    while (is_in(*link, f->index)) {
+        struct more_members *more = *link;
+        if (more->kept) {
+            more->kept = false;
+            link = &more->next;
+        } else {
+            *link = more->next;
+            member_leave(&more->member);
+            free(more);
+        }
+    }
+    return link;
+}
+
+/* ---- what objects are filed by ---- */
+
+/* The text of metadata.labels as it is: the server sorts by key, so the same labels have the same
+ * text. None: no value. */
+static void label_set(const struct inf_object *object, index_value_fn each, void *ctx)
+{
+    struct str text, metadata, labels;
+    text.at = inf_object_json(object, &text.len);
+    if (json_member_get(text, STR("metadata"), &metadata) &&
+        json_member_get(metadata, STR("labels"), &labels) && !str_eq(labels, STR("{}")) &&
+        !str_eq(labels, STR("null")))
+        each(ctx, labels);
+}
+
+static size_t tree_count(const struct index_set *set)
+{
+    return INDEX_DEFS + set->n_defs;
+}
+
+/* The list of an entry's second and further values, in the order of the indexes. Who has no
+ * definitions has no such values, and no room for it: then it is @none. */
+static struct more_members **more_of(const struct index_set *set, const struct entry *entry,
+                                     struct more_members **none)
+{
+    const struct member *behind = &entry->members[tree_count(set)];
+    return set->n_defs ? (struct more_members **)(uintptr_t)behind : none;
+}
+
+static size_t entry_size(const struct index_set *set)
+{
+    return sizeof(struct entry) + tree_count(set) * sizeof(struct member) +
+           (set->n_defs ? sizeof(struct more_members *) : 0);
+}
+
+void index_refile(struct index_set *set, struct entry *entry)
+{
+    struct more_members *none = NULL, **more = more_of(set, entry, &none);
+    for (size_t i = 0; i < tree_count(set); i++) {
+        const struct index_def *def = i < INDEX_DEFS ? NULL : &set->defs[i - INDEX_DEFS];
+        struct filing f = {.index = &set->trees[i],
+                           .entry = entry,
+                           .first = &entry->members[i],
+                           .more = more,
+                           .turn = more};
+        if (def)
+            def->values(def, entry->object, file_value, &f);
+        else
+            label_set(entry->object, file_value, &f);
+        more = file_end(&f);
+    }
+}
+
+/* ---- entries ---- */
+
+static struct str namespace_of(const struct entry *entry)
+{
+    return str_of(inf_object_namespace(entry->object));
+}
+
+struct entry *index_entry_new(struct index_set *set, const struct inf_object *object)
+{
+    struct entry *entry = xcalloc(1, entry_size(set));
+    entry->object = inf_object_ref(object);
+    for (size_t i = 0; i < tree_count(set); i++)
+        entry->members[i].entry = entry;
+    bucket_get(&set->namespaces, namespace_of(entry))->count++;
+    index_refile(set, entry);
+    return entry;
+}
+
+size_t index_entry_free(struct index_set *set, struct entry *entry)
+{
+    struct more_members *none = NULL, **list = more_of(set, entry, &none), *more;
+    size_t further = 0;
+    for (size_t i = 0; i < tree_count(set); i++)
+        if (entry->members[i].bucket)
+            member_leave(&entry->members[i]);
+    while ((more = *list)) {
+        *list = more->next;
+        member_leave(&more->member);
+        free(more);
+        further++;
+    }
+    bucket_less(index_bucket(&set->namespaces, namespace_of(entry)));
+    free(entry);
+    return further;
+}
+
+/* ---- the set ---- */
+
+const struct tree *index_named(const struct index_set *set, const char *name)
+{
+    if (strcmp(name, "namespace") == 0)
+        return &set->namespaces;
+    for (size_t i = 0; i < set->n_defs; i++)
+        if (strcmp(name, set->defs[i].name) == 0)
+            return &set->trees[INDEX_DEFS + i];
+    return NULL;
+}
+
+bool index_is_in(const struct index_set *set, const struct entry *entry,
+                 const struct bucket *bucket)
+{
+    struct more_members *none = NULL, *more = *more_of(set, entry, &none);
+    if (entry->members[bucket->index - set->trees].bucket == bucket)
+        return true;
+    while (more && more->member.bucket != bucket)
+        more = more->next;
+    return more != NULL;
+}
+
+static int by_object_key(const void *a, const void *b)
+{
+    return str_cmp(object_key(*(const struct inf_object *const *)a),
+                   object_key(*(const struct inf_object *const *)b));
+}
+
+size_t index_collect(const struct bucket *bucket, const struct inf_object **out)
+{
+    size_t n = 0;
+    list_for_each(node, &bucket->members)
+        out[n++] = container_of(node, struct member, in_bucket)->entry->object;
+    return n;
+}
+
+void index_sort(const struct inf_object **objects, size_t n)
+{
+    qsort(objects, n, sizeof(*objects), by_object_key);
+}
+
+void index_set_init(struct index_set *set, const struct index_def *defs, size_t n_defs)
+{
+    *set = (struct index_set){.defs = defs, .n_defs = n_defs};
+    set->trees = xcalloc(tree_count(set), sizeof(struct tree));
+    tree_init(&set->namespaces, by_value);
+    for (size_t i = 0; i < tree_count(set); i++)
+        tree_init(&set->trees[i], by_value);
+}
+
+void index_set_free(struct index_set *set)
+{
+    assert(!tree_first(&set->namespaces));
+    free(set->trees);
+    *set = (struct index_set){0};
+}

@@ -1,0 +1,14 @@
+/*
+ * index_path.h - an index whose values are those of a field path: `spec.nodeName`.
+ */
+#ifndef CORE_STORE_INDEX_PATH_H
+#define CORE_STORE_INDEX_PATH_H
+
+#include "informer/path.h"
+
+#include "core/store/index.h"
+
+/* Strings are indexed by what they mean, other values by their spelling. Borrows both. */
+struct index_def index_by_path(const char *name, const struct inf_path *path);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * lister.c - reading: informer/store.h.
+ *
+ * Everything is given in key order. Callbacks may read, which changes nothing here but the answers
+ * that buckets remember, and those say to which question they belong.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/object/object.h"
+#include "core/store/generation.h"
+#include "core/store/store.h"
+
+enum {
+    SORT_A_PART = 8, /* what has at most one of so many objects is sorted */
+};
+
+const struct inf_object *inf_store_get(const struct inf_store *store, const char *ns,
+                                       const char *name)
+{
+    char key[2 * (OBJECT_NAME_MAX + 1)];
+    size_t ns_len = strlen(ns), name_len = strlen(name), len = 0;
+    struct entry *e;
+    if (ns_len > OBJECT_NAME_MAX || name_len > OBJECT_NAME_MAX)
+        return NULL;
+    if (ns_len) {
+        memcpy(key, ns, ns_len);
+        key[ns_len] = '/';
+        len = ns_len + 1;
+    }
+    memcpy(key + len, name, name_len);
+    e = generation_find(store_current(store), (struct str){key, len + name_len});
+    return e ? e->object : NULL;
+}
+
+size_t inf_store_count(const struct inf_store *store)
+{
+    return generation_count(store_current(store));
+}
+
+size_t inf_store_bytes(const struct inf_store *store)
+{
+    return store_current(store)->bytes;
+}
+
+/* ---- walks ---- */
+
+static struct entry *next_entry(const struct inf_store *store, const char *ns,
+                                struct inf_cursor *cursor)
+{
+    return generation_next(store_current(store), store_version(store), ns, cursor);
+}
+
+const struct inf_object *inf_store_next_in(const struct inf_store *store, const char *ns,
+                                           struct inf_cursor *cursor)
+{
+    struct entry *e = next_entry(store, ns, cursor);
+    return e ? e->object : NULL;
+}
+
+const struct inf_object *inf_store_next(const struct inf_store *store, struct inf_cursor *cursor)
+{
+    return inf_store_next_in(store, "", cursor);
+}
+
+void inf_cursor_end(struct inf_cursor *cursor)
+{
+    inf_object_unref(cursor->last);
+    *cursor = (struct inf_cursor)INF_CURSOR_START;
+}
+
+/* ---- by index ---- */
+
+/* The index of namespaces has counts only. "" means what has none, which are all or nothing. */
+static void each_in_namespace(const struct inf_store *store, const char *ns, inf_each_fn *each,
+                              void *ctx)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    bool more = true;
+    while (more && (object = inf_store_next_in(store, ns, &cursor)))
+        more = strcmp(inf_object_namespace(object), ns) != 0 || each(ctx, object);
+    inf_cursor_end(&cursor);
+}
+
+/* Tells @n objects in order, those of @ns ("": all); the array goes. */
+static void each_sorted(const struct inf_object **objects, size_t n, const char *ns,
+                        inf_each_fn *each, void *ctx)
+{
+    bool more = true;
+    index_sort(objects, n);
+    for (size_t i = 0; i < n && more; i++)
+        if (!*ns || strcmp(inf_object_namespace(objects[i]), ns) == 0)
+            more = each(ctx, objects[i]);
+    free(objects);
+}
+
+/* Of so many, it is cheaper to sort them than to walk over all, which are in order. */
+static bool are_few(const struct inf_store *store, size_t n)
+{
+    return n <= inf_store_count(store) / SORT_A_PART;
+}
+
+static void each_walked(const struct inf_store *store, const struct bucket *bucket,
+                        inf_each_fn *each, void *ctx)
+{
+    const struct index_set *set = &store_current(store)->indexes;
+    struct inf_cursor cursor = INF_CURSOR_START;
+    struct entry *e;
+    bool more = true;
+    while (more && (e = next_entry(store, "", &cursor)))
+        more = !index_is_in(set, e, bucket) || each(ctx, e->object);
+    inf_cursor_end(&cursor);
+}
+
+static void each_in_bucket(const struct inf_store *store, const struct bucket *bucket,
+                           inf_each_fn *each, void *ctx)
+{
+    const struct inf_object **objects;
+    if (!are_few(store, bucket->count)) {
+        each_walked(store, bucket, each, ctx);
+        return;
+    }
+    objects = xcalloc(bucket->count, sizeof(*objects));
+    each_sorted(objects, index_collect(bucket, objects), "", each, ctx);
+}
+
+int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
+                       inf_each_fn *each, void *ctx)
+{
+    const struct index_set *set = &store_current(store)->indexes;
+    const struct tree *buckets = index_named(set, index);
+    const struct bucket *bucket = buckets ? index_bucket(buckets, str_of(value)) : NULL;
+    if (!buckets)
+        return -INF_EINVAL;
+    if (bucket && buckets == &set->namespaces)
+        each_in_namespace(store, value, each, ctx);
+    else if (bucket)
+        each_in_bucket(store, bucket, each, ctx);
+    return 0;
+}
+
+int inf_store_index_values(const struct inf_store *store, const char *index,
+                           inf_each_value_fn *each, void *ctx)
+{
+    const struct tree *buckets = index_named(&store_current(store)->indexes, index);
+    struct tree_node *node = buckets ? tree_first(buckets) : NULL;
+    if (!buckets)
+        return -INF_EINVAL;
+    for (; node; node = tree_next(node)) {
+        const struct bucket *bucket = container_of(node, struct bucket, in_index);
+        if (!each(ctx, bucket->value, bucket->count))
+            break;
+    }
+    return 0;
+}
+
+size_t inf_store_index_count(const struct inf_store *store, const char *index)
+{
+    const struct tree *buckets = index_named(&store_current(store)->indexes, index);
+    return buckets ? buckets->count : 0;
+}
+
+/* ---- by labels ---- */
+
+/* Asks once for each bucket: the answer stays in it, with the number of the question. */
+static bool bucket_matches(struct bucket *bucket, uint64_t question,
+                           const struct label_query *query)
+{
+    if (bucket->asked != question) {
+        bucket->answer = query->matches(query->selector, (struct str){bucket->value, bucket->len});
+        bucket->asked = question;
+    }
+    return bucket->answer;
+}
+
+bool store_by_labels(const struct inf_store *store, const struct label_query *query,
+                     struct inf_cursor *cursor, size_t *budget, inf_each_fn *each, void *ctx)
+{
+    uint64_t question = ++store_current(store)->indexes.questions;
+    bool unlabelled = query->matches(query->selector, STR("{}"));
+    struct entry *e;
+    for (; *budget && (e = next_entry(store, query->ns, cursor)); --*budget) {
+        struct bucket *labels = e->members[INDEX_LABELS].bucket;
+        if (labels ? bucket_matches(labels, question, query) : unlabelled)
+            if (!each(ctx, e->object))
+                return false;
+    }
+    return *budget > 0;
+}
+
+/* Looks at the buckets that @query takes: how many objects they have, and with @out, which. */
+static size_t collect_by_labels(struct index_set *set, const struct label_query *query,
+                                uint64_t question, const struct inf_object **out)
+{
+    size_t n = 0;
+    for (struct tree_node *node = tree_first(&set->trees[INDEX_LABELS]); node;
+         node = tree_next(node)) {
+        struct bucket *bucket = container_of(node, struct bucket, in_index);
+        if (bucket_matches(bucket, question, query))
+            n += out ? index_collect(bucket, out + n) : bucket->count;
+    }
+    return n;
+}
+
+bool store_few_by_labels(const struct inf_store *store, const struct label_query *query,
+                         inf_each_fn *each, void *ctx)
+{
+    struct index_set *set = &store_current(store)->indexes;
+    uint64_t question = ++set->questions;
+    const struct inf_object **objects;
+    size_t n;
+    if (query->matches(query->selector, STR("{}"))) /* those without labels are in no bucket */
+        return false;
+    n = collect_by_labels(set, query, question, NULL);
+    if (!are_few(store, n))
+        return false;
+    objects = xcalloc(n + 1, sizeof(*objects));
+    collect_by_labels(set, query, question, objects);
+    each_sorted(objects, n, query->ns, each, ctx);
+    return true;
+}

@@ -1,0 +1,386 @@
+#include "core/store/store.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/list.h"
+#include "core/mutant.h"
+#include "core/object/object.h"
+#include "core/object/version.h"
+#include "core/store/generation.h"
+
+/* What a flip has still to tell. */
+enum telling {
+    TELL_NOTHING,
+    TELL_DELETED,
+    TELL_PRESENT,
+};
+
+struct inf_store {
+    struct siphash_key key;
+    const struct index_def *defs;
+    size_t n_defs;
+    struct generation *current;
+    char *resource_version;
+    uint64_t version; /* grows with every change: cursors know by it if their short cut is good */
+
+    struct list given_up; /* of struct generation: to be freed when there is time */
+
+    struct generation *former; /* what the last flip replaced, until it is told and freed */
+    struct inf_cursor cursor;  /* how far the telling is */
+    enum telling telling;
+    enum inf_origin origin;
+    bool redefined; /* see store_redefine() */
+};
+
+/* ---- generations ---- */
+
+struct generation *generation_new(struct inf_store *store)
+{
+    struct generation *g = NEW(struct generation);
+    generation_init(g, store, &store->key, store->defs, store->n_defs);
+    return g;
+}
+
+size_t generation_count(const struct generation *generation)
+{
+    return generation->by_key.count;
+}
+
+/* Whether @e holds the object that readers see; either may be NULL. */
+static bool holds_current(const struct entry *e, const struct entry *known)
+{
+    return e && known && e->object == known->object;
+}
+
+void generation_put(struct generation *next, const struct inf_object *object)
+{
+    uint64_t hash = generation_hash(next, object_key(object));
+    struct entry *e = generation_find_hashed(next, object_key(object), hash);
+    struct entry *known = generation_find_hashed(next->store->current, object_key(object), hash);
+    next->unchanged -= holds_current(e, known);
+    if (known && object_equal(known->object, object)) {
+        object = known->object; /* nothing is held twice */
+        next->unchanged++;
+    }
+    if (e)
+        inf_object_unref(generation_swap(next, e, object));
+    else
+        generation_add(next, object, hash);
+}
+
+void generation_delete(struct generation *next, const struct inf_object *object)
+{
+    struct entry *e = generation_find(next, object_key(object));
+    if (!e)
+        return;
+    next->unchanged -= holds_current(e, generation_find(next->store->current, object_key(object)));
+    inf_object_unref(generation_remove(next, e));
+}
+
+void generation_keep(struct generation *next, const struct inf_object *identity)
+{
+    if (next->n_kept == next->kept_capacity) {
+        next->kept_capacity = next->kept_capacity ? next->kept_capacity * 2 : 8;
+        next->kept = xrealloc(next->kept, next->kept_capacity * sizeof(*next->kept));
+    }
+    next->kept[next->n_kept++] = inf_object_ref(identity);
+}
+
+/* What is kept is taken for unchanged: nobody knows. */
+bool generation_differs(const struct generation *next)
+{
+    size_t current = generation_count(next->store->current), count = generation_count(next);
+    return next->unchanged != count || count > current || count + next->n_kept < current;
+}
+
+void store_discard(struct inf_store *store, struct generation *generation)
+{
+    if (generation)
+        list_push(&store->given_up, &generation->node);
+}
+
+static bool sweep(struct inf_store *store, size_t *budget)
+{
+    struct list *node;
+    while ((node = list_pop(&store->given_up))) {
+        struct generation *g = container_of(node, struct generation, node);
+        if (!generation_free_some(g, budget)) {
+            list_push(&store->given_up, &g->node);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool store_sweep(struct inf_store *store, size_t budget)
+{
+    return sweep(store, &budget);
+}
+
+/* ---- the store ---- */
+
+struct inf_store *store_new(const struct siphash_key *key, const struct index_def *defs,
+                            size_t n_defs)
+{
+    struct inf_store *store = NEW(struct inf_store);
+    store->key = *key;
+    store->defs = defs;
+    store->n_defs = n_defs;
+    list_init(&store->given_up);
+    store->resource_version = xstrdup("");
+    store->current = generation_new(store);
+    return store;
+}
+
+bool store_free_some(struct inf_store *store, size_t budget)
+{
+    inf_cursor_end(&store->cursor);
+    store_discard(store, store->former);
+    store_discard(store, store->current);
+    store->former = store->current = NULL;
+    if (!sweep(store, &budget))
+        return false;
+    free(store->resource_version);
+    free(store);
+    return true;
+}
+
+/* Only a flip may lead back: in a coalesced stream an older change can come behind a newer one. */
+static void changed(struct inf_store *store, const char *resource_version)
+{
+    store->version++;
+    if (!version_is_older(resource_version, store->resource_version) &&
+        strcmp(store->resource_version, resource_version) != 0)
+        str_replace(&store->resource_version, resource_version);
+}
+
+void store_bookmark(struct inf_store *store, const char *resource_version)
+{
+    changed(store, resource_version);
+}
+
+static void tell_deleted(const struct inf_object *object, enum inf_origin origin, bool final,
+                         store_tell_fn tell, void *ctx)
+{
+    struct inf_event event = {
+        .verb = INF_DELETED, .origin = origin, .old_object = object, .final = final};
+    tell(ctx, &event);
+}
+
+static void tell_added(const struct inf_object *object, enum inf_origin origin, store_tell_fn tell,
+                       void *ctx)
+{
+    struct inf_event event = {
+        .verb = INF_ADDED, .origin = origin, .new_object = object, .final = true};
+    tell(ctx, &event);
+}
+
+/* A uid that changed under the same name is another object: the first one is gone, its end unseen.
+ */
+/* Whether the server has not changed the object, however differently we keep it. */
+static bool is_same_state(const struct inf_object *a, const struct inf_object *b)
+{
+    return strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 &&
+           strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0;
+}
+
+static bool is_another(const struct inf_object *old, const struct inf_object *new)
+{
+    return strcmp(inf_object_uid(old), inf_object_uid(new)) != 0;
+}
+
+static void tell_change(const struct inf_object *old, const struct inf_object *new,
+                        enum inf_origin origin, store_tell_fn tell, void *ctx)
+{
+    struct inf_event event = {.verb = INF_MODIFIED,
+                              .origin = origin,
+                              .old_object = old,
+                              .new_object = new,
+                              .final = true};
+    if (object_equal(old, new) && !MUTANT("relist-tells-equal"))
+        return;
+    if (MUTANT("ignore-uid") || !is_another(old, new)) {
+        tell(ctx, &event);
+        return;
+    }
+    tell_deleted(old, origin, /* final= */ false, tell, ctx);
+    tell_added(new, origin, tell, ctx);
+}
+
+void store_put(struct inf_store *store, const struct inf_object *object, enum inf_origin origin,
+               store_tell_fn tell, void *ctx)
+{
+    uint64_t hash = generation_hash(store->current, object_key(object));
+    struct entry *e = generation_find_hashed(store->current, object_key(object), hash);
+    const struct inf_object *old = e ? generation_swap(store->current, e, object) : NULL;
+    if (!e)
+        generation_add(store->current, object, hash);
+    changed(store, inf_object_resource_version(object));
+    if (old)
+        tell_change(old, object, origin, tell, ctx);
+    else
+        tell_added(object, origin, tell, ctx);
+    inf_object_unref(old);
+}
+
+void store_delete(struct inf_store *store, const struct inf_object *object, store_tell_fn tell,
+                  void *ctx)
+{
+    struct entry *e = generation_find(store->current, object_key(object));
+    const struct inf_object *old = e ? generation_remove(store->current, e) : NULL;
+    changed(store, inf_object_resource_version(object));
+    if (old && (object_is_identity(object) || is_another(old, object)))
+        tell_deleted(old, INF_LIVE, /* final= */ false, tell, ctx);
+    else if (old || MUTANT("delete-unknown-told"))
+        tell_deleted(object, INF_LIVE, /* final= */ true, tell, ctx);
+    inf_object_unref(old);
+}
+
+/* ---- other definitions ---- */
+
+void store_redefine(struct inf_store *store)
+{
+    store->redefined = true;
+}
+
+void store_set_indexes(struct inf_store *store, const struct index_def *defs, size_t n_defs)
+{
+    store->defs = defs;
+    store->n_defs = n_defs;
+}
+
+void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    while ((object = inf_store_next_in(from, ns, &cursor))) {
+        uint64_t hash = generation_hash(store->current, object_key(object));
+        if (!generation_find_hashed(store->current, object_key(object), hash))
+            generation_add(store->current, object, hash);
+    }
+    inf_cursor_end(&cursor);
+    changed(store, from->resource_version);
+}
+
+void store_forget(struct inf_store *store, const char *ns)
+{
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    while ((object = inf_store_next_in(store, ns, &cursor))) {
+        struct entry *e = generation_find(store->current, object_key(object));
+        store->version++; /* before it goes: the cursor must not step from its place */
+        inf_object_unref(generation_remove(store->current, e));
+    }
+    inf_cursor_end(&cursor);
+}
+
+/* ---- flip and tell ---- */
+
+/* Nothing is queued before @next any more: it takes over what @former has of those that can't be
+ * read. */
+static void take_over_kept(struct generation *next, const struct generation *former)
+{
+    for (size_t i = 0; i < next->n_kept && !MUTANT("skipped-not-kept"); i++) {
+        const struct inf_object *identity = next->kept[i];
+        struct entry *e = generation_find(former, object_key(identity));
+        if (e && object_may_be(e->object, identity) && !generation_find(next, object_key(identity)))
+            generation_put(next, e->object);
+    }
+    generation_forget_kept(next);
+}
+
+void store_flip(struct inf_store *store, struct generation *next, const char *resource_version,
+                enum inf_origin origin)
+{
+    assert(store->telling == TELL_NOTHING);
+    take_over_kept(next, store->current);
+    store->former = store->current;
+    store->current = next;
+    store->telling = TELL_DELETED;
+    store->origin = origin;
+    store->version++;
+    str_replace(&store->resource_version, resource_version);
+}
+
+static const struct inf_object *next_of(struct inf_store *store, const struct generation *g)
+{
+    struct entry *e = generation_next(g, store->version, "", &store->cursor);
+    return e ? e->object : NULL;
+}
+
+/* What is in `former` and no longer in `current`. False when the budget ran out. */
+static bool tell_all_deleted(struct inf_store *store, size_t *budget, store_tell_fn tell, void *ctx)
+{
+    const struct inf_object *old;
+    while (*budget && (old = next_of(store, store->former))) {
+        --*budget;
+        if (!generation_find(store->current, object_key(old)) && !MUTANT("no-tombstones"))
+            tell_deleted(old, store->origin, /* final= */ false, tell, ctx);
+    }
+    return *budget > 0;
+}
+
+static bool tell_all_present(struct inf_store *store, size_t *budget, store_tell_fn tell, void *ctx)
+{
+    const struct inf_object *new;
+    while (*budget && (new = next_of(store, store->current))) {
+        struct entry *was = generation_find(store->former, object_key(new));
+        --*budget;
+        if (was && store->redefined && is_same_state(was->object, new))
+            continue;
+        if (was)
+            tell_change(was->object, new, store->origin, tell, ctx);
+        else
+            tell_added(new, store->origin, tell, ctx);
+    }
+    return *budget > 0;
+}
+
+typedef bool (*tell_all_fn)(struct inf_store *store, size_t *budget, store_tell_fn tell, void *ctx);
+
+bool store_tell_some(struct inf_store *store, size_t budget, store_tell_fn tell, void *ctx)
+{
+    bool swapped = MUTANT("deletes-after-adds");
+    tell_all_fn first = swapped ? tell_all_present : tell_all_deleted;
+    tell_all_fn second = swapped ? tell_all_deleted : tell_all_present;
+    switch (store->telling) {
+    case TELL_NOTHING: return true;
+    case TELL_DELETED:
+        if (!first(store, &budget, tell, ctx))
+            return false;
+        inf_cursor_end(&store->cursor);
+        store->telling = TELL_PRESENT;
+        __attribute__((fallthrough));
+    case TELL_PRESENT:
+        if (!second(store, &budget, tell, ctx))
+            return false;
+        inf_cursor_end(&store->cursor);
+        store_discard(store, store->former); /* its objects go when there is time */
+        store->former = NULL;
+        store->telling = TELL_NOTHING;
+        store->redefined = false;
+        return true;
+    }
+    return true;
+}
+
+/* ---- for lister.c ---- */
+
+struct generation *store_current(const struct inf_store *store)
+{
+    return store->current;
+}
+
+uint64_t store_version(const struct inf_store *store)
+{
+    return store->version;
+}
+
+const char *inf_store_resource_version(const struct inf_store *store)
+{
+    return store->resource_version;
+}

@@ -1,0 +1,216 @@
+/*
+ * check_online.c - a part for each cluster, a line for each place that a watch needs:
+ *
+ *     prod  https://10.0.0.1:6443
+ *       Kubernetes v1.36.0, as system:serviceaccount:ops:informerd
+ *       ok       pods         in shop
+ *       missing  pods         in billing          may neither list nor watch pods
+ *       waits    widgets      in all namespaces   resource 'widgets' is not known to the server
+ */
+#include "daemon/cli/check_online.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/utf8.h"
+#include "daemon/cli/preflight.h"
+
+struct report {
+    struct buf *out;
+    bool colour;
+    size_t watch_width; /* of the columns */
+    size_t place_width;
+};
+
+static const struct {
+    const char *word;
+    const char *colour;
+} verdicts[] = {
+    [VERDICT_NONE] = {"unasked", "\x1b[2m"},     [VERDICT_OK] = {"ok", "\x1b[32m"},
+    [VERDICT_MISSING] = {"missing", "\x1b[31m"}, [VERDICT_WAITS] = {"waits", "\x1b[33m"},
+    [VERDICT_WRONG] = {"wrong", "\x1b[31m"},     [VERDICT_FAILED] = {"failed", "\x1b[31m"},
+};
+
+/* What others wrote can't do anything to the terminal. */
+static void put_foreign(struct buf *out, const char *text)
+{
+    utf8_put_visible(out, str_of(text));
+}
+
+/* ---- columns ---- */
+
+static void put_watch(struct buf *out, const struct answer *a)
+{
+    buf_puts(out, a->watch->name);
+    if (strcmp(a->watch->name, a->resource) != 0)
+        buf_printf(out, " (%s)", a->resource);
+}
+
+static void put_place(struct buf *out, const struct answer *a)
+{
+    if (a->none_selected)
+        buf_puts(out, "in no namespace now");
+    else if (a->cluster_wide)
+        buf_puts(out, "in the cluster");
+    else
+        buf_printf(out, "in %s", a->ns ? a->ns : "all namespaces");
+}
+
+static void widen(size_t *width, void (*put)(struct buf *out, const struct answer *a),
+                  const struct answer *a)
+{
+    struct buf text = {0};
+    put(&text, a);
+    if (text.len > *width)
+        *width = text.len;
+    buf_free(&text);
+}
+
+static void put_column(struct buf *out, size_t width,
+                       void (*put)(struct buf *out, const struct answer *a), const struct answer *a)
+{
+    size_t before = out->len;
+    put(out, a);
+    while (out->len - before < width + 2)
+        buf_putc(out, ' ');
+}
+
+static void put_verdict(const struct report *r, enum verdict verdict)
+{
+    const char *word = verdicts[verdict].word;
+    if (r->colour)
+        buf_puts(r->out, verdicts[verdict].colour);
+    buf_puts(r->out, word);
+    if (r->colour)
+        buf_puts(r->out, "\x1b[0m");
+    buf_printf(r->out, "%*s", (int)(9 - strlen(word)), "");
+}
+
+/* ---- lines ---- */
+
+static void put_missing(struct buf *out, const struct answer *a)
+{
+    const char *what = a->may_list    ? "not watch"
+                       : a->may_watch ? "not list"
+                                      : "neither list nor watch";
+    buf_printf(out, "may %s %s%s%s", what, a->name, a->group[0] ? "." : "", a->group);
+}
+
+/* "deployments.apps/v1", if the word is another. */
+static void put_meaning(struct buf *out, const struct answer *a)
+{
+    size_t before = out->len;
+    buf_puts(out, a->name);
+    if (a->group[0])
+        buf_printf(out, ".%s/%s", a->group, a->version);
+    if (str_eq((struct str){out->bytes + before, out->len - before}, str_of(a->resource)))
+        out->len = before;
+}
+
+static void put_detail(struct buf *out, const struct answer *a)
+{
+    switch (a->verdict) {
+    case VERDICT_MISSING: put_missing(out, a); break;
+    case VERDICT_WAITS:
+    case VERDICT_WRONG:
+    case VERDICT_FAILED: put_foreign(out, a->why.text); break;
+    case VERDICT_OK: put_meaning(out, a); break;
+    case VERDICT_NONE: break;
+    }
+}
+
+static void put_answer(const struct report *r, const struct answer *a)
+{
+    buf_puts(r->out, "  ");
+    put_verdict(r, a->verdict);
+    put_column(r->out, r->watch_width, put_watch, a);
+    put_column(r->out, r->place_width, put_place, a);
+    put_detail(r->out, a);
+    while (r->out->bytes[r->out->len - 1] == ' ')
+        r->out->len--;
+    buf_putc(r->out, '\n');
+}
+
+static void put_identity(struct buf *out, const struct site *site)
+{
+    buf_puts(out, "  Kubernetes ");
+    put_foreign(out, site->version ? site->version : "of a version that we may not know");
+    buf_puts(out, ", as ");
+    put_foreign(out, site->user ? site->user : "somebody unknown: the server does not say whom");
+    if (site->groups) {
+        buf_puts(out, " (");
+        put_foreign(out, site->groups);
+        buf_putc(out, ')');
+    }
+    buf_putc(out, '\n');
+}
+
+static void put_site(const struct report *r, const struct site *site)
+{
+    buf_printf(r->out, "\n%s", site->conf->name);
+    if (site->server)
+        buf_printf(r->out, "  %s", site->server);
+    buf_putc(r->out, '\n');
+    if (site->user || site->version || !site->failure.code)
+        put_identity(r->out, site);
+    if (site->failure.code) {
+        buf_puts(r->out, "  ");
+        put_verdict(r, VERDICT_FAILED);
+        put_foreign(r->out, site->failure.text);
+        buf_putc(r->out, '\n');
+    }
+    for (size_t i = 0; i < site->n_answers; i++)
+        put_answer(r, &site->answers[i]);
+}
+
+/* ---- all of it ---- */
+
+/* The first cluster that does not allow something; NULL: all do. */
+static const struct site *find_missing(const struct inquiry *q)
+{
+    for (size_t i = 0; i < inquiry_count(q); i++)
+        for (size_t j = 0; j < inquiry_site(q, i)->n_answers; j++)
+            if (inquiry_site(q, i)->answers[j].verdict == VERDICT_MISSING)
+                return inquiry_site(q, i);
+    return NULL;
+}
+
+static void put_remedy(struct buf *out, const struct inquiry *q, const char *path)
+{
+    const struct site *site = find_missing(q);
+    bool several = inquiry_count(q) > 1;
+    if (site)
+        buf_printf(out, "\nThe roles that allow what is missing: informerd rbac -c %s%s%s\n", path,
+                   several ? " --cluster " : "", several ? site->conf->name : "");
+}
+
+static void measure(struct report *r, const struct inquiry *q)
+{
+    for (size_t i = 0; i < inquiry_count(q); i++)
+        for (size_t j = 0; j < inquiry_site(q, i)->n_answers; j++) {
+            widen(&r->watch_width, put_watch, &inquiry_site(q, i)->answers[j]);
+            widen(&r->place_width, put_place, &inquiry_site(q, i)->answers[j]);
+        }
+}
+
+void online_put(const struct inquiry *q, const char *path, bool colour, struct buf *out)
+{
+    struct report r = {.out = out, .colour = colour};
+    measure(&r, q);
+    for (size_t i = 0; i < inquiry_count(q); i++)
+        put_site(&r, inquiry_site(q, i));
+    put_remedy(out, q, path);
+}
+
+int online_check(const struct conf *conf, const char *path, bool colour, struct buf *out)
+{
+    struct inquiry *q = inquiry_new(conf, NULL, INQUIRY_ACCESS);
+    int code;
+    signal(SIGPIPE, SIG_IGN);
+    inquiry_run(q);
+    online_put(q, path, colour, out);
+    code = inquiry_exit_code(q);
+    inquiry_free(q);
+    return code;
+}

@@ -1,0 +1,443 @@
+#include "daemon/cli/preflight.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include <uv.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/glob.h"
+#include "daemon/daemon_log.h"
+#include "daemon/watch/cluster.h"
+#include "daemon/watch/kinds.h"
+#include "daemon/watch/namespace_tracker.h"
+#include "loop/loop.h"
+
+enum {
+    AT_A_TIME = 4, /* questions to a cluster */
+};
+
+struct inquiry {
+    uv_loop_t uv;
+    struct loop loop;
+    struct ownlog log;
+    enum inquiry_kind kind;
+    struct site *sites;
+    size_t n_sites;
+    size_t busy; /* sites that are not done */
+};
+
+/* ---- what there is to ask ---- */
+
+static void add_answer(struct site *site, const struct conf_watch *watch, const char *resource,
+                       const char *ns)
+{
+    size_t n = site->n_answers++;
+    site->answers = xrealloc(site->answers, site->n_answers * sizeof(*site->answers));
+    site->answers[n] =
+        (struct answer){.watch = watch, .resource = resource, .ns = ns, .site = site};
+}
+
+/* Which namespaces a selector selects is not known beforehand: see select_namespaces(). */
+static void add_watch(struct site *site, const struct conf_watch *watch)
+{
+    if (watch->namespace_selector) {
+        add_answer(site, watch, "namespaces", NULL);
+        site->answers[site->n_answers - 1].selects = true;
+    }
+    if (watch->namespace_selector && site->inquiry->kind == INQUIRY_ACCESS)
+        return;
+    for (size_t i = 0; i < watch->namespaces.count; i++)
+        add_answer(site, watch, watch->resource, watch->namespaces.items[i]);
+    if (!watch->namespaces.count)
+        add_answer(site, watch, watch->resource, NULL);
+}
+
+static void add_site(struct inquiry *q, const struct conf *conf, const struct conf_cluster *cluster)
+{
+    struct site *site = &q->sites[q->n_sites++];
+    site->inquiry = q;
+    site->conf = cluster;
+    for (size_t i = 0; i < conf->n_watches; i++)
+        if (strcmp(conf->watches[i].cluster, cluster->name) == 0)
+            add_watch(site, &conf->watches[i]);
+}
+
+static void name_resource(struct answer *a, const char *group, const char *version,
+                          const char *name)
+{
+    a->group = xstrdup(group);
+    a->version = xstrdup(version);
+    a->name = xstrdup(name);
+    a->verdict = VERDICT_OK;
+}
+
+/* As far as no server is needed for that. */
+static void take_known(struct answer *a)
+{
+    struct inf_resource *known = inf_resource_known(a->resource);
+    const char *group;
+    size_t name;
+    if (known)
+        name_resource(a, known->group, known->version, known->name);
+    else if (kinds_know(a->resource, &name, &group)) {
+        char *plural = xstrndup(a->resource, name);
+        name_resource(a, group, "", plural);
+        free(plural);
+    }
+    free(known);
+}
+
+struct inquiry *inquiry_new(const struct conf *conf, const char *cluster, enum inquiry_kind kind)
+{
+    struct inquiry *q = NEW(struct inquiry);
+    q->kind = kind;
+    q->log = (struct ownlog){.level = INF_LOG_ERROR, .format = conf->log.format};
+    q->sites = xcalloc(conf->n_clusters, sizeof(*q->sites));
+    for (size_t i = 0; i < conf->n_clusters; i++)
+        if (!cluster || strcmp(conf->clusters[i].name, cluster) == 0)
+            add_site(q, conf, &conf->clusters[i]);
+    for (size_t i = 0; kind == INQUIRY_RESOURCE && i < q->n_sites; i++)
+        for (size_t j = 0; j < q->sites[i].n_answers; j++)
+            take_known(&q->sites[i].answers[j]);
+    return q;
+}
+
+static bool needs_server(const struct site *site)
+{
+    bool needs = site->inquiry->kind == INQUIRY_ACCESS;
+    for (size_t i = 0; !needs && i < site->n_answers; i++)
+        needs = site->answers[i].verdict == VERDICT_NONE;
+    return needs;
+}
+
+bool inquiry_needs_server(const struct inquiry *q)
+{
+    for (size_t i = 0; i < q->n_sites; i++)
+        if (needs_server(&q->sites[i]))
+            return true;
+    return false;
+}
+
+/* ---- the end ---- */
+
+static void inquiry_on_closed(struct loop *loop)
+{
+    (void)loop; /* part of the inquiry */
+}
+
+static void end_site(struct site *site)
+{
+    struct inquiry *q = site->inquiry;
+    timer_stop(&q->loop.clock, &site->patience);
+    cluster_close(site->cluster); /* with its questions */
+    site->cluster = NULL;
+    if (--q->busy == 0)
+        loop_close(&q->loop, inquiry_on_closed);
+}
+
+static void fail_site(struct site *site, const struct inf_error *why)
+{
+    site->failure = *why;
+    end_site(site);
+}
+
+static void inquiry_on_silence(struct timer *timer)
+{
+    struct site *site = container_of(timer, struct site, patience);
+    struct inf_error why;
+    err_set(&why, INF_ETIMEOUT, "no answer within %ds", INQUIRY_PATIENCE_MS / 1000);
+    fail_site(site, &why);
+}
+
+static void hear(struct site *site)
+{
+    timer_start(&site->inquiry->loop.clock, &site->patience, INQUIRY_PATIENCE_MS);
+}
+
+/* ---- may we? ---- */
+
+static enum verdict verdict_for(const struct answer *a, const struct inf_error *why)
+{
+    if (why->code == INF_ENOTFOUND)
+        return a->watch->optional ? VERDICT_WAITS : VERDICT_WRONG;
+    return why->code == INF_EINVAL ? VERDICT_WRONG : VERDICT_FAILED;
+}
+
+static void ask_more(struct site *site);
+static bool select_namespaces(struct site *site);
+
+static void inquiry_on_access(void *ctx, const struct inf_access *access,
+                              const struct inf_error *why)
+{
+    struct answer *a = ctx;
+    const struct inf_resource *r = access ? &access->resource : NULL;
+    a->site->open--;
+    if (why) {
+        a->why = *why;
+        a->verdict = verdict_for(a, why);
+    } else {
+        name_resource(a, r->group, r->version, r->name);
+        a->cluster_wide = r->kind && !access->namespaced;
+        a->may_list = access->list;
+        a->may_watch = access->watch;
+        if (a->site->inquiry->kind == INQUIRY_ACCESS && !a->none_selected &&
+            !(access->list && access->watch))
+            a->verdict = VERDICT_MISSING;
+    }
+    hear(a->site);
+    ask_more(a->site);
+}
+
+/* The conf was checked: the words and names can be asked for. */
+static void ask(struct answer *a)
+{
+    struct inf_client *client = a->site->cluster->client;
+    bool access = a->site->inquiry->kind == INQUIRY_ACCESS && !a->none_selected;
+    if (access ? inf_access_ask(client, a->resource, a->ns, inquiry_on_access, a, &a->why)
+               : inf_resource_ask(client, a->resource, a->ns, inquiry_on_access, a, &a->why))
+        a->site->open++;
+    else
+        a->verdict = VERDICT_WRONG;
+}
+
+static void ask_more(struct site *site)
+{
+    while (site->begun < site->n_answers && site->open < AT_A_TIME) {
+        struct answer *a = &site->answers[site->begun++];
+        if (a->verdict == VERDICT_NONE)
+            ask(a);
+    }
+    if (!site->open && !select_namespaces(site))
+        end_site(site);
+}
+
+/* ---- where? ---- */
+
+/* Adds an answer behind the one at @at. Nothing is under way that would know where answers are. */
+static struct answer *insert_answer(struct site *site, size_t at)
+{
+    const struct conf_watch *watch = site->answers[at].watch;
+    size_t behind = site->n_answers - at - 1;
+    add_answer(site, watch, watch->resource, NULL);
+    memmove(&site->answers[at + 2], &site->answers[at + 1], behind * sizeof(*site->answers));
+    site->answers[at + 1] =
+        (struct answer){.watch = watch, .resource = watch->resource, .site = site};
+    return &site->answers[at + 1];
+}
+
+static size_t insert_namespaces(struct site *site)
+{
+    const struct inf_store *store = inf_informer_store(site->namespaces);
+    const struct conf_list *excluded = &site->answers[site->selecting].watch->exclude_namespaces;
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *ns;
+    size_t count = 0;
+    while (count < FOLLOWER_MAX && (ns = inf_store_next(store, &cursor))) {
+        struct answer *a;
+        if (glob_any((const char *const *)excluded->items, excluded->count, inf_object_name(ns)))
+            continue;
+        a = insert_answer(site, site->selecting + count++);
+        a->ns = a->own_ns = xstrdup(inf_object_name(ns));
+    }
+    inf_cursor_end(&cursor);
+    return count;
+}
+
+static void inquiry_on_namespaces(struct inf_handler *handler)
+{
+    struct site *site = container_of(handler, struct site, handler);
+    if (!insert_namespaces(site))
+        insert_answer(site, site->selecting)->none_selected = true;
+    inf_informer_close(site->namespaces);
+    site->namespaces = NULL;
+    site->begun = site->selecting + 1;
+    hear(site);
+    ask_more(site);
+}
+
+static void list_namespaces(struct site *site, size_t selecting)
+{
+    struct inf_watch watch = {
+        .resource = "namespaces",
+        .label_selector = site->answers[selecting].watch->namespace_selector,
+        .metadata_only = true,
+    };
+    site->answers[selecting].expanded = true;
+    site->selecting = selecting;
+    site->handler = (struct inf_handler){.on_synced = inquiry_on_namespaces};
+    site->namespaces = inf_informer_open(site->cluster->client, &watch, NULL); /* it was checked */
+    inf_handler_add(site->namespaces, &site->handler);
+}
+
+/* The namespaces can't be listed: whether the resource can be in all of them is the next best. */
+static void ask_everywhere(struct site *site, size_t selecting)
+{
+    site->answers[selecting].expanded = true;
+    insert_answer(site, selecting);
+    site->begun = selecting + 1;
+    ask_more(site);
+}
+
+/* Finds out where a watch that selects namespaces needs its resource; false: there is none left. */
+static bool select_namespaces(struct site *site)
+{
+    for (size_t i = 0; site->inquiry->kind == INQUIRY_ACCESS && i < site->n_answers; i++) {
+        const struct answer *a = &site->answers[i];
+        if (!a->selects || a->expanded)
+            continue;
+        if (a->verdict == VERDICT_OK)
+            list_namespaces(site, i);
+        else
+            ask_everywhere(site, i);
+        return true;
+    }
+    return false;
+}
+
+/* ---- who is there? ---- */
+
+static char *join(const char *const *texts, size_t n)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%s", i ? ", " : "", texts[i]);
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+static void inquiry_on_identity(void *ctx, const struct inf_identity *identity,
+                                const struct inf_error *why)
+{
+    struct site *site = ctx;
+    if (why) {
+        fail_site(site, why);
+        return;
+    }
+    site->version = identity->version ? xstrdup(identity->version) : NULL;
+    site->user = identity->user ? xstrdup(identity->user) : NULL;
+    if (identity->n_groups)
+        site->groups = join(identity->groups, identity->n_groups);
+    hear(site);
+    ask_more(site);
+}
+
+static void begin_site(struct site *site)
+{
+    struct inquiry *q = site->inquiry;
+    struct cluster_setup setup = {.uv = &q->uv, .log = &q->log};
+    struct inf_error err;
+    if (!needs_server(site)) {
+        end_site(site);
+        return;
+    }
+    site->patience.fire = inquiry_on_silence;
+    site->cluster = cluster_open(site->conf, &setup, &err);
+    if (!site->cluster) {
+        fail_site(site, &err);
+        return;
+    }
+    site->server = xstrdup(inf_client_server(site->cluster->client));
+    hear(site);
+    if (q->kind == INQUIRY_ACCESS)
+        inf_identity_ask(site->cluster->client, inquiry_on_identity, site);
+    else
+        ask_more(site);
+}
+
+void inquiry_run(struct inquiry *q)
+{
+    uv_loop_init(&q->uv);
+    loop_init(&q->loop, &q->uv);
+    q->busy = q->n_sites + 1; /* and who begins them */
+    for (size_t i = 0; i < q->n_sites; i++)
+        begin_site(&q->sites[i]);
+    if (--q->busy == 0)
+        loop_close(&q->loop, inquiry_on_closed);
+    uv_run(&q->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&q->uv);
+}
+
+/* ---- what came of it ---- */
+
+size_t inquiry_count(const struct inquiry *q)
+{
+    return q->n_sites;
+}
+
+const struct site *inquiry_site(const struct inquiry *q, size_t i)
+{
+    return &q->sites[i];
+}
+
+static int code_for(const struct inf_error *why)
+{
+    switch (why->code) {
+    case 0: return 0;
+    case INF_EINVAL:
+    case INF_EIO:
+    case INF_ECONF:
+    case INF_ENOTFOUND: return EX_CONFIG;
+    case INF_EUNAUTHORIZED:
+    case INF_EFORBIDDEN: return EX_NOPERM;
+    default: return EX_UNAVAILABLE;
+    }
+}
+
+static int code_for_answer(const struct answer *a)
+{
+    switch (a->verdict) {
+    case VERDICT_MISSING: return EX_NOPERM;
+    case VERDICT_WRONG:
+    case VERDICT_FAILED: return code_for(&a->why);
+    case VERDICT_NONE:
+    case VERDICT_OK:
+    case VERDICT_WAITS: break;
+    }
+    return 0;
+}
+
+/* EX_UNAVAILABLE, EX_NOPERM and EX_CONFIG grow with what has to be done about them. */
+_Static_assert(EX_UNAVAILABLE < EX_NOPERM && EX_NOPERM < EX_CONFIG, "the worst is the highest");
+
+int inquiry_exit_code(const struct inquiry *q)
+{
+    int worst = 0;
+    for (size_t i = 0; i < q->n_sites; i++) {
+        const struct site *site = &q->sites[i];
+        int code = code_for(&site->failure);
+        worst = code > worst ? code : worst;
+        for (size_t j = 0; j < site->n_answers; j++) {
+            code = code_for_answer(&site->answers[j]);
+            worst = code > worst ? code : worst;
+        }
+    }
+    return worst;
+}
+
+static void free_site(struct site *site)
+{
+    for (size_t i = 0; i < site->n_answers; i++) {
+        free(site->answers[i].group);
+        free(site->answers[i].version);
+        free(site->answers[i].name);
+        free(site->answers[i].own_ns);
+    }
+    free(site->answers);
+    free(site->server);
+    free(site->version);
+    free(site->user);
+    free(site->groups);
+}
+
+void inquiry_free(struct inquiry *q)
+{
+    for (size_t i = 0; i < q->n_sites; i++)
+        free_site(&q->sites[i]);
+    ownlog_free(&q->log);
+    free(q->sites);
+    free(q);
+}

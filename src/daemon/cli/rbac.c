@@ -1,0 +1,253 @@
+/*
+ * rbac.c - what the conf needs becomes rules: `list` and `watch` of a resource, in one namespace or
+ * everywhere.
+ *
+ * One ClusterRole for what is watched everywhere, and a Role in each namespace for what is watched
+ * only there, each with its binding. Nothing is granted twice: what is allowed everywhere is in no
+ * Role.
+ */
+#include "daemon/cli/rbac.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/json_string.h"
+#include "daemon/cli/check.h"
+#include "daemon/cli/preflight.h"
+
+/* What has to be granted, each thing once. */
+struct grants {
+    const struct answer **list;
+    size_t count;
+};
+
+/* ---- rules ---- */
+
+static bool same_place(const struct answer *a, const struct answer *b)
+{
+    return a->ns && b->ns ? strcmp(a->ns, b->ns) == 0 : a->ns == b->ns;
+}
+
+static bool same_group(const struct answer *a, const struct answer *b)
+{
+    return same_place(a, b) && strcmp(a->group, b->group) == 0;
+}
+
+static bool same_resource(const struct answer *a, const struct answer *b)
+{
+    return strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+/* By the same rule before it, or by one that holds everywhere. */
+static bool is_granted(const struct site *site, size_t i)
+{
+    const struct answer *a = &site->answers[i];
+    for (size_t j = 0; j < site->n_answers; j++) {
+        const struct answer *b = &site->answers[j];
+        if (same_resource(a, b) && ((a->ns && !b->ns) || (j < i && same_place(a, b))))
+            return true;
+    }
+    return false;
+}
+
+static struct grants grants_of(const struct site *site)
+{
+    struct grants g = {.list = xcalloc(site->n_answers + 1, sizeof(*g.list))};
+    for (size_t i = 0; i < site->n_answers; i++)
+        if (!is_granted(site, i))
+            g.list[g.count++] = &site->answers[i];
+    return g;
+}
+
+/* Whether none before it is the same in that respect. */
+static bool is_first(const struct grants *g, size_t i,
+                     bool (*same)(const struct answer *a, const struct answer *b))
+{
+    for (size_t j = 0; j < i; j++)
+        if (same(g->list[j], g->list[i]))
+            return false;
+    return true;
+}
+
+static void put_resources(struct buf *out, const struct grants *g, size_t first)
+{
+    for (size_t i = first; i < g->count; i++)
+        if (same_group(g->list[i], g->list[first]))
+            buf_printf(out, "%s%s", i > first ? ", " : "", g->list[i]->name);
+}
+
+/* One rule for each group. */
+static void put_rules(struct buf *out, const struct grants *g, const struct answer *place)
+{
+    buf_puts(out, "rules:\n");
+    for (size_t i = 0; i < g->count; i++) {
+        if (!same_place(g->list[i], place) || !is_first(g, i, same_group))
+            continue;
+        buf_printf(out, "  - apiGroups: [\"%s\"]\n    resources: [", g->list[i]->group);
+        put_resources(out, g, i);
+        buf_puts(out, "]\n    verbs: [list, watch]\n");
+    }
+}
+
+/* ---- roles and bindings ---- */
+
+static void put_text(struct buf *out, const char *before, const char *text)
+{
+    buf_puts(out, before);
+    json_put_string(out, str_of(text)); /* a YAML scalar, whatever is in it */
+    buf_putc(out, '\n');
+}
+
+static void put_head(struct buf *out, const char *kind, const char *ns)
+{
+    buf_printf(out,
+               "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s%s\nmetadata:\n"
+               "  name: informerd\n",
+               ns ? "" : "Cluster", kind);
+    if (ns)
+        put_text(out, "  namespace: ", ns);
+}
+
+/* Whoever is named, else the service account that a pod of ours would have. */
+static void put_subject(struct buf *out, const struct options *o)
+{
+    const char *account = o->service_account ? o->service_account : "informerd:informerd";
+    const char *colon = strchr(account, ':');
+    char *ns = xstrndup(account, (size_t)(colon - account));
+    bool person = o->user || o->group;
+    buf_printf(out, "subjects:\n  - kind: %s\n",
+               o->user    ? "User"
+               : o->group ? "Group"
+                          : "ServiceAccount");
+    if (person)
+        buf_puts(out, "    apiGroup: rbac.authorization.k8s.io\n");
+    put_text(out, "    name: ", o->user ? o->user : o->group ? o->group : colon + 1);
+    if (!person)
+        put_text(out, "    namespace: ", ns);
+    free(ns);
+}
+
+static void put_role(struct buf *out, const struct grants *g, const struct answer *place,
+                     const struct options *o)
+{
+    put_head(out, "Role", place->ns);
+    put_rules(out, g, place);
+    put_head(out, "RoleBinding", place->ns);
+    buf_printf(out,
+               "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: %sRole\n"
+               "  name: informerd\n",
+               place->ns ? "" : "Cluster");
+    put_subject(out, o);
+}
+
+static void put_roles(struct buf *out, const struct site *site, const struct options *o)
+{
+    struct grants g = grants_of(site);
+    buf_printf(out, "# What informerd needs for %s%s%s: made by 'informerd rbac'.\n", o->conf,
+               o->cluster ? ", cluster " : "", o->cluster ? o->cluster : "");
+    for (size_t i = 0; i < g.count; i++)
+        if (is_first(&g, i, same_place))
+            put_role(out, &g, g.list[i], o);
+    free(g.list);
+}
+
+/* ---- the command ---- */
+
+static int tell(const char *before, const char *text, int code)
+{
+    fprintf(stderr, "informerd: %s%s\n", before, text);
+    return code;
+}
+
+/* Roles are of one cluster: whose? */
+static int choose_site(const struct conf *conf, const struct options *o, const char **ret)
+{
+    for (size_t i = 0; o->cluster && i < conf->n_clusters; i++)
+        if (strcmp(conf->clusters[i].name, o->cluster) == 0) {
+            *ret = o->cluster;
+            return 0;
+        }
+    if (o->cluster)
+        return tell("the conf has no cluster ", o->cluster, EX_USAGE);
+    if (conf->n_clusters > 1)
+        return tell("the conf has several clusters, and each needs roles of its own; say which "
+                    "with --cluster, as in --cluster ",
+                    conf->clusters[0].name, EX_USAGE);
+    *ret = conf->clusters[0].name;
+    return 0;
+}
+
+static int tell_failures(const struct inquiry *q, const struct site *site)
+{
+    int code = inquiry_exit_code(q);
+    bool unknown = false;
+    if (site->failure.code)
+        tell("", site->failure.text, 0);
+    for (size_t i = 0; i < site->n_answers; i++) {
+        const struct answer *a = &site->answers[i];
+        if (a->why.code)
+            tell("", a->why.text, 0);
+        unknown |= !a->name;
+    }
+    if (unknown)
+        tell("", "a resource that is named in full, as in widgets.example.com/v1, needs no server",
+             0);
+    return code || !unknown ? code : EX_CONFIG; /* an optional one */
+}
+
+static void tell_questions(const struct site *site)
+{
+    for (size_t i = 0; i < site->n_answers; i++) {
+        const struct answer *a = &site->answers[i];
+        if (!a->name && (i == 0 || a[-1].watch != a->watch))
+            tell("asking the cluster what this is: ", a->resource, 0);
+    }
+}
+
+static int find_out(struct inquiry *q)
+{
+    const struct site *site = inquiry_site(q, 0);
+    if (!inquiry_needs_server(q))
+        return 0;
+    signal(SIGPIPE, SIG_IGN);
+    tell_questions(site);
+    inquiry_run(q);
+    return tell_failures(q, site);
+}
+
+static int print(const struct buf *out)
+{
+    if (fwrite(out->bytes, 1, out->len, stdout) == out->len && fflush(stdout) == 0)
+        return 0;
+    return tell("stdout: ", strerror(errno), EX_IOERR);
+}
+
+int rbac_run(const struct options *options)
+{
+    const char *cluster = NULL;
+    struct buf out = {0};
+    struct inquiry *q;
+    struct conf conf;
+    int rc = check_load(options->conf, &conf);
+    if (rc)
+        return rc;
+    rc = choose_site(&conf, options, &cluster);
+    if (!rc) {
+        q = inquiry_new(&conf, cluster, INQUIRY_RESOURCE);
+        rc = find_out(q);
+        if (!rc) {
+            put_roles(&out, inquiry_site(q, 0), options);
+            rc = print(&out);
+        }
+        inquiry_free(q);
+    }
+    buf_free(&out);
+    conf_free(&conf);
+    return rc;
+}

@@ -1,0 +1,144 @@
+/*
+ * conf.c - files in, a struct conf out.
+ *
+ * Happy path: conf_load -> add_file for the file itself and for each of conf.d -> make: defaults,
+ * then each file over them, then what they mean together. A file that can't be read is one error
+ * among others; the rest is read nevertheless, so that all errors are told at once.
+ */
+#include "daemon/conf/conf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/yaml.h"
+#include "daemon/conf/conf_error.h"
+#include "daemon/conf/conf_settle.h"
+
+/* ---- files ---- */
+
+static void add_text(struct conf *conf, const char *name, const char *text, size_t len,
+                     struct conf_errors *errors)
+{
+    struct yaml_node *root = NULL;
+    struct inf_error err;
+    if (yaml_parse_loose(name, text, len, &root, &err) < 0) {
+        conf_error_line(errors, err.text);
+        return;
+    }
+    conf->files = xrealloc(conf->files, (conf->n_files + 1) * sizeof(struct yaml_node *));
+    conf->files[conf->n_files++] = root;
+}
+
+static void add_file(struct conf *conf, const char *path, struct conf_errors *errors)
+{
+    struct inf_error err;
+    char *text = NULL;
+    size_t len = 0;
+    if (file_read(path, YAML_TEXT_MAX, &text, &len, &err) < 0)
+        conf_error_line(errors, err.text);
+    else
+        add_text(conf, path, text, len, errors);
+    free(text);
+}
+
+/* ---- conf.d ---- */
+
+static int is_conf(const struct dirent *entry)
+{
+    size_t len = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && len > 5 && strcmp(entry->d_name + len - 5, ".conf") == 0;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name,
+                  (*b)->d_name); /* not by the locale: the order is the same for all */
+}
+
+static void too_many(const char *dir, struct conf_errors *errors)
+{
+    char *line = xasprintf("%s: more than %d files", dir, CONF_FILES_MAX);
+    conf_error_line(errors, line);
+    free(line);
+}
+
+/* A directory that isn't there has nothing to say. */
+static void add_directory(struct conf *conf, const char *dir, struct conf_errors *errors)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(dir, &entries, is_conf, by_bytes);
+    if (count < 0 && errno != ENOENT) {
+        char *line = xasprintf("directory '%s': %s", dir, strerror(errno));
+        conf_error_line(errors, line);
+        free(line);
+    }
+    if (count > CONF_FILES_MAX)
+        too_many(dir, errors);
+    for (int i = 0; i < count; i++) {
+        char *path = xasprintf("%s/%s", dir, entries[i]->d_name);
+        if (i < CONF_FILES_MAX)
+            add_file(conf, path, errors);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static char *directory_beside(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return xasprintf("%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path);
+}
+
+/* ---- the conf ---- */
+
+/* Fills @conf from its files. Returns 0, or -INF_ECONF having freed it. */
+static int make(struct conf *conf, struct conf *ret, struct conf_errors *errors)
+{
+    struct conf_reader reader = {.errors = errors};
+    conf_presets(&reader, &conf_table, conf);
+    for (size_t i = 0; i < conf->n_files; i++)
+        if (!yaml_is_null(conf->files[i]))
+            conf_read(&reader, &conf_table, conf->files[i], conf);
+    conf_settle(&reader, conf);
+    buf_free(&reader.path);
+    conf_errors_close(errors);
+    if (errors->count) {
+        conf_free(conf);
+        return -INF_ECONF;
+    }
+    *ret = *conf;
+    return 0;
+}
+
+int conf_load_text(const char *name, const char *text, size_t len, struct conf *ret,
+                   struct conf_errors *errors)
+{
+    struct conf conf = {0};
+    add_text(&conf, name, text, len, errors);
+    return make(&conf, ret, errors);
+}
+
+int conf_load(const char *path, struct conf *ret, struct conf_errors *errors)
+{
+    struct conf conf = {0};
+    char *dir = directory_beside(path);
+    add_file(&conf, path, errors);
+    add_directory(&conf, dir, errors);
+    free(dir);
+    return make(&conf, ret, errors);
+}
+
+void conf_free(struct conf *conf)
+{
+    struct yaml_node **files = conf->files;
+    size_t n_files = conf->n_files;
+    conf_struct_free(&conf_table, conf);
+    for (size_t i = 0; i < n_files; i++)
+        yaml_tree_free(files[i]);
+    free(files);
+}

@@ -1,0 +1,296 @@
+/*
+ * conf_doc.c - the sample file and the options' part of the manual: walks over the option table.
+ */
+#include "daemon/conf/conf_doc.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "daemon/conf/conf_table.h"
+
+/* ---- words about an option ---- */
+
+/* "off" of "(off)". */
+static void put_absence(const struct conf_option *option, struct buf *out)
+{
+    buf_put(out, option->preset + 1, strlen(option->preset) - 2);
+}
+
+static void put_words(const struct conf_option *option, struct buf *out)
+{
+    for (const char *const *word = option->words; *word; word++)
+        buf_printf(out, "%s%s", word == option->words ? "" : ", ", *word);
+}
+
+static const char *type_name(enum conf_type type)
+{
+    switch (type) {
+    case CONF_TEXT: return "text";
+    case CONF_FILE: return "path of a file";
+    case CONF_LOG_FILE: return "path of a file, or stdout";
+    case CONF_NAME: return "name";
+    case CONF_NAMESPACE: return "namespace";
+    case CONF_NAMESPACES: return "namespace or pattern";
+    case CONF_RESOURCE: return "resource";
+    case CONF_LABELS: return "label selector";
+    case CONF_FIELDS: return "field selector";
+    case CONF_FIELD_PATH: return "field path";
+    case CONF_ADDRESS: return "address:port";
+    case CONF_HOST: return "host name";
+    case CONF_PROXY: return "URL, none or env";
+    case CONF_DURATION: return "duration";
+    case CONF_SIZE: return "size";
+    case CONF_NUMBER: return "number";
+    case CONF_MODE: return "octal number";
+    case CONF_BOOL: return "true or false";
+    case CONF_WORD: return "one of: ";
+    case CONF_WORDS: return "list of: ";
+    case CONF_INDEXES: return "map of names to field paths";
+    case CONF_TABLE: return "mapping";
+    case CONF_ENTRIES: return "list of mappings";
+    case CONF_LIST:
+    case CONF_LATER: break;
+    }
+    return "list";
+}
+
+static void put_type(const struct conf_option *option, struct buf *out)
+{
+    if (option->type == CONF_LIST)
+        buf_printf(out, "list of %ss", type_name(option->of));
+    else
+        buf_puts(out, type_name(option->type));
+    if (option->words)
+        put_words(option, out);
+}
+
+/* ---- the sample ---- */
+
+static void sample_help(const struct conf_option *option, int indent, struct buf *out)
+{
+    buf_printf(out, "%*s# %s", indent, "", option->help);
+    if (option->words) {
+        buf_puts(out, " (");
+        put_words(option, out);
+        buf_putc(out, ')');
+    }
+    if (option->preset && conf_preset_is_unset(option)) {
+        buf_puts(out, "; default: ");
+        put_absence(option, out);
+    }
+    buf_putc(out, '\n');
+}
+
+static void sample_value(const struct conf_option *option, struct buf *out)
+{
+    const char *value = conf_preset_is_unset(option) ? option->example : option->preset;
+    bool quotes = option->type == CONF_MODE || strchr(value, ':') || strchr(value, '!');
+    buf_printf(out, "%s: %s%s%s\n", option->name, quotes ? "\"" : "", value, quotes ? "\"" : "");
+}
+
+static bool is_unset(const struct conf_option *option)
+{
+    if (option->type != CONF_TABLE)
+        return conf_preset_is_unset(option);
+    for (size_t i = 0; i < option->table->count; i++)
+        if (!is_unset(&option->table->options[i]))
+            return false;
+    return true;
+}
+
+/* One example of an entry: its first option is what makes it one, so that is always given. */
+static void sample_entry(const struct conf_table *table, struct buf *out);
+
+static void sample_table(const struct conf_table *table, size_t begin, int indent, struct buf *out)
+{
+    for (size_t i = begin; i < table->count; i++) {
+        const struct conf_option *option = &table->options[i];
+        if (option->type == CONF_LATER)
+            continue;
+        if (!indent)
+            buf_putc(out, '\n');
+        sample_help(option, indent, out);
+        buf_printf(out, "%*s%s", indent, "",
+                   option->type != CONF_ENTRIES && is_unset(option) ? "#" : "");
+        if (!option->table) {
+            sample_value(option, out);
+            continue;
+        }
+        buf_printf(out, "%s:\n", option->name);
+        if (option->type == CONF_TABLE)
+            sample_table(option->table, 0, indent + 2, out);
+        else
+            sample_entry(option->table, out);
+    }
+}
+
+static void sample_entry(const struct conf_table *table, struct buf *out)
+{
+    sample_help(&table->options[0], 2, out);
+    buf_puts(out, "  - ");
+    sample_value(&table->options[0], out);
+    sample_table(table, 1, 4, out);
+}
+
+void conf_doc_sample(struct buf *out)
+{
+    buf_puts(out, "# informerd.conf - every option at its default. See informerd.conf(5).\n"
+                  "#\n"
+                  "# Of the lists, one entry each as an example. What has no default stands in a "
+                  "comment.\n");
+    sample_table(&conf_table, 0, 0, out);
+}
+
+/* ---- the manual ---- */
+
+/* Text for man, in which a backslash and a mark at the beginning of a line would mean something. */
+static void man_text(const char *text, size_t len, struct buf *out)
+{
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '\\')
+            buf_puts(out, "\\e");
+        else if (text[i] == '-')
+            buf_puts(out, "\\-");
+        else
+            buf_putc(out, text[i]);
+}
+
+static void man_default(const struct conf_option *option, struct buf *out)
+{
+    struct buf text = {0};
+    if (!option->preset) {
+        buf_puts(out, "; required");
+        return;
+    }
+    buf_puts(out, "; default: ");
+    if (conf_preset_is_unset(option))
+        put_absence(option, &text);
+    else
+        buf_puts(&text, option->preset);
+    man_text(text.bytes, text.len, out);
+    buf_free(&text);
+}
+
+static void man_option(const struct conf_option *option, struct buf *out)
+{
+    struct buf type = {0};
+    buf_printf(out, ".TP\n.B %s\n%c", option->name, toupper((unsigned char)option->help[0]));
+    man_text(option->help + 1, strlen(option->help) - 1, out);
+    buf_puts(out, ".\n.br\n(");
+    put_type(option, &type);
+    man_text(type.bytes, type.len, out);
+    buf_free(&type);
+    if (option->type != CONF_TABLE)
+        man_default(option, out);
+    buf_puts(out, ")\n");
+}
+
+/* First the options of a table, then the tables within, each under a heading of its own. */
+static void man_table(const char *name, const struct conf_table *table, struct buf *out)
+{
+    if (*name)
+        buf_printf(out, ".SS %s\n", name);
+    for (size_t i = 0; i < table->count; i++)
+        if (table->options[i].type != CONF_LATER)
+            man_option(&table->options[i], out);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct conf_option *option = &table->options[i];
+        struct buf inner = {0};
+        if (!option->table)
+            continue;
+        buf_printf(&inner, "%s%s%s%s", name, *name ? "." : "", option->name,
+                   option->type == CONF_ENTRIES ? "[]" : "");
+        buf_putc(&inner, '\0');
+        man_table(inner.bytes, option->table, out);
+        buf_free(&inner);
+    }
+}
+
+static const char man_begin[] =
+    ".\\\" Made from the option table of informerd by conf_doc.\n"
+    ".TH INFORMERD.CONF 5\n"
+    ".SH NAME\n"
+    "informerd.conf \\- what informerd watches, and where it tells\n"
+    ".SH DESCRIPTION\n"
+    "The file is YAML: one mapping with the options below. Everything has a default but\n"
+    ".B resource\n"
+    "of a watch and\n"
+    ".B path\n"
+    "of an event log. What is not known, given twice, or of the wrong kind is refused;\n"
+    ".B informerd \\-\\-check\\-config\n"
+    "tells all that is wrong, with file, line and column, and\n"
+    ".B informerd \\-\\-print\\-config\n"
+    "prints every value in effect and where it comes from. Anchors, aliases and tags are not read.\n"
+    ".PP\n"
+    "Files\n"
+    ".I conf.d/*.conf\n"
+    "beside it are read after it, in the order of their names. Mappings are merged key by key, a "
+    "later\n"
+    "value taking the place of an earlier one; clusters, watches and event_logs are added to those "
+    "before.\n"
+    "The path of a file, if it is not absolute, is meant beside the file in which it is written.\n"
+    ".SS Values\n"
+    "A duration is a number with its unit: 500ms, 30s, 5m, 1h.\n"
+    "A size is a number of bytes, or of KiB, MiB or GiB: 512, 64K, 16M, 1G.\n"
+    "A name has lower case letters, digits, and within it \\(aq\\-\\(aq, \\(aq_\\(aq, "
+    "\\(aq.\\(aq and \\(aq/\\(aq.\n"
+    "A label selector is written as for kubectl: app in (web, api), !canary.\n"
+    "A field path names a place in an object: spec.nodeName,\n"
+    "metadata.annotations[\"a.b/c\"], status.conditions[type=Ready].status,\n"
+    "spec.containers[*].image.\n"
+    ".PP\n"
+    "In values, but not in keys, ${NAME} is replaced by that variable of the environment, and\n"
+    "${NAME:\\-default} by the default if the variable is not set or empty. A dollar is written $$.\n"
+    "Inside braces and brackets of YAML such a value needs quotes.\n"
+    ".SH OPTIONS\n";
+
+static const char man_end[] =
+    ".SH FILES\n"
+    ".TP\n"
+    ".I /etc/informerd/informerd.conf\n"
+    "where informerd looks without\n"
+    ".BR \\-c .\n"
+    ".TP\n"
+    ".I /etc/informerd/conf.d/*.conf\n"
+    "what is read after it.\n"
+    ".SH EXAMPLES\n"
+    "Every change of every pod, on stdout:\n"
+    ".PP\n"
+    ".EX\n"
+    "watches: [{resource: pods}]\n"
+    "event_logs: [{path: stdout}]\n"
+    ".EE\n"
+    ".PP\n"
+    "Restarts of the containers of one shop, and all that happens to "
+    "Deployments:\n"
+    ".PP\n"
+    ".EX\n"
+    "clusters:\n"
+    "  \\- name: prod\n"
+    "    kubeconfig: ${PROD_KUBECONFIG:\\-/etc/informerd/prod.kubeconfig}\n"
+    "watches:\n"
+    "  \\- resource: pods\n"
+    "    namespaces: [shop]\n"
+    "    indexes: {node: spec.nodeName}\n"
+    "  \\- name: deployments\n"
+    "    resource: deployments.apps/v1\n"
+    "event_logs:\n"
+    "  \\- path: /var/log/informerd/restarts.jsonl\n"
+    "    watches: [pods]\n"
+    "    verbs: [MODIFIED]\n"
+    "    changed: [\"status.containerStatuses[*].restartCount\"]\n"
+    "  \\- path: /var/log/informerd/deployments.jsonl\n"
+    "    watches: [deployments]\n"
+    "    object: full\n"
+    "    rotate: {size: 64M, keep: 10}\n"
+    ".EE\n"
+    ".SH SEE ALSO\n"
+    ".BR informerd (8)\n";
+
+void conf_doc_man(struct buf *out)
+{
+    buf_puts(out, man_begin);
+    man_table("", &conf_table, out);
+    buf_puts(out, man_end);
+}

@@ -1,0 +1,106 @@
+#include "daemon/conf/conf_env.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/str.h"
+
+static const char name_letters[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+/* A ${NAME} or ${NAME:-default} in a text. */
+struct reference {
+    struct str name;
+    struct str fallback; /* at is NULL: none */
+    const char *end;     /* what follows it */
+};
+
+/* Reads the one at @at, which is behind "${". */
+static int read_reference(const char *at, struct reference *ret, struct inf_error *err)
+{
+    const char *close = strchr(at, '}');
+    struct str name = {at, strspn(at, name_letters)};
+    if (!close)
+        return err_set(err, INF_ECONF, "'${' without its '}'; a dollar is written $$");
+    if (!name.len || (*at >= '0' && *at <= '9'))
+        return err_set(err, INF_ECONF, "'${' must be followed by the name of a variable");
+    *ret = (struct reference){.name = name, .end = close + 1};
+    at += name.len;
+    if (at == close)
+        return 0;
+    if (strncmp(at, ":-", 2) != 0)
+        return err_set(err, INF_ECONF, "write ${%.*s} or ${%.*s:-default}", STR_FMT(name),
+                       STR_FMT(name));
+    ret->fallback = (struct str){at + 2, (size_t)(close - at) - 2};
+    return 0;
+}
+
+static int put(struct buf *out, struct str bytes, struct inf_error *err)
+{
+    if (buf_append(out, bytes.at, bytes.len, CONF_VALUE_MAX) == 0)
+        return 0;
+    return err_set(err, INF_ECONF, "is longer than %d bytes with what the environment puts in",
+                   CONF_VALUE_MAX);
+}
+
+static int put_variable(struct buf *out, const struct reference *reference, struct inf_error *err)
+{
+    char *name = xstrndup(reference->name.at, reference->name.len);
+    const char *value = getenv(name);
+    int rc;
+    if (reference->fallback.at && (!value || !*value))
+        rc = put(out, reference->fallback, err);
+    else if (value)
+        rc = put(out, str_of(value), err);
+    else
+        rc = err_set(err, INF_ECONF,
+                     "the environment has no variable %s; set it, or write ${%s:-default}", name,
+                     name);
+    free(name);
+    return rc;
+}
+
+int conf_env_expand(const char *text, struct buf *out, struct inf_error *err)
+{
+    struct reference reference = {0};
+    int rc = 0;
+    while (*text && !rc) {
+        size_t literal = strcspn(text, "$");
+        if (literal || (text[1] != '$' && text[1] != '{')) {
+            literal += !literal; /* a dollar that means itself */
+            rc = put(out, (struct str){text, literal}, err);
+            text += literal;
+        } else if (text[1] == '$') {
+            rc = put(out, STR("$"), err);
+            text += 2;
+        } else if (!(rc = read_reference(text + 2, &reference, err))) {
+            rc = put_variable(out, &reference, err);
+            text = reference.end;
+        }
+    }
+    buf_putc(out, '\0');
+    return rc;
+}
+
+static void add_name(struct buf *names, struct str name)
+{
+    char *spelled = xasprintf("${%.*s}", STR_FMT(name));
+    if (!names->len || !memmem(names->bytes, names->len, spelled, strlen(spelled)))
+        buf_printf(names, "%s%s", names->len ? ", " : "", spelled);
+    free(spelled);
+}
+
+void conf_env_names(const char *text, struct buf *names)
+{
+    struct reference reference = {0};
+    while ((text = strchr(text, '$')) && text[1]) {
+        if (text[1] != '{' || read_reference(text + 2, &reference, NULL) < 0) {
+            text += 1 + (text[1] == '$');
+            continue;
+        }
+        add_name(names, reference.name);
+        text = reference.end;
+    }
+}

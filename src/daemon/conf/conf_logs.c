@@ -1,0 +1,273 @@
+/*
+ * conf_logs.c - event logs compared with each other.
+ *
+ * Normal path: find out where each log is (its path without "." and empty parts and, where files are
+ * looked at, the identity of the file and of its directory), then compare each log with all before it:
+ * the files themselves, and the names that a rotation of one gives to its old files.
+ *
+ * A file or directory that can't be looked at is compared by path. That is no error here: it is one when
+ * the log is opened. Files are looked at in a child process, since a disk that hangs keeps a process that
+ * looks at it: after a while its answer is not waited for, and the logs are compared when they are locked.
+ */
+#include "daemon/conf/conf_logs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "daemon/conf/conf_error.h"
+#include "daemon/conf/conf_settle.h"
+#include "daemon/journal/logfile.h"
+
+struct identity {
+    bool known;
+    dev_t device;
+    ino_t inode;
+};
+
+/* Where a log is, or would be. */
+struct place {
+    char *path;       /* owned; NULL: it is no file */
+    const char *name; /* its last part */
+    struct identity dir;
+    struct identity file;
+    unsigned keep;        /* old files of a rotation; 0: it is not rotated */
+    struct identity *old; /* owned; of those that exist; NULL: not looked at */
+};
+
+static bool same_identity(const struct identity *a, const struct identity *b)
+{
+    return a->known && b->known && a->device == b->device && a->inode == b->inode;
+}
+
+static struct identity identity_of(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return (struct identity){.known = false};
+    return (struct identity){.known = true, .device = st.st_dev, .inode = st.st_ino};
+}
+
+/* Without "." and empty parts. ".." stays: after a symbolic link it is not what it seems. */
+static char *plain_path(const char *path)
+{
+    struct buf out = {0};
+    while (*path) {
+        size_t len;
+        path += strspn(path, "/");
+        len = strcspn(path, "/");
+        if (len && !(len == 1 && *path == '.')) {
+            buf_putc(&out, '/');
+            buf_put(&out, path, len);
+        }
+        path += len;
+    }
+    if (!out.len)
+        buf_putc(&out, '/');
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+static bool same_dir(const struct place *a, const struct place *b)
+{
+    size_t len = (size_t)(a->name - a->path);
+    return same_identity(&a->dir, &b->dir) ||
+           (len == (size_t)(b->name - b->path) && memcmp(a->path, b->path, len) == 0);
+}
+
+static bool same_place(const struct place *a, const struct place *b)
+{
+    return same_identity(&a->file, &b->file) || (same_dir(a, b) && strcmp(a->name, b->name) == 0);
+}
+
+/* ---- finding out ---- */
+
+static bool is_file(const struct conf_event_log *log)
+{
+    return log->path && strcmp(log->path, "stdout") != 0;
+}
+
+static void look_at_old(struct place *place)
+{
+    place->old = xcalloc(place->keep + 1, sizeof(*place->old));
+    for (unsigned i = 0; i <= place->keep; i++) {
+        char *path = logfile_rotated_name(place->path, i + 1, place->keep);
+        place->old[i] = identity_of(path);
+        free(path);
+    }
+}
+
+static void look_at_place(struct place *place)
+{
+    size_t len = (size_t)(place->name - place->path);
+    char *dir = xstrndup(place->path, len);
+    place->dir = identity_of(dir);
+    place->file = identity_of(place->path);
+    if (place->keep)
+        look_at_old(place);
+    free(dir);
+}
+
+static void place_make(struct place *place, const struct conf_event_log *log, bool look)
+{
+    if (!is_file(log))
+        return;
+    place->path = plain_path(log->path);
+    place->name = strrchr(place->path, '/') + 1;
+    if (log->rotate.size)
+        place->keep = log->rotate.keep ? (unsigned)log->rotate.keep : 1;
+    if (look)
+        look_at_place(place);
+}
+
+static void place_free(struct place *place)
+{
+    free(place->path);
+    free(place->old);
+}
+
+/* ---- errors ---- */
+
+static void report(struct conf_reader *reader, const struct conf *conf, size_t first, size_t second,
+                   const char *what)
+{
+    const struct yaml_node *entry = conf->event_logs[first].head.node;
+    const struct yaml_node *path = yaml_get(entry, "path");
+    const struct yaml_node *at = path ? path : entry;
+    char *sentence = xasprintf("is %s the event log at %s:%zu:%zu; each needs a file of its own",
+                               what, at->file, at->line, at->column);
+    conf_settle_error(reader, conf, "event_logs", conf->event_logs[second].head.node, "path",
+                      sentence);
+    free(sentence);
+}
+
+/* ---- comparing ---- */
+
+/* Whether the rotation of @log gives the name of @other to one of its old files. */
+static bool rotation_names(const struct place *log, const struct place *other)
+{
+    size_t len = strlen(log->name);
+    bool found = false;
+    if (!same_dir(log, other) || strncmp(other->name, log->name, len) != 0)
+        return false;
+    for (unsigned n = 1; n <= log->keep + 1 && !found; n++) {
+        char *name = logfile_rotated_name(log->name, n, log->keep);
+        found = strcmp(name, other->name) == 0;
+        free(name);
+    }
+    return found;
+}
+
+/* Whether @other is a link to such an old file. */
+static bool rotation_has(const struct place *log, const struct place *other)
+{
+    for (unsigned i = 0; log->old && i <= log->keep; i++)
+        if (same_identity(&log->old[i], &other->file))
+            return true;
+    return false;
+}
+
+static bool rotation_takes(const struct place *log, const struct place *other)
+{
+    return log->keep && (rotation_names(log, other) || rotation_has(log, other));
+}
+
+static void compare_two(struct conf_reader *reader, const struct conf *conf,
+                        const struct place *places, size_t first, size_t second)
+{
+    const struct place *a = &places[first], *b = &places[second];
+    if (!a->path || !b->path ||
+        strcmp(conf->event_logs[first].path, conf->event_logs[second].path) == 0)
+        return; /* two equal paths are an error of conf_settle() */
+    if (same_place(a, b))
+        report(reader, conf, first, second, "the same file as");
+    else if (rotation_takes(a, b))
+        report(reader, conf, first, second, "an old file of the rotation of");
+    else if (rotation_takes(b, a))
+        report(reader, conf, second, first, "an old file of the rotation of");
+}
+
+static void compare_all(struct conf_reader *reader, const struct conf *conf, bool look)
+{
+    struct place *places = xcalloc(conf->n_event_logs + 1, sizeof(*places));
+    for (size_t i = 0; i < conf->n_event_logs; i++)
+        place_make(&places[i], &conf->event_logs[i], look);
+    for (size_t i = 0; i < conf->n_event_logs; i++)
+        for (size_t k = 0; k < i; k++)
+            compare_two(reader, conf, places, k, i);
+    for (size_t i = 0; i < conf->n_event_logs; i++)
+        place_free(&places[i]);
+    free(places);
+}
+
+void conf_logs_compare(struct conf_reader *reader, const struct conf *conf)
+{
+    compare_all(reader, conf, false);
+}
+
+/* ---- in a child process ---- */
+
+/* Sends the lines of all errors, and ends. */
+static void send_errors(const struct conf *conf, int to)
+{
+    struct conf_errors errors = {0};
+    struct conf_reader reader = {.errors = &errors};
+    ssize_t n;
+    compare_all(&reader, conf, true);
+    conf_errors_close(&errors);
+    for (size_t sent = 0; sent < errors.text.len; sent += (size_t)n) {
+        n = write(to, errors.text.bytes + sent, errors.text.len - sent);
+        if (n <= 0)
+            break;
+    }
+    _exit(0); /* the memory is the parent's, too: nothing is freed, no handler runs */
+}
+
+/* Reads up to the end, or until the child takes too long. */
+static bool receive_errors(int from, struct buf *text)
+{
+    struct pollfd ready = {.fd = from, .events = POLLIN};
+    ssize_t n = 1;
+    while (n > 0) {
+        int found = poll(&ready, 1, CONF_LOGS_LOOK_MS);
+        if (found < 0 && errno == EINTR)
+            continue;
+        if (found <= 0)
+            return false; /* UNTESTED: it takes a disk that hangs */
+        n = read(from, buf_room(text, PIPE_BUF), PIPE_BUF);
+        text->len += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static void check_in_child(const struct conf *conf, struct buf *text)
+{
+    int ends[2];
+    pid_t child;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    child = fork();
+    if (child == 0)
+        send_errors(conf, ends[1]);
+    close(ends[1]);
+    if (child > 0 && receive_errors(ends[0], text))
+        waitpid(child, NULL, 0);
+    else if (child > 0)
+        kill(child, SIGKILL); /* and not waited for: it dies when the disk lets it */
+    close(ends[0]);
+}
+
+int conf_logs_check(const struct conf *conf, struct conf_errors *errors)
+{
+    check_in_child(conf, &errors->text);
+    errors->count += errors->text.len > 0;
+    return errors->count ? -INF_ECONF : 0;
+}

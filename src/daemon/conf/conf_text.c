@@ -1,0 +1,234 @@
+/*
+ * conf_text.c - one check for each type of text. Where the library has one, it is the library's.
+ */
+#include "daemon/conf/conf_text.h"
+
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "informer/informer.h"
+#include "informer/path.h"
+#include "informer/selector.h"
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "daemon/conf/conf_error.h"
+
+enum {
+    NAMESPACE_MAX = 63,   /* LIMIT: of a label in DNS */
+    HOST_MAX = 253,       /* LIMIT: of a name in DNS */
+    NAME_MAX_BYTES = 384, /* LIMIT: a resource with group and version is a name too */
+};
+
+#define DIGITS "0123456789"
+#define LOWER  "abcdefghijklmnopqrstuvwxyz"
+#define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* "'x' is not ...", or "a value of 80 bytes is not ...". */
+static int refuse(const char *text, const char *why, struct inf_error *err)
+{
+    char *shown = conf_show(text);
+    int rc = err_set(err, INF_ECONF, "%s %s", shown, why);
+    free(shown);
+    return rc;
+}
+
+/* ---- characters ---- */
+
+/* How long the character at @text is; 0: it is none that a text may have, or no UTF-8. */
+static size_t character(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    size_t len = c[0] < 0x80 ? 1 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+    uint32_t code = len == 1 ? c[0] : c[0] & (0x7fu >> len);
+    static const uint32_t smallest[] = {0, 0x20, 0xa0, 0x800, 0x10000};
+    if ((c[0] >= 0x80 && c[0] < 0xc0) || c[0] > 0xf4 || c[0] == 0x7f)
+        return 0;
+    for (size_t i = 1; i < len; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (c[i] & 0x3f);
+    }
+    if (code < smallest[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ||
+        code == 0xfeff || code == 0xfffe || code == 0xffff)
+        return 0;
+    return len;
+}
+
+static int check_characters(const char *text, struct inf_error *err)
+{
+    for (size_t len; *text; text += len)
+        if (!(len = character(text)))
+            return err_set(err, INF_ECONF,
+                           "has a character that can't be part of a value: a line "
+                           "break, a control character or no UTF-8");
+    return 0;
+}
+
+/* ---- names ---- */
+
+/* Begins and ends with one of @ends, and has nothing else but @inner within. */
+static bool made_of(const char *text, size_t max, const char *ends, const char *inner)
+{
+    size_t len = strlen(text);
+    return len && len <= max && strspn(text, inner) == len && strchr(ends, text[0]) &&
+           strchr(ends, text[len - 1]);
+}
+
+static int check_name(const char *text, struct inf_error *err)
+{
+    if (made_of(text, NAME_MAX_BYTES, LOWER DIGITS, LOWER DIGITS "-_./"))
+        return 0;
+    return refuse(text,
+                  "is not a name; use lower case letters and digits, and within it also '-', '_', "
+                  "'.' and '/'",
+                  err);
+}
+
+static int check_namespace(const char *text, struct inf_error *err)
+{
+    if (made_of(text, NAMESPACE_MAX, LOWER DIGITS, LOWER DIGITS "-"))
+        return 0;
+    return refuse(
+        text, "is not a namespace; use lower case letters, digits and within it '-', at most 63",
+        err);
+}
+
+static int check_namespaces(const char *text, struct inf_error *err)
+{
+    if (made_of(text, NAMESPACE_MAX, LOWER DIGITS "*?", LOWER DIGITS "-*?"))
+        return 0;
+    return refuse(text,
+                  "is neither a namespace nor a pattern; use lower case letters, digits and within "
+                  "it '-', and '*' or '?' for what may vary, at most 63",
+                  err);
+}
+
+/* ---- what the library reads ---- */
+
+/* The library shows the text again, more of it than we do. */
+static int as_said(const char *text, struct inf_error *why, struct inf_error *err)
+{
+    char *shown = conf_show(text);
+    const char *column = strstr(why->text, "': column ");
+    int rc = shown[0] == '\'' || !column ? err_set(err, INF_ECONF, "%s", why->text)
+                                         : err_set(err, INF_ECONF, "%s", column + strlen("': "));
+    free(shown);
+    return rc;
+}
+
+static int check_selector(enum conf_type type, const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    struct inf_selector *selector = type == CONF_LABELS ? inf_selector_parse_labels(text, &why)
+                                                        : inf_selector_parse_fields(text, &why);
+    if (!selector)
+        return as_said(text, &why, err);
+    inf_selector_free(selector);
+    return 0;
+}
+
+static int check_path(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    struct inf_path *path = inf_path_parse(text, &why);
+    if (!path)
+        return as_said(text, &why, err);
+    inf_path_free(path);
+    return 0;
+}
+
+static int check_resource(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    if (inf_resource_check(text, &why) == 0)
+        return 0;
+    if (strlen(text) > NAME_MAX_BYTES)
+        return refuse(text, "is not a resource; write it like pods or deployments.apps/v1", err);
+    return err_set(err, INF_ECONF, "%s", why.text);
+}
+
+/* Not shown: a password may be in it. */
+static int check_proxy(const char *text, struct inf_error *err)
+{
+    struct inf_error why = {0};
+    if (inf_proxy_check(text, &why) == 0)
+        return 0;
+    return err_set(err, INF_ECONF, "%s", why.text);
+}
+
+/* ---- addresses ---- */
+
+static bool is_port(const char *text)
+{
+    size_t len = strspn(text, DIGITS);
+    return len && len <= 5 && !text[len] && atoi(text) <= 65535;
+}
+
+static bool is_address(int family, const char *text, size_t len)
+{
+    unsigned char ignored[sizeof(struct in6_addr)];
+    char *host = xstrndup(text, len);
+    bool is = inet_pton(family, host, ignored) == 1;
+    free(host);
+    return is;
+}
+
+/* The one name there is no need to look up. */
+static bool is_host(const char *text, size_t len)
+{
+    if (len > 2 && text[0] == '[' && text[len - 1] == ']')
+        return is_address(AF_INET6, text + 1, len - 2);
+    return is_address(AF_INET, text, len) || str_eq((struct str){text, len}, STR("localhost"));
+}
+
+static int check_address(const char *text, struct inf_error *err)
+{
+    const char *colon = strrchr(text, ':');
+    if (colon && is_port(colon + 1) && is_host(text, (size_t)(colon - text)))
+        return 0;
+    return refuse(text, "is not an address and port; write it like 127.0.0.1:9470 or [::1]:9470",
+                  err);
+}
+
+/* As it stands in a Host header: no address (those are always allowed), no port, no URL. */
+static int check_host(const char *text, struct inf_error *err)
+{
+    if (made_of(text, HOST_MAX, LOWER UPPER DIGITS, LOWER UPPER DIGITS "-._"))
+        return 0;
+    return refuse(text,
+                  "is not a host name; write it without scheme, port and path, like "
+                  "metrics.example.com",
+                  err);
+}
+
+/* The library shows a text as it is, so what it gets to read has no control characters. */
+static int check_readable(enum conf_type type, const char *text, struct inf_error *err)
+{
+    int rc = check_characters(text, err);
+    if (rc)
+        return rc;
+    switch ((unsigned)type) {
+    case CONF_RESOURCE: return check_resource(text, err);
+    case CONF_LABELS:
+    case CONF_FIELDS: return check_selector(type, text, err);
+    case CONF_FIELD_PATH: return check_path(text, err);
+    case CONF_PROXY: return check_proxy(text, err);
+    default: return 0;
+    }
+}
+
+int conf_text_check(enum conf_type type, const char *text, struct inf_error *err)
+{
+    switch ((unsigned)type) {
+    case CONF_NAME: return check_name(text, err);
+    case CONF_NAMESPACE: return check_namespace(text, err);
+    case CONF_NAMESPACES: return check_namespaces(text, err);
+    case CONF_ADDRESS: return check_address(text, err);
+    case CONF_HOST: return check_host(text, err);
+    default: return check_readable(type, text, err);
+    }
+}

@@ -1,0 +1,144 @@
+#include "daemon/daemon_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/json_string.h"
+#include "base/timestamp.h"
+#include "daemon/journal/note.h"
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void ownlog_put(struct buf *out, enum conf_log_format format, int64_t at_us,
+                enum inf_log_level level, const char *line)
+{
+    char time[TIMESTAMP_SIZE];
+    bool json = format == CONF_JSON;
+    timestamp_format(at_us, time);
+    buf_printf(out,
+               json ? "{\"time\":\"%s\",\"level\":\"%s\",\"msg\":" : "time=%s level=%s msg=", time,
+               note_level_name(level));
+    json_put_string(out, str_of(line));
+    buf_puts(out, json ? "}\n" : "\n");
+}
+
+/* ---- writing ---- */
+
+/* What a pipe, a socket or a terminal that polls as writable takes without a wait. One line a write,
+ * so that lines of several processes don't mix. */
+static size_t next_piece(const struct buf *waiting)
+{
+    const char *end = memchr(waiting->bytes, '\n', waiting->len);
+    size_t len = end ? (size_t)(end - waiting->bytes) + 1 : waiting->len;
+    return len < PIPE_BUF ? len : PIPE_BUF;
+}
+
+static bool takes_more(int fd)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    return poll(&ready, 1, 0) != 0; /* an error shows when it is written to */
+}
+
+/* Bytes that are out; 0: not now. What fails can't be reported: it counts as out. */
+static size_t write_some(const struct ownlog *log)
+{
+    int fd = log->fd ? log->fd : STDERR_FILENO;
+    size_t len = next_piece(&log->waiting);
+    ssize_t n = takes_more(fd) ? write(fd, log->waiting.bytes, len) : 0;
+    if (n >= 0)
+        return (size_t)n;
+    return errno == EAGAIN || errno == EINTR ? 0 : len;
+}
+
+static void say_dropped(struct ownlog *log)
+{
+    char line[80];
+    if (!log->dropped)
+        return;
+    snprintf(line, sizeof(line), "%" PRIu64 " lines of this log were dropped: it was not read",
+             log->dropped);
+    log->dropped = 0;
+    ownlog_put(&log->waiting, log->format, now_us(), INF_LOG_WARN, line);
+}
+
+static void send_waiting(struct ownlog *log)
+{
+    size_t out;
+    while (log->waiting.len && (out = write_some(log))) {
+        buf_consume(&log->waiting, out);
+        if (!log->waiting.len)
+            say_dropped(log);
+    }
+    if (log->waiting.len && log->clock)
+        timer_start(log->clock, &log->again, OWNLOG_AGAIN_MS);
+}
+
+static void on_again(struct timer *timer)
+{
+    send_waiting(container_of(timer, struct ownlog, again));
+}
+
+void ownlog_line(void *ctx, enum inf_log_level level, const char *line)
+{
+    struct ownlog *log = ctx;
+    if (level < log->level)
+        return;
+    if (log->dropped || log->waiting.len >= OWNLOG_MAX)
+        log->dropped++;
+    else
+        ownlog_put(&log->waiting, log->format, now_us(), level, line);
+    send_waiting(log);
+}
+
+void ownlog_printf(struct ownlog *log, enum inf_log_level level, const char *fmt, ...)
+{
+    struct buf line = {0};
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&line, fmt, args);
+    va_end(args);
+    buf_putc(&line, '\0');
+    ownlog_line(log, level, line.bytes);
+    buf_free(&line);
+}
+
+/* ---- life ---- */
+
+void ownlog_init(struct ownlog *log, struct clock *clock, enum inf_log_level level,
+                 enum conf_log_format format)
+{
+    *log =
+        (struct ownlog){.level = level, .format = format, .clock = clock, .again.fire = on_again};
+}
+
+void ownlog_change(struct ownlog *log, enum inf_log_level level, enum conf_log_format format)
+{
+    log->level = level;
+    log->format = format;
+}
+
+void ownlog_leave_clock(struct ownlog *log)
+{
+    if (log->clock)
+        timer_stop(log->clock, &log->again);
+    log->clock = NULL;
+}
+
+void ownlog_free(struct ownlog *log)
+{
+    ownlog_leave_clock(log);
+    buf_free(&log->waiting);
+}

@@ -1,0 +1,108 @@
+#include "daemon/http/metrics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values of labels also escape the quote; in a HELP line it means nothing. */
+static void put_escaped(struct buf *out, const char *text, bool quoted)
+{
+    for (; *text; text++) {
+        if (*text == '\n') {
+            buf_puts(out, "\\n");
+            continue;
+        }
+        if (*text == '\\' || (quoted && *text == '"'))
+            buf_putc(out, '\\');
+        buf_putc(out, *text);
+    }
+}
+
+/* Nearly all values are whole and small: there are thousands of them with hundreds of watches, and
+ * printf() takes its time with each. False: this one is not. */
+static bool put_whole(struct buf *out, double value)
+{
+    char digits[20];
+    size_t n = sizeof(digits);
+    uint64_t whole = value >= 0 && value < 1e15 ? (uint64_t)value : 0;
+    double again = (double)whole;
+    if (memcmp(&again, &value, sizeof(value)) != 0)
+        return false;
+    do {
+        digits[--n] = (char)('0' + whole % 10);
+        whole /= 10;
+    } while (whole);
+    buf_put(out, digits + n, sizeof(digits) - n);
+    return true;
+}
+
+/* With as few digits as read back to the same number. */
+static void put_finite(struct buf *out, double value)
+{
+    char text[32];
+    if (put_whole(out, value))
+        return;
+    for (int digits = 15; digits <= 17; digits++) {
+        double again;
+        snprintf(text, sizeof(text), "%.*g", digits, value);
+        again = strtod(text, NULL);
+        if (memcmp(&again, &value, sizeof(value)) == 0)
+            break;
+    }
+    buf_puts(out, text);
+}
+
+static void put_value(struct buf *out, double value)
+{
+    if (isnan(value))
+        buf_puts(out, "NaN");
+    else if (isinf(value))
+        buf_puts(out, value > 0 ? "+Inf" : "-Inf");
+    else
+        put_finite(out, value);
+}
+
+static const char *type_name(enum metrics_type type)
+{
+    switch (type) {
+    case METRICS_COUNTER: return "counter";
+    case METRICS_GAUGE: return "gauge";
+    }
+    return "untyped";
+}
+
+void metrics_family(struct metrics *m, const char *name, enum metrics_type type, const char *help)
+{
+    buf_printf(m->out, "# HELP %s ", name);
+    put_escaped(m->out, help, false);
+    buf_printf(m->out, "\n# TYPE %s %s\n", name, type_name(type));
+    m->family = name;
+}
+
+void metrics_sample(struct metrics *m, size_t n_labels, const struct metrics_label *labels,
+                    double value)
+{
+    assert(m->family && "a sample belongs to a family");
+    buf_puts(m->out, m->family);
+    for (size_t i = 0; i < n_labels; i++) {
+        buf_putc(m->out, i ? ',' : '{');
+        buf_puts(m->out, labels[i].name);
+        buf_puts(m->out, "=\"");
+        put_escaped(m->out, labels[i].value, true);
+        buf_putc(m->out, '"');
+    }
+    buf_puts(m->out, n_labels ? "} " : " ");
+    put_value(m->out, value);
+    buf_putc(m->out, '\n');
+}
+
+void metrics_single(struct metrics *m, const char *name, enum metrics_type type, const char *help,
+                    double value)
+{
+    metrics_family(m, name, type, help);
+    metrics_sample(m, 0, NULL, value);
+}

@@ -1,0 +1,287 @@
+#include "daemon/http/report.h"
+
+#include <inttypes.h>
+
+#include "base/base.h"
+#include "base/json_string.h"
+#include "base/timestamp.h"
+#include "daemon/daemon.h"
+#include "daemon/watch/watcher.h"
+
+/* ---- ages ---- */
+
+/* "3s", "12m", "5h", "2d": one number is enough to know whether to worry. */
+static void put_age(struct buf *out, uint64_t ms)
+{
+    uint64_t s = ms / 1000;
+    if (s < 120)
+        buf_printf(out, "%" PRIu64 "s", s);
+    else if (s < 2 * 3600)
+        buf_printf(out, "%" PRIu64 "m", s / 60);
+    else if (s < 2 * 86400)
+        buf_printf(out, "%" PRIu64 "h", s / 3600);
+    else
+        buf_printf(out, "%" PRIu64 "d", s / 86400);
+}
+
+static void put_heard(struct buf *out, const struct inf_status *s)
+{
+    if (s->heard_age_ms == INF_NEVER) {
+        buf_puts(out, ", nothing heard yet");
+        return;
+    }
+    buf_puts(out, ", last heard ");
+    put_age(out, s->heard_age_ms);
+    buf_puts(out, " ago");
+    if (s->event_age_ms == INF_NEVER)
+        return;
+    buf_puts(out, ", last event ");
+    put_age(out, s->event_age_ms);
+    buf_puts(out, " ago");
+}
+
+/* How long it has been so; 0: what was heard last tells it. */
+static uint64_t state_age_ms(const struct watcher_status *s)
+{
+    if (s->sum.held)
+        return s->sum.held_for_ms;
+    if (s->sum.stale)
+        return 0;
+    if (s->sum.error.code)
+        return s->sum.failing_for_ms;
+    return s->sum.synced ? 0 : s->age_ms;
+}
+
+void report_status(const struct watcher_status *s, struct buf *out)
+{
+    uint64_t age_ms = state_age_ms(s);
+    buf_puts(out, inf_status_word(&s->sum));
+    if (age_ms) {
+        buf_puts(out, " for ");
+        put_age(out, age_ms);
+    }
+    buf_printf(out, ", %zu object%s", s->objects, s->objects == 1 ? "" : "s");
+    if (s->streams > 1 || s->by_labels)
+        buf_printf(out, ", %zu of %zu namespaces live", s->live, s->streams);
+    put_heard(out, &s->sum);
+    if (s->sum.error.code)
+        buf_printf(out, ": %s", s->sum.error.text);
+}
+
+/* ---- readiness ---- */
+
+static bool put_watch(const struct watcher *w, struct buf *out)
+{
+    struct watcher_status s;
+    bool ready;
+    watcher_status(w, &s);
+    ready = watcher_ready(&s);
+    buf_printf(out, "[%c] %s/%s: ", ready ? '+' : '-', w->cluster->conf->name, w->conf->name);
+    report_status(&s, out);
+    buf_putc(out, '\n');
+    return ready;
+}
+
+struct ready_page {
+    struct buf *out;
+    bool verbose;
+    bool ready;
+};
+
+/* "failing for 45s: No space left on device, 1200 bytes wait, the oldest line for 45s" */
+static void put_output(void *ctx, const struct output *output)
+{
+    struct ready_page *page = ctx;
+    struct output_status s;
+    output_status(output, &s);
+    page->ready &= !s.stuck;
+    if (!page->verbose && !s.failing && !s.stuck && !s.held)
+        return;
+    buf_printf(page->out, "[%c] event log %s: %s", s.stuck ? '-' : '+', s.name, s.state);
+    if (s.failing || s.stuck) {
+        buf_puts(page->out, " for ");
+        put_age(page->out, s.unable_ms);
+    }
+    if (s.reason)
+        buf_printf(page->out, ": %s", s.reason);
+    if (s.oldest_ms != OUTPUT_NONE) {
+        buf_printf(page->out, ", %zu bytes wait, the oldest line for ", s.unwritten);
+        put_age(page->out, s.oldest_ms);
+    }
+    buf_putc(page->out, '\n');
+}
+
+bool report_ready(const struct daemon *d, bool verbose, struct buf *out)
+{
+    struct ready_page page = {.out = out, .verbose = verbose, .ready = true};
+    bool ready = true;
+    list_for_each(node, &d->watchers)
+        ready &= put_watch(container_of(node, struct watcher, node), out);
+    if (!d->options.ad_hoc)
+        journal_each_output(&d->journal, false, put_output, &page);
+    ready &= page.ready;
+    buf_puts(out, ready ? "ready\n" : "not ready\n");
+    return ready;
+}
+
+static void put_if_stuck(void *ctx, const struct output *output)
+{
+    struct output_status s;
+    output_status(output, &s);
+    if (s.stuck)
+        buf_printf(ctx, "; event log %s: %s", s.name, s.state);
+}
+
+void report_sentence(const struct daemon *d, struct buf *out)
+{
+    size_t all = 0, live = 0;
+    const struct watcher *worst = NULL;
+    struct watcher_status s;
+    list_for_each(node, &d->watchers) {
+        const struct watcher *w = container_of(node, struct watcher, node);
+        watcher_status(w, &s);
+        all++;
+        if (watcher_ready(&s) && !s.sum.error.code)
+            live++;
+        else if (!worst)
+            worst = w;
+    }
+    buf_printf(out, "%zu watch%s, %zu live", all, all == 1 ? "" : "es", live);
+    if (worst) {
+        watcher_status(worst, &s);
+        buf_printf(out, "; %s: %s", worst->conf->name, inf_status_word(&s.sum));
+    }
+    journal_each_output(&d->journal, false, put_if_stuck, out);
+}
+
+/* ---- a dump ---- */
+
+static void put_member(struct buf *out, const char *name, const char *value)
+{
+    buf_printf(out, "\"%s\":", name);
+    json_put_string(out, str_of(value));
+}
+
+static void put_number(struct buf *out, const char *name, uint64_t value)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (value == INF_NEVER)
+        buf_puts(out, "null");
+    else
+        buf_printf(out, "%" PRIu64, value);
+}
+
+/* Of each index, how many different values there are. It is counted, not walked: with a million objects a walk held the
+ * loop for 105 ms. */
+static void dump_indexes(const struct watcher *w, struct buf *out)
+{
+    const struct conf_indexes *indexes = &w->conf->indexes;
+    for (size_t i = 0; i < indexes->count; i++) {
+        uint64_t values = 0;
+        list_for_each(node, &w->feeds) {
+            const struct feed *feed = container_of(node, struct feed, node);
+            if (feed->informer)
+                values += inf_store_index_count(inf_informer_store(feed->informer),
+                                                indexes->items[i].name);
+        }
+        buf_puts(out, i ? "," : ",\"indexes\":{");
+        json_put_string(out, str_of(indexes->items[i].name));
+        buf_printf(out, ":%" PRIu64, values);
+    }
+    if (indexes->count)
+        buf_putc(out, '}');
+}
+
+static void dump_watch(const struct watcher *w, struct buf *out)
+{
+    struct watcher_status s;
+    watcher_status(w, &s);
+    buf_puts(out, "  {");
+    put_member(out, "cluster", w->cluster->conf->name);
+    buf_putc(out, ',');
+    put_member(out, "server", inf_client_server(w->cluster->client));
+    buf_putc(out, ',');
+    put_member(out, "watch", w->conf->name);
+    buf_putc(out, ',');
+    put_member(out, "resource", w->conf->resource);
+    buf_putc(out, ',');
+    put_member(out, "state", inf_status_word(&s.sum));
+    put_number(out, "streams", s.streams);
+    put_number(out, "live", s.live);
+    put_number(out, "objects", s.objects);
+    put_number(out, "bytes", s.bytes);
+    put_number(out, "queued", s.sum.queued);
+    put_number(out, "event_age_ms", s.sum.event_age_ms);
+    put_number(out, "bookmark_age_ms", s.sum.bookmark_age_ms);
+    put_number(out, "heard_age_ms", s.sum.heard_age_ms);
+    put_number(out, "requests", s.sum.requests);
+    put_number(out, "skipped", s.sum.skipped);
+    dump_indexes(w, out);
+    if (s.sum.error.code) {
+        buf_putc(out, ',');
+        put_member(out, "error", s.sum.error.text);
+    }
+    buf_putc(out, '}');
+}
+
+struct log_list {
+    struct buf *out;
+    const char *comma;
+};
+
+static void dump_output(void *ctx, const struct output *output)
+{
+    struct log_list *list = ctx;
+    struct output_status s;
+    output_status(output, &s);
+    buf_printf(list->out, "%s  {", list->comma);
+    put_member(list->out, "path", s.name);
+    buf_putc(list->out, ',');
+    put_member(list->out, "state", s.state);
+    put_number(list->out, "unwritten_bytes", s.unwritten);
+    put_number(list->out, "oldest_unwritten_ms", s.oldest_ms);
+    if (s.reason) {
+        buf_putc(list->out, ',');
+        put_member(list->out, "error", s.reason);
+    }
+    buf_putc(list->out, '}');
+    list->comma = ",\n";
+}
+
+static void put_time(struct buf *out, const char *name, int64_t us)
+{
+    char time[TIMESTAMP_SIZE];
+    timestamp_format(us, time);
+    put_member(out, name, time);
+}
+
+void report_dump(struct daemon *d, struct buf *out)
+{
+    struct journal_stats stats;
+    struct inf_budget_status memory;
+    const char *comma = "";
+    journal_stats(&d->journal, &stats);
+    inf_budget_status(d->budget, &memory);
+    buf_puts(out, "{");
+    put_member(out, "version", inf_version());
+    buf_putc(out, ',');
+    put_time(out, "time", clock_wall_us(&d->loop.clock));
+    buf_putc(out, ',');
+    put_time(out, "started", d->started_us);
+    put_number(out, "seq", stats.next_seq);
+    put_number(out, "outputs", stats.outputs);
+    put_number(out, "outputs_failing", stats.failing);
+    put_number(out, "unwritten_bytes", stats.unwritten);
+    put_number(out, "backlog_bytes", memory.used);
+    put_number(out, "backlog_limit_bytes", memory.limit);
+    put_number(out, "backlog_held_streams", memory.held);
+    buf_puts(out, ",\"watches\":[\n");
+    list_for_each(node, &d->watchers) {
+        buf_puts(out, comma);
+        dump_watch(container_of(node, struct watcher, node), out);
+        comma = ",\n";
+    }
+    buf_puts(out, "\n],\"event_logs\":[\n");
+    journal_each_output(&d->journal, false, dump_output, &(struct log_list){out, ""});
+    buf_puts(out, "\n]}\n");
+}

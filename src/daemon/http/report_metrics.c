@@ -1,0 +1,367 @@
+/*
+ * report_metrics.c - the numbers of the daemon, family by family.
+ *
+ * Labels name watches and event logs, never objects: the number of series does not depend on what is
+ * in a cluster.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "daemon/daemon.h"
+#include "daemon/http/metrics.h"
+#include "daemon/http/report.h"
+#include "daemon/watch/watcher.h"
+
+struct page {
+    struct metrics m;
+    const struct daemon *d;
+    size_t n;
+    const struct watcher **watchers;
+    struct watcher_status *statuses;
+};
+
+enum {
+    LABELS = 4,
+};
+
+/* ---- a family with a sample for each watch ---- */
+
+static void sample(struct page *p, size_t i, const char *label, const char *value, double number)
+{
+    const struct watcher *w = p->watchers[i];
+    struct metrics_label labels[LABELS] = {
+        {"cluster", w->cluster->conf->name}, {"watch", w->conf->name}, {label, value}};
+    metrics_sample(&p->m, label ? 3 : 2, labels, number);
+}
+
+#define EACH(p, i) for (size_t i = 0; i < (p)->n; i++)
+
+static void family_of(struct page *p, const char *name, enum metrics_type type, const char *help,
+                      double (*number)(const struct watcher_status *s))
+{
+    metrics_family(&p->m, name, type, help);
+    EACH(p, i)
+    sample(p, i, NULL, NULL, number(&p->statuses[i]));
+}
+
+static double up(const struct watcher_status *s)
+{
+    return watcher_ready(s) && !s->sum.error.code;
+}
+
+static double synced(const struct watcher_status *s)
+{
+    return s->sum.synced;
+}
+
+static double stale(const struct watcher_status *s)
+{
+    return s->sum.stale;
+}
+
+static double held(const struct watcher_status *s)
+{
+    return s->sum.held;
+}
+
+static double objects(const struct watcher_status *s)
+{
+    return (double)s->objects;
+}
+
+static double bytes(const struct watcher_status *s)
+{
+    return (double)s->bytes;
+}
+
+static double queued(const struct watcher_status *s)
+{
+    return (double)s->sum.queued;
+}
+
+static double skipped(const struct watcher_status *s)
+{
+    return (double)s->sum.skipped;
+}
+
+static double coalesced(const struct watcher_status *s)
+{
+    return (double)s->sum.coalesced;
+}
+
+static double backlog(const struct watcher_status *s)
+{
+    return (double)s->backlog;
+}
+
+static double requests(const struct watcher_status *s)
+{
+    return (double)s->sum.requests;
+}
+
+static void put_states(struct page *p)
+{
+    family_of(p, "informerd_watch_up", METRICS_GAUGE,
+              "Whether the copy is complete and fresh and its stream is alive.", up);
+    family_of(p, "informerd_watch_synced", METRICS_GAUGE, "Whether the first list has been told.",
+              synced);
+    family_of(p, "informerd_watch_stale", METRICS_GAUGE,
+              "Whether nothing was heard from the server for longer than stale_after.", stale);
+    family_of(p, "informerd_watch_held", METRICS_GAUGE,
+              "Whether reading waits because an event log is full or memory.backlog is used up.",
+              held);
+    family_of(p, "informerd_watch_objects", METRICS_GAUGE, "Objects in the copy.", objects);
+    family_of(p, "informerd_watch_cache_bytes", METRICS_GAUGE, "Memory that the objects take.",
+              bytes);
+    family_of(p, "informerd_watch_queue_length", METRICS_GAUGE, "Changes that wait to be applied.",
+              queued);
+    family_of(p, "informerd_watch_backlog_events", METRICS_GAUGE,
+              "Changes that are applied and wait to be told to event logs.", backlog);
+    family_of(p, "informerd_watch_coalesced_total", METRICS_COUNTER,
+              "Changes that a newer one replaced before they were told (coalesce).", coalesced);
+    family_of(p, "informerd_watch_skipped_objects_total", METRICS_COUNTER,
+              "Objects that could not be read, each version once.", skipped);
+    family_of(p, "informerd_watch_requests_total", METRICS_COUNTER, "Requests made of the server.",
+              requests);
+}
+
+/* What never happened has no age, and so no sample. */
+static void put_age(struct page *p, const char *name, const char *help, size_t offset)
+{
+    metrics_family(&p->m, name, METRICS_GAUGE, help);
+    EACH(p, i)
+    {
+        uint64_t ms;
+        memcpy(&ms, (const char *)&p->statuses[i].sum + offset, sizeof(ms));
+        if (ms != INF_NEVER)
+            sample(p, i, NULL, NULL, (double)ms / 1000);
+    }
+}
+
+static void put_ages(struct page *p)
+{
+    put_age(p, "informerd_watch_last_event_age_seconds", "Since the last change came.",
+            offsetof(struct inf_status, event_age_ms));
+    put_age(p, "informerd_watch_last_bookmark_age_seconds", "Since the last bookmark came.",
+            offsetof(struct inf_status, bookmark_age_ms));
+    put_age(p, "informerd_watch_last_heard_age_seconds", "Since anything complete came.",
+            offsetof(struct inf_status, heard_age_ms));
+}
+
+static void put_events(struct page *p)
+{
+    metrics_family(&p->m, "informerd_watch_events_total", METRICS_COUNTER,
+                   "Changes told to event logs.");
+    EACH(p, i)
+    for (int verb = INF_ADDED; verb <= INF_DELETED; verb++)
+        sample(p, i, "verb", inf_verb_name((enum inf_verb)verb),
+               (double)p->watchers[i]->told.events[verb]);
+    metrics_family(&p->m, "informerd_watch_heartbeats_ignored_total", METRICS_COUNTER,
+                   "Changes not told because they were heartbeats.");
+    EACH(p, i)
+    sample(p, i, NULL, NULL, (double)p->watchers[i]->told.heartbeats);
+    metrics_family(&p->m, "informerd_watch_unchanged_ignored_total", METRICS_COUNTER,
+                   "Updates not reported because no field that is kept changed.");
+    EACH(p, i)
+    sample(p, i, NULL, NULL, (double)p->watchers[i]->told.unchanged);
+    metrics_family(&p->m, "informerd_watch_gaps_total", METRICS_COUNTER,
+                   "Places in what is told where something may be missing.");
+    EACH(p, i)
+    sample(p, i, NULL, NULL, (double)p->watchers[i]->told.gaps);
+}
+
+/* "INF_EGONE" -> "gone" */
+static void reason_of(int code, char ret[32])
+{
+    const char *name = inf_error_name(code) + strlen("INF_E");
+    size_t i = 0;
+    for (; name[i] && i < 31; i++)
+        ret[i] = (char)tolower((unsigned char)name[i]);
+    ret[i] = '\0';
+}
+
+static void put_by_reason(struct page *p, const char *name, const char *help, size_t offset)
+{
+    metrics_family(&p->m, name, METRICS_COUNTER, help);
+    EACH(p, i)
+    {
+        uint64_t counts[INF_ERRORS];
+        memcpy(counts, (const char *)&p->statuses[i].sum + offset, sizeof(counts));
+        for (int code = 1; code < INF_ERRORS; code++) {
+            char reason[32];
+            if (!counts[code])
+                continue;
+            reason_of(code, reason);
+            sample(p, i, "reason", reason, (double)counts[code]);
+        }
+    }
+}
+
+/* ---- the daemon's own ---- */
+
+static void put_journal(struct page *p)
+{
+    struct journal_stats s;
+    journal_stats(&p->d->journal, &s);
+    metrics_single(&p->m, "informerd_log_seq", METRICS_GAUGE,
+                   "The number that the next record will get.", (double)s.next_seq);
+    metrics_single(&p->m, "informerd_log_bytes_total", METRICS_COUNTER,
+                   "Bytes written to event logs.", (double)s.bytes);
+    metrics_single(&p->m, "informerd_log_unwritten_bytes", METRICS_GAUGE,
+                   "Bytes of records that are not written yet.", (double)s.unwritten);
+    metrics_single(&p->m, "informerd_log_failures_total", METRICS_COUNTER,
+                   "Times an event log could not be written.", (double)s.failures);
+    metrics_single(&p->m, "informerd_log_rotations_total", METRICS_COUNTER,
+                   "Times an event log was rotated.", (double)s.rotations);
+    metrics_single(&p->m, "informerd_log_notes_dropped_total", METRICS_COUNTER,
+                   "Records of the daemon itself that found no room; of changes none is dropped.",
+                   (double)s.dropped);
+    metrics_single(&p->m, "informerd_log_outputs", METRICS_GAUGE, "Event logs.", s.outputs);
+    metrics_single(&p->m, "informerd_log_outputs_failing", METRICS_GAUGE,
+                   "Event logs that can't be written now.", s.failing);
+    metrics_single(&p->m, "informerd_log_outputs_full", METRICS_GAUGE,
+                   "Event logs that hold the watches which feed them.", s.held);
+}
+
+/* ---- of each event log ---- */
+
+struct log_family {
+    struct metrics *m;
+    double (*number)(const struct output_status *s);
+};
+
+static void put_log_sample(void *ctx, const struct output *output)
+{
+    struct log_family *family = ctx;
+    struct output_status s;
+    output_status(output, &s);
+    metrics_sample(family->m, 1, (struct metrics_label[]){{"log", s.name}}, family->number(&s));
+}
+
+static double log_writable(const struct output_status *s)
+{
+    return !s->failing && !s->stuck && !s->held;
+}
+
+static double log_held(const struct output_status *s)
+{
+    return s->held;
+}
+
+static double log_failing(const struct output_status *s)
+{
+    return s->failing;
+}
+
+static double log_stuck(const struct output_status *s)
+{
+    return s->stuck;
+}
+
+static double log_oldest(const struct output_status *s)
+{
+    return s->oldest_ms == OUTPUT_NONE ? 0 : (double)s->oldest_ms / 1000;
+}
+
+static double log_waiting(const struct output_status *s)
+{
+    return (double)s->unwritten;
+}
+
+static void put_logs(struct page *p)
+{
+    static const struct {
+        const char *name, *help;
+        double (*number)(const struct output_status *s);
+    } families[] = {
+        {"informerd_event_log_writable",
+         "Whether the event log is neither held, failing nor stuck.", log_writable},
+        {"informerd_event_log_held", "Whether the event log is full and holds its watches.",
+         log_held},
+        {"informerd_event_log_failing", "Whether the last attempt to write the event log failed.",
+         log_failing},
+        {"informerd_event_log_stuck",
+         "Whether the event log could not be written for longer than stuck_after.", log_stuck},
+        {"informerd_event_log_oldest_unwritten_seconds",
+         "How long the oldest line that is not written has waited; 0 if none waits.", log_oldest},
+        {"informerd_event_log_unwritten_bytes", "Bytes that wait to be written to the event log.",
+         log_waiting},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+        struct log_family family = {&p->m, families[i].number};
+        metrics_family(&p->m, families[i].name, METRICS_GAUGE, families[i].help);
+        journal_each_output(&p->d->journal, false, put_log_sample, &family);
+    }
+}
+
+static void put_memory(struct page *p)
+{
+    struct inf_budget_status s;
+    inf_budget_status(p->d->budget, &s);
+    metrics_single(&p->m, "informerd_backlog_bytes", METRICS_GAUGE,
+                   "Memory of changes and lines that wait.", (double)s.used);
+    metrics_single(&p->m, "informerd_backlog_limit_bytes", METRICS_GAUGE,
+                   "The limit of that, memory.backlog.", (double)s.limit);
+    metrics_single(&p->m, "informerd_backlog_limit_reached_total", METRICS_COUNTER,
+                   "Times that the limit was exceeded.", (double)s.reached);
+    metrics_single(&p->m, "informerd_backlog_held_streams", METRICS_GAUGE,
+                   "Streams that are held because the limit is exceeded.", (double)s.held);
+}
+
+static void put_config(struct page *p)
+{
+    metrics_single(&p->m, "informerd_config_last_reload_successful", METRICS_GAUGE,
+                   "Whether the conf was good when it was last read.", !p->d->reload_failed);
+    metrics_single(&p->m, "informerd_config_last_reload_timestamp_seconds", METRICS_GAUGE,
+                   "When the conf in use was read, since 1970.",
+                   (double)p->d->reloaded_us / 1000000);
+}
+
+/* Each client and the daemon itself have a share of each turn; the largest share is what counts. */
+static double worst_tick_s(struct daemon *d)
+{
+    uint64_t worst = loop_worst_tick_us(&d->loop);
+    list_for_each(node, &d->clusters) {
+        const struct cluster *cluster = container_of(node, struct cluster, node);
+        uint64_t its = inf_client_worst_tick_us(cluster->client);
+        worst = its > worst ? its : worst;
+    }
+    return (double)worst / 1000000;
+}
+
+void report_metrics(struct daemon *d, struct buf *out)
+{
+    struct page p = {.m = {.out = out}, .d = d};
+    list_for_each(node, &d->watchers)
+        p.n++;
+    p.watchers = xcalloc(p.n + 1, sizeof(*p.watchers));
+    p.statuses = xcalloc(p.n + 1, sizeof(*p.statuses));
+    p.n = 0;
+    list_for_each(node, &d->watchers) {
+        p.watchers[p.n] = container_of(node, struct watcher, node);
+        watcher_status(p.watchers[p.n], &p.statuses[p.n]);
+        p.n++;
+    }
+    put_states(&p);
+    put_ages(&p);
+    put_events(&p);
+    put_by_reason(&p, "informerd_watch_reconnects_total",
+                  "Streams that ended and failed requests, by what ended them.",
+                  offsetof(struct inf_status, ends));
+    put_by_reason(&p, "informerd_watch_relists_total",
+                  "Lists after the first, by what made them necessary.",
+                  offsetof(struct inf_status, relists));
+    put_journal(&p);
+    put_logs(&p);
+    put_memory(&p);
+    put_config(&p);
+    metrics_single(&p.m, "informerd_worst_tick_seconds", METRICS_GAUGE,
+                   "The longest time in the last minute that one turn of the loop took.",
+                   worst_tick_s(d));
+    metrics_process(&p.m, (double)d->started_us / 1000000);
+    free(p.watchers);
+    free(p.statuses);
+}

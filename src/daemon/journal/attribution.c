@@ -1,0 +1,143 @@
+/*
+ * attribution.c - first which part of the object changed, then who wrote to that part last. A diff that was cut
+ * short shows only some of what changed: then only the time of the newest entry counts.
+ */
+#include "daemon/journal/attribution.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+/* ---- what changed ---- */
+
+static bool is_under(const char *path, const char *top)
+{
+    size_t len = strlen(top);
+    return path[0] == top[0] && strncmp(path, top, len) == 0 &&
+           (!path[len] || path[len] == '.' || path[len] == '[');
+}
+
+static enum inf_part part_of(const struct inf_diff *diff)
+{
+    bool status = false, metadata = false, rest = false;
+    for (size_t i = 0; i < inf_diff_count(diff) && !(status && (metadata || rest)); i++) {
+        const char *path = inf_diff_get(diff, i)->path;
+        if (is_under(path, "status"))
+            status = true;
+        else if (is_under(path, "metadata"))
+            metadata = true;
+        else
+            rest = true;
+    }
+    if (status)
+        return metadata || rest ? INF_PART_ANY : INF_PART_STATUS;
+    return rest ? INF_PART_REST : INF_PART_ANY;
+}
+
+/* What servers change without noting it, or may. */
+static bool is_never_noted(const char *path)
+{
+    static const char *const tops[] = {"metadata.deletionTimestamp",
+                                       "metadata.deletionGracePeriodSeconds", "metadata.finalizers",
+                                       "spec.nodeName"};
+    for (size_t i = 0; i < ARRAY_LEN(tops); i++)
+        if (is_under(path, tops[i]))
+            return true;
+    return strstr(path, "DisruptionTarget") != NULL;
+}
+
+/* Whether the server notes who makes such a change: it adds or replaces something, and has nothing in it that is
+ * never noted. */
+static bool is_always_noted(const struct inf_diff *diff)
+{
+    bool sets = false;
+    for (size_t i = 0; i < inf_diff_count(diff); i++) {
+        const struct inf_change *change = inf_diff_get(diff, i);
+        if (is_never_noted(change->path))
+            return false;
+        sets |= (change->op == INF_DIFF_ADD || change->op == INF_DIFF_REPLACE) &&
+                !is_under(change->path, "metadata.generation");
+    }
+    return sets && !inf_diff_truncated(diff);
+}
+
+/* ---- a binding ---- */
+
+/* It sets the node and the condition PodScheduled, and copies annotations and labels. */
+static bool is_of_binding(const char *path)
+{
+    return is_under(path, "spec.nodeName") || strcmp(path, "status.conditions") == 0 ||
+           is_under(path, "status.conditions[type=PodScheduled]") ||
+           is_under(path, "metadata.annotations") || is_under(path, "metadata.labels") ||
+           is_under(path, "metadata.generation");
+}
+
+static bool is_binding(const struct inf_object *pod, const struct inf_diff *diff)
+{
+    bool gets_node = false;
+    if (strcmp(inf_object_kind(pod), "Pod") != 0 ||
+        strcmp(inf_object_api_version(pod), "v1") != 0 || inf_diff_truncated(diff))
+        return false;
+    for (size_t i = 0; i < inf_diff_count(diff); i++) {
+        const struct inf_change *change = inf_diff_get(diff, i);
+        if (!is_of_binding(change->path))
+            return false;
+        gets_node |= change->op == INF_DIFF_ADD && strcmp(change->path, "spec.nodeName") == 0;
+    }
+    return gets_node;
+}
+
+/* ---- who ---- */
+
+static bool same_who(const struct inf_who *a, const struct inf_who *b)
+{
+    return strcmp(a->manager, b->manager) == 0 && strcmp(a->subresource, b->subresource) == 0 &&
+           strcmp(a->time, b->time) == 0;
+}
+
+/* The newest entry of that part in @event's new object, and whether it was there before. */
+static bool find_newest(const struct inf_event *event, enum inf_part part, struct inf_who *ret,
+                        bool *ret_is_old)
+{
+    struct inf_who before;
+    if (!inf_object_who(event->new_object, part, ret))
+        return false;
+    *ret_is_old = inf_object_who(event->old_object, part, &before) && same_who(&before, ret);
+    return true;
+}
+
+/* Whether @who could have made a change of @part: one to the status through the status, one to the rest not. */
+static bool is_for_part(const struct inf_who *who, enum inf_part part)
+{
+    bool status = strcmp(who->subresource, "status") == 0;
+    return part == INF_PART_STATUS ? status : part == INF_PART_REST && !status;
+}
+
+static bool find_writer(const struct inf_event *event, const struct inf_diff *diff,
+                        struct inf_who *ret)
+{
+    enum inf_part part = part_of(diff);
+    struct inf_who who;
+    bool is_old;
+    if (!find_newest(event, part, &who, &is_old))
+        return false;
+    if (is_old && !(who.sole && is_for_part(&who, part) && is_always_noted(diff)))
+        return false;
+    *ret = who;
+    return true;
+}
+
+bool attribution_find(const struct inf_event *event, const struct inf_diff *diff,
+                      struct inf_who *ret)
+{
+    if (event->verb == INF_ADDED)
+        return inf_object_who(event->new_object, INF_PART_ANY, ret);
+    if (event->verb == INF_DELETED)
+        return false;
+    if (find_writer(event, diff, ret))
+        return true;
+    if (!is_binding(event->new_object, diff))
+        return false;
+    *ret = (struct inf_who){.manager = "", .subresource = "binding", .time = ""};
+    return true;
+}

@@ -1,0 +1,52 @@
+#include "daemon/journal/diff_json.h"
+
+#include "base/json_string.h"
+
+static void put_value(struct buf *out, const char *name, const struct inf_diff_value *value,
+                      size_t max)
+{
+    if (value->json && value->len <= max) {
+        buf_putc(out, ',');
+        json_put_key(out, name);
+        json_put_json(out, (struct str){value->json, value->len});
+    } else if (value->len) {
+        buf_printf(out, ",\"%s_size\":%zu", name, value->len);
+    }
+}
+
+static void put_change(struct buf *out, const struct inf_change *change, size_t value_max)
+{
+    buf_putc(out, '{');
+    json_put_key(out, "op");
+    json_put_string(out, str_of(inf_diff_op_name(change->op)));
+    buf_putc(out, ',');
+    json_put_key(out, "path");
+    json_put_string(out, str_of(change->path));
+    if (change->at != INF_DIFF_END)
+        buf_printf(out, ",\"at\":%zu", change->at);
+    put_value(out, "old", &change->old_value, value_max);
+    put_value(out, "new", &change->new_value, value_max);
+    buf_putc(out, '}');
+}
+
+void diff_json_put(struct buf *out, const struct inf_diff *diff, size_t changes, size_t value_max)
+{
+    buf_putc(out, '[');
+    for (size_t i = 0; i < inf_diff_count(diff) && i < changes; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_change(out, inf_diff_get(diff, i), value_max);
+    }
+    buf_putc(out, ']');
+}
+
+void diff_json_put_paths(struct buf *out, const struct inf_diff *diff, size_t changes)
+{
+    buf_putc(out, '[');
+    for (size_t i = 0; i < inf_diff_count(diff) && i < changes; i++) {
+        if (i)
+            buf_putc(out, ',');
+        json_put_string(out, str_of(inf_diff_get(diff, i)->path));
+    }
+    buf_putc(out, ']');
+}

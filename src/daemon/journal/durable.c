@@ -1,0 +1,92 @@
+#include "daemon/journal/durable.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+
+static void finish(struct durable *d)
+{
+    d->step = DURABLE_DONE;
+    free(d->dir);
+    free(d->path);
+    free(d->temp);
+    d->done(d, d->error);
+}
+
+static void begin(struct durable *d)
+{
+    const struct disk_ops *ops = d->disk->ops;
+    switch (d->step) {
+    case DURABLE_OPEN:
+        ops->open(d->disk, &d->op, d->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                  d->mode);
+        break;
+    case DURABLE_WRITE:
+        ops->write(d->disk, &d->op, d->fd, d->bytes + d->written, d->len - d->written, -1);
+        break;
+    case DURABLE_SYNC:
+    case DURABLE_SYNC_DIR: ops->sync(d->disk, &d->op, d->fd); break;
+    case DURABLE_CLOSE:
+    case DURABLE_CLOSE_DIR: ops->close(d->disk, &d->op, d->fd); break;
+    case DURABLE_RENAME: ops->rename(d->disk, &d->op, d->temp, d->path); break;
+    case DURABLE_OPEN_DIR:
+        ops->open(d->disk, &d->op, d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+        break;
+    case DURABLE_DONE: finish(d); break;
+    }
+}
+
+static void fail(struct durable *d, int error)
+{
+    d->error = d->error ? d->error : error;
+    d->step = d->fd >= 0 ? DURABLE_CLOSE_DIR : DURABLE_DONE; /* whichever it is: close it */
+}
+
+/* What a step that went well leaves behind. Returns whether it has to be done again. */
+static bool note_result(struct durable *d, int64_t result)
+{
+    switch (d->step) {
+    case DURABLE_OPEN:
+    case DURABLE_OPEN_DIR: d->fd = (int)result; break;
+    case DURABLE_CLOSE:
+    case DURABLE_CLOSE_DIR: d->fd = -1; break;
+    case DURABLE_WRITE: d->written += (size_t)result; return d->written < d->len;
+    case DURABLE_SYNC:
+    case DURABLE_RENAME:
+    case DURABLE_SYNC_DIR:
+    case DURABLE_DONE: break;
+    }
+    return false;
+}
+
+static void on_step(struct disk_op *op, int64_t result)
+{
+    struct durable *d = container_of(op, struct durable, op);
+    bool closing = d->step == DURABLE_CLOSE || d->step == DURABLE_CLOSE_DIR;
+    if (closing && result < 0)
+        d->fd = -1; /* gone all the same */
+    if (d->step == DURABLE_WRITE && result == 0)
+        result = UV_EIO; /* UNTESTED: no file system takes nothing and says so */
+    if (result < 0)
+        fail(d, (int)result);
+    else if (!note_result(d, result))
+        d->step++;
+    begin(d);
+}
+
+void durable_write(struct durable *durable, struct disk *disk, const char *dir, const char *name,
+                   int mode, struct str bytes, void (*done)(struct durable *durable, int error))
+{
+    assert(bytes.len <= DURABLE_MAX);
+    *durable = (struct durable){
+        .disk = disk, .op.done = on_step, .mode = mode, .len = bytes.len, .fd = -1, .done = done};
+    memcpy(durable->bytes, bytes.at, bytes.len);
+    durable->dir = xstrdup(dir);
+    durable->path = xasprintf("%s/%s", dir, name);
+    durable->temp = xasprintf("%s/%s.new", dir, name);
+    begin(durable);
+}

@@ -1,0 +1,364 @@
+/*
+ * journal_outputs.c - which outputs there are, from the first conf to the last line.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "daemon/journal/outlet.h"
+#include "daemon/pool.h"
+
+/* ---- what outputs say ---- */
+
+static struct outlet *outlet_of(struct output *output)
+{
+    return container_of(output, struct outlet, output);
+}
+
+static void on_hold(struct output *output, bool hold)
+{
+    (void)hold;
+    journal_weigh(outlet_of(output)->journal);
+}
+
+static void on_idle(struct output *output)
+{
+    journal_check_drained(outlet_of(output)->journal);
+}
+
+static void on_say(struct output *output, enum inf_log_level level, const char *line)
+{
+    struct journal *j = outlet_of(output)->journal;
+    j->log(j->owner, level, line);
+}
+
+static void on_lost(struct output *output, int error)
+{
+    struct journal *j = outlet_of(output)->journal;
+    if (j->on_lost)
+        j->on_lost(j, error);
+    journal_check_drained(j);
+}
+
+/* ---- lines that are lost ---- */
+
+static size_t find_lost(const struct journal *j, const char *name)
+{
+    size_t i = 0;
+    while (i < j->n_lost && strcmp(j->lost[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static uint64_t forget_lost(struct journal *j, size_t i)
+{
+    uint64_t lines = j->lost[i].lines;
+    free(j->lost[i].name);
+    j->n_lost--;
+    memmove(&j->lost[i], &j->lost[i + 1], (j->n_lost - i) * sizeof(j->lost[0]));
+    return lines;
+}
+
+static void remember_lost(struct journal *j, const char *name, uint64_t lines)
+{
+    size_t i = find_lost(j, name);
+    if (i < j->n_lost)
+        lines += forget_lost(j, i);
+    if (j->n_lost == JOURNAL_LOST_MAX)
+        forget_lost(j, 0);
+    j->lost[j->n_lost++] = (struct journal_lost){xstrdup(name), lines};
+}
+
+/* When the daemon ends it says itself what was not written. */
+static void on_dropped(struct output *output, uint64_t lines)
+{
+    struct journal *j = outlet_of(output)->journal;
+    char *msg;
+    if (j->closing)
+        return;
+    remember_lost(j, output_name(output), lines);
+    msg = xasprintf("event log %s was removed from the conf before all its lines were written",
+                    output_name(output));
+    journal_note(j, NULL,
+                 &(struct note){.type = NOTE_GAP,
+                                .level = INF_LOG_WARN,
+                                .reason = "unwritten",
+                                .msg = msg,
+                                .count = (int64_t)lines});
+    free(msg);
+}
+
+/* Said in that log alone: the others have these lines. */
+static void on_removed(struct output *output, uint64_t lines)
+{
+    struct outlet *o = outlet_of(output);
+    journal_say_removed(o, lines);
+    journal_flush(o->journal);
+}
+
+static void on_seq_closed(struct seq *seq)
+{
+    struct journal *j = seq->owner;
+    j->on_closed(j);
+}
+
+static void check_closed(struct journal *j)
+{
+    if (j->closing && list_empty(&j->leaving))
+        seq_close(j->seq, on_seq_closed);
+}
+
+/* What only ever grows. */
+static void count(const struct outlet *o, struct journal_stats *sum)
+{
+    sum->bytes += o->output.bytes;
+    sum->failures += o->output.failures;
+    sum->rotations += o->output.rotations;
+    sum->dropped += o->dropped;
+}
+
+static void begin_waiting(struct journal *j);
+
+static void on_closed(struct output *output)
+{
+    struct outlet *o = outlet_of(output);
+    struct journal *j = o->journal;
+    count(o, &j->past);
+    list_remove(&o->node);
+    filter_free(o->filter);
+    free(o);
+    begin_waiting(j);
+    journal_check_drained(j);
+    check_closed(j);
+}
+
+static const struct output_events events = {
+    .on_hold = on_hold,
+    .on_idle = on_idle,
+    .on_say = on_say,
+    .on_lost = on_lost,
+    .on_closed = on_closed,
+    .on_dropped = on_dropped,
+    .on_removed = on_removed,
+};
+
+/* ---- which there are ---- */
+
+static const char *name_of(const struct journal_output_settings *s)
+{
+    return s->file.path ? s->file.path : "stdout";
+}
+
+static struct outlet *find(struct list *outlets, const char *name)
+{
+    for_each_outlet_of(o, outlets) if (strcmp(output_name(&o->output), name) == 0) return o;
+    return NULL;
+}
+
+static void leave(struct outlet *o)
+{
+    list_remove(&o->node);
+    list_push(&o->journal->leaving, &o->node);
+}
+
+/* No line goes out before its number is reserved for good, not even now. */
+static void finish(struct outlet *o)
+{
+    leave(o);
+    if (seq_ready(o->journal->seq))
+        output_flush(&o->output);
+    output_finish(&o->output);
+}
+
+static void close_now(struct outlet *o)
+{
+    if (!o->output.closing)
+        output_close(&o->output);
+}
+
+/* Each may keep a thread of the pool. */
+static size_t files_in_use(const struct journal *j)
+{
+    size_t n = 0;
+    for_each_outlet(o, j)
+        n += o->output.path && !o->output.waits;
+    for_each_outlet_of(o, &j->leaving) n += o->output.path && !o->output.waits;
+    return n;
+}
+
+/* Two outputs of one path would mix their lines. */
+static bool may_begin(struct journal *j, const struct journal_output_settings *s)
+{
+    return !find(&j->leaving, name_of(s)) && (!s->file.path || files_in_use(j) < POOL_LOGS);
+}
+
+static void begin_waiting(struct journal *j)
+{
+    for_each_outlet(o, j)
+        if (o->output.waits && !find(&j->leaving, output_name(&o->output)) &&
+            files_in_use(j) < POOL_LOGS)
+            output_begin(&o->output);
+}
+
+static void say_waits(struct journal *j, const char *name)
+{
+    char *line = xasprintf("event log %s: waits to be opened until an event log that was removed "
+                           "is closed",
+                           name);
+    j->log(j->owner, INF_LOG_WARN, line);
+    free(line);
+}
+
+static void open_outlet(struct outlet *o, const struct journal_output_settings *s)
+{
+    struct journal *j = o->journal;
+    struct output_settings file = s->file;
+    size_t lost = find_lost(j, name_of(s));
+    file.waits = !may_begin(j, s);
+    file.budget = j->budget;
+    list_push(&j->outputs, &o->node);
+    output_init(&o->output, j->clock, j->disk, &file, &events);
+    if (file.waits)
+        say_waits(j, name_of(s));
+    if (lost < j->n_lost)
+        journal_say_lost(o, forget_lost(j, lost));
+}
+
+/* The one of that name: of the outputs, or of those that are leaving, which stays then. */
+static struct outlet *find_known(struct journal *j, const char *name)
+{
+    struct outlet *o = find(&j->outputs, name);
+    if (o)
+        return o;
+    o = find(&j->leaving, name);
+    if (!o || o->output.closing)
+        return NULL;
+    list_remove(&o->node);
+    list_push(&j->outputs, &o->node);
+    output_resume(&o->output);
+    return o;
+}
+
+/* Takes over @filter. */
+static void adopt(struct journal *j, const struct journal_output_settings *s, struct filter *filter)
+{
+    struct outlet *o = find_known(j, name_of(s));
+    bool is_new = !o;
+    if (is_new) {
+        o = NEW(struct outlet);
+        o->journal = j;
+    }
+    filter_free(o->filter);
+    o->filter = filter;
+    o->form = s->form;
+    o->record = s->record;
+    if (!o->record.max_line)
+        o->record.max_line = RECORD_LINE_DEFAULT;
+    o->short_format = s->short_format;
+    o->notes = s->notes ? s->notes : ~0u;
+    if (is_new)
+        open_outlet(o, s);
+    else
+        output_change(&o->output, &s->file);
+}
+
+static bool is_named(const struct journal_output_settings *settings, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name_of(&settings[i]), name) == 0)
+            return true;
+    return false;
+}
+
+static int make_filters(const struct journal_output_settings *settings, size_t n,
+                        struct filter **filters, struct inf_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is_named(settings, i, name_of(&settings[i])))
+            return err_set(err, INF_EINVAL, "event log '%s' is there twice", name_of(&settings[i]));
+        filters[i] = filter_make(&settings[i].filter, err);
+        if (!filters[i])
+            return err ? err_wrap(err, "event log '%s'", name_of(&settings[i])) : -INF_EINVAL;
+    }
+    return 0;
+}
+
+int journal_set_outputs(struct journal *journal, const struct journal_output_settings *settings,
+                        size_t n, struct inf_error *err)
+{
+    struct filter **filters = xcalloc(n ? n : 1, sizeof(struct filter *));
+    int rc = make_filters(settings, n, filters, err);
+    for (size_t i = 0; rc < 0 && i < n; i++)
+        filter_free(filters[i]);
+    if (rc == 0) {
+        list_for_each_safe(node, &journal->outputs) {
+            struct outlet *o = container_of(node, struct outlet, node);
+            if (!is_named(settings, n, output_name(&o->output)))
+                finish(o);
+        }
+        for (size_t i = 0; i < n; i++)
+            adopt(journal, &settings[i], filters[i]);
+        journal_weigh(journal);
+    }
+    free(filters);
+    return rc;
+}
+
+/* ---- all of them ---- */
+
+void journal_check_drained(struct journal *journal)
+{
+    if (!journal->draining)
+        return;
+    for_each_outlet(o, journal)
+        if (!output_idle(&o->output))
+            return;
+    for_each_outlet_of(o, &journal->leaving) if (!o->output.closing) return;
+    journal->draining = false;
+    journal->on_drained(journal);
+}
+
+void journal_close(struct journal *journal)
+{
+    journal->draining = false;
+    journal->closing = true;
+    list_for_each_safe(node, &journal->outputs)
+        leave(container_of(node, struct outlet, node));
+    list_for_each_safe(node, &journal->leaving)
+        close_now(container_of(node, struct outlet, node));
+    list_for_each_safe(node, &journal->watches)
+        list_remove(node);
+    while (journal->n_lost)
+        forget_lost(journal, 0);
+    check_closed(journal);
+}
+
+void journal_each_output(const struct journal *journal, bool leaving,
+                         void (*each)(void *ctx, const struct output *output), void *ctx)
+{
+    for_each_outlet(o, journal)
+        each(ctx, &o->output);
+    if (!leaving)
+        return;
+    for_each_outlet_of(o, &journal->leaving) each(ctx, &o->output);
+}
+
+void journal_stats(const struct journal *journal, struct journal_stats *ret)
+{
+    *ret = journal->past;
+    ret->next_seq = journal->seq->next;
+    for_each_outlet_of(o, &journal->leaving)
+    {
+        count(o, ret);
+        ret->unwritten += output_unwritten(&o->output);
+    }
+    for_each_outlet(o, journal) {
+        count(o, ret);
+        ret->unwritten += output_unwritten(&o->output);
+        ret->outputs++;
+        ret->failing += o->output.failing;
+        ret->held += o->output.held;
+    }
+}

@@ -1,0 +1,22 @@
+/*
+ * logfile_internal.h - what the files of logfile share. Only they include it.
+ */
+#ifndef DAEMON_JOURNAL_LOGFILE_INTERNAL_H
+#define DAEMON_JOURNAL_LOGFILE_INTERNAL_H
+
+#include "daemon/journal/logfile.h"
+
+/* Begins @step, whose end comes back to logfile.c. */
+void logfile_begin(struct logfile *file, enum logfile_step step);
+
+/* Ends the operation: done() gets @result. */
+void logfile_end(struct logfile *file, int64_t result);
+
+/* Whether both are the same file. */
+bool logfile_is_same(const struct disk_file *a, const struct disk_file *b);
+
+/* Steps of a rotation: their begin, and their end with what the disk returned. */
+void logfile_rotate_begin(struct logfile *file);
+void logfile_rotate_step(struct logfile *file, int64_t result);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * logfile_rotate.c - path.1 becomes path.2, path becomes path.1, and a new file is opened.
+ *
+ * Normal path: check that the path still names our file, find the first number that is free while
+ * testing that no process has locked the files before it, rename
+ * the files below it from the top down, close our descriptor and open the new file. If no number up
+ * to `keep` is free, path.oldest takes the place of the next one and is removed when our file has
+ * been renamed.
+ *
+ * If a rename fails, the earlier ones are undone in reverse order, and the log continues in its file,
+ * which stays open until its own rename has succeeded. If undoing fails too, a number stays free, which
+ * the next rotation uses, and path.oldest stays. So no file is replaced or removed by a rotation that
+ * fails, except a path.oldest of such an earlier failure, once there are `keep` newer files again.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "daemon/journal/logfile_internal.h"
+
+char *logfile_rotated_name(const char *path, unsigned number, unsigned keep)
+{
+    return number > keep ? xasprintf("%s.oldest", path) : xasprintf("%s.%u", path, number);
+}
+
+/* 0 is the log itself. */
+static char *name_of(const struct logfile *f, unsigned number)
+{
+    return number ? logfile_rotated_name(f->path, number, f->keep) : xstrdup(f->path);
+}
+
+static void rename_number(struct logfile *f, unsigned from, unsigned to)
+{
+    char *old = name_of(f, from), *new = name_of(f, to);
+    f->disk->ops->rename(f->disk, &f->op, old, new);
+    free(old);
+    free(new);
+}
+
+static void open_number(struct logfile *f, unsigned number)
+{
+    char *name = name_of(f, number);
+    f->disk->ops->open(f->disk, &f->op, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    free(name);
+}
+
+static void test_number(struct logfile *f, unsigned number)
+{
+    char *name = name_of(f, number);
+    f->disk->ops->lock(f->disk, &f->op, f->mend_fd, name, false);
+    free(name);
+}
+
+static void remove_oldest(struct logfile *f)
+{
+    char *name = name_of(f, f->keep + 1);
+    f->disk->ops->remove(f->disk, &f->op, name);
+    free(name);
+}
+
+void logfile_rotate_begin(struct logfile *f)
+{
+    switch ((int)f->step) {
+    case LOGFILE_ROTATE_CHECK: f->disk->ops->look(f->disk, &f->op, f->path); break;
+    case LOGFILE_ROTATE_SEEK: open_number(f, f->free_number); break;
+    case LOGFILE_ROTATE_TEST: test_number(f, f->free_number); break;
+    case LOGFILE_ROTATE_TEST_CLOSE: f->disk->ops->close(f->disk, &f->op, f->mend_fd); break;
+    case LOGFILE_ROTATE_SHIFT: rename_number(f, f->free_number - 1, f->free_number); break;
+    case LOGFILE_ROTATE_UNDO: rename_number(f, f->free_number + 1, f->free_number); break;
+    case LOGFILE_ROTATE_REMOVE: remove_oldest(f); break;
+    default: f->disk->ops->close(f->disk, &f->op, f->fd);
+    }
+}
+
+/* A file that another process moved or removed needs no rotation, only to be opened again. */
+static void after_check(struct logfile *f, int64_t result)
+{
+    if (result == UV_ENOENT || (result == 0 && !logfile_is_same(&f->op.file, &f->file)))
+        f->rotate_error = LOGFILE_MOVED;
+    if (f->rotate_error)
+        logfile_end(f, 0);
+    else
+        logfile_begin(f, LOGFILE_ROTATE_SEEK);
+}
+
+/* The file exists: is the next number free? */
+static void seek_on(struct logfile *f)
+{
+    f->free_number++;
+    if (f->free_number <= f->keep) {
+        logfile_begin(f, LOGFILE_ROTATE_SEEK);
+        return;
+    }
+    f->first_free = f->free_number;
+    logfile_begin(f, LOGFILE_ROTATE_SHIFT);
+}
+
+/* A file that we may not open exists as well, and can be renamed. */
+static bool exists_but_closed(int64_t error)
+{
+    return error == UV_EACCES || error == UV_EPERM || error == UV_ELOOP || error == UV_ENXIO;
+}
+
+static void after_seek(struct logfile *f, int64_t result)
+{
+    if (result >= 0) {
+        f->mend_fd = (int)result;
+        logfile_begin(f, LOGFILE_ROTATE_TEST);
+    } else if (result == UV_ENOENT) {
+        f->first_free = f->free_number;
+        logfile_begin(f, LOGFILE_ROTATE_SHIFT);
+    } else if (exists_but_closed(result)) {
+        seek_on(f);
+    } else {
+        f->rotate_error = (int)result;
+        logfile_end(f, 0);
+    }
+}
+
+/* One that is locked is the log of another process, or another log of ours. */
+static void after_test_close(struct logfile *f)
+{
+    f->mend_fd = -1;
+    if (f->rotate_error)
+        logfile_end(f, 0);
+    else
+        seek_on(f);
+}
+
+static void undo(struct logfile *f)
+{
+    if (f->free_number < f->first_free)
+        logfile_begin(f, LOGFILE_ROTATE_UNDO);
+    else
+        logfile_end(f, 0);
+}
+
+/* That an old file is missing is no failure: its number is the free one now. That the log itself is
+ * missing means that another process moved it just now. */
+static void after_shift(struct logfile *f, int64_t result)
+{
+    if (result == UV_ENOENT && f->free_number == 1)
+        f->rotate_error = LOGFILE_MOVED;
+    if (f->rotate_error)
+        undo(f);
+    else if (--f->free_number)
+        logfile_begin(f, LOGFILE_ROTATE_SHIFT);
+    else
+        logfile_begin(f, f->first_free > f->keep ? LOGFILE_ROTATE_REMOVE : LOGFILE_ROTATE_CLOSE);
+}
+
+static void after_undo(struct logfile *f, int64_t result)
+{
+    if (result < 0 && result != UV_ENOENT) {
+        logfile_end(f, 0);
+        return;
+    }
+    f->free_number++;
+    undo(f);
+}
+
+/* The first error of checking, testing and renaming is the one to report. A path.oldest that can't be
+ * removed is replaced by the next rotation. */
+static void note_error(struct logfile *f, int64_t result)
+{
+    bool matters = f->step == LOGFILE_ROTATE_CHECK || f->step == LOGFILE_ROTATE_TEST ||
+                   f->step == LOGFILE_ROTATE_SHIFT;
+    if (result < 0 && result != UV_ENOENT && matters)
+        f->rotate_error = (int)result;
+}
+
+void logfile_rotate_step(struct logfile *f, int64_t result)
+{
+    note_error(f, result);
+    switch ((int)f->step) {
+    case LOGFILE_ROTATE_CHECK: after_check(f, result); break;
+    case LOGFILE_ROTATE_SEEK: after_seek(f, result); break;
+    case LOGFILE_ROTATE_TEST: logfile_begin(f, LOGFILE_ROTATE_TEST_CLOSE); break;
+    case LOGFILE_ROTATE_TEST_CLOSE: after_test_close(f); break;
+    case LOGFILE_ROTATE_SHIFT: after_shift(f, result); break;
+    case LOGFILE_ROTATE_UNDO: after_undo(f, result); break;
+    case LOGFILE_ROTATE_REMOVE: logfile_begin(f, LOGFILE_ROTATE_CLOSE); break;
+    default: f->fd = -1; logfile_begin(f, LOGFILE_OPEN);
+    }
+}

@@ -1,0 +1,513 @@
+/*
+ * output.c - whenever nothing is in flight, go_on() looks at what there is to do and begins the next
+ * thing; each end of an operation comes back to it.
+ */
+#include "daemon/journal/output.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/str.h"
+
+static void go_on(struct output *o);
+
+const char *output_name(const struct output *output)
+{
+    return output->path ? output->path : "stdout";
+}
+
+bool output_idle(const struct output *output)
+{
+    return !output_unwritten(output) && !logfile_is_busy(&output->file);
+}
+
+size_t output_unwritten(const struct output *output)
+{
+    return output->writing.len - output->written + output->collected.len;
+}
+
+bool output_has_room(const struct output *output)
+{
+    return output->collected.len < OUTPUT_MAX;
+}
+
+static void count_bytes(struct output *o)
+{
+    size_t now = output_unwritten(o);
+    inf_budget_add(o->budget, (ptrdiff_t)now - (ptrdiff_t)o->counted);
+    o->counted = now;
+}
+
+static void weigh(struct output *o)
+{
+    bool hold = o->held ? o->collected.len > OUTPUT_LOW : o->collected.len >= OUTPUT_HIGH;
+    count_bytes(o);
+    if (hold == o->held)
+        return;
+    o->held = hold;
+    o->events->on_hold(o, hold);
+}
+
+/* ---- trouble ---- */
+
+static void lose(struct output *o, int error)
+{
+    o->lost = true;
+    buf_clear(&o->collected);
+    buf_clear(&o->writing);
+    o->cleared = o->written = 0;
+    weigh(o);
+    o->events->on_lost(o, error);
+}
+
+static void on_retry(struct timer *timer)
+{
+    go_on(container_of(timer, struct output, retry));
+}
+
+static void on_too_long(struct timer *timer)
+{
+    output_close(container_of(timer, struct output, deadline));
+}
+
+static void fail(struct output *o, int error)
+{
+    o->error = error;
+    if (error == UV_EBUSY)
+        output_note_lock(o);
+    if (!o->path) {
+        lose(o, error);
+        return;
+    }
+    if (!o->failing) {
+        o->failing = true;
+        o->failing_ms = clock_now_ms(o->clock);
+        o->failures++;
+        output_say(o, INF_LOG_ERROR, "event log %s: %s; lines wait, trying again until it works",
+                   o->path, output_error_text(o, error));
+    }
+    output_note_progress(o);
+    o->delay_ms = o->delay_ms ? 2 * o->delay_ms : OUTPUT_RETRY_MIN_MS;
+    if (o->delay_ms > OUTPUT_RETRY_MAX_MS)
+        o->delay_ms = OUTPUT_RETRY_MAX_MS;
+    timer_start(o->clock, &o->retry, o->delay_ms);
+}
+
+static void recover(struct output *o)
+{
+    o->delay_ms = 0;
+    if (!o->failing)
+        return;
+    o->failing = false;
+    o->failing_ms = OUTPUT_NONE;
+    output_say(o, INF_LOG_INFO, "event log %s: works again; no change was lost", o->path);
+}
+
+/* ---- what to write ---- */
+
+/* Takes what is cleared out of what is collected. */
+static void take_cleared(struct output *o)
+{
+    struct buf done = o->writing;
+    buf_clear(&done);
+    o->written = 0;
+    o->writing_ms = o->collected_ms;
+    o->collected_ms = o->cleared < o->collected.len ? o->kept_back_ms : OUTPUT_NONE;
+    if (o->cleared == o->collected.len) {
+        o->writing = o->collected;
+        o->collected = done;
+    } else {
+        o->writing = done;
+        buf_put(&o->writing, o->collected.bytes, o->cleared);
+        buf_consume(&o->collected, o->cleared);
+    }
+    o->cleared = 0;
+    weigh(o);
+}
+
+static struct str rest_of(const struct output *o)
+{
+    return (struct str){o->writing.bytes + o->written, o->writing.len - o->written};
+}
+
+static bool is_mid_line(const struct output *o)
+{
+    return o->written && o->writing.bytes[o->written - 1] != '\n';
+}
+
+static bool rotates(const struct output *o)
+{
+    return o->file.file.regular && o->rotate_size && clock_now_ms(o->clock) >= o->rotate_due_ms;
+}
+
+/* How much of the rest goes out now, in whole lines, so that the file keeps to its size; 0: rotate
+ * first. A line that is longer than a file may be has a file of its own. */
+static size_t portion(const struct output *o)
+{
+    struct str rest = rest_of(o);
+    uint64_t room = o->file.size < o->rotate_size ? o->rotate_size - o->file.size : 0;
+    const char *end;
+    if (!rotates(o) || rest.len <= room)
+        return rest.len;
+    end = memrchr(rest.at, '\n', (size_t)room);
+    if (!end && !is_mid_line(o) && o->file.size)
+        return 0;
+    if (!end)
+        end = memchr(rest.at, '\n', rest.len);
+    return end ? (size_t)(end - rest.at) + 1 : rest.len;
+}
+
+/* Another file than the one that has the first half of a line gets all of it. */
+static void back_to_line_start(struct output *o)
+{
+    while (is_mid_line(o))
+        o->written--;
+}
+
+/* ---- one thing after the other ---- */
+
+/* An idle output does not pay for its worst moment. */
+static void free_large(struct buf *b)
+{
+    if (!b->len && b->cap > OUTPUT_LOW)
+        buf_free(b);
+}
+
+static void rest_a_while(struct output *o)
+{
+    o->written = 0;
+    buf_clear(&o->writing);
+    free_large(&o->writing);
+    free_large(&o->collected);
+    recover(o);
+    output_note_progress(o);
+    if (o->finishing && !output_unwritten(o)) {
+        output_close(o);
+        return;
+    }
+    weigh(o);
+    o->events->on_idle(o);
+}
+
+static void write_on(struct output *o)
+{
+    size_t len = portion(o);
+    if (len) {
+        o->doing = OUTPUT_WRITING;
+        logfile_write(&o->file, o->writing.bytes + o->written, len);
+    } else {
+        o->doing = OUTPUT_ROTATING;
+        logfile_rotate(&o->file, o->keep);
+    }
+}
+
+static void open_file(struct output *o)
+{
+    o->doing = OUTPUT_OPENING;
+    o->reopening = false;
+    back_to_line_start(o);
+    logfile_open(&o->file);
+}
+
+static void close_file(struct output *o)
+{
+    o->doing = OUTPUT_CLOSING;
+    logfile_close(&o->file);
+}
+
+static void check_file(struct output *o)
+{
+    o->doing = OUTPUT_CHECKING;
+    logfile_check(&o->file);
+}
+
+static void look_at_file(struct output *o)
+{
+    o->doing = OUTPUT_LOOKING;
+    logfile_look(&o->file);
+}
+
+static void go_on(struct output *o)
+{
+    bool out = o->written == o->writing.len;
+    if (o->lost || o->closing || o->waits || o->doing != OUTPUT_NOTHING || o->retry.running) {
+        return;
+    } else if (!logfile_is_open(&o->file)) {
+        open_file(o);
+    } else if (o->unseen_lines) {
+        look_at_file(o);
+    } else if (o->reopening) {
+        close_file(o);
+    } else if (out && !o->cleared) {
+        rest_a_while(o);
+    } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->check_due_ms) {
+        check_file(o);
+    } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->look_due_ms) {
+        look_at_file(o);
+    } else {
+        if (out)
+            take_cleared(o);
+        write_on(o);
+    }
+}
+
+/* ---- ends of operations ---- */
+
+static void after_open(struct output *o, int64_t result)
+{
+    o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
+    o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
+    if (result < 0)
+        fail(o, (int)result);
+}
+
+static void say_moved(struct output *o)
+{
+    output_say(o, INF_LOG_WARN, "event log %s: was moved or removed; opening it anew", o->path);
+}
+
+/* Reported once; tried again after a while. */
+static void fail_rotation(struct output *o, int error)
+{
+    if (error == UV_EBUSY)
+        output_note_lock(o);
+    if (!o->rotation_failing)
+        output_say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s%s; it goes on growing",
+                   o->path, error == UV_EBUSY ? "an old file of it is in use: " : "",
+                   error == UV_EBUSY ? o->locked_by : disk_error_text(error));
+    o->rotation_failing = true;
+    o->rotate_due_ms = clock_now_ms(o->clock) + OUTPUT_ROTATE_AGAIN_MS;
+}
+
+static void after_rotate(struct output *o, int64_t result)
+{
+    int error = o->file.rotate_error;
+    if (error == LOGFILE_MOVED) {
+        say_moved(o);
+        o->reopening = true;
+    } else if (error) {
+        fail_rotation(o, error);
+    } else {
+        o->rotations++;
+        if (o->rotation_failing)
+            output_say(o, INF_LOG_INFO, "event log %s: rotated; no old log was lost", o->path);
+        o->rotation_failing = false;
+    }
+    after_open(o, result);
+}
+
+static void after_write(struct output *o, int64_t result)
+{
+    if (result > 0) {
+        if (o->file.file.regular)
+            o->unseen_lines += output_count_lines(o->writing.bytes + o->written, (size_t)result);
+        o->written += (size_t)result;
+        o->bytes += (uint64_t)result;
+        if (o->written == o->writing.len) {
+            o->writing_ms = OUTPUT_NONE;
+            recover(o);
+            output_note_progress(o);
+        }
+    } else if (result == UV_EAGAIN) {
+        timer_start(o->clock, &o->retry, OUTPUT_AGAIN_MS);
+    } else if (result != UV_EINTR) {
+        fail(o, result ? (int)result : UV_EIO);
+    }
+}
+
+static void after_check(struct output *o, bool same)
+{
+    o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
+    o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
+    if (same)
+        return;
+    say_moved(o);
+    o->reopening = true;
+}
+
+/* Lines that were written before it was removed are gone by the will of whoever removed it. Those since the
+ * last look may have been written afterwards: whether they were can't be known. */
+static void after_look(struct output *o, bool has_name)
+{
+    uint64_t lines = o->unseen_lines;
+    o->unseen_lines = 0;
+    o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
+    if (has_name)
+        return;
+    say_moved(o);
+    o->reopening = true;
+    if (!lines)
+        return;
+    output_say(o, INF_LOG_WARN,
+               "event log %s: %" PRIu64
+               " line%s that %s written to it after it was removed %s lost",
+               o->path, lines, lines == 1 ? "" : "s", lines == 1 ? "was" : "were",
+               lines == 1 ? "is" : "are");
+    o->events->on_removed(o, lines);
+}
+
+/* Of a file that was moved, before what has its path now is opened. */
+static void after_reopen_close(struct output *o, int64_t result)
+{
+    if (result < 0)
+        output_say(o, INF_LOG_WARN,
+                   "event log %s: the file that was closed ends with an incomplete line: %s",
+                   o->path, disk_error_text((int)result));
+}
+
+static void finish_closing(struct output *o);
+
+static void on_done(struct logfile *file, int64_t result)
+{
+    struct output *o = container_of(file, struct output, file);
+    enum output_doing doing = o->doing;
+    o->doing = OUTPUT_NOTHING;
+    if (o->closing) {
+        finish_closing(o);
+        return;
+    }
+    switch (doing) {
+    case OUTPUT_OPENING: after_open(o, result); break;
+    case OUTPUT_ROTATING: after_rotate(o, result); break;
+    case OUTPUT_WRITING: after_write(o, result); break;
+    case OUTPUT_CHECKING: after_check(o, result); break;
+    case OUTPUT_LOOKING: after_look(o, result); break;
+    case OUTPUT_CLOSING: after_reopen_close(o, result); break; /* go_on() opens */
+    case OUTPUT_NOTHING: break;
+    }
+    go_on(o);
+}
+
+/* ---- for the owner ---- */
+
+void output_init(struct output *output, struct clock *clock, struct disk *disk,
+                 const struct output_settings *settings, const struct output_events *events)
+{
+    *output = (struct output){
+        .clock = clock, .events = events, .retry.fire = on_retry, .deadline.fire = on_too_long};
+    output->path = settings->path ? xstrdup(settings->path) : NULL;
+    output->waits = settings->waits;
+    output->budget = settings->budget;
+    output_health_init(output);
+    output_change(output, settings);
+    logfile_init(&output->file, disk, output->path, settings->fd, on_done);
+    if (output->path)
+        go_on(output);
+}
+
+void output_change(struct output *output, const struct output_settings *settings)
+{
+    output->rotate_size = settings->rotate_size;
+    output->keep = settings->keep ? settings->keep : 1;
+    output->stuck_after_ms = settings->stuck_after_ms;
+    output_note_progress(output);
+}
+
+void output_begin(struct output *output)
+{
+    output->waits = false;
+    go_on(output);
+}
+
+void output_flush(struct output *output)
+{
+    if (output->lost) {
+        buf_clear(&output->collected);
+        return;
+    }
+    output->cleared = output->collected.len;
+    output_note_lines(output, true);
+    if (output->cleared)
+        go_on(output);
+    weigh(output);
+}
+
+void output_wait(struct output *output)
+{
+    output_note_lines(output, false);
+    weigh(output);
+}
+
+void output_reopen(struct output *output)
+{
+    if (!output->path || output->closing)
+        return;
+    output->reopening = true;
+    timer_stop(output->clock, &output->retry); /* who asks may have mended it */
+    go_on(output);
+}
+
+static void bury(struct corpse *corpse)
+{
+    struct output *o = container_of(corpse, struct output, corpse);
+    buf_free(&o->collected);
+    buf_free(&o->writing);
+    o->written = 0;
+    count_bytes(o);
+    free(o->path);
+    o->path = NULL;
+    o->events->on_closed(o);
+}
+
+/* The file first; then, from the reap phase, nobody is using it any more. */
+static void finish_closing(struct output *o)
+{
+    if (o->path && logfile_is_open(&o->file))
+        close_file(o);
+    else
+        clock_bury(o->clock, &o->corpse, bury);
+}
+
+void output_finish(struct output *output)
+{
+    assert(!output->finishing && !output->closing);
+    if (output->lost) {
+        output_close(output);
+        return;
+    }
+    output->finishing = true;
+    timer_start(output->clock, &output->deadline, OUTPUT_FINISH_MS);
+    timer_stop(output->clock, &output->retry);
+    go_on(output);
+}
+
+void output_resume(struct output *output)
+{
+    assert(output->finishing && !output->closing);
+    output->finishing = false;
+    timer_stop(output->clock, &output->deadline);
+}
+
+/* What the kernel is busy with may still be written: that can't be known. */
+static void say_what_is_dropped(struct output *o)
+{
+    size_t left = output_unwritten(o);
+    uint64_t lines = output_unwritten_lines(o);
+    if (!left)
+        return;
+    output_say(o, INF_LOG_WARN,
+               "event log %s: closed with %zu bytes not written: %" PRIu64 " line%s lost%s%s",
+               output_name(o), left, lines, lines == 1 ? " is" : "s are", o->error ? ": " : "",
+               o->error ? output_error_text(o, o->error) : "");
+    o->events->on_dropped(o, lines);
+}
+
+void output_close(struct output *output)
+{
+    assert(!output->closing);
+    output->closing = true;
+    say_what_is_dropped(output);
+    timer_stop(output->clock, &output->retry);
+    timer_stop(output->clock, &output->deadline);
+    timer_stop(output->clock, &output->stuck_look);
+    buf_clear(&output->collected);
+    output->cleared = 0;
+    if (output->doing == OUTPUT_NOTHING)
+        finish_closing(output);
+    else
+        logfile_cancel_write(&output->file);
+}

@@ -1,0 +1,265 @@
+#include "daemon/journal/record.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "base/base.h"
+#include "base/json_string.h"
+#include "base/timestamp.h"
+#include "base/utf8.h"
+#include "daemon/journal/diff_json.h"
+#include "daemon/journal/summary.h"
+
+#define ALL ((size_t)-1)
+
+enum {
+    SENTENCE_MAX = 200,  /* bytes of `msg`, about; a core Event's own message may be longer */
+    CONF_NAME_MAX = 384, /* LIMIT: bytes of a cluster or watch; the conf file allows no more */
+    KEY_CUT = 64,        /* longer than any uid of Kubernetes */
+};
+
+/* How much a line may say. */
+struct measure {
+    bool object;
+    size_t value_max;
+    size_t changes;
+    size_t msg_max;
+    size_t detail_max; /* of each field about who wrote it, or what an Event is about */
+    bool bare;         /* nothing but identity */
+    size_t type_max;   /* of each of group, version, resource and kind */
+    size_t key_max;    /* of each of namespace, name, uid and resource versions */
+};
+
+/*
+ * From all to the least, until the line fits. The one marked LEGAL fits whatever Kubernetes and the conf
+ * file allow: names of 253 bytes, even if each is escaped, groups of 253 and the rest of 63 bytes. Those
+ * after it are for a server that breaks these limits; the last one always fits.
+ */
+static const struct measure measures[] = {
+    {true, ALL, ALL, ALL, ALL, false, ALL, ALL},
+    {false, ALL, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 1024, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 128, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 16, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 0, ALL, ALL, ALL, false, ALL, ALL},
+    {false, 0, 64, 512, ALL, false, ALL, ALL},
+    {false, 0, 16, 256, ALL, false, ALL, ALL},
+    {false, 0, 4, 128, ALL, false, ALL, ALL},
+    {false, 0, 0, 128, ALL, false, ALL, ALL},
+    {false, 0, 0, 64, 64, false, ALL, ALL},
+    {false, 0, 0, 32, 0, true, ALL, ALL},
+    {false, 0, 0, 8, 0, true, ALL, ALL}, /* LEGAL */
+    {false, 0, 0, 8, 0, true, 64, ALL},
+    {false, 0, 0, 8, 0, true, 8, ALL},
+    {false, 0, 0, 8, 0, true, 8, KEY_CUT},
+};
+
+/* ---- fields ---- */
+
+static void put_field(struct buf *out, const char *name, struct str value, size_t max)
+{
+    buf_putc(out, ',');
+    json_put_key(out, name);
+    json_put_string(out, utf8_cut(value, max));
+}
+
+static void put_known(struct buf *out, const char *name, const char *value, size_t max)
+{
+    if (value)
+        put_field(out, name, str_of(value), max);
+}
+
+static void put_stamp(struct buf *out, const struct stamp *stamp, const char *type)
+{
+    char time[TIMESTAMP_SIZE];
+    timestamp_format(stamp->time_us, time);
+    buf_printf(out, "{\"time\":\"%s\",\"seq\":%" PRIu64 ",\"log\":\"%s\",\"type\":\"%s\"", time,
+               stamp->seq, stamp->log, type);
+}
+
+/* Whether the line that began at @start fits. If not, it is taken back. */
+static bool fits(struct buf *out, size_t start, const struct record_options *options)
+{
+    if (out->len - start <= options->max_line)
+        return true;
+    out->len = start;
+    return false;
+}
+
+static void put_msg(struct buf *out, struct str msg, size_t max)
+{
+    struct buf text = {0};
+    summary_put_cut(&text, msg, max);
+    put_field(out, "msg", (struct str){text.bytes, text.len}, ALL);
+    buf_free(&text);
+}
+
+/* ---- changes ---- */
+
+struct view {
+    const struct change *change;
+    const struct record_options *options;
+    struct str msg;
+};
+
+static void put_key(struct buf *out, const struct change *c, size_t max)
+{
+    put_field(out, "namespace", str_of(inf_object_namespace(c->object)), max);
+    put_field(out, "name", str_of(inf_object_name(c->object)), max);
+    put_field(out, "uid", str_of(inf_object_uid(c->object)), max);
+    put_field(out, "rv", str_of(inf_object_resource_version(c->object)), max);
+    put_known(out, "old_rv", c->old_rv, max);
+    if (c->ignored)
+        buf_printf(out, ",\"ignored\":%" PRIu64, c->ignored);
+}
+
+static void put_identity(struct buf *out, const struct change *c, const struct measure *m)
+{
+    put_known(out, "cluster", c->watch->cluster, CONF_NAME_MAX);
+    put_known(out, "watch", c->watch->name, CONF_NAME_MAX);
+    put_field(out, "group", c->group, m->type_max);
+    put_field(out, "version", c->version, m->type_max);
+    put_known(out, "resource", c->watch->resource, m->type_max);
+    put_field(out, "kind", str_of(c->kind), m->type_max);
+    put_key(out, c, m->key_max);
+}
+
+static void put_diff(struct buf *out, const struct view *view, const struct measure *m)
+{
+    const struct inf_diff *diff = view->change->diff;
+    if (!diff)
+        return;
+    if (m->changes < inf_diff_count(diff))
+        buf_printf(out, ",\"changes\":%zu", inf_diff_count(diff));
+    buf_puts(out, ",\"changed\":");
+    diff_json_put_paths(out, diff, m->changes);
+    if (view->options->object == RECORD_NONE)
+        return;
+    buf_puts(out, ",\"diff\":");
+    diff_json_put(out, diff, m->changes, m->value_max);
+}
+
+static void put_who(struct buf *out, const struct change *c, size_t max)
+{
+    if (!c->has_who)
+        return;
+    if (c->who.manager[0])
+        put_field(out, "manager", str_of(c->who.manager), max);
+    put_field(out, "subresource", str_of(c->who.subresource), max);
+    if (c->who.time[0])
+        put_field(out, "changed_at", str_of(c->who.time), max);
+}
+
+static void put_told(struct buf *out, const struct change *c, size_t max)
+{
+    if (!c->tells)
+        return;
+    put_field(out, "reason", str_of(c->told.reason), max);
+    if (c->told.count[0])
+        buf_printf(out, ",\"count\":%s", c->told.count);
+    buf_puts(out, ",\"involved\":{\"kind\":");
+    json_put_string(out, utf8_cut(str_of(c->told.kind), max));
+    put_field(out, "namespace", str_of(c->told.ns), max);
+    put_field(out, "name", str_of(c->told.name), max);
+    buf_putc(out, '}');
+}
+
+static void put_object(struct buf *out, const struct view *view)
+{
+    size_t len;
+    const char *json = inf_object_json(view->change->object, &len);
+    buf_puts(out, ",\"object\":");
+    json_put_json(out, (struct str){json, len});
+}
+
+static bool wants_object(const struct view *view)
+{
+    return view->options->object == RECORD_FULL;
+}
+
+static void put_change(struct buf *out, const struct view *view, const struct measure *m)
+{
+    const struct change *c = view->change;
+    bool cut = m != measures && (m != measures + 1 || wants_object(view));
+    put_stamp(out, &c->stamp, inf_verb_name(c->event->verb));
+    put_field(out, "origin", str_of(inf_origin_name(c->event->origin)), ALL);
+    put_identity(out, c, m);
+    if (c->event->verb == INF_DELETED)
+        buf_printf(out, ",\"final\":%s", c->event->final ? "true" : "false");
+    put_known(out, "why", c->why, ALL);
+    put_field(out, "level", str_of(c->tells && c->told.warning ? "warn" : "info"), ALL);
+    put_msg(out, view->msg, m->msg_max);
+    if (!m->bare) {
+        put_told(out, c, m->detail_max);
+        put_who(out, c, m->detail_max);
+        put_diff(out, view, m);
+    }
+    if (m->object && wants_object(view))
+        put_object(out, view);
+    if (cut || (c->diff && inf_diff_truncated(c->diff)))
+        buf_puts(out, ",\"truncated\":true");
+    buf_puts(out, "}\n");
+}
+
+/* An object that can't fit is not tried. */
+static bool is_hopeless(const struct view *view)
+{
+    size_t len;
+    inf_object_json(view->change->object, &len);
+    return wants_object(view) && len > view->options->max_line;
+}
+
+void record_put_change(struct buf *out, const struct change *change,
+                       const struct record_options *options)
+{
+    struct view view = {.change = change, .options = options};
+    size_t start = out->len;
+    struct buf msg = {0};
+    change_put_sentence(&msg, change, options->object != RECORD_NONE, SENTENCE_MAX);
+    view.msg = (struct str){msg.bytes, msg.len};
+    for (size_t i = is_hopeless(&view); i < ARRAY_LEN(measures); i++) {
+        put_change(out, &view, &measures[i]);
+        if (fits(out, start, options))
+            break;
+    }
+    assert(out->len > start);
+    buf_free(&msg);
+}
+
+/* ---- notes ---- */
+
+static void put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
+                     const struct watch_id *watch, const struct measure *m)
+{
+    put_stamp(out, stamp, note_type_name(note->type));
+    if (watch) {
+        put_known(out, "cluster", watch->cluster, CONF_NAME_MAX);
+        put_known(out, "watch", watch->name, CONF_NAME_MAX);
+        put_known(out, "group", watch->group, m->type_max);
+        put_known(out, "version", watch->version, m->type_max);
+        put_known(out, "resource", watch->resource, m->type_max);
+        put_known(out, "namespace", watch->ns, ALL);
+    }
+    put_known(out, note->type == NOTE_SYNCED ? "rv" : "informerd", note->version, m->key_max);
+    put_known(out, "reason", note->reason, m->key_max);
+    if (note->count >= 0)
+        buf_printf(out, ",\"%s\":%" PRId64, note->type == NOTE_SYNCED ? "objects" : "dropped",
+                   note->count);
+    put_field(out, "level", str_of(note_level_name(note->level)), ALL);
+    put_msg(out, str_of(note->msg), m->msg_max);
+    if (m != measures)
+        buf_puts(out, ",\"truncated\":true");
+    buf_puts(out, "}\n");
+}
+
+void record_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
+                     const struct watch_id *watch, const struct record_options *options)
+{
+    size_t start = out->len;
+    for (size_t i = 0; i < ARRAY_LEN(measures); i++) {
+        put_note(out, note, stamp, watch, &measures[i]);
+        if (fits(out, start, options))
+            break;
+    }
+    assert(out->len > start);
+}

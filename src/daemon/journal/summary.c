@@ -1,0 +1,250 @@
+/*
+ * summary.c - which change comes first is a table; what a value looks like depends on its size.
+ *
+ * A string is told by what it says, a number as it is spelled, a small structure as JSON. A large
+ * structure is told as added, removed or changed.
+ */
+#include "daemon/journal/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/utf8.h"
+
+enum {
+    VALUE_MAX = 48,   /* bytes told of one value */
+    CHANGES_MAX = 12, /* changes told at all: nobody reads further */
+};
+
+/* First match wins; what none matches is of middling interest. */
+static const struct {
+    const char *begin, *end;
+    int rank;
+} interest[] = {
+    {"metadata.deletionTimestamp", "", 0},
+    {"status.phase", "", 1},
+    {"status.conditions[type=Ready]", "status", 2},
+    {"status.conditions[type=Available]", "status", 2},
+    {"status.conditions[", "].status", 3},
+    {"spec.replicas", "", 4},
+    {"status", "restartCount", 4},
+    {"spec", "image", 5},
+    {"status", ".state.waiting", 5},
+    {"status", ".state.terminated", 6},
+    {"status", ".state.running", 8},
+    {"status", ".reason", 6},
+    {"status", "ready", 7},
+    {"status", "Replicas", 7},
+    {"status.conditions[", "Time", 30},
+    {"status", "Time", 29},
+    {"status", "At", 29},
+    {"status.observedGeneration", "", 31},
+    {"metadata.generation", "", 32},
+    {"spec", "", 10},
+    {"data", "", 11},
+    {"status", ".message", 21},
+    {"status", "", 20},
+    {"metadata.labels", "", 15},
+    {"metadata.annotations", "", 25},
+    {"metadata", "", 24},
+};
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static int rank_of(const char *path)
+{
+    for (size_t i = 0; i < ARRAY_LEN(interest); i++)
+        if (strncmp(path, interest[i].begin, strlen(interest[i].begin)) == 0 &&
+            ends_in(path, interest[i].end))
+            return interest[i].rank;
+    return 12;
+}
+
+static int *rank_all(const struct inf_diff *diff)
+{
+    int *ranks = xcalloc(inf_diff_count(diff), sizeof(*ranks));
+    for (size_t i = 0; i < inf_diff_count(diff); i++)
+        ranks[i] = rank_of(inf_diff_get(diff, i)->path);
+    return ranks;
+}
+
+/* ---- values ---- */
+
+static void put_code_unit(struct buf *out, const char *digits)
+{
+    char hex[5] = {0};
+    unsigned long c;
+    memcpy(hex, digits, 4);
+    c = strtoul(hex, NULL, 16);
+    if (c >= 0x20 && c < 0x7f)
+        buf_putc(out, (char)c);
+    else
+        buf_printf(out, "\\u%s", hex);
+}
+
+/* A JSON string without its quotes; escapes are undone where a reader gains by it. */
+static void put_decoded(struct buf *out, struct str json)
+{
+    for (size_t i = 0; i < json.len; i++) {
+        if (json.at[i] != '\\' || i + 1 == json.len) {
+            buf_putc(out, json.at[i]);
+            continue;
+        }
+        switch (json.at[++i]) {
+        case 'n':
+        case 'r':
+        case 't': buf_putc(out, ' '); break;
+        case 'u':
+            if (i + 4 < json.len)
+                put_code_unit(out, json.at + i + 1);
+            i += 4;
+            break;
+        case 'b':
+        case 'f': break;
+        default: buf_putc(out, json.at[i]);
+        }
+    }
+}
+
+void summary_put_cut(struct buf *out, struct str text, size_t max)
+{
+    struct str cut = utf8_cut(text, max);
+    buf_put(out, cut.at, cut.len);
+    if (cut.len < text.len)
+        buf_puts(out, "\xe2\x80\xa6");
+}
+
+static void put_string(struct buf *out, struct str json)
+{
+    struct buf text = {0};
+    put_decoded(&text, (struct str){json.at + 1, json.len - 2});
+    if (text.len)
+        summary_put_cut(out, (struct str){text.bytes, text.len}, VALUE_MAX);
+    else
+        buf_puts(out, "\"\"");
+    buf_free(&text);
+}
+
+static bool is_small(const struct inf_diff_value *value)
+{
+    return value->json &&
+           (value->len <= VALUE_MAX || (value->json[0] != '{' && value->json[0] != '['));
+}
+
+static void put_value(struct buf *out, const struct inf_diff_value *value)
+{
+    if (value->json[0] == '"')
+        put_string(out, (struct str){value->json, value->len});
+    else
+        summary_put_cut(out, (struct str){value->json, value->len}, VALUE_MAX);
+}
+
+/* ---- changes ---- */
+
+/* A value that is kept as a hash only: that it changed is all it says. */
+static bool is_hashed(const struct inf_diff_value *value)
+{
+    static const char mark[] = "\"hmac:";
+    return value->json && value->len > sizeof(mark) &&
+           memcmp(value->json, mark, sizeof(mark) - 1) == 0;
+}
+
+static void put_replaced(struct buf *out, const struct inf_change *change)
+{
+    bool both = is_small(&change->old_value) && is_small(&change->new_value) &&
+                !(is_hashed(&change->old_value) && is_hashed(&change->new_value));
+    buf_putc(out, ' ');
+    if (!both) {
+        buf_puts(out, "changed");
+        return;
+    }
+    put_value(out, &change->old_value);
+    buf_puts(out, " -> ");
+    put_value(out, &change->new_value);
+}
+
+/* What is too large to be told may have a reason, as states and conditions do: "(Error)". */
+static void put_reason(struct buf *out, const struct inf_diff_value *value)
+{
+    static const char key[] = "\"reason\":\"";
+    const char *at, *end;
+    at = value->json ? memmem(value->json, value->len, key, sizeof(key) - 1) : NULL;
+    if (!at)
+        return;
+    at += sizeof(key) - 1;
+    end = memchr(at, '"', value->len - (size_t)(at - value->json));
+    if (!end || end == at || end - at > VALUE_MAX)
+        return;
+    buf_printf(out, " (%.*s)", (int)(end - at), at);
+}
+
+static void put_added(struct buf *out, const struct inf_change *change)
+{
+    if (!is_small(&change->new_value)) {
+        buf_puts(out, " added");
+        put_reason(out, &change->new_value);
+        return;
+    }
+    buf_puts(out, " -> ");
+    put_value(out, &change->new_value);
+}
+
+static void put_change(struct buf *out, const struct inf_change *change, bool values)
+{
+    buf_puts(out, change->path);
+    switch (change->op) {
+    case INF_DIFF_ADD:
+        if (values)
+            put_added(out, change);
+        break;
+    case INF_DIFF_REMOVE: buf_puts(out, " removed"); break;
+    case INF_DIFF_REPLACE:
+        if (values)
+            put_replaced(out, change);
+        break;
+    case INF_DIFF_REORDER: buf_puts(out, " reordered"); break;
+    }
+}
+
+/* The change that comes behind @last (rank and place) in the order of interest. */
+static size_t next_of(const int *ranks, size_t count, int *last_rank, size_t *last)
+{
+    size_t best = count;
+    int best_rank = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool told = ranks[i] < *last_rank || (ranks[i] == *last_rank && i <= *last);
+        if (!told && (best == count || ranks[i] < best_rank)) {
+            best = i;
+            best_rank = ranks[i];
+        }
+    }
+    *last_rank = best_rank;
+    *last = best;
+    return best;
+}
+
+void summary_put_changes(struct buf *out, const struct inf_diff *diff, bool values, size_t max)
+{
+    size_t count = inf_diff_count(diff), told = 0, last = 0, start = out->len;
+    struct buf one = {0};
+    int *ranks = rank_all(diff), rank = -1;
+    while (told < count && told < CHANGES_MAX) {
+        buf_clear(&one);
+        put_change(&one, inf_diff_get(diff, next_of(ranks, count, &rank, &last)), values);
+        if (told && out->len - start + one.len + 2 > max)
+            break;
+        if (told++)
+            buf_puts(out, ", ");
+        buf_put(out, one.bytes, one.len);
+    }
+    if (told < count)
+        buf_printf(out, ", %zu more", count - told);
+    free(ranks);
+    buf_free(&one);
+}

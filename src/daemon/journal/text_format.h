@@ -1,0 +1,30 @@
+/*
+ * text_format.h - a change as one line for people:
+ *
+ *     12:04:31 MODIFIED pod shop/web-0                   status.phase Pending -> Running  (kubelet)
+ *
+ * Nothing in it moves a cursor but, when asked for, the colours.
+ */
+#ifndef DAEMON_JOURNAL_TEXT_FORMAT_H
+#define DAEMON_JOURNAL_TEXT_FORMAT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "daemon/journal/change.h"
+#include "daemon/journal/note.h"
+
+struct short_options {
+    bool colour;
+    unsigned width; /* characters in a line; longer ones are cut with an ellipsis; 0: no bound */
+};
+
+/* Adds the line of @change, newline included. Times are local. */
+void short_put_change(struct buf *out, const struct change *change,
+                      const struct short_options *options);
+
+/* The same for a note; @watch may be NULL. */
+void short_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
+                    const struct watch_id *watch, const struct short_options *options);
+
+#endif

@@ -1,0 +1,453 @@
+/*
+ * apply.c - from one conf to the next.
+ *
+ * A plan is made first: which clusters and watches there will be, those that are there and stay, and
+ * new ones, checked but not opened. Only when all of it can be had, the old ones that are not in the
+ * plan go and the new ones begin. So a bad conf costs nothing, and a good one only what it changes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "daemon/cli/terminal.h"
+#include "daemon/conf/conf_same.h"
+#include "daemon/daemon.h"
+#include "daemon/watch/cluster.h"
+#include "daemon/watch/cluster_move.h"
+#include "daemon/watch/watcher.h"
+
+struct plan {
+    struct daemon *d;
+    struct conf *conf;
+    struct cluster **clusters; /* as many as the conf has, in its order */
+    bool *cluster_new;
+    struct cluster **readings; /* of those that stay, as their files say it now; NULL: it is new */
+    char **restarts;           /* of new watches: why they begin again; NULL: they are really new */
+    struct watcher **watchers; /* the same */
+    bool *watcher_new;
+    char **changes; /* of watches that stay: why they have to list again; NULL: they don't */
+};
+
+/* ---- another cluster ---- */
+
+static char *why_other_cluster(const struct cluster *before, const struct cluster *after)
+{
+    return xasprintf(
+        "cluster '%s': the server URL changed from %s to %s, and that is another cluster as far as is "
+        "known: its objects are reported as initial, those of before are not reported as deleted",
+        before->conf->name, inf_client_server(before->client), inf_client_server(after->client));
+}
+
+/* Of a watch that watcher_check() has found good. */
+static struct watcher *open_checked(struct daemon *d, const struct conf_watch *conf,
+                                    struct cluster *cluster)
+{
+    struct inf_error err;
+    struct watcher *w = watcher_open(conf, cluster, &d->journal, &err);
+    if (!w)
+        abort(); /* UNTESTED: nothing else can be wrong with it */
+    return w;
+}
+
+/* Its place in the list is the same. */
+static void restart_watcher(struct daemon *d, struct watcher *w, const char *why)
+{
+    struct watcher *fresh = open_checked(d, w->conf, w->cluster);
+    list_push(&w->node, &fresh->node);
+    watcher_succeed(fresh, w);
+    watcher_close(w);
+    watcher_begin(fresh);
+    watcher_note_restart(fresh, why);
+}
+
+/* The server to which it was to move does not belong to the same cluster, or does not tell. */
+static void on_other_cluster(struct cluster *cluster)
+{
+    struct daemon *d = cluster->owner;
+    char *why = why_other_cluster(cluster, cluster->next);
+    struct inf_client *before = cluster_take_next(cluster);
+    ownlog_printf(&d->log, INF_LOG_WARN, "%s", why);
+    list_for_each_safe(node, &d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        if (w->cluster == cluster)
+            restart_watcher(d, w, why);
+    }
+    inf_client_close(before);
+    free(why);
+}
+
+/* ---- clusters ---- */
+
+/* The files behind a cluster may have changed too: only reading them tells. While the server is the same one, other
+ * credentials, authorities or proxies are no reason to begin again; nor is another URL of the same cluster. */
+static int plan_cluster(struct plan *p, size_t i, struct inf_error *err)
+{
+    const struct conf_cluster *conf = &p->conf->clusters[i];
+    struct cluster_setup setup = {.uv = &p->d->uv,
+                                  .clock = &p->d->loop.clock,
+                                  .log = &p->d->log,
+                                  .owner = p->d,
+                                  .on_other = on_other_cluster,
+                                  .hash_key = p->d->state_lock < 0 ? NULL : p->d->hash_key,
+                                  .budget = p->d->budget};
+    struct cluster *old = cluster_find(&p->d->clusters, conf->name);
+    struct cluster *fresh = cluster_open(conf, &setup, err);
+    if (!fresh)
+        return -err->code;
+    p->cluster_new[i] = !old || (!cluster_same_server(old, fresh) && !cluster_move_known(old));
+    p->clusters[i] = p->cluster_new[i] ? fresh : old;
+    p->readings[i] = p->cluster_new[i] ? NULL : fresh;
+    return 0;
+}
+
+static struct cluster *planned_cluster(const struct plan *p, const char *name)
+{
+    for (size_t i = 0; i < p->conf->n_clusters; i++)
+        if (strcmp(p->conf->clusters[i].name, name) == 0)
+            return p->clusters[i];
+    return NULL; /* the conf was checked: there is one */
+}
+
+/* ---- watches ---- */
+
+static struct watcher *find_watcher(const struct daemon *d, const char *name)
+{
+    list_for_each(node, &d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        if (strcmp(w->conf->name, name) == 0)
+            return w;
+    }
+    return NULL;
+}
+
+static bool has_watch(const struct conf *conf, const char *name)
+{
+    for (size_t i = 0; i < conf->n_watches; i++)
+        if (strcmp(conf->watches[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_planned(const struct plan *p, const struct watcher *watcher)
+{
+    for (size_t i = 0; i < p->conf->n_watches; i++)
+        if (p->watchers[i] == watcher)
+            return true;
+    return false;
+}
+
+/* One that says the same under a name that is not in the conf any more. */
+static struct watcher *find_renamed(const struct plan *p, const struct conf_watch *conf)
+{
+    list_for_each(node, &p->d->watchers) {
+        struct watcher *w = container_of(node, struct watcher, node);
+        if (!has_watch(p->conf, w->conf->name) && !is_planned(p, w) &&
+            conf_watch_same(w->conf, conf))
+            return w;
+    }
+    return NULL;
+}
+
+/* The watch that goes on as @conf says, changed or not; NULL: there is none. */
+static struct watcher *find_old(const struct plan *p, const struct conf_watch *conf)
+{
+    struct watcher *old = find_watcher(p->d, conf->name);
+    if (!old)
+        old = find_renamed(p, conf);
+    return old && old->cluster == planned_cluster(p, conf->cluster) &&
+                   conf_watch_same_resource(old->conf, conf) && watcher_can_change(old, conf)
+               ? old
+               : NULL;
+}
+
+static char *why_changed(const struct conf_watch *before, const struct conf_watch *after)
+{
+    struct buf why = {0};
+    buf_puts(&why, "the configuration of the watch changed: ");
+    conf_watch_put_changes(before, after, &why);
+    buf_putc(&why, '\0');
+    return why.bytes;
+}
+
+/* A watch of that name and resource was there, and can't go on. NULL: there was none. */
+static char *why_restarted(const struct plan *p, const struct conf_watch *conf)
+{
+    const struct watcher *old = find_watcher(p->d, conf->name);
+    const struct cluster *cluster = planned_cluster(p, conf->cluster);
+    struct buf why = {0};
+    if (!old || !conf_watch_same_resource(old->conf, conf))
+        return NULL;
+    if (old->cluster != cluster)
+        return why_other_cluster(old->cluster, cluster);
+    buf_puts(&why, "the watch begins again, because its configuration changed: ");
+    conf_watch_put_changes(old->conf, conf, &why);
+    buf_putc(&why, '\0');
+    return why.bytes;
+}
+
+static int plan_watcher(struct plan *p, size_t i, struct inf_error *err)
+{
+    const struct conf_watch *conf = &p->conf->watches[i];
+    struct watcher *old = find_old(p, conf);
+    p->watcher_new[i] = !old;
+    p->watchers[i] = old;
+    if (!old)
+        p->restarts[i] = why_restarted(p, conf);
+    else if (conf_watch_same(old->conf, conf))
+        return 0;
+    else
+        p->changes[i] = why_changed(old->conf, conf);
+    return watcher_check(conf, err);
+}
+
+/* ---- the journal ---- */
+
+static struct journal_output_settings output_settings(const struct daemon *d,
+                                                      const struct conf_event_log *c)
+{
+    bool to_stdout = strcmp(c->path, "stdout") == 0;
+    return (struct journal_output_settings){
+        .file = {.path = to_stdout ? NULL : c->path,
+                 .fd = STDOUT_FILENO,
+                 .rotate_size = c->rotate.size,
+                 .keep = (unsigned)c->rotate.keep,
+                 .stuck_after_ms = d->options.ad_hoc ? 0 : c->stuck_after_ms},
+        .form = c->format == CONF_SHORT ? JOURNAL_SHORT : JOURNAL_JSONL,
+        .record = {.object = c->object == CONF_OBJECT_NONE   ? RECORD_NONE
+                             : c->object == CONF_OBJECT_DIFF ? RECORD_DIFF
+                                                             : RECORD_FULL,
+                   .max_line = c->max_line},
+        .short_format = {.colour = to_stdout && terminal_has_colours(STDOUT_FILENO),
+                         .width = to_stdout ? terminal_width(STDOUT_FILENO) : 0},
+        .filter = {.watches = (const char *const *)c->watches.items,
+                   .n_watches = c->watches.count,
+                   .namespaces = (const char *const *)c->namespaces.items,
+                   .n_namespaces = c->namespaces.count,
+                   .verbs = c->verbs,
+                   .changed = (const char *const *)c->changed.items,
+                   .n_changed = c->changed.count,
+                   .labels = c->label_selector,
+                   .initial = c->initial},
+        .notes = d->options.ad_hoc ? 1u << NOTE_SYNCED | 1u << NOTE_RELIST | 1u << NOTE_GAP |
+                                         1u << NOTE_STALE | 1u << NOTE_RECOVERED
+                                   : 0,
+    };
+}
+
+static int set_outputs(struct daemon *d, const struct conf *conf, struct inf_error *err)
+{
+    size_t n = conf->n_event_logs;
+    struct journal_output_settings *settings = xcalloc(n + 1, sizeof(*settings));
+    int rc;
+    for (size_t i = 0; i < n; i++)
+        settings[i] = output_settings(d, &conf->event_logs[i]);
+    rc = journal_set_outputs(&d->journal, settings, n, err);
+    free(settings);
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+static void plan_init(struct plan *p, struct daemon *d, struct conf *conf)
+{
+    *p = (struct plan){
+        .d = d,
+        .conf = conf,
+        .clusters = xcalloc(conf->n_clusters + 1, sizeof(*p->clusters)),
+        .cluster_new = xcalloc(conf->n_clusters + 1, sizeof(*p->cluster_new)),
+        .readings = xcalloc(conf->n_clusters + 1, sizeof(*p->readings)),
+        .watchers = xcalloc(conf->n_watches + 1, sizeof(*p->watchers)),
+        .watcher_new = xcalloc(conf->n_watches + 1, sizeof(*p->watcher_new)),
+        .changes = xcalloc(conf->n_watches + 1, sizeof(*p->changes)),
+        .restarts = xcalloc(conf->n_watches + 1, sizeof(*p->restarts)),
+    };
+}
+
+static void plan_free(struct plan *p, size_t n_watches)
+{
+    for (size_t i = 0; i < n_watches; i++) {
+        free(p->changes[i]);
+        free(p->restarts[i]);
+    }
+    free(p->changes);
+    free(p->restarts);
+    free(p->clusters);
+    free(p->cluster_new);
+    free(p->readings);
+    free(p->watchers);
+    free(p->watcher_new);
+}
+
+static int plan_make(struct plan *p, struct inf_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < p->conf->n_clusters; i++)
+        rc = plan_cluster(p, i, err);
+    for (size_t i = 0; rc == 0 && i < p->conf->n_watches; i++)
+        rc = plan_watcher(p, i, err);
+    return rc;
+}
+
+static void plan_drop(struct plan *p)
+{
+    for (size_t i = 0; i < p->conf->n_clusters; i++)
+        cluster_close(p->cluster_new[i] ? p->clusters[i] : p->readings[i]);
+}
+
+/* ---- doing it ---- */
+
+/* Before the old ones go: a copy that both want stays. */
+static void open_new_watchers(struct plan *p)
+{
+    for (size_t i = 0; i < p->conf->n_watches; i++) {
+        const struct conf_watch *conf = &p->conf->watches[i];
+        if (p->watcher_new[i])
+            p->watchers[i] = open_checked(p->d, conf, planned_cluster(p, conf->cluster));
+    }
+}
+
+static void keep_planned(struct plan *p)
+{
+    for (size_t i = 0; i < p->conf->n_clusters; i++)
+        list_remove(&p->clusters[i]->node);
+    for (size_t i = 0; i < p->conf->n_watches; i++)
+        list_remove(&p->watchers[i]->node);
+}
+
+/* Of watches that can't go on, but have a successor of their name in the same cluster. */
+static void hand_over_counters(struct plan *p)
+{
+    for (size_t i = 0; i < p->conf->n_watches; i++) {
+        const struct conf_watch *conf = &p->conf->watches[i];
+        struct watcher *old = find_watcher(p->d, conf->name);
+        if (old && strcmp(old->conf->cluster, conf->cluster) == 0)
+            watcher_succeed(p->watchers[i], old);
+    }
+}
+
+static size_t close_the_rest(struct daemon *d)
+{
+    size_t closed = 0;
+    list_for_each_safe(node, &d->watchers) {
+        watcher_close(container_of(node, struct watcher, node));
+        closed++;
+    }
+    list_for_each_safe(node, &d->clusters)
+        cluster_close(container_of(node, struct cluster, node));
+    return closed;
+}
+
+static void put_cluster_in_place(struct plan *p, size_t i)
+{
+    struct cluster *cluster = p->clusters[i], *reading = p->readings[i];
+    if (!reading) {
+        if (!p->d->options.ad_hoc) /* whose conf never changes */
+            cluster_identify(cluster, NULL);
+        return;
+    }
+    cluster_forget_next(cluster);
+    if (cluster_same_server(cluster, reading))
+        cluster_adopt(cluster, reading);
+    else
+        cluster_move(cluster, reading);
+}
+
+/* What became of the watches. */
+struct tally {
+    size_t kept, changed, begun, closed;
+};
+
+static void put_watch_in_place(struct plan *p, size_t i, struct tally *tally)
+{
+    const struct conf_watch *conf = &p->conf->watches[i];
+    struct cluster *cluster = planned_cluster(p, conf->cluster);
+    struct watcher *w = p->watchers[i];
+    list_push(&p->d->watchers, &w->node);
+    if (p->changes[i]) {
+        watcher_change(w, conf, cluster, p->changes[i]);
+        tally->changed++;
+        return;
+    }
+    watcher_move(w, conf, cluster);
+    if (p->watcher_new[i]) {
+        watcher_begin(w);
+        if (p->restarts[i])
+            watcher_note_restart(w, p->restarts[i]);
+        tally->begun++;
+    } else {
+        tally->kept++;
+    }
+}
+
+static void put_in_place(struct plan *p, struct tally *tally)
+{
+    struct daemon *d = p->d;
+    for (size_t i = 0; i < p->conf->n_clusters; i++) {
+        p->clusters[i]->conf = &p->conf->clusters[i];
+        list_push(&d->clusters, &p->clusters[i]->node);
+        put_cluster_in_place(p, i);
+    }
+    for (size_t i = 0; i < p->conf->n_watches; i++)
+        put_watch_in_place(p, i, tally);
+}
+
+static void put_count(struct buf *out, size_t n, const char *what)
+{
+    if (n)
+        buf_printf(out, "%s%zu %s", out->bytes[out->len - 1] == ' ' ? "" : ", ", n, what);
+}
+
+/* "2 watches go on, 1 watch changed, 1 watch begins, 1 watch ended" */
+static void put_what(struct buf *out, const struct tally *t)
+{
+    put_count(out, t->kept, t->kept == 1 ? "watch goes on" : "watches go on");
+    put_count(out, t->changed, t->changed == 1 ? "watch changed" : "watches changed");
+    put_count(out, t->begun, t->begun == 1 ? "watch begins" : "watches begin");
+    put_count(out, t->closed, t->closed == 1 ? "watch ended" : "watches ended");
+    if (!t->kept && !t->changed && !t->begun && !t->closed)
+        buf_puts(out, "there is nothing to watch");
+}
+
+static void plan_do(struct plan *p, struct buf *ret_what)
+{
+    struct daemon *d = p->d;
+    struct conf before = d->conf;
+    struct tally tally = {0};
+    open_new_watchers(p);
+    keep_planned(p);
+    hand_over_counters(p);
+    tally.closed = close_the_rest(d);
+    put_in_place(p, &tally);
+    d->conf = *p->conf;
+    *p->conf = (struct conf){0}; /* now ours */
+    conf_free(&before);
+    inf_budget_change(d->budget, d->conf.memory.backlog);
+    ownlog_change(&d->log, d->conf.log.level, d->conf.log.format);
+    if (ret_what)
+        put_what(ret_what, &tally);
+}
+
+/* What can fail comes first; the outputs last of that, for they can't be tried without being set. */
+int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, struct inf_error *err)
+{
+    size_t n_watches = conf->n_watches;
+    struct plan plan;
+    int rc;
+    plan_init(&plan, d, conf);
+    rc = plan_make(&plan, err);
+    if (rc == 0)
+        rc = web_prepare(&d->web, conf, err);
+    if (rc == 0 && (rc = set_outputs(d, conf, err)) < 0)
+        web_abandon(&d->web);
+    if (rc < 0) {
+        plan_drop(&plan);
+    } else {
+        web_commit(&d->web);
+        plan_do(&plan, ret_what);
+    }
+    plan_free(&plan, n_watches);
+    return rc;
+}

@@ -1,0 +1,103 @@
+#include "daemon/watch/cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "daemon/daemon_log.h"
+#include "daemon/watch/cluster_move.h"
+
+/* The only one, to which nobody gave a name: messages need none either. */
+static bool is_nameless(const struct conf_cluster *conf)
+{
+    return strcmp(conf->name, "default") == 0;
+}
+
+/* The list as the library wants it; NULL if there is none. The caller frees it. */
+static const char **allowed_plugins(const struct conf_list *list)
+{
+    const char **items = list->items ? xcalloc(list->count + 1, sizeof(char *)) : NULL;
+    for (size_t i = 0; i < list->count; i++)
+        items[i] = list->items[i];
+    return items;
+}
+
+struct cluster *cluster_open(const struct conf_cluster *conf, const struct cluster_setup *setup,
+                             struct inf_error *err)
+{
+    char user_agent[64];
+    const char **allow = allowed_plugins(&conf->exec_allow);
+    struct inf_client_options options = {
+        .kubeconfig = conf->kubeconfig,
+        .context = conf->context,
+        .cluster = conf->cluster,
+        .user = conf->user,
+        .as = conf->as,
+        .server = conf->server,
+        .ca_file = conf->ca,
+        .token_file = conf->token_file,
+        .exec_allow = allow,
+        .proxy = conf->proxy,
+        .user_agent = user_agent,
+        .stale_after_s = (uint32_t)((conf->stale_after_ms + 999) / 1000),
+        .hash_key = setup->hash_key,
+        .budget = setup->budget,
+        .log = ownlog_line,
+        .log_ctx = setup->log,
+        .log_name = is_nameless(conf) ? NULL : conf->name,
+        .log_level = INF_LOG_DEBUG, /* ownlog decides: its level may change while we run */
+    };
+    struct inf_client *client;
+    struct cluster *cluster;
+    snprintf(user_agent, sizeof(user_agent), "informerd/%s", inf_version());
+    client = inf_client_open(setup->uv, &options, err);
+    free(allow);
+    if (!client) {
+        err_wrap(err, "cluster '%s'", conf->name);
+        return NULL;
+    }
+    cluster = NEW(struct cluster);
+    list_init(&cluster->node);
+    cluster->conf = conf;
+    cluster->client = client;
+    cluster->clock = setup->clock;
+    cluster->log = setup->log;
+    cluster->owner = setup->owner;
+    cluster->on_other = setup->on_other;
+    return cluster;
+}
+
+bool cluster_same_server(const struct cluster *cluster, const struct cluster *other)
+{
+    return strcmp(inf_client_server(cluster->client), inf_client_server(other->client)) == 0;
+}
+
+void cluster_adopt(struct cluster *cluster, struct cluster *fresh)
+{
+    inf_client_adopt(cluster->client, fresh->client);
+    fresh->client = NULL; /* closed */
+    cluster_close(fresh);
+}
+
+void cluster_close(struct cluster *cluster)
+{
+    if (!cluster)
+        return;
+    list_remove(&cluster->node);
+    cluster_move_close(cluster);
+    inf_client_close(cluster->client);
+    free(cluster);
+}
+
+struct cluster *cluster_find(const struct list *clusters, const char *name)
+{
+    list_for_each(node, clusters) {
+        struct cluster *cluster = container_of(node, struct cluster, node);
+        if (strcmp(cluster->conf->name, name) == 0)
+            return cluster;
+    }
+    return NULL;
+}

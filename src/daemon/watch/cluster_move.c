@@ -1,0 +1,131 @@
+#include "daemon/watch/cluster_move.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "daemon/daemon_log.h"
+
+enum {
+    AGAIN_MS = 60 * 1000,        /* after a request for the uid that failed for a while, perhaps */
+    AGAIN_MOVING_MS = 10 * 1000, /* the same while watches wait for it */
+};
+
+/* ---- which cluster is it? ---- */
+
+/* Answers that say no more the next time: it may not be read, or does not exist. */
+static bool is_final(const struct inf_error *why)
+{
+    return why->code == INF_EFORBIDDEN || why->code == INF_ENOTFOUND ||
+           why->code == INF_EUNAUTHORIZED || why->code == INF_EDECODE;
+}
+
+static void identified(struct cluster *c)
+{
+    c->identity.settled = true;
+    if (c->identity.on_identified)
+        c->identity.on_identified(c);
+}
+
+static void on_uid(void *ctx, const char *uid, const struct inf_error *why)
+{
+    struct cluster *c = ctx;
+    c->identity.question = NULL;
+    if (uid)
+        c->identity.uid = xstrdup(uid);
+    if (uid || is_final(why)) {
+        identified(c);
+        return;
+    }
+    ownlog_printf(c->log, c->moves && !c->identity.complained ? INF_LOG_WARN : INF_LOG_DEBUG,
+                  "cluster '%s': its identity (namespace kube-system) can't be read yet: %s",
+                  c->conf->name, why->text);
+    c->identity.complained = true;
+    timer_start(c->clock, &c->identity.again, c->moves ? AGAIN_MOVING_MS : AGAIN_MS);
+}
+
+static void request_uid(struct cluster *c)
+{
+    c->identity.question = inf_cluster_uid_ask(c->client, on_uid, c);
+}
+
+static void on_again(struct timer *timer)
+{
+    request_uid(container_of(timer, struct cluster, identity.again));
+}
+
+void cluster_identify(struct cluster *c, void (*on_identified)(struct cluster *cluster))
+{
+    c->identity.on_identified = on_identified;
+    c->identity.again.fire = on_again;
+    request_uid(c);
+}
+
+static void stop_identifying(struct cluster *c)
+{
+    inf_question_close(c->identity.question);
+    c->identity.question = NULL;
+    timer_stop(c->clock, &c->identity.again);
+}
+
+/* ---- is it the same? ---- */
+
+bool cluster_move_known(const struct cluster *cluster)
+{
+    return cluster->identity.uid != NULL;
+}
+
+static void on_next_identified(struct cluster *next)
+{
+    struct cluster *c = next->moves;
+    const char *uid = next->identity.uid;
+    if (!uid || strcmp(uid, c->identity.uid) != 0) {
+        c->on_other(c);
+        return;
+    }
+    ownlog_printf(c->log, INF_LOG_INFO, "cluster '%s': %s is the same cluster as %s (uid %s)",
+                  c->conf->name, inf_client_server(next->client), inf_client_server(c->client),
+                  uid);
+    c->next = NULL;
+    cluster_adopt(c, next);
+}
+
+void cluster_move(struct cluster *c, struct cluster *next)
+{
+    c->next = next;
+    next->moves = c;
+    ownlog_printf(c->log, INF_LOG_INFO,
+                  "cluster '%s': its server is %s now instead of %s; the watches stay until it is "
+                  "known whether it is the same cluster",
+                  c->conf->name, inf_client_server(next->client), inf_client_server(c->client));
+    cluster_identify(next, on_next_identified);
+}
+
+void cluster_forget_next(struct cluster *c)
+{
+    cluster_close(c->next);
+    c->next = NULL;
+}
+
+struct inf_client *cluster_take_next(struct cluster *c)
+{
+    struct cluster *next = c->next;
+    struct inf_client *before = c->client;
+    stop_identifying(c);
+    c->client = next->client;
+    free(c->identity.uid);
+    c->identity.uid = next->identity.uid;
+    next->client = NULL; /* now the cluster's, as the uid */
+    next->identity.uid = NULL;
+    cluster_forget_next(c);
+    return before;
+}
+
+void cluster_move_close(struct cluster *c)
+{
+    cluster_forget_next(c);
+    stop_identifying(c);
+    free(c->identity.uid);
+    c->identity.uid = NULL;
+}

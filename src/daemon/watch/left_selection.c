@@ -1,0 +1,63 @@
+#include "daemon/watch/left_selection.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "daemon/watch/watcher.h"
+
+/* Whether all objects of its namespaces are in its copy, with their labels. */
+static bool has_everything(const struct watcher *w)
+{
+    return !w->selection.selects && selection_keeps_labels(w->conf);
+}
+
+static bool same_resource(const struct feed *a, const struct feed *b)
+{
+    struct inf_resource of_a, of_b;
+    return inf_informer_resource(a->informer, &of_a) && inf_informer_resource(b->informer, &of_b) &&
+           strcmp(of_a.group, of_b.group) == 0 && strcmp(of_a.name, of_b.name) == 0;
+}
+
+static bool covers(const struct feed *other, const struct feed *feed, const char *ns)
+{
+    return other->informer && !other->ended && (!other->ns || strcmp(other->ns, ns) == 0) &&
+           same_resource(other, feed);
+}
+
+static bool still_has(const struct feed *other, const struct feed *feed,
+                      const struct inf_event *gone)
+{
+    const struct inf_object *last = inf_event_object(gone);
+    const struct inf_store *own = inf_informer_store(feed->informer);
+    const struct inf_store *all = inf_informer_store(other->informer);
+    return selection_was_left(&feed->watcher->selection, gone, inf_store_resource_version(own),
+                              inf_store_get(all, inf_object_namespace(last), inf_object_name(last)),
+                              inf_store_resource_version(all));
+}
+
+static bool watcher_still_has(const struct watcher *other, const struct feed *feed,
+                              const struct inf_event *gone)
+{
+    const char *ns = inf_object_namespace(inf_event_object(gone));
+    list_for_each(node, &other->feeds) {
+        const struct feed *of_other = container_of(node, struct feed, node);
+        if (covers(of_other, feed, ns) && still_has(of_other, feed, gone))
+            return true;
+    }
+    return false;
+}
+
+bool left_for_certain(const struct feed *feed, const struct inf_event *gone)
+{
+    const struct watcher *w = feed->watcher;
+    if (!w->selection.labels)
+        return false;
+    list_for_each(node, &w->journal->watches) {
+        const struct journal_watch *told = container_of(node, struct journal_watch, node);
+        const struct watcher *other = container_of(told, struct watcher, told);
+        if (other != w && other->cluster == w->cluster && has_everything(other) &&
+            watcher_still_has(other, feed, gone))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,57 @@
+#include "daemon/watch/unknown_resource.h"
+
+#include "base/base.h"
+#include "daemon/watch/watcher.h"
+
+enum {
+    LOOK_MS = 100, /* soon, to who types */
+    NO_API_MIN =
+        3, /* requests answered with a 404 that no discovery explains, before it is reported */
+};
+
+/* The server has no such resource, or (INF_EINVAL) several of that name. */
+static bool is_unknown(const struct inf_status *status)
+{
+    int code = status->error.code;
+    return !status->synced && (code == INF_ENOTFOUND || code == INF_EINVAL);
+}
+
+/* Even discovery is answered 404: another server, or another path, was meant. */
+static bool is_no_api(const struct inf_status *status)
+{
+    return !status->synced && status->error.code == INF_ESERVER &&
+           status->error.http_status == 404 && status->ends[INF_ESERVER] >= NO_API_MIN;
+}
+
+static void on_look(struct timer *timer)
+{
+    struct unknown *u = container_of(timer, struct unknown, look);
+    bool synced = true;
+    list_for_each(node, u->watchers) {
+        struct watcher_status status;
+        watcher_status(container_of(node, struct watcher, node), &status);
+        if (is_unknown(&status.sum) || is_no_api(&status.sum)) {
+            u->on_unknown(u, &status.sum.error);
+            return;
+        }
+        synced &= status.sum.synced;
+    }
+    if (!synced)
+        timer_start(u->clock, &u->look, LOOK_MS);
+}
+
+void unknown_start(struct unknown *u, struct clock *clock, const struct list *watchers,
+                   void (*on_unknown)(struct unknown *unknown, const struct inf_error *why))
+{
+    u->look.fire = on_look;
+    u->clock = clock;
+    u->watchers = watchers;
+    u->on_unknown = on_unknown;
+    timer_start(clock, &u->look, LOOK_MS);
+}
+
+void unknown_stop(struct unknown *u)
+{
+    if (u->clock)
+        timer_stop(u->clock, &u->look);
+}

@@ -1,0 +1,477 @@
+#include "daemon/watch/watcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "daemon/watch/kinds.h"
+
+/* ---- what records call it ---- */
+
+const struct feed *watcher_first(const struct watcher *w)
+{
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer)
+            return feed;
+    }
+    return NULL;
+}
+
+/* What the word of the conf means may be known only later, and can change: so it is asked for each
+ * time. */
+struct journal_watch *watcher_named(struct watcher *w)
+{
+    struct inf_resource r = {.name = w->conf->resource};
+    const struct feed *first = watcher_first(w);
+    if (first)
+        inf_informer_resource(first->informer, &r);
+    w->told.id = (struct watch_id){
+        .cluster = w->cluster->conf->name,
+        .name = w->conf->name,
+        .group = r.group,
+        .version = r.version,
+        .resource = r.name,
+        .kind = r.kind ? r.kind : kinds_find(r.group ? r.group : "", r.name),
+        .selection = &w->selection,
+    };
+    return &w->told;
+}
+
+/* ---- all of its feeds ---- */
+
+/* Several streams have no version in common, and a resource that is not there has none. */
+static const char *version_of(const struct watcher *w)
+{
+    const struct feed *only = watcher_first(w);
+    const char *version;
+    if (!only || only->followed || w->feeds.next != w->feeds.prev)
+        return NULL;
+    version = inf_store_resource_version(inf_informer_store(only->informer));
+    return version[0] ? version : NULL;
+}
+
+static bool is_synced(const struct watcher *w)
+{
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer && !feed->synced)
+            return false;
+    }
+    return follower_complete(&w->follower);
+}
+
+void watcher_check_synced(struct watcher *w)
+{
+    struct watcher_status status;
+    if (w->synced || !is_synced(w))
+        return;
+    w->synced = true;
+    watcher_status(w, &status);
+    journal_synced(w->journal, watcher_named(w), status.objects, version_of(w));
+}
+
+/* What is held has to be told first: then the follower can go on. */
+static void on_hold(struct journal_watch *told, bool hold)
+{
+    struct watcher *w = container_of(told, struct watcher, told);
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (!feed->informer)
+            continue;
+        if (hold)
+            inf_handler_pause(&feed->handler);
+        else
+            inf_handler_resume(&feed->handler);
+    }
+    if (!hold && w->follower.informer)
+        follower_adjust(&w->follower);
+}
+
+/* ---- life ---- */
+
+static int open_one(struct watcher *w, const char *ns, struct inf_error *err)
+{
+    struct feed *feed = feed_new(w, ns);
+    list_push(&w->feeds, &feed->node);
+    return feed_open(feed, err);
+}
+
+/* Of namespaces that are selected by their labels the follower opens the feeds, when it knows them. */
+static int open_feeds(struct watcher *w, struct inf_error *err)
+{
+    const struct conf_watch *conf = w->conf;
+    int rc = follower_open(&w->follower, w, err);
+    if (rc == 0 && !conf->namespaces.count && !conf->namespace_selector)
+        rc = open_one(w, NULL, err);
+    for (size_t i = 0; rc == 0 && i < conf->namespaces.count; i++)
+        rc = open_one(w, conf->namespaces.items[i], err);
+    return rc;
+}
+
+static void tidy(struct task *task)
+{
+    struct watcher *w = container_of(task, struct watcher, tidy);
+    list_for_each_safe(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer && feed_is_over(feed))
+            feed_free(feed);
+    }
+}
+
+void watcher_tidy(struct watcher *w)
+{
+    task_schedule(w->journal->clock, &w->tidy);
+}
+
+/* What a reload may change without a new beginning: `taken_over` in the table. */
+static void take_over(struct watcher *w)
+{
+    w->told.ignore_heartbeats = w->conf->ignore & CONF_IGNORE_HEARTBEATS;
+    w->told.ignore_unchanged = w->conf->ignore & CONF_IGNORE_UNCHANGED;
+}
+
+struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *cluster,
+                             struct journal *journal, struct inf_error *err)
+{
+    struct watcher *w = NEW(struct watcher);
+    list_init(&w->node);
+    list_init(&w->feeds);
+    task_init(&w->tidy, PHASE_PUMP, tidy);
+    w->conf = conf;
+    w->cluster = cluster;
+    w->journal = journal;
+    take_over(w);
+    w->opened_ms = clock_now_ms(journal->clock);
+    selection_init(&w->selection, conf);
+    w->told.on_hold = on_hold;
+    list_init(&w->told.node);
+    if (open_feeds(w, err) < 0) {
+        err_wrap(err, "watch '%s'", conf->name);
+        watcher_close(w);
+        return NULL;
+    }
+    watcher_named(w);
+    return w;
+}
+
+/* A full output may ask to hold at once: the handlers are there by then. */
+void watcher_begin(struct watcher *w)
+{
+    list_for_each(node, &w->feeds)
+        feed_begin(container_of(node, struct feed, node));
+    follower_begin(&w->follower);
+    journal_watch_add(w->journal, &w->told);
+}
+
+static void rename_streams(struct watcher *w)
+{
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer)
+            inf_informer_set_log_name(feed->informer, w->conf->name);
+    }
+    if (w->follower.informer)
+        inf_informer_set_log_name(w->follower.informer, w->conf->name);
+}
+
+void watcher_move(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster)
+{
+    w->conf = conf;
+    w->cluster = cluster;
+    take_over(w);
+    rename_streams(w);
+    watcher_named(w);
+}
+
+/* ---- another conf ---- */
+
+int watcher_check(const struct conf_watch *conf, struct inf_error *err)
+{
+    struct inf_watch watch = feed_watch(conf, NULL);
+    int rc = conf->namespaces.count ? 0 : inf_watch_check(&watch, err);
+    for (size_t i = 0; rc == 0 && i < conf->namespaces.count; i++) {
+        watch = feed_watch(conf, conf->namespaces.items[i]);
+        rc = inf_watch_check(&watch, err);
+    }
+    return rc < 0 ? err_wrap(err, "watch '%s'", conf->name) : 0;
+}
+
+static bool all_told(const struct watcher *w)
+{
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (!feed->ended && !inf_handler_synced(&feed->handler))
+            return false;
+    }
+    return true;
+}
+
+/* One stream of all namespaces can become several and the other way round, once all of their objects were told. */
+bool watcher_can_change(const struct watcher *w, const struct conf_watch *conf)
+{
+    const struct conf_watch *before = w->conf;
+    size_t was = before->namespaces.count, is = conf->namespaces.count;
+    if (before->namespace_selector || conf->namespace_selector)
+        return before->namespace_selector && conf->namespace_selector;
+    return (was && is) || (was < 2 && is < 2) || all_told(w);
+}
+
+static struct feed *find_feed(const struct watcher *w, const char *ns)
+{
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (feed->ns && strcmp(feed->ns, ns) == 0 && !feed->ended)
+            return feed;
+    }
+    return NULL;
+}
+
+static bool is_listed(const struct conf_list *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* A namespace more: its objects are news. */
+static void add_feed_late(struct watcher *w, const char *ns, const char *why)
+{
+    struct inf_gap gap = {
+        .reason = INF_GAP_RELIST, .text = why, .received_us = clock_wall_us(w->journal->clock)};
+    struct feed *feed = feed_new(w, ns);
+    struct inf_error err;
+    list_push(&w->feeds, &feed->node);
+    if (feed_open(feed, &err) < 0)
+        abort(); /* UNTESTED: watcher_check() has found it good */
+    feed->late = w->synced;
+    if (feed->late)
+        feed_gap(feed, &gap);
+    feed_begin(feed);
+    if (w->told.held)
+        inf_handler_pause(&feed->handler);
+}
+
+static void regroup_feeds(struct watcher *w, const char *why)
+{
+    const struct conf_list *list = &w->conf->namespaces;
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (feed->ns && !feed->ended && !is_listed(list, feed->ns))
+            feed_end(feed, why);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct feed *feed = find_feed(w, list->items[i]);
+        if (feed)
+            feed_change(feed, feed->ns, why);
+        else
+            add_feed_late(w, list->items[i], why);
+    }
+}
+
+static struct feed *first_feed(const struct watcher *w)
+{
+    list_for_each(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (!feed->ended)
+            return feed;
+    }
+    return NULL; /* UNTESTED: a watch has one */
+}
+
+/* Of all namespaces, instead of some. */
+static void merge_feeds(struct watcher *w, const char *why)
+{
+    struct feed *first = first_feed(w);
+    list_for_each_safe(node, &w->feeds) {
+        struct feed *feed = container_of(node, struct feed, node);
+        if (feed != first && !feed->ended)
+            feed_merge(first, feed);
+    }
+    feed_change(first, NULL, why);
+}
+
+/* Of some namespaces, instead of all. */
+static void carve_feeds(struct watcher *w, const char *why)
+{
+    const struct conf_list *list = &w->conf->namespaces;
+    struct feed *whole = first_feed(w);
+    for (size_t i = 1; i < list->count; i++) {
+        struct feed *part = feed_carve(whole, list->items[i], why);
+        list_push(&w->feeds, &part->node);
+        if (w->told.held)
+            inf_handler_pause(&part->handler);
+    }
+    feed_change(whole, list->items[0], why);
+}
+
+void watcher_change(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster,
+                    const char *why)
+{
+    const struct conf_watch *before = w->conf;
+    watcher_move(w, conf, cluster);
+    selection_done(&w->selection);
+    selection_init(&w->selection, conf);
+    if (conf->namespace_selector)
+        follower_change(&w->follower, before, why);
+    else if (before->namespaces.count && conf->namespaces.count)
+        regroup_feeds(w, why);
+    else if (conf->namespaces.count)
+        carve_feeds(w, why);
+    else
+        merge_feeds(w, why);
+}
+
+void watcher_note_restart(struct watcher *w, const char *why)
+{
+    w->told.gaps++;
+    journal_note(w->journal, &w->told,
+                 &(struct note){.type = NOTE_GAP,
+                                .level = INF_LOG_WARN,
+                                .reason = "restarted",
+                                .msg = why,
+                                .count = -1});
+}
+
+void watcher_close(struct watcher *w)
+{
+    if (!w)
+        return;
+    if (w->journal->on_change)
+        w->journal->on_change(w->journal, true);
+    list_remove(&w->node);
+    if (!list_empty(&w->told.node))
+        journal_watch_remove(&w->told);
+    task_cancel(&w->tidy);
+    follower_close(&w->follower);
+    list_for_each_safe(node, &w->feeds)
+        feed_free(container_of(node, struct feed, node));
+    selection_done(&w->selection);
+    free(w);
+}
+
+/* ---- how it is doing ---- */
+
+/* The age of what was seen last at the one where that is longest ago. */
+static uint64_t older(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The error of the one that has failed the longest, which of several has to be named. */
+static void take_error(struct inf_status *sum, const struct inf_status *one, const char *ns)
+{
+    if (!one->error.code || (sum->error.code && one->failing_for_ms <= sum->failing_for_ms))
+        return;
+    sum->error = one->error;
+    sum->failing_for_ms = one->failing_for_ms;
+    if (ns)
+        err_wrap(&sum->error, "namespace '%s'", ns);
+}
+
+static void add_counters(struct inf_status *sum, const struct inf_status *one)
+{
+    sum->requests += one->requests;
+    sum->skipped += one->skipped;
+    sum->coalesced += one->coalesced;
+    for (size_t code = 0; code < INF_ERRORS; code++) {
+        sum->ends[code] += one->ends[code];
+        sum->relists[code] += one->relists[code];
+    }
+}
+
+void watcher_stream_leaves(struct watcher *w, const struct inf_informer *stream)
+{
+    struct inf_status now;
+    if (!stream)
+        return;
+    inf_informer_status(stream, &now);
+    add_counters(&w->past, &now);
+}
+
+void watcher_succeed(struct watcher *w, const struct watcher *old)
+{
+    struct watcher_status status;
+    watcher_status(old, &status);
+    add_counters(&w->past, &status.sum);
+    for (size_t i = 0; i < ARRAY_LEN(w->told.events); i++)
+        w->told.events[i] += old->told.events[i];
+    w->told.heartbeats += old->told.heartbeats;
+    w->told.unchanged += old->told.unchanged;
+    w->told.gaps += old->told.gaps;
+}
+
+static void add_ages(struct inf_status *sum, const struct inf_status *one)
+{
+    sum->event_age_ms =
+        one->event_age_ms < sum->event_age_ms ? one->event_age_ms : sum->event_age_ms;
+    sum->bookmark_age_ms = older(sum->bookmark_age_ms, one->bookmark_age_ms);
+    sum->heard_age_ms = older(sum->heard_age_ms, one->heard_age_ms);
+    sum->held_for_ms = older(sum->held_for_ms, one->held_for_ms);
+}
+
+const struct watcher_status watcher_status_none = {
+    .sum = {.synced = true, .event_age_ms = INF_NEVER},
+};
+
+bool watcher_stream_is_live(const struct inf_status *one)
+{
+    return one->synced && !one->stale && !one->held && !one->error.code;
+}
+
+void watcher_status_add(struct watcher_status *s, const struct inf_status *one, const char *ns)
+{
+    s->sum.synced &= one->synced;
+    s->sum.waiting |= one->waiting;
+    s->sum.stale |= one->stale;
+    s->sum.held |= one->held;
+    take_error(&s->sum, one, ns);
+    add_ages(&s->sum, one);
+    add_counters(&s->sum, one);
+    s->sum.queued += one->queued;
+    s->streams++;
+    s->live += watcher_stream_is_live(one);
+}
+
+static void add_feed(struct watcher_status *s, const struct feed *feed)
+{
+    const struct inf_store *store = inf_informer_store(feed->informer);
+    struct inf_status one;
+    inf_informer_status(feed->informer, &one);
+    watcher_status_add(s, &one, feed->ns);
+    s->objects += inf_store_count(store);
+    s->bytes += inf_store_bytes(store);
+    s->backlog += inf_handler_backlog(&feed->handler);
+}
+
+void watcher_status(const struct watcher *w, struct watcher_status *ret)
+{
+    *ret = watcher_status_none;
+    add_counters(&ret->sum, &w->past);
+    ret->age_ms = clock_now_ms(w->journal->clock) - w->opened_ms;
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer)
+            add_feed(ret, feed);
+    }
+    follower_status(&w->follower, ret);
+}
+
+size_t watcher_bytes(const struct watcher *w)
+{
+    size_t bytes = 0;
+    list_for_each(node, &w->feeds) {
+        const struct feed *feed = container_of(node, struct feed, node);
+        if (feed->informer)
+            bytes += inf_store_bytes(inf_informer_store(feed->informer));
+    }
+    return bytes;
+}
+
+bool watcher_ready(const struct watcher_status *status)
+{
+    return status->sum.synced && !status->sum.stale && !status->sum.held;
+}

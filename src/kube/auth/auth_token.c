@@ -1,0 +1,107 @@
+#include "kube/auth/auth_token.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/str.h"
+
+enum {
+    TOKEN_MAX = 64 * 1024,  /* LIMIT: bytes of a token file */
+    TOKEN_GOOD_MS = 50000,  /* within the minute that kubelet leaves after a renewal */
+    TOKEN_RETRY_MS = 10000, /* for a file that can't be read */
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* @text without the white space around it; empty unless that is one word, fit for a header. */
+static struct str only_word(struct str text)
+{
+    while (text.len && is_blank(text.at[text.len - 1]))
+        text.len--;
+    while (text.len && is_blank(text.at[0]))
+        text = (struct str){text.at + 1, text.len - 1};
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.at[i] <= ' ' || text.at[i] == 0x7f)
+            return (struct str){0};
+    return text;
+}
+
+static int not_readable(const struct auth_token *t, struct inf_error *err)
+{
+    err->code = INF_EIO; /* a missing file must not look like a missing resource */
+    if (t->user && !t->token)
+        err_wrap(err, "tokenFile of user '%s'", t->user);
+    else
+        err_wrap(err, "file '%s'", t->path);
+    return err_wrap(err, "token");
+}
+
+static int read_word(const struct auth_token *t, char **ret_token, struct inf_error *err)
+{
+    struct str word;
+    char *text;
+    size_t len;
+    if (file_read_unnamed(t->path, TOKEN_MAX, &text, &len, err) < 0)
+        return not_readable(t, err);
+    word = only_word((struct str){text, len});
+    if (word.len)
+        *ret_token = xstrndup(word.at, word.len);
+    else
+        err_set(err, INF_EIO, "token file '%s': expected one word, the token", t->path);
+    secret_wipe(text, len);
+    free(text);
+    return word.len ? 0 : -INF_EIO;
+}
+
+/* Takes @token over. */
+static bool take(struct auth_token *t, char *token)
+{
+    bool other = !t->token || strcmp(t->token, token) != 0;
+    secret_free(t->token);
+    t->token = token;
+    t->due_ms = clock_now_ms(t->clock) + TOKEN_GOOD_MS;
+    t->complained = false;
+    return other;
+}
+
+static int keep(struct auth_token *t, const struct inf_error *why)
+{
+    if (!t->token)
+        return -INF_EIO;
+    if (!t->complained)
+        log_line(t->log, LOG_WARN, "%s; the last good one is kept", why->text);
+    t->complained = true;
+    t->due_ms = clock_now_ms(t->clock) + TOKEN_RETRY_MS;
+    return 0;
+}
+
+static int read_now(struct auth_token *t, struct inf_error *err)
+{
+    char *token = NULL;
+    if (read_word(t, &token, err) == 0)
+        return take(t, token);
+    return keep(t, err);
+}
+
+int auth_token_renew(struct auth_token *t, struct inf_error *err)
+{
+    return t->token && clock_now_ms(t->clock) < t->due_ms ? 0 : read_now(t, err);
+}
+
+bool auth_token_refused(struct auth_token *t)
+{
+    struct inf_error err;
+    return read_now(t, &err) == 1;
+}
+
+void auth_token_free(struct auth_token *t)
+{
+    secret_free(t->token);
+    t->token = NULL;
+}

@@ -1,0 +1,130 @@
+#include "kube/auth/exec_credential.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <yyjson.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/timestamp.h"
+
+/* The text of @key; NULL if it is absent, null or "". -INF_EDECODE if it is something else, or holds
+ * a NUL. */
+static int text_of(yyjson_val *object, const char *key, const char **ret, struct inf_error *err)
+{
+    yyjson_val *value = yyjson_obj_get(object, key);
+    const char *text = yyjson_get_str(value);
+    *ret = NULL;
+    if (!value || yyjson_is_null(value))
+        return 0;
+    if (!text || strlen(text) != yyjson_get_len(value))
+        return err_set(err, INF_EDECODE, "%s must be a text", key);
+    *ret = *text ? text : NULL;
+    return 0;
+}
+
+static int must_be(yyjson_val *root, const char *key, const char *expected, struct inf_error *err)
+{
+    const char *text;
+    int rc = text_of(root, key, &text, err);
+    if (!rc && (!text || strcmp(text, expected) != 0))
+        rc = err_set(err, INF_EDECODE, "its %s must be '%s'", key, expected);
+    return rc;
+}
+
+static int check_token(const char *token, struct inf_error *err)
+{
+    for (; token && *token; token++)
+        if ((unsigned char)*token <= ' ' || *token == 0x7F)
+            return err_set(err, INF_EDECODE,
+                           "status.token must have no white space or control "
+                           "characters");
+    return 0;
+}
+
+static int check_parts(const char *token, const char *cert, const char *key, struct inf_error *err)
+{
+    if (!cert != !key)
+        return err_set(err, INF_EDECODE,
+                       "status has only one of clientCertificateData and clientKeyData");
+    if (!token && !cert)
+        return err_set(err, INF_EDECODE,
+                       "status has neither a token nor a certificate with its key");
+    return check_token(token, err);
+}
+
+static int read_expiry(const char *text, int64_t *ret, struct inf_error *err)
+{
+    *ret = INT64_MAX;
+    if (text && timestamp_parse(text, ret) < 0)
+        return err_set(err, INF_EDECODE,
+                       "status.expirationTimestamp must be a time (2026-11-15T23:09:29Z)");
+    return 0;
+}
+
+static char *copy(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static int read_status(yyjson_val *status, struct exec_credential *ret, struct inf_error *err)
+{
+    const char *token, *cert, *key, *expires;
+    int64_t expires_us;
+    int rc = text_of(status, "token", &token, err);
+    if (!rc)
+        rc = text_of(status, "clientCertificateData", &cert, err);
+    if (!rc)
+        rc = text_of(status, "clientKeyData", &key, err);
+    if (!rc)
+        rc = text_of(status, "expirationTimestamp", &expires, err);
+    if (!rc)
+        rc = check_parts(token, cert, key, err);
+    if (!rc)
+        rc = read_expiry(expires, &expires_us, err);
+    if (!rc)
+        *ret = (struct exec_credential){copy(token), copy(cert), copy(key), expires_us};
+    return rc;
+}
+
+static int read_root(yyjson_val *root, const char *api_version, struct exec_credential *ret,
+                     struct inf_error *err)
+{
+    yyjson_val *status = yyjson_obj_get(root, "status");
+    int rc;
+    if (!yyjson_is_obj(root))
+        return err_set(err, INF_EDECODE, "it is no JSON object");
+    rc = must_be(root, "kind", "ExecCredential", err);
+    if (!rc)
+        rc = must_be(root, "apiVersion", api_version, err);
+    if (rc)
+        return rc;
+    if (!yyjson_is_obj(status))
+        return err_set(err, INF_EDECODE, "it has no status");
+    return read_status(status, ret, err);
+}
+
+/* In a copy that is overwritten afterwards: strings of the document are in there. */
+int exec_credential_parse(struct str text, const char *api_version, struct exec_credential *ret,
+                          struct inf_error *err)
+{
+    char *copied = xcalloc(1, text.len + YYJSON_PADDING_SIZE);
+    yyjson_doc *doc;
+    int rc;
+    memcpy(copied, text.at ? text.at : "", text.len);
+    doc = text.len ? yyjson_read_opts(copied, text.len, YYJSON_READ_INSITU, NULL, NULL) : NULL;
+    rc = read_root(yyjson_doc_get_root(doc), api_version, ret, err);
+    yyjson_doc_free(doc);
+    secret_wipe(copied, text.len);
+    free(copied);
+    return rc;
+}
+
+void exec_credential_free(struct exec_credential *c)
+{
+    secret_free(c->token);
+    secret_free(c->cert_pem);
+    secret_free(c->key_pem);
+    *c = (struct exec_credential){0};
+}

@@ -1,0 +1,31 @@
+/*
+ * exec_credential.h - what a credential plugin says on its stdout: an ExecCredential.
+ */
+#ifndef KUBE_AUTH_EXEC_CREDENTIAL_H
+#define KUBE_AUTH_EXEC_CREDENTIAL_H
+
+#include <stdint.h>
+
+#include "informer/error.h"
+
+#include "base/str.h"
+
+/* Owned strings; a token, or a certificate with its key, or both. */
+struct exec_credential {
+    char *token;
+    char *cert_pem;
+    char *key_pem;
+    int64_t expires_us; /* INT64_MAX: never */
+};
+
+/*
+ * Reads @text, which must be of @api_version. Returns 0, or -INF_EDECODE with a sentence that says
+ * what is wrong and nothing of what it holds.
+ */
+int exec_credential_parse(struct str text, const char *api_version, struct exec_credential *ret,
+                          struct inf_error *err);
+
+/* Overwrites it first. Fine with a zeroed one. */
+void exec_credential_free(struct exec_credential *c);
+
+#endif

@@ -1,0 +1,210 @@
+#include "kube/auth/exec_plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/file.h"
+#include "kube/auth/secret_filter.h"
+#include "kube/config/kubeconfig_entry.h"
+
+#define API_GROUP "client.authentication.k8s.io/"
+
+/* What is being read, to say where it is wrong. */
+struct exec_reader {
+    const struct entry *entry;
+    const struct yaml_node *node;
+    struct inf_error *err;
+};
+
+#define WRONG(r, ...) entry_error((r)->entry, (r)->node, (r)->err, __VA_ARGS__)
+
+/* NULL if it isn't there, or is "". */
+static int read_text(const struct exec_reader *r, const char *key, const char **ret)
+{
+    const struct yaml_node *node = yaml_get(r->node, key);
+    *ret = NULL;
+    if (yaml_is_null(node))
+        return 0;
+    if (node->kind != YAML_SCALAR)
+        return WRONG(r, "%s must be a text", key);
+    *ret = *node->text ? node->text : NULL;
+    return 0;
+}
+
+/* A list, or NULL. */
+static int find_list(const struct exec_reader *r, const char *key, const struct yaml_node **ret)
+{
+    const struct yaml_node *node = yaml_get(r->node, key);
+    *ret = yaml_is_null(node) ? NULL : node;
+    return *ret && node->kind != YAML_SEQUENCE ? WRONG(r, "%s must be a list", key) : 0;
+}
+
+static int read_version(const struct exec_reader *r, struct exec_plugin *p)
+{
+    const char *version;
+    int rc = read_text(r, "apiVersion", &version);
+    if (rc)
+        return rc;
+    if (!version ||
+        (strcmp(version, API_GROUP "v1") != 0 && strcmp(version, API_GROUP "v1beta1") != 0))
+        return WRONG(r, "apiVersion must be " API_GROUP "v1 or " API_GROUP "v1beta1");
+    p->api_version = xstrdup(version);
+    return 0;
+}
+
+/* We have no terminal to offer: "IfAvailable" is "Never" here. */
+static int check_interactive(const struct exec_reader *r, const struct exec_plugin *p)
+{
+    const char *mode;
+    int rc = read_text(r, "interactiveMode", &mode);
+    if (rc)
+        return rc;
+    if (!mode && strcmp(p->api_version, API_GROUP "v1beta1") == 0)
+        return 0;
+    if (mode && strcmp(mode, "Always") == 0)
+        return WRONG(r, "interactiveMode is Always, but there is no terminal to ask anybody");
+    if (!mode || (strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0))
+        return WRONG(r, "interactiveMode must be Never, IfAvailable or Always");
+    return 0;
+}
+
+/* One with a slash is beside the file, and is named without detours: people list its path. */
+static char *resolve_command(const char *file, const char *command)
+{
+    if (!strchr(command, '/'))
+        return xstrdup(command);
+    while (strncmp(command, "./", 2) == 0)
+        command += 2;
+    return path_beside(file, command);
+}
+
+/* A path that exists is a path. Anything else may be a whole command line, or a token in the wrong
+ * field: then it is the first word, without its directory, and without what may be a secret. */
+static char *shown_name(const char *command)
+{
+    struct str word = {command, strcspn(command, " \t\r\n")};
+    const char *slash = memrchr(word.at, '/', word.len);
+    struct buf name = {0};
+    if (strchr(command, '/') && access(command, F_OK) == 0)
+        return xstrdup(command);
+    if (slash)
+        word = (struct str){slash + 1, word.len - (size_t)(slash + 1 - word.at)};
+    secret_filter_put(&name, word);
+    buf_putc(&name, '\0');
+    return name.bytes;
+}
+
+static int read_argv(const struct exec_reader *r, struct exec_plugin *p)
+{
+    const struct yaml_node *args;
+    const char *command;
+    size_t n = 0;
+    int rc = read_text(r, "command", &command);
+    if (!rc)
+        rc = find_list(r, "args", &args);
+    if (rc)
+        return rc;
+    if (!command)
+        return WRONG(r, "needs a command");
+    p->argv = xcalloc((args ? args->count : 0) + 2, sizeof(char *));
+    p->argv[n++] = resolve_command(r->node->file, command);
+    p->name = shown_name(p->argv[0]);
+    for (const struct yaml_node *arg = args ? args->first : NULL; arg; arg = arg->next) {
+        if (arg->kind != YAML_SCALAR)
+            return WRONG(r, "args must be a list of texts");
+        p->argv[n++] = xstrdup(arg->text);
+    }
+    return 0;
+}
+
+static int read_env(const struct exec_reader *r, struct exec_plugin *p)
+{
+    const struct yaml_node *env;
+    size_t n = 0;
+    int rc = find_list(r, "env", &env);
+    if (rc)
+        return rc;
+    p->env = xcalloc((env ? env->count : 0) + 1, sizeof(char *));
+    for (const struct yaml_node *e = env ? env->first : NULL; e; e = e->next) {
+        const char *name = yaml_string(yaml_get(e, "name"));
+        const struct yaml_node *value = yaml_get(e, "value");
+        if (!name || !*name || strchr(name, '=') || (value && value->kind != YAML_SCALAR))
+            return WRONG(r, "env must be a list of {name: NAME, value: TEXT}");
+        p->env[n++] = xasprintf("%s=%s", name, yaml_is_null(value) ? "" : value->text);
+    }
+    return 0;
+}
+
+static int read_rest(const struct exec_reader *r, struct exec_plugin *p)
+{
+    const struct yaml_node *info = yaml_get(r->node, "provideClusterInfo");
+    const char *hint;
+    int rc = read_text(r, "installHint", &hint);
+    if (rc)
+        return rc;
+    p->install_hint = hint ? xstrdup(hint) : NULL;
+    if (!yaml_is_null(info) && yaml_bool(info, &p->cluster_info) < 0)
+        return WRONG(r, "provideClusterInfo must be true or false");
+    return 0;
+}
+
+int exec_plugin_read(const struct entry *entry, const struct yaml_node *node,
+                     struct exec_plugin **ret, struct inf_error *err)
+{
+    struct exec_reader r = {entry, node, err};
+    struct exec_plugin *p = NEW(struct exec_plugin);
+    int rc = read_argv(&r, p);
+    if (!rc)
+        rc = read_version(&r, p);
+    if (!rc)
+        rc = check_interactive(&r, p);
+    if (!rc)
+        rc = read_env(&r, p);
+    if (!rc)
+        rc = read_rest(&r, p);
+    if (rc) {
+        exec_plugin_free(p);
+        return rc;
+    }
+    *ret = p;
+    return 0;
+}
+
+static bool same_list(char **a, char **b)
+{
+    for (; *a && *b; a++, b++)
+        if (strcmp(*a, *b) != 0)
+            return false;
+    return !*a && !*b;
+}
+
+bool exec_plugin_equal(const struct exec_plugin *a, const struct exec_plugin *b)
+{
+    if (!a || !b)
+        return a == b;
+    return strcmp(a->api_version, b->api_version) == 0 && same_list(a->argv, b->argv) &&
+           same_list(a->env, b->env) && a->cluster_info == b->cluster_info;
+}
+
+/* Environment and arguments may hold secrets. */
+static void free_list(char **list)
+{
+    for (char **at = list; at && *at; at++)
+        secret_free(*at);
+    free(list);
+}
+
+void exec_plugin_free(struct exec_plugin *p)
+{
+    if (!p)
+        return;
+    free(p->name);
+    free(p->api_version);
+    free(p->install_hint);
+    free_list(p->argv);
+    free_list(p->env);
+    free(p);
+}

@@ -1,0 +1,128 @@
+#include "kube/auth/impersonate.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "kube/config/kubeconfig_entry.h"
+
+#define IMPERSONATE_USER "Impersonate-User"
+#define IMPOSSIBLE       "must have no control characters"
+
+static bool is_value(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7F)
+            return false;
+    return true;
+}
+
+/* Takes @name over. */
+static void add(struct kubeconfig *c, char *name, const char *value)
+{
+    size_t size = (c->n_impersonate + 1) * sizeof(c->impersonate[0]);
+    c->impersonate = xrealloc(c->impersonate, size);
+    c->impersonate[c->n_impersonate++] = (struct named_value){name, xstrdup(value)};
+}
+
+/* @field is where it was said, @value one of its texts. Takes @name over. */
+static int add_checked(struct kubeconfig *c, const struct user_entry *e,
+                       const struct yaml_node *field, char *name, const struct yaml_node *value,
+                       struct inf_error *err)
+{
+    int rc = 0;
+    if (!is_value(value->text))
+        rc = entry_error(&e->entry, field, err, IMPOSSIBLE);
+    else if (c->n_impersonate >= IMPERSONATE_MAX)
+        rc = entry_error(&e->entry, field, err, "too many groups and extras; at most %d",
+                         IMPERSONATE_MAX);
+    if (rc) {
+        free(name);
+        return rc;
+    }
+    add(c, name, value->text);
+    return 0;
+}
+
+/* Header names have few letters; all others of a key are written %XX. */
+static char *extra_name(const char *key)
+{
+    struct buf name = {0};
+    buf_puts(&name, "Impersonate-Extra-");
+    for (; *key; key++) {
+        if (isalnum((unsigned char)*key) || strchr("!#$&'*+-.^_`|~", *key))
+            buf_putc(&name, *key);
+        else
+            buf_printf(&name, "%%%02X", (unsigned char)*key);
+    }
+    buf_putc(&name, '\0');
+    return name.bytes;
+}
+
+static int read_groups(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    int rc = 0;
+    for (const struct yaml_node *n = e->as_groups ? e->as_groups->first : NULL; n && !rc;
+         n = n->next)
+        rc = add_checked(c, e, e->as_groups, xstrdup("Impersonate-Group"), n, err);
+    return rc;
+}
+
+static int read_extra(const struct user_entry *e, const struct yaml_node *values,
+                      struct kubeconfig *c, struct inf_error *err)
+{
+    int rc = 0;
+    if (!values->key->text[0] || values->kind != YAML_SEQUENCE)
+        return entry_error(&e->entry, e->as_user_extra, err, "must map names to lists of texts");
+    for (const struct yaml_node *n = values->first; n && !rc; n = n->next) {
+        if (n->kind != YAML_SCALAR)
+            return entry_error(&e->entry, e->as_user_extra, err,
+                               "must map names to lists of texts");
+        rc = add_checked(c, e, e->as_user_extra, extra_name(values->key->text), n, err);
+    }
+    return rc;
+}
+
+static int read_extras(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    int rc = 0;
+    for (const struct yaml_node *n = e->as_user_extra ? e->as_user_extra->first : NULL; n && !rc;
+         n = n->next)
+        rc = read_extra(e, n, c, err);
+    return rc;
+}
+
+int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    const struct yaml_node *more = e->as_uid ? e->as_uid : e->as_groups;
+    int rc = 0;
+    more = more ? more : e->as_user_extra;
+    if (more && !e->as)
+        return entry_error(&e->entry, more, err, "needs an as: the user to act as");
+    if (e->as)
+        rc = add_checked(c, e, e->as, xstrdup(IMPERSONATE_USER), e->as, err);
+    if (!rc && e->as_uid)
+        rc = add_checked(c, e, e->as_uid, xstrdup("Impersonate-Uid"), e->as_uid, err);
+    if (!rc)
+        rc = read_groups(e, c, err);
+    if (!rc)
+        rc = read_extras(e, c, err);
+    return rc;
+}
+
+int impersonate_user(struct kubeconfig *c, const char *user, struct inf_error *err)
+{
+    if (!user[0] || !is_value(user))
+        return err_set(err, INF_ECONF,
+                       "as: must be the name of a user, without control characters");
+    if (c->n_impersonate) /* the first is the user, always */
+        str_replace(&c->impersonate[0].value, user);
+    else
+        add(c, xstrdup(IMPERSONATE_USER), user);
+    return 0;
+}

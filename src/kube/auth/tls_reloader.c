@@ -1,0 +1,266 @@
+#include "kube/auth/tls_reloader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "kube/config/kubeconfig_pem.h"
+
+/* What a context is made of, as it is now in the files; NULL: not from a file, or none at all. */
+struct pems {
+    char *ca, *cert, *key;
+};
+
+static void pems_free(struct pems *pems)
+{
+    free(pems->ca);
+    free(pems->cert);
+    secret_free(pems->key);
+}
+
+static int read_one(const char *path, char **ret, struct inf_error *err)
+{
+    return path ? pem_file_read(path, ret, err) : 0;
+}
+
+static int pems_read(const struct kubeconfig *config, struct pems *ret, struct inf_error *err)
+{
+    *ret = (struct pems){0};
+    if (read_one(config->ca_file, &ret->ca, err) == 0 &&
+        read_one(config->cert_file, &ret->cert, err) == 0 &&
+        read_one(config->key_file, &ret->key, err) == 0)
+        return 0;
+    pems_free(ret);
+    return -err->code;
+}
+
+static bool differs(const char *fresh, const char *kept)
+{
+    return fresh && strcmp(fresh, kept) != 0;
+}
+
+/* ---- the context ---- */
+
+/* What is wrong is told by the name of its field; where it stands is for us to add. */
+static void name_file(const struct kubeconfig *config, struct inf_error *err)
+{
+    const struct {
+        const char *field, *file;
+    } all[] = {{"certificate-authority:", config->ca_file},
+               {"client-certificate:", config->cert_file},
+               {"client-key:", config->key_file}};
+    size_t len = strlen(err->text);
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (all[i].file && strncmp(err->text, all[i].field, strlen(all[i].field)) == 0)
+            snprintf(err->text + len, sizeof(err->text) - len, " (file '%s')", all[i].file);
+}
+
+static struct tls_context *make_context(const struct tls_keeper *k, const struct pems *fresh,
+                                        const char *cert_pem, const char *key_pem,
+                                        struct inf_error *err)
+{
+    const struct kubeconfig *config = k->config;
+    struct tls_context *context;
+    struct tls_settings settings = {
+        .ca_pem = fresh->ca ? fresh->ca : config->ca_pem,
+        .cert_pem = fresh->cert ? fresh->cert : config->cert_pem,
+        .key_pem = fresh->key ? fresh->key : config->key_pem,
+        .insecure = config->insecure,
+    };
+    if (cert_pem) {
+        settings.cert_pem = cert_pem;
+        settings.key_pem = key_pem;
+    }
+    context = tls_context_new(&settings, err);
+    if (!context)
+        name_file(config, err);
+    return context;
+}
+
+/* Takes @context over. Sessions of the old one are not resumed: they are the old one's. */
+static void use_context(struct tls_keeper *k, struct tls_context *context)
+{
+    tls_context_unref(k->context);
+    k->context = k->tls.context = context;
+    if (k->pool)
+        http_pool_drop(k->pool);
+}
+
+static void tls_keeper_on_cut(struct timer *timer)
+{
+    struct tls_keeper *k = container_of(timer, struct tls_keeper, cut);
+    struct inf_error why;
+    err_set(&why, INF_ECUT, "our certificate is another one now: the connection is made anew");
+    if (k->pool)
+        http_pool_cut(k->pool, &why);
+}
+
+/* ---- looking ---- */
+
+/* "file, context 'x'", or what stands for a file where there is none. */
+static char *whose(const struct kubeconfig *config)
+{
+    return config->context[0] ? xasprintf("%s, context '%s'", config->origin, config->context)
+                              : xstrdup(config->origin);
+}
+
+static void complain(struct tls_keeper *k, const struct inf_error *why)
+{
+    char *owner = whose(k->config);
+    if (!k->complained)
+        log_line(k->log, LOG_WARN, "%s: %s; what was there before is kept", owner, why->text);
+    k->complained = true;
+    free(owner);
+}
+
+static void replace(char **kept, char **fresh)
+{
+    if (!*fresh)
+        return;
+    secret_free(*kept);
+    *kept = *fresh;
+    *fresh = NULL; /* now the config's */
+}
+
+static void use_pems(struct tls_keeper *k, struct pems *fresh, struct tls_context *context)
+{
+    struct kubeconfig *config = k->config;
+    bool other_cert =
+        differs(fresh->cert, config->cert_pem) || differs(fresh->key, config->key_pem);
+    char *owner = whose(config);
+    log_line(k->log, LOG_INFO, "%s: new %s", owner,
+             other_cert ? "client certificate" : "certificate authorities");
+    free(owner);
+    replace(&config->ca_pem, &fresh->ca);
+    replace(&config->cert_pem, &fresh->cert);
+    replace(&config->key_pem, &fresh->key);
+    use_context(k, context);
+    if (other_cert && !k->cert_pem)
+        timer_start(k->clock, &k->cut, 0); /* not now: somebody may be dialling */
+}
+
+/* Whether the files are good; if they are, they are what is used. */
+static bool renew(struct tls_keeper *k)
+{
+    const struct kubeconfig *config = k->config;
+    struct tls_context *context;
+    struct inf_error why;
+    struct pems fresh;
+    bool good = true;
+    if (pems_read(config, &fresh, &why) < 0) {
+        complain(k, &why);
+        return false;
+    }
+    if (differs(fresh.ca, config->ca_pem) || differs(fresh.cert, config->cert_pem) ||
+        differs(fresh.key, config->key_pem)) {
+        context = make_context(k, &fresh, k->cert_pem, k->key_pem, &why);
+        if (context)
+            use_pems(k, &fresh, context);
+        else
+            complain(k, &why);
+        good = context;
+    }
+    pems_free(&fresh);
+    return good;
+}
+
+static bool has_files(const struct tls_keeper *k)
+{
+    return k->config->ca_file || k->config->cert_file || k->config->key_file;
+}
+
+static void look(struct tls_keeper *k)
+{
+    bool good = renew(k);
+    k->looked_ms = clock_now_ms(k->clock);
+    k->complained = k->complained && !good;
+    timer_start(k->clock, &k->look, good ? TLS_KEEPER_EVERY_MS : TLS_KEEPER_AGAIN_MS);
+}
+
+static void tls_keeper_on_look(struct timer *timer)
+{
+    look(container_of(timer, struct tls_keeper, look));
+}
+
+void tls_keeper_look(struct tls_keeper *k)
+{
+    if (has_files(k))
+        look(k);
+}
+
+static struct stream *tls_keeper_dial(struct dialer *dialer, const char *host, uint16_t port,
+                                      struct stream_user *user)
+{
+    struct tls_keeper *k = container_of(dialer, struct tls_keeper, dialer);
+    if (has_files(k) && clock_now_ms(k->clock) - k->looked_ms >= TLS_KEEPER_LOOK_MS)
+        look(k);
+    return dialer_dial(&k->tls.dialer, host, port, user);
+}
+
+/* ---- life ---- */
+
+int tls_keeper_open(struct tls_keeper *k, struct kubeconfig *config, struct log *log,
+                    struct inf_error *err)
+{
+    char *owner;
+    *k = (struct tls_keeper){.config = config, .log = log};
+    k->dialer.dial = tls_keeper_dial;
+    k->look.fire = tls_keeper_on_look;
+    k->cut.fire = tls_keeper_on_cut;
+    k->context = make_context(k, &(struct pems){0}, NULL, NULL, err);
+    if (k->context)
+        return 0;
+    owner = whose(config);
+    err_wrap(err, "%s", owner);
+    free(owner);
+    return -err->code;
+}
+
+void tls_keeper_start(struct tls_keeper *k, struct clock *clock, struct dialer *lower)
+{
+    k->clock = clock;
+    k->looked_ms = clock_now_ms(clock);
+    tls_dialer_init(&k->tls, lower, clock, k->context, k->config->tls_server_name);
+    if (has_files(k))
+        timer_start(clock, &k->look, TLS_KEEPER_EVERY_MS);
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+int tls_keeper_present(struct tls_keeper *k, const char *cert_pem, const char *key_pem,
+                       struct inf_error *err)
+{
+    struct tls_context *context;
+    if (same(cert_pem, k->cert_pem) && same(key_pem, k->key_pem))
+        return 0;
+    context = make_context(k, &(struct pems){0}, cert_pem, key_pem, err);
+    if (!context)
+        return -err->code;
+    free(k->cert_pem);
+    secret_free(k->key_pem);
+    k->cert_pem = cert_pem ? xstrdup(cert_pem) : NULL;
+    k->key_pem = key_pem ? xstrdup(key_pem) : NULL;
+    use_context(k, context);
+    timer_start(k->clock, &k->cut, 0);
+    return 0;
+}
+
+void tls_keeper_stop(struct tls_keeper *k)
+{
+    timer_stop(k->clock, &k->look);
+    timer_stop(k->clock, &k->cut);
+}
+
+void tls_keeper_close(struct tls_keeper *k)
+{
+    tls_context_unref(k->context);
+    free(k->cert_pem);
+    secret_free(k->key_pem);
+    *k = (struct tls_keeper){0};
+}

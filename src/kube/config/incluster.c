@@ -1,0 +1,72 @@
+#include "kube/config/incluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "kube/config/direct.h"
+
+enum {
+    NAMESPACE_MAX = 256, /* LIMIT: bytes of the namespace's file */
+};
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+bool incluster_possible(const char *dir)
+{
+    char *token = xasprintf("%s/token", dir);
+    struct stat st;
+    bool there = stat(token, &st) == 0 && !S_ISDIR(st.st_mode);
+    free(token);
+    return there && variable("KUBERNETES_SERVICE_HOST") && variable("KUBERNETES_SERVICE_PORT");
+}
+
+static char *server_url(void)
+{
+    const char *host = variable("KUBERNETES_SERVICE_HOST");
+    const char *port = variable("KUBERNETES_SERVICE_PORT");
+    bool v6 = strchr(host, ':');
+    return xasprintf("https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
+}
+
+/* NULL: nobody says. The caller frees it. */
+static char *own_namespace(const char *dir)
+{
+    const char *said = variable("POD_NAMESPACE");
+    char *path, *text = NULL;
+    size_t len;
+    struct inf_error err;
+    if (said)
+        return xstrdup(said);
+    path = xasprintf("%s/namespace", dir);
+    if (file_read(path, NAMESPACE_MAX, &text, &len, &err) == 0)
+        text[strcspn(text, " \t\r\n")] = '\0';
+    free(path);
+    if (text && *text)
+        return text;
+    free(text);
+    return NULL;
+}
+
+int incluster_load(const char *dir, struct kubeconfig *ret, struct inf_error *err)
+{
+    char *server = server_url(), *namespace = own_namespace(dir);
+    char *ca = xasprintf("%s/ca.crt", dir), *token = xasprintf("%s/token", dir);
+    int rc = direct_load(&(struct direct){.origin = "in the cluster",
+                                          .server = server,
+                                          .ca_file = ca,
+                                          .token_file = token,
+                                          .namespace = namespace},
+                         ret, err);
+    free(server);
+    free(namespace);
+    free(ca);
+    free(token);
+    return rc;
+}

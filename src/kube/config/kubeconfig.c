@@ -1,0 +1,321 @@
+/*
+ * kubeconfig.c - from the entries of the files to one resolved struct kubeconfig.
+ *
+ * Happy path: read the files, choose the context, then its cluster and its user; check what must
+ * hold between those two; copy. Every step stops at its first error.
+ */
+#include "kube/config/kubeconfig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "kube/config/kubeconfig_entry.h"
+#include "kube/config/kubeconfig_files.h"
+#include "kube/config/kubeconfig_pem.h"
+#include "kube/config/kubeconfig_user.h"
+#include "kube/config/proxy_url.h"
+#include "kube/config/server_url.h"
+#include "kube/config/yaml_json.h"
+#include "kube/discovery/resource.h"
+
+/* -- cluster -------------------------------------------------------------------------------------
+ */
+
+static int resolve_server(const struct cluster_entry *e, struct kubeconfig *c,
+                          struct inf_error *err)
+{
+    struct server_url url;
+    struct inf_error why;
+    if (!e->server)
+        return entry_error(&e->entry, NULL, err, "needs a server (https://host:port)");
+    if (server_url_parse(e->server->text, &url, &why) < 0)
+        return entry_error(&e->entry, e->server, err, "%s", why.text);
+    c->server = xstrdup(e->server->text);
+    c->https = url.https;
+    c->host = url.host; /* now c's, as is the prefix */
+    c->port = url.port;
+    c->path_prefix = url.path_prefix;
+    return 0;
+}
+
+/* What is here for credential plugins; other people's extensions are not ours to judge. */
+static char *exec_extension(const struct cluster_entry *e)
+{
+    struct buf json = {0};
+    for (const struct yaml_node *n = e->extensions ? e->extensions->first : NULL; n; n = n->next) {
+        const char *name = yaml_string(yaml_get(n, "name"));
+        const struct yaml_node *extension = yaml_get(n, "extension");
+        if (!json.len && extension && name &&
+            strcmp(name, "client.authentication.k8s.io/exec") == 0)
+            yaml_put_json(&json, extension);
+    }
+    if (json.len)
+        buf_putc(&json, '\0');
+    return json.bytes;
+}
+
+static int resolve_proxy(const struct cluster_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    struct inf_error why;
+    if (e->proxy_url && proxy_url_parse(e->proxy_url->text, &c->proxy, &why) < 0)
+        return entry_error(&e->entry, e->proxy_url, err, "%s", why.text);
+    c->proxy_url = e->proxy_url ? xstrdup(e->proxy_url->text) : NULL;
+    return 0;
+}
+
+static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
+                           struct inf_error *err)
+{
+    struct cluster_entry e;
+    int rc = cluster_entry_read(node, c->context, &e, err);
+    if (rc)
+        return rc;
+    if (e.insecure && (e.ca_file || e.ca_data))
+        return entry_error(&e.entry, e.ca_file ? e.ca_file : e.ca_data, err,
+                           "given together with insecure-skip-tls-verify; keep one of them");
+    c->cluster = xstrdup(e.entry.name);
+    c->insecure = e.insecure;
+    c->no_compression = e.no_compression;
+    c->tls_server_name = e.tls_server_name ? xstrdup(e.tls_server_name->text) : NULL;
+    c->exec_extension = exec_extension(&e);
+    rc = resolve_server(&e, c, err);
+    if (!rc)
+        rc = resolve_proxy(&e, c, err);
+    if (!rc)
+        rc = kubeconfig_pem(&e.entry, e.ca_file, e.ca_data, &c->ca_pem, &c->ca_file, err);
+    return rc;
+}
+
+/* -- context -------------------------------------------------------------------------------------
+ */
+
+static int resolve_namespace(const struct context_entry *e, struct kubeconfig *c,
+                             struct inf_error *err)
+{
+    if (e->namespace && resource_check_namespace(e->namespace->text, NULL) < 0)
+        return entry_error(&e->entry, e->namespace, err,
+                           "must be a namespace: a-z, 0-9 and '-', at most 63 characters");
+    c->namespace = xstrdup(e->namespace ? e->namespace->text : "default");
+    return 0;
+}
+
+/* The entry of that name in @list. @field is where a context names it; NULL: the caller did. */
+static int find_named(const struct kubeconfig_files *files, const struct context_entry *e,
+                      const struct yaml_node *field, const char *name, const char *list,
+                      const struct yaml_node **ret, struct inf_error *err)
+{
+    struct buf names = {0};
+    int rc;
+    *ret = kubeconfig_files_find(files, list, name);
+    if (*ret)
+        return 0;
+    kubeconfig_files_names(files, list, &names);
+    if (field)
+        rc = entry_error(&e->entry, field, err, "no such %.*s; %s there are: %.*s",
+                         (int)strlen(list) - 1, list, list, (int)names.len, names.bytes);
+    else
+        rc = err_set(err, INF_ECONF, "%s: %.*s '%s' doesn't exist; %s there are: %.*s",
+                     files->origin, (int)strlen(list) - 1, list, name, list, (int)names.len,
+                     names.bytes);
+    buf_free(&names);
+    return rc;
+}
+
+/* What was asked for, else what the context names; neither leaves NULL. */
+static int find_entry(const struct kubeconfig_files *files, const struct context_entry *e,
+                      const char *asked, const struct yaml_node *field, const char *list,
+                      const struct yaml_node **ret, struct inf_error *err)
+{
+    *ret = NULL;
+    if (asked)
+        return find_named(files, e, NULL, asked, list, ret, err);
+    return field ? find_named(files, e, field, field->text, list, ret, err) : 0;
+}
+
+/* @node is the context's; NULL: there is none, but a cluster was asked for. */
+static int resolve_context(const struct kubeconfig_files *files,
+                           const struct kubeconfig_choice *choice, const struct yaml_node *node,
+                           struct kubeconfig *c, struct inf_error *err)
+{
+    struct context_entry e = {.cluster = NULL};
+    const struct yaml_node *cluster = NULL;
+    const struct yaml_node *user = NULL;
+    int rc = node ? context_entry_read(node, &e, err) : 0;
+    if (!rc)
+        rc = find_entry(files, &e, choice->cluster, e.cluster, "clusters", &cluster, err);
+    if (!rc)
+        rc = find_entry(files, &e, choice->user, e.user, "users", &user, err);
+    if (rc)
+        return rc;
+    if (!cluster)
+        return entry_error(&e.entry, NULL, err, "needs a cluster");
+    c->context = xstrdup(node ? e.entry.name : "");
+    rc = resolve_namespace(&e, c, err);
+    if (!rc)
+        rc = resolve_cluster(cluster, c, err);
+    if (!rc && user)
+        rc = kubeconfig_user(user, c, err);
+    return rc;
+}
+
+/* @at is where the name was written; NULL if the caller named it, or nobody did. */
+static int no_context(const struct kubeconfig_files *files, const struct yaml_node *at,
+                      const char *name, struct inf_error *err)
+{
+    struct buf names = {0};
+    int len;
+    int rc;
+    kubeconfig_files_names(files, "contexts", &names);
+    len = (int)names.len;
+    if (at)
+        rc = yaml_error(at->key, err, "current-context: no such context; contexts there are: %.*s",
+                        len, names.bytes);
+    else if (name)
+        rc = err_set(err, INF_ECONF, "%s: context '%s' doesn't exist; contexts there are: %.*s",
+                     files->origin, name, len, names.bytes);
+    else
+        rc = err_set(err, INF_ECONF,
+                     "%s: no current-context is set and no context was asked for; contexts there "
+                     "are: %.*s",
+                     files->origin, len, names.bytes);
+    buf_free(&names);
+    return rc;
+}
+
+static bool has_entries(const struct kubeconfig_files *files, const char *list)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const struct yaml_node *node = yaml_get(files->roots[i], list);
+        if (node && node->count)
+            return true;
+    }
+    return false;
+}
+
+/* Leaves NULL if none is needed. */
+static int choose_context(const struct kubeconfig_files *files,
+                          const struct kubeconfig_choice *choice, const struct yaml_node **ret,
+                          struct inf_error *err)
+{
+    const struct yaml_node *current = choice->context ? NULL : kubeconfig_files_current(files);
+    const char *name = current ? current->text : choice->context;
+    *ret = name ? kubeconfig_files_find(files, "contexts", name) : NULL;
+    if (*ret || (!name && choice->cluster))
+        return 0;
+    if (!name && !choice->path && !has_entries(files, "contexts") &&
+        !has_entries(files, "clusters"))
+        return err_set(err, INF_ENOTFOUND, "no kubeconfig: %s says nothing", files->origin);
+    return no_context(files, current, name, err);
+}
+
+static int check_allowed(const struct kubeconfig *c, const char *const *allow,
+                         struct inf_error *err)
+{
+    if (!c->exec || !allow)
+        return 0;
+    for (; *allow; allow++)
+        if (strcmp(*allow, c->exec->argv[0]) == 0)
+            return 0;
+    return err_set(
+        err, INF_ECONF,
+        "%s: context '%s': user '%s': exec: command '%s' is not among the plugins that may "
+        "be run (exec_allow)",
+        c->origin, c->context, c->user, c->exec->name);
+}
+
+int kubeconfig_load(const struct kubeconfig_choice *choice, struct kubeconfig *ret,
+                    struct inf_error *err)
+{
+    struct kubeconfig_files files = {0};
+    struct kubeconfig c = {0};
+    const struct yaml_node *chosen = NULL;
+    int rc = kubeconfig_files_read(choice->path, &files, err);
+    if (!rc)
+        rc = choose_context(&files, choice, &chosen, err);
+    if (!rc)
+        rc = resolve_context(&files, choice, chosen, &c, err);
+    if (!rc) {
+        c.origin = xstrdup(files.origin);
+        rc = check_allowed(&c, choice->exec_allow, err);
+    }
+    if (!rc)
+        *ret = c; /* now the caller's */
+    else
+        kubeconfig_free(&c);
+    kubeconfig_files_free(&files);
+    return rc;
+}
+
+static void free_impersonation(struct kubeconfig *c)
+{
+    for (size_t i = 0; i < c->n_impersonate; i++) {
+        free(c->impersonate[i].name);
+        free(c->impersonate[i].value);
+    }
+    free(c->impersonate);
+}
+
+void kubeconfig_free(struct kubeconfig *c)
+{
+    free_impersonation(c);
+    secret_free(c->basic);
+    exec_plugin_free(c->exec);
+    free(c->exec_extension);
+    free(c->server);
+    free(c->ca_file);
+    free(c->cert_file);
+    free(c->key_file);
+    secret_free(c->key_pem);
+    secret_free(c->token);
+    proxy_free(&c->proxy);
+    secret_free(c->proxy_url);
+    free(c->origin);
+    free(c->context);
+    free(c->cluster);
+    free(c->user);
+    free(c->host);
+    free(c->path_prefix);
+    free(c->tls_server_name);
+    free(c->ca_pem);
+    free(c->cert_pem);
+    free(c->token_file);
+    free(c->namespace);
+    *c = (struct kubeconfig){0};
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_impersonation(const struct kubeconfig *a, const struct kubeconfig *b)
+{
+    bool equal = a->n_impersonate == b->n_impersonate;
+    for (size_t i = 0; equal && i < a->n_impersonate; i++)
+        equal = same(a->impersonate[i].name, b->impersonate[i].name) &&
+                same(a->impersonate[i].value, b->impersonate[i].value);
+    return equal;
+}
+
+/* What comes from a file is the same if the file is: its contents may change while we run. */
+static bool same_pem(const char *a, const char *a_file, const char *b, const char *b_file)
+{
+    return same(a_file, b_file) && (a_file || same(a, b));
+}
+
+bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
+{
+    return same(a->host, b->host) && a->port == b->port && same(a->path_prefix, b->path_prefix) &&
+           a->https == b->https && proxy_equal(&a->proxy, &b->proxy) &&
+           same(a->tls_server_name, b->tls_server_name) && a->insecure == b->insecure &&
+           a->no_compression == b->no_compression &&
+           same_pem(a->ca_pem, a->ca_file, b->ca_pem, b->ca_file) &&
+           same_pem(a->cert_pem, a->cert_file, b->cert_pem, b->cert_file) &&
+           same_pem(a->key_pem, a->key_file, b->key_pem, b->key_file) && same(a->token, b->token) &&
+           same(a->token_file, b->token_file) && same(a->basic, b->basic) &&
+           same_impersonation(a, b) && exec_plugin_equal(a->exec, b->exec) &&
+           same(a->exec_extension, b->exec_extension) && same(a->namespace, b->namespace);
+}

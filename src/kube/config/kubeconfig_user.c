@@ -1,0 +1,142 @@
+/*
+ * kubeconfig_user.c - certificate, token, password, program, and whom to act as.
+ *
+ * What can't stand together is refused, as kubectl refuses it; so is what would leave us somebody
+ * else than the entry says.
+ */
+#include "kube/config/kubeconfig_user.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/base64.h"
+#include "base/file.h"
+#include "kube/auth/impersonate.h"
+#include "kube/config/kubeconfig_entry.h"
+#include "kube/config/kubeconfig_pem.h"
+
+/* Credentials go only to https servers; leaving them out would make us somebody else. */
+static int check_may_send(const struct user_entry *e, const struct kubeconfig *c,
+                          struct inf_error *err)
+{
+    const struct yaml_node *all[] = {e->token,     e->token_file, e->cert_file,
+                                     e->cert_data, e->key_file,   e->key_data,
+                                     e->username,  e->password,   e->exec};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (all[i] && !c->https)
+            return entry_error(
+                &e->entry, all[i], err,
+                "credentials go only to https, and the server of cluster '%s' is http", c->cluster);
+    return 0;
+}
+
+static int resolve_certificate(const struct user_entry *e, struct kubeconfig *c,
+                               struct inf_error *err)
+{
+    const struct yaml_node *cert = e->cert_data ? e->cert_data : e->cert_file;
+    const struct yaml_node *key = e->key_data ? e->key_data : e->key_file;
+    int rc;
+    if (cert && !key)
+        return entry_error(&e->entry, cert, err, "needs a client-key or client-key-data");
+    if (key && !cert)
+        return entry_error(&e->entry, key, err,
+                           "needs a client-certificate or client-certificate-data");
+    rc = kubeconfig_pem(&e->entry, e->cert_file, e->cert_data, &c->cert_pem, &c->cert_file, err);
+    if (!rc)
+        rc = kubeconfig_pem(&e->entry, e->key_file, e->key_data, &c->key_pem, &c->key_file, err);
+    return rc;
+}
+
+/* What can't stand in a header; a line end at the end is the usual one. */
+static bool token_is_clean(const char *token)
+{
+    for (; *token; token++)
+        if ((unsigned char)*token <= ' ' || *token == 0x7F)
+            return false;
+    return true;
+}
+
+static int resolve_token(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    if (e->token && !token_is_clean(e->token->text))
+        return entry_error(&e->entry, e->token, err,
+                           "must have no white space, line ends or control characters");
+    if (e->token)
+        c->token = xstrdup(e->token->text);
+    if (e->token_file)
+        c->token_file = path_beside(e->token_file->file, e->token_file->text);
+    return 0;
+}
+
+static int resolve_password(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    const struct yaml_node *given = e->username ? e->username : e->password;
+    char *both;
+    if (!given)
+        return 0;
+    if (e->token || e->token_file)
+        return entry_error(&e->entry, given, err, "given together with a token; keep one of them");
+    if (e->username && strchr(e->username->text, ':'))
+        return entry_error(&e->entry, given, err, "must have no ':'");
+    both = xasprintf("%s:%s", e->username ? e->username->text : "",
+                     e->password ? e->password->text : "");
+    c->basic = base64_encode(both, strlen(both));
+    secret_free(both);
+    return 0;
+}
+
+/* Not run if there are other credentials; but what is written has to be right. */
+static int resolve_exec(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+{
+    struct exec_plugin *plugin = NULL;
+    int rc = e->exec ? exec_plugin_read(&e->entry, e->exec, &plugin, err) : 0;
+    if (rc)
+        return rc;
+    if (c->token || c->token_file || c->basic || c->cert_pem)
+        exec_plugin_free(plugin);
+    else
+        c->exec = plugin;
+    return 0;
+}
+
+/* What took the place of the providers that were built into kubectl once. */
+static int refuse_provider(const struct user_entry *e, struct inf_error *err)
+{
+    static const char *const plugins[][2] = {
+        {"gcp", "gke-gcloud-auth-plugin"},
+        {"azure", "kubelogin (convert-kubeconfig)"},
+        {"oidc", "kubectl-oidc_login"},
+    };
+    const char *name = yaml_string(yaml_get(e->auth_provider, "name"));
+    const char *plugin = "the one of your provider";
+    for (size_t i = 0; name && i < ARRAY_LEN(plugins); i++)
+        if (strcmp(name, plugins[i][0]) == 0)
+            plugin = plugins[i][1];
+    return entry_error(&e->entry, e->auth_provider, err,
+                       "a provider of old; use exec with a plugin instead: %s", plugin);
+}
+
+int kubeconfig_user(const struct yaml_node *node, struct kubeconfig *c, struct inf_error *err)
+{
+    struct user_entry e;
+    int rc = user_entry_read(node, c->context, &e, err);
+    if (!rc && e.auth_provider)
+        rc = refuse_provider(&e, err);
+    if (!rc)
+        rc = check_may_send(&e, c, err);
+    if (rc)
+        return rc;
+    c->user = xstrdup(e.entry.name);
+    rc = resolve_certificate(&e, c, err);
+    if (!rc)
+        rc = resolve_token(&e, c, err);
+    if (!rc)
+        rc = resolve_password(&e, c, err);
+    if (!rc)
+        rc = resolve_exec(&e, c, err);
+    if (!rc)
+        rc = impersonate_read(&e, c, err);
+    return rc;
+}

@@ -1,0 +1,263 @@
+/*
+ * proxy_rules.c - what the environment says about proxies, as Go's programs read it, kubectl being
+ * one (golang.org/x/net/http/httpproxy; test/unit/kube/config/test_no_proxy.c compares).
+ *
+ * The server's scheme picks the variable: HTTPS_PROXY or HTTP_PROXY, in upper case before lower case.
+ * A value without a scheme is an http proxy. This host itself is never asked for through a proxy.
+ * NO_PROXY is a list of what is not either, separated by commas; blanks around an entry are ignored:
+ *
+ *     *                       everything
+ *     10.0.0.0/8  fd00::/8    addresses in it; names are not resolved for that
+ *     10.0.0.1    fd00::1     this address
+ *     example.com             this name, and all names that end with .example.com; no address does
+ *     .example.com            only those; also *.example.com
+ *     ...:6443                any of the last three, at this port; an IPv6 address then has brackets
+ *
+ * An IPv4 address in the form of IPv6 (::ffff:10.0.0.1) is the IPv4 address, also in a network. Names that
+ * are not ASCII are compared as DNS has them (idna.h). What is none of these matches nothing.
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/idna.h"
+#include "base/str.h"
+#include "kube/config/proxy_url.h"
+
+enum {
+    ENTRY_MAX = 1024, /* LIMIT: of one entry of the list: a name in UTF-8 and a port; others match
+                         nothing */
+};
+
+struct address {
+    int len; /* 4 or 16; 0: it is a name */
+    unsigned char bytes[16];
+};
+
+enum {
+    MAPPED_LEN = 12, /* bytes before the IPv4 address in one of IPv6 */
+};
+
+static bool is_mapped(const struct address *a)
+{
+    static const unsigned char mapped[MAPPED_LEN] = {[10] = 0xFF, [11] = 0xFF};
+    return a->len == 16 && memcmp(a->bytes, mapped, sizeof(mapped)) == 0;
+}
+
+static void unmap(struct address *a)
+{
+    memmove(a->bytes, a->bytes + MAPPED_LEN, 4);
+    a->len = 4;
+}
+
+static struct address address_as_written(const char *text)
+{
+    struct address a = {0};
+    if (inet_pton(AF_INET, text, a.bytes) == 1)
+        a.len = 4;
+    else if (inet_pton(AF_INET6, text, a.bytes) == 1)
+        a.len = 16;
+    return a;
+}
+
+/* One of IPv4 in the form of IPv6 is one of IPv4. */
+static struct address address_of(const char *text)
+{
+    struct address a = address_as_written(text);
+    if (is_mapped(&a))
+        unmap(&a);
+    return a;
+}
+
+static bool is_loopback(const char *host)
+{
+    static const unsigned char v6[16] = {[15] = 1};
+    struct address a = address_of(host);
+    return strcmp(host, "localhost") == 0 || (a.len == 4 && a.bytes[0] == 127) ||
+           (a.len == 16 && memcmp(a.bytes, v6, sizeof(v6)) == 0);
+}
+
+static bool same_bits(const struct address *a, const struct address *b, unsigned bits)
+{
+    unsigned bytes = bits / 8, rest = bits % 8;
+    if (a->len != b->len || memcmp(a->bytes, b->bytes, bytes) != 0)
+        return false;
+    return !rest || (a->bytes[bytes] ^ b->bytes[bytes]) >> (8 - rest) == 0;
+}
+
+/* ---- one entry ---- */
+
+struct network {
+    struct address address;
+    unsigned bits;
+};
+
+/* "10.0.0.0/8"; false if it is none. */
+static bool read_network(const char *entry, struct network *ret)
+{
+    const char *slash = strchr(entry, '/');
+    char *address = slash ? xstrndup(entry, (size_t)(slash - entry)) : NULL;
+    unsigned long bits = slash ? strtoul(slash + 1, NULL, 10) : 0;
+    if (!slash)
+        return false;
+    ret->address = address_as_written(address);
+    free(address);
+    if (!slash[1] || slash[1 + strspn(slash + 1, "0123456789")] || !ret->address.len ||
+        bits > (unsigned)ret->address.len * 8)
+        return false;
+    ret->bits = (unsigned)bits;
+    if (is_mapped(&ret->address) && bits >= MAPPED_LEN * 8) {
+        unmap(&ret->address);
+        ret->bits -= MAPPED_LEN * 8;
+    }
+    return true;
+}
+
+/* Whether @host ends with the dot before @name and @name. */
+static bool is_below(const char *host, const char *name)
+{
+    size_t len = strlen(host), end_len = strlen(name) + 1;
+    const char *end = host + len - end_len;
+    return len >= end_len && *end == '.' && strcasecmp(end + 1, name) == 0;
+}
+
+static bool ascii_name_matches(const char *entry, const char *host)
+{
+    if (strncmp(entry, "*.", 2) == 0)
+        entry++;
+    if (entry[0] == '.')
+        return is_below(host, entry + 1);
+    return strcasecmp(entry, host) == 0 || is_below(host, entry);
+}
+
+static bool is_ascii(const char *text)
+{
+    while (*text && isascii((unsigned char)*text))
+        text++;
+    return !*text;
+}
+
+static bool name_matches(const char *entry, const char *host)
+{
+    struct buf ascii = {0};
+    bool wildcard = strncmp(entry, "*.", 2) == 0, matches;
+    if (is_ascii(entry))
+        return ascii_name_matches(entry, host);
+    matches = idna_to_ascii(&ascii, str_of(entry + wildcard)) == 0;
+    buf_putc(&ascii, '\0');
+    matches = matches && ascii_name_matches(ascii.bytes, host);
+    buf_free(&ascii);
+    return matches;
+}
+
+/*
+ * Cuts "host:port" or "[address]:port" in two, as Go's net.SplitHostPort does it. NULL: it has no port, or
+ * colons and brackets where they do not belong; then it stays as it is.
+ */
+static char *cut_port(char **entry)
+{
+    char *colon = strrchr(*entry, ':'), *close = strchr(*entry, ']');
+    bool brackets = (*entry)[0] == '[';
+    if (!colon || (brackets && (!close || close + 1 != colon)) ||
+        (!brackets && strchr(*entry, ':') != colon) || strchr(*entry + brackets, '[') ||
+        strchr(brackets ? colon : *entry, ']'))
+        return NULL;
+    if (brackets)
+        *close = '\0';
+    *colon = '\0';
+    *entry += brackets;
+    return colon + 1;
+}
+
+/* By its digits; none are any port. */
+static bool port_matches(const char *wanted, uint16_t port)
+{
+    char text[8];
+    snprintf(text, sizeof(text), "%u", port);
+    return !wanted || !wanted[0] || strcmp(wanted, text) == 0;
+}
+
+static bool entry_matches(char *entry, const char *host, uint16_t port)
+{
+    struct address a, b = address_of(host);
+    struct network net;
+    char *wanted;
+    if (strcmp(entry, "*") == 0)
+        return true;
+    if (read_network(entry, &net))
+        return same_bits(&net.address, &b, net.bits);
+    wanted = cut_port(&entry);
+    a = address_of(entry);
+    if (!entry[0] || !port_matches(wanted, port))
+        return false;
+    return a.len ? same_bits(&a, &b, (unsigned)a.len * 8) : !b.len && name_matches(entry, host);
+}
+
+/* ---- the list ---- */
+
+static struct str trim(struct str text)
+{
+    while (text.len && isspace((unsigned char)text.at[0]))
+        text = (struct str){text.at + 1, text.len - 1};
+    while (text.len && isspace((unsigned char)text.at[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+bool proxy_is_excluded(const char *list, const char *host, uint16_t port)
+{
+    while (*list) {
+        size_t len = strcspn(list, ",");
+        struct str text = trim((struct str){list, len});
+        char entry[ENTRY_MAX + 1];
+        if (text.len <= ENTRY_MAX) {
+            memcpy(entry, text.at, text.len);
+            entry[text.len] = '\0';
+            if (entry_matches(entry, host, port))
+                return true;
+        }
+        list += len + (list[len] == ',');
+    }
+    return false;
+}
+
+/* ---- the environment ---- */
+
+static const char *value_of(const char *upper, const char *lower, const char **ret_name)
+{
+    const char *value = getenv(upper);
+    *ret_name = value && value[0] ? upper : lower;
+    return value && value[0] ? value : getenv(lower);
+}
+
+/* "proxy:3128" is how many write it. */
+static int parse_loosely(const char *text, struct proxy *ret, struct inf_error *err)
+{
+    char *url;
+    int rc;
+    if (strstr(text, "://"))
+        return proxy_url_parse(text, ret, err);
+    url = xasprintf("http://%s", text);
+    rc = proxy_url_parse(url, ret, err);
+    secret_free(url);
+    return rc;
+}
+
+int proxy_from_env(bool https, const char *host, uint16_t port, struct proxy *ret,
+                   struct inf_error *err)
+{
+    const char *name, *ignored;
+    const char *url = https ? value_of("HTTPS_PROXY", "https_proxy", &name)
+                            : value_of("HTTP_PROXY", "http_proxy", &name);
+    const char *except = value_of("NO_PROXY", "no_proxy", &ignored);
+    *ret = (struct proxy){0};
+    if (!url || !url[0] || is_loopback(host) || (except && proxy_is_excluded(except, host, port)))
+        return 0;
+    return parse_loosely(url, ret, err) < 0 ? err_wrap(err, "$%s", name) : 0;
+}

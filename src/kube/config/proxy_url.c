@@ -1,0 +1,138 @@
+/*
+ * proxy_url.c - cuts the URL from left to right: scheme, user, password, host, port.
+ */
+#include "kube/config/proxy_url.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "kube/config/server_url.h"
+
+static const struct scheme {
+    const char *text;
+    enum proxy_kind kind;
+    uint16_t port;
+} schemes[] = {
+    {"http://", PROXY_HTTP, 80},
+    {"https://", PROXY_HTTPS, 443},
+    {"socks5://", PROXY_SOCKS5, 1080},
+    {"socks5h://", PROXY_SOCKS5, 1080}, /* says what we do anyway: the proxy resolves names */
+};
+
+static int parse_scheme(const char **at, struct proxy *p, struct inf_error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        size_t len = strlen(schemes[i].text);
+        if (strncasecmp(*at, schemes[i].text, len) != 0)
+            continue;
+        p->kind = schemes[i].kind;
+        p->port = schemes[i].port;
+        *at += len;
+        return 0;
+    }
+    return err_set(err, INF_ECONF, "must begin with http://, https:// or socks5://");
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)tolower((unsigned char)c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte at the front of [@at, @end), which moves on; -1: an escape that is none. */
+static int next_byte(const char **at, const char *end)
+{
+    int high, low;
+    if (**at != '%')
+        return (unsigned char)*(*at)++;
+    if (end - *at < 3)
+        return -1;
+    high = hex_value((*at)[1]);
+    low = hex_value((*at)[2]);
+    *at += 3;
+    return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* NULL: what can't be a user or a password. */
+static char *unescape(const char *at, const char *end)
+{
+    char *out = xcalloc(1, (size_t)(end - at) + 1);
+    size_t len = 0;
+    while (at < end) {
+        int c = next_byte(&at, end);
+        if (c < ' ' || c == 0x7F || len == PROXY_LOGIN_MAX) {
+            secret_free(out);
+            return NULL;
+        }
+        out[len++] = (char)c;
+    }
+    return out;
+}
+
+static int parse_login(const char **at, struct proxy *p, struct inf_error *err)
+{
+    const char *end = *at + strcspn(*at, "/?#"), *mark = memrchr(*at, '@', (size_t)(end - *at));
+    const char *colon;
+    if (!mark)
+        return 0;
+    colon = memchr(*at, ':', (size_t)(mark - *at));
+    p->user = unescape(*at, colon ? colon : mark);
+    p->password = unescape(colon ? colon + 1 : mark, mark);
+    if (!p->user || !p->password || !p->user[0] ||
+        (p->kind != PROXY_SOCKS5 && strchr(p->user, ':')))
+        return err_set(err, INF_ECONF,
+                       "must have a user and a password of at most %d characters before its '@', "
+                       "each %%xx escaped where it has characters such as : / @ %%",
+                       PROXY_LOGIN_MAX);
+    *at = mark + 1;
+    return 0;
+}
+
+static int parse_host(const char *at, struct proxy *p, struct inf_error *err)
+{
+    struct server_url url = {.port = p->port};
+    int rc = server_url_parse_host(&at, &url, err);
+    if (!rc && at[0] && strcmp(at, "/") != 0)
+        rc = err_set(err, INF_ECONF, "must end after the host and port");
+    if (rc) {
+        server_url_free(&url);
+        return rc;
+    }
+    p->host = url.host; /* now p's */
+    p->port = url.port;
+    return 0;
+}
+
+int proxy_url_parse(const char *url, struct proxy *ret, struct inf_error *err)
+{
+    struct proxy p = {.host = NULL};
+    int rc = parse_scheme(&url, &p, err);
+    if (!rc)
+        rc = parse_login(&url, &p, err);
+    if (!rc)
+        rc = parse_host(url, &p, err);
+    if (rc) {
+        proxy_free(&p);
+        return rc;
+    }
+    *ret = p;
+    return 0;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool proxy_equal(const struct proxy *a, const struct proxy *b)
+{
+    return a->kind == b->kind && same(a->host, b->host) && a->port == b->port &&
+           same(a->user, b->user) && same(a->password, b->password);
+}

@@ -1,0 +1,143 @@
+/*
+ * server_url.c - cuts the URL from left to right: scheme, host, port, prefix.
+ *
+ *     https://[2001:db8::1]:6443/k8s/clusters/c-1/
+ *     scheme   host         port path prefix (without the last slash)
+ *
+ * More strict than client-go, which takes a URL without a scheme and drops a query: a URL that
+ * would have to be guessed at is refused.
+ */
+#include "kube/config/server_url.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+
+enum {
+    HOST_MAX = 253, /* LIMIT: of a DNS name */
+    PORT_HTTPS = 443,
+    PORT_HTTP = 80,
+};
+
+static int parse_scheme(const char **at, struct server_url *u, struct inf_error *err)
+{
+    u->https = strncasecmp(*at, "https://", 8) == 0;
+    if (!u->https && strncasecmp(*at, "http://", 7) != 0)
+        return err_set(err, INF_ECONF, "must begin with https:// or http://");
+    u->port = u->https ? PORT_HTTPS : PORT_HTTP;
+    *at += u->https ? 8 : 7;
+    return 0;
+}
+
+/* What a server address has no use for; looked for first, since it changes what the rest means. */
+static int check_parts(const char *at, struct inf_error *err)
+{
+    if (strcspn(at, "@") < strcspn(at, "/?#"))
+        return err_set(err, INF_ECONF,
+                       "must have no user name or password; credentials belong to the user entry");
+    if (strpbrk(at, "?#"))
+        return err_set(err, INF_ECONF, "must have no query (?) and no fragment (#)");
+    return 0;
+}
+
+static int parse_address(const char **at, struct server_url *u, struct inf_error *err)
+{
+    struct in6_addr address;
+    size_t len = strcspn(*at, "]");
+    if ((*at)[len] != ']')
+        return err_set(err, INF_ECONF, "the '[' of its IPv6 address has no ']'");
+    u->host = xstrndup(*at + 1, len - 1);
+    if (inet_pton(AF_INET6, u->host, &address) != 1)
+        return err_set(err, INF_ECONF, "has no IPv6 address between '[' and ']'");
+    *at += len + 1;
+    return 0;
+}
+
+static int parse_name(const char **at, struct server_url *u, struct inf_error *err)
+{
+    size_t len = strcspn(*at, ":/");
+    if (len == 0)
+        return err_set(err, INF_ECONF, "has no host name");
+    if (len > HOST_MAX)
+        return err_set(err, INF_ECONF, "has a host name of more than %d characters", HOST_MAX);
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)(*at)[i];
+        if (!isascii(c) || (!isalnum(c) && !strchr("-._", c)))
+            return err_set(err, INF_ECONF,
+                           "has a host name with other characters than a-z 0-9 - . _");
+    }
+    u->host = xstrndup(*at, len);
+    *at += len;
+    return 0;
+}
+
+static int parse_port(const char **at, struct server_url *u, struct inf_error *err)
+{
+    unsigned long port = 0;
+    size_t len;
+    if (**at != ':')
+        return 0;
+    len = strspn(++*at, "0123456789");
+    if (len >= 1 && len <= 5)
+        port = strtoul(*at, NULL, 10);
+    *at += len;
+    if (port < 1 || port > UINT16_MAX || (**at && **at != '/'))
+        return err_set(err, INF_ECONF,
+                       "must have a port of 1 to 65535 after the host's ':'"
+                       " (an IPv6 address needs brackets)");
+    u->port = (uint16_t)port;
+    return 0;
+}
+
+int server_url_parse_host(const char **at, struct server_url *u, struct inf_error *err)
+{
+    int rc = **at == '[' ? parse_address(at, u, err) : parse_name(at, u, err);
+    return rc ? rc : parse_port(at, u, err);
+}
+
+static int parse_prefix(const char *at, struct server_url *u, struct inf_error *err)
+{
+    size_t len = strlen(at);
+    if (*at && *at != '/')
+        return err_set(err, INF_ECONF, "must go on with ':' or '/' after the host");
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)at[i];
+        if (c <= ' ' || c >= 0x7F || strchr("\"<>\\^`{|}", c))
+            return err_set(err, INF_ECONF,
+                           "has a character in its path that must be escaped (%%xx)");
+    }
+    while (len && at[len - 1] == '/')
+        len--;
+    u->path_prefix = xstrndup(at, len);
+    return 0;
+}
+
+int server_url_parse(const char *url, struct server_url *ret, struct inf_error *err)
+{
+    struct server_url u = {0};
+    int rc = parse_scheme(&url, &u, err);
+    if (!rc)
+        rc = check_parts(url, err);
+    if (!rc)
+        rc = server_url_parse_host(&url, &u, err);
+    if (!rc)
+        rc = parse_prefix(url, &u, err);
+    if (rc) {
+        server_url_free(&u);
+        return rc;
+    }
+    *ret = u;
+    return 0;
+}
+
+void server_url_free(struct server_url *url)
+{
+    free(url->host);
+    free(url->path_prefix);
+    *url = (struct server_url){0};
+}

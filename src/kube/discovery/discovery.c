@@ -1,0 +1,202 @@
+/*
+ * discovery.c - documents into a table. What they say goes into paths and messages later, so every
+ * name is looked at before it is kept.
+ */
+#include "kube/discovery/discovery.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <yyjson.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "kube/discovery/resource.h"
+
+/* ---- reading ---- */
+
+/* "": it isn't there, or no text. */
+static const char *text_of(yyjson_val *object, const char *field)
+{
+    const char *text = yyjson_get_str(yyjson_obj_get(object, field));
+    return text ? text : "";
+}
+
+static bool has_text(yyjson_val *array, const char *text)
+{
+    yyjson_val *item;
+    size_t i, n;
+    yyjson_arr_foreach(array, i, n, item) if (yyjson_equals_str(item, text)) return true;
+    return false;
+}
+
+static bool is_kind(const char *text)
+{
+    char *lower = xstrdup(text);
+    bool is;
+    for (char *c = lower; *c; c++)
+        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+    is = resource_is_label(lower, strlen(lower));
+    free(lower);
+    return is;
+}
+
+static char **copy_names(yyjson_val *array)
+{
+    char **names = xcalloc(yyjson_arr_size(array) + 1, sizeof(*names));
+    yyjson_val *item;
+    size_t i, n, count = 0;
+    yyjson_arr_foreach(array, i, n, item)
+    {
+        const char *text = yyjson_get_str(item);
+        if (text && resource_is_label(text, strlen(text)))
+            names[count++] = xstrdup(text);
+    }
+    return names;
+}
+
+/* ---- a list of resources ---- */
+
+/* "apps/v1", or "v1" of the core group. False if it is neither. */
+static bool split_version(const char *text, struct str *ret_group, struct str *ret_version)
+{
+    const char *slash = strchr(text, '/');
+    *ret_group = slash ? (struct str){text, (size_t)(slash - text)} : STR("");
+    *ret_version = str_of(slash ? slash + 1 : text);
+    return resource_is_label(ret_version->at, ret_version->len) &&
+           (!slash || resource_is_group(ret_group->at, ret_group->len));
+}
+
+static bool can_be_asked_for(yyjson_val *entry)
+{
+    const char *name = text_of(entry, "name"), *singular = text_of(entry, "singularName");
+    return resource_is_label(name, strlen(name)) && is_kind(text_of(entry, "kind")) &&
+           (!singular[0] || resource_is_label(singular, strlen(singular)));
+}
+
+static void add_resource(struct discovery *d, struct str group, struct str version,
+                         yyjson_val *entry)
+{
+    yyjson_val *verbs = yyjson_obj_get(entry, "verbs");
+    d->resources[d->n_resources++] = (struct api_resource){
+        .group = xstrndup(group.at, group.len),
+        .version = xstrndup(version.at, version.len),
+        .name = xstrdup(text_of(entry, "name")),
+        .singular = xstrdup(text_of(entry, "singularName")),
+        .kind = xstrdup(text_of(entry, "kind")),
+        .short_names = copy_names(yyjson_obj_get(entry, "shortNames")),
+        .namespaced = yyjson_get_bool(yyjson_obj_get(entry, "namespaced")),
+        .watchable = has_text(verbs, "list") && has_text(verbs, "watch"),
+    };
+}
+
+static int add_resources(struct discovery *d, yyjson_val *root, struct inf_error *err)
+{
+    yyjson_val *list = yyjson_obj_get(root, "resources"), *entry;
+    size_t i, n, room = yyjson_arr_size(list);
+    struct str group, version;
+    if (!split_version(text_of(root, "groupVersion"), &group, &version))
+        return err_set(err, INF_EDECODE, "a list of resources without a group and version");
+    if (d->n_resources + room > DISCOVERY_RESOURCES_MAX)
+        return err_set(err, INF_ETOOBIG, "more than %d resources", DISCOVERY_RESOURCES_MAX);
+    d->resources = xrealloc(d->resources, (d->n_resources + room + 1) * sizeof(*d->resources));
+    yyjson_arr_foreach(list, i, n, entry) if (can_be_asked_for(entry))
+        add_resource(d, group, version, entry);
+    return 0;
+}
+
+/* ---- groups ---- */
+
+static int add_group(struct discovery *d, yyjson_val *root, struct inf_error *err)
+{
+    const char *group = text_of(root, "name");
+    const char *preferred = text_of(yyjson_obj_get(root, "preferredVersion"), "version");
+    yyjson_val *list = yyjson_obj_get(root, "versions"), *entry;
+    size_t i, n, room = yyjson_arr_size(list);
+    if (d->n_versions + room > DISCOVERY_GROUPS_MAX)
+        return err_set(err, INF_ETOOBIG, "more than %d versions of groups", DISCOVERY_GROUPS_MAX);
+    if (!resource_is_group(group, strlen(group)))
+        return 0;
+    d->versions = xrealloc(d->versions, (d->n_versions + room + 1) * sizeof(*d->versions));
+    yyjson_arr_foreach(list, i, n, entry)
+    {
+        const char *version = text_of(entry, "version");
+        if (resource_is_label(version, strlen(version)))
+            d->versions[d->n_versions++] =
+                (struct api_version){.group = xstrdup(group),
+                                     .version = xstrdup(version),
+                                     .preferred = strcmp(version, preferred) == 0};
+    }
+    return 0;
+}
+
+static int add_groups(struct discovery *d, yyjson_val *root, struct inf_error *err)
+{
+    yyjson_val *entry;
+    size_t i, n;
+    int rc = 0;
+    yyjson_arr_foreach(yyjson_obj_get(root, "groups"), i, n, entry) if (rc == 0) rc =
+        add_group(d, entry, err);
+    return rc;
+}
+
+int discovery_add(struct discovery *d, struct str text, struct inf_error *err)
+{
+    yyjson_doc *doc =
+        text.len && text.len <= DISCOVERY_TEXT_MAX ? yyjson_read(text.at, text.len, 0) : NULL;
+    yyjson_val *root = doc ? yyjson_doc_get_root(doc) : NULL;
+    const char *kind = text_of(root, "kind");
+    int rc;
+    if (strcmp(kind, "APIResourceList") == 0)
+        rc = add_resources(d, root, err);
+    else if (strcmp(kind, "APIGroupList") == 0)
+        rc = add_groups(d, root, err);
+    else if (strcmp(kind, "APIGroup") == 0)
+        rc = add_group(d, root, err);
+    else
+        rc = err_set(err, INF_EDECODE, "not a document about groups or resources");
+    yyjson_doc_free(doc);
+    return rc;
+}
+
+/* ---- the table ---- */
+
+const char *discovery_preferred(const struct discovery *d, const char *group)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < d->n_versions; i++) {
+        const struct api_version *v = &d->versions[i];
+        if (strcmp(v->group, group) != 0)
+            continue;
+        if (v->preferred)
+            return v->version;
+        first = first ? first : v->version;
+    }
+    return first;
+}
+
+static void free_resource(struct api_resource *r)
+{
+    free(r->group);
+    free(r->version);
+    free(r->name);
+    free(r->singular);
+    free(r->kind);
+    for (char **name = r->short_names; *name; name++)
+        free(*name);
+    free(r->short_names);
+}
+
+void discovery_free(struct discovery *d)
+{
+    for (size_t i = 0; i < d->n_resources; i++)
+        free_resource(&d->resources[i]);
+    for (size_t i = 0; i < d->n_versions; i++) {
+        free(d->versions[i].group);
+        free(d->versions[i].version);
+    }
+    free(d->resources);
+    free(d->versions);
+    *d = (struct discovery){.resources = NULL};
+}

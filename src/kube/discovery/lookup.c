@@ -1,0 +1,302 @@
+#include "kube/discovery/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "kube/source/warnings.h"
+
+enum step {
+    IN_CORE,   /* /api/v1 is read */
+    IN_GROUP,  /* /apis/GROUP */
+    IN_GROUPS, /* /apis */
+    IN_LISTS,  /* the resources of a version */
+};
+
+/* ---- the end ---- */
+
+static void end(struct lookup *l, const struct api_resource *found, const struct inf_error *why)
+{
+    struct discovery table = l->table; /* @found is in it */
+    l->table = (struct discovery){.resources = NULL};
+    lookup_stop(l);
+    l->on_end(l, found, why);
+    discovery_free(&table);
+}
+
+static void put_silent(const struct lookup *l, struct buf *out)
+{
+    buf_printf(out, "%s does not answer (%s)", l->silent_version, l->silence.text);
+    if (l->silent > 1)
+        buf_printf(out, ", nor do %u other group versions", l->silent - 1);
+    buf_putc(out, '\0');
+}
+
+/* It may be in a group that did not answer: that is the server's failure. What was not allowed or not
+ * in time keeps its code; any other failure may not make callers doubt the objects they have. */
+static void end_unanswered(struct lookup *l)
+{
+    struct inf_error why, first = l->silence;
+    bool keep = first.code == INF_EFORBIDDEN || first.code == INF_ETIMEOUT;
+    struct buf silent = {0};
+    put_silent(l, &silent);
+    err_set(&why, keep ? first.code : INF_ESERVER, "resource '%s': %s%s", l->word->text,
+            silent.bytes,
+            l->word->group ? "" : "; no other group has it. Name its group to ask only that one");
+    why.http_status = first.http_status;
+    why.retry_after_ms = first.retry_after_ms;
+    buf_free(&silent);
+    end(l, NULL, &why);
+}
+
+/* Another resource of this name may be in a group that did not answer. */
+static void warn_of_silent(const struct lookup *l, const struct api_resource *found)
+{
+    struct warnings *warnings = shelf_server(l->shelf)->warnings;
+    struct buf silent = {0};
+    char *text;
+    if (!l->silent || l->word->group || !found->group[0] || !warnings)
+        return;
+    put_silent(l, &silent);
+    text = xasprintf("resource '%s': using %s.%s/%s, but %s; name the group to be certain",
+                     l->word->text, found->name, found->group, found->version, silent.bytes);
+    warnings_tell(warnings, text);
+    free(text);
+    buf_free(&silent);
+}
+
+/* All that could be read was; what does the word mean? */
+static void settle(struct lookup *l)
+{
+    const struct api_resource *found = NULL;
+    struct inf_error why = {.code = 0};
+    int rc = resource_word_find(l->word, &l->table, &found, &why);
+    if (rc == -INF_ENOTFOUND && l->oldest_ms > LOOKUP_FRESH_MS) {
+        lookup_start(l, l->shelf, l->clock, l->word, LOOKUP_FRESH_MS);
+        return;
+    }
+    if (rc == -INF_ENOTFOUND && l->silent) {
+        end_unanswered(l);
+        return;
+    }
+    if (rc == 0)
+        warn_of_silent(l, found);
+    end(l, rc < 0 ? NULL : found, &why);
+}
+
+/* ---- what to read ---- */
+
+static char *first_path(struct lookup *l)
+{
+    const struct resource_word *w = l->word;
+    bool group = w->group && w->group[0];
+    l->step = group ? IN_GROUP : IN_CORE;
+    return group ? xasprintf("/apis/%s", w->group) : xstrdup("/api/v1");
+}
+
+/* The core group goes before all others: if it is there, they need not be read. */
+static bool is_of_core(const struct lookup *l)
+{
+    const struct api_resource *found;
+    bool only_core = l->word->group && !l->word->group[0];
+    return only_core || resource_word_find(l->word, &l->table, &found, NULL) != -INF_ENOTFOUND;
+}
+
+static char *groups_path(struct lookup *l)
+{
+    l->step = IN_GROUPS;
+    return xstrdup("/apis");
+}
+
+/* What the version that was asked for last could have is not known. */
+static void note_silent(struct lookup *l, const struct inf_error *why)
+{
+    const struct api_version *v = &l->table.versions[l->asked - 1];
+    if (l->word->version && strcmp(l->word->version, v->version) != 0)
+        return;
+    if (!l->silent++) {
+        l->silent_version = xasprintf("%s/%s", v->group, v->version);
+        l->silence = *why;
+    }
+}
+
+/* The next version that can have it; NULL: there is none. */
+static const struct api_version *next_version(struct lookup *l)
+{
+    while (l->asked < l->table.n_versions) {
+        const struct api_version *v = &l->table.versions[l->asked++];
+        struct inf_error why;
+        if (l->word->group && strcmp(l->word->group, v->group) != 0)
+            continue;
+        if (clock_now_ms(l->clock) < l->groups_until_ms)
+            return v;
+        err_set(&why, INF_ETIMEOUT, "not read: discovery took longer than %d s",
+                LOOKUP_GROUPS_MS / 1000);
+        note_silent(l, &why);
+    }
+    return NULL;
+}
+
+/* NULL: there is no more. */
+static char *next_path(struct lookup *l)
+{
+    const struct api_version *v;
+    if (l->step == IN_CORE)
+        return is_of_core(l) ? NULL : groups_path(l);
+    if (l->step == IN_GROUP && l->group_404)
+        return groups_path(l);
+    l->step = IN_LISTS;
+    v = next_version(l);
+    return v ? xasprintf("/apis/%s/%s", v->group, v->version) : NULL;
+}
+
+/* ---- what they say ---- */
+
+/* One version of one group may be missing; the way to the server and who we are may not. */
+static bool can_do_without(const struct lookup *l, int code)
+{
+    return l->step == IN_LISTS &&
+           (code == INF_ESERVER || code == INF_ENOTFOUND || code == INF_EFORBIDDEN ||
+            code == INF_EDECODE || code == INF_ETIMEOUT);
+}
+
+/* Whether there is reason to go on; if not, it is over. */
+static bool take(struct lookup *l, const struct page *page)
+{
+    struct inf_error why = {.code = 0};
+    if (page->age_ms > l->oldest_ms)
+        l->oldest_ms = page->age_ms;
+    if (!page->text)
+        why = *page->why;
+    else
+        discovery_add(&l->table, str_of(page->text), &why);
+    if (!why.code)
+        return true;
+    if (l->step == IN_GROUP && why.code == INF_ENOTFOUND) {
+        l->group_404 = true;
+        return true;
+    }
+    if (can_do_without(l, why.code)) {
+        note_silent(l, &why);
+        return true;
+    }
+    if (why.code == INF_ENOTFOUND)
+        why.code = INF_ESERVER; /* every API server has these documents */
+    end(l, NULL, &why);
+    return false;
+}
+
+/* Polling costs one small request: the word's group, or the list of groups if it names none. */
+static uint64_t max_age_ms(const struct lookup *l)
+{
+    bool first = l->word->group ? l->step == IN_GROUP || l->step == IN_LISTS : l->step == IN_GROUPS;
+    bool polls = first && l->max_age_ms <= LOOKUP_FRESH_MS && l->max_age_ms > LOOKUP_POLL_MS;
+    return polls ? LOOKUP_POLL_MS : l->max_age_ms;
+}
+
+static int group_timeout_ms(const struct lookup *l)
+{
+    return l->hung ? LOOKUP_GROUP_AGAIN_MS : LOOKUP_GROUP_MS;
+}
+
+static void fetch(struct lookup *l, const char *path)
+{
+    if (l->step == IN_LISTS)
+        timer_start(l->clock, &l->group_due, (uint64_t)group_timeout_ms(l));
+    shelf_fetch(l->shelf, path, &l->reader);
+}
+
+/* As far as the shelf reaches, then by the server. Takes over @path. */
+static void read_from(struct lookup *l, char *path)
+{
+    struct page page;
+    while (path && shelf_find(l->shelf, path, max_age_ms(l), &page)) {
+        free(path);
+        if (!take(l, &page))
+            return;
+        path = next_path(l);
+    }
+    if (path)
+        fetch(l, path);
+    else
+        settle(l);
+    free(path);
+}
+
+static void lookup_on_group_due(struct timer *timer)
+{
+    struct lookup *l = container_of(timer, struct lookup, group_due);
+    struct inf_error why;
+    shelf_stop_reading(&l->reader);
+    err_set(&why, INF_ETIMEOUT, "no answer within %d s", group_timeout_ms(l) / 1000);
+    l->hung = true;
+    note_silent(l, &why);
+    read_from(l, next_path(l));
+}
+
+static void lookup_on_page(struct shelf_reader *reader, const struct page *page)
+{
+    struct lookup *l = container_of(reader, struct lookup, reader);
+    timer_stop(l->clock, &l->group_due);
+    if (l->on_progress)
+        l->on_progress(l);
+    if (l->shelf && take(l, page))
+        read_from(l, next_path(l));
+}
+
+static void lookup_on_progress(struct shelf_reader *reader)
+{
+    struct lookup *l = container_of(reader, struct lookup, reader);
+    if (l->group_due.running)
+        timer_start(l->clock, &l->group_due, LOOKUP_GROUP_MS);
+    if (l->on_progress)
+        l->on_progress(l);
+}
+
+static void lookup_on_start(struct timer *timer)
+{
+    struct lookup *l = container_of(timer, struct lookup, start);
+    read_from(l, first_path(l));
+}
+
+/* ---- life ---- */
+
+static void reset(struct lookup *l)
+{
+    discovery_free(&l->table);
+    free(l->silent_version);
+    l->silent_version = NULL;
+    l->asked = l->silent = 0;
+    l->oldest_ms = 0;
+    l->group_404 = l->hung = false;
+}
+
+void lookup_start(struct lookup *l, struct shelf *shelf, struct clock *clock,
+                  const struct resource_word *word, uint64_t max_age_ms)
+{
+    reset(l);
+    l->shelf = shelf;
+    l->clock = clock;
+    l->word = word;
+    l->max_age_ms = max_age_ms;
+    l->groups_until_ms = clock_now_ms(clock) + LOOKUP_GROUPS_MS;
+    l->group_due.fire = lookup_on_group_due;
+    l->reader.on_page = lookup_on_page;
+    l->reader.on_progress = lookup_on_progress;
+    l->start.fire = lookup_on_start;
+    timer_start(clock, &l->start, 0);
+}
+
+void lookup_stop(struct lookup *l)
+{
+    if (!l->shelf)
+        return;
+    timer_stop(l->clock, &l->start);
+    timer_stop(l->clock, &l->group_due);
+    shelf_stop_reading(&l->reader);
+    reset(l);
+    l->shelf = NULL;
+}

@@ -1,0 +1,400 @@
+/*
+ * named_source.c - the lookup (lookup.h), and passing through what comes after it.
+ */
+#include "kube/discovery/named_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "kube/source/advice.h"
+
+enum {
+    DENIALS_MIN = 4,        /* the API's own 404 is believed without discovery when it came this */
+    DENIALS_MS = 10 * 1000, /* often in a row, over at least this long */
+};
+
+struct named_source {
+    struct source source;
+    struct source_user inner_user;
+    struct corpse corpse;
+    const struct api_server *server;
+    struct shelf *shelf;
+    struct resource_word word;
+    char *ns, *label_selector, *field_selector; /* NULL: none */
+    bool ns_is_default, by_namespace;
+    bool whole; /* what was found is in no namespace, and that is fine */
+    const struct shape *shape;
+    void (*on_found)(void *ctx, const struct resource *found, const char *kind);
+    void *ctx;
+    struct api_source *inner; /* of what was found; NULL: not known yet, or no more */
+    struct resource found;    /* the same; empty: not known yet */
+    bool paused;
+
+    /* the request under way */
+    struct source_user *user; /* NULL: there is none */
+    struct source_request request;
+    char *version, *token; /* its texts */
+
+    struct lookup lookup;
+    uint64_t max_age_ms; /* of the documents it reads */
+
+    /* a 404 that the lookup has to confirm */
+    bool confirming;
+    struct inf_error refusal;
+    struct resource_word
+        same_group;   /* the word in the group where it was found; borrows its texts */
+    unsigned denials; /* in a row: see api_source_denied() */
+    uint64_t denied_since_ms;
+};
+
+/* ---- what was found ---- */
+
+static struct api_source *new_source(const struct named_source *s, struct resource *resource)
+{
+    return api_source_new(
+        s->server, &(struct api_source_options){
+                       .resource = resource,
+                       .scope = {s->whole ? NULL : s->ns, s->label_selector, s->field_selector},
+                       .shape = s->shape,
+                   });
+}
+
+static void remember_found(struct named_source *s, const struct resource *resource)
+{
+    resource_free(&s->found);
+    s->found = (struct resource){xstrdup(resource->group), xstrdup(resource->version),
+                                 xstrdup(resource->name)};
+    s->same_group = (struct resource_word){.text = s->word.text,
+                                           .name = s->word.name,
+                                           .group = s->found.group,
+                                           .version = s->word.version};
+}
+
+/* Takes over what @resource owns. */
+static void found(struct named_source *s, struct resource *resource, const char *kind)
+{
+    remember_found(s, resource);
+    s->on_found(s->ctx, resource, kind);
+    s->inner = new_source(s, resource);
+    if (s->paused)
+        source_pause(api_source_source(s->inner));
+}
+
+static void forget_inner(struct named_source *s)
+{
+    if (s->inner)
+        api_source_close(s->inner);
+    s->inner = NULL;
+}
+
+/* ---- the lookup ---- */
+
+static void finish(struct named_source *s, const struct inf_error *why)
+{
+    struct source_user *user = s->user;
+    struct inf_error told = *why; /* what @why is in may go */
+    s->user = NULL;
+    user->ops->on_end(user, &told);
+}
+
+static void open_inner(struct named_source *s)
+{
+    source_open(api_source_source(s->inner), &s->request, &s->inner_user);
+}
+
+static int check_scope(const struct named_source *s, const struct api_resource *r,
+                       struct inf_error *err)
+{
+    bool asked = (s->ns && !s->ns_is_default) || s->by_namespace;
+    return r->namespaced || !asked ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
+}
+
+static void use_found(struct named_source *s, const struct api_resource *r)
+{
+    struct resource resource = {xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
+    forget_inner(s);
+    s->whole = !r->namespaced;
+    s->max_age_ms = SHELF_KEEP_MS;
+    found(s, &resource, r->kind);
+    open_inner(s);
+    if (s->user->ops->on_prepared)
+        s->user->ops->on_prepared(s->user);
+}
+
+/* ---- is a 404 true? ---- */
+
+static void note_denial(struct named_source *s)
+{
+    uint64_t now = clock_now_ms(s->server->clock);
+    if (!api_source_denied(s->inner))
+        s->denials = 0;
+    else if (!s->denials++)
+        s->denied_since_ms = now;
+}
+
+static bool is_denied_for_good(const struct named_source *s)
+{
+    return s->denials >= DENIALS_MIN &&
+           clock_now_ms(s->server->clock) - s->denied_since_ms >= DENIALS_MS;
+}
+
+/* It is gone: looked up again with the next request, for it may come back in another version. */
+static void finish_absent(struct named_source *s, const struct inf_error *why)
+{
+    forget_inner(s);
+    s->max_age_ms = LOOKUP_FRESH_MS;
+    finish(s, why);
+}
+
+static bool is_where_it_was(const struct named_source *s, const struct api_resource *r)
+{
+    return strcmp(r->name, s->found.name) == 0 && strcmp(r->version, s->found.version) == 0 &&
+           r->namespaced == !s->whole;
+}
+
+/* @why: discovery could not be read. NULL: it lists the resource. */
+static void finish_unconfirmed(struct named_source *s, const struct inf_error *why)
+{
+    struct inf_error failure;
+    if (is_denied_for_good(s)) {
+        finish_absent(s, &s->refusal);
+        return;
+    }
+    if (why) {
+        err_set(&failure, why->code, "%s; discovery can't confirm it: %s", s->refusal.text,
+                why->text);
+    } else {
+        advice_cut_not_found(&s->refusal);
+        err_set(&failure, INF_ESERVER, "%s; but discovery lists the resource", s->refusal.text);
+    }
+    failure.http_status = s->refusal.http_status;
+    failure.retry_after_ms = why ? why->retry_after_ms : 0;
+    finish(s, &failure);
+}
+
+static void confirm(struct named_source *s, const struct api_resource *r,
+                    const struct inf_error *why)
+{
+    struct inf_error absent;
+    s->confirming = false;
+    if (r && is_where_it_was(s, r)) {
+        finish_unconfirmed(s, NULL);
+    } else if (r) {
+        use_found(s, r);
+    } else if (why->code == INF_ENOTFOUND) {
+        err_set(&absent, INF_ENOTFOUND, "%s (HTTP %d)", why->text, s->refusal.http_status);
+        finish_absent(s, &absent);
+    } else {
+        finish_unconfirmed(s, why);
+    }
+}
+
+static void named_source_on_found(struct lookup *lookup, const struct api_resource *r,
+                                  const struct inf_error *why)
+{
+    struct named_source *s = container_of(lookup, struct named_source, lookup);
+    struct inf_error wrong;
+    if (r && check_scope(s, r, &wrong) < 0) {
+        s->confirming = false;
+        finish_absent(s, &wrong);
+    } else if (s->confirming) {
+        confirm(s, r, why);
+    } else if (r) {
+        use_found(s, r);
+    } else {
+        s->max_age_ms = LOOKUP_FRESH_MS;
+        finish(s, why);
+    }
+}
+
+static void named_source_on_progress(struct lookup *lookup)
+{
+    struct named_source *s = container_of(lookup, struct named_source, lookup);
+    s->user->ops->on_progress(s->user);
+}
+
+/* Not while it is paused: it would tell its end. What it has read by then is on the shelf. */
+static void start_lookup(struct named_source *s)
+{
+    if (!s->paused)
+        lookup_start(&s->lookup, s->shelf, s->server->clock,
+                     s->confirming ? &s->same_group : &s->word,
+                     s->confirming ? LOOKUP_NOW : s->max_age_ms);
+}
+
+/* ---- what the objects bring ---- */
+
+static void inner_on_open(struct source_user *user)
+{
+    struct named_source *s = container_of(user, struct named_source, inner_user);
+    s->user->ops->on_open(s->user);
+}
+
+static void inner_on_event(struct source_user *user, const struct source_event *event)
+{
+    struct named_source *s = container_of(user, struct named_source, inner_user);
+    s->user->ops->on_event(s->user, event);
+}
+
+static void inner_on_progress(struct source_user *user)
+{
+    struct named_source *s = container_of(user, struct named_source, inner_user);
+    s->user->ops->on_progress(s->user);
+}
+
+static void inner_on_end(struct source_user *user, const struct inf_error *why)
+{
+    struct named_source *s = container_of(user, struct named_source, inner_user);
+    if (why->code != INF_ENOTFOUND) {
+        s->denials = 0;
+        finish(s, why);
+        return;
+    }
+    note_denial(s);
+    s->refusal = *why;
+    s->confirming = true;
+    start_lookup(s);
+}
+
+static const struct source_user_ops inner_ops = {
+    .on_open = inner_on_open,
+    .on_event = inner_on_event,
+    .on_progress = inner_on_progress,
+    .on_end = inner_on_end,
+};
+
+/* ---- seam/source.h ---- */
+
+static char *copy_or_null(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static void keep_request(struct named_source *s, const struct source_request *request)
+{
+    free(s->version);
+    free(s->token);
+    s->request = *request;
+    s->request.resource_version = s->version = copy_or_null(request->resource_version);
+    s->request.continue_token = s->token = copy_or_null(request->continue_token);
+}
+
+static void named_source_open(struct source *source, const struct source_request *request,
+                              struct source_user *user)
+{
+    struct named_source *s = container_of(source, struct named_source, source);
+    s->user = user;
+    keep_request(s, request);
+    if (s->inner)
+        open_inner(s);
+    else
+        start_lookup(s);
+}
+
+static void named_source_cancel(struct source *source)
+{
+    struct named_source *s = container_of(source, struct named_source, source);
+    lookup_stop(&s->lookup);
+    if (s->inner)
+        source_cancel(api_source_source(s->inner));
+    s->confirming = false;
+    s->user = NULL;
+}
+
+static void named_source_pause(struct source *source)
+{
+    struct named_source *s = container_of(source, struct named_source, source);
+    s->paused = true;
+    lookup_stop(&s->lookup);
+    if (s->inner)
+        source_pause(api_source_source(s->inner));
+}
+
+static void named_source_resume(struct source *source)
+{
+    struct named_source *s = container_of(source, struct named_source, source);
+    s->paused = false;
+    if (s->inner)
+        source_resume(api_source_source(s->inner));
+    if (s->user && (!s->inner || s->confirming))
+        start_lookup(s);
+}
+
+static bool named_source_is_preparing(const struct source *source)
+{
+    const struct named_source *s = container_of(source, struct named_source, source);
+    return s->user && (!s->inner || s->confirming);
+}
+
+static const struct source_ops source_ops = {
+    .open = named_source_open,
+    .cancel = named_source_cancel,
+    .pause = named_source_pause,
+    .resume = named_source_resume,
+    .is_preparing = named_source_is_preparing,
+};
+
+/* ---- life ---- */
+
+/* What is in no namespace is looked up, to be asked for as a whole; of what is not known to be, one
+ * that is not found in the namespace is looked up then. */
+static bool needs_no_server(const struct named_source *s, struct resource *ret)
+{
+    bool known = !s->ns_is_default || resource_word_scope(&s->word) != SCOPE_CLUSTER;
+    return known && resource_word_is_complete(&s->word, ret);
+}
+
+struct named_source *named_source_new(const struct api_server *server,
+                                      const struct named_source_options *options)
+{
+    struct named_source *s = NEW(struct named_source);
+    struct resource resource;
+    s->source.ops = &source_ops;
+    s->inner_user.ops = &inner_ops;
+    s->lookup.on_end = named_source_on_found;
+    s->lookup.on_progress = named_source_on_progress;
+    s->max_age_ms = SHELF_KEEP_MS;
+    s->server = server;
+    s->shelf = options->shelf;
+    s->ns = copy_or_null(options->scope.ns);
+    s->label_selector = copy_or_null(options->scope.label_selector);
+    s->field_selector = copy_or_null(options->scope.field_selector);
+    s->shape = options->shape;
+    s->on_found = options->on_found;
+    s->ctx = options->ctx;
+    s->word = *options->word;
+    *options->word = (struct resource_word){.text = NULL}; /* now ours */
+    s->ns_is_default = options->ns_is_default;
+    s->by_namespace = options->by_namespace;
+    if (needs_no_server(s, &resource))
+        found(s, &resource, NULL);
+    return s;
+}
+
+struct source *named_source_source(struct named_source *source)
+{
+    return &source->source;
+}
+
+static void named_source_bury(struct corpse *corpse)
+{
+    struct named_source *s = container_of(corpse, struct named_source, corpse);
+    resource_word_free(&s->word);
+    resource_free(&s->found);
+    free(s->ns);
+    free(s->label_selector);
+    free(s->field_selector);
+    free(s->version);
+    free(s->token);
+    free(s);
+}
+
+void named_source_close(struct named_source *source)
+{
+    lookup_stop(&source->lookup);
+    forget_inner(source);
+    clock_bury(source->server->clock, &source->corpse, named_source_bury);
+}

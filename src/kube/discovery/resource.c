@@ -1,0 +1,129 @@
+#include "kube/discovery/resource.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+
+enum {
+    LABEL_MAX = 63, /* LIMIT: of a name in DNS */
+    GROUP_MAX = 253,
+};
+
+bool resource_is_label(const char *text, size_t len)
+{
+    if (!len || len > LABEL_MAX || text[0] == '-' || text[len - 1] == '-')
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= '0' && text[i] <= '9') &&
+            text[i] != '-')
+            return false;
+    return true;
+}
+
+bool resource_is_group(const char *text, size_t len)
+{
+    const char *end = text + len;
+    if (len > GROUP_MAX)
+        return false;
+    while (text < end) {
+        const char *dot = memchr(text, '.', (size_t)(end - text));
+        if (!resource_is_label(text, (size_t)((dot ? dot : end) - text)))
+            return false;
+        if (!dot)
+            return true;
+        text = dot + 1;
+    }
+    return false;
+}
+
+void resource_free(struct resource *resource)
+{
+    free(resource->group);
+    free(resource->version);
+    free(resource->name);
+    *resource = (struct resource){0};
+}
+
+int resource_check_namespace(const char *ns, struct inf_error *err)
+{
+    if (resource_is_label(ns, strlen(ns)))
+        return 0;
+    return err_set(err, INF_EINVAL,
+                   "namespace '%s': use lower case letters, digits and '-', at most %d", ns,
+                   LABEL_MAX);
+}
+
+/* Versions and tokens are opaque, selectors are a user's: whatever they are, they can't leave their
+ * parameter. */
+static void put_escaped(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+            strchr("-._~", c))
+            buf_putc(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+static void put_path(struct buf *out, const struct resource *r, const char *ns)
+{
+    if (r->group[0])
+        buf_printf(out, "/apis/%s/%s", r->group, r->version);
+    else
+        buf_printf(out, "/api/%s", r->version);
+    if (ns)
+        buf_printf(out, "/namespaces/%s", ns);
+    buf_printf(out, "/%s", r->name);
+}
+
+static void put_parameter(struct buf *out, const char *name, const char *value)
+{
+    if (!value || !value[0])
+        return;
+    buf_printf(out, "&%s=", name);
+    put_escaped(out, value);
+}
+
+/* A token stands for a version too: the server refuses both together. */
+static void put_list_query(struct buf *out, const struct source_request *request)
+{
+    const char *token = request->continue_token;
+    if (request->limit)
+        buf_printf(out, "&limit=%u", request->limit);
+    put_parameter(out, "continue", token);
+    if (!token || !token[0])
+        put_parameter(out, "resourceVersion", request->resource_version);
+}
+
+static void put_watch_query(struct buf *out, const struct source_request *request)
+{
+    buf_printf(out, "&watch=true&allowWatchBookmarks=true&timeoutSeconds=%u", request->timeout_s);
+    if (request->want == SOURCE_WATCH_LIST)
+        buf_puts(out, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+    put_parameter(out, "resourceVersion", request->resource_version);
+}
+
+void resource_target(struct buf *out, const char *prefix, const struct resource *resource,
+                     const struct resource_scope *scope, const struct source_request *request)
+{
+    size_t query;
+    buf_puts(out, prefix);
+    if (request->want == SOURCE_DOCUMENT) {
+        buf_puts(out, request->path);
+        return;
+    }
+    put_path(out, resource, scope->ns);
+    query = out->len;
+    if (request->want == SOURCE_LIST)
+        put_list_query(out, request);
+    else
+        put_watch_query(out, request);
+    put_parameter(out, "labelSelector", scope->label_selector);
+    put_parameter(out, "fieldSelector", scope->field_selector);
+    if (out->len > query)
+        out->bytes[query] = '?';
+}

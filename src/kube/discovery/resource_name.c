@@ -1,0 +1,298 @@
+/*
+ * resource_name.c - first the word is cut at its dots, then the table is searched: by name, by short
+ * name, and if nothing is found, for what is near.
+ */
+#include "kube/discovery/resource_name.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/nearest.h"
+
+enum {
+    WORD_MAX = 384,     /* LIMIT: of a resource, with its group and version */
+    CANDIDATES_MAX = 5, /* LIMIT: named in a message */
+};
+
+/* ---- reading ---- */
+
+/* "v1", "v2beta3": what a group's name does not begin with. */
+static bool is_version(const char *text, size_t len)
+{
+    size_t i = 1;
+    if (len < 2 || text[0] != 'v' || !isdigit((unsigned char)text[1]))
+        return false;
+    while (i < len && isdigit((unsigned char)text[i]))
+        i++;
+    if (i == len)
+        return true;
+    if (len - i > 5 && strncmp(text + i, "alpha", 5) == 0)
+        i += 5;
+    else if (len - i > 4 && strncmp(text + i, "beta", 4) == 0)
+        i += 4;
+    else
+        return false;
+    while (i < len && isdigit((unsigned char)text[i]))
+        i++;
+    return i == len;
+}
+
+/* What is behind the first dot: "group", "version.group", "version." or "group/version". */
+static void cut_rest(const char *rest, struct resource_word *w)
+{
+    size_t first = strcspn(rest, ".");
+    const char *slash = strchr(rest, '/');
+    if (slash) {
+        w->group = xstrndup(rest, (size_t)(slash - rest));
+        w->version = xstrdup(slash + 1);
+    } else if (rest[first] == '.' && is_version(rest, first)) {
+        w->version = xstrndup(rest, first);
+        w->group = xstrdup(rest + first + 1);
+    } else {
+        w->group = xstrdup(rest);
+    }
+}
+
+static bool word_is_good(const struct resource_word *w)
+{
+    bool core = w->group && !w->group[0] && w->version; /* "pods.v1.", but not "pods." */
+    return resource_is_label(w->name, strlen(w->name)) &&
+           (!w->group || core || resource_is_group(w->group, strlen(w->group))) &&
+           (!w->version || resource_is_label(w->version, strlen(w->version)));
+}
+
+static char *lower_case(const char *text)
+{
+    char *lower = xstrdup(text);
+    for (char *c = lower; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return lower;
+}
+
+int resource_word_parse(const char *text, struct resource_word *ret, struct inf_error *err)
+{
+    struct resource_word w = {.text = NULL};
+    char *lower;
+    size_t name;
+    if (strlen(text) > WORD_MAX)
+        return err_set(err, INF_EINVAL, "a resource of more than %d characters", WORD_MAX);
+    lower = lower_case(text);
+    name = strcspn(lower, "./");
+    w.text = xstrdup(text);
+    w.name = xstrndup(lower, name);
+    if (lower[name] == '.')
+        cut_rest(lower + name + 1, &w);
+    free(lower);
+    if (!word_is_good(&w) || text[name] == '/') {
+        resource_word_free(&w);
+        return err_set(err, INF_EINVAL,
+                       "resource '%s': use a name as in 'pods', with its group as in "
+                       "'deployments.apps', or with its version too as in 'deployments.apps/v1'",
+                       text);
+    }
+    *ret = w;
+    return 0;
+}
+
+void resource_word_free(struct resource_word *word)
+{
+    free(word->text);
+    free(word->name);
+    free(word->group);
+    free(word->version);
+    *word = (struct resource_word){.text = NULL};
+}
+
+/* ---- without a server ---- */
+
+static bool is_core_plural(const char *name)
+{
+    static const char *const names[] = {
+        "configmaps",
+        "endpoints",
+        "events",
+        "limitranges",
+        "namespaces",
+        "nodes",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "serviceaccounts",
+        "services",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool resource_word_is_complete(const struct resource_word *word, struct resource *ret)
+{
+    bool full = word->group && word->version;
+    bool core = !word->group && is_core_plural(word->name);
+    if (!full && !core)
+        return false;
+    *ret = (struct resource){.group = xstrdup(full ? word->group : ""),
+                             .version = xstrdup(full ? word->version : "v1"),
+                             .name = xstrdup(word->name)};
+    return true;
+}
+
+enum resource_scope_kind resource_word_scope(const struct resource_word *word)
+{
+    static const char *const whole[] = {"namespaces", "nodes", "persistentvolumes"};
+    bool core = !word->group || !word->group[0];
+    if (!core || !is_core_plural(word->name))
+        return SCOPE_UNKNOWN;
+    for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+        if (strcmp(whole[i], word->name) == 0)
+            return SCOPE_CLUSTER;
+    return SCOPE_NAMESPACE;
+}
+
+int resource_word_refuse_scope(const struct resource_word *word, const char *name,
+                               struct inf_error *err)
+{
+    return err_set(err, INF_EINVAL, "resource '%s': %s are in no namespace; ask for all of them",
+                   word->text, name);
+}
+
+/* ---- with one ---- */
+
+static bool is_named(const struct api_resource *r, const char *name)
+{
+    return strcmp(r->name, name) == 0 || strcmp(r->singular, name) == 0 ||
+           strcasecmp(r->kind, name) == 0;
+}
+
+static bool is_called(const struct api_resource *r, const char *name)
+{
+    for (char **short_name = r->short_names; *short_name; short_name++)
+        if (strcmp(*short_name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Of two versions of one resource, which the word means: the preferred one, else the first. */
+static bool is_better(const struct discovery *d, const struct api_resource *r,
+                      const struct api_resource *than)
+{
+    const char *preferred = discovery_preferred(d, r->group);
+    return preferred && strcmp(r->version, preferred) == 0 && strcmp(than->version, preferred) != 0;
+}
+
+/* One for each group that has it. */
+struct matches {
+    const struct api_resource *found[CANDIDATES_MAX];
+    size_t count;
+};
+
+static void match(struct matches *m, const struct discovery *d, const struct api_resource *r)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (strcmp(m->found[i]->group, r->group) == 0) {
+            if (is_better(d, r, m->found[i]))
+                m->found[i] = r;
+            return;
+        }
+    if (m->count < CANDIDATES_MAX)
+        m->found[m->count++] = r;
+}
+
+static void search(struct matches *m, const struct resource_word *w, const struct discovery *d,
+                   bool (*matches)(const struct api_resource *r, const char *name))
+{
+    for (size_t i = 0; i < d->n_resources; i++) {
+        const struct api_resource *r = &d->resources[i];
+        if (matches(r, w->name) && (!w->group || strcmp(r->group, w->group) == 0) &&
+            (!w->version || strcmp(r->version, w->version) == 0))
+            match(m, d, r);
+    }
+}
+
+/* The core group's, if it is among them. */
+static const struct api_resource *pick(const struct matches *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (!m->found[i]->group[0])
+            return m->found[i];
+    return m->count == 1 ? m->found[0] : NULL;
+}
+
+static int not_known(const struct resource_word *w, const char *instead, struct inf_error *err)
+{
+    return err_set(err, INF_ENOTFOUND, "resource '%s' is not known to the server%s%s%s", w->text,
+                   instead ? "; did you mean '" : "", instead ? instead : "", instead ? "'?" : "");
+}
+
+/* All of them, each in full. */
+static char *list_matches(const struct matches *m)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < m->count; i++) {
+        const struct api_resource *r = m->found[i];
+        buf_printf(&out, "%s%s", i ? ", " : "", r->name);
+        if (r->group[0])
+            buf_printf(&out, ".%s/%s", r->group, r->version);
+    }
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+/* The same name in another group or version, or a name that is near. */
+static int unknown(const struct resource_word *w, const struct discovery *d, struct inf_error *err)
+{
+    struct resource_word anywhere = {.name = w->name};
+    struct matches m = {.count = 0};
+    struct nearest nearest = {0};
+    char *others;
+    int rc;
+    search(&m, &anywhere, d, is_named);
+    for (size_t i = 0; m.count == 0 && i < d->n_resources; i++) {
+        nearest_try(&nearest, w->name, d->resources[i].name);
+        nearest_try(&nearest, w->name, d->resources[i].singular);
+    }
+    if (m.count == 0)
+        return not_known(w, nearest.word, err);
+    others = list_matches(&m);
+    rc = not_known(w, others, err);
+    free(others);
+    return rc;
+}
+
+static int ambiguous(const struct resource_word *w, const struct matches *m, struct inf_error *err)
+{
+    char *all = list_matches(m);
+    int rc = err_set(err, INF_EINVAL, "resource '%s' can be one of: %s", w->text, all);
+    free(all);
+    return rc;
+}
+
+int resource_word_find(const struct resource_word *word, const struct discovery *d,
+                       const struct api_resource **ret, struct inf_error *err)
+{
+    struct matches m = {.count = 0};
+    const struct api_resource *r;
+    search(&m, word, d, is_named);
+    if (m.count == 0)
+        search(&m, word, d, is_called);
+    if (m.count == 0)
+        return unknown(word, d, err);
+    r = pick(&m);
+    if (!r)
+        return ambiguous(word, &m, err);
+    if (!r->watchable)
+        return err_set(err, INF_EINVAL, "resource '%s': the server can't list and watch %s",
+                       word->text, r->name);
+    *ret = r;
+    return 0;
+}

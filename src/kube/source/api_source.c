@@ -1,0 +1,487 @@
+/*
+ * api_source.c - one request at a time to an API server, its answer as events.
+ *
+ * The happy path: dial, send the request, 200, then a body that body.c makes events of, each handed
+ * to the user. It ends when the server ends the body (INF_EEOF); a list tells its page end before
+ * that, and only then: when its text is complete and HTTP says that the body is.
+ *
+ * Before it is sent it waits for credentials, if there are none at hand; if they were refused (401)
+ * and others are there, it is sent once more, and nobody is told of the first time.
+ *
+ * What can go wrong comes out as one on_end: an answer other than 200 (its body is collected first,
+ * for a while, for the reason is in there), an ERROR event, what is no JSON, a body that ends in
+ * the middle, anything that http_conn.c reports. A connection whose answer was read to its end is
+ * used again.
+ *
+ * A user may cancel, and open the next request, inside any callback: after each call `serial` tells
+ * whether we still serve the same request.
+ */
+#include "kube/source/api_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "kube/source/advice.h"
+#include "kube/source/api_response.h"
+#include "kube/source/body.h"
+#include "kube/source/warnings.h"
+#include "wire/http_conn.h"
+#include "wire/http_pool.h"
+
+enum {
+    REASON_TIMEOUT_MS = 10 * 1000, /* LIMIT: from the head of a refusal to the end of its body */
+};
+
+struct api_source {
+    struct source source;
+    struct http_user http;
+    struct corpse corpse;
+    const struct api_server *server;
+    struct resource resource;
+    char *ns, *label_selector, *field_selector; /* NULL: none */
+    bool paused;
+
+    /* the request under way */
+    struct source_user *user; /* NULL: there is none */
+    uint64_t serial;
+    struct buf target;         /* path and query, to its NUL */
+    char *posted;              /* its body; NULL: none */
+    struct auth_waiter waiter; /* for credentials */
+    uint64_t generation;       /* of those it was sent with */
+    bool sent_again;
+    bool denied; /* see api_source_denied() */
+    struct http_call *call;
+    struct timer failed; /* tells a failure that came before there was a connection */
+    struct inf_error failure;
+    struct timer reason_due; /* a refusal's body should be here by then */
+    struct answer answer;
+    struct body body; /* of a good answer */
+};
+
+/* ---- the end of a request ---- */
+
+static void forget_request(struct api_source *s)
+{
+    http_call_close(s->call);
+    s->call = NULL;
+    s->user = NULL;
+    auth_stop_waiting(&s->waiter);
+    timer_stop(s->server->clock, &s->failed);
+    timer_stop(s->server->clock, &s->reason_due);
+    body_reset(&s->body);
+    answer_reset(&s->answer);
+}
+
+/* Every error leaves here; whatever a peer put into it does not show our credentials. */
+static void finish(struct api_source *s, struct inf_error *why)
+{
+    struct source_user *user = s->user;
+    scrubber_clean_text(auth_scrubber(s->server->auth), why->text);
+    forget_request(s);
+    user->ops->on_end(user, why);
+}
+
+static void fail(struct api_source *s, struct inf_error *why)
+{
+    char *credentials = auth_describe(s->server->auth);
+    err_wrap(why, "%s", s->server->host_header);
+    advice_add(why, &(struct advice){.resource = &s->resource,
+                                     .ns = s->ns,
+                                     .path_prefix = s->server->path_prefix,
+                                     .credentials = credentials});
+    free(credentials);
+    finish(s, why);
+}
+
+static void api_source_on_failed(struct timer *timer)
+{
+    struct api_source *s = container_of(timer, struct api_source, failed);
+    struct inf_error why = s->failure; /* the next request, made in on_end, may fail too */
+    finish(s, &why);
+}
+
+/* ---- the answer ---- */
+
+/* A head without our credentials in its values. */
+struct clean_head {
+    struct http_header *headers;
+    struct buf values; /* each with a NUL behind it */
+};
+
+/* Before anything of them is cut, since a part of a credential may not be recognised. */
+static struct http_head clean_head(struct clean_head *clean, const struct http_head *head,
+                                   const struct scrubber *scrubber)
+{
+    size_t at = 0;
+    *clean = (struct clean_head){.headers = xcalloc(head->n_headers + 1, sizeof(head->headers[0]))};
+    for (size_t i = 0; i < head->n_headers; i++) {
+        const char *value = head->headers[i].value;
+        size_t start = clean->values.len, len = strlen(value);
+        buf_put(&clean->values, value, len);
+        clean->values.len = start + scrubber_clean(scrubber, clean->values.bytes + start, len);
+        buf_putc(&clean->values, '\0');
+    }
+    for (size_t i = 0; i < head->n_headers; i++) {
+        clean->headers[i] = (struct http_header){head->headers[i].name, clean->values.bytes + at};
+        at += strlen(clean->values.bytes + at) + 1;
+    }
+    return (struct http_head){head->status, clean->headers, head->n_headers};
+}
+
+static void clean_head_free(struct clean_head *clean)
+{
+    free(clean->headers);
+    buf_free(&clean->values);
+}
+
+static void api_source_on_head(struct http_user *http, const struct http_head *dirty)
+{
+    struct api_source *s = container_of(http, struct api_source, http);
+    struct clean_head clean;
+    struct http_head head = clean_head(&clean, dirty, auth_scrubber(s->server->auth));
+    struct inf_error why;
+    int rc;
+    warnings_heed(s->server->warnings, s->server->host_header, &head);
+    rc = answer_start(&s->answer, &head, &why);
+    clean_head_free(&clean);
+    if (rc < 0)
+        fail(s, &why);
+    else if (answer_good(&s->answer))
+        s->user->ops->on_open(s->user);
+    else
+        timer_start(s->server->clock, &s->reason_due, REASON_TIMEOUT_MS);
+}
+
+/* Whether the request is still the one of @serial. */
+static bool serves(const struct api_source *s, uint64_t serial)
+{
+    return s->serial == serial && s->user;
+}
+
+static void tell_event(struct api_source *s, struct source_event *event)
+{
+    event->received_us = clock_wall_us(s->server->clock);
+    s->user->ops->on_event(s->user, event);
+    inf_object_unref(event->object);
+}
+
+/* Takes events from @input until it is used up, the request is over, or this tick has worked
+ * enough. */
+static void read_events(struct api_source *s, struct str *input)
+{
+    uint64_t serial = s->serial;
+    bool told = false;
+    struct inf_error why;
+    struct source_event event;
+    do {
+        int rc = body_next(&s->body, input, &event, &why);
+        if (rc < 0) {
+            fail(s, &why);
+            return;
+        }
+        if (rc == 0) {
+            if (!told)
+                s->user->ops->on_progress(s->user);
+            return;
+        }
+        tell_event(s, &event);
+        told = true;
+    } while (serves(s, serial) && !s->paused && !clock_over_budget(s->server->clock));
+}
+
+/* What a slice of gzip still holds needs no more input, but another call. */
+static void read_body(struct api_source *s, struct str *input)
+{
+    uint64_t serial = s->serial;
+    struct inf_error why;
+    struct str piece;
+    int rc;
+    while ((rc = answer_next(&s->answer, input, &piece, &why)) == 1) {
+        size_t len = piece.len;
+        read_events(s, &piece);
+        if (!serves(s, serial))
+            return;
+        answer_took(&s->answer, input, len - piece.len);
+        if (piece.len || s->paused || clock_over_budget(s->server->clock))
+            break;
+    }
+    if (rc < 0)
+        fail(s, &why);
+    else if (rc == 1 && !s->paused && answer_holds(&s->answer))
+        http_call_resume(s->call);
+}
+
+static size_t api_source_on_body(struct http_user *http, const char *bytes, size_t len)
+{
+    struct api_source *s = container_of(http, struct api_source, http);
+    struct str input = {bytes, len};
+    read_body(s, &input);
+    return len - input.len;
+}
+
+/* The page's end is told before the request's. What is told is not ours any more: the user may
+ * cancel. */
+static void end_page(struct api_source *s, struct list_head *list, struct inf_error *why)
+{
+    uint64_t serial = s->serial;
+    tell_event(s, &(struct source_event){.type = SOURCE_PAGE_END,
+                                         .resource_version = list->resource_version,
+                                         .continue_token = list->continue_token});
+    list_head_free(list);
+    if (serves(s, serial))
+        fail(s, why);
+}
+
+static bool send_again(struct api_source *s, const struct inf_error *why);
+
+/* The server ended the answer as HTTP wants it: was that a good end? */
+static void judge_end(struct api_source *s)
+{
+    struct list_head list;
+    struct inf_error why;
+    answer_scrub(&s->answer, auth_scrubber(s->server->auth));
+    if (answer_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
+        s->denied = answer_denies(&s->answer, s->resource.group, s->resource.name);
+        if (!send_again(s, &why))
+            fail(s, &why);
+    } else if (body_end(&s->body, &list, &why)) {
+        end_page(s, &list, &why);
+    } else {
+        fail(s, &why);
+    }
+}
+
+/* That we are refused is known; the rest of why is not worth waiting for. */
+static void api_source_on_reason_due(struct timer *timer)
+{
+    judge_end(container_of(timer, struct api_source, reason_due));
+}
+
+static void api_source_on_end(struct http_user *http, const struct inf_error *why)
+{
+    struct api_source *s = container_of(http, struct api_source, http);
+    struct inf_error cut;
+    if (!why || answer_bad(&s->answer)) { /* a refusal is one, also if it is cut */
+        judge_end(s);
+        return;
+    }
+    cut = *why;
+    finish(s, &cut); /* http_conn.c has named the server */
+}
+
+static const struct http_user_ops http_ops = {
+    .on_head = api_source_on_head,
+    .on_body = api_source_on_body,
+    .on_end = api_source_on_end,
+};
+
+/* ---- the request ---- */
+
+struct headers {
+    struct http_header *list;
+    size_t count;
+};
+
+/* NULL: no such header. */
+static void add_header(struct headers *headers, const char *name, const char *value)
+{
+    if (value)
+        headers->list[headers->count++] = (struct http_header){name, value};
+}
+
+#define PARTIAL(kind) \
+    "application/json;as=" kind ";g=meta.k8s.io;v=v1,application/json" /* or all, if it can't */
+
+static const char *accept(const struct api_source *s)
+{
+    const struct shape *shape = s->body.decoder.maker.shape;
+    if (!shape || !shape->metadata_only)
+        return "application/json";
+    return s->body.want == SOURCE_LIST ? PARTIAL("PartialObjectMetadataList")
+                                       : PARTIAL("PartialObjectMetadata");
+}
+
+/* Plain watches are not compressed by any server: there the token would be noise. */
+static const char *accept_encoding(const struct api_source *s)
+{
+    return s->body.want == SOURCE_WATCH || s->server->no_compression ? NULL : "gzip";
+}
+
+/* Ours, then those of who we are. */
+static struct headers all_headers(const struct api_source *s, const struct auth_headers *auth)
+{
+    enum {
+        OURS = 4
+    };
+    struct headers headers = {.list = xcalloc(OURS + auth->count, sizeof(struct http_header))};
+    add_header(&headers, "Accept", accept(s));
+    add_header(&headers, "Accept-Encoding", accept_encoding(s));
+    add_header(&headers, "User-Agent", s->server->user_agent);
+    add_header(&headers, "Content-Type", s->posted ? "application/json" : NULL);
+    for (size_t i = 0; i < auth->count; i++)
+        add_header(&headers, auth->list[i].name, auth->list[i].value);
+    return headers;
+}
+
+static void send_request(struct api_source *s, const struct auth_headers *auth)
+{
+    const struct api_server *server = s->server;
+    struct headers headers = all_headers(s, auth);
+    s->generation = auth->generation;
+    s->call = http_pool_request(server->pool,
+                                &(struct http_request){
+                                    .method = s->posted ? "POST" : "GET",
+                                    .target = s->target.bytes,
+                                    .host = server->host_header,
+                                    .headers = headers.list,
+                                    .n_headers = headers.count,
+                                    .body = s->posted,
+                                },
+                                &s->http);
+    if (s->paused)
+        http_call_pause(s->call);
+    free(headers.list);
+}
+
+/* Sends the request, now or when there are credentials. Nothing is told before it returns. */
+static void go(struct api_source *s)
+{
+    struct auth_headers headers;
+    int rc = auth_get(s->server->auth, &s->waiter, &headers, &s->failure);
+    if (rc == 0)
+        send_request(s, &headers);
+    else if (rc < 0)
+        timer_start(s->server->clock, &s->failed, 0);
+}
+
+static void api_source_on_ready(struct auth_waiter *waiter, const struct inf_error *why)
+{
+    struct api_source *s = container_of(waiter, struct api_source, waiter);
+    struct inf_error copy;
+    if (!why) {
+        go(s);
+        return;
+    }
+    copy = *why;
+    finish(s, &copy);
+}
+
+/* After a 401, if there are other credentials; once. */
+static bool send_again(struct api_source *s, const struct inf_error *why)
+{
+    if (why->code != INF_EUNAUTHORIZED || s->sent_again ||
+        !auth_refused(s->server->auth, s->generation))
+        return false;
+    s->sent_again = true;
+    http_call_close(s->call);
+    s->call = NULL;
+    timer_stop(s->server->clock, &s->reason_due);
+    answer_reset(&s->answer);
+    go(s);
+    return true;
+}
+
+static char *copy_or_null(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static void api_source_open(struct source *source, const struct source_request *request,
+                            struct source_user *user)
+{
+    struct api_source *s = container_of(source, struct api_source, source);
+    struct resource_scope scope = {s->ns, s->label_selector, s->field_selector};
+    s->serial++;
+    s->user = user;
+    s->sent_again = s->denied = false;
+    body_start(&s->body, request);
+    s->body.scrubber = auth_scrubber(s->server->auth);
+    buf_clear(&s->target);
+    resource_target(&s->target, s->server->path_prefix, &s->resource, &scope, request);
+    buf_putc(&s->target, '\0');
+    free(s->posted);
+    s->posted = copy_or_null(request->body);
+    go(s);
+}
+
+static void api_source_cancel(struct source *source)
+{
+    forget_request(container_of(source, struct api_source, source));
+}
+
+static void api_source_pause(struct source *source)
+{
+    struct api_source *s = container_of(source, struct api_source, source);
+    s->paused = true;
+    if (s->call)
+        http_call_pause(s->call);
+}
+
+static void api_source_resume(struct source *source)
+{
+    struct api_source *s = container_of(source, struct api_source, source);
+    s->paused = false;
+    if (s->call)
+        http_call_resume(s->call);
+}
+
+static const struct source_ops source_ops = {
+    .open = api_source_open,
+    .cancel = api_source_cancel,
+    .pause = api_source_pause,
+    .resume = api_source_resume,
+};
+
+/* ---- life ---- */
+
+struct api_source *api_source_new(const struct api_server *server,
+                                  const struct api_source_options *options)
+{
+    struct api_source *s = NEW(struct api_source);
+    s->source.ops = &source_ops;
+    s->http.ops = &http_ops;
+    s->server = server;
+    s->body.decoder.maker.shape = options->shape;
+    s->resource = *options->resource;
+    *options->resource = (struct resource){0}; /* now ours */
+    s->ns = copy_or_null(options->scope.ns);
+    s->label_selector = copy_or_null(options->scope.label_selector);
+    s->field_selector = copy_or_null(options->scope.field_selector);
+    s->failed.fire = api_source_on_failed;
+    s->reason_due.fire = api_source_on_reason_due;
+    s->waiter.on_ready = api_source_on_ready;
+    return s;
+}
+
+struct source *api_source_source(struct api_source *source)
+{
+    return &source->source;
+}
+
+bool api_source_denied(const struct api_source *source)
+{
+    return source->denied;
+}
+
+static void api_source_bury(struct corpse *corpse)
+{
+    struct api_source *s = container_of(corpse, struct api_source, corpse);
+    body_free(&s->body);
+    buf_free(&s->target);
+    free(s->posted);
+    resource_free(&s->resource);
+    free(s->ns);
+    free(s->label_selector);
+    free(s->field_selector);
+    free(s);
+}
+
+void api_source_close(struct api_source *source)
+{
+    forget_request(source);
+    clock_bury(source->server->clock, &source->corpse, api_source_bury);
+}

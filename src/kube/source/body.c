@@ -1,0 +1,195 @@
+#include "kube/source/body.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "core/json/json_text.h"
+#include "kube/source/object_hint.h"
+
+void body_start(struct body *body, const struct source_request *request)
+{
+    body->want = request->want;
+}
+
+void body_reset(struct body *body)
+{
+    lines_reset(&body->lines);
+    items_reset(&body->items);
+    buf_free(&body->document);
+}
+
+void body_free(struct body *body)
+{
+    body_reset(body);
+    decoder_free(&body->decoder);
+}
+
+/* @event stands for what could not be read because of @err. */
+static int skip(struct body *body, struct source_event *event, const struct inf_error *err)
+{
+    body->skipped = *err;
+    scrubber_clean_text(body->scrubber, body->skipped.text);
+    event->text = body->skipped.text;
+    return 1;
+}
+
+/* ---- a watch ---- */
+
+static void name_event(struct str text, struct inf_error *err)
+{
+    struct str object;
+    char *hint = NULL;
+    if (json_member_get(text, STR("object"), &object))
+        hint = hint_of(object, STR(""));
+    if (hint)
+        err_wrap(err, "%s", hint);
+    free(hint);
+}
+
+/* What is not as servers write it, or not good. */
+static int next_frame(struct body *body, struct str *input, struct source_event *ret_event,
+                      struct inf_error *err)
+{
+    struct str text;
+    int rc = lines_next(&body->lines, input, &text);
+    bool cut = rc == -INF_ETOOBIG;
+    if (rc == 0)
+        return 0;
+    if (rc == -INF_EDECODE && decode_guess(&body->decoder, text, ret_event))
+        return 1; /* it was only deep where it is cut: as a guess it would have been good too */
+    if (rc > 0)
+        rc = decode_event(&body->decoder, text, ret_event, err);
+    else if (rc == -INF_ETOOBIG)
+        err_set(err, INF_ETOOBIG, "watch event over frame_max=%d bytes", FRAME_MAX);
+    else
+        err_set(err, INF_EDECODE, "watch event over %d brackets deep", FRAME_DEPTH_MAX);
+    if (rc == 0)
+        return 1;
+    name_event(text, err);
+    return decode_unreadable(text, cut, ret_event) ? skip(body, ret_event, err) : rc;
+}
+
+static int next_of_watch(struct body *body, struct str *input, struct source_event *ret_event,
+                         struct inf_error *err)
+{
+    struct str line;
+    switch (lines_guess(&body->lines, input, &line)) {
+    case LINES_MORE: return 0;
+    case LINES_NONE: break;
+    case LINES_GUESS:
+        if (!decode_guess(&body->decoder, line, ret_event))
+            break;
+        lines_accept(&body->lines, input);
+        return 1;
+    }
+    return next_frame(body, input, ret_event, err);
+}
+
+/* ---- a document ---- */
+
+static int next_of_document(struct body *body, struct str *input, struct source_event *ret_event,
+                            struct inf_error *err)
+{
+    struct str text;
+    int rc = lines_next(&body->lines, input, &text);
+    if (rc < 0)
+        return err_set(err, -rc, "a document that is too long or too deep");
+    if (rc == 0)
+        return 0;
+    buf_clear(&body->document);
+    buf_put(&body->document, text.at, text.len);
+    body->document.len = scrubber_clean(body->scrubber, body->document.bytes, body->document.len);
+    buf_putc(&body->document, '\0');
+    *ret_event = (struct source_event){
+        .type = SOURCE_TEXT, .resource_version = "", .text = body->document.bytes};
+    return 1;
+}
+
+/* ---- a list ---- */
+
+static void name_item(const struct body *body, struct str text,
+                      const struct object_defaults *defaults, struct inf_error *err)
+{
+    char *hint = hint_of(text, defaults->kind);
+    err_wrap(err, "item %zu of the list%s%s", body->items.count, hint ? ", " : "",
+             hint ? hint : "");
+    free(hint);
+}
+
+static int next_of_list(struct body *body, struct str *input, struct source_event *ret_event,
+                        struct inf_error *err)
+{
+    struct object_defaults defaults;
+    struct str text;
+    bool whole;
+    int rc = items_next(&body->items, input, &text, err);
+    if (rc <= 0)
+        return rc;
+    defaults = list_head_defaults(&body->items.head);
+    whole = rc == ITEMS_ONE || err->code == INF_EDECODE; /* it may be deep only where it is cut */
+    if (whole && decode_item(&body->decoder, text, &defaults, ret_event, err) == 0)
+        return 1;
+    name_item(body, text, &defaults, err);
+    if (!decode_unreadable_item(text, &defaults, ret_event))
+        return -err->code;
+    return skip(body, ret_event, err);
+}
+
+/* ---- all of them ---- */
+
+static int next_of_any(struct body *body, struct str *input, struct source_event *ret_event,
+                       struct inf_error *err)
+{
+    if (body->want == SOURCE_LIST)
+        return next_of_list(body, input, ret_event, err);
+    if (body->want == SOURCE_DOCUMENT)
+        return next_of_document(body, input, ret_event, err);
+    return next_of_watch(body, input, ret_event, err);
+}
+
+/* Versions are written to logs and records as they are, and can't be changed: one that shows a
+ * credential of ours is refused. Numbers, which all servers use, are nobody's token. */
+static int check_version(const struct body *body, const char *version, struct inf_error *err)
+{
+    if (!version[strspn(version, "0123456789")] || !scrubber_finds(body->scrubber, version))
+        return 0;
+    return err_set(err, INF_EPROTO, "the server sent a credential of ours as a resourceVersion");
+}
+
+int body_next(struct body *body, struct str *input, struct source_event *ret_event,
+              struct inf_error *err)
+{
+    int rc = next_of_any(body, input, ret_event, err);
+    if (rc == 1 && check_version(body, ret_event->resource_version, err) < 0) {
+        inf_object_unref(ret_event->object);
+        return -err->code;
+    }
+    return rc;
+}
+
+static bool end_of_list(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
+{
+    if (items_end(&body->items, ret_why) < 0 ||
+        (body->items.head.resource_version &&
+         check_version(body, body->items.head.resource_version, ret_why) < 0))
+        return false;
+    *ret_list = body->items.head;
+    body->items.head = (struct list_head){0}; /* now the caller's */
+    err_set(ret_why, INF_EEOF, "the list is complete");
+    return true;
+}
+
+bool body_end(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
+{
+    bool document = body->want == SOURCE_DOCUMENT;
+    if (body->want == SOURCE_LIST)
+        return end_of_list(body, ret_list, ret_why);
+    if (lines_between(&body->lines))
+        err_set(ret_why, INF_EEOF,
+                document ? "the document is complete" : "the server ended the watch");
+    else
+        err_set(ret_why, INF_ECUT,
+                document ? "the document ended in the middle"
+                         : "the watch ended in the middle of an event");
+    return false;
+}

@@ -1,0 +1,48 @@
+/*
+ * decode.h - one watch event or one item of a list, from its text to a source_event.
+ */
+#ifndef KUBE_SOURCE_DECODE_H
+#define KUBE_SOURCE_DECODE_H
+
+#include "base/str.h"
+#include "core/object/object.h"
+#include "seam/source.h"
+
+struct decoder {
+    struct object_maker maker;
+    char version[OBJECT_NAME_MAX + 1]; /* of the last bookmark */
+};
+
+/*
+ * Reads `{"type":T,"object":{...}}`, members in any order. On success @ret_event holds a reference
+ * to its object, if it has one. An ERROR event is a failure whose code and text are those of its
+ * Status.
+ */
+int decode_event(struct decoder *decoder, struct str text, struct source_event *ret_event,
+                 struct inf_error *err);
+
+/*
+ * The way of nearly all events: one with an object, spelled as API servers do, without counting its
+ * brackets. True proves that @text is one whole event and nothing else. False says nothing but that
+ * it must be looked at closely.
+ */
+bool decode_guess(struct decoder *decoder, struct str text, struct source_event *ret_event);
+
+/*
+ * @text could not be read, but is an event on its own, and about an object whose name it gives away:
+ * that one as a SOURCE_SKIPPED, or as a SOURCE_DELETED, for which an identity is enough. @cut: its end
+ * is missing. False if it is none, or an ERROR: then nobody knows what was lost with it.
+ */
+bool decode_unreadable(struct str text, bool cut, struct source_event *ret_event);
+
+/* The same for an item of a list. False if neither it nor its list says its kind. */
+bool decode_unreadable_item(struct str text, const struct object_defaults *defaults,
+                            struct source_event *ret_event);
+
+/* Reads an item of a list as SOURCE_ADDED. @defaults is what the list says about all of them. */
+int decode_item(struct decoder *decoder, struct str text, const struct object_defaults *defaults,
+                struct source_event *ret_event, struct inf_error *err);
+
+void decoder_free(struct decoder *decoder);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * event_frame.h - cuts the body of a watch into events.
+ *
+ * An event is a JSON object, from its `{` to its `}`. API servers write each on a line of its own,
+ * but it is the brackets that count: something on the way may lay out one object on many lines, put
+ * two on one line, or leave out the last newline.
+ *
+ * What is no such object is told all the same, for whoever reads it to say so, and takes none of
+ * the following lines with it. A line that begins with anything but `{` is one event. So is an
+ * object that breaks off: JSON has no newline inside a string, and none before a `{` unless `[`, `:`
+ * or `,` came before that.
+ *
+ * Chunks and events have nothing to do with each other: one chunk may carry many events and one
+ * event many chunks. A line that lies whole in the input is lent from there; only one that is cut
+ * is copied. Each byte is looked at once, however the input is cut.
+ */
+#ifndef KUBE_SOURCE_EVENT_FRAME_H
+#define KUBE_SOURCE_EVENT_FRAME_H
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "kube/source/json_scan.h"
+
+enum {
+    FRAME_DEPTH_MAX = SCAN_DEPTH_MAX + 1, /* LIMIT: an object's, and the event around it */
+    FRAME_MAX =
+        16 * 1024 * 1024, /* LIMIT: bytes of one event; etcd holds objects of some MB at most */
+};
+
+enum frame_at {
+    FRAME_BETWEEN,   /* two events */
+    FRAME_IN_OBJECT, /* which ends with its last bracket */
+    FRAME_IN_LINE,   /* of something else, which ends with the line */
+};
+
+struct frame {
+    enum frame_at at;
+    struct scan scan;   /* of the object under way */
+    char last;          /* its last byte so far that is no white space */
+    bool line_begins;   /* nothing but white space since its last newline */
+    bool dropping;      /* the event under way was given up: pass over the rest of it */
+    struct buf partial; /* the beginning of an event whose end has not come yet */
+    bool partial_lent;  /* it was given out as the last frame: forget it now */
+    size_t ahead;       /* bytes of input that are known to be of one line; 0: look for its end */
+};
+
+/*
+ * Takes the next event from the front of @input, which moves on; what is left of it must come again,
+ * before anything else, in the next call. Returns 1 and the event, without white space around it,
+ * lent until the next call; 0 when all of @input is used up; -INF_ETOOBIG for an event over
+ * FRAME_MAX or -INF_EDECODE for one over FRAME_DEPTH_MAX, with its beginning in @ret_event; the next
+ * call goes on behind it.
+ */
+int frame_next(struct frame *frame, struct str *input, struct str *ret_event);
+
+/* Passes over white space between events. Whether it stands between two, and so far has found no
+ * other one on the line at the front of @input. */
+bool frame_begins_line(struct frame *frame, struct str *input);
+
+/* @text without the white space at its end. */
+struct str frame_trim(struct str text);
+
+/* Whether the stream stands between two events. */
+bool frame_between(const struct frame *frame);
+
+/* Forgets what it holds; ready for another stream. */
+void frame_reset(struct frame *frame);
+
+#endif

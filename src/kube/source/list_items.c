@@ -1,0 +1,244 @@
+/*
+ * list_items.c - one state for each place between two tokens; tokens themselves are scan.c's.
+ *
+ * A token is a key, a member's value or an item. One that does not end in this input is collected
+ * in `partial`, up to its limit, and goes on in the next. Punctuation is checked here, byte by
+ * byte; what is inside tokens is for yyjson.
+ */
+#include "kube/source/list_items.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/err.h"
+
+enum {
+    PARTIAL_KEPT = 256 * 1024, /* memory of one huge item is not kept for the small ones behind */
+};
+
+/* ---- tokens ---- */
+
+static struct str take(struct str *input, size_t len)
+{
+    struct str taken = {input->at, len};
+    input->at += len;
+    input->len -= len;
+    return taken;
+}
+
+static void forget_partial(struct items *items)
+{
+    if (items->partial.cap > PARTIAL_KEPT)
+        buf_free(&items->partial);
+    buf_clear(&items->partial);
+    items->partial_lent = false;
+}
+
+/* Joins @piece with what came before. -INF_ETOOBIG if that is over @limit; @ret is then what fits.
+ */
+static int join(struct items *items, struct str piece, bool ended, size_t limit, struct str *ret)
+{
+    size_t room = limit - items->partial.len;
+    bool fits = piece.len <= room;
+    if (!fits)
+        piece.len = room;
+    if (items->partial.len || !ended) {
+        items->partial.secret = true; /* it may be a Secret's */
+        buf_put(&items->partial, piece.at, piece.len);
+        items->partial_lent = ended || !fits;
+        piece = (struct str){items->partial.bytes, items->partial.len};
+    }
+    *ret = piece;
+    return fits ? ended : -INF_ETOOBIG;
+}
+
+/* Takes what @input has of the token under way. Returns 1 and the token when all of it is here, 0
+ * if not, or why it can't be had: the rest of it is then passed over. */
+static int take_token(struct items *items, struct str *input, size_t limit, bool *ret_ended,
+                      struct str *ret, struct inf_error *err)
+{
+    struct str piece = take(input, scan_value(&items->scan, *input, ret_ended));
+    bool too_deep = items->scan.deepest > SCAN_DEPTH_MAX, dropping = items->dropping;
+    int rc = dropping ? 0 : join(items, piece, *ret_ended, limit, ret);
+    if (rc < 0)
+        err_set(err, INF_ETOOBIG, "over %zu bytes", limit);
+    else if (too_deep && rc > 0) /* whole, since its name may be behind what is deep */
+        rc = err_set(err, INF_EDECODE, "over %d brackets deep", SCAN_DEPTH_MAX);
+    items->dropping = !*ret_ended && (dropping || rc < 0);
+    items->partial_lent |= rc < 0;
+    if (*ret_ended)
+        items->scan = (struct scan){0};
+    return rc;
+}
+
+static int on_key(struct items *items, struct str *input, struct inf_error *err)
+{
+    bool ended;
+    struct str key;
+    int rc = take_token(items, input, LIST_MEMBER_MAX, &ended, &key, err);
+    if (rc < 0)
+        return err_wrap(err, "list: a key");
+    if (rc == 0)
+        return 0;
+    items->state = ITEMS_COLON;
+    return list_head_key(&items->head, key, &items->member, err);
+}
+
+static int on_value(struct items *items, struct str *input, struct inf_error *err)
+{
+    bool ended;
+    struct str value;
+    int rc = take_token(items, input, LIST_MEMBER_MAX, &ended, &value, err);
+    if (rc < 0)
+        return err_wrap(err, "list: %s", list_member_name(items->member));
+    if (rc == 0)
+        return 0;
+    items->state = ITEMS_AFTER_VALUE;
+    return list_head_read(&items->head, items->member, value, err);
+}
+
+static int on_item(struct items *items, struct str *input, struct str *ret_item,
+                   struct inf_error *err)
+{
+    bool ended;
+    int rc = take_token(items, input, ITEM_MAX, &ended, ret_item, err);
+    if (ended)
+        items->state = ITEMS_AFTER_ITEM;
+    return rc < 0 ? ITEMS_ONE_LOST : rc ? ITEMS_ONE : ITEMS_NONE;
+}
+
+/* ---- between tokens ---- */
+
+/* clang-format off */
+static const struct {
+    enum items_state in;
+    char sign;
+    enum items_state to;
+} moves[] = {
+    {ITEMS_BEFORE,      '{', ITEMS_FIRST_KEY},
+    {ITEMS_FIRST_KEY,   '}', ITEMS_BEHIND},
+    {ITEMS_COLON,       ':', ITEMS_VALUE},
+    {ITEMS_AFTER_VALUE, ',', ITEMS_KEY},
+    {ITEMS_AFTER_VALUE, '}', ITEMS_BEHIND},
+    {ITEMS_FIRST_ITEM,  ']', ITEMS_AFTER_VALUE},
+    {ITEMS_AFTER_ITEM,  ',', ITEMS_ITEM},
+    {ITEMS_AFTER_ITEM,  ']', ITEMS_AFTER_VALUE},
+};
+
+static const char *const expected[] = {
+    [ITEMS_BEFORE]      = "'{'",
+    [ITEMS_FIRST_KEY]   = "a key or '}'",
+    [ITEMS_KEY]         = "a key",
+    [ITEMS_COLON]       = "':'",
+    [ITEMS_VALUE]       = "a value",
+    [ITEMS_AFTER_VALUE] = "',' or '}'",
+    [ITEMS_FIRST_ITEM]  = "an item or ']'",
+    [ITEMS_ITEM]        = "an item",
+    [ITEMS_AFTER_ITEM]  = "',' or ']'",
+    [ITEMS_BEHIND]      = "nothing more",
+};
+/* clang-format on */
+
+static void skip_space(struct str *input)
+{
+    size_t len = 0;
+    while (len < input->len && memchr(" \n\r\t", input->at[len], 4))
+        len++;
+    take(input, len);
+}
+
+static bool move_on(struct items *items, char sign)
+{
+    if (items->state == ITEMS_VALUE && items->member == LIST_ITEMS && sign == '[') {
+        items->state = ITEMS_FIRST_ITEM;
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(moves); i++)
+        if (moves[i].in == items->state && moves[i].sign == sign) {
+            items->state = moves[i].to;
+            return true;
+        }
+    return false;
+}
+
+static bool begin_token(struct items *items, char first)
+{
+    bool value = memchr("{[\"-0123456789tfn", first, 17);
+    switch (items->state) {
+    case ITEMS_FIRST_KEY:
+    case ITEMS_KEY: items->state = ITEMS_KEY; return first == '"';
+    case ITEMS_VALUE: return value;
+    case ITEMS_FIRST_ITEM:
+    case ITEMS_ITEM:
+        items->state = ITEMS_ITEM;
+        items->count++;
+        return value;
+    case ITEMS_BEFORE:
+    case ITEMS_COLON:
+    case ITEMS_AFTER_VALUE:
+    case ITEMS_AFTER_ITEM:
+    case ITEMS_BEHIND: break;
+    }
+    return false;
+}
+
+static int go_on_token(struct items *items, struct str *input, struct str *ret_item,
+                       struct inf_error *err)
+{
+    if (items->state == ITEMS_KEY)
+        return on_key(items, input, err);
+    if (items->state == ITEMS_VALUE)
+        return on_value(items, input, err);
+    return on_item(items, input, ret_item, err);
+}
+
+/* One sign, or what there is of one token. */
+static int step(struct items *items, struct str *input, struct str *ret_item, struct inf_error *err)
+{
+    enum items_state before = items->state;
+    char first;
+    if (items->scan.begun)
+        return go_on_token(items, input, ret_item, err);
+    skip_space(input);
+    if (!input->len)
+        return 0;
+    first = input->at[0];
+    if (move_on(items, first)) {
+        take(input, 1);
+        return 0;
+    }
+    if (!begin_token(items, first))
+        return err_set(err, INF_EDECODE, "list: expected %s, not byte 0x%02x (%zu items so far)",
+                       expected[before], (unsigned char)first, items->count);
+    return go_on_token(items, input, ret_item, err);
+}
+
+/* ---- the whole ---- */
+
+int items_next(struct items *items, struct str *input, struct str *ret_item, struct inf_error *err)
+{
+    int rc = 0;
+    while (rc == 0) {
+        if (items->partial_lent)
+            forget_partial(items);
+        if (!input->len)
+            break;
+        rc = step(items, input, ret_item, err);
+    }
+    return rc;
+}
+
+int items_end(struct items *items, struct inf_error *err)
+{
+    if (items->state != ITEMS_BEHIND)
+        return err_set(err, INF_ECUT, "the list ended in the middle (%zu items so far)",
+                       items->count);
+    return list_head_end(&items->head, err);
+}
+
+void items_reset(struct items *items)
+{
+    list_head_free(&items->head);
+    buf_free(&items->partial);
+    *items = (struct items){.state = ITEMS_BEFORE};
+}

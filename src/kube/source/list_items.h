@@ -1,0 +1,70 @@
+/*
+ * list_items.h - cuts the body of a LIST into its items while it comes in.
+ *
+ *     {"kind":"PodList","apiVersion":"v1","metadata":{...},"items":[{...},{...}]}
+ *
+ * The list is never held: an item that lies whole in the input is lent from there, only one that is
+ * cut is copied. Members come in any order and white space is free. The list is taken for one only
+ * when its last brace is here and nothing but white space behind it: never a short list.
+ */
+#ifndef KUBE_SOURCE_LIST_ITEMS_H
+#define KUBE_SOURCE_LIST_ITEMS_H
+
+#include "base/buf.h"
+#include "kube/source/event_frame.h"
+#include "kube/source/json_scan.h"
+#include "kube/source/list_head.h"
+
+enum {
+    ITEM_MAX = FRAME_MAX, /* LIMIT: bytes of one item, as of one watch event */
+};
+
+enum items_state {
+    ITEMS_BEFORE,      /* the opening brace comes */
+    ITEMS_FIRST_KEY,   /* a key, or the closing brace */
+    ITEMS_KEY,         /* a key must come */
+    ITEMS_COLON,       /* behind a key */
+    ITEMS_VALUE,       /* of a member */
+    ITEMS_AFTER_VALUE, /* a comma or the closing brace */
+    ITEMS_FIRST_ITEM,  /* an item, or the closing bracket */
+    ITEMS_ITEM,        /* an item must come */
+    ITEMS_AFTER_ITEM,  /* a comma or the closing bracket */
+    ITEMS_BEHIND,      /* the closing brace was here */
+};
+
+/* A zeroed one is ready for a list. */
+struct items {
+    enum items_state state;
+    enum list_member member; /* whose value comes */
+    struct list_head head;
+    size_t count; /* items begun, the one under way included */
+
+    /* the token under way: a key, a member's value or an item */
+    struct scan scan;
+    struct buf partial; /* its beginning, if that came in an earlier input */
+    bool partial_lent;  /* it was given out: forget it now */
+    bool dropping;      /* it was given up: pass over the rest of it */
+};
+
+enum items_next {
+    ITEMS_NONE,     /* all of the input is used up */
+    ITEMS_ONE,      /* an item */
+    ITEMS_ONE_LOST, /* an item that is too big, of which this is the beginning, or too deep; and why */
+};
+
+/*
+ * Takes the next item from the front of @input, which moves on; @ret_item is lent until the next
+ * call, and as long as the input. Returns an enum items_next, or -INF_EDECODE, or -INF_ETOOBIG for
+ * another member over its limit: from then on it can't be used. After ITEMS_ONE_LOST the next call
+ * goes on behind that item.
+ */
+int items_next(struct items *items, struct str *input, struct str *ret_item, struct inf_error *err);
+
+/* No more input will come: is the list complete? -INF_ECUT if not, -INF_EDECODE if it was none. Its
+ * head is all known then: no string in it is NULL. */
+int items_end(struct items *items, struct inf_error *err);
+
+/* Forgets everything; ready for another list. */
+void items_reset(struct items *items);
+
+#endif

@@ -1,0 +1,170 @@
+#include "kube/source/status.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <yyjson.h>
+
+#include "base/base.h"
+#include "base/err.h"
+
+enum {
+    RETRY_MAX_S = 300, /* LIMIT: a server may ask for no longer wait than this */
+};
+
+struct status {
+    int code;
+    const char *reason;
+    const char *message;
+    bool too_large;         /* a cause says that the resource version is too large */
+    uint32_t retry_after_s; /* details.retryAfterSeconds */
+};
+
+static const char *text_of(yyjson_val *object, const char *field)
+{
+    const char *text = yyjson_get_str(yyjson_obj_get(object, field));
+    return text ? text : "";
+}
+
+static bool cause_says_too_large(yyjson_val *details)
+{
+    yyjson_val *cause;
+    size_t i, n;
+    yyjson_arr_foreach(yyjson_obj_get(details, "causes"), i, n, cause)
+    {
+        if (strcmp(text_of(cause, "reason"), "ResourceVersionTooLarge") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool read_status(yyjson_val *root, struct status *ret)
+{
+    yyjson_val *details = yyjson_obj_get(root, "details");
+    int64_t wait = yyjson_get_sint(yyjson_obj_get(details, "retryAfterSeconds"));
+    if (strcmp(text_of(root, "kind"), "Status") != 0)
+        return false;
+    *ret = (struct status){
+        .code = yyjson_get_int(yyjson_obj_get(root, "code")),
+        .reason = text_of(root, "reason"),
+        .message = text_of(root, "message"),
+        .too_large = cause_says_too_large(details),
+    };
+    ret->too_large |= strstr(ret->message, "Too large resource version") != NULL;
+    if (wait > 0)
+        ret->retry_after_s = wait < RETRY_MAX_S ? (uint32_t)wait : RETRY_MAX_S;
+    return true;
+}
+
+static int code_for_http(int status)
+{
+    switch (status) {
+    case 401: return INF_EUNAUTHORIZED;
+    case 403: return INF_EFORBIDDEN;
+    case 404: return INF_ENOTFOUND;
+    case 410: return INF_EGONE;
+    case 429: return INF_ETHROTTLED;
+    default: break;
+    }
+    if (status >= 500)
+        return INF_ESERVER;
+    return status >= 400 ? INF_EREFUSED : INF_EPROTO;
+}
+
+static int code_for_status(const struct status *s)
+{
+    if (s->too_large)
+        return INF_EFUTURE;
+    if (strcmp(s->reason, "Expired") == 0 || strcmp(s->reason, "Gone") == 0)
+        return INF_EGONE;
+    return code_for_http(s->code);
+}
+
+static void set_from_status(const struct status *s, struct inf_error *err)
+{
+    err_set(err, code_for_status(s), "the server says: %s (%d%s%s)",
+            s->message[0] ? s->message : "no message", s->code, s->reason[0] ? " " : "", s->reason);
+    err->http_status = s->code;
+    err->retry_after_ms = s->retry_after_s * 1000;
+}
+
+/* The beginning of a text that is not for us: enough to recognise a proxy's page. */
+static void set_from_text(int http_status, struct str body, struct inf_error *err)
+{
+    size_t len = body.len < 200 ? body.len : 200;
+    while (len && (body.at[len - 1] == '\n' || body.at[len - 1] == '\r'))
+        len--;
+    err_set(err, code_for_http(http_status), "the server answers HTTP %d%s%.*s", http_status,
+            len ? ": " : "", (int)len, len ? body.at : "");
+    err->http_status = http_status;
+}
+
+/* A date as HTTP writes it, in seconds from now; 0 if it is none, or past. */
+static long seconds_until(const char *date, int64_t now_us)
+{
+    struct tm tm = {0};
+    const char *end = strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+    int64_t seconds = end && !*end ? (int64_t)timegm(&tm) - now_us / 1000000 : 0;
+    return seconds > 0 ? (long)seconds : 0;
+}
+
+/* A number of seconds, or a date. */
+static void heed_retry_after(const char *header, int64_t now_us, struct inf_error *err)
+{
+    char *end;
+    long seconds;
+    errno = 0;
+    seconds = strtol(header, &end, 10);
+    if (errno || end == header || *end)
+        seconds = seconds_until(header, now_us);
+    if (seconds > 0)
+        err->retry_after_ms = (uint32_t)(seconds < RETRY_MAX_S ? seconds : RETRY_MAX_S) * 1000;
+}
+
+void status_from_answer(int http_status, struct str body, const char *retry_after, int64_t now_us,
+                        struct inf_error *err)
+{
+    yyjson_doc *doc = body.len ? yyjson_read(body.at, body.len, 0) : NULL;
+    struct status status;
+    if (doc && read_status(yyjson_doc_get_root(doc), &status)) {
+        if (!status.code)
+            status.code = http_status;
+        set_from_status(&status, err);
+    } else {
+        set_from_text(http_status, body, err);
+    }
+    if (retry_after)
+        heed_retry_after(retry_after, now_us, err);
+    yyjson_doc_free(doc);
+}
+
+static bool is_empty_or(const char *text, const char *expected)
+{
+    return !text[0] || strcmp(text, expected) == 0;
+}
+
+bool status_denies_resource(struct str body, const char *group, const char *name)
+{
+    yyjson_doc *doc = body.len ? yyjson_read(body.at, body.len, 0) : NULL;
+    yyjson_val *root = doc ? yyjson_doc_get_root(doc) : NULL;
+    yyjson_val *details = yyjson_obj_get(root, "details");
+    struct status status;
+    bool denies = doc && read_status(root, &status) && strcmp(status.reason, "NotFound") == 0 &&
+                  !text_of(details, "name")[0] && is_empty_or(text_of(details, "kind"), name) &&
+                  is_empty_or(text_of(details, "group"), group);
+    yyjson_doc_free(doc);
+    return denies;
+}
+
+void status_from_event(struct str object, struct inf_error *err)
+{
+    yyjson_doc *doc = yyjson_read(object.at, object.len, 0);
+    struct status status;
+    if (doc && read_status(yyjson_doc_get_root(doc), &status))
+        set_from_status(&status, err);
+    else
+        err_set(err, INF_EDECODE, "the server sent an ERROR event without a Status");
+    yyjson_doc_free(doc);
+}

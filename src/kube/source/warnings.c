@@ -1,0 +1,126 @@
+/*
+ * warnings.c - RFC 7234's Warning header, as far as API servers use it.
+ *
+ *     Warning: 299 - "first", 299 kube "the \"second\"" "Mon, 16 Nov 2026 00:00:00 GMT"
+ *
+ * A list of code, agent, text and sometimes a date. What does not look like that is passed over,
+ * with all behind it in the same header: it is only advice.
+ */
+#include "kube/source/warnings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+
+/* ---- reading ---- */
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+/* From the opening quote to behind the closing one; the text goes to @out, made fit for a line.
+ * NULL: it is none. */
+static const char *read_quoted(const char *at, struct buf *out)
+{
+    if (*at++ != '"')
+        return NULL;
+    for (; *at && *at != '"'; at++) {
+        bool control;
+        if (*at == '\\' && at[1])
+            at++;
+        control = (unsigned char)*at < ' ' || *at == 0x7f;
+        if (out->len < WARNING_TEXT_MAX)
+            buf_put(out, control ? " " : at, 1);
+    }
+    return *at == '"' ? at + 1 : NULL;
+}
+
+/* One warning and what separates it from the next. NULL: there is none. */
+static const char *read_warning(const char *at, struct buf *out, bool *ret_meant)
+{
+    struct buf date = {0};
+    at = at + strspn(at, " \t,");
+    *ret_meant = strncmp(at, "299 ", 4) == 0;
+    at = skip_blanks(at + strspn(at, "0123456789"));
+    at = read_quoted(skip_blanks(at + strcspn(at, " \t")), out);
+    if (at && *skip_blanks(at) == '"')
+        at = read_quoted(skip_blanks(at), &date);
+    buf_free(&date);
+    return at;
+}
+
+/* ---- telling ---- */
+
+static bool is_known(const struct warnings *w, const char *text)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->texts[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* Whether it is to be shown, and is from now on known. */
+static bool remember(struct warnings *w, const char *server, const char *text)
+{
+    if (is_known(w, text))
+        return false;
+    if (w->count < WARNINGS_MAX) {
+        w->texts[w->count++] = xstrdup(text);
+        return true;
+    }
+    if (!w->full)
+        log_line(w->log, LOG_WARN, "%s warns of more than %d things; the others are not shown",
+                 server, WARNINGS_MAX);
+    w->full = true;
+    return false;
+}
+
+static void tell(struct warnings *w, const char *server, const char *text)
+{
+    if (remember(w, server, text))
+        log_line(w->log, LOG_WARN, "%s warns: %s", server, text);
+}
+
+void warnings_tell(struct warnings *w, const char *text)
+{
+    if (w->log && remember(w, "informerd", text))
+        log_line(w->log, LOG_WARN, "%s", text);
+}
+
+static void heed_value(struct warnings *w, const char *server, const char *value)
+{
+    struct buf text = {0};
+    bool meant;
+    while ((value = read_warning(value, &text, &meant))) {
+        buf_putc(&text, '\0');
+        if (meant)
+            tell(w, server, text.bytes);
+        buf_clear(&text);
+    }
+    buf_free(&text);
+}
+
+void warnings_heed(struct warnings *w, const char *server, const struct http_head *head)
+{
+    for (size_t i = 0; w && w->log && i < head->n_headers; i++)
+        if (strcasecmp(head->headers[i].name, "Warning") == 0)
+            heed_value(w, server, head->headers[i].value);
+}
+
+/* ---- life ---- */
+
+void warnings_init(struct warnings *w, struct log *log)
+{
+    *w = (struct warnings){.log = log};
+}
+
+void warnings_free(struct warnings *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        free(w->texts[i]);
+    *w = (struct warnings){.log = NULL};
+}

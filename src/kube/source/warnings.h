@@ -1,0 +1,33 @@
+/*
+ * warnings.h - what a server wants its users to read (`Warning: 299 - "v1beta1 is deprecated"`),
+ * logged once per text: the same comes with every answer.
+ */
+#ifndef KUBE_SOURCE_WARNINGS_H
+#define KUBE_SOURCE_WARNINGS_H
+
+#include "base/log.h"
+#include "wire/http_conn.h"
+
+enum {
+    WARNINGS_MAX = 64,       /* LIMIT: texts that are remembered; what comes then is not shown */
+    WARNING_TEXT_MAX = 1000, /* LIMIT: bytes of one; the rest is cut */
+};
+
+/* One for each server. */
+struct warnings {
+    struct log *log; /* borrowed; NULL: nobody reads them */
+    char *texts[WARNINGS_MAX];
+    size_t count;
+    bool full; /* and that was said */
+};
+
+void warnings_init(struct warnings *w, struct log *log);
+void warnings_free(struct warnings *w);
+
+/* Logs the warnings in @head that are new. @server is what the lines call it. */
+void warnings_heed(struct warnings *w, const char *server, const struct http_head *head);
+
+/* Logs a warning of our own, if it is new. */
+void warnings_tell(struct warnings *w, const char *text);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * test_retry_limiter.c - how long a retry waits: the numbers, also at the ends of their ranges.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/dispatch/retry_limiter.h"
+
+/* Scenario 105, TestItemExponentialFailureRateLimiter. */
+static void each_failure_doubles_the_wait_up_to_a_limit(void **state)
+{
+    (void)state;
+    assert_int_equal(backoff_ms(1, 1000, 0), 1);
+    assert_int_equal(backoff_ms(1, 1000, 1), 2);
+    assert_int_equal(backoff_ms(1, 1000, 9), 512);
+    assert_int_equal(backoff_ms(1, 1000, 10), 1000);
+    assert_int_equal(backoff_ms(5, 1000000, 17), 655360);
+    assert_int_equal(backoff_ms(5, 1000000, 18), 1000000);
+    assert_int_equal(backoff_ms(7, 3, 0), 3);
+}
+
+/* Scenario 105, TestItemExponentialFailureRateLimiterOverFlow. */
+static void no_number_of_failures_wraps(void **state)
+{
+    (void)state;
+    for (uint32_t failures = 20; failures < 10000; failures++)
+        assert_int_equal(backoff_ms(5, 1000000, failures), 1000000);
+    assert_int_equal(backoff_ms(1, UINT32_MAX, UINT32_MAX), UINT32_MAX);
+    assert_int_equal(backoff_ms(UINT32_MAX, UINT32_MAX, 31), UINT32_MAX);
+    assert_int_equal(backoff_ms(1, UINT32_MAX, 31), UINT32_C(1) << 31);
+    assert_int_equal(backoff_ms(UINT32_C(1) << 31, 7, 33), 7);
+}
+
+static void a_full_bucket_gives_its_burst_at_once_then_keeps_the_rate(void **state)
+{
+    struct bucket b;
+    (void)state;
+    bucket_init(&b, 10, 100, 0);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(bucket_take(&b, 0), 0);
+    for (uint64_t i = 1; i <= 50; i++)
+        assert_int_equal(bucket_take(&b, 0), i * 100);
+}
+
+static void a_bucket_fills_with_time_and_no_further_than_full(void **state)
+{
+    struct bucket b;
+    (void)state;
+    bucket_init(&b, 10, 2, 1000);
+    assert_int_equal(bucket_take(&b, 1000), 0);
+    assert_int_equal(bucket_take(&b, 1000), 0);
+    assert_int_equal(bucket_take(&b, 1050), 50); /* half a token is there */
+    assert_int_equal(bucket_take(&b, 1200), 0);  /* 0.5 owed, 1.5 came in */
+    for (uint64_t later = 1500; later; later = later < 2000 ? UINT64_MAX - 1 : 0) {
+        assert_int_equal(bucket_take(&b, later), 0);
+        assert_int_equal(bucket_take(&b, later), 0);
+        assert_int_equal(bucket_take(&b, later), 100);
+    }
+}
+
+/* Three a second is a third of a token every 111 ms: thousandths add up exactly, waits are rounded
+ * up. */
+static void a_rate_that_does_not_divide_a_second_loses_nothing(void **state)
+{
+    struct bucket b;
+    (void)state;
+    bucket_init(&b, 3, 1, 0);
+    assert_int_equal(bucket_take(&b, 0), 0);
+    assert_int_equal(bucket_take(&b, 0), 334);
+    assert_int_equal(bucket_take(&b, 0), 667);
+    assert_int_equal(bucket_take(&b, 0), 1000);
+    for (uint64_t now_ms = 1; now_ms <= 1000; now_ms++) {
+        (void)bucket_take(&b, now_ms);
+        b.content += 1000; /* given back: it was only to make it look at the time */
+    }
+    assert_int_equal(b.content, 0);
+}
+
+static void the_largest_bucket_does_not_wrap(void **state)
+{
+    struct bucket b;
+    (void)state;
+    bucket_init(&b, UINT32_MAX, UINT32_MAX, 0);
+    assert_int_equal(bucket_take(&b, UINT64_MAX), 0);
+    assert_int_equal(b.content, ((int64_t)UINT32_MAX - 1) * 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_failure_doubles_the_wait_up_to_a_limit),
+        cmocka_unit_test(no_number_of_failures_wraps),
+        cmocka_unit_test(a_full_bucket_gives_its_burst_at_once_then_keeps_the_rate),
+        cmocka_unit_test(a_bucket_fills_with_time_and_no_further_than_full),
+        cmocka_unit_test(a_rate_that_does_not_divide_a_second_loses_nothing),
+        cmocka_unit_test(the_largest_bucket_does_not_wrap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

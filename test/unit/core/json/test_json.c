@@ -1,0 +1,326 @@
+/*
+ * test_json.c - walking JSON where it lies: members found, spelling kept, garbage survived.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "core/json/json.h"
+#include "recording.h"
+
+/* "key=value;" for each member, then "." if the walk ended as an object should, else "!". The
+ * caller's. */
+static char *walked(struct str text)
+{
+    struct json_walk walk;
+    struct json_member member;
+    struct buf out = {0};
+    json_walk_start(&walk, text);
+    while (json_walk_next(&walk, &member)) {
+        buf_put(&out, member.key.at, member.key.len);
+        buf_putc(&out, '=');
+        buf_put(&out, member.value.at, member.value.len);
+        buf_putc(&out, ';');
+    }
+    buf_puts(&out, json_walk_complete(&walk) ? "." : "!");
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+static const struct {
+    const char *text;
+    const char *walked;
+} objects[] = {
+    {"{}", "."},
+    {" \r\n\t{ } ", "."},
+    {"{\"a\":1}", "a=1;."},
+    {"{\"a\":1,\"b\":\"two\",\"c\":null}", "a=1;b=\"two\";c=null;."},
+    {"{\n  \"a\" : 1 ,\n  \"b\" : [ 1, 2 ]\n}\n", "a=1;b=[ 1, 2 ];."},
+    {"{\"a\":{\"b\":{\"c\":[{}]}},\"d\":{}}", "a={\"b\":{\"c\":[{}]}};d={};."},
+    /* braces, quotes and commas inside strings are text */
+    {"{\"a\":\"}\",\"b\":\"\\\"},\\\\\",\"c\":[\"]\"]}", "a=\"}\";b=\"\\\"},\\\\\";c=[\"]\"];."},
+    {"{\"}\":1,\"\\\"\":2,\"\":3}", "}=1;\\\"=2;=3;."},
+    /* numbers as they are spelled; the same key twice is two members */
+    {"{\"n\":1e2,\"n\":12345678901234567890123,\"f\":-0.50}",
+     "n=1e2;n=12345678901234567890123;f=-0.50;."},
+};
+
+static void members_come_in_order_and_as_spelled(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+        char *got = walked(str_of(objects[i].text));
+        assert_string_equal(got, objects[i].walked);
+        free(got);
+    }
+}
+
+/* "item;" for each item, or "!" if it is no array. The caller's. */
+static char *items_of(struct str text)
+{
+    struct json_walk walk;
+    struct str item;
+    struct buf out = {0};
+    if (!json_items_start(&walk, text))
+        buf_puts(&out, "!");
+    while (json_items_next(&walk, &item)) {
+        buf_put(&out, item.at, item.len);
+        buf_putc(&out, ';');
+    }
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+static const struct {
+    const char *text;
+    const char *items;
+} arrays[] = {
+    {"[]", ""},
+    {" [ ] ", ""},
+    {"[1]", "1;"},
+    {"[1,\"two\",[3,[4]],{\"five\":[5,6]},null]", "1;\"two\";[3,[4]];{\"five\":[5,6]};null;"},
+    {"\n[ 1 ,\t2\n, \"],\" ]", "1;2;\"],\";"},
+    {"", "!"},
+    {"{}", "!"},
+    {"1", "!"},
+    {"[", ""},
+    {"[1", "1;"},
+    {"[\"open", "\"open;"},
+    {"[}", ""},
+};
+
+static void items_come_in_order_and_as_spelled(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(arrays); i++) {
+        char *got = items_of(str_of(arrays[i].text));
+        assert_string_equal(got, arrays[i].items);
+        free(got);
+    }
+}
+
+/* A quote ends a string unless an odd number of backslashes stands before it. */
+static void backslashes_before_a_quote_are_counted(void **state)
+{
+    char spelled[64], expected[64];
+    (void)state;
+    for (int n = 0; n <= 9; n++) {
+        char *got;
+        snprintf(spelled, sizeof(spelled), "{\"a\":\"%.*s\",\"b\":1}", n, "\\\\\\\\\\\\\\\\\\");
+        snprintf(expected, sizeof(expected), "a=\"%.*s\";b=1;.", n, "\\\\\\\\\\\\\\\\\\");
+        got = walked(str_of(spelled));
+        if ((strcmp(got, expected) == 0) != (n % 2 == 0))
+            fail_msg("%s -> %s", spelled, got);
+        free(got);
+    }
+}
+
+static const char *const not_objects[] = {
+    "",         " ",           "null",      "1",           "\"a\"",          "[]",
+    "[{}]",     "x{}",         "{",         "{\"",         "{\"a",           "{\"a\"",
+    "{\"a\":",  "{\"a\":1",    "{\"a\":1,", "{\"a\":1,}",  "{\"a\"}",        "{\"a\" 1}",
+    "{a:1}",    "{\"a\":1]",   "{\"a\":]}", "{\"a\":\"}",  "{\"a\":\"\\",    "{\"a\":{}",
+    "{\"a\":[", "{\"a\":1} x", "{}{}",      "{\"a\":1}}",  "{\"a\":[1,2}",   "}",
+    "\"",       "\\",          "{\\",       "{\"a\":{\"}", "{\"a\":\"\\\"}",
+};
+
+static void what_is_no_object_is_never_complete(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(not_objects); i++) {
+        char *got = walked(str_of(not_objects[i]));
+        if (got[strlen(got) - 1] != '!')
+            fail_msg("taken for an object: %s -> %s", not_objects[i], got);
+        free(got);
+    }
+}
+
+/* Everything that looks at bytes, over memory that ends exactly where the text does. */
+static void look_everywhere(struct str text)
+{
+    char *block = xmalloc(text.len);
+    struct buf out = {0};
+    struct json_walk walk;
+    struct json_member member;
+    memcpy(block, text.at, text.len);
+    json_walk_start(&walk, (struct str){block, text.len});
+    while (json_walk_next(&walk, &member)) {
+        json_key_is(member.key, "metadata");
+        json_compact(&out, member.value);
+        assert_true(out.len <= text.len);
+        buf_clear(&out);
+    }
+    json_walk_complete(&walk);
+    free(items_of((struct str){block, text.len}));
+    json_key_is((struct str){block, text.len}, "metadata");
+    json_compact(&out, (struct str){block, text.len});
+    assert_true(out.len <= text.len);
+    buf_free(&out);
+    free(block);
+}
+
+static void no_prefix_of_a_text_makes_it_look_outside(void **state)
+{
+    static const char nasty[] = "{\"me\\u0074adata\" : {\"a\":[1,{\"b\":\"\\\\\\\"]}\"},\"\\u00\"],"
+                                "\"c\\/\":\"\\ud83d\\ude00\"}, \"\\u006detadata\":[[[[}]}]}],\"d\\";
+    struct recording r;
+    (void)state;
+    for (size_t len = 0; len < sizeof(nasty); len++)
+        look_everywhere((struct str){nasty, len});
+    recording_open(&r, "widgets-watchlist");
+    for (size_t len = 0; len <= r.body.len; len++)
+        look_everywhere((struct str){r.body.bytes, len});
+    recording_close(&r);
+}
+
+/* One byte wrong, at any place, of any kind that means something. */
+static void no_wrong_byte_makes_it_look_outside(void **state)
+{
+    static const char wrong[] = "\"\\{}[]:, \n\0u";
+    struct recording r;
+    struct str line;
+    char *copy;
+    (void)state;
+    recording_open(&r, "secrets-watchlist");
+    assert_true(recording_next(&r, &line));
+    copy = xstrndup(line.at, line.len);
+    for (size_t i = 0; i < line.len; i++) {
+        for (size_t k = 0; k < sizeof(wrong) - 1; k++) {
+            copy[i] = wrong[k];
+            look_everywhere((struct str){copy, line.len});
+        }
+        copy[i] = line.at[i];
+    }
+    free(copy);
+    recording_close(&r);
+}
+
+static void depth_costs_nothing(void **state)
+{
+    enum {
+        DEEP = 1024 * 1024
+    };
+    struct buf text = {0};
+    char *got;
+    (void)state;
+    buf_puts(&text, "{\"a\":");
+    memset(buf_room(&text, DEEP), '[', DEEP);
+    text.len += DEEP;
+    memset(buf_room(&text, DEEP), ']', DEEP);
+    text.len += DEEP;
+    buf_puts(&text, "}");
+    got = walked((struct str){text.bytes, text.len});
+    assert_string_equal(got + strlen(got) - 3, "];.");
+    free(got);
+    buf_free(&text);
+}
+
+static const struct {
+    const char *spelled;
+    const char *name;
+    bool same;
+} keys[] = {
+    {"type", "type", true},
+    {"typ", "type", false},
+    {"types", "type", false},
+    {"Type", "type", false},
+    {"", "type", false},
+    {"", "", true},
+    {"\\u0074ype", "type", true},
+    {"\\u0074\\u0079\\u0070\\u0065", "type", true},
+    {"typ\\u0065", "type", true},
+    {"\\u0074ype\\u0000", "type", false},
+    {"t\\u0079p", "type", false},
+    {"\\u0074ypes", "type", false},
+    {"\\u0054ype", "type", false},
+    {"managed\\u0046ields", "managedFields", true},
+    {"managed\\u004Aields", "managedJields", true}, /* hex digits of both sizes */
+    {"managed\\u004aields", "managedJields", true},
+    {"a\\/b", "a/b", true},
+    {"a\\\\b", "a\\b", true},
+    {"a\\\"b", "a\"b", true},
+    {"a\\nb", "anb", false},
+    {"a\\", "a", false},
+    {"a\\", "a\\", true},
+    {"\\u", "u", false},
+    {"\\u007", "7", false},
+    {"\\u007Gbject", "object", false}, /* 0x7G is no number, whatever an arithmetic makes of it */
+    {"\\u0-74", "t", false},
+    {"\\u0174ype", "type", false},
+    {"\\uFF54ype", "type", false},
+};
+
+static void escapes_do_not_hide_a_key(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (json_key_is(str_of(keys[i].spelled), keys[i].name) != keys[i].same)
+            fail_msg("'%s' %s '%s'", keys[i].spelled, keys[i].same ? "is not" : "is", keys[i].name);
+}
+
+static const struct {
+    const char *text;
+    const char *compact;
+} texts[] = {
+    {"1", "1"},
+    {"", ""},
+    {" \n ", ""},
+    {"{ \"a b\" :\t[ 1 ,\r\n 2 ] }", "{\"a b\":[1,2]}"},
+    {"\" \\\" \"", "\" \\\" \""},
+    {"[ \"\\\\\" , \" \" ]", "[\"\\\\\",\" \"]"},
+    {"{\"a\":\"\\u003c 1\"}", "{\"a\":\"\\u003c 1\"}"},
+    {"\"open ", "\"open "}, /* garbage in, garbage out */
+};
+
+static void compact_takes_only_the_space_between_tokens(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct buf out = {0};
+        json_compact(&out, str_of(texts[i].text));
+        buf_putc(&out, '\0');
+        assert_string_equal(out.bytes, texts[i].compact);
+        buf_free(&out);
+    }
+}
+
+static void compacting_what_is_compact_changes_nothing(void **state)
+{
+    struct recording r;
+    struct str line;
+    (void)state;
+    recording_open(&r, "pods-watchlist");
+    while (recording_next(&r, &line)) {
+        struct buf out = {0};
+        json_compact(&out, line);
+        assert_int_equal(out.len, line.len);
+        assert_memory_equal(out.bytes, line.at, line.len);
+        buf_free(&out);
+    }
+    recording_close(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_come_in_order_and_as_spelled),
+        cmocka_unit_test(items_come_in_order_and_as_spelled),
+        cmocka_unit_test(backslashes_before_a_quote_are_counted),
+        cmocka_unit_test(what_is_no_object_is_never_complete),
+        cmocka_unit_test(no_prefix_of_a_text_makes_it_look_outside),
+        cmocka_unit_test(no_wrong_byte_makes_it_look_outside),
+        cmocka_unit_test(depth_costs_nothing),
+        cmocka_unit_test(escapes_do_not_hide_a_key),
+        cmocka_unit_test(compact_takes_only_the_space_between_tokens),
+        cmocka_unit_test(compacting_what_is_compact_changes_nothing),
+    };
+    return cmocka_run_group_tests_name("json", tests, NULL, NULL);
+}

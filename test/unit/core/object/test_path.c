@@ -1,0 +1,234 @@
+/*
+ * test_path.c - field paths: read and spelled. What they name is in test_path_walk.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/rng.h"
+#include "core/object/path.h"
+
+static struct inf_path *parsed(const char *text)
+{
+    struct inf_error err;
+    struct inf_path *path = inf_path_parse(text, &err);
+    if (!path)
+        fail_msg("%s", err.text);
+    return path;
+}
+
+static const struct {
+    const char *text;
+    const char *canonical; /* NULL: the same */
+} good[] = {
+    {"kind", NULL},
+    {"spec.nodeName", NULL},
+    {"status.conditions[type=Ready].status", NULL},
+    {"metadata.ownerReferences[*].uid", NULL},
+    {"metadata.annotations[\"a.b/c\"]", NULL},
+    {"spec.containers[name=web].image", NULL},
+    {"spec.containers[0].ports[containerPort=8080].name", NULL},
+    {"a[*][*][2][\"b c\"][d=e]", NULL},
+    {"x-y_z.0.-", NULL},
+    {"[*]", NULL},
+    {"[\"a b\"].c", NULL},
+    {"a[\"\"]", NULL},
+    {"a[\"]\"][b=\"]\"]", NULL},
+    {"a[b=x.y/z:1+2@3%4]", NULL},
+    {"a[b=\"\"]", NULL},
+    {"a[b=\"x y\"]", NULL},
+    {"a[\"b.c\"=d]", NULL},
+    {"a[\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u007f\"]", NULL},
+    {"a[\"\\u0000\"]", NULL},
+    {"a[\"\xc3\xa4\"]", NULL},
+    {"a[\"\xff\"]", NULL}, /* not UTF-8: it names nothing, and does no harm */
+    /* what can be plainer is */
+    {"[\"a\"]", "a"},
+    {"a[\"b\"]", "a.b"},
+    {"a[\"b\"=\"c\"]", "a[b=c]"},
+    {"a[007]", "a[7]"},
+    {"a[7=7]", NULL},
+    {"a[\"\\u0062\\/\"]", "a[\"b/\"]"},
+    {"a[\"\\u00e4\\ud83d\\ude00\"]", "a[\"\xc3\xa4\xf0\x9f\x98\x80\"]"},
+};
+
+static void paths_are_read_and_spelled_canonically(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        struct inf_path *path = parsed(good[i].text), *again = parsed(inf_path_text(path));
+        assert_string_equal(inf_path_text(path),
+                            good[i].canonical ? good[i].canonical : good[i].text);
+        assert_string_equal(inf_path_text(again), inf_path_text(path));
+        inf_path_free(path);
+        inf_path_free(again);
+    }
+}
+
+#define QUOTE_IT "a key with this character is quoted: [\"a.b/c\"]"
+#define BRACKETS "in brackets stands *, a number, a key in double quotes, or key=value"
+
+static const struct {
+    const char *text;
+    const char *complaint; /* behind "path 'TEXT': " */
+} bad[] = {
+    {"", "column 1: a path names a field, as in spec.nodeName"},
+    {".spec.nodeName", "column 1: no leading '.': write spec.nodeName"},
+    {"$.spec", "column 1: no leading '$': write spec.nodeName"},
+    {"{.spec}", "column 1: no braces: write spec.nodeName"},
+    {"spec.", "column 6: a name is missing behind the last '.'"},
+    {"spec..x", "column 6: a name is missing between two dots; there is no '..'"},
+    {"spec.*", "column 6: every item is written [*], without a dot"},
+    {"spec.[0]", "column 6: no '.' before '['"},
+    {"*", "column 1: every item is written [*], without a dot"},
+    {" a", "column 1: " QUOTE_IT ", without a dot"},
+    {"a. b", "column 3: " QUOTE_IT ", without a dot"},
+    {"a/b", "column 2: " QUOTE_IT},
+    {"a b", "column 2: " QUOTE_IT},
+    {"a=b", "column 2: " QUOTE_IT},
+    {"a]", "column 2: " QUOTE_IT},
+    {"a[0]b", "column 5: " QUOTE_IT},
+    {"metadata.labels.app.kubernetes.io/name", "column 34: " QUOTE_IT},
+    {"\xc3\xa4\xc3\xb6.b", "column 1: " QUOTE_IT ", without a dot"},
+    {"a[\"\xc3\xa4\"].", "column 8: a name is missing behind the last '.'"},
+    {"a[", "column 3: " BRACKETS},
+    {"a[]", "column 3: " BRACKETS},
+    {"a[=b]", "column 3: " BRACKETS},
+    {"a[b.c=d]", "column 4: " BRACKETS},
+    {"a[?(@.type==\"Ready\")]", "column 3: a filter is written [type=Ready]"},
+    {"a['b']", "column 3: a key is quoted like this: [\"a.b/c\"]"},
+    {"a[b]", "column 3: a key is quoted: [\"b\"]"},
+    {"a[-1]", "column 3: an index counts from the front: [0] is the first"},
+    {"a[1:2]", "column 4: a ']' should be here"},
+    {"a[0", "column 4: a ']' should be here"},
+    {"a[*", "column 4: a ']' should be here"},
+    {"a[1000000]", "column 3: an index is at most 999999"},
+    {"a[99999999999999999999999999]", "column 3: an index is at most 999999"},
+    {"a[b=]", "column 5: the value is missing; an empty one is written [key=\"\"]"},
+    {"a[b=", "column 5: a ']' should be here"},
+    {"a[b=c", "column 6: a ']' should be here"},
+    {"a[b==c]", "column 5: a single '=' is enough"},
+    {"a[b=c d]", "column 6: a value with this character needs quotes: [key=\"...\"]"},
+    {"a[b=\"c\"d]", "column 8: a ']' should be here"},
+    {"a[\"b]", "column 3: the closing '\"' is missing"},
+    {"a[\"b\\", "column 5: no escape that JSON knows; a backslash itself is \\\\"},
+    {"a[\"\\x\"]", "column 4: no escape that JSON knows; a backslash itself is \\\\"},
+    {"a[\"\\u12\"]", "column 4: no escape that JSON knows; a backslash itself is \\\\"},
+    {"a[\"\\ud800\"]", "column 4: no escape that JSON knows; a backslash itself is \\\\"},
+};
+
+static void what_is_no_path_is_explained(void **state)
+{
+    struct inf_error err;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        char *expected = xasprintf("path '%s': %s", bad[i].text, bad[i].complaint);
+        assert_null(inf_path_parse(bad[i].text, &err));
+        assert_string_equal(err.text, expected);
+        assert_int_equal(err.code, INF_EINVAL);
+        assert_null(inf_path_parse(bad[i].text, NULL));
+        free(expected);
+    }
+    assert_null(inf_path_parse("a[\"\n\"]", &err));
+    assert_string_equal(err.text, "path 'a[\" \"]': column 4: a control character is written as an "
+                                  "escape: \\n, \\u001b");
+}
+
+static void sizes_have_limits(void **state)
+{
+    char text[PATH_TEXT_MAX + 2];
+    struct inf_error err;
+    (void)state;
+    memset(text, 'a', sizeof(text));
+    text[PATH_TEXT_MAX + 1] = '\0';
+    assert_null(inf_path_parse(text, &err));
+    assert_string_equal(strstr(err.text, "aaa...'"),
+                        "aaa...': column 1: a path has at most 1024 bytes");
+    text[PATH_TEXT_MAX] = '\0';
+    inf_path_free(parsed(text));
+    for (size_t i = 1; i < PATH_TEXT_MAX; i += 2)
+        text[i] = '.';
+    text[2 * PATH_STEPS_MAX + 1] = '\0';
+    assert_null(inf_path_parse(text, &err));
+    assert_non_null(strstr(err.text, "column 64: a path has at most 32 steps"));
+    text[2 * PATH_STEPS_MAX - 1] = '\0';
+    inf_path_free(parsed(text));
+    inf_path_free(NULL);
+}
+
+/* Wherever the cut falls, what is shown of a long text ends in a whole character, and the reason
+ * follows. */
+static void a_complaint_shows_a_long_text_in_part(void **state)
+{
+    struct inf_error err;
+    (void)state;
+    for (int before = 100; before < 104; before++) {
+        char *text =
+            xasprintf("%0*d/\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80"
+                      "\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80",
+                      before, 0);
+        char *reason = xasprintf("\x9f\x98\x80...': column %d: " QUOTE_IT, before + 1);
+        assert_null(inf_path_parse(text, &err));
+        assert_non_null(strstr(err.text, reason));
+        free(text);
+        free(reason);
+    }
+}
+
+/* Parses a text that ends where its memory ends; what can be read must read the same when spelled
+ * canonically. */
+static void try_path(struct str text)
+{
+    char *copy = xstrndup(text.at, text.len);
+    struct inf_error err = {.code = 0};
+    struct inf_path *path = inf_path_parse(copy, &err);
+    if (path) {
+        struct inf_path *again = parsed(inf_path_text(path));
+        assert_string_equal(inf_path_text(again), inf_path_text(path));
+        assert_true(strlen(inf_path_text(path)) <= strlen(copy));
+        assert_int_equal(again->count, path->count);
+        inf_path_free(again);
+    } else {
+        assert_int_equal(err.code, INF_EINVAL);
+    }
+    inf_path_free(path);
+    free(copy);
+}
+
+static void no_prefix_or_mutation_confuses_the_parser(void **state)
+{
+    static const char bytes[] = ".[]*=\"\\'$?{}:/ -0a\nu\x7f\xff";
+    struct rng rng = {.state = 1};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        size_t len = strlen(good[i].text);
+        for (size_t cut = 0; cut <= len; cut++)
+            try_path((struct str){good[i].text, cut});
+        for (size_t round = 0; round < 500; round++) {
+            char *copy = xstrdup(good[i].text);
+            for (size_t k = 0; k <= round % 3; k++)
+                copy[rng_below(&rng, len)] = bytes[rng_below(&rng, sizeof(bytes) - 1)];
+            try_path((struct str){copy, len});
+            free(copy);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_are_read_and_spelled_canonically),
+        cmocka_unit_test(what_is_no_path_is_explained),
+        cmocka_unit_test(sizes_have_limits),
+        cmocka_unit_test(a_complaint_shows_a_long_text_in_part),
+        cmocka_unit_test(no_prefix_or_mutation_confuses_the_parser),
+    };
+    return cmocka_run_group_tests_name("path", tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+/*
+ * test_path_walk.c - what a path names. Following many of them at once is in test_path_fork.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/rng.h"
+#include "builders.h"
+#include "core/json/json_text.h"
+#include "core/object/path.h"
+#include "recording.h"
+
+static struct inf_path *parsed(const char *text)
+{
+    struct inf_error err;
+    struct inf_path *path = inf_path_parse(text, &err);
+    if (!path)
+        fail_msg("%s", err.text);
+    return path;
+}
+
+/* Every value, each with a blank behind it. The caller's. */
+static char *named(const char *text, struct str json)
+{
+    struct inf_path *path = parsed(text);
+    struct path_walk walk;
+    struct str value;
+    struct buf out = {0};
+    path_walk_start(&walk, path, json);
+    while (path_walk_next(&walk, &value)) {
+        buf_put(&out, value.at, value.len);
+        buf_putc(&out, ' ');
+    }
+    assert_false(path_walk_next(&walk, &value));
+    buf_putc(&out, '\0');
+    inf_path_free(path);
+    return out.bytes;
+}
+
+#define LIST \
+    "[{\"k\":\"a\",\"v\":1},{\"v\":2},3,{\"k\":\"b\",\"v\":[4]},{\"k\":\"a\",\"v\":null},[]]"
+
+static const struct {
+    const char *json;
+    const char *path;
+    const char *named;
+} matches[] = {
+    {"{\"a\":1}", "a", "1 "},
+    {"{\"a\":1}", "b", ""},
+    {"{\"a\":{\"b\":\"x\"}}", "a.b", "\"x\" "},
+    {"{\"a\":{\"b\":\"x\"}}", "a", "{\"b\":\"x\"} "},
+    {"{\"a\":{\"b\":\"x\"}}", "b", ""}, /* only at its place */
+    {"{\"a\":\"b\"}", "a.b", ""},
+    {"{\"a\":null}", "a", "null "},
+    {"{\"a\":1e2}", "a", "1e2 "}, /* as spelled */
+    {"{\"a\":\"\\u0041\"}", "a", "\"\\u0041\" "},
+    /* keys by what they mean */
+    {"{\"\\u0061\":1}", "a", "1 "},
+    {"{\"a.b/c\":1,\"a\":2}", "[\"a.b/c\"]", "1 "},
+    {"{\"a\\/b\":1}", "[\"a/b\"]", "1 "},
+    {"{\"\\u00e4\":1}", "[\"\xc3\xa4\"]", "1 "},
+    {"{\"\xc3\xa4\":1}", "[\"\\u00e4\"]", "1 "},
+    {"{\"\\ud83d\\ude00\":1}", "[\"\xf0\x9f\x98\x80\"]", "1 "},
+    {"{\"\\n\":1,\"n\":2}", "[\"\\n\"]", "1 "},
+    {"{\"\\u0000\":1}", "[\"\\u0000\"]", "1 "},
+    {"{\"\":1}", "[\"\"]", "1 "},
+    {"{\"\\\\u0061\":1,\"a\":2}", "a", "2 "},
+    {"{\"a\":1,\"a\":2}", "a", "1 "}, /* the first of two */
+    {"{\"a\":1,\"a\":{\"b\":2}}", "a.b", ""},
+    /* lists */
+    {LIST, "[*].v", "1 2 [4] null "},
+    {LIST, "[*].v[*]", "4 "},
+    {LIST, "[k=a].v", "1 null "},
+    {LIST, "[k=b].v", "[4] "},
+    {LIST, "[k=c].v", ""},
+    {LIST, "[v=2]", "{\"v\":2} "}, /* a number by its spelling */
+    {LIST, "[v=null].k", "\"a\" "},
+    {LIST, "[0].k", "\"a\" "},
+    {LIST, "[2]", "3 "},
+    {LIST, "[5]", "[] "},
+    {LIST, "[6]", ""},
+    {LIST, "k", ""}, /* a list has no members */
+    {"[{\"k\":\"\\u0061\"}]", "[k=a]", "{\"k\":\"\\u0061\"} "},
+    {"[{\"k\":\"1\"},{\"k\":1},{\"k\":1.0}]", "[k=1]", "{\"k\":\"1\"} {\"k\":1} "},
+    {"[{\"k\":\"\"},{}]", "[k=\"\"]", "{\"k\":\"\"} "},
+    {"[[1,2],[],[3,[4]]]", "[*][*]", "1 2 3 [4] "},
+    {"[[1,2],[],[3]]", "[*][0]", "1 3 "},
+    /* maps: every member, but no items */
+    {"{\"a\":1,\"b\":[2]}", "[*]", "1 [2] "},
+    {"{\"a\":1,\"b\":[2]}", "[*][*]", "2 "},
+    {"{\"a\":1}", "[0]", ""},
+    {"{\"a\":{\"k\":\"x\"}}", "[k=x]", ""},
+    /* with blanks, and without anything */
+    {" { \"a\" : [ 1 , { \"b\" : 2 } ] } ", "a[*].b", "2 "},
+    {"{}", "a.b", ""},
+    {"[]", "[*]", ""},
+    {"", "a", ""},
+    /* what is not JSON ends early */
+    {"{\"a\":{\"b\":1", "a.b", "1 "},
+    {"[1,,2]", "[*]", "1 "},
+    {"[1 2}", "[*]", "1 2 "},
+    {"{\"a\":\"", "a", "\" "},
+};
+
+static void paths_name_values_as_spelled(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(matches); i++) {
+        char *got = named(matches[i].path, str_of(matches[i].json));
+        if (strcmp(got, matches[i].named) != 0)
+            fail_msg("%s in %s is '%s'", matches[i].path, matches[i].json, got);
+        free(got);
+    }
+}
+
+static struct inf_object *recorded(const char *name)
+{
+    struct recording r;
+    struct str line, text;
+    struct inf_object *object;
+    char *copy;
+    recording_open(&r, name);
+    assert_true(recording_next(&r, &line));
+    assert_true(json_member_get(line, STR("object"), &text));
+    copy = xstrndup(text.at, text.len);
+    object = object_from(copy);
+    free(copy);
+    recording_close(&r);
+    return object;
+}
+
+static const struct {
+    const char *path;
+    const char *text; /* NULL: there is no such place */
+} in_pod[] = {
+    {"kind", "Pod"},
+    {"metadata.name", "web-frontend-66b99d9c48-m42qs"},
+    {"metadata.generation", "1"},
+    {"metadata.labels[\"app.kubernetes.io/name\"]", "web-frontend"},
+    {"metadata.annotations[\"prometheus.io/port\"]", "9102"},
+    {"metadata.ownerReferences[*].uid", "eff478c0-eb40-4854-8772-829e1986965f"},
+    {"metadata.ownerReferences[controller=true].kind", "ReplicaSet"},
+    {"metadata.ownerReferences[controller=false].kind", NULL},
+    {"metadata.managedFields", NULL}, /* cut when the object was made */
+    {"spec.containers[name=web].ports[containerPort=9102].name", "metrics"},
+    {"status.phase", "Running"},
+    {"status.conditions[type=Ready].status", "True"},
+    {"status.conditions[type=ready].status", NULL},
+    {"status.conditions[*].type", "PodReadyToStartContainers"},
+};
+
+static void paths_read_a_real_pod(void **state)
+{
+    struct inf_object *pod = recorded("pods-watchlist");
+    char buf[128];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(in_pod); i++) {
+        struct inf_path *path = parsed(in_pod[i].path);
+        int len = inf_path_string(path, pod, buf, sizeof(buf));
+        assert_string_equal(buf, in_pod[i].text ? in_pod[i].text : "");
+        assert_int_equal(len, in_pod[i].text ? (int)strlen(in_pod[i].text) : -INF_ENOTFOUND);
+        inf_path_free(path);
+    }
+    inf_object_unref(pod);
+}
+
+static void a_text_is_unescaped_and_cut_between_characters(void **state)
+{
+    struct inf_object *o =
+        object_from("{\"metadata\":{\"name\":\"a\"},\"s\":\"1\\u003c\\u00e4\\n\","
+                    "\"z\":\"a\\u0000b\",\"e\":\"\",\"o\":{\"x\":\"\\n\"}}");
+    struct inf_path *s = parsed("s"), *z = parsed("z"), *e = parsed("e"), *all = parsed("o");
+    char buf[16] = "?";
+    (void)state;
+    assert_int_equal(inf_path_string(s, o, buf, 6), 5);
+    assert_string_equal(buf, "1<\xc3\xa4\n");
+    assert_int_equal(inf_path_string(s, o, buf, 5), 5);
+    assert_string_equal(buf, "1<\xc3\xa4");
+    assert_int_equal(inf_path_string(s, o, buf, 4), 5);
+    assert_string_equal(buf, "1<");
+    assert_int_equal(inf_path_string(s, o, buf, 1), 5);
+    assert_string_equal(buf, "");
+    assert_int_equal(inf_path_string(s, o, NULL, 0), 5);
+    assert_int_equal(inf_path_string(z, o, buf, sizeof(buf)), 3);
+    assert_memory_equal(buf, "a\0b", 4);
+    assert_int_equal(inf_path_string(e, o, buf, sizeof(buf)), 0);
+    assert_string_equal(buf, "");
+    assert_int_equal(inf_path_string(all, o, buf, sizeof(buf)), 10);
+    assert_string_equal(buf, "{\"x\":\"\\n\"}"); /* what is no string stays as spelled */
+    inf_path_free(s);
+    inf_path_free(z);
+    inf_path_free(e);
+    inf_path_free(all);
+    inf_object_unref(o);
+}
+
+struct told {
+    struct buf text;
+    size_t most;
+};
+
+static bool tell(void *ctx, const char *json, size_t len)
+{
+    struct told *told = ctx;
+    buf_put(&told->text, json, len);
+    buf_putc(&told->text, ' ');
+    return --told->most > 0;
+}
+
+static void each_tells_until_it_is_told_to_stop(void **state)
+{
+    struct inf_object *o = object_from("{\"metadata\":{\"name\":\"a\"},\"n\":[1,\"2\",3]}");
+    struct inf_path *path = parsed("n[*]"), *none = parsed("m[*]");
+    struct told told = {.most = 9};
+    (void)state;
+    assert_int_equal(inf_path_each(path, o, tell, &told), 3);
+    told.most = 2;
+    assert_int_equal(inf_path_each(path, o, tell, &told), 2);
+    assert_int_equal(inf_path_each(none, o, tell, &told), 0);
+    buf_putc(&told.text, '\0');
+    assert_string_equal(told.text.bytes, "1 \"2\" 3 1 \"2\" ");
+    buf_free(&told.text);
+    inf_path_free(path);
+    inf_path_free(none);
+    inf_object_unref(o);
+}
+
+/* Millions of escapes, millions of levels: a walk that goes back for each of them doesn't end in
+ * time. */
+static void cost_is_linear(void **state)
+{
+    const size_t many = (size_t)2 << 20;
+    struct buf text = {0};
+    char *got;
+    (void)state;
+    buf_puts(&text, "{\"script\":\"");
+    for (size_t i = 0; i < many; i++)
+        buf_puts(&text, "\\n");
+    buf_puts(&text, "\",\"deep\":");
+    memset(buf_room(&text, 2 * many), '[', many);
+    memset(text.bytes + text.len + many, ']', many);
+    text.len += 2 * many;
+    buf_puts(&text, ",\"a\":[{\"b\":1}]}");
+    got = named("a[*].b", (struct str){text.bytes, text.len});
+    assert_string_equal(got, "1 ");
+    free(got);
+    buf_free(&text);
+}
+
+/* Looks for a path in a text that ends where its memory ends. */
+static void look(const struct inf_path *path, struct str text)
+{
+    char *block = xmalloc(text.len + 1);
+    struct path_walk walk;
+    struct str value;
+    memcpy(block + 1, text.at, text.len);
+    path_walk_start(&walk, path, (struct str){block + 1, text.len});
+    while (path_walk_next(&walk, &value))
+        assert_true(value.at > block && value.at + value.len <= block + 1 + text.len);
+    free(block);
+}
+
+static void no_prefix_or_mutation_of_a_text_makes_it_look_outside(void **state)
+{
+    static const char *const samples[] = {
+        "{\"a\" : [ {\"k\":\"\\u0061\",\"v\":[1,{\"w\":\"]}\\\"\"}]}, {\"k\":1}, \"\\", LIST};
+    static const char bytes[] = "{}[]\",:\\ 1u";
+    struct inf_path *paths[] = {parsed("a[k=a].v[*].w"), parsed("[*][*][*]"), parsed("[k=a].v")};
+    struct rng rng = {.state = 1};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(samples) * ARRAY_LEN(paths); i++) {
+        const struct inf_path *path = paths[i % ARRAY_LEN(paths)];
+        const char *sample = samples[i / ARRAY_LEN(paths)];
+        size_t len = strlen(sample);
+        for (size_t cut = 0; cut <= len; cut++)
+            look(path, (struct str){sample, cut});
+        for (size_t round = 0; round < 2000; round++) {
+            char *copy = xstrdup(sample);
+            for (size_t k = 0; k <= round % 3; k++)
+                copy[rng_below(&rng, len)] = bytes[rng_below(&rng, sizeof(bytes) - 1)];
+            look(path, (struct str){copy, len});
+            free(copy);
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        inf_path_free(paths[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_name_values_as_spelled),
+        cmocka_unit_test(paths_read_a_real_pod),
+        cmocka_unit_test(a_text_is_unescaped_and_cut_between_characters),
+        cmocka_unit_test(each_tells_until_it_is_told_to_stop),
+        cmocka_unit_test(cost_is_linear),
+        cmocka_unit_test(no_prefix_or_mutation_of_a_text_makes_it_look_outside),
+    };
+    return cmocka_run_group_tests_name("path_walk", tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/*
+ * test_silence_timer.c - how long silence is borne, and what stretches it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "core/reflector/silence_timer.h"
+#include "sim.h"
+
+struct world {
+    struct sim sim;
+    struct patience patience;
+    unsigned lost;
+    uint64_t lasted_ms;
+};
+
+static void on_lost(struct patience *p)
+{
+    struct world *w = container_of(p, struct world, patience);
+    w->lost++;
+    w->lasted_ms = patience_lasted_ms(p);
+}
+
+static void world_init(struct world *w)
+{
+    *w = (struct world){.lost = 0};
+    sim_init(&w->sim);
+    patience_init(&w->patience, &w->sim.clock, on_lost);
+    patience_start(&w->patience, 100);
+}
+
+static void assert_lost_after(struct world *w, uint64_t ms, uint64_t lasted_ms)
+{
+    sim_advance(&w->sim, ms - 1);
+    assert_int_equal(w->lost, 0);
+    sim_advance(&w->sim, 1);
+    assert_int_equal(w->lost, 1);
+    assert_int_equal(w->lasted_ms, lasted_ms);
+    sim_advance(&w->sim, 1000);
+    assert_int_equal(w->lost, 1); /* once */
+    sim_done(&w->sim);
+}
+
+static void silence_is_borne_for_so_long(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w);
+    assert_lost_after(&w, 100, 100);
+}
+
+static void a_start_begins_anew(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w);
+    patience_progress(&w.patience);
+    sim_advance(&w.sim, 150); /* stretched */
+    patience_start(&w.patience, 50);
+    assert_lost_after(&w, 50, 50);
+}
+
+static void a_byte_now_and_then_stretches_it_once(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w);
+    for (int i = 0; i < 19; i++) {
+        patience_progress(&w.patience);
+        sim_advance(&w.sim, 10);
+    }
+    assert_lost_after(&w, 10, 200);
+}
+
+static void nothing_is_lost_once_it_is_stopped(void **state)
+{
+    struct world w;
+    (void)state;
+    world_init(&w);
+    patience_stop(&w.patience);
+    sim_advance(&w.sim, 1000);
+    assert_int_equal(w.lost, 0);
+    sim_done(&w.sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(silence_is_borne_for_so_long),
+        cmocka_unit_test(a_start_begins_anew),
+        cmocka_unit_test(a_byte_now_and_then_stretches_it_once),
+        cmocka_unit_test(nothing_is_lost_once_it_is_stopped),
+    };
+    return cmocka_run_group_tests_name("patience", tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/*
+ * test_conf_logs.c - event logs that are one file by links, or that a rotation would rename.
+ *
+ * Every test runs in an empty directory of its own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "conf_world.h"
+#include "daemon/conf/conf_logs.h"
+
+/* Loads logs at these two paths, and says what is wrong with them; "" if nothing is. */
+static char *check_two(const char *first, const char *second)
+{
+    char *text = xasprintf("event_logs:\n  - path: %s\n    rotate: {size: 1M, keep: 3}\n"
+                           "  - path: %s\n",
+                           first, second);
+    struct conf_errors errors = {0};
+    struct conf conf;
+    int rc;
+    conf_world_put("x.conf", text);
+    conf = conf_world_file();
+    rc = conf_logs_check(&conf, &errors);
+    assert_int_equal(rc, errors.count ? -INF_ECONF : 0);
+    conf_free(&conf);
+    free(text);
+    buf_putc(&errors.text, '\0');
+    return errors.text.bytes;
+}
+
+static void assert_same(const char *first, const char *second)
+{
+    char *errors = check_two(first, second);
+    assert_string_equal(errors,
+                        "x.conf:4:11: event_logs[1].path: is the same file as the event log "
+                        "at x.conf:2:11; each needs a file of its own\n");
+    free(errors);
+}
+
+static void assert_rotated(const char *first, const char *second)
+{
+    char *errors = check_two(first, second);
+    assert_string_equal(errors,
+                        "x.conf:4:11: event_logs[1].path: is an old file of the rotation of the "
+                        "event log at x.conf:2:11; each needs a file of its own\n");
+    free(errors);
+}
+
+static void assert_good(const char *first, const char *second)
+{
+    char *errors = check_two(first, second);
+    assert_string_equal(errors, "");
+    free(errors);
+}
+
+static void files_that_are_linked_are_one_file(void **state)
+{
+    (void)state;
+    conf_world_put("a", "");
+    assert_int_equal(link("a", "hard"), 0);
+    assert_int_equal(symlink("a", "soft"), 0);
+    assert_same("a", "hard");
+    assert_same("a", "soft");
+    assert_same("soft", "hard");
+}
+
+/* Neither file exists yet. */
+static void a_linked_directory_is_one_directory(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("dir", 0700), 0);
+    assert_int_equal(symlink("dir", "link"), 0);
+    assert_same("dir/a", "link/a");
+    assert_same("dir/a", "dir/../dir/a");
+    assert_good("dir/a", "link/b");
+    assert_good("dir/a", "link/../a");
+}
+
+static void a_log_that_a_rotation_renames_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("dir", 0700), 0);
+    assert_int_equal(symlink("dir", "link"), 0);
+    assert_rotated("dir/a", "link/a.3");
+    assert_rotated("dir/a", "link/a.oldest");
+    assert_good("dir/a", "link/a.4");
+    assert_good("dir/a", "link/a.03");
+    conf_world_put("dir/a.1", "");
+    assert_int_equal(link("dir/a.1", "hard"), 0);
+    assert_int_equal(symlink("dir/a.1", "soft"), 0);
+    assert_rotated("dir/a", "hard");
+    assert_rotated("dir/a", "soft");
+}
+
+/* It is one when the log is opened. */
+static void what_is_missing_is_no_error(void **state)
+{
+    (void)state;
+    assert_good("missing/a", "missing/b");
+    assert_good("missing/a", "other/a");
+    assert_good("missing/a", "stdout");
+    assert_good("/", "a");
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, conf_world_setup, conf_world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(files_that_are_linked_are_one_file),
+        IN_WORLD(a_linked_directory_is_one_directory),
+        IN_WORLD(a_log_that_a_rotation_renames_is_refused),
+        IN_WORLD(what_is_missing_is_no_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+/*
+ * test_disk.c - real files on a real loop: what the other tests play, once with nothing played.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "daemon/journal/output.h"
+#include "daemon/journal/seq.h"
+#include "daemon/pool.h"
+#include "folder.h"
+#include "real_loop.h"
+
+struct world {
+    struct real_loop rl;
+    struct disk disk;
+    struct folder folder;
+    char *path;
+    struct output output;
+    struct seq seq;
+    bool closed;
+    bool ready;
+};
+
+static void on_hold(struct output *output, bool hold)
+{
+    (void)output;
+    (void)hold;
+}
+
+static void on_idle(struct output *output)
+{
+    (void)output;
+}
+
+static void on_say(struct output *output, enum inf_log_level level, const char *line)
+{
+    (void)output;
+    (void)level;
+    (void)line;
+}
+
+static void on_lost(struct output *output, int error)
+{
+    (void)output;
+    fail_msg("lost: %d", error);
+}
+
+static void on_closed(struct output *output)
+{
+    container_of(output, struct world, output)->closed = true;
+}
+
+static void on_dropped(struct output *output, uint64_t lines)
+{
+    (void)output;
+    (void)lines;
+}
+
+static void on_removed(struct output *output, uint64_t lines)
+{
+    (void)output;
+    (void)lines;
+}
+
+static const struct output_events events = {on_hold,   on_idle,    on_say,    on_lost,
+                                            on_closed, on_dropped, on_removed};
+
+static int set_up(void **state)
+{
+    struct world *w = calloc(1, sizeof(*w));
+    real_loop_init(&w->rl);
+    disk_init(&w->disk, &w->rl.loop);
+    folder_make(&w->folder);
+    w->path = folder_file(&w->folder, "log");
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *w = *state;
+    real_loop_done(&w->rl);
+    folder_remove(&w->folder);
+    free(w->path);
+    free(w);
+    return 0;
+}
+
+static void put(struct world *w, const char *lines)
+{
+    buf_puts(&w->output.collected, lines);
+    output_flush(&w->output);
+    RUN_UNTIL(&w->rl, output_idle(&w->output));
+}
+
+static void open_output(struct world *w, uint64_t rotate_size)
+{
+    output_init(&w->output, &w->rl.loop.clock, &w->disk,
+                &(struct output_settings){.path = w->path, .rotate_size = rotate_size, .keep = 2},
+                &events);
+}
+
+static void close_output(struct world *w)
+{
+    output_close(&w->output);
+    RUN_UNTIL(&w->rl, w->closed);
+}
+
+static void a_log_is_mended_rotated_and_reopened(void **state)
+{
+    struct world *w = *state;
+    char *moved = folder_file(&w->folder, "moved");
+    folder_write(&w->folder, "log", "old\ntorn");
+    open_output(w, 12);
+    put(w, "aa\n");
+    assert_file(&w->folder, "log", "old\n    \naa\n");
+    put(w, "bb\ncc\n");
+    assert_file(&w->folder, "log.1", "old\n    \naa\n");
+    assert_file(&w->folder, "log", "bb\ncc\n");
+    rename(w->path, moved);
+    output_reopen(&w->output);
+    put(w, "dd\n");
+    assert_file(&w->folder, "log", "dd\n");
+    assert_file(&w->folder, "moved", "bb\ncc\n");
+    close_output(w);
+    free(moved);
+}
+
+/* A real error in the middle of a line, and a real second for the retry. */
+static void a_file_at_its_limit_goes_on_where_it_stopped(void **state)
+{
+    struct world *w = *state;
+    struct rlimit before, small;
+    open_output(w, 0);
+    put(w, "first\n");
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 10;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    buf_puts(&w->output.collected, "second\n");
+    output_flush(&w->output);
+    RUN_UNTIL(&w->rl, w->output.failing);
+    assert_file(&w->folder, "log", "first\nseco");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    RUN_UNTIL(&w->rl, output_idle(&w->output));
+    assert_file(&w->folder, "log", "first\nsecond\n");
+    assert_false(w->output.failing);
+    close_output(w);
+}
+
+/* ---- what hangs ---- */
+
+struct hung_read {
+    struct disk_op op;
+    char byte;
+    bool done;
+};
+
+static void on_read(struct disk_op *op, int64_t result)
+{
+    (void)result;
+    container_of(op, struct hung_read, op)->done = true;
+}
+
+/* Every thread that may hang at once does: a read of a pipe in which nothing is stands for a disk. */
+static void a_thread_is_left_when_every_other_job_hangs(void **state)
+{
+    enum {
+        OTHERS = POOL_LOGS + 1
+    }; /* all but one of the outputs, stdout, the sequence */
+    struct world *w = *state;
+    struct hung_read reads[OTHERS] = {0};
+    int ends[2], done = 0;
+    char bytes[OTHERS] = {0};
+    assert_int_equal(pipe(ends), 0);
+    for (int i = 0; i < OTHERS; i++) {
+        reads[i].op.done = on_read;
+        w->disk.ops->read(&w->disk, &reads[i].op, ends[0], &reads[i].byte, 1, -1);
+    }
+    open_output(w, 0);
+    put(w, "1\n");
+    assert_file(&w->folder, "log", "1\n");
+    close_output(w);
+    for (int i = 0; i < OTHERS; i++)
+        assert_false(reads[i].done);
+    assert_int_equal(write(ends[1], bytes, sizeof(bytes)), OTHERS);
+    for (; done < OTHERS; done++)
+        RUN_UNTIL(&w->rl, reads[done].done);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void pools_are_large_enough_for_files_and_lookups(void **state)
+{
+    (void)state;
+    assert_int_equal(pool_threads(1, true), 2 * (POOL_LOGS + 2));
+    assert_int_equal(pool_threads(100, true), 2 * 101); /* half of them may look up names */
+    assert_int_equal(pool_threads(5000, true), POOL_MAX);
+    assert_int_equal(pool_threads(1, false), POOL_MIN);
+}
+
+static void the_environment_may_ask_for_more_threads_but_not_for_fewer(void **state)
+{
+    (void)state;
+    setenv("UV_THREADPOOL_SIZE", "500", 1);
+    pool_prepare(1, true);
+    assert_string_equal(getenv("UV_THREADPOOL_SIZE"), "500");
+    setenv("UV_THREADPOOL_SIZE", "2", 1);
+    pool_prepare(1, true);
+    assert_int_equal(atoi(getenv("UV_THREADPOOL_SIZE")), pool_threads(1, true));
+}
+
+/* ---- FIFOs ---- */
+
+static char *lines_of(size_t len)
+{
+    char *lines = calloc(1, len + 1);
+    memset(lines, 'x', len);
+    lines[len - 1] = '\n';
+    return lines;
+}
+
+static int open_fifo(struct world *w)
+{
+    int reader;
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(mkfifo(w->path, 0600), 0);
+    reader = open(w->path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    open_output(w, 0);
+    return reader;
+}
+
+static size_t read_all(int fd)
+{
+    char piece[4096];
+    ssize_t n;
+    size_t sum = 0;
+    while ((n = read(fd, piece, sizeof(piece))) > 0)
+        sum += (size_t)n;
+    return sum;
+}
+
+/* A pipe takes 64 KB. While its reader sleeps no thread of the pool is busy with it. */
+static void a_fifo_that_is_not_read_is_polled(void **state)
+{
+    enum {
+        LEN = 200000
+    };
+    struct world *w = *state;
+    char *lines = lines_of(LEN);
+    int reader = open_fifo(w);
+    size_t seen = 0;
+    buf_puts(&w->output.collected, lines);
+    output_flush(&w->output);
+    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.polled);
+    real_loop_settle(&w->rl);
+    assert_true(output_unwritten(&w->output) > 0);
+    while (seen < LEN) {
+        seen += read_all(reader);
+        real_loop_tick(&w->rl);
+    }
+    assert_int_equal(seen, LEN);
+    RUN_UNTIL(&w->rl, output_idle(&w->output));
+    close_output(w);
+    close(reader);
+    free(lines);
+}
+
+static void a_fifo_that_is_not_read_can_be_closed(void **state)
+{
+    enum {
+        LEN = 200000
+    };
+    struct world *w = *state;
+    char *lines = lines_of(LEN);
+    int reader = open_fifo(w);
+    buf_puts(&w->output.collected, lines);
+    output_flush(&w->output);
+    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.polled);
+    close_output(w);
+    close(reader);
+    free(lines);
+}
+
+/* Nothing is lost while there is no reader, and the next one gets the rest. */
+static void a_fifo_waits_for_its_next_reader(void **state)
+{
+    struct world *w = *state;
+    int reader = open_fifo(w);
+    put(w, "1\n");
+    assert_int_equal(read_all(reader), 2);
+    close(reader);
+    buf_puts(&w->output.collected, "2\n");
+    output_flush(&w->output);
+    RUN_UNTIL(&w->rl, w->output.failing);
+    reader = open(w->path, O_RDONLY | O_NONBLOCK);
+    RUN_UNTIL(&w->rl, output_idle(&w->output));
+    assert_int_equal(read_all(reader), 2);
+    close_output(w);
+    close(reader);
+}
+
+/* epoll refuses it: written on the pool instead. */
+static void a_device_that_can_t_be_polled_is_written(void **state)
+{
+    struct world *w = *state;
+    free(w->path);
+    w->path = strdup("/dev/null");
+    open_output(w, 0);
+    put(w, "1\n");
+    assert_int_equal(w->output.bytes, 2);
+    close_output(w);
+}
+
+static void on_ready(struct seq *seq)
+{
+    container_of(seq, struct world, seq)->ready = true;
+}
+
+static void on_seq_closed(struct seq *seq)
+{
+    container_of(seq, struct world, seq)->closed = true;
+}
+
+static void numbers_are_reserved_on_the_pool(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(seq_open(&w->seq, &w->rl.loop.clock, &w->disk, w->folder.path, NULL), 0);
+    w->seq.on_ready = on_ready;
+    for (int i = 0; i < SEQ_BLOCK + 1; i++)
+        seq_take(&w->seq);
+    assert_false(seq_ready(&w->seq));
+    RUN_UNTIL(&w->rl, w->ready);
+    seq_close(&w->seq, on_seq_closed);
+    RUN_UNTIL(&w->rl, w->closed);
+    assert_file(&w->folder, "seq", "65538 closed\n");
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(a_log_is_mended_rotated_and_reopened),
+        IN_WORLD(a_file_at_its_limit_goes_on_where_it_stopped),
+        IN_WORLD(numbers_are_reserved_on_the_pool),
+        IN_WORLD(a_thread_is_left_when_every_other_job_hangs),
+        IN_WORLD(a_fifo_that_is_not_read_is_polled),
+        IN_WORLD(a_fifo_that_is_not_read_can_be_closed),
+        IN_WORLD(a_fifo_waits_for_its_next_reader),
+        IN_WORLD(a_device_that_can_t_be_polled_is_written),
+        cmocka_unit_test(pools_are_large_enough_for_files_and_lookups),
+        cmocka_unit_test(the_environment_may_ask_for_more_threads_but_not_for_fewer),
+    };
+    pool_prepare(1, true); /* as the daemon does, before libuv's first use of it */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

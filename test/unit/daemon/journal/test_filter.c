@@ -1,0 +1,177 @@
+/*
+ * test_filter.c - who wants which change.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "changes.h"
+#include "daemon/journal/filter.h"
+
+static bool takes(const struct filter_settings *settings, const struct sample *sample)
+{
+    struct inf_error err;
+    struct filter *filter = filter_make(settings, &err);
+    bool taken;
+    if (!filter)
+        fail_msg("%s", err.text);
+    taken = filter_takes(filter, &sample->event);
+    filter_free(filter);
+    return taken;
+}
+
+static void watches_go_by_name(void **state)
+{
+    const char *names[] = {"pods", "nodes"};
+    struct filter *all = filter_make(&(struct filter_settings){.n_watches = 0}, NULL);
+    struct filter *some =
+        filter_make(&(struct filter_settings){.watches = names, .n_watches = 2}, NULL);
+    (void)state;
+    assert_true(filter_takes_watch(all, "x"));
+    assert_true(filter_takes_watch(some, "nodes"));
+    assert_false(filter_takes_watch(some, "node"));
+    filter_free(all);
+    filter_free(some);
+    filter_free(NULL);
+}
+
+static void namespaces_are_patterns(void **state)
+{
+    static const struct {
+        const char *pattern;
+        bool taken;
+    } rows[] = {{"shop", true},   {"sh*", true},  {"s?op", true},  {"*", true},
+                {"shops", false}, {"sho", false}, {"[!s]*", false}};
+    struct sample sample;
+    (void)state;
+    sample_pod(&sample, NULL, "");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *names[] = {"other", rows[i].pattern};
+        struct filter_settings s = {.namespaces = names, .n_namespaces = 2};
+        assert_int_equal(takes(&s, &sample), rows[i].taken);
+    }
+    sample_free(&sample);
+}
+
+static void verbs_and_the_start(void **state)
+{
+    struct filter_settings s = {.verbs = 1u << INF_ADDED | 1u << INF_DELETED};
+    struct sample added, changed;
+    (void)state;
+    sample_pod(&added, NULL, "");
+    sample_pod(&changed, "'a':1", "'a':2");
+    assert_true(takes(&s, &added));
+    assert_false(takes(&s, &changed));
+    s.verbs = 0;
+    assert_true(takes(&s, &changed));
+    added.event.origin = INF_INITIAL;
+    assert_false(takes(&s, &added));
+    s.initial = true;
+    assert_true(takes(&s, &added));
+    sample_free(&added);
+    sample_free(&changed);
+}
+
+#define ITEM(name, n) "{'name':'" name "','restartCount':" n "}"
+
+static void what_changed(void **state)
+{
+    static const struct {
+        const char *path, *before, *after;
+        bool taken;
+    } rows[] = {
+        {"status.phase", "'status':{'phase':'A'}", "'status':{'phase':'B'}", true},
+        {"status.phase", "'status':{'phase':'A'}", "'status':{'phase':'A','x':1}", false},
+        {"status.phase", "'status':{}", "'status':{'phase':'A'}", true},
+        {"status.phase", "'status':{'phase':'A'}", "'spec':{}", true}, /* something over it */
+        {"status", "'status':{'phase':'A'}", "'status':{'phase':'B'}", true}, /* under it */
+        {"l[*].restartCount", "'l':[" ITEM("a", "1") "," ITEM("b", "1") "]",
+         "'l':[" ITEM("a", "1") "," ITEM("b", "2") "]", true},
+        {"l[name=a].restartCount", "'l':[" ITEM("a", "1") "," ITEM("b", "1") "]",
+         "'l':[" ITEM("a", "1") "," ITEM("b", "2") "]", false},
+        {"l[1].restartCount", "'l':[" ITEM("a", "1") "," ITEM("b", "1") "]",
+         "'l':[" ITEM("a", "1") "," ITEM("b", "2") "]", true},
+        {"l[*].restartCount", "'l':[" ITEM("a", "1") "]", "'l':[" ITEM("a", "1") ",{'name':'c'}]",
+         false}, /* an item came, but none that counts */
+        {"l[*].restartCount", "'l':[" ITEM("a", "1") "," ITEM("b", "1") "]",
+         "'l':[" ITEM("a", "1") "]", true},
+        {"metadata.resourceVersion", "'a':1", "'a':1", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *paths[] = {"spec.never", rows[i].path};
+        struct filter_settings s = {.changed = paths, .n_changed = 2};
+        struct sample sample;
+        sample_pod(&sample, rows[i].before, rows[i].after);
+        if (takes(&s, &sample) != rows[i].taken)
+            fail_msg("%s: %s -> %s", rows[i].path, rows[i].before, rows[i].after);
+        sample_free(&sample);
+    }
+}
+
+static void other_verbs_are_not_asked_what_changed(void **state)
+{
+    const char *paths[] = {"status.phase"};
+    struct filter_settings s = {.changed = paths, .n_changed = 1};
+    struct sample sample;
+    (void)state;
+    sample_pod(&sample, NULL, "'spec':{}");
+    assert_true(takes(&s, &sample));
+    sample_free(&sample);
+}
+
+#define LABELLED(app) \
+    "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'x','labels':{'app':'" app "'}}}"
+
+static void labels(void **state)
+{
+    static const struct {
+        const char *before, *after;
+        bool taken;
+    } rows[] = {
+        {NULL, LABELLED("web"), true},           {NULL, LABELLED("db"), false},
+        {LABELLED("web"), NULL, true},           {LABELLED("db"), NULL, false},
+        {LABELLED("web"), LABELLED("db"), true}, /* it leaves: said this once */
+        {LABELLED("db"), LABELLED("db"), false},
+    };
+    struct filter_settings s = {.labels = "app in (web, api)"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct sample sample;
+        sample_make(&sample, rows[i].before, rows[i].after);
+        assert_int_equal(takes(&s, &sample), rows[i].taken);
+        sample_free(&sample);
+    }
+}
+
+static void what_can_t_be_read_is_refused(void **state)
+{
+    const char *paths[] = {"status.phase", "$.status"};
+    struct inf_error err;
+    (void)state;
+    assert_null(filter_make(&(struct filter_settings){.changed = paths, .n_changed = 2}, &err));
+    assert_memory_equal(err.text, "changed: ", 9);
+    assert_null(filter_make(&(struct filter_settings){.labels = "app in web"}, &err));
+    assert_memory_equal(err.text, "label_selector: ", 16);
+    assert_null(filter_make(&(struct filter_settings){.labels = "app in web"}, NULL));
+    assert_null(filter_make(&(struct filter_settings){.changed = paths, .n_changed = 2}, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(watches_go_by_name),
+        cmocka_unit_test(namespaces_are_patterns),
+        cmocka_unit_test(verbs_and_the_start),
+        cmocka_unit_test(what_changed),
+        cmocka_unit_test(other_verbs_are_not_asked_what_changed),
+        cmocka_unit_test(labels),
+        cmocka_unit_test(what_can_t_be_read_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

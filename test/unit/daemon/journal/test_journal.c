@@ -1,0 +1,384 @@
+/*
+ * test_journal.c - one sequence, several outputs: who gets which line, and who waits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "changes.h"
+#include "daemon/journal/journal.h"
+#include "journal_world.h"
+
+/* ---- lines ---- */
+
+static void one_sequence_seen_through_filters(void **state)
+{
+    const char *only_pods[] = {"pods"};
+    struct journal_world *w = *state;
+    struct journal_output_settings outputs[] = {world_all_to(w->paths[0]),
+                                                world_all_to(w->paths[1])};
+    outputs[1].filter.watches = only_pods;
+    outputs[1].filter.n_watches = 1;
+    outputs[1].filter.verbs = 1u << INF_MODIFIED;
+    world_set_outputs(w, outputs, 2);
+    world_tell(w, &w->pods, NULL, "'a':1");
+    world_tell(w, &w->pods, "'a':1", "'a':2");
+    world_tell(w, &w->nodes, "'a':1", "'a':2");
+    world_tell(w, &w->pods, "'a':2", NULL);
+    world_tell(w, &w->pods, "'a':1", "'a':3");
+    world_flush(w);
+    assert_lines(w, "a",
+                 "1 ADDED pods; 2 MODIFIED pods; 3 MODIFIED nodes; 4 DELETED pods; "
+                 "5 MODIFIED pods; ");
+    assert_lines(w, "b", "2 MODIFIED pods; 5 MODIFIED pods; ");
+    assert_int_equal(w->disk.calls[FAKE_WRITE], 2); /* one for each output */
+    assert_int_equal(w->pods.events[INF_MODIFIED], 2);
+    assert_int_equal(w->nodes.events[INF_MODIFIED], 1);
+}
+
+static void what_nobody_wants_has_no_number(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    output.filter.verbs = 1u << INF_ADDED;
+    output.notes = 1u << NOTE_GAP;
+    world_set_outputs(w, &output, 1);
+    world_tell(w, &w->pods, "'a':1", "'a':2");
+    journal_start(&w->journal);
+    world_tell(w, &w->pods, NULL, "'a':2");
+    world_flush(w);
+    assert_lines(w, "a", "1 ADDED pods; ");
+    assert_int_equal(w->pods.events[INF_MODIFIED], 0);
+}
+
+static void heartbeats_are_counted_where_they_are_ignored(void **state)
+{
+    static const char before[] = "'status':{'checked':'2026-01-01T00:00:00Z'}";
+    static const char after[] = "'status':{'checked':'2026-01-01T00:00:09Z'}";
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->pods.ignore_heartbeats = true;
+    world_tell(w, &w->pods, before, after);
+    world_tell(w, &w->nodes, before, after);
+    world_tell(w, &w->pods, NULL, after);
+    world_flush(w);
+    assert_lines(w, "a", "1 MODIFIED nodes; 2 ADDED pods; ");
+    assert_int_equal(w->pods.events[INF_MODIFIED], 0);
+    assert_int_equal(w->pods.heartbeats, 1);
+    assert_int_equal(w->nodes.heartbeats, 0);
+}
+
+/* Each state is one version later; NULL ends them. */
+static void tell_states(struct journal_world *w, const char *const *states)
+{
+    for (int rv = 2; states[1]; states++, rv++) {
+        struct sample sample;
+        sample_pod_at(&sample, states[0], states[1], rv);
+        journal_event(&w->journal, &w->pods, &sample.event);
+        sample_free(&sample);
+    }
+    world_flush(w);
+}
+
+#define CHECKED(second) "'status':{'checked':'2026-01-01T00:00:0" second "Z'}"
+
+static void old_rv_is_that_of_the_last_record(void **state)
+{
+    static const char *const states[] = {CHECKED("1"),          CHECKED("2"),          CHECKED("3"),
+                                         CHECKED("3") ",'a':1", CHECKED("3") ",'a':2", NULL};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->pods.ignore_heartbeats = true;
+    tell_states(w, states);
+    assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; rv 5, old_rv 4; ");
+    assert_null(w->pods.ignored.by_key.root);
+}
+
+static void updates_that_change_nothing_are_counted_not_reported(void **state)
+{
+    static const char *const states[] = {"'a':1", "'a':1", "'a':1", "'a':2", NULL};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->pods.ignore_unchanged = true;
+    tell_states(w, states);
+    assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; ");
+    assert_int_equal(w->pods.unchanged, 2);
+    assert_int_equal(w->pods.heartbeats, 0);
+}
+
+static void updates_that_change_nothing_are_reported_if_nothing_is_ignored(void **state)
+{
+    static const char *const states[] = {"'a':1", "'a':1", NULL};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    tell_states(w, states);
+    assert_versions(w, "a", "rv 2, old_rv 1; ");
+}
+
+static void what_was_ignored_is_forgotten_with_the_object(void **state)
+{
+    static const char *const states[] = {"'a':1", "'a':1", NULL};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->pods.ignore_unchanged = true;
+    tell_states(w, states);
+    assert_non_null(w->pods.ignored.by_key.root);
+    world_tell(w, &w->pods, "'a':1", NULL);
+    assert_null(w->pods.ignored.by_key.root);
+    output.filter.verbs = 1u << INF_MODIFIED; /* its end is in no output */
+    world_set_outputs(w, &output, 1);
+    tell_states(w, states);
+    assert_non_null(w->pods.ignored.by_key.root);
+    world_tell(w, &w->pods, "'a':1", NULL);
+    assert_null(w->pods.ignored.by_key.root);
+    tell_states(w, states); /* left to the watch's end: the leak sanitizer is the judge */
+}
+
+static void resyncs_are_no_changes(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    struct sample sample;
+    world_set_outputs(w, &output, 1);
+    sample_pod(&sample, "'a':1", "'a':1");
+    sample.event.origin = INF_RESYNC;
+    journal_event(&w->journal, &w->pods, &sample.event);
+    sample_free(&sample);
+    world_flush(w);
+    assert_lines(w, "a", "");
+}
+
+static void what_the_daemon_says_itself(void **state)
+{
+    const char *only_nodes[] = {"nodes"};
+    struct journal_world *w = *state;
+    struct journal_output_settings outputs[] = {world_all_to(w->paths[0]),
+                                                world_all_to(w->paths[1])};
+    outputs[1].filter.watches = only_nodes;
+    outputs[1].filter.n_watches = 1;
+    world_set_outputs(w, outputs, 2);
+    journal_start(&w->journal);
+    journal_synced(&w->journal, &w->pods, 3, "812");
+    journal_gap(&w->journal, &w->pods, &(struct inf_gap){.reason = INF_GAP_RELIST, .text = "x"});
+    journal_gap(&w->journal, &w->nodes, &(struct inf_gap){.reason = INF_GAP_REWIND, .text = "x"});
+    journal_freshness(&w->journal, &w->pods, &(struct inf_freshness){.stale = true, .text = "x"});
+    journal_freshness(&w->journal, &w->pods, &(struct inf_freshness){.stale = false, .text = "x"});
+    journal_stop(&w->journal, "told to");
+    sim_run(&w->sim);
+    assert_lines(w, "a",
+                 "1 START; 2 SYNCED pods; 3 RELIST pods; 4 GAP nodes rewind; 5 STALE pods; "
+                 "6 RECOVERED pods; 7 STOP; ");
+    assert_lines(w, "b", "1 START; 4 GAP nodes rewind; 7 STOP; ");
+    assert_int_equal(w->pods.gaps, 1);
+}
+
+static void several_streams_are_at_no_version(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    output.form = JOURNAL_SHORT;
+    world_set_outputs(w, &output, 1);
+    journal_synced(&w->journal, &w->pods, 3, "812");
+    journal_synced(&w->journal, &w->pods, 1, NULL);
+    world_flush(w);
+    assert_file(
+        &w->folder, "a",
+        "00:00:00 SYNCED   pods                              all 3 objects are told, at version 812\n"
+        "00:00:00 SYNCED   pods                              the one object is told\n");
+}
+
+static void a_start_after_a_crash_says_so(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->seq.skipped = true;
+    journal_start(&w->journal);
+    sim_run(&w->sim);
+    assert_lines(w, "a", "1 START seq-skipped; ");
+}
+
+static void lines_for_people(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    output.form = JOURNAL_SHORT;
+    output.short_format.width = 40;
+    world_set_outputs(w, &output, 1);
+    world_tell(w, &w->pods, "'a':1", NULL);
+    journal_stop(&w->journal, "told to");
+    sim_run(&w->sim);
+    assert_file(&w->folder, "a",
+                "12:04:31 DELETED  pod shop/web-0\n"
+                "00:00:00 STOP     told to\n");
+}
+
+static void nothing_is_seen_before_its_number_is_reserved(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->state_disk.frozen = true;
+    w->seq.next = w->seq.reserved - 1;
+    world_tell(w, &w->pods, NULL, "'a':1");
+    world_flush(w);
+    assert_lines(w, "a", "65536 ADDED pods; ");
+    world_tell(w, &w->pods, "'a':1", "'a':2");
+    world_flush(w);
+    assert_lines(w, "a", "65536 ADDED pods; ");
+    w->state_disk.frozen = false;
+    sim_run(&w->sim);
+    assert_lines(w, "a", "65536 ADDED pods; 65537 MODIFIED pods; ");
+}
+
+static void trouble_with_the_sequence_is_said(void **state)
+{
+    struct journal_world *w = *state;
+    w->state_disk.fail[FAKE_OPEN] = UV_ENOSPC;
+    w->seq.next = w->seq.reserved;
+    seq_take(&w->seq);
+    sim_run(&w->sim);
+    assert_said(w, "can't reserve numbers: No space left on device");
+    w->state_disk.fail[FAKE_OPEN] = 0;
+    sim_advance(&w->sim, 1000);
+    assert_said(w, "works again");
+}
+
+/* ---- holding ---- */
+
+/* Changes of 14 KiB until so many bytes more wait. */
+static void fill(struct journal_world *w, struct journal_watch *watch, size_t bytes)
+{
+    char *before = xasprintf("'a':'%07000d'", 1), *after = xasprintf("'a':'%07000d'", 2);
+    struct journal_stats start, stats;
+    journal_stats(&w->journal, &start);
+    do {
+        world_tell(w, watch, before, after);
+        journal_stats(&w->journal, &stats);
+    } while (stats.unwritten - start.unwritten < bytes);
+    world_flush(w);
+    free(before);
+    free(after);
+}
+
+static void who_feeds_a_full_output_waits(void **state)
+{
+    const char *only_pods[] = {"pods"};
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    struct journal_watch late = {.id.name = "pods", .on_hold = w->pods.on_hold};
+    struct journal_stats stats;
+    output.filter.watches = only_pods;
+    output.filter.n_watches = 1;
+    world_set_outputs(w, &output, 1);
+    w->disk.frozen = true;
+    fill(w, &w->pods, 1);
+    fill(w, &w->pods, OUTPUT_HIGH);
+    assert_true(w->pods.held);
+    assert_false(w->nodes.held);
+    journal_watch_add(&w->journal, &late);
+    assert_true(late.held);
+    journal_watch_remove(&late);
+    journal_stats(&w->journal, &stats);
+    assert_int_equal(stats.held, 1);
+    w->disk.frozen = false;
+    sim_run(&w->sim);
+    assert_false(w->pods.held);
+}
+
+static void who_would_outrun_the_sequence_waits(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->state_disk.frozen = true;
+    w->seq.next = w->seq.reserved;
+    fill(w, &w->pods, OUTPUT_HIGH);
+    assert_true(w->pods.held);
+    assert_lines(w, "a", "");
+    w->state_disk.frozen = false;
+    sim_run(&w->sim);
+    assert_false(w->pods.held);
+}
+
+static void an_output_that_goes_lets_go(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    w->disk.space = 0;
+    fill(w, &w->pods, 1);
+    fill(w, &w->pods, OUTPUT_HIGH);
+    assert_true(w->pods.held);
+    world_set_outputs(w, NULL, 0);
+    assert_false(w->pods.held);
+    sim_advance(&w->sim, OUTPUT_FINISH_MS);
+    assert_said(w, "bytes not written");
+}
+
+static void notes_without_room_are_counted_and_told(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    struct journal_stats stats;
+    char *lines, *gap;
+    world_set_outputs(w, &output, 1);
+    w->disk.frozen = true;
+    fill(w, &w->pods, 1);
+    fill(w, &w->pods, OUTPUT_MAX);
+    journal_stop(&w->journal, "lost");
+    journal_stop(&w->journal, "lost");
+    journal_stats(&w->journal, &stats);
+    assert_int_equal(stats.dropped, 2);
+    w->disk.frozen = false;
+    sim_run(&w->sim);
+    world_tell(w, &w->pods, "'a':1", NULL);
+    world_flush(w);
+    lines = world_lines(w, "a");
+    assert_null(strstr(lines, "STOP"));
+    gap = strstr(lines, " GAP dropped; ");
+    assert_non_null(gap);
+    strtoul(gap + strlen(" GAP dropped; "), &gap, 10);
+    assert_string_equal(gap, " DELETED pods; ");
+    free(lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(one_sequence_seen_through_filters),
+        IN_WORLD(what_nobody_wants_has_no_number),
+        IN_WORLD(heartbeats_are_counted_where_they_are_ignored),
+        IN_WORLD(old_rv_is_that_of_the_last_record),
+        IN_WORLD(updates_that_change_nothing_are_counted_not_reported),
+        IN_WORLD(updates_that_change_nothing_are_reported_if_nothing_is_ignored),
+        IN_WORLD(what_was_ignored_is_forgotten_with_the_object),
+        IN_WORLD(resyncs_are_no_changes),
+        IN_WORLD(what_the_daemon_says_itself),
+        IN_WORLD(several_streams_are_at_no_version),
+        IN_WORLD(a_start_after_a_crash_says_so),
+        IN_WORLD(lines_for_people),
+        IN_WORLD(nothing_is_seen_before_its_number_is_reserved),
+        IN_WORLD(trouble_with_the_sequence_is_said),
+        IN_WORLD(who_feeds_a_full_output_waits),
+        IN_WORLD(who_would_outrun_the_sequence_waits),
+        IN_WORLD(an_output_that_goes_lets_go),
+        IN_WORLD(notes_without_room_are_counted_and_told),
+    };
+    setenv("TZ", "UTC", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/*
+ * test_record.c - the lines of the event log, as they stand in the file.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "changes.h"
+#include "daemon/journal/record.h"
+
+static const struct watch_id pods = {
+    .cluster = "prod", .name = "pods", .group = "", .version = "v1", .resource = "pods"};
+
+static const struct watch_id nameless = {.name = NULL};
+
+/* Compares with @expected, which has ' for ". */
+static void assert_line(struct buf *line, const char *expected)
+{
+    char *text = with_quotes(expected);
+    buf_putc(line, '\0');
+    assert_string_equal(line->bytes, text);
+    free(text);
+    buf_free(line);
+}
+
+static void assert_record(const struct sample *sample, const struct watch_id *watch,
+                          enum record_object object, const char *expected)
+{
+    const struct record_options options = {.object = object, .max_line = RECORD_LINE_DEFAULT};
+    struct change change;
+    struct buf line = {0};
+    change_init(&change, watch, &sample->event, sample->diff);
+    change.stamp.seq = 42;
+    change.stamp.log = "c0ffee";
+    record_put_change(&line, &change, &options);
+    assert_line(&line, expected);
+}
+
+#define HEAD(type, origin)                                                        \
+    "{'time':'2026-01-01T12:04:31.000042Z','seq':42,'log':'c0ffee','type':'" type \
+    "','origin':'" origin "',"
+#define POD                                                                                     \
+    "'cluster':'prod','watch':'pods','group':'','version':'v1','resource':'pods','kind':'Pod'," \
+    "'namespace':'shop','name':'web-0','uid':'u-1',"
+#define WHO ",'manager':'kubelet','subresource':'status','changed_at':'2026-01-01T12:04:30Z'"
+
+static void a_change(void **state)
+{
+    struct sample sample;
+    (void)state;
+    sample_pod(&sample, "'status':{'phase':'Pending'}",
+               "'status':{'phase':'Running','podIP':'10.1.2.3'}");
+    assert_record(
+        &sample, &pods, RECORD_DIFF,
+        HEAD("MODIFIED", "live") POD
+        "'rv':'8','old_rv':'7','level':'info','msg':'Pod shop/web-0 changed: status.phase Pending -> "
+        "Running, status.podIP -> 10.1.2.3 by kubelet'" WHO
+        ",'changed':['status.phase','status.podIP'],'diff':[{'op':'replace','path':'status.phase',"
+        "'old':'Pending','new':'Running'},{'op':'add','path':'status.podIP','new':'10.1.2.3'}]}\n");
+    assert_record(&sample, &pods, RECORD_NONE,
+                  HEAD("MODIFIED", "live") POD
+                  "'rv':'8','old_rv':'7','level':'info','msg':'Pod shop/web-0 changed: "
+                  "status.phase, status.podIP by kubelet'" WHO
+                  ",'changed':['status.phase','status.podIP']}\n");
+    sample_free(&sample);
+}
+
+static void a_new_one(void **state)
+{
+    struct sample sample;
+    (void)state;
+    sample_make(&sample, NULL,
+                "{'kind':'Deployment','apiVersion':'apps/v1','metadata':{'name':'web',"
+                "'namespace':'shop','uid':'u-2','resourceVersion':'9'},'spec':{'n':1e2}}");
+    sample.event.origin = INF_INITIAL;
+    assert_record(
+        &sample, &nameless, RECORD_DIFF,
+        HEAD("ADDED",
+             "initial") "'group':'apps','version':'v1','kind':'Deployment',"
+                        "'namespace':'shop','name':'web','uid':'u-2','rv':'9','level':'info',"
+                        "'msg':'Deployment shop/web added'}\n");
+    assert_record(
+        &sample, &nameless, RECORD_FULL,
+        HEAD(
+            "ADDED",
+            "initial") "'group':'apps','version':'v1','kind':'Deployment',"
+                       "'namespace':'shop','name':'web','uid':'u-2','rv':'9','level':'info',"
+                       "'msg':'Deployment shop/web added','object':{'kind':'Deployment',"
+                       "'apiVersion':'apps/v1','metadata':{'name':'web','namespace':'shop','uid':'u-2',"
+                       "'resourceVersion':'9'},'spec':{'n':1e2}}}\n");
+    sample_free(&sample);
+}
+
+static void one_that_went(void **state)
+{
+    struct sample sample;
+    (void)state;
+    sample_pod(&sample, "", NULL);
+    sample.event.origin = INF_RELIST;
+    sample.event.final = false;
+    assert_record(&sample, &pods, RECORD_DIFF,
+                  HEAD("DELETED", "relist") POD
+                  "'rv':'7','final':false,'level':'info',"
+                  "'msg':'Pod shop/web-0 deleted, its last state unseen'}\n");
+    sample_free(&sample);
+}
+
+static void an_event(void **state)
+{
+    struct sample sample;
+    (void)state;
+    sample_make(&sample, NULL,
+                "{'kind':'Event','apiVersion':'v1','metadata':{'name':'web-0.17',"
+                "'namespace':'shop','uid':'u-3','resourceVersion':'5'},'involvedObject':"
+                "{'kind':'Pod','namespace':'shop','name':'web-0'},'reason':'BackOff',"
+                "'message':'a\\u001b[2J','count':12,'type':'Warning'}");
+    assert_record(
+        &sample, &nameless, RECORD_NONE,
+        HEAD("ADDED",
+             "live") "'group':'','version':'v1','kind':'Event',"
+                     "'namespace':'shop','name':'web-0.17','uid':'u-3','rv':'5','level':'warn',"
+                     "'msg':'Pod shop/web-0: BackOff: a\\u001b[2J (x12)','reason':'BackOff',"
+                     "'count':12,'involved':{'kind':'Pod','namespace':'shop','name':'web-0'}}\n");
+    sample_free(&sample);
+}
+
+static void notes(void **state)
+{
+    static const struct {
+        struct note note;
+        const struct watch_id *watch;
+        const char *line;
+    } rows[] = {
+        {{NOTE_START, INF_LOG_INFO, "seq-skipped", "started", "0.1.0", -1},
+         NULL,
+         "'type':'START','informerd':'0.1.0','reason':'seq-skipped','level':'info',"
+         "'msg':'started'}\n"},
+        {{NOTE_SYNCED, INF_LOG_INFO, NULL, "all", "812", 3},
+         &pods,
+         "'type':'SYNCED','cluster':'prod','watch':'pods','group':'','version':'v1',"
+         "'resource':'pods','rv':'812','objects':3,'level':'info','msg':'all'}\n"},
+        {{NOTE_GAP, INF_LOG_WARN, "dropped", "slow", NULL, 7},
+         &pods,
+         "'type':'GAP','cluster':'prod','watch':'pods','group':'','version':'v1',"
+         "'resource':'pods','reason':'dropped','dropped':7,'level':'warn','msg':'slow'}\n"},
+        {{NOTE_STALE, INF_LOG_ERROR, NULL, "x", NULL, -1},
+         &nameless,
+         "'type':'STALE','level':'error','msg':'x'}\n"},
+        {{NOTE_CONFIG, INF_LOG_DEBUG, NULL, "x", NULL, -1},
+         NULL,
+         "'type':'CONFIG','level':'debug','msg':'x'}\n"},
+    };
+    const struct record_options options = {.max_line = RECORD_LINE_MIN};
+    const struct stamp stamp = {.time_us = INT64_C(1767269071000042), .seq = 1, .log = "c0ffee"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char expected[512];
+        struct buf line = {0};
+        snprintf(expected, sizeof(expected),
+                 "{'time':'2026-01-01T12:04:31.000042Z','seq':1,'log':'c0ffee',%s", rows[i].line);
+        record_put_note(&line, &rows[i].note, &stamp, rows[i].watch, &options);
+        assert_line(&line, expected);
+    }
+    assert_string_equal(note_type_name(NOTE_STOP), "STOP");
+    assert_string_equal(note_type_name(NOTE_RELIST), "RELIST");
+    assert_string_equal(note_type_name(NOTE_RECOVERED), "RECOVERED");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_change), cmocka_unit_test(a_new_one), cmocka_unit_test(one_that_went),
+        cmocka_unit_test(an_event), cmocka_unit_test(notes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

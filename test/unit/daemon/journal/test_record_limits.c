@@ -1,0 +1,373 @@
+/*
+ * test_record_limits.c - whatever is told, a line is JSON for a strict reader, within its limit, and
+ * nothing in it that a terminal obeys.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <yyjson.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/rng.h"
+#include "base/utf8.h"
+#include "changes.h"
+#include "core/object/object.h"
+#include "daemon/journal/record.h"
+
+static const struct watch_id pods = {.cluster = "prod", .name = "pods", .resource = "pods"};
+
+static struct buf line_of(const struct sample *sample, const struct watch_id *watch,
+                          enum record_object object, size_t max_line)
+{
+    const struct record_options options = {.object = object, .max_line = max_line};
+    struct change change;
+    struct buf line = {0};
+    change_init(&change, watch, &sample->event, sample->diff);
+    change.stamp.seq = UINT64_MAX;
+    change.stamp.log = "0123456789abcdef0123456789abcdef";
+    record_put_change(&line, &change, &options);
+    return line;
+}
+
+/* Takes over @line. The caller frees the document. */
+static yyjson_doc *check_line(struct buf *line, size_t max_line)
+{
+    yyjson_doc *doc;
+    assert_true(line->len <= max_line);
+    assert_int_equal(line->bytes[line->len - 1], '\n');
+    for (struct str rest = {line->bytes, line->len - 1}; rest.len;) {
+        uint32_t c = 0;
+        size_t n = utf8_next(rest, &c);
+        assert_true(n && !utf8_is_unsafe(c));
+        rest = (struct str){rest.at + n, rest.len - n};
+    }
+    doc = yyjson_read(line->bytes, line->len, 0);
+    assert_non_null(doc);
+    buf_free(line);
+    return doc;
+}
+
+static const char *text_at(yyjson_doc *doc, const char *field)
+{
+    return yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), field));
+}
+
+static bool is_truncated(yyjson_doc *doc)
+{
+    return yyjson_get_bool(yyjson_obj_get(yyjson_doc_get_root(doc), "truncated"));
+}
+
+/* ---- by chance ---- */
+
+static void put_random_text(struct rng *rng, struct buf *out, size_t max)
+{
+    static const char *const pieces[] = {"a",        "web",          "\\n",
+                                         "\\\"",     "\\u001b",      "\x7f",
+                                         "\xc2\x9b", "\xe2\x80\xae", "\xf0\x9f\x98\x80",
+                                         "\\\\"};
+    size_t n = (size_t)rng_below(rng, max);
+    for (size_t i = 0; i < n; i++)
+        buf_puts(out, pieces[rng_below(rng, sizeof(pieces) / sizeof(pieces[0]))]);
+}
+
+static void put_random_value(struct rng *rng, struct buf *out, int depth)
+{
+    size_t n = (size_t)rng_below(rng, 8);
+    bool list = rng_below(rng, 2);
+    if (depth == 0 || rng_below(rng, 3) == 0) {
+        buf_putc(out, '"');
+        put_random_text(rng, out, rng_below(rng, 10) ? 8 : 2000);
+        buf_putc(out, '"');
+        return;
+    }
+    buf_putc(out, list ? '[' : '{');
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(out, i ? "," : "");
+        if (!list) {
+            buf_printf(out, "\"k%zu", i);
+            put_random_text(rng, out, 3);
+            buf_puts(out, "\":");
+        }
+        put_random_value(rng, out, depth - 1);
+    }
+    buf_putc(out, list ? ']' : '}');
+}
+
+static char *random_object(struct rng *rng, size_t name_len, const char *kind)
+{
+    struct buf out = {0};
+    buf_printf(&out, "{\"kind\":\"%s\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"", kind);
+    for (size_t i = 0; i < name_len; i++)
+        buf_putc(&out, "abc-"[i % 4]);
+    buf_puts(&out, "\",\"namespace\":\"");
+    for (size_t i = 0; i < name_len / 4; i++)
+        buf_putc(&out, 'n');
+    buf_printf(&out, "\",\"uid\":\"u\",\"resourceVersion\":\"%u\"},\"reason\":",
+               (unsigned)rng_below(rng, 1000));
+    put_random_value(rng, &out, 0);
+    buf_puts(&out, ",\"message\":");
+    put_random_value(rng, &out, 0);
+    buf_puts(&out, ",\"status\":");
+    put_random_value(rng, &out, 4);
+    buf_puts(&out, "}");
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+static void any_change_is_a_good_line(void **state)
+{
+    static const size_t limits[] = {1024, 1500, 4096, 16384, 1 << 20};
+    struct rng rng = {7};
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        size_t name_len = 1 + rng_below(&rng, i % 10 ? 40 : 900);
+        const char *kind = i % 5 ? "Widget" : "Event";
+        char *before = random_object(&rng, name_len, kind);
+        char *after = random_object(&rng, name_len, kind);
+        size_t max_line = limits[rng_below(&rng, sizeof(limits) / sizeof(limits[0]))];
+        struct sample sample;
+        struct buf line;
+        sample_make(&sample, i % 7 ? before : NULL, after);
+        line = line_of(&sample, &pods, (enum record_object)rng_below(&rng, 3), max_line);
+        yyjson_doc_free(check_line(&line, max_line));
+        sample_free(&sample);
+        free(before);
+        free(after);
+    }
+}
+
+/* ---- step by step ---- */
+
+/* With less and less room: the object goes first, then values, then changes; identity stays. */
+static void it_says_less_and_less(void **state)
+{
+    struct buf text[2] = {{0}, {0}};
+    struct sample sample;
+    struct buf line;
+    yyjson_doc *doc;
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        buf_puts(&text[side], "'spec':{'phase':'x'");
+        for (int i = 0; i < 40; i++)
+            buf_printf(&text[side], ",'field%d':'%d%0*d'", i, side, 90, i);
+        buf_putc(&text[side], '}');
+        buf_putc(&text[side], '\0');
+    }
+    sample_pod(&sample, text[0].bytes, text[1].bytes);
+
+    line = line_of(&sample, &pods, RECORD_FULL, 1 << 20);
+    assert_non_null(strstr(line.bytes, "\"object\":{"));
+    doc = check_line(&line, 1 << 20);
+    assert_false(is_truncated(doc));
+    yyjson_doc_free(doc);
+
+    line = line_of(&sample, &pods, RECORD_FULL, 14000);
+    assert_null(memmem(line.bytes, line.len, "\"object\":{", 10));
+    assert_non_null(memmem(line.bytes, line.len, "\"new\":\"1000", 11));
+    doc = check_line(&line, 14000);
+    assert_true(is_truncated(doc));
+    yyjson_doc_free(doc);
+
+    line = line_of(&sample, &pods, RECORD_FULL, 6000);
+    assert_null(memmem(line.bytes, line.len, "\"new\":\"1000", 11));
+    assert_non_null(memmem(line.bytes, line.len, "\"new_size\":93", 13));
+    yyjson_doc_free(check_line(&line, 6000));
+
+    line =
+        line_of(&sample, &pods, RECORD_FULL, 1024); /* no conf allows it: to see the last steps */
+    assert_non_null(memmem(line.bytes, line.len, "\"changes\":40", 12));
+    doc = check_line(&line, 1024);
+    assert_string_equal(text_at(doc, "name"), "web-0");
+    assert_string_equal(text_at(doc, "uid"), "u-1");
+    assert_string_equal(text_at(doc, "rv"), "8");
+    yyjson_doc_free(doc);
+
+    sample_free(&sample);
+    buf_free(&text[0]);
+    buf_free(&text[1]);
+}
+
+/* ---- identity ---- */
+
+/* What identifies an object, from the longest that Kubernetes and the conf file allow to far more. */
+struct identity {
+    size_t conf_name; /* of the cluster and of the watch */
+    size_t type;      /* of version, resource and kind */
+    size_t group;
+    size_t ns;
+    size_t name;
+    const char *letter; /* that the name is made of */
+};
+
+static char *repeat(const char *letter, size_t count)
+{
+    struct buf text = {0};
+    for (size_t i = 0; i < count; i++)
+        buf_puts(&text, letter);
+    buf_putc(&text, '\0');
+    return text.bytes;
+}
+
+#define UID "01234567-89ab-cdef-0123-456789abcdef"
+#define OBJECT                                                                                 \
+    "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\"," \
+    "\"namespace\":\"%s\",\"uid\":\"" UID "\",\"resourceVersion\":\"%s\"}}"
+
+static yyjson_doc *line_of_identity(const struct identity *id, size_t max_line)
+{
+    const char *in_json = id->letter[0] == '"' ? "\\\"" : id->letter;
+    char *conf = repeat("p", id->conf_name), *type = repeat("p", id->type),
+         *group = repeat("g", id->group), *ns = repeat("n", id->ns),
+         *name = repeat(in_json, id->name);
+    char *before = xasprintf(OBJECT, name, ns, "18446744073709551614");
+    char *after = xasprintf(OBJECT, name, ns, "18446744073709551615");
+    struct watch_id watch = {.cluster = conf,
+                             .name = conf,
+                             .group = group,
+                             .version = type,
+                             .resource = type,
+                             .kind = type};
+    struct sample sample;
+    struct buf line;
+    sample_make(&sample, before, after);
+    sample.event.verb = INF_MODIFIED;
+    line = line_of(&sample, &watch, RECORD_DIFF, max_line);
+    sample_free(&sample);
+    free(conf);
+    free(type);
+    free(group);
+    free(ns);
+    free(name);
+    free(before);
+    free(after);
+    return check_line(&line, max_line);
+}
+
+static void assert_repeated(yyjson_doc *doc, const char *field, const char *letter, size_t count)
+{
+    char *text = repeat(letter, count);
+    assert_string_equal(text_at(doc, field), text);
+    free(text);
+}
+
+/* All at once, in the smallest line there may be, and with a name of which every byte is escaped. */
+static void the_longest_names_are_never_cut(void **state)
+{
+    static const struct {
+        const char *letter;
+        size_t count; /* 253 bytes */
+    } rows[] = {{"n", 253}, {"\"", 253}, {"\xc2\x9b", 126}, {"\xe2\x80\xae", 84}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct identity id = {.conf_name = 384,
+                              .type = 63,
+                              .group = 253,
+                              .ns = 63,
+                              .name = rows[i].count,
+                              .letter = rows[i].letter};
+        yyjson_doc *doc = line_of_identity(&id, RECORD_LINE_MIN);
+        assert_repeated(doc, "name", rows[i].letter, rows[i].count);
+        assert_repeated(doc, "namespace", "n", 63);
+        assert_repeated(doc, "watch", "p", 384);
+        assert_repeated(doc, "cluster", "p", 384);
+        assert_repeated(doc, "group", "g", 253);
+        assert_repeated(doc, "kind", "p", 63);
+        assert_string_equal(text_at(doc, "uid"), UID);
+        assert_string_equal(text_at(doc, "rv"), "18446744073709551615");
+        yyjson_doc_free(doc);
+    }
+}
+
+/* A hostile server's types: the object still is not cut. */
+static void long_types_are_cut_before_the_object_s_name(void **state)
+{
+    struct identity id = {
+        .conf_name = 384, .type = 5000, .group = 5000, .ns = 63, .name = 253, .letter = "n"};
+    yyjson_doc *doc = line_of_identity(&id, RECORD_LINE_MIN);
+    (void)state;
+    assert_true(is_truncated(doc));
+    assert_repeated(doc, "name", "n", 253);
+    assert_repeated(doc, "namespace", "n", 63);
+    yyjson_doc_free(doc);
+}
+
+static void a_name_that_is_longer_than_allowed_is_cut_and_the_uid_stays(void **state)
+{
+    struct identity id = {.conf_name = 384,
+                          .type = OBJECT_NAME_MAX,
+                          .group = OBJECT_NAME_MAX,
+                          .ns = OBJECT_NAME_MAX,
+                          .name = OBJECT_NAME_MAX / 2,
+                          .letter = "\xc2\x9b"};
+    yyjson_doc *doc = line_of_identity(&id, RECORD_LINE_MIN);
+    (void)state;
+    assert_true(is_truncated(doc));
+    assert_memory_equal(text_at(doc, "name"), "\xc2\x9b\xc2\x9b", 4);
+    assert_string_equal(text_at(doc, "uid"), UID);
+    assert_string_equal(text_at(doc, "rv"), "18446744073709551615");
+    assert_repeated(doc, "watch", "p", 384);
+    yyjson_doc_free(doc);
+}
+
+/* Every field as long as an object may have it, and escaped: six bytes for two. */
+static void a_line_fits_whatever_a_server_sends(void **state)
+{
+    char *conf = repeat("p", 384), *bad = repeat("\xc2\x9b", OBJECT_NAME_MAX / 2);
+    char *object = xasprintf("{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s\","
+                             "\"namespace\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":\"%s\"}}",
+                             bad, bad, bad, bad, bad, bad);
+    struct watch_id watch = {
+        .cluster = conf, .name = conf, .group = bad, .version = bad, .resource = bad, .kind = bad};
+    struct sample sample;
+    struct buf line;
+    yyjson_doc *doc;
+    (void)state;
+    sample_make(&sample, object, object);
+    line = line_of(&sample, &watch, RECORD_FULL, RECORD_LINE_MIN);
+    doc = check_line(&line, RECORD_LINE_MIN);
+    assert_true(is_truncated(doc));
+    assert_int_equal(strlen(text_at(doc, "uid")), 64);
+    yyjson_doc_free(doc);
+    sample_free(&sample);
+    free(object);
+    free(conf);
+    free(bad);
+}
+
+static void a_long_note_is_cut(void **state)
+{
+    const struct record_options options = {.max_line = RECORD_LINE_MIN};
+    const struct stamp stamp = {.seq = 1, .log = "x"};
+    char msg[4000];
+    struct note note = {.type = NOTE_GAP, .reason = "skipped", .msg = msg, .count = -1};
+    struct buf line = {0};
+    yyjson_doc *doc;
+    (void)state;
+    memset(msg, '"', sizeof(msg));
+    msg[sizeof(msg) - 1] = '\0';
+    record_put_note(&line, &note, &stamp, &pods, &options);
+    doc = check_line(&line, RECORD_LINE_MIN);
+    assert_true(is_truncated(doc));
+    assert_string_equal(text_at(doc, "reason"), "skipped");
+    yyjson_doc_free(doc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_change_is_a_good_line),
+        cmocka_unit_test(it_says_less_and_less),
+        cmocka_unit_test(the_longest_names_are_never_cut),
+        cmocka_unit_test(long_types_are_cut_before_the_object_s_name),
+        cmocka_unit_test(a_name_that_is_longer_than_allowed_is_cut_and_the_uid_stays),
+        cmocka_unit_test(a_line_fits_whatever_a_server_sends),
+        cmocka_unit_test(a_long_note_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/*
+ * test_daemon_log.c - the two ways in which the daemon writes about itself, and a reader that does not read.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/daemon_log.h"
+#include "sim.h"
+
+enum {
+    AT_S = 1763254691,
+};
+
+static void assert_line(enum conf_log_format format, enum inf_log_level level, const char *line,
+                        const char *expected)
+{
+    struct buf out = {0};
+    ownlog_put(&out, format, (int64_t)AT_S * 1000000 + 204131, level, line);
+    buf_putc(&out, '\0');
+    assert_string_equal(out.bytes, expected);
+    buf_free(&out);
+}
+
+static void test_logfmt(void **state)
+{
+    (void)state;
+    assert_line(CONF_LOGFMT, INF_LOG_WARN, "it said \"no\"\n",
+                "time=2025-11-16T00:58:11.204131Z level=warn msg=\"it said \\\"no\\\"\\n\"\n");
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    assert_line(CONF_JSON, INF_LOG_ERROR, "it said \"no\"\n",
+                "{\"time\":\"2025-11-16T00:58:11.204131Z\",\"level\":\"error\","
+                "\"msg\":\"it said \\\"no\\\"\\n\"}\n");
+}
+
+/* ---- a reader that does not read ---- */
+
+struct world {
+    struct sim sim;
+    struct ownlog log;
+    int pipe[2];
+    struct buf read;
+};
+
+static int set_up(void **state)
+{
+    struct world *w = calloc(1, sizeof(*w));
+    sim_init(&w->sim);
+    assert_int_equal(pipe(w->pipe), 0);
+    ownlog_init(&w->log, &w->sim.clock, INF_LOG_INFO, CONF_LOGFMT);
+    w->log.fd = w->pipe[1];
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *w = *state;
+    ownlog_free(&w->log);
+    sim_done(&w->sim);
+    close(w->pipe[0]);
+    close(w->pipe[1]);
+    buf_free(&w->read);
+    free(w);
+    return 0;
+}
+
+/* More than the pipe and the log hold. */
+static size_t say_too_much(struct world *w)
+{
+    char *line = malloc(10000);
+    size_t n = 0;
+    memset(line, 'x', 9999);
+    line[9999] = '\0';
+    for (; !w->log.dropped; n++)
+        ownlog_line(&w->log, INF_LOG_INFO, line);
+    free(line);
+    return n;
+}
+
+/* Reads until the log has nothing more to say. */
+static void read_all(struct world *w)
+{
+    char chunk[4096];
+    while (w->log.waiting.len) {
+        ssize_t n = read(w->pipe[0], chunk, sizeof(chunk));
+        buf_put(&w->read, chunk, (size_t)n);
+        sim_advance(&w->sim, OWNLOG_AGAIN_MS);
+    }
+    ownlog_line(&w->log, INF_LOG_INFO, "the end");
+    while (!w->read.len || !memmem(w->read.bytes, w->read.len, "the end", 7)) {
+        ssize_t n = read(w->pipe[0], chunk, sizeof(chunk));
+        buf_put(&w->read, chunk, (size_t)n);
+    }
+    buf_putc(&w->read, '\0');
+}
+
+static size_t count_lines(const struct world *w, const char *with)
+{
+    size_t n = 0;
+    for (const char *at = w->read.bytes; (at = strstr(at, with)); at++)
+        n++;
+    return n;
+}
+
+static void a_full_pipe_is_not_waited_for(void **state)
+{
+    struct world *w = *state;
+    size_t said = say_too_much(w);
+    assert_in_range(w->log.waiting.len, OWNLOG_MAX, OWNLOG_MAX + 11000);
+    ownlog_line(&w->log, INF_LOG_INFO, "one more");
+    read_all(w);
+    assert_int_equal(count_lines(w, "msg=\"xxx"), said - 1);
+    assert_int_equal(count_lines(w, "xxx\"\n"), said - 1);
+    assert_int_equal(count_lines(w, "one more"), 0);
+    assert_int_equal(count_lines(w, "2 lines of this log were dropped"), 1);
+    assert_int_equal(w->log.dropped, 0);
+}
+
+static void ended_with_lines_waiting(void **state)
+{
+    struct world *w = *state;
+    say_too_much(w);
+    ownlog_leave_clock(&w->log);
+    ownlog_line(&w->log, INF_LOG_INFO, "no timer is left");
+}
+
+/* Nothing can be said about it. */
+static void nobody_is_there(void **state)
+{
+    struct world *w = *state;
+    ownlog_line(&w->log, INF_LOG_INFO, "heard");
+    close(w->pipe[1]);
+    w->pipe[1] = w->log.fd = dup(w->pipe[0]); /* which is not for writing */
+    ownlog_line(&w->log, INF_LOG_INFO, "lost");
+    assert_int_equal(w->log.waiting.len, 0);
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_logfmt),
+        cmocka_unit_test(test_json),
+        IN_WORLD(a_full_pipe_is_not_waited_for),
+        IN_WORLD(ended_with_lines_waiting),
+        IN_WORLD(nobody_is_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/*
+ * test_exec_credential.c - what plugins say, good and bad; and nothing of it in a sentence.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "kube/auth/exec_credential.h"
+
+#define V1         "client.authentication.k8s.io/v1"
+#define HEAD       "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\""
+#define SAYS(text) HEAD ",\"status\":{" text "}}"
+
+static void good_ones_are_read(void **state)
+{
+    struct exec_credential c;
+    struct inf_error err;
+    (void)state;
+    assert_int_equal(exec_credential_parse(str_of(SAYS("\"token\":\"s3cr3t\"")), V1, &c, &err), 0);
+    assert_string_equal(c.token, "s3cr3t");
+    assert_null(c.cert_pem);
+    assert_null(c.key_pem);
+    assert_true(c.expires_us == INT64_MAX);
+    exec_credential_free(&c);
+    assert_int_equal(
+        exec_credential_parse(
+            str_of(SAYS("\"token\":null,\"clientCertificateData\":\"cert\\n\",\"clientKeyData\":"
+                        "\"key\",\"expirationTimestamp\":\"2026-01-01T01:00:00+01:00\",\"x\":[]")),
+            V1, &c, &err),
+        0);
+    assert_null(c.token);
+    assert_string_equal(c.cert_pem, "cert\n");
+    assert_string_equal(c.key_pem, "key");
+    assert_true(c.expires_us == INT64_C(1767225600000000));
+    exec_credential_free(&c);
+    exec_credential_free(&c); /* harmless */
+}
+
+#define HALF    "status has only one of clientCertificateData and clientKeyData"
+#define NEITHER "status has neither a token nor a certificate with its key"
+#define WHITE   "status.token must have no white space or control characters"
+#define EXPIRES "status.expirationTimestamp must be a time (2026-11-15T23:09:29Z)"
+
+static void bad_ones_are_named(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", "it is no JSON object"},
+        {"s3cr3t", "it is no JSON object"},
+        {"[\"s3cr3t\"]", "it is no JSON object"},
+        {SAYS("\"token\":\"s3cr3t\"") "x", "it is no JSON object"},
+        {"{}", "its kind must be 'ExecCredential'"},
+        {"{\"kind\":7}", "kind must be a text"},
+        {"{\"kind\":\"s3cr3t\"}", "its kind must be 'ExecCredential'"},
+        {"{\"kind\":\"ExecCredential\"}", "its apiVersion must be '" V1 "'"},
+        {"{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1beta1\"}",
+         "its apiVersion must be '" V1 "'"},
+        {HEAD "}", "it has no status"},
+        {HEAD ",\"status\":null}", "it has no status"},
+        {HEAD ",\"status\":[\"s3cr3t\"]}", "it has no status"},
+        {SAYS(""), NEITHER},
+        {SAYS("\"token\":\"\""), NEITHER},
+        {SAYS("\"token\":7"), "token must be a text"},
+        {SAYS("\"token\":\"s3cr3t\\u0000x\""), "token must be a text"},
+        {SAYS("\"token\":\"s3cr3t\\r\\nX: y\""), WHITE},
+        {SAYS("\"token\":\"s3 cr3t\""), WHITE},
+        {SAYS("\"clientCertificateData\":\"s3cr3t\""), HALF},
+        {SAYS("\"token\":\"s3cr3t\",\"clientKeyData\":\"s3cr3t\""), HALF},
+        {SAYS("\"clientCertificateData\":{},\"clientKeyData\":\"s3cr3t\""),
+         "clientCertificateData must be a text"},
+        {SAYS("\"token\":\"s3cr3t\",\"expirationTimestamp\":\"s3cr3t\""), EXPIRES},
+        {SAYS("\"token\":\"s3cr3t\",\"expirationTimestamp\":7"),
+         "expirationTimestamp must be a text"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct exec_credential c = {.expires_us = 7};
+        struct inf_error err;
+        assert_int_equal(exec_credential_parse(str_of(cases[i][0]), V1, &c, &err), -INF_EDECODE);
+        assert_string_equal(err.text, cases[i][1]);
+        assert_null(strstr(err.text, "s3cr3t"));
+        assert_null(c.token);
+        assert_int_equal(c.expires_us, 7);
+    }
+}
+
+/* Cut anywhere it is no credential, and nothing beyond its end is read: each part is a block of its
+ * own. */
+static void no_part_is_taken_for_the_whole(void **state)
+{
+    static const char whole[] =
+        SAYS("\"token\":\"t\",\"expirationTimestamp\":\"2026-01-01T00:00:00Z\"");
+    (void)state;
+    for (size_t len = 0; len < sizeof(whole) - 1; len++) {
+        struct exec_credential c;
+        struct inf_error err;
+        char *part = xmalloc(len ? len : 1);
+        memcpy(part, whole, len);
+        assert_int_equal(exec_credential_parse((struct str){part, len}, V1, &c, &err),
+                         -INF_EDECODE);
+        free(part);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_ones_are_read),
+        cmocka_unit_test(bad_ones_are_named),
+        cmocka_unit_test(no_part_is_taken_for_the_whole),
+    };
+    return cmocka_run_group_tests_name("exec_credential", tests, NULL, NULL);
+}

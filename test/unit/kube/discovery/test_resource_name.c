@@ -1,0 +1,272 @@
+/*
+ * test_resource_name.c - how people name resources, against what a real server said it has.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "kube/discovery/resource_name.h"
+#include "recording.h"
+
+#define LABEL_63 "a23456789012345678901234567890123456789012345678901234567890123"
+
+/* ---- reading ---- */
+
+static const struct {
+    const char *text, *name, *group, *version;
+} words[] = {
+    {"pods", "pods", NULL, NULL},
+    {"Pod", "pod", NULL, NULL},
+    {"deployments.apps", "deployments", "apps", NULL},
+    {"Deployment.Apps", "deployment", "apps", NULL},
+    {"deployments.v1.apps", "deployments", "apps", "v1"},
+    {"deployments.apps/v1", "deployments", "apps", "v1"},
+    {"hpa.v2beta2.autoscaling", "hpa", "autoscaling", "v2beta2"},
+    {"x.v1alpha10.a.b", "x", "a.b", "v1alpha10"},
+    {"widgets.example.com", "widgets", "example.com", NULL},
+    {"widgets.v1.example.com", "widgets", "example.com", "v1"},
+    {"widgets.example.com/v1", "widgets", "example.com", "v1"},
+    {"pods.v1.", "pods", "", "v1"},
+    {LABEL_63, LABEL_63, NULL, NULL},
+    {"ingresses.networking.k8s.io/v1beta1", "ingresses", "networking.k8s.io", "v1beta1"},
+    {"x.v1", "x", "v1", NULL}, /* one dot: that is a group */
+    {"x.v1x.example.com", "x", "v1x.example.com", NULL},
+    {"x.v1beta.example.com", "x", "v1beta.example.com", NULL},
+    {"x.v1gamma1.example.com", "x", "v1gamma1.example.com", NULL},
+    {"x.vx.example.com", "x", "vx.example.com", NULL},
+};
+
+static const char *or_dash(const char *text)
+{
+    return text ? text : "-";
+}
+
+static void words_are_cut_at_their_dots(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        struct resource_word w;
+        assert_int_equal(resource_word_parse(words[i].text, &w, NULL), 0);
+        assert_string_equal(w.text, words[i].text);
+        assert_string_equal(w.name, words[i].name);
+        assert_string_equal(or_dash(w.group), or_dash(words[i].group));
+        assert_string_equal(or_dash(w.version), or_dash(words[i].version));
+        resource_word_free(&w);
+    }
+}
+
+static void what_can_t_be_a_resource_is_refused(void **state)
+{
+    static const char *const bad[] = {
+        LABEL_63 "4",
+        "a." LABEL_63 "4/v1",
+        "pods?watch",
+        "p%6fds",
+        "pods\r\nX: y",
+        "p\xc3\xb6",
+        "",
+        ".",
+        "pods.",
+        ".apps",
+        "a b",
+        "pods/v1",
+        "pods/log",
+        "a..b",
+        "a.b/",
+        "a.b/v1/c",
+        "a.b/V 1",
+        "../secrets",
+        "a.v1..b",
+        "a.b.",
+        "-a",
+        "a-",
+        "a.-b",
+        "a_b",
+        "a.b/../v1",
+        "pod\ns",
+        "/",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct resource_word w = {.name = NULL};
+        struct inf_error err = {0};
+        assert_int_equal(resource_word_parse(bad[i], &w, &err), -INF_EINVAL);
+        assert_non_null(strstr(err.text, "deployments.apps/v1"));
+        assert_null(w.name);
+    }
+}
+
+static void a_word_has_a_limit(void **state)
+{
+    char text[500];
+    struct resource_word w;
+    (void)state;
+    memset(text, 'a', sizeof(text));
+    text[400] = '\0';
+    assert_int_equal(resource_word_parse(text, &w, NULL), -INF_EINVAL);
+}
+
+static void some_words_need_no_server(void **state)
+{
+    static const struct {
+        const char *word, *complete;
+    } rows[] = {
+        {"pods", "/v1/pods"},
+        {"Secrets", "/v1/secrets"},
+        {"pods.v1.", "/v1/pods"},
+        {"deployments.apps/v1", "apps/v1/deployments"},
+        {"deployments.v1.apps", "apps/v1/deployments"},
+        {"pod", NULL},
+        {"po", NULL},
+        {"deployments", NULL},
+        {"deployments.apps", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct resource_word w;
+        struct resource r;
+        char got[100] = "";
+        assert_int_equal(resource_word_parse(rows[i].word, &w, NULL), 0);
+        if (resource_word_is_complete(&w, &r)) {
+            snprintf(got, sizeof(got), "%s/%s/%s", r.group, r.version, r.name);
+            resource_free(&r);
+        }
+        assert_string_equal(got, rows[i].complete ? rows[i].complete : "");
+        resource_word_free(&w);
+    }
+}
+
+/* ---- finding ---- */
+
+static int open_table(void **state)
+{
+    static const char *const names[] = {"discovery-apis", "discovery-core-v1", "discovery-apps-v1",
+                                        "discovery-example"};
+    struct discovery *d = calloc(1, sizeof(*d));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct recording r;
+        recording_open(&r, names[i]);
+        assert_int_equal(discovery_add(d, recording_body(&r), NULL), 0);
+        recording_close(&r);
+    }
+    *state = d;
+    return 0;
+}
+
+static int close_table(void **state)
+{
+    discovery_free(*state);
+    free(*state);
+    return 0;
+}
+
+/* What @text means, or why it means nothing. Lives until the next call. */
+static const char *meaning(const struct discovery *d, const char *text)
+{
+    static char got[INF_ERROR_TEXT_MAX];
+    struct resource_word w;
+    const struct api_resource *r;
+    struct inf_error err = {0};
+    assert_int_equal(resource_word_parse(text, &w, NULL), 0);
+    if (resource_word_find(&w, d, &r, &err) == 0)
+        snprintf(got, sizeof(got), "%s/%s/%s", r->group, r->version, r->name);
+    else
+        snprintf(got, sizeof(got), "%s", err.text);
+    resource_word_free(&w);
+    return got;
+}
+
+static void words_find_what_they_mean(void **state)
+{
+    static const char *const rows[][2] = {
+        {"po", "/v1/pods"},
+        {"pod", "/v1/pods"},
+        {"PODS", "/v1/pods"},
+        {"Pod", "/v1/pods"},
+        {"pods.v1.", "/v1/pods"},
+        {"cm", "/v1/configmaps"},
+        {"ConfigMap", "/v1/configmaps"},
+        {"deploy", "apps/v1/deployments"},
+        {"deployments.apps", "apps/v1/deployments"},
+        {"deploy.apps", "apps/v1/deployments"},
+        {"deployment.v1.apps", "apps/v1/deployments"},
+        {"wd", "example.com/v1/widgets"},
+        {"Widget.example.com/v1", "example.com/v1/widgets"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(meaning(*state, rows[i][0]), rows[i][1]);
+}
+
+static void words_that_mean_nothing_are_answered(void **state)
+{
+    static const char *const rows[][2] = {
+        {"widgit", "resource 'widgit' is not known to the server; did you mean 'widget'?"},
+        {"deplyoments",
+         "resource 'deplyoments' is not known to the server; did you mean 'deployments'?"},
+        {"zzzzzzzz", "resource 'zzzzzzzz' is not known to the server"},
+        {"deployments.extensions", "resource 'deployments.extensions' is not known to the server; "
+                                   "did you mean 'deployments.apps/v1'?"},
+        {"pods.v2.", "resource 'pods.v2.' is not known to the server; did you mean 'pods'?"},
+        {"bindings", "resource 'bindings': the server can't list and watch bindings"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(meaning(*state, rows[i][0]), rows[i][1]);
+}
+
+#define LIST(version, resources) \
+    "{\"kind\":\"APIResourceList\",\"groupVersion\":\"" version "\",\"resources\":[" resources "]}"
+#define CAN "\"verbs\":[\"list\",\"watch\"]}"
+
+static void several_groups_have_it(void **state)
+{
+    static const char *const documents[] = {
+        "{\"kind\":\"APIGroupList\",\"groups\":["
+        "{\"name\":\"a.io\",\"versions\":[{\"version\":\"v1\"},{\"version\":\"v2\"}],"
+        "\"preferredVersion\":{\"version\":\"v2\"}},"
+        "{\"name\":\"b.io\",\"versions\":[{\"version\":\"v1\"}]}]}",
+        LIST("a.io/v1", "{\"name\":\"things\",\"kind\":\"Thing\"," CAN
+                        ",{\"name\":\"olds\",\"kind\":\"Old\"," CAN),
+        LIST("a.io/v2", "{\"name\":\"things\",\"kind\":\"Thing\"," CAN
+                        ",{\"name\":\"services\",\"kind\":\"Service\"," CAN),
+        LIST("b.io/v1", "{\"name\":\"things\",\"kind\":\"Thing\"," CAN
+                        ",{\"name\":\"longs\",\"kind\":\"Long\",\"shortNames\":[\"olds\"]," CAN),
+        LIST("v1", "{\"name\":\"services\",\"kind\":\"Service\"," CAN),
+    };
+    static const char *const rows[][2] = {
+        {"things", "resource 'things' can be one of: things.a.io/v2, things.b.io/v1"},
+        {"things.a.io", "a.io/v2/things"}, /* the preferred version */
+        {"things.v1.a.io", "a.io/v1/things"},
+        {"olds", "a.io/v1/olds"},     /* only there; and a name goes before a short name */
+        {"services", "/v1/services"}, /* the core group goes before others */
+        {"services.a.io", "a.io/v2/services"},
+    };
+    struct discovery d = {0};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(documents); i++)
+        assert_int_equal(discovery_add(&d, str_of(documents[i]), NULL), 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(meaning(&d, rows[i][0]), rows[i][1]);
+    discovery_free(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_cut_at_their_dots),
+        cmocka_unit_test(what_can_t_be_a_resource_is_refused),
+        cmocka_unit_test(a_word_has_a_limit),
+        cmocka_unit_test(some_words_need_no_server),
+        cmocka_unit_test_setup_teardown(words_find_what_they_mean, open_table, close_table),
+        cmocka_unit_test_setup_teardown(words_that_mean_nothing_are_answered, open_table,
+                                        close_table),
+        cmocka_unit_test(several_groups_have_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/*
+ * test_advice.c - what a refusal is followed by, and that no server can put words into a command.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "kube/source/advice.h"
+
+#define SA "User \"system:serviceaccount:mon:informerd\" "
+
+static const struct {
+    int code;
+    const char *said, *group, *name, *ns, *advice;
+} cases[] = {
+    {INF_EFORBIDDEN, "pods is forbidden: " SA "cannot list resource \"pods\" in API group \"\"", "",
+     "pods", "shop",
+     "; to allow it: kubectl -n shop create role watch-pods --verb=list,watch --resource=pods && "
+     "kubectl -n shop create rolebinding watch-pods --role=watch-pods "
+     "--serviceaccount='mon:informerd'"},
+    {INF_EFORBIDDEN, "x: User \"jane doe@example.com\" cannot watch resource \"deployments\"",
+     "apps", "deployments", NULL,
+     "; to allow it: kubectl create clusterrole watch-deployments.apps --verb=list,watch "
+     "--resource=deployments.apps && kubectl create clusterrolebinding watch-deployments.apps "
+     "--clusterrole=watch-deployments.apps --user='jane doe@example.com'"},
+    {INF_EFORBIDDEN, "pods is forbidden: User \"system:anonymous\" cannot list resource", "",
+     "pods", NULL,
+     "; the server takes us for nobody: credentials are missing, or are not for this cluster"},
+    {INF_EFORBIDDEN, "x: User \"a'; rm -rf ~; '\" cannot list resource", "", "pods", "shop",
+     "; it takes the verbs list and watch on pods in namespace shop"},
+    {INF_EFORBIDDEN, "x: User \"a\\\" cannot list resource", "", "pods", NULL,
+     "; it takes the verbs list and watch on pods in all namespaces"},
+    {INF_EFORBIDDEN, "x: User \"\" cannot list resource", "", "pods", NULL,
+     "; it takes the verbs list and watch on pods in all namespaces"},
+    {INF_EFORBIDDEN, "no, by a webhook", "apps", "deployments", "shop",
+     "; it takes the verbs list and watch on deployments.apps in namespace shop"},
+    {INF_EFORBIDDEN, "x: User \"jane\" cannot", "", "pods", NULL,
+     "; it takes the verbs list and watch on pods in all namespaces"},
+    {INF_EFORBIDDEN, "users \"bob\" is forbidden: User \"jane\" cannot impersonate resource", "",
+     "pods", NULL, ""},
+    {INF_EFORBIDDEN, "forbidden: User \"jane\" cannot get path \"/apis\"", "", "", NULL,
+     "; a resource that is named in full, as in deployments.apps/v1, need not be looked up"},
+    {INF_EUNAUTHORIZED, "Unauthorized", "", "pods", NULL,
+     "; there are no credentials to show: the kubeconfig needs a user"},
+    {INF_ENOTFOUND, "404 page not found", "x.io", "foos", NULL,
+     "; are the resource's name, group and version right? See kubectl api-resources"},
+    {INF_ENOTFOUND, "404 page not found", "x.io", "foos", "shop",
+     "; are the resource's name, group and version right? Are its objects in namespaces? See kubectl "
+     "api-resources"},
+    {INF_ESERVER, "down", "", "pods", NULL, ""},
+};
+
+static void a_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct resource r = {xstrdup(cases[i].group), xstrdup("v1"), xstrdup(cases[i].name)};
+        struct inf_error why;
+        err_set(&why, cases[i].code, "%s", cases[i].said);
+        advice_add(&why, &(struct advice){&r, cases[i].ns, "", NULL});
+        assert_memory_equal(why.text, cases[i].said, strlen(cases[i].said));
+        assert_string_equal(why.text + strlen(cases[i].said), cases[i].advice);
+        resource_free(&r);
+    }
+}
+
+static void what_was_shown_and_where(void **state)
+{
+    struct resource r = {xstrdup(""), xstrdup("v1"), xstrdup("pods")};
+    struct advice advice = {&r, NULL, "/k8s", "the token of user 'u'"};
+    struct inf_error why;
+    (void)state;
+    err_set(&why, INF_EUNAUTHORIZED, "no");
+    advice_add(&why, &advice);
+    assert_string_equal(why.text, "no; the token of user 'u' is not accepted: is it of this "
+                                  "cluster, not expired and not revoked?");
+    err_set(&why, INF_ENOTFOUND, "no");
+    advice_add(&why, &advice);
+    assert_string_equal(why.text,
+                        "no; are the resource's name, group and version right, and is the "
+                        "path of the server's URL (/k8s)? See kubectl api-resources");
+    resource_free(&r);
+}
+
+static void a_long_text_stays_within_its_limit(void **state)
+{
+    struct resource r = {xstrdup(""), xstrdup("v1"), xstrdup("pods")};
+    char said[INF_ERROR_TEXT_MAX + 1];
+    struct inf_error why;
+    (void)state;
+    memset(said, 'x', sizeof(said));
+    for (size_t len = INF_ERROR_TEXT_MAX - 100; len < sizeof(said); len++) {
+        err_set(&why, INF_EFORBIDDEN, "%.*s", (int)len, said);
+        advice_add(&why, &(struct advice){&r, "shop", "", NULL});
+        assert_true(strlen(why.text) < INF_ERROR_TEXT_MAX);
+    }
+    resource_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_table),
+        cmocka_unit_test(what_was_shown_and_where),
+        cmocka_unit_test(a_long_text_stays_within_its_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,403 @@
+/*
+ * test_api_source.c - recorded answers played to a source: what it asks and what it tells.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "kube/source/event_frame.h"
+#include "recording.h"
+#include "source_world.h"
+#include "split.h"
+
+/* ---- what it asks ---- */
+
+#define LIST                                                  \
+    "?watch=true&allowWatchBookmarks=true&timeoutSeconds=300" \
+    "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+
+static void the_request_is_exactly_this(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    assert_true(pipe_wrote(source_world_ask(&w), "GET /api/v1/pods" LIST " HTTP/1.1\r\n"
+                                                 "Host: kube.test:6443\r\n"
+                                                 "Accept: application/json\r\n"
+                                                 "Accept-Encoding: gzip\r\n"
+                                                 "User-Agent: story/1\r\n"
+                                                 "\r\n"));
+    assert_string_equal(w.pipes.last->host, "kube.test");
+    assert_int_equal(w.pipes.last->port, 6443);
+    source_world_done(&w);
+}
+
+static void a_watch_in_a_namespace_behind_a_proxy_with_a_token(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "widgets.example.com/v1", "shop");
+    w.server.path_prefix = "/k8s/clusters/c-1";
+    source_world_identify(&w, "s3cr3t", NULL);
+    source_world_ask_for(&w, SOURCE_WATCH, "58 2");
+    sim_run(&w.sim);
+    assert_true(pipe_wrote(w.pipes.last,
+                           "GET /k8s/clusters/c-1/apis/example.com/v1/namespaces/shop/widgets"
+                           "?watch=true&allowWatchBookmarks=true&timeoutSeconds=300"
+                           "&resourceVersion=58%202 HTTP/1.1\r\n"
+                           "Host: kube.test:6443\r\n"
+                           "Accept: application/json\r\n"
+                           "User-Agent: story/1\r\n"
+                           "Authorization: Bearer s3cr3t\r\n"
+                           "\r\n"));
+    source_world_done(&w);
+}
+
+/* ---- what it tells ---- */
+
+#define NOBODY "; there are no credentials to show: the kubeconfig needs a user"
+#define SAYS   "kube.test:6443: the server says: "
+#define CURL   "default/curl-deployment-7775d66994-54zsw"
+#define WIDGET "ADDED default/widget-"
+
+static const struct {
+    const char *name;
+    const char *told;
+} recorded[] = {
+    {"pods-watchlist", "open\nADDED default/web-frontend-66b99d9c48-m42qs 282\n"
+                       "BOOKMARK 582 end\nINF_EEOF: " WATCH_END},
+    {"widgets-watchlist", "open\n" WIDGET "1 505\n" WIDGET "2 506\n" WIDGET "3 507\n"
+                          "BOOKMARK 580 end\nINF_EEOF: " WATCH_END},
+    {"secrets-watchlist",
+     "open\nADDED default/db-password 508\nBOOKMARK 583 end\nINF_EEOF: " WATCH_END},
+    {"pods-watch-lifecycle",
+     "open\nADDED " CURL " 588\nMODIFIED " CURL " 591\nMODIFIED " CURL " 599\nMODIFIED " CURL
+     " 600\nMODIFIED " CURL " 605\nMODIFIED " CURL " 606\nDELETED " CURL " 607\n"
+     "BOOKMARK 607\nINF_EEOF: " WATCH_END},
+    {"pods-watch-too-old-410",
+     "open\nINF_EGONE: " SAYS "too old resource version: 2 (533) (410 Expired)\n"},
+    {"pods-watchlist-rv-too-large",
+     "open\nINF_EFUTURE: " SAYS
+     "Timeout: Too large resource version: 999999999, current: 610 (504 Timeout)\n"},
+    {"badtoken-401", "INF_EUNAUTHORIZED: " SAYS "Unauthorized (401 Unauthorized)" NOBODY "\n"},
+    {"anonymous-403",
+     "INF_EFORBIDDEN: " SAYS
+     "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
+     "in API group \"\" at the cluster scope (403 Forbidden); the server takes us for "
+     "nobody: credentials are missing, or are not for this cluster\n"},
+    {"notfound-404",
+     "INF_ENOTFOUND: kube.test:6443: the server answers HTTP 404: 404 page not found; are the "
+     "resource's name, group and version right? See kubectl api-resources\n"},
+    {"watch-rvmatch-invalid-422",
+     "INF_EREFUSED: " SAYS "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: "
+     "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
+     "provided (422 Invalid)\n"},
+    {"pods-list-exact-expired-410",
+     "INF_EGONE: " SAYS "The resourceVersion for the provided list is too old. (410 Expired)\n"},
+    {"pods-list-rv-too-large",
+     "INF_EFUTURE: " SAYS
+     "Timeout: Too large resource version: 999999999, current: 610 (504 Timeout)\n"},
+};
+
+static void recorded_answers_are_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
+        struct source_world w;
+        source_world_init(&w, "pods", NULL);
+        source_world_play(&w, source_world_ask(&w), recorded[i].name);
+        source_world_told(&w, recorded[i].told);
+        assert_int_equal(w.pipes.n_dialled, 1);
+        source_world_done(&w);
+    }
+}
+
+struct plan {
+    unsigned budget;
+    size_t cut;
+    uint64_t seed;
+    const char *told; /* NULL: nothing to compare with yet */
+};
+
+/* Everything that was told, texts of objects included. The caller's. */
+static char *told_when(const struct plan *plan, struct str input, struct split split)
+{
+    struct source_world w;
+    struct str piece;
+    struct pipe *pipe;
+    char *told;
+    source_world_init(&w, "pods", NULL);
+    w.whole = true;
+    w.sim.budget = plan->budget;
+    w.pipes.cut = split.piece ? split.piece : plan->cut;
+    w.pipes.seed = plan->seed;
+    pipe = source_world_ask(&w);
+    split.piece = 0; /* the pipe cuts: it takes care that nobody looks at the last piece again */
+    while (split_next(&split, &input, &piece)) {
+        pipe_send(pipe, piece.at, piece.len);
+        sim_run(&w.sim);
+    }
+    buf_putc(&w.told, '\0');
+    told = xstrdup(w.told.bytes);
+    source_world_done(&w);
+    return told;
+}
+
+static void play_split(const struct plan *plan, struct str input, struct split split)
+{
+    char *told = told_when(plan, input, split);
+    if (strcmp(told, plan->told) != 0)
+        fail_msg("cut at %zu (pieces of %zu):\n%s", split.first, split.piece, told);
+    free(told);
+}
+
+/* Where it is cut does not matter either: test_recordings.c. */
+static void in_any_rhythm_the_same_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
+        struct recording r;
+        struct plan plan = {0};
+        char *told;
+        recording_open(&r, recorded[i].name);
+        plan.told = told = told_when(&plan, recording_wire(&r), (struct split){0, 0});
+        plan.budget = 1;
+        play_split(&plan, recording_wire(&r), (struct split){1, 1});
+        for (plan.seed = 1; plan.seed <= 50; plan.seed++) {
+            plan.budget = (unsigned)plan.seed % 4;
+            plan.cut = plan.seed * plan.seed;
+            play_split(&plan, recording_wire(&r), (struct split){0, 0});
+        }
+        free(told);
+        recording_close(&r);
+    }
+}
+
+/* The connection is lost after any byte: what was whole is told, then that it was cut, and by
+ * nobody else. */
+static void a_connection_lost_at_any_byte_is_a_cut(void **state)
+{
+    struct recording r;
+    (void)state;
+    recording_open(&r, "widgets-watchlist");
+    for (size_t len = 0; len < r.wire.len; len++) {
+        struct source_world w;
+        struct pipe *pipe;
+        char *end;
+        source_world_init(&w, "pods", NULL);
+        pipe = source_world_ask(&w);
+        pipe_send(pipe, r.wire.bytes, len);
+        pipe_end(pipe, INF_EEOF, "FIN");
+        sim_run(&w.sim);
+        buf_putc(&w.told, '\0');
+        end = strstr(w.told.bytes, "INF_ECUT: kube.test:6443 closed the connection ");
+        assert_non_null(end);
+        assert_ptr_equal(strchr(end, '\n'), w.told.bytes + w.told.len - 2);
+        assert_memory_equal(w.told.bytes, recorded[1].told, (size_t)(end - w.told.bytes));
+        source_world_done(&w);
+    }
+    recording_close(&r);
+}
+
+/* A proxy that gives up in the middle of an event, but does it politely. */
+static void a_body_that_ends_inside_an_event_is_a_cut(void **state)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    pipe = source_world_ask(&w);
+    pipe_sends(pipe, WATCH_HEAD);
+    send_chunk(pipe, POD("a", "1") "{\"type\":\"ADDED\",");
+    pipe_sends(pipe, WATCH_LAST);
+    sim_run(&w.sim);
+    source_world_told(&w, "open\nADDED a 1\n"
+                          "INF_ECUT: kube.test:6443: the watch ended in the middle of an event\n");
+    source_world_done(&w);
+}
+
+static void a_bad_event_ends_the_request_and_nothing_behind_it_is_told(void **state)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    pipe = source_world_ask(&w);
+    pipe_sends(pipe, WATCH_HEAD);
+    send_chunk(pipe, POD("a", "1") "{\"type\":\"ADDED\",\"object\":{}}\n" POD("b", "2"));
+    sim_run(&w.sim);
+    source_world_told(&w, "open\nADDED a 1\nINF_EDECODE: kube.test:6443: object: no metadata\n");
+    assert_true(pipe_closed(pipe));
+    source_world_done(&w);
+}
+
+static void an_event_over_the_limit_ends_the_request(void **state)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    char *large = xmalloc(FRAME_MAX + 1);
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    w.pipes.cut = 64 * 1024;
+    pipe = source_world_ask(&w);
+    memset(large, '{', FRAME_MAX + 1);
+    pipe_sends(pipe, WATCH_HEAD "1000001\r\n");
+    pipe_send(pipe, large, FRAME_MAX + 1);
+    sim_run(&w.sim);
+    source_world_told(&w, "open\nINF_ETOOBIG: kube.test:6443: watch event over frame_max=16777216 "
+                          "bytes\n");
+    source_world_done(&w);
+    free(large);
+}
+
+static void only_json_is_taken_for_an_answer(void **state)
+{
+    static const struct {
+        const char *header;
+        const char *told;
+    } types[] = {
+        {"Content-Type: application/json\r\n", "open\n"},
+        {"content-type: application/json;charset=utf-8\r\n", "open\n"},
+        {"Content-Type: Application/JSON\r\n", "open\n"}, /* types have no case */
+        {"Content-Type: text/html\r\n",
+         "INF_EPROTO: kube.test:6443: answered with 'text/html' instead of JSON; is it an API "
+         "server?\n"},
+        {"Content-Type: application/json-seq\r\n",
+         "INF_EPROTO: kube.test:6443: answered with 'application/json-seq' instead of JSON; is it "
+         "an API server?\n"},
+        {"", "INF_EPROTO: kube.test:6443: answered with 'no content type' instead of JSON; is it "
+             "an API server?\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct source_world w;
+        struct pipe *pipe;
+        source_world_init(&w, "pods", NULL);
+        pipe = source_world_ask(&w);
+        pipe_sends(pipe, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n");
+        pipe_sends(pipe, types[i].header);
+        pipe_sends(pipe, "\r\n");
+        sim_run(&w.sim);
+        source_world_told(&w, types[i].told);
+        source_world_done(&w);
+    }
+}
+
+static void a_long_page_of_a_proxy_is_read_to_its_end_but_not_kept(void **state)
+{
+    struct source_world w;
+    struct pipe *pipe;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    pipe = source_world_ask(&w);
+    pipe_sends(pipe, "HTTP/1.1 503 No\r\nRetry-After: 7\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 10000; i++)
+        send_chunk(pipe, "It is not you, it is us. ");
+    sim_run(&w.sim);
+    source_world_told(&w, "");
+    pipe_sends(pipe, WATCH_LAST);
+    sim_run(&w.sim);
+    assert_true(strncmp(w.told.bytes,
+                        "INF_ESERVER: kube.test:6443: the server answers HTTP 503: It "
+                        "is not you, it is us. It",
+                        80) == 0);
+    source_world_done(&w);
+}
+
+static void a_network_that_fails_is_told_with_the_server_s_name(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    w.pipes.hold = true;
+    pipe_end(source_world_ask(&w), INF_ENET, "connection refused");
+    sim_run(&w.sim);
+    source_world_told(&w, "INF_ENET: kube.test:6443: connection refused\n");
+    source_world_ask(&w);
+    sim_advance(&w.sim, 15 * 1000);
+    source_world_told(&w, "INF_ETIMEOUT: no connection to kube.test:6443 within 15s\n");
+    w.pipes.hold = false;
+    source_world_ask(&w);
+    sim_advance(&w.sim, 35 * 1000);
+    source_world_told(&w, "INF_ETIMEOUT: no answer from kube.test:6443 within 35s\n");
+    source_world_done(&w);
+}
+
+/* ---- credentials that can't be had ---- */
+
+static void look_for_the_token_again(struct source_world *w)
+{
+    source_world_ask_for(w, SOURCE_WATCH_LIST, "");
+}
+
+static void ask_with_another_file(struct source_world *w)
+{
+    source_world_identify(w, NULL, "/nowhere/else");
+    look_for_the_token_again(w);
+}
+
+#define NO_TOKEN "INF_EIO: token: file '/nowhere/token': No such file or directory\n"
+#define NO_OTHER "INF_EIO: token: file '/nowhere/else': No such file or directory\n"
+
+static void a_missing_token_file_ends_the_request_before_anything_is_sent(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    source_world_identify(&w, NULL, "/nowhere/token");
+    source_world_ask(&w);
+    source_world_told(&w, NO_TOKEN);
+    w.when = WORLD_IN_END;
+    w.act = ask_with_another_file;
+    source_world_ask(&w);
+    source_world_told(&w, NO_TOKEN NO_OTHER);
+    assert_int_equal(w.pipes.n_dialled, 0);
+    source_world_ask_for(&w, SOURCE_WATCH_LIST, "");
+    source_cancel(w.source); /* before it could be told */
+    sim_run(&w.sim);
+    source_world_told(&w, "");
+    source_world_identify(&w, NULL, NULL);
+    source_world_ask(&w);
+    assert_int_equal(w.pipes.n_dialled, 1);
+    source_world_done(&w);
+}
+
+static void a_token_that_fits_no_header_is_not_repeated(void **state)
+{
+    struct source_world w;
+    (void)state;
+    source_world_init(&w, "pods", NULL);
+    source_world_identify(&w, "s3cr3t\r\nX-Evil: 1", NULL);
+    source_world_ask(&w);
+    source_world_told(
+        &w, "INF_EINVAL: request: control bytes in the value of header 'Authorization'\n");
+    assert_int_equal(w.pipes.last->written.len, 0);
+    source_world_done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_request_is_exactly_this),
+        cmocka_unit_test(a_watch_in_a_namespace_behind_a_proxy_with_a_token),
+        cmocka_unit_test(recorded_answers_are_told),
+        cmocka_unit_test(in_any_rhythm_the_same_is_told),
+        cmocka_unit_test(a_connection_lost_at_any_byte_is_a_cut),
+        cmocka_unit_test(a_body_that_ends_inside_an_event_is_a_cut),
+        cmocka_unit_test(a_bad_event_ends_the_request_and_nothing_behind_it_is_told),
+        cmocka_unit_test(an_event_over_the_limit_ends_the_request),
+        cmocka_unit_test(only_json_is_taken_for_an_answer),
+        cmocka_unit_test(a_long_page_of_a_proxy_is_read_to_its_end_but_not_kept),
+        cmocka_unit_test(a_network_that_fails_is_told_with_the_server_s_name),
+        cmocka_unit_test(a_missing_token_file_ends_the_request_before_anything_is_sent),
+        cmocka_unit_test(a_token_that_fits_no_header_is_not_repeated),
+    };
+    return cmocka_run_group_tests_name("api_source", tests, NULL, NULL);
+}

@@ -1,0 +1,493 @@
+/*
+ * test_list_items.c - a list becomes items, and is one only when it is complete, however it is cut.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <yyjson.h>
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "kube/source/list_items.h"
+#include "recording.h"
+#include "split.h"
+
+/* ---- a list, fed and written down ---- */
+
+/* Feeds one piece, from memory of its own so that ASan sees who looks too far. Adds "<item>" for
+ * each item and "<item...: why>" for a lost one, of which it shows 20 bytes. */
+static int feed(struct items *items, struct str piece, struct buf *out, struct inf_error *err)
+{
+    char *block = xmalloc(piece.len);
+    struct str input = {block, piece.len}, item;
+    int rc;
+    memcpy(block, piece.at, piece.len);
+    while ((rc = items_next(items, &input, &item, err)) > 0) {
+        if (rc == ITEMS_ONE)
+            buf_printf(out, "<%.*s>", STR_FMT(item));
+        else
+            buf_printf(out, "<%.*s...: %s>", (int)(item.len < 20 ? item.len : 20), item.at,
+                       err->text);
+    }
+    if (rc == 0)
+        assert_int_equal(input.len, 0);
+    free(block);
+    return rc;
+}
+
+/* All that is to be said about a list. The caller's. */
+static char *told(struct str input, struct split split)
+{
+    struct items items = {.state = ITEMS_BEFORE};
+    struct inf_error err = {0};
+    struct buf out = {0};
+    struct str piece;
+    int rc = 0;
+    while (rc == 0 && split_next(&split, &input, &piece))
+        rc = feed(&items, piece, &out, &err);
+    if (rc == 0)
+        rc = items_end(&items, &err);
+    if (rc < 0)
+        buf_printf(&out, " %s: %s", inf_error_name(rc), err.text);
+    else
+        buf_printf(&out, " %s %s at %s%s%s", items.head.api_version, items.head.kind,
+                   items.head.resource_version, items.head.continue_token[0] ? ", then " : "",
+                   items.head.continue_token);
+    assert_int_equal(rc < 0 ? -err.code : 0, rc);
+    items_reset(&items);
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+static void play(const void *ctx, struct str input, struct split split)
+{
+    char *text = told(input, split);
+    if (strcmp(text, ctx) != 0)
+        fail_msg("cut at %zu (pieces of %zu):\n%s\ninstead of\n%s", split.first, split.piece, text,
+                 (const char *)ctx);
+    free(text);
+}
+
+static void assert_told(const char *list, const char *expected)
+{
+    split_each(str_of(list), play, expected);
+}
+
+/* ---- lists of a real server ---- */
+
+/* The items as yyjson finds them, in the server's own spelling: it writes as it read. */
+static char *expected_of(const struct recording *r)
+{
+    yyjson_doc *doc = yyjson_read(r->body.bytes, r->body.len, YYJSON_READ_NUMBER_AS_RAW);
+    yyjson_val *root = yyjson_doc_get_root(doc), *item;
+    yyjson_val *metadata = yyjson_obj_get(root, "metadata");
+    const char *token = yyjson_get_str(yyjson_obj_get(metadata, "continue"));
+    struct buf out = {0};
+    size_t i, n;
+    assert_non_null(doc);
+    yyjson_arr_foreach(yyjson_obj_get(root, "items"), i, n, item)
+    {
+        char *text = yyjson_val_write(item, 0, NULL);
+        buf_printf(&out, "<%s>", text);
+        free(text);
+    }
+    buf_printf(&out, " %s %s at %s%s%s", yyjson_get_str(yyjson_obj_get(root, "apiVersion")),
+               yyjson_get_str(yyjson_obj_get(root, "kind")),
+               yyjson_get_str(yyjson_obj_get(metadata, "resourceVersion")),
+               token && token[0] ? ", then " : "", token ? token : "");
+    buf_putc(&out, '\0');
+    yyjson_doc_free(doc);
+    return out.bytes;
+}
+
+static const char *const recorded[] = {"configmaps-list-page1", "configmaps-list-page2",
+                                       "pods-list-metadata", "widgets-list"};
+
+static void recorded_lists_come_out_item_by_item_however_they_are_cut(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
+        struct recording r;
+        char *expected;
+        recording_open(&r, recorded[i]);
+        expected = expected_of(&r);
+        split_each(recording_body(&r), play, expected);
+        free(expected);
+        recording_close(&r);
+    }
+}
+
+static void assert_cut(struct str list)
+{
+    struct split whole = {0, 0}, bytes = {1, 1};
+    for (struct str part = {list.at, 0}; part.len < list.len; part.len++) {
+        char *text = told(part, whole), *same = told(part, bytes);
+        assert_non_null(strstr(text, " INF_ECUT: the list ended in the middle ("));
+        assert_string_equal(text, same);
+        free(text);
+        free(same);
+    }
+}
+
+static void a_list_that_ends_anywhere_before_its_end_is_cut(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
+        struct recording r;
+        struct str body;
+        recording_open(&r, recorded[i]);
+        body = recording_body(&r);
+        while (body.at[body.len - 1] == '\n') /* without that it is complete too */
+            body.len--;
+        assert_cut(body);
+        recording_close(&r);
+    }
+}
+
+/* ---- shapes ---- */
+
+#define HEAD "\"kind\":\"XList\",\"apiVersion\":\"v1\""
+#define META "\"metadata\":{\"resourceVersion\":\"7\"}"
+
+static void members_come_in_any_order(void **state)
+{
+    (void)state;
+    assert_told("{" HEAD "," META ",\"items\":[{\"a\":1},{}]}", "<{\"a\":1}><{}> v1 XList at 7");
+    assert_told("{\"items\":[{\"a\":1}]," META "," HEAD "}", "<{\"a\":1}> v1 XList at 7");
+    assert_told("{\"apiVersion\":\"v1\",\"items\":[{}],\"kind\":\"XList\"," META "}",
+                "<{}> v1 XList at 7");
+    assert_told("{" HEAD ",\"items\":[],\"metadata\":{\"continue\":\"t\\u0041\","
+                "\"resourceVersion\":\"7\",\"remainingItemCount\":3}}",
+                " v1 XList at 7, then tA");
+}
+
+static void an_empty_list_is_a_list(void **state)
+{
+    (void)state;
+    assert_told("{" HEAD "," META ",\"items\":[]}", " v1 XList at 7");
+    assert_told("{" HEAD "," META ",\"items\":[ ]}\n", " v1 XList at 7");
+    assert_told("{" HEAD "," META ",\"items\":null}", " v1 XList at 7");
+    assert_told("{" HEAD ",\"items\":[]}", " v1 XList at ");
+    assert_told("{" HEAD ",\"metadata\":{\"resourceVersion\":null},\"items\":[]}", " v1 XList at ");
+}
+
+static void white_space_is_free(void **state)
+{
+    (void)state;
+    assert_told("\r\n{\n  \"kind\" : \"XList\" ,\n  \"apiVersion\":\t\"v1\",\n  \"metadata\": {\n"
+                "    \"resourceVersion\": \"7\"\n  },\n  \"items\": [\n    {\n      \"a\": [ 1 ]\n"
+                "    } ,\n    { }\n  ]\n}\n \n",
+                "<{\n      \"a\": [ 1 ]\n    }><{ }> v1 XList at 7");
+}
+
+static void only_the_list_s_own_items_are_cut(void **state)
+{
+    (void)state;
+    assert_told("{\"x\":{\"items\":[1,2]},\"y\":[{\"items\":[]}],\"z\":\"items\"," HEAD
+                ",\"items\":[{\"items\":[{\"items\":[{}]}]}]," META "}",
+                "<{\"items\":[{\"items\":[{}]}]}> v1 XList at 7");
+    assert_told("{" HEAD "," META ",\"it\\u0065ms\":[{}]}", "<{}> v1 XList at 7");
+}
+
+static void strings_hide_brackets_and_quotes(void **state)
+{
+    (void)state;
+    assert_told("{" HEAD "," META
+                ",\"items\":[{\"a\":\"}]\\\"},{\\\\\"},{\"\\\\\\\"]}\":\"\\\\\"}]}",
+                "<{\"a\":\"}]\\\"},{\\\\\"}><{\"\\\\\\\"]}\":\"\\\\\"}> v1 XList at 7");
+    assert_told("{\"\\\"}\":\"{[\\\\\"," HEAD "," META ",\"items\":[{\"a\":\"\\\\\\\\\"}]}",
+                "<{\"a\":\"\\\\\\\\\"}> v1 XList at 7");
+}
+
+/* What is no object comes out too: whoever reads items says what is wrong with it, and may go on.
+ */
+static void items_of_any_type_come_out(void **state)
+{
+    (void)state;
+    assert_told("{" HEAD "," META ",\"items\":[1,-2.5e3 ,null,\"a,b\",[ ],true\n]}",
+                "<1><-2.5e3><null><\"a,b\"><[ ]><true> v1 XList at 7");
+    assert_told("{" HEAD "," META ",\"items\":[{\"a\"},nonsense,{]},{}]}",
+                "<{\"a\"}><nonsense><{]> INF_EDECODE: list: expected ',' or ']', not byte 0x7d (3 "
+                "items so far)");
+}
+
+/* ---- what is no list ---- */
+
+static void what_is_no_json_is_refused_where_it_stops_being_it(void **state)
+{
+    static const struct {
+        const char *list;
+        const char *told;
+    } wrong[] = {
+        {"[]", "'{', not byte 0x5b (0 items so far)"},
+        {"<html>", "'{', not byte 0x3c (0 items so far)"},
+        {"{,", "a key or '}', not byte 0x2c (0 items so far)"},
+        {"{1:2}", "a key or '}', not byte 0x31 (0 items so far)"},
+        {"{" HEAD ",}", "a key, not byte 0x7d (0 items so far)"},
+        {"{\"a\",", "':', not byte 0x2c (0 items so far)"},
+        {"{\"a\":,", "a value, not byte 0x2c (0 items so far)"},
+        {"{\"a\":}", "a value, not byte 0x7d (0 items so far)"},
+        {"{\"a\":1]", "',' or '}', not byte 0x5d (0 items so far)"},
+        {"{\"a\":1 \"b\"", "',' or '}', not byte 0x22 (0 items so far)"},
+        {"{\"items\":[,", "an item or ']', not byte 0x2c (1 items so far)"},
+        {"{\"items\":[{},]", "<{}>an item, not byte 0x5d (2 items so far)"},
+        {"{\"items\":[{}{", "<{}>',' or ']', not byte 0x7b (1 items so far)"},
+        {"{\"items\":[{}}", "<{}>',' or ']', not byte 0x7d (1 items so far)"},
+        {"{\"items\":[{}]]", "<{}>',' or '}', not byte 0x5d (1 items so far)"},
+        {"{" HEAD ",\"items\":[]}x", "nothing more, not byte 0x78 (0 items so far)"},
+        {"{" HEAD ",\"items\":[]}{", "nothing more, not byte 0x7b (0 items so far)"},
+        {"{" HEAD ",\"items\":[]} ,", "nothing more, not byte 0x2c (0 items so far)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        const char *items = strncmp(wrong[i].told, "<{}>", 4) == 0 ? "<{}>" : "";
+        char *expected =
+            xasprintf("%s INF_EDECODE: list: expected %s", items, wrong[i].told + strlen(items));
+        assert_told(wrong[i].list, expected);
+        free(expected);
+    }
+}
+
+#define NO " INF_EDECODE: "
+
+static void what_can_t_be_a_list_of_ours_is_refused_with_a_reason(void **state)
+{
+    (void)state;
+    assert_told("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\"}",
+                NO "the server answered with a Status instead of a list");
+    assert_told("{\"apiVersion\":\"meta.k8s.io/v1\",\"kind\":\"Table\",\"rows\":[{}]}",
+                NO "the server answered with a Table instead of a list: its rows are no objects");
+    assert_told("{}", NO "the server answered without a list: no kind in it");
+    assert_told("{\"kind\":\"Pod\"}", NO "the server answered without a list: no items in it");
+    assert_told("{" HEAD ",\"items\":{}}", NO "list: 'items' is not an array");
+    assert_told("{" HEAD ",\"items\":0 }", NO "list: 'items' is not an array");
+    assert_told("{" HEAD ",\"items\":[],\"items\":[{}]}", NO "list: items comes twice");
+    assert_told("{" HEAD ",\"items\":null,\"i\\u0074ems\":[]}", NO "list: items comes twice");
+    assert_told("{" HEAD ",\"items\":[],\"kind\":\"YList\"}", NO "list: kind comes twice");
+    assert_told("{" META "," META "}", NO "list: metadata comes twice");
+    assert_told("{\"kind\":1}", NO "list: 'kind' is not a string");
+    assert_told("{\"metadata\":7}", NO "list: 'metadata' is not an object");
+    assert_told("{\"metadata\":{\"continue\":true}}", NO "list: 'continue' is not a string");
+    assert_told("{\"metadata\":{\"continue\":\"a\\u0000b\"}}",
+                NO "list: 'continue' contains control characters");
+    assert_told("{\"x\":nonsense}", NO "list: another member is not JSON");
+    assert_told("{\"\\x\":1}", NO "list: a key is not a JSON string");
+}
+
+/* ---- limits ---- */
+
+#define LIST_OPEN  "{" HEAD "," META ",\"items\":[{\"a\":1},"
+#define LIST_CLOSE ",{\"b\":2}]}"
+
+static void put_times(struct buf *out, const char *text, size_t times)
+{
+    while (times--)
+        buf_puts(out, text);
+}
+
+static void put_nested(struct buf *out, size_t depth)
+{
+    put_times(out, "[", depth);
+    put_times(out, "]", depth);
+}
+
+static void an_item_too_deep_is_lost_and_the_others_are_not(void **state)
+{
+    struct buf list = {0}, expected = {0};
+    (void)state;
+    buf_puts(&list, LIST_OPEN);
+    put_nested(&list, SCAN_DEPTH_MAX);
+    buf_putc(&list, ',');
+    put_nested(&list, SCAN_DEPTH_MAX + 1);
+    buf_puts(&list, LIST_CLOSE);
+    buf_puts(&expected, "<{\"a\":1}><");
+    put_nested(&expected, SCAN_DEPTH_MAX);
+    buf_puts(&expected,
+             "><[[[[[[[[[[[[[[[[[[[[...: over 512 brackets deep><{\"b\":2}> v1 XList at 7");
+    buf_putc(&expected, '\0');
+    split_each((struct str){list.bytes, list.len}, play, expected.bytes);
+    buf_free(&list);
+    buf_free(&expected);
+}
+
+/* A list with one string of @len bytes, its quotes included, between two small items. */
+static char *told_with_large_item(size_t len, struct split split)
+{
+    struct buf list = {0};
+    char *text;
+    buf_puts(&list, LIST_OPEN "\"");
+    memset(buf_room(&list, len - 2), 'x', len - 2);
+    list.len += len - 2;
+    buf_puts(&list, "\"" LIST_CLOSE);
+    text = told((struct str){list.bytes, list.len}, split);
+    buf_free(&list);
+    return text;
+}
+
+static void an_item_may_have_item_max_bytes_and_not_one_more(void **state)
+{
+    static const struct split splits[] = {{0, 0}, {64 * 1024, 64 * 1024}, {100, 0}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(splits); i++) {
+        char *good = told_with_large_item(ITEM_MAX, splits[i]);
+        char *bad = told_with_large_item(ITEM_MAX + 1, splits[i]);
+        assert_int_equal(strlen(good), ITEM_MAX + strlen("<{\"a\":1}><><{\"b\":2}> v1 XList at 7"));
+        assert_string_equal(bad, "<{\"a\":1}><\"xxxxxxxxxxxxxxxxxxx...: over 16777216 bytes>"
+                                 "<{\"b\":2}> v1 XList at 7");
+        free(good);
+        free(bad);
+    }
+}
+
+static void other_members_have_a_limit_too(void **state)
+{
+    static const struct split pieces = {1000, 1000};
+    struct buf list = {0};
+    char *text;
+    (void)state;
+    buf_puts(&list, "{\"metadata\":{\"x\":\"");
+    put_times(&list, "0123456789abcdef", LIST_MEMBER_MAX / 16);
+    text = told((struct str){list.bytes, list.len}, pieces);
+    assert_string_equal(text, " INF_ETOOBIG: list: metadata: over 65536 bytes");
+    free(text);
+    list.bytes[2] = '_'; /* and so do members that nobody reads */
+    text = told((struct str){list.bytes, list.len}, pieces);
+    assert_string_equal(text, " INF_ETOOBIG: list: another member: over 65536 bytes");
+    free(text);
+    list.bytes[10] = ' '; /* and keys: now the first goes on and on */
+    list.bytes[13] = list.bytes[14] = list.bytes[15] = ' ';
+    list.bytes[17] = ' ';
+    text = told((struct str){list.bytes, list.len}, pieces);
+    assert_string_equal(text, " INF_ETOOBIG: list: a key: over 65536 bytes");
+    free(text);
+    buf_clear(&list);
+    buf_puts(&list, "{\"metadata\":");
+    put_nested(&list, SCAN_DEPTH_MAX + 1);
+    text = told((struct str){list.bytes, list.len}, pieces);
+    assert_string_equal(text, " INF_EDECODE: list: metadata: over 512 brackets deep");
+    free(text);
+    buf_free(&list);
+}
+
+/* ---- memory ---- */
+
+static void an_item_in_one_piece_is_not_copied(void **state)
+{
+    static const char list[] = "{" HEAD ",\"items\":[{\"a\":1},{}]," META "}";
+    struct items items = {.state = ITEMS_BEFORE};
+    struct str input = STR(list), item;
+    (void)state;
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_ptr_equal(item.at, strstr(list, "{\"a\""));
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_ptr_equal(item.at, strstr(list, "{}"));
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_NONE);
+    assert_null(items.partial.bytes);
+    assert_int_equal(items_end(&items, NULL), 0);
+    items_reset(&items);
+}
+
+/* 64 MiB in pieces that have nothing to do with its items. */
+static void a_large_list_is_never_held(void **state)
+{
+    enum {
+        COUNT = 64 * 1024,
+        PIECE = 300,
+    };
+    struct items items = {.state = ITEMS_BEFORE};
+    struct str item, input = STR("{" HEAD "," META ",\"items\":[0");
+    struct buf text = {0};
+    size_t largest = 0;
+    (void)state;
+    buf_puts(&text, ",{\"data\":\"");
+    put_times(&text, "}", 1024 - 12);
+    buf_puts(&text, "\"}");
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_NONE);
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t at = 0; at < text.len; at += PIECE) {
+            input = (struct str){text.bytes + at, text.len - at < PIECE ? text.len - at : PIECE};
+            while (items_next(&items, &input, &item, NULL) == ITEMS_ONE)
+                continue;
+            largest = items.partial.cap > largest ? items.partial.cap : largest;
+        }
+    assert_int_equal(items.count, COUNT + 1);
+    assert_in_range(largest, 1, 2048);
+    input = STR("]}");
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_NONE);
+    assert_int_equal(items_end(&items, NULL), 0);
+    items_reset(&items);
+    buf_free(&text);
+}
+
+static void the_memory_of_a_huge_item_is_not_kept(void **state)
+{
+    struct items items = {.state = ITEMS_BEFORE};
+    struct str item, input = STR("{\"items\":[\"");
+    char *huge = xmalloc(1024 * 1024);
+    (void)state;
+    memset(huge, 'x', 1024 * 1024);
+    items_next(&items, &input, &item, NULL);
+    input = (struct str){huge, 1024 * 1024};
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_NONE);
+    assert_true(items.partial.cap >= 1024 * 1024);
+    input = STR("\",{}");
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_int_equal(item.len, 1024 * 1024 + 2);
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_int_equal(items.partial.cap, 0);
+    items_reset(&items);
+    free(huge);
+}
+
+/* ---- what items need not say ---- */
+
+static void assert_defaults(const char *head, const char *kind, const char *api_version)
+{
+    struct items items = {.state = ITEMS_BEFORE};
+    struct str input = str_of(head), item;
+    struct object_defaults defaults;
+    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    defaults = list_head_defaults(&items.head);
+    assert_true(str_eq(defaults.kind, str_of(kind)));
+    assert_true(str_eq(defaults.api_version, str_of(api_version)));
+    items_reset(&items);
+}
+
+static void an_item_s_kind_is_the_list_s_without_list(void **state)
+{
+    (void)state;
+    assert_defaults("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[{}", "Pod", "v1");
+    assert_defaults("{\"kind\":\"ListList\",\"items\":[{}", "List", "");
+    assert_defaults("{\"apiVersion\":\"a/v1\",\"items\":[{}", "", "a/v1");
+    assert_defaults("{\"kind\":\"List\",\"items\":[{}", "", ""); /* as kubectl writes it */
+    assert_defaults("{\"kind\":\"PodSet\",\"items\":[{}", "", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recorded_lists_come_out_item_by_item_however_they_are_cut),
+        cmocka_unit_test(a_list_that_ends_anywhere_before_its_end_is_cut),
+        cmocka_unit_test(members_come_in_any_order),
+        cmocka_unit_test(an_empty_list_is_a_list),
+        cmocka_unit_test(white_space_is_free),
+        cmocka_unit_test(only_the_list_s_own_items_are_cut),
+        cmocka_unit_test(strings_hide_brackets_and_quotes),
+        cmocka_unit_test(items_of_any_type_come_out),
+        cmocka_unit_test(what_is_no_json_is_refused_where_it_stops_being_it),
+        cmocka_unit_test(what_can_t_be_a_list_of_ours_is_refused_with_a_reason),
+        cmocka_unit_test(an_item_too_deep_is_lost_and_the_others_are_not),
+        cmocka_unit_test(an_item_may_have_item_max_bytes_and_not_one_more),
+        cmocka_unit_test(other_members_have_a_limit_too),
+        cmocka_unit_test(an_item_in_one_piece_is_not_copied),
+        cmocka_unit_test(a_large_list_is_never_held),
+        cmocka_unit_test(the_memory_of_a_huge_item_is_not_kept),
+        cmocka_unit_test(an_item_s_kind_is_the_list_s_without_list),
+    };
+    return cmocka_run_group_tests_name("items", tests, NULL, NULL);
+}

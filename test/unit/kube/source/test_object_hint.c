@@ -1,0 +1,89 @@
+/*
+ * test_object_hint.c - the name of an object that can't be read, and nothing else of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "kube/source/object_hint.h"
+
+#define OBJECT                                                                         \
+    "{\"kind\":\"Secret\",\"metadata\":{\"name\":\"db\",\"labels\":{\"name\":\"no\"}," \
+    "\"namespace\":\"shop\"},\"data\":{\"name\":\"hush\"}}"
+
+/* From memory that ends where the text does. */
+static void assert_hint(struct str object, const char *kind, const char *expected)
+{
+    char *block = xmalloc(object.len), *hint;
+    memcpy(block, object.at, object.len);
+    hint = hint_of((struct str){block, object.len}, str_of(kind));
+    if (expected)
+        assert_string_equal(hint, expected);
+    else
+        assert_null(hint);
+    free(hint);
+    free(block);
+}
+
+static void an_object_is_named_by_kind_namespace_and_name(void **state)
+{
+    (void)state;
+    assert_hint(STR(OBJECT), "", "Secret shop/db");
+    assert_hint(STR(OBJECT), "Pod", "Secret shop/db"); /* what it says itself counts */
+    assert_hint(STR("{\"metadata\":{\"name\":\"n-1\"}}"), "Node", "Node n-1");
+    assert_hint(STR("{\"metadata\":{\"name\":\"n-1\"}}"), "", "n-1");
+}
+
+static void without_a_name_there_is_no_hint(void **state)
+{
+    (void)state;
+    assert_hint(STR(""), "Pod", NULL);
+    assert_hint(STR("null"), "Pod", NULL);
+    assert_hint(STR("{\"kind\":\"Pod\"}"), "Pod", NULL);
+    assert_hint(STR("{\"metadata\":{\"name\":7}}"), "Pod", NULL);
+    assert_hint(STR("{\"metadata\":[\"name\"]}"), "Pod", NULL);
+}
+
+/* However little there is of it: a name that is cut off is none, and no secret comes out. */
+static void the_end_may_be_missing(void **state)
+{
+    (void)state;
+    for (size_t len = 0; len < sizeof(OBJECT); len++) {
+        size_t name_end = strlen("{\"kind\":\"Secret\",\"metadata\":{\"name\":\"db\"");
+        size_t all = (size_t)(strstr(OBJECT, "shop") - OBJECT) + strlen("shop\"");
+        assert_hint((struct str){OBJECT, len}, "",
+                    len < name_end ? NULL
+                    : len < all    ? "Secret db"
+                                   : "Secret shop/db");
+    }
+}
+
+static void long_names_are_cut(void **state)
+{
+    char *name = xmalloc(5001), *object;
+    (void)state;
+    memset(name, 'x', 5000);
+    name[5000] = '\0';
+    object = xasprintf("{\"metadata\":{\"name\":\"%s\"}}", name);
+    name[100] = '\0';
+    assert_hint(str_of(object), "", name);
+    free(object);
+    free(name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_object_is_named_by_kind_namespace_and_name),
+        cmocka_unit_test(without_a_name_there_is_no_hint),
+        cmocka_unit_test(the_end_may_be_missing),
+        cmocka_unit_test(long_names_are_cut),
+    };
+    return cmocka_run_group_tests_name("hint", tests, NULL, NULL);
+}

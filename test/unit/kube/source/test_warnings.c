@@ -1,0 +1,147 @@
+/*
+ * test_warnings.c - Warning headers, each text once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "kube/source/warnings.h"
+#include "source_world.h"
+
+/* A log that keeps its lines. */
+struct notebook {
+    struct log log;
+    struct buf lines;
+};
+
+static void emit(struct log *log, enum log_level level, const char *line)
+{
+    struct notebook *n = container_of(log, struct notebook, log);
+    assert_int_equal(level, LOG_WARN);
+    buf_printf(&n->lines, "%s\n", line);
+}
+
+static void noted(struct notebook *n, const char *expected)
+{
+    buf_putc(&n->lines, '\0');
+    assert_string_equal(n->lines.bytes, expected);
+    buf_clear(&n->lines);
+}
+
+static void heed(struct warnings *w, const char *value)
+{
+    struct http_header headers[] = {{"Audit-Id", "299 - \"x\""}, {"warning", value}};
+    warnings_heed(w, "k", &(struct http_head){200, headers, ARRAY_LEN(headers)});
+}
+
+static void warnings_are_read_as_they_are_written(void **state)
+{
+    static const struct {
+        const char *value, *lines;
+    } cases[] = {
+        {"299 - \"v1beta1 is deprecated\"", "k warns: v1beta1 is deprecated\n"},
+        {"299 - \"a\", 299 kube:6443 \"b\" \"Mon, 16 Nov 2026 00:00:00 GMT\",299 - \"c\"",
+         "k warns: a\nk warns: b\nk warns: c\n"},
+        {"299 - \"say \\\"hi\\\" \\\\ , 299\"", "k warns: say \"hi\" \\ , 299\n"},
+        {"299 - \"a\tb\x01"
+         "c\x7f\"",
+         "k warns: a b c \n"},
+        {"110 proxy \"stale\", 299 - \"a\"", "k warns: a\n"},
+        {"299 - \"\"", "k warns: \n"},
+        {"299 - \"a\" nonsense, 299 - \"b\"", "k warns: a\n"},
+        {"299 - \"never closed", ""},
+        {"299 - \"ends in a \\", ""},
+        {"299 - \"a\" \"never closed", ""},
+        {"299 -", ""},
+        {"299", ""},
+        {"", ""},
+        {"nonsense", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct notebook n = {.log = {.emit = emit}};
+        struct warnings w;
+        warnings_init(&w, &n.log);
+        heed(&w, cases[i].value);
+        noted(&n, cases[i].lines);
+        warnings_free(&w);
+        buf_free(&n.lines);
+    }
+}
+
+static void a_text_is_told_once_and_so_many_texts_at_all(void **state)
+{
+    struct notebook n = {.log = {.emit = emit}};
+    struct warnings w;
+    char value[32];
+    (void)state;
+    warnings_init(&w, &n.log);
+    heed(&w, "299 - \"0\", 299 - \"0\"");
+    noted(&n, "k warns: 0\n");
+    for (int i = 0; i < WARNINGS_MAX; i++) {
+        snprintf(value, sizeof(value), "299 - \"%d\"", i);
+        heed(&w, value);
+    }
+    buf_clear(&n.lines);
+    heed(&w, "299 - \"one more\"");
+    noted(&n, "k warns of more than 64 things; the others are not shown\n");
+    heed(&w, "299 - \"and another\", 299 - \"7\"");
+    noted(&n, "");
+    warnings_free(&w);
+    buf_free(&n.lines);
+}
+
+static void a_long_text_is_cut(void **state)
+{
+    struct notebook n = {.log = {.emit = emit}};
+    struct warnings w;
+    struct buf value = {0};
+    (void)state;
+    warnings_init(&w, &n.log);
+    buf_printf(&value, "299 - \"%05000d\", 299 - \"short\"%c", 0, '\0');
+    heed(&w, value.bytes);
+    assert_int_equal(strcspn(n.lines.bytes, "\n"), strlen("k warns: ") + WARNING_TEXT_MAX);
+    assert_non_null(strstr(n.lines.bytes, "k warns: short\n"));
+    warnings_free(&w);
+    buf_free(&value);
+    buf_free(&n.lines);
+}
+
+static void they_are_heeded_in_any_answer(void **state)
+{
+    struct notebook n = {.log = {.emit = emit}};
+    struct warnings warnings;
+    struct source_world w;
+    (void)state;
+    warnings_init(&warnings, &n.log);
+    source_world_init(&w, "pods", NULL);
+    w.server.warnings = &warnings;
+    for (int i = 0; i < 2; i++) {
+        pipe_sends(source_world_ask(&w), "HTTP/1.1 403 No\r\nWarning: 299 - \"not long now\"\r\n"
+                                         "Warning: 299 - \"really\"\r\nContent-Length: 0\r\n\r\n");
+        sim_run(&w.sim);
+    }
+    noted(&n, "kube.test:6443 warns: not long now\nkube.test:6443 warns: really\n");
+    source_world_done(&w);
+    warnings_free(&warnings);
+    buf_free(&n.lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(warnings_are_read_as_they_are_written),
+        cmocka_unit_test(a_text_is_told_once_and_so_many_texts_at_all),
+        cmocka_unit_test(a_long_text_is_cut),
+        cmocka_unit_test(they_are_heeded_in_any_answer),
+    };
+    return cmocka_run_group_tests_name("warnings", tests, NULL, NULL);
+}
