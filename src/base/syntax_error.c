@@ -33,8 +33,8 @@ static size_t shown_len(struct str text)
     return len;
 }
 
-int complain(struct inf_error *err, const char *what, struct str text, const char *at,
-             const char *fmt, ...)
+int syntax_error(struct inf_error *err, const char *what, struct str text, const char *at,
+                 const char *fmt, ...)
 {
     char reason[REASON_MAX];
     size_t shown = shown_len(text);

@@ -59,9 +59,10 @@ static void report_unwritten(void *ctx, const struct output *output)
     uint64_t lines = output_unwritten_lines(output);
     output_status(output, &status);
     if (lines)
-        ownlog_printf(&d->log, INF_LOG_ERROR, "event log %s: %" PRIu64 " line%s not written%s%s",
-                      status.name, lines, lines == 1 ? "" : "s", status.reason ? ": " : "",
-                      status.reason ? status.reason : "");
+        daemon_log_printf(&d->log, INF_LOG_ERROR,
+                          "event log %s: %" PRIu64 " line%s not written%s%s", status.name, lines,
+                          lines == 1 ? "" : "s", status.reason ? ": " : "",
+                          status.reason ? status.reason : "");
 }
 
 /* Ends though records are not written: says which, for nothing else will. */
@@ -71,8 +72,8 @@ static void give_up(struct daemon *d, int exit_code)
     journal_stats(&d->journal, &stats);
     journal_each_output(&d->journal, true, report_unwritten, d);
     if (stats.unwritten)
-        ownlog_printf(&d->log, INF_LOG_ERROR, "stopping with %zu bytes of records not written",
-                      stats.unwritten);
+        daemon_log_printf(&d->log, INF_LOG_ERROR, "stopping with %zu bytes of records not written",
+                          stats.unwritten);
     _exit(exit_code); /* a write that hangs in the kernel would keep us for ever */
 }
 
@@ -81,8 +82,8 @@ static void give_up(struct daemon *d, int exit_code)
 static void on_leave_timeout(uv_timer_t *timer)
 {
     struct daemon *d = timer->data;
-    ownlog_printf(&d->log, INF_LOG_WARN,
-                  "ending without waiting for a file or a lookup that does not end");
+    daemon_log_printf(&d->log, INF_LOG_WARN,
+                      "ending without waiting for a file or a lookup that does not end");
     _exit(d->exit_code);
 }
 
@@ -105,7 +106,7 @@ static void close_handles(struct daemon *d)
         uv_close((uv_handle_t *)&d->signals[i], NULL);
     timer_stop(&d->loop.clock, &d->drain);
     notify_close(&d->notify);
-    ownlog_leave_clock(&d->log);
+    daemon_log_leave_clock(&d->log);
     loop_close(&d->loop, on_loop_closed);
 }
 
@@ -136,7 +137,7 @@ static void close_all(struct daemon *d)
     web_close(&d->web);
     timer_stop(&d->loop.clock, &d->heartbeat);
     heap_trim_stop(&d->heap);
-    unknown_stop(&d->unknown);
+    unknown_resource_stop(&d->unknown);
 }
 
 static void stop(struct daemon *d, const char *why)
@@ -164,9 +165,9 @@ static void write_dump(struct daemon *d)
     if (d->state_lock < 0)
         fwrite(dump.bytes, 1, dump.len, stderr);
     else if (dump_write(path, &dump, &err) < 0)
-        ownlog_printf(&d->log, INF_LOG_ERROR, "state dump: %s", err.text);
+        daemon_log_printf(&d->log, INF_LOG_ERROR, "state dump: %s", err.text);
     else
-        ownlog_printf(&d->log, INF_LOG_INFO, "state dump written to %s", path);
+        daemon_log_printf(&d->log, INF_LOG_INFO, "state dump written to %s", path);
     buf_free(&dump);
     free(path);
 }
@@ -177,7 +178,7 @@ static void stop_by_signal(struct daemon *d, int number)
     const char *why = number == SIGINT   ? "interrupted"
                       : number == SIGHUP ? "the terminal was closed"
                                          : "terminated";
-    ownlog_printf(&d->log, INF_LOG_INFO, "stopping: %s", why);
+    daemon_log_printf(&d->log, INF_LOG_INFO, "stopping: %s", why);
     stop(d, why);
 }
 
@@ -230,7 +231,7 @@ static void on_lost(struct journal *journal, int error)
 {
     struct daemon *d = container_of(journal, struct daemon, journal);
     if (error != UV_EPIPE || !d->options.ad_hoc) {
-        ownlog_printf(&d->log, INF_LOG_ERROR, "stdout: %s", uv_strerror(error));
+        daemon_log_printf(&d->log, INF_LOG_ERROR, "stdout: %s", uv_strerror(error));
         d->exit_code = EX_IOERR;
     }
     stop(d, "stdout is gone");
@@ -268,7 +269,7 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
     journal_init(&d->journal, &d->loop.clock, &d->disk, &d->seq);
     d->journal.budget = d->budget;
     d->journal.owner = &d->log;
-    d->journal.log = ownlog_line;
+    d->journal.log = daemon_log_line;
     d->journal.on_lost = on_lost;
     d->journal.on_change = on_change;
     d->journal.on_drained = on_drained;
@@ -293,13 +294,14 @@ static void on_memory(void *ctx, bool over)
     struct inf_budget_status status;
     inf_budget_status(d->budget, &status);
     if (over)
-        ownlog_printf(&d->log, INF_LOG_WARN,
-                      "memory.backlog: %zu bytes wait, and %zu is the limit; watches with large "
-                      "backlogs are held",
-                      status.used, status.limit);
+        daemon_log_printf(
+            &d->log, INF_LOG_WARN,
+            "memory.backlog: %zu bytes wait, and %zu is the limit; watches with large "
+            "backlogs are held",
+            status.used, status.limit);
     else
-        ownlog_printf(&d->log, INF_LOG_INFO,
-                      "memory.backlog: %zu bytes wait; no watch is held for it", status.used);
+        daemon_log_printf(&d->log, INF_LOG_INFO,
+                          "memory.backlog: %zu bytes wait; no watch is held for it", status.used);
 }
 
 static void tell_manager(struct daemon *d)
@@ -348,7 +350,7 @@ static int fail_early(struct daemon *d, const struct inf_error *err)
 {
     fprintf(stderr, "informerd: %s\n", err->text);
     web_close(&d->web);
-    ownlog_leave_clock(&d->log);
+    daemon_log_leave_clock(&d->log);
     loop_close(&d->loop, on_loop_closed);
     uv_run(&d->uv, UV_RUN_DEFAULT);
     close_loop(d);
@@ -358,7 +360,7 @@ static int fail_early(struct daemon *d, const struct inf_error *err)
 static void log_warning(void *ctx, const char *line)
 {
     struct daemon *d = ctx;
-    ownlog_printf(&d->log, INF_LOG_WARN, "%s", line);
+    daemon_log_printf(&d->log, INF_LOG_WARN, "%s", line);
 }
 
 void daemon_advise(struct daemon *d)
@@ -369,17 +371,17 @@ void daemon_advise(struct daemon *d)
 static void say_hello(struct daemon *d)
 {
     size_t watches = d->conf.n_watches, logs = d->conf.n_event_logs;
-    ownlog_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s",
-                  inf_version(), watches, watches == 1 ? "" : "es", logs, logs == 1 ? "" : "s");
+    daemon_log_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s",
+                      inf_version(), watches, watches == 1 ? "" : "es", logs, logs == 1 ? "" : "s");
     if (!watches)
-        ownlog_printf(&d->log, INF_LOG_WARN, "the conf has no watches: there is nothing to do");
+        daemon_log_printf(&d->log, INF_LOG_WARN, "the conf has no watches: there is nothing to do");
     else if (!logs)
-        ownlog_printf(&d->log, INF_LOG_WARN,
-                      "the conf has no event_logs: changes are written nowhere");
+        daemon_log_printf(&d->log, INF_LOG_WARN,
+                          "the conf has no event_logs: changes are written nowhere");
 }
 
 /* The own log has said why. */
-static void on_unknown(struct unknown *unknown, const struct inf_error *why)
+static void on_unknown(struct unknown_resource *unknown, const struct inf_error *why)
 {
     struct daemon *d = container_of(unknown, struct daemon, unknown);
     d->exit_code = daemon_exit_code(why, d->options.ad_hoc);
@@ -405,7 +407,7 @@ static void start(struct daemon *d, struct conf *conf)
     if (notify_is_heard(&d->notify))
         timer_start(&d->loop.clock, &d->heartbeat, HEARTBEAT_MS);
     if (d->options.ad_hoc)
-        unknown_start(&d->unknown, &d->loop.clock, &d->watchers, on_unknown);
+        unknown_resource_start(&d->unknown, &d->loop.clock, &d->watchers, on_unknown);
 }
 
 int daemon_run(struct conf *conf, const struct daemon_options *options)
@@ -418,7 +420,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     begin(d, options);
     d->budget = inf_budget_new(&(struct inf_budget_options){
         .bytes = conf->memory.backlog, .on_over = on_memory, .ctx = d});
-    ownlog_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
+    daemon_log_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
     if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {
         exit_code = fail_early(d, &err);
     } else {
@@ -432,7 +434,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     conf_free(&d->conf);
     conf_free(conf); /* if it could not be applied */
     inf_budget_free(d->budget);
-    ownlog_free(&d->log);
+    daemon_log_free(&d->log);
     secret_wipe(d->hash_key, sizeof(d->hash_key));
     free(d);
     return exit_code;

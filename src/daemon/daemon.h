@@ -41,7 +41,7 @@ struct daemon {
     struct loop loop;
     struct daemon_options options;
     struct conf conf;
-    struct ownlog log;
+    struct daemon_log log;
     uv_signal_t signals[DAEMON_SIGNALS];
     struct disk disk;
     struct inf_budget *budget; /* of all backlogs and output buffers */
@@ -56,8 +56,8 @@ struct daemon {
     struct timer heartbeat; /* the sentence for the service manager, if there is one */
     struct timer drain;
     struct heap_trim heap;
-    uv_timer_t leaving;     /* when all is written, and something does not end */
-    struct unknown unknown; /* ad hoc: words of which the server knows nothing */
+    uv_timer_t leaving;              /* when all is written, and something does not end */
+    struct unknown_resource unknown; /* ad hoc: words of which the server knows nothing */
     int64_t started_us;
     int64_t reloaded_us;
     bool reload_failed;

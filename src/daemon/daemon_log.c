@@ -22,8 +22,8 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-void ownlog_put(struct buf *out, enum conf_log_format format, int64_t at_us,
-                enum inf_log_level level, const char *line)
+void daemon_log_put(struct buf *out, enum conf_log_format format, int64_t at_us,
+                    enum inf_log_level level, const char *line)
 {
     char time[TIMESTAMP_SIZE];
     bool json = format == CONF_JSON;
@@ -53,7 +53,7 @@ static bool takes_more(int fd)
 }
 
 /* Bytes that are out; 0: not now. What fails can't be reported: it counts as out. */
-static size_t write_some(const struct ownlog *log)
+static size_t write_some(const struct daemon_log *log)
 {
     int fd = log->fd ? log->fd : STDERR_FILENO;
     size_t len = next_piece(&log->waiting);
@@ -63,7 +63,7 @@ static size_t write_some(const struct ownlog *log)
     return errno == EAGAIN || errno == EINTR ? 0 : len;
 }
 
-static void say_dropped(struct ownlog *log)
+static void say_dropped(struct daemon_log *log)
 {
     char line[80];
     if (!log->dropped)
@@ -71,10 +71,10 @@ static void say_dropped(struct ownlog *log)
     snprintf(line, sizeof(line), "%" PRIu64 " lines of this log were dropped: it was not read",
              log->dropped);
     log->dropped = 0;
-    ownlog_put(&log->waiting, log->format, now_us(), INF_LOG_WARN, line);
+    daemon_log_put(&log->waiting, log->format, now_us(), INF_LOG_WARN, line);
 }
 
-static void send_waiting(struct ownlog *log)
+static void send_waiting(struct daemon_log *log)
 {
     size_t out;
     while (log->waiting.len && (out = write_some(log))) {
@@ -88,22 +88,22 @@ static void send_waiting(struct ownlog *log)
 
 static void on_again(struct timer *timer)
 {
-    send_waiting(container_of(timer, struct ownlog, again));
+    send_waiting(container_of(timer, struct daemon_log, again));
 }
 
-void ownlog_line(void *ctx, enum inf_log_level level, const char *line)
+void daemon_log_line(void *ctx, enum inf_log_level level, const char *line)
 {
-    struct ownlog *log = ctx;
+    struct daemon_log *log = ctx;
     if (level < log->level)
         return;
     if (log->dropped || log->waiting.len >= OWNLOG_MAX)
         log->dropped++;
     else
-        ownlog_put(&log->waiting, log->format, now_us(), level, line);
+        daemon_log_put(&log->waiting, log->format, now_us(), level, line);
     send_waiting(log);
 }
 
-void ownlog_printf(struct ownlog *log, enum inf_log_level level, const char *fmt, ...)
+void daemon_log_printf(struct daemon_log *log, enum inf_log_level level, const char *fmt, ...)
 {
     struct buf line = {0};
     va_list args;
@@ -111,34 +111,35 @@ void ownlog_printf(struct ownlog *log, enum inf_log_level level, const char *fmt
     buf_vprintf(&line, fmt, args);
     va_end(args);
     buf_putc(&line, '\0');
-    ownlog_line(log, level, line.bytes);
+    daemon_log_line(log, level, line.bytes);
     buf_free(&line);
 }
 
 /* ---- life ---- */
 
-void ownlog_init(struct ownlog *log, struct clock *clock, enum inf_log_level level,
-                 enum conf_log_format format)
+void daemon_log_init(struct daemon_log *log, struct clock *clock, enum inf_log_level level,
+                     enum conf_log_format format)
 {
-    *log =
-        (struct ownlog){.level = level, .format = format, .clock = clock, .again.fire = on_again};
+    *log = (struct daemon_log){
+        .level = level, .format = format, .clock = clock, .again.fire = on_again};
 }
 
-void ownlog_change(struct ownlog *log, enum inf_log_level level, enum conf_log_format format)
+void daemon_log_change(struct daemon_log *log, enum inf_log_level level,
+                       enum conf_log_format format)
 {
     log->level = level;
     log->format = format;
 }
 
-void ownlog_leave_clock(struct ownlog *log)
+void daemon_log_leave_clock(struct daemon_log *log)
 {
     if (log->clock)
         timer_stop(log->clock, &log->again);
     log->clock = NULL;
 }
 
-void ownlog_free(struct ownlog *log)
+void daemon_log_free(struct daemon_log *log)
 {
-    ownlog_leave_clock(log);
+    daemon_log_leave_clock(log);
     buf_free(&log->waiting);
 }

@@ -20,7 +20,7 @@ enum {
 };
 
 /* A zeroed one works, but tries again only with the next line. */
-struct ownlog {
+struct daemon_log {
     enum inf_log_level level; /* lines below it are not written */
     enum conf_log_format format;
     int fd;              /* 0: stderr */
@@ -31,26 +31,27 @@ struct ownlog {
 };
 
 /* Everything is lent. */
-void ownlog_init(struct ownlog *log, struct clock *clock, enum inf_log_level level,
-                 enum conf_log_format format);
+void daemon_log_init(struct daemon_log *log, struct clock *clock, enum inf_log_level level,
+                     enum conf_log_format format);
 
 /* Other settings, from the next line on. */
-void ownlog_change(struct ownlog *log, enum inf_log_level level, enum conf_log_format format);
+void daemon_log_change(struct daemon_log *log, enum inf_log_level level,
+                       enum conf_log_format format);
 
 /* No timer from now on; what waits goes out with the lines to come, if it can. */
-void ownlog_leave_clock(struct ownlog *log);
+void daemon_log_leave_clock(struct daemon_log *log);
 
-void ownlog_free(struct ownlog *log);
+void daemon_log_free(struct daemon_log *log);
 
 /* Adds one line, as it would be written at that time. */
-void ownlog_put(struct buf *out, enum conf_log_format format, int64_t at_us,
-                enum inf_log_level level, const char *line);
+void daemon_log_put(struct buf *out, enum conf_log_format format, int64_t at_us,
+                    enum inf_log_level level, const char *line);
 
-/* A log hook for inf_client_options; @ctx is the struct ownlog. */
-void ownlog_line(void *ctx, enum inf_log_level level, const char *line);
+/* A log hook for inf_client_options; @ctx is the struct daemon_log. */
+void daemon_log_line(void *ctx, enum inf_log_level level, const char *line);
 
-__attribute__((format(printf, 3, 4))) void ownlog_printf(struct ownlog *log,
-                                                         enum inf_log_level level, const char *fmt,
-                                                         ...);
+__attribute__((format(printf, 3, 4))) void daemon_log_printf(struct daemon_log *log,
+                                                             enum inf_log_level level,
+                                                             const char *fmt, ...);
 
 #endif

@@ -54,15 +54,15 @@ static void answer(struct access *a, const struct inf_error *why)
 
 /* ---- may we? ---- */
 
-static void ask_next(struct access *a)
+static void reflector_request_next(struct access *a)
 {
     char *body;
     if (a->only_resource || a->asked == ARRAY_LEN(verbs)) {
         answer(a, NULL);
         return;
     }
-    body = review_access_body(&a->resource, a->ns, verbs[a->asked]);
-    document_start(&a->document, &a->question.client->server, review_access_path, body);
+    body = self_review_access_body(&a->resource, a->ns, verbs[a->asked]);
+    document_start(&a->document, &a->question.client->server, self_review_access_path, body);
     free(body);
 }
 
@@ -76,7 +76,7 @@ static void access_on_review(struct document *document, const char *text,
         answer(a, why);
         return;
     }
-    if (review_access_read(text, &a->allowed[a->asked], &reason, &bad) < 0) {
+    if (self_review_access_read(text, &a->allowed[a->asked], &reason, &bad) < 0) {
         answer(a, &bad);
         return;
     }
@@ -87,7 +87,7 @@ static void access_on_review(struct document *document, const char *text,
         free(reason);
     }
     a->asked++;
-    ask_next(a);
+    reflector_request_next(a);
 }
 
 /* ---- what is it? ---- */
@@ -109,9 +109,9 @@ static void access_on_found(struct lookup *lookup, const struct api_resource *fo
         answer(a, &wrong);
     } else if (found) {
         take_found(a, found);
-        ask_next(a);
+        reflector_request_next(a);
     } else if (why->code == INF_EFORBIDDEN && resource_word_is_complete(&a->word, &a->resource)) {
-        ask_next(a);
+        reflector_request_next(a);
     } else {
         answer(a, why);
     }
@@ -149,7 +149,8 @@ static struct access *access_new(struct inf_client *client, struct resource_word
     a->lookup.on_end = access_on_found;
     a->document.on_end = access_on_review;
     question_open(&a->question, client);
-    lookup_start(&a->lookup, client->shelf, &client->loop.clock, &a->word, SHELF_KEEP_MS);
+    lookup_start(&a->lookup, client->discovery_cache, &client->loop.clock, &a->word,
+                 DISCOVERY_CACHE_KEEP_MS);
     return a;
 }
 

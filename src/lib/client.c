@@ -89,7 +89,7 @@ static void connect_parts(struct inf_client *client)
         .auth = client->auth,
     };
     describe_server(client);
-    client->shelf = shelf_new(&client->server);
+    client->discovery_cache = discovery_cache_new(&client->server);
 }
 
 static void free_former(struct inf_client *client)
@@ -144,7 +144,7 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     secret_wipe(key, sizeof(key));
     client->budget = options->budget;
     client->stale_after_ms = options->stale_after_s * 1000;
-    turnstile_init(&client->turnstile, SYNCS_AT_A_TIME);
+    list_limiter_init(&client->list_limiter, SYNCS_AT_A_TIME);
     client->digest.make = client_digest;
     list_init(&client->informers);
     list_init(&client->handles);
@@ -188,9 +188,9 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
 
 /* ---- another connection ---- */
 
-static void bury_connection(struct corpse *corpse)
+static void bury_connection(struct deferred_free *deferred_free)
 {
-    connection_free(container_of(corpse, struct connection, corpse));
+    connection_free(container_of(deferred_free, struct connection, deferred_free));
 }
 
 /* Requests of before end now, and their users make them again. After that no stream uses a former connection. */
@@ -202,8 +202,9 @@ static void client_on_cut(struct timer *timer)
     http_pool_cut(client->pool, &why);
     list_for_each_safe(node, &client->former) {
         list_remove(node);
-        clock_bury(&client->loop.clock, &container_of(node, struct connection, node)->corpse,
-                   bury_connection);
+        clock_free_later(&client->loop.clock,
+                         &container_of(node, struct connection, node)->deferred_free,
+                         bury_connection);
     }
 }
 
@@ -238,7 +239,7 @@ static void set_stale_after(struct inf_client *client, uint32_t ms)
 static void list_elsewhere(struct inf_client *client, const char *before)
 {
     char *why = xasprintf("the server URL changed from %s to %s", before, client->connection->url);
-    shelf_forget(client->shelf);
+    shelf_forget(client->discovery_cache);
     list_for_each(node, &client->informers)
         reflector_moved(&container_of(node, struct shared, node)->pipeline.reflector, why);
     free(why);
@@ -305,7 +306,7 @@ void inf_client_close(struct inf_client *client)
     informer_close_all(client);
     queue_close_all(client);
     question_close_all(client);
-    shelf_close(client->shelf);
+    discovery_cache_close(client->discovery_cache);
     auth_free(client->auth);
     if (client->connection)
         connection_stop(client->connection);

@@ -39,11 +39,11 @@ struct inf_client {
     struct child_spawner spawner;
     struct auth *auth;
     struct api_server server;
-    struct shelf *shelf; /* what the server says it has */
+    struct discovery_cache *discovery_cache; /* what the server says it has */
     char *user_agent;
 
     struct sleep_watch sleep;
-    struct turnstile turnstile; /* lists of this cluster wait for their turn there */
+    struct list_limiter list_limiter; /* lists of this cluster wait for their turn there */
     uint32_t stale_after_ms;
     struct inf_budget *budget; /* NULL: none; its informers' accounts keep it */
     struct list informers;     /* of struct shared */

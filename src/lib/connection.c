@@ -98,7 +98,7 @@ static bool is_https_proxy(const struct connection *connection)
 }
 
 /* An https proxy has to show a certificate as the server has to; ours is not for it to see. What is
- * wrong with files is said by the keeper of the server's TLS: they are the same ones. */
+ * wrong with files is said by the reloader of the server's TLS: they are the same ones. */
 static int open_proxy(struct connection *connection, const char *option, struct inf_error *err)
 {
     const struct kubeconfig *config = &connection->config;
@@ -112,7 +112,7 @@ static int open_proxy(struct connection *connection, const char *option, struct 
         .ca_file = copy_or_null(config->ca_file),
         .insecure = config->insecure,
     };
-    rc = tls_keeper_open(&connection->proxy_tls, &connection->proxy_config, NULL, err);
+    rc = tls_reloader_open(&connection->proxy_tls, &connection->proxy_config, NULL, err);
     return rc < 0 ? err_wrap(err, "proxy") : 0;
 }
 
@@ -121,7 +121,7 @@ static int open_proxy(struct connection *connection, const char *option, struct 
 static int open_tls(struct connection *connection, struct inf_error *err)
 {
     struct kubeconfig *config = &connection->config;
-    return config->https ? tls_keeper_open(&connection->tls, config, NULL, err) : 0;
+    return config->https ? tls_reloader_open(&connection->tls, config, NULL, err) : 0;
 }
 
 static void name_server(struct connection *connection)
@@ -154,7 +154,7 @@ struct dialer *connection_start(struct connection *connection, struct clock *clo
 {
     struct dialer *way = tcp;
     if (is_https_proxy(connection)) {
-        tls_keeper_start(&connection->proxy_tls, clock, way);
+        tls_reloader_start(&connection->proxy_tls, clock, way);
         way = &connection->proxy_tls.dialer;
     }
     if (connection->proxy.host) {
@@ -163,7 +163,7 @@ struct dialer *connection_start(struct connection *connection, struct clock *clo
     }
     if (connection->config.https) {
         connection->tls.log = log;
-        tls_keeper_start(&connection->tls, clock, way);
+        tls_reloader_start(&connection->tls, clock, way);
         way = &connection->tls.dialer;
     }
     return way;
@@ -184,26 +184,26 @@ bool connection_equal(const struct connection *a, const struct connection *b)
 void connection_renew(struct connection *connection)
 {
     if (is_https_proxy(connection))
-        tls_keeper_look(&connection->proxy_tls);
+        tls_reloader_look(&connection->proxy_tls);
     if (connection->config.https)
-        tls_keeper_look(&connection->tls);
+        tls_reloader_look(&connection->tls);
 }
 
 void connection_stop(struct connection *connection)
 {
     connection_set_pool(connection, NULL);
     if (connection->config.https)
-        tls_keeper_stop(&connection->tls);
+        tls_reloader_stop(&connection->tls);
     if (is_https_proxy(connection))
-        tls_keeper_stop(&connection->proxy_tls);
+        tls_reloader_stop(&connection->proxy_tls);
 }
 
 void connection_free(struct connection *connection)
 {
     if (!connection)
         return;
-    tls_keeper_close(&connection->tls);
-    tls_keeper_close(&connection->proxy_tls);
+    tls_reloader_close(&connection->tls);
+    tls_reloader_close(&connection->proxy_tls);
     kubeconfig_free(&connection->proxy_config);
     proxy_free(&connection->proxy);
     kubeconfig_free(&connection->config);

@@ -22,13 +22,13 @@
 
 struct connection {
     struct list node; /* among those that the client does not use any more */
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     struct kubeconfig config;
     struct proxy proxy;             /* without a host: none is used */
     struct kubeconfig proxy_config; /* by whom an https proxy is vouched for, and no more */
-    struct tls_keeper proxy_tls;    /* with it, if it is https */
+    struct tls_reloader proxy_tls;  /* with it, if it is https */
     struct proxy_dialer proxy_dialer;
-    struct tls_keeper tls; /* over those, if it is https */
+    struct tls_reloader tls; /* over those, if it is https */
     char *host_header;
     char *url;
 };

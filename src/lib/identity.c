@@ -21,7 +21,7 @@ struct identity {
     struct document document;
     const char *review; /* the version that is asked for; NULL: that of the server is */
     char *version;
-    struct review_identity self;
+    struct self_review_identity self;
 };
 
 /* It is over: who is told may close the client. */
@@ -37,7 +37,7 @@ static void answer(struct identity *i, const struct inf_error *why)
 
 static void ask_review(struct identity *i, const char *version)
 {
-    char *path = review_identity_path(version), *body = review_identity_body(version);
+    char *path = self_review_identity_path(version), *body = self_review_identity_body(version);
     i->review = version;
     document_start(&i->document, &i->question.client->server, path, body);
     free(path);
@@ -52,7 +52,7 @@ static bool is_kept_from_us(const struct inf_error *why)
 static void take_version(struct identity *i, const char *text, const struct inf_error *why)
 {
     struct inf_error bad;
-    if (text && review_version_read(text, &i->version, &bad) < 0)
+    if (text && self_review_version_read(text, &i->version, &bad) < 0)
         answer(i, &bad);
     else if (!text && !is_kept_from_us(why))
         answer(i, why);
@@ -63,7 +63,7 @@ static void take_version(struct identity *i, const char *text, const struct inf_
 static void take_review(struct identity *i, const char *text, const struct inf_error *why)
 {
     struct inf_error bad;
-    if (text && review_identity_read(text, &i->self, &bad) < 0)
+    if (text && self_review_identity_read(text, &i->self, &bad) < 0)
         answer(i, &bad);
     else if (text || is_kept_from_us(why))
         answer(i, NULL);
@@ -92,7 +92,7 @@ static void identity_stop(struct inf_question *question)
 static void identity_free(struct inf_question *question)
 {
     struct identity *i = container_of(question, struct identity, question);
-    review_identity_free(&i->self);
+    self_review_identity_free(&i->self);
     free(i->version);
     free(i);
 }

@@ -8,9 +8,9 @@ void question_open(struct inf_question *q, struct inf_client *client)
     list_push(&client->questions, &q->node);
 }
 
-static void question_bury(struct corpse *corpse)
+static void question_free_deferred(struct deferred_free *deferred_free)
 {
-    struct inf_question *q = container_of(corpse, struct inf_question, corpse);
+    struct inf_question *q = container_of(deferred_free, struct inf_question, deferred_free);
     q->free(q);
 }
 
@@ -20,7 +20,7 @@ void inf_question_close(struct inf_question *q)
         return;
     q->stop(q);
     list_remove(&q->node);
-    clock_bury(&q->client->loop.clock, &q->corpse, question_bury);
+    clock_free_later(&q->client->loop.clock, &q->deferred_free, question_free_deferred);
 }
 
 void question_close_all(struct inf_client *client)

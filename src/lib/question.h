@@ -12,7 +12,7 @@
 struct inf_question {
     struct list node;
     struct inf_client *client;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     void (*stop)(struct inf_question *question); /* what is under way; it may be nothing */
     void (*free)(struct inf_question *question); /* with what it is in */
 };

@@ -42,7 +42,7 @@ static struct pipeline_settings settings_of(const struct shared *s)
 {
     const struct definition *d = s->definition;
     return (struct pipeline_settings){
-        .reflector = {.turnstile = &s->client->turnstile,
+        .reflector = {.list_limiter = &s->client->list_limiter,
                       .stale_after_ms = s->client->stale_after_ms,
                       .optional = d->optional,
                       .exclude_ns = (const char *const *)d->exclude_ns,
@@ -59,7 +59,7 @@ static struct named_source *new_source(struct shared *s)
     struct definition *d = s->definition;
     return named_source_new(&s->client->server, &(struct named_source_options){
                                                     .word = &d->word,
-                                                    .shelf = s->client->shelf,
+                                                    .discovery_cache = s->client->discovery_cache,
                                                     .on_found = shared_on_found,
                                                     .ctx = s,
                                                     .scope = {.ns = d->ns,

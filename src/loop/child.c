@@ -41,7 +41,7 @@ struct program {
     struct child child;
     struct loop *loop;
     struct child_spawner *spawner;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     struct again again;
 
     pid_t pid; /* also of its group; 0: there is none, or none any more */
@@ -84,9 +84,9 @@ static void outlet_close(struct program *p, struct outlet *outlet)
 
 /* ---- the end ---- */
 
-static void program_bury(struct corpse *corpse)
+static void program_free_deferred(struct deferred_free *deferred_free)
 {
-    struct program *p = container_of(corpse, struct program, corpse);
+    struct program *p = container_of(deferred_free, struct program, deferred_free);
     loop_drop(p->loop);
     buf_free(&p->said);
     buf_free(&p->complained);
@@ -112,7 +112,7 @@ static void ended(struct program *p)
     outlet_close(p, &p->output);
     outlet_close(p, &p->errors);
     if (p->closed)
-        clock_bury(&p->loop->clock, &p->corpse, program_bury);
+        clock_free_later(&p->loop->clock, &p->deferred_free, program_free_deferred);
     else
         loop_again(p->loop, &p->again);
 }
@@ -261,7 +261,7 @@ static void program_close(struct child *child)
     p->closed = true;
     list_remove(&p->again.node);
     if (!p->pid)
-        clock_bury(&p->loop->clock, &p->corpse, program_bury);
+        clock_free_later(&p->loop->clock, &p->deferred_free, program_free_deferred);
     else if (!p->doomed)
         doom(p);
 }

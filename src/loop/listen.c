@@ -40,7 +40,7 @@ struct listener {
         uv_handle_t handle; /* `data` is set while there is one to close */
     };
     struct again again; /* to accept what waits */
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     char *path; /* of a Unix socket */
     struct stat file;
     size_t max;
@@ -49,9 +49,9 @@ struct listener {
     int refs;     /* the user, the handle, each stream */
 };
 
-static void listener_bury(struct corpse *corpse)
+static void listener_free_deferred(struct deferred_free *deferred_free)
 {
-    struct listener *l = container_of(corpse, struct listener, corpse);
+    struct listener *l = container_of(deferred_free, struct listener, deferred_free);
     loop_drop(l->loop);
     free(l->path);
     free(l);
@@ -60,7 +60,7 @@ static void listener_bury(struct corpse *corpse)
 static void listener_unref(struct listener *l)
 {
     if (--l->refs == 0)
-        clock_bury(&l->loop->clock, &l->corpse, listener_bury);
+        clock_free_later(&l->loop->clock, &l->deferred_free, listener_free_deferred);
 }
 
 static void on_handle_closed(uv_handle_t *handle)

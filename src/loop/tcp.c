@@ -40,7 +40,7 @@ struct tcp {
     struct tcp_parent *parent; /* of an accepted one; NULL: dialled */
     int refs;                  /* the user, each write */
     size_t n_writes;           /* under way */
-    struct corpse corpse;
+    struct deferred_free deferred_free;
 
     struct resolving resolving;
     struct race race;
@@ -67,9 +67,9 @@ struct tcp_write {
 
 /* ---- lifetimes ---- */
 
-static void tcp_bury(struct corpse *corpse)
+static void tcp_free_deferred(struct deferred_free *deferred_free)
 {
-    struct tcp *t = container_of(corpse, struct tcp, corpse);
+    struct tcp *t = container_of(deferred_free, struct tcp, deferred_free);
     loop_drop(t->loop);
     buf_free(&t->kept);
     buf_free(&t->unsent);
@@ -81,7 +81,7 @@ static void tcp_bury(struct corpse *corpse)
 static void tcp_unref(struct tcp *t)
 {
     if (--t->refs == 0)
-        clock_bury(&t->loop->clock, &t->corpse, tcp_bury);
+        clock_free_later(&t->loop->clock, &t->deferred_free, tcp_free_deferred);
 }
 
 /* ---- bytes to the user ---- */

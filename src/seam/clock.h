@@ -18,9 +18,9 @@
 struct clock;
 
 /* Memory to free in the reap phase, when no stack frame can still use it. Embedded in its owner. */
-struct corpse {
+struct deferred_free {
     struct list node;
-    void (*bury)(struct corpse *corpse); /* frees the owner */
+    void (*free_owner)(struct deferred_free *deferred_free); /* frees the owner */
 };
 
 /* A tick has the phases I/O, pump, flush and reap. Callbacks of streams and timers run in the I/O
@@ -57,10 +57,10 @@ struct clock_ops {
 struct clock {
     const struct clock_ops *ops;
     struct timers timers;
-    struct list tasks[PHASES]; /* of struct task: to run in that phase */
-    struct list corpses;       /* of struct corpse: to free in the next reap phase */
-    struct list sleep_watches; /* of struct sleep_watch */
-    uint64_t slept_ms;         /* total suspended time reported to them */
+    struct list tasks[PHASES];  /* of struct task: to run in that phase */
+    struct list deferred_frees; /* of struct deferred_free: to free in the next reap phase */
+    struct list sleep_watches;  /* of struct sleep_watch */
+    uint64_t slept_ms;          /* total suspended time reported to them */
 };
 
 static inline void clock_init(struct clock *clock, const struct clock_ops *ops)
@@ -69,7 +69,7 @@ static inline void clock_init(struct clock *clock, const struct clock_ops *ops)
     timers_init(&clock->timers);
     for (int phase = 0; phase < PHASES; phase++)
         list_init(&clock->tasks[phase]);
-    list_init(&clock->corpses);
+    list_init(&clock->deferred_frees);
     list_init(&clock->sleep_watches);
     clock->slept_ms = 0;
 }
@@ -204,12 +204,12 @@ static inline void clock_report_stop(struct clock *clock, uint64_t ms)
     clock_call_sleep_watches(clock, ms);
 }
 
-/* Calls @bury in the reap phase of this tick, or of the next tick if that phase is over. */
-static inline void clock_bury(struct clock *clock, struct corpse *corpse,
-                              void (*bury)(struct corpse *corpse))
+/* Calls @free_owner in the reap phase of this tick, or of the next tick if that phase is over. */
+static inline void clock_free_later(struct clock *clock, struct deferred_free *deferred_free,
+                                    void (*free_owner)(struct deferred_free *deferred_free))
 {
-    corpse->bury = bury;
-    list_push(&clock->corpses, &corpse->node);
+    deferred_free->free_owner = free_owner;
+    list_push(&clock->deferred_frees, &deferred_free->node);
     clock->ops->wake(clock);
 }
 
@@ -217,9 +217,9 @@ static inline void clock_bury(struct clock *clock, struct corpse *corpse,
 static inline void clock_reap(struct clock *clock)
 {
     struct list *node;
-    while ((node = list_pop(&clock->corpses))) {
-        struct corpse *corpse = container_of(node, struct corpse, node);
-        corpse->bury(corpse);
+    while ((node = list_pop(&clock->deferred_frees))) {
+        struct deferred_free *deferred_free = container_of(node, struct deferred_free, node);
+        deferred_free->free_owner(deferred_free);
     }
 }
 
@@ -227,7 +227,7 @@ static inline void clock_reap(struct clock *clock)
 static inline bool clock_has_work(const struct clock *clock)
 {
     return !list_empty(&clock->tasks[PHASE_PUMP]) || !list_empty(&clock->tasks[PHASE_FLUSH]) ||
-           !list_empty(&clock->corpses);
+           !list_empty(&clock->deferred_frees);
 }
 
 #endif

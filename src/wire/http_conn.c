@@ -76,7 +76,7 @@ struct http_conn {
     bool owed;            /* the user asked for a call: resume() */
     bool offered;         /* it got one, in the running call from the stream */
     struct inf_error why; /* why it is dead, or is about to be; code 0: it is not */
-    struct corpse corpse;
+    struct deferred_free deferred_free;
 };
 
 const char *http_head_get(const struct http_head *head, const char *name)
@@ -385,9 +385,9 @@ void http_conn_resume(struct http_conn *c)
         stream_resume(c->stream);
 }
 
-static void conn_bury(struct corpse *corpse)
+static void conn_free_deferred(struct deferred_free *deferred_free)
 {
-    struct http_conn *c = container_of(corpse, struct http_conn, corpse);
+    struct http_conn *c = container_of(deferred_free, struct http_conn, deferred_free);
     http_parser_free(c->parser);
     free(c->peer);
     free(c);
@@ -404,5 +404,5 @@ void http_conn_close(struct http_conn *c)
     c->owed = false;
     timer_stop(c->clock, &c->timer);
     sm_move(&c->sm, CONN_CLOSED, "by its user");
-    clock_bury(c->clock, &c->corpse, conn_bury);
+    clock_free_later(c->clock, &c->deferred_free, conn_free_deferred);
 }

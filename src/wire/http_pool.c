@@ -50,7 +50,7 @@ struct http_call {
     struct http_request *spare; /* to be made once more if it has to; NULL: it will not be */
     bool cut;                   /* while it was paused; its end is still to be told */
     struct timer tell_cut;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
 };
 
 /* ---- idle connections ---- */
@@ -302,9 +302,9 @@ void http_pool_cut(struct http_pool *p, const struct inf_error *why)
     }
 }
 
-static void call_bury(struct corpse *corpse)
+static void call_free_deferred(struct deferred_free *deferred_free)
 {
-    free(container_of(corpse, struct http_call, corpse));
+    free(container_of(deferred_free, struct http_call, deferred_free));
 }
 
 void http_call_close(struct http_call *c)
@@ -316,5 +316,5 @@ void http_call_close(struct http_call *c)
     call_forget_spare(c);
     timer_stop(c->pool->clock, &c->tell_cut);
     list_remove(&c->node);
-    clock_bury(c->pool->clock, &c->corpse, call_bury);
+    clock_free_later(c->pool->clock, &c->deferred_free, call_free_deferred);
 }

@@ -51,9 +51,9 @@ static struct http_exchange *exchange_of(struct stream_user *user)
 
 /* ---- the end ---- */
 
-static void exchange_bury(struct corpse *corpse)
+static void exchange_free_deferred(struct deferred_free *deferred_free)
 {
-    struct http_exchange *x = container_of(corpse, struct http_exchange, corpse);
+    struct http_exchange *x = container_of(deferred_free, struct http_exchange, deferred_free);
     http_request_parser_free(x->parser);
     buf_free(&x->in);
     buf_free(&x->headers);
@@ -67,7 +67,7 @@ void exchange_close(struct http_exchange *x, const char *why)
     task_cancel(&x->task);
     list_remove(&x->node);
     sm_move(&x->sm, X_CLOSED, "%s", why);
-    clock_bury(x->server->clock, &x->corpse, exchange_bury);
+    clock_free_later(x->server->clock, &x->deferred_free, exchange_free_deferred);
 }
 
 /* The same, for a reason the user does not know of. */
@@ -314,9 +314,9 @@ bool http_server_make_room(struct http_server *s)
     return false;
 }
 
-static void server_bury(struct corpse *corpse)
+static void server_free_deferred(struct deferred_free *deferred_free)
 {
-    free(container_of(corpse, struct http_server, corpse));
+    free(container_of(deferred_free, struct http_server, deferred_free));
 }
 
 void http_server_close(struct http_server *s)
@@ -325,5 +325,5 @@ void http_server_close(struct http_server *s)
         return;
     while (!list_empty(&s->exchanges))
         exchange_close(container_of(s->exchanges.next, struct http_exchange, node), "shutdown");
-    clock_bury(s->clock, &s->corpse, server_bury);
+    clock_free_later(s->clock, &s->deferred_free, server_free_deferred);
 }

@@ -32,7 +32,7 @@ struct http_server {
     struct list
         exchanges; /* of those that are idle, the one that has been so the longest is first */
     bool crowded;  /* a client waits for one of them to go */
-    struct corpse corpse;
+    struct deferred_free deferred_free;
 };
 
 struct http_exchange {
@@ -45,7 +45,7 @@ struct http_exchange {
     struct buf in;    /* what came behind the request at hand */
     struct task task; /* calls the user */
     struct timer timer;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     bool served;     /* a request before this one */
     bool ended;      /* the client says no more */
     bool paused;     /* `in` is full */

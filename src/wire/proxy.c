@@ -50,7 +50,7 @@ struct proxied {
     struct buf unsent; /* written before it was open */
     bool paused;
     bool opened; /* on_open was told */
-    struct corpse corpse;
+    struct deferred_free deferred_free;
 };
 
 static struct proxied *proxied_of_user(struct stream_user *user)
@@ -213,9 +213,9 @@ static void proxied_resume(struct stream *stream)
     stream_resume(p->lower);
 }
 
-static void proxied_bury(struct corpse *corpse)
+static void proxied_free_deferred(struct deferred_free *deferred_free)
 {
-    struct proxied *p = container_of(corpse, struct proxied, corpse);
+    struct proxied *p = container_of(deferred_free, struct proxied, deferred_free);
     free(p->talk.name);
     free(p->talk.host);
     free(p->talk.target);
@@ -230,7 +230,7 @@ static void proxied_close(struct stream *stream)
     struct proxied *p = proxied_of(stream);
     sm_move(&p->sm, CLOSED, "by its user");
     stream_close(p->lower);
-    clock_bury(p->clock, &p->corpse, proxied_bury);
+    clock_free_later(p->clock, &p->deferred_free, proxied_free_deferred);
 }
 
 static size_t proxied_unsent(struct stream *stream)

@@ -72,7 +72,7 @@ struct tls {
     bool owed;    /* the user asked for a call: resume() */
     bool offered; /* it got one, in the running call from below */
     struct inf_error why;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
 };
 
 static struct tls *tls_of_user(struct stream_user *user)
@@ -362,9 +362,9 @@ static void tls_resume(struct stream *stream)
     stream_resume(t->lower);
 }
 
-static void tls_bury(struct corpse *corpse)
+static void tls_free_deferred(struct deferred_free *deferred_free)
 {
-    struct tls *t = container_of(corpse, struct tls, corpse);
+    struct tls *t = container_of(deferred_free, struct tls, deferred_free);
     SSL_free(t->ssl);
     tls_context_unref(t->context);
     buf_free(&t->wire.out);
@@ -387,7 +387,7 @@ static void tls_close(struct stream *stream)
     }
     sm_move(&t->sm, TLS_CLOSED, "by its user");
     stream_close(t->lower);
-    clock_bury(t->clock, &t->corpse, tls_bury);
+    clock_free_later(t->clock, &t->deferred_free, tls_free_deferred);
 }
 
 static size_t tls_unsent(struct stream *stream)

@@ -27,12 +27,12 @@ static void note_item(struct outcome *out, struct str item)
     out->items++;
 }
 
-static void feed(struct items *items, struct str piece, struct outcome *out)
+static void feed(struct list_items *items, struct str piece, struct outcome *out)
 {
     char *block = xmalloc(piece.len);
     struct str input = {block, piece.len}, item;
     memcpy(block, piece.at, piece.len);
-    while ((out->rc = items_next(items, &input, &item, &out->err)) > 0) {
+    while ((out->rc = list_items_next(items, &input, &item, &out->err)) > 0) {
         MUST(items->partial.len <= ITEM_MAX);
         if (out->rc == ITEMS_ONE)
             note_item(out, item);
@@ -45,15 +45,15 @@ static void feed(struct items *items, struct str piece, struct outcome *out)
 
 static struct outcome read_list(struct str body, size_t piece)
 {
-    struct items items = {.state = ITEMS_BEFORE};
+    struct list_items items = {.state = ITEMS_BEFORE};
     struct outcome out = {.all_json = true};
     for (size_t at = 0; at < body.len && out.rc == 0; at += piece)
         feed(&items, (struct str){body.at + at, piece < body.len - at ? piece : body.len - at},
              &out);
     if (out.rc == 0)
-        out.rc = items_end(&items, &out.err);
+        out.rc = list_items_end(&items, &out.err);
     MUST(out.rc == 0 || out.rc == -out.err.code);
-    items_reset(&items);
+    list_items_reset(&items);
     return out;
 }
 

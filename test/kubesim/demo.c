@@ -12,21 +12,21 @@ enum {
 
 static int turn_order(const struct tree_node *a, const struct tree_node *b)
 {
-    const struct turn *x = container_of(a, struct turn, node);
-    const struct turn *y = container_of(b, struct turn, node);
+    const struct list_slot *x = container_of(a, struct list_slot, node);
+    const struct list_slot *y = container_of(b, struct list_slot, node);
     if (x->due != y->due)
         return x->due < y->due ? -1 : 1;
     return (x->order > y->order) - (x->order < y->order);
 }
 
-void turn_cancel(struct demo *demo, struct turn *turn)
+void turn_cancel(struct demo *demo, struct list_slot *turn)
 {
     if (turn->waiting)
         tree_remove(&demo->turns, &turn->node);
     turn->waiting = false;
 }
 
-static void wait_until(struct demo *demo, struct turn *turn, uint64_t due)
+static void wait_until(struct demo *demo, struct list_slot *turn, uint64_t due)
 {
     turn_cancel(demo, turn);
     turn->due = due;
@@ -34,7 +34,7 @@ static void wait_until(struct demo *demo, struct turn *turn, uint64_t due)
     tree_add(&demo->turns, &turn->node);
 }
 
-void turn_in(struct demo *demo, struct turn *turn, uint64_t ms)
+void turn_in(struct demo *demo, struct list_slot *turn, uint64_t ms)
 {
     turn->order = demo->asked++;
     wait_until(demo, turn, demo->now + ms);
@@ -62,7 +62,7 @@ void pick_digest(struct demo *demo, char ret[DIGEST_SIZE])
 }
 
 /* Plays @turn at its time, or puts it off if something has just happened. */
-static void play(struct demo *demo, struct turn *turn)
+static void play(struct demo *demo, struct list_slot *turn)
 {
     if (!turn->quiet && turn->due < demo->last + DISTANCE_MS) {
         wait_until(demo, turn, demo->last + DISTANCE_MS);
@@ -82,15 +82,15 @@ static void on_time(uv_timer_t *timer)
     struct demo *demo = container_of((struct job *)timer->data, struct demo, job);
     uint64_t now = (uv_now(&demo->job.sim->loop) - demo->started) * demo->pace;
     struct tree_node *n = NULL;
-    struct turn *next;
+    struct list_slot *next;
     for (unsigned i = 0; i < TURNS_A_TICK && (n = tree_first(&demo->turns)); i++) {
-        next = container_of(n, struct turn, node);
+        next = container_of(n, struct list_slot, node);
         if (next->due > now)
             break;
         play(demo, next);
     }
     n = tree_first(&demo->turns);
-    next = container_of(n, struct turn, node); /* heartbeats never end: there is one */
+    next = container_of(n, struct list_slot, node); /* heartbeats never end: there is one */
     uv_timer_start(timer, on_time, next->due > now ? (next->due - now) / demo->pace + 1 : 1, 0);
 }
 

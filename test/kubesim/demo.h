@@ -29,13 +29,13 @@ enum {
 struct demo;
 
 /* An actor's next turn. */
-struct turn {
+struct list_slot {
     struct tree_node node; /* in demo->turns, as long as it waits */
     uint64_t due;
     uint64_t order; /* of asking, where two are due together */
     bool waiting;
     bool quiet; /* what it does nobody sees: it need not keep its distance to others */
-    void (*play)(struct demo *demo, struct turn *turn);
+    void (*play)(struct demo *demo, struct list_slot *turn);
 };
 
 /* One entry of managedFields. */
@@ -68,8 +68,8 @@ struct owner {
 };
 
 struct machine {
-    struct turn beat; /* lease and status, renewed */
-    struct turn plan; /* a drain, step by step */
+    struct list_slot beat; /* lease and status, renewed */
+    struct list_slot plan; /* a drain, step by step */
     char name[16];
     char uid[UUID_SIZE];
     unsigned number;
@@ -101,7 +101,7 @@ enum pod_state {
 
 struct pod {
     struct list node; /* in demo->pods, in the order of birth */
-    struct turn turn;
+    struct list_slot turn;
     struct owner *owner;
     struct machine *machine; /* NULL: not scheduled yet */
     enum pod_state state;
@@ -144,7 +144,7 @@ struct set {
 /* A deployment. */
 struct app {
     struct list node; /* in demo->apps */
-    struct turn turn;
+    struct list_slot turn;
     const char *ns;
     const char *name;
     const char *repository; /* the image without its tag */
@@ -182,8 +182,8 @@ struct demo {
     struct list pods;
     struct list jobs;
     struct list events;
-    struct turn director;
-    struct turn sweeper; /* forgets old events */
+    struct list_slot director;
+    struct list_slot sweeper; /* forgets old events */
     unsigned last_story;
     unsigned ips;
     unsigned job_number;
@@ -196,8 +196,8 @@ void demo_start(struct kubesim *sim, uint64_t seed, uint64_t pace);
 
 /* -- demo.c -- */
 /* @turn is played @ms from now; if it was waiting, then instead. */
-void turn_in(struct demo *demo, struct turn *turn, uint64_t ms);
-void turn_cancel(struct demo *demo, struct turn *turn);
+void turn_in(struct demo *demo, struct list_slot *turn, uint64_t ms);
+void turn_cancel(struct demo *demo, struct list_slot *turn);
 unsigned pick(struct demo *demo, unsigned below);
 /* @size - 1 characters as generated names have them. */
 void pick_name(struct demo *demo, char *ret, size_t size);

@@ -225,7 +225,7 @@ static void forget_old(struct demo *demo, struct app *app)
     }
 }
 
-static void play(struct demo *demo, struct turn *turn)
+static void play(struct demo *demo, struct list_slot *turn)
 {
     struct app *app = container_of(turn, struct app, turn);
     bool busy = match_any(demo, app) || move(demo, app);

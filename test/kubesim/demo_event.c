@@ -139,7 +139,7 @@ static void told_free(struct told *t)
     free(t);
 }
 
-static void sweep(struct demo *demo, struct turn *turn)
+static void sweep(struct demo *demo, struct list_slot *turn)
 {
     list_for_each_safe(n, &demo->events) {
         struct told *t = container_of(n, struct told, node);
@@ -153,7 +153,7 @@ static void sweep(struct demo *demo, struct turn *turn)
 
 void events_start(struct demo *demo)
 {
-    demo->sweeper = (struct turn){.play = sweep, .quiet = true};
+    demo->sweeper = (struct list_slot){.play = sweep, .quiet = true};
     turn_in(demo, &demo->sweeper, SWEEP_EVERY);
 }
 

@@ -19,7 +19,7 @@ enum {
 
 struct run {
     struct list node; /* in demo->jobs, the oldest first */
-    struct turn turn;
+    struct list_slot turn;
     struct owner owner;
     enum {
         RUN_NEW,
@@ -133,7 +133,7 @@ static void complete(struct demo *demo, struct run *run)
 }
 
 /* A pod that was evicted is replaced. */
-static void play(struct demo *demo, struct turn *turn)
+static void play(struct demo *demo, struct list_slot *turn)
 {
     struct run *run = container_of(turn, struct run, turn);
     struct pod *pod = pod_of(demo, run);

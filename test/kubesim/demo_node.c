@@ -26,7 +26,7 @@ static void kubelet_writes(struct demo *demo, struct machine *m)
     machine_write(demo, m);
 }
 
-static void beat(struct demo *demo, struct turn *turn)
+static void beat(struct demo *demo, struct list_slot *turn)
 {
     struct machine *m = container_of(turn, struct machine, beat);
     turn_in(demo, turn, LEASE_EVERY);
@@ -148,7 +148,7 @@ static unsigned step(struct demo *demo, struct machine *m)
     return 0;
 }
 
-static void drain(struct demo *demo, struct turn *turn)
+static void drain(struct demo *demo, struct list_slot *turn)
 {
     struct machine *m = container_of(turn, struct machine, plan);
     unsigned ms = step(demo, m);
@@ -178,8 +178,8 @@ void machines_start(struct demo *demo)
         store_now(m->since);
         store_uuid(&demo->job.sim->store, m->boot);
         m->step = STEP_END;
-        m->beat = (struct turn){.play = beat, .quiet = true};
-        m->plan = (struct turn){.play = drain};
+        m->beat = (struct list_slot){.play = beat, .quiet = true};
+        m->plan = (struct list_slot){.play = drain};
         kubelet_writes(demo, m);
         machine_write_lease(demo, m);
         turn_in(demo, &m->beat, LEASE_EVERY * (i + 1) / DEMO_NODES);

@@ -187,7 +187,7 @@ static void stop(struct demo *demo, struct pod *pod)
     next(demo, pod, GONE_MS);
 }
 
-static void play(struct demo *demo, struct turn *turn)
+static void play(struct demo *demo, struct list_slot *turn)
 {
     static void (*const steps[])(struct demo * demo, struct pod * pod) = {
         [POD_NEW] = schedule,        [POD_SCHEDULED] = create, [POD_CREATING] = pull,

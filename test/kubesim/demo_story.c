@@ -114,7 +114,7 @@ static bool at_rest(const struct demo *demo)
     return true;
 }
 
-static void direct(struct demo *demo, struct turn *turn)
+static void direct(struct demo *demo, struct list_slot *turn)
 {
     unsigned story = choose(demo);
     if (stories[story].large && !at_rest(demo)) {
@@ -127,7 +127,7 @@ static void direct(struct demo *demo, struct turn *turn)
 }
 
 /* It begins with what people came for: a rollout. */
-static void opening(struct demo *demo, struct turn *turn)
+static void opening(struct demo *demo, struct list_slot *turn)
 {
     turn->play = direct;
     play_rollout(demo);

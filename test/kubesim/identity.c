@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "kubesim.h"
 
-static int complain(const char *what, const char *path)
+static int syntax_error(const char *what, const char *path)
 {
     fprintf(stderr, "kubesim: %s '%s': %s\n", what, path, strerror(errno));
     return -1;
@@ -88,12 +88,12 @@ static int write_pem(const char *folder, const char *name, X509 *x, EVP_PKEY *ke
     FILE *f = create(folder, name, &path);
     int rc = 0;
     if (!f)
-        rc = complain("can't write", path);
+        rc = syntax_error("can't write", path);
     else
         must(x ? PEM_write_X509(f, x)
                : PEM_write_PKCS8PrivateKey(f, key, NULL, NULL, 0, NULL, NULL));
     if (f && fclose(f) != 0)
-        rc = complain("can't write", path);
+        rc = syntax_error("can't write", path);
     free(path);
     return rc;
 }
@@ -115,7 +115,7 @@ static int make_identity(struct kubesim *sim)
     X509 *ca = make_certificate(NULL, YEARS, ca_key, NULL, ca_key);
     X509 *x =
         make_certificate(s->names ? s->names : here, s->expired ? -HOUR : YEARS, key, ca, ca_key);
-    int rc = mkdir(folder, 0700) < 0 && errno != EEXIST ? complain("can't make", folder) : 0;
+    int rc = mkdir(folder, 0700) < 0 && errno != EEXIST ? syntax_error("can't make", folder) : 0;
     if (rc == 0)
         rc = write_pem(folder, "ca.crt", ca, NULL);
     if (rc == 0)
@@ -181,7 +181,7 @@ int identity_write_kubeconfig(struct kubesim *sim)
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f)
-        return complain("can't write", path);
+        return syntax_error("can't write", path);
     put_kubeconfig(f, sim);
-    return fclose(f) == 0 ? 0 : complain("can't write", path);
+    return fclose(f) == 0 ? 0 : syntax_error("can't write", path);
 }

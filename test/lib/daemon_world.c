@@ -74,7 +74,7 @@ int daemon_world_teardown(void **state)
     conf_free(&d->conf);
     buf_free(&w->what);
     buf_free(&w->said);
-    ownlog_free(&w->d.log);
+    daemon_log_free(&w->d.log);
     folder_remove(&w->folder);
     free(w);
     return 0;

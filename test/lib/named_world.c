@@ -164,7 +164,7 @@ struct named_source *named_world_source(struct named_world *w, const char *text,
     assert_int_equal(resource_word_parse(text, &word, NULL), 0);
     named = named_source_new(&w->server,
                              &(struct named_source_options){.word = &word,
-                                                            .shelf = w->shelf,
+                                                            .discovery_cache = w->discovery_cache,
                                                             .scope = {.ns = plain},
                                                             .ns_is_default = ns && strchr(ns, '?'),
                                                             .on_found = on_found,
@@ -189,7 +189,7 @@ void named_world_init(struct named_world *w, const char *text, const char *ns)
                                     .warnings = &w->warnings};
     w->notebook.log.emit = emit;
     warnings_init(&w->warnings, &w->notebook.log);
-    w->shelf = shelf_new(&w->server);
+    w->discovery_cache = discovery_cache_new(&w->server);
     w->named = named_world_source(w, text, ns);
 }
 
@@ -219,7 +219,7 @@ void named_world_done(struct named_world *w)
         named_source_close(w->named);
     if (w->other)
         named_source_close(w->other);
-    shelf_close(w->shelf);
+    discovery_cache_close(w->discovery_cache);
     http_pool_free(w->pool);
     warnings_free(&w->warnings);
     sim_run(&w->sim);

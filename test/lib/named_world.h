@@ -23,7 +23,7 @@ struct named_world {
     struct pipe_dialer pipes;
     struct http_pool *pool;
     struct api_server server;
-    struct shelf *shelf;
+    struct discovery_cache *discovery_cache;
     struct named_source *named; /* NULL once closed */
     struct named_source *other; /* of the same server; NULL: none */
     bool young;                 /* the server has no group example.com yet */

@@ -15,7 +15,7 @@ enum {
 struct pipe_stream {
     struct stream stream;
     struct sim_io io;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     struct pipe *pipe;
     bool paused;
     bool owed; /* a call of rule 3 */
@@ -51,9 +51,9 @@ static void pipe_resume(struct stream *stream)
     s->owed = !s->pipe->ended;
 }
 
-static void pipe_bury(struct corpse *corpse)
+static void pipe_free_deferred(struct deferred_free *deferred_free)
 {
-    free(container_of(corpse, struct pipe_stream, corpse));
+    free(container_of(deferred_free, struct pipe_stream, deferred_free));
 }
 
 static void pipe_close(struct stream *stream)
@@ -62,7 +62,7 @@ static void pipe_close(struct stream *stream)
     s->closed = true;
     s->pipe->stream = NULL;
     sim_io_remove(&s->io);
-    clock_bury(&s->pipe->sim->clock, &s->corpse, pipe_bury);
+    clock_free_later(&s->pipe->sim->clock, &s->deferred_free, pipe_free_deferred);
 }
 
 static size_t pipe_unsent(struct stream *stream)

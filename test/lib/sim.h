@@ -39,7 +39,7 @@ struct sim {
 
 void sim_init(struct sim *sim);
 
-/* Buries what is left to bury and checks that nothing else is left: no timer, no task, no stream, no
+/* Buries what is left to free_owner and checks that nothing else is left: no timer, no task, no stream, no
  * watch. */
 void sim_done(struct sim *sim);
 

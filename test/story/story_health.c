@@ -115,45 +115,45 @@ STORY(held_is_not_stale,
 STORY(in_line,
       "where others are listing already, a list waits for its turn, and lets the next one in")
 {
-    struct turnstile turnstile;
-    struct turn other;
-    turnstile_init(&turnstile, 1);
-    turn_init(&other, &turnstile, &s->sim.clock, NULL);
-    assert_true(turn_enter(&other));
-    s->settings.reflector.turnstile = &turnstile;
+    struct list_limiter list_limiter;
+    struct list_slot other;
+    list_limiter_init(&list_limiter, 1);
+    list_slot_init(&other, &list_limiter, &s->sim.clock, NULL);
+    assert_true(list_slot_acquire(&other));
+    s->settings.reflector.list_limiter = &list_limiter;
     story_start(s);
     story_pass(s, 5000);
     expect(s, "[    0] pods: idle -> queued (start)\n");
     expect_asked(s, "");
-    turn_leave(&other);
+    list_slot_release(&other);
     story_pass(s, 10);
     expect(s, "[ 5000] pods: queued -> filling (its turn)\n"
               "[ 5010] pods: filling -> watching (0 objects at version 0)\n"
               "[ 5010] synced\n");
-    assert_true(turn_enter(&other));
-    turn_leave(&other);
+    assert_true(list_slot_acquire(&other));
+    list_slot_release(&other);
 }
 
 /* covers: P7 */
 STORY(failing_lets_others_in,
       "who has to wait before it tries again does not keep others from listing")
 {
-    struct turnstile turnstile;
-    struct turn other;
-    turnstile_init(&turnstile, 1);
-    turn_init(&other, &turnstile, &s->sim.clock, NULL);
-    s->settings.reflector.turnstile = &turnstile;
+    struct list_limiter list_limiter;
+    struct list_slot other;
+    list_limiter_init(&list_limiter, 1);
+    list_slot_init(&other, &list_limiter, &s->sim.clock, NULL);
+    s->settings.reflector.list_limiter = &list_limiter;
     apiserver_refuse(s->server, 1, INF_EFORBIDDEN, 0, "pods is forbidden");
     story_start(s);
     story_pass(s, 100);
     expect(s, "[    0] pods: idle -> filling (start)\n"
               "[   10] pods: pods is forbidden; trying again in 0.8s\n"
               "[   10] pods: filling -> waiting (pods is forbidden, retry in 800ms)\n");
-    assert_true(turn_enter(&other));
+    assert_true(list_slot_acquire(&other));
     story_pass(s, 1000);
     expect(s, "[  810] pods: waiting -> queued (retry)\n");
     story_stop(s); /* in line */
-    turn_leave(&other);
+    list_slot_release(&other);
 }
 
 int main(void)

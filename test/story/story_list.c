@@ -414,11 +414,11 @@ STORY(
     repeated_token,
     "a list whose continue token repeats fails at once, backs off, and lets others list meanwhile")
 {
-    struct turnstile turnstile;
-    struct turn other;
-    turnstile_init(&turnstile, 1);
-    turn_init(&other, &turnstile, &s->sim.clock, NULL);
-    s->settings.reflector.turnstile = &turnstile;
+    struct list_limiter list_limiter;
+    struct list_slot other;
+    list_limiter_init(&list_limiter, 1);
+    list_slot_init(&other, &list_limiter, &s->sim.clock, NULL);
+    s->settings.reflector.list_limiter = &list_limiter;
     start_endless(s, APISERVER_REPEATS_TOKEN);
     story_pass(s, 500);
     expect(
@@ -427,8 +427,8 @@ STORY(
         "[   20] pods: the list has no end: after 2 pages the server repeats a continue token; trying again in 0.8s\n"
         "[   20] pods: listing -> waiting (the list has no end: after 2 pages the server repeats a continue token, retry in 800ms)\n");
     expect_asked(s, "list '0' limit=500; list '' limit=500 continue=1/0-a; ");
-    assert_true(turn_enter(&other));
-    turn_leave(&other);
+    assert_true(list_slot_acquire(&other));
+    list_slot_release(&other);
     s->server->endless = APISERVER_ENDS;
     story_pass(s, 1000);
     expect_store(s, "default/a");

@@ -271,9 +271,9 @@ void pipeline_close(struct pipeline *p, void (*on_gone)(struct pipeline *p))
     task_schedule(p->clock, &p->teardown);
 }
 
-static void bury(struct corpse *corpse)
+static void free_owner(struct deferred_free *deferred_free)
 {
-    struct pipeline *p = container_of(corpse, struct pipeline, corpse);
+    struct pipeline *p = container_of(deferred_free, struct pipeline, deferred_free);
     p->on_gone(p);
 }
 
@@ -294,5 +294,5 @@ static void tear_down(struct task *task)
             return;
         }
     fifo_free(&p->fifo);
-    clock_bury(p->clock, &p->corpse, bury);
+    clock_free_later(p->clock, &p->deferred_free, free_owner);
 }

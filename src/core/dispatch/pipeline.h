@@ -36,7 +36,7 @@ struct pipeline {
 
     /* after pipeline_close() */
     struct task teardown;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     void (*on_gone)(struct pipeline *p);
 };
 

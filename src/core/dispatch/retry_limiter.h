@@ -13,7 +13,7 @@
 /* @base_ms doubled @failures times, at most @max_ms. */
 uint64_t backoff_ms(uint32_t base_ms, uint32_t max_ms, uint32_t failures);
 
-struct bucket {
+struct token_bucket {
     uint32_t rate;   /* tokens a second, at least 1 */
     uint32_t burst;  /* tokens it holds when full */
     int64_t content; /* thousandths of a token; below 0: given out in advance */
@@ -21,10 +21,10 @@ struct bucket {
 };
 
 /* It begins full. */
-void bucket_init(struct bucket *bucket, uint32_t rate, uint32_t burst, uint64_t now_ms);
+void token_bucket_init(struct token_bucket *bucket, uint32_t rate, uint32_t burst, uint64_t now_ms);
 
 /* Takes one token, in advance if there is none, and returns in how many milliseconds it will be
  * there. */
-uint64_t bucket_take(struct bucket *bucket, uint64_t now_ms);
+uint64_t token_bucket_take(struct token_bucket *bucket, uint64_t now_ms);
 
 #endif

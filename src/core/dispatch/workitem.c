@@ -18,7 +18,7 @@ static bool item_has_key(const void *key, const struct hash_node *node)
     return str_eq(*(const struct str *)key, (struct str){item->key, item->key_len});
 }
 
-struct item *item_find(const struct items *items, const char *key)
+struct item *item_find(const struct workitems *items, const char *key)
 {
     struct str text = str_of(key);
     uint64_t hash = siphash13(&items->hash_key, text.at, text.len);
@@ -33,7 +33,7 @@ static void item_on_delay_end(struct timer *timer)
     item->items->on_delay_end(item->items, item);
 }
 
-struct item *item_new(struct items *items, const char *key)
+struct item *item_new(struct workitems *items, const char *key)
 {
     size_t len = strlen(key);
     struct item *item = xcalloc(1, sizeof(*item) + len + 1);
@@ -47,9 +47,9 @@ struct item *item_new(struct items *items, const char *key)
     return item;
 }
 
-static void item_bury(struct corpse *corpse)
+static void item_free_deferred(struct deferred_free *deferred_free)
 {
-    free(container_of(corpse, struct item, corpse));
+    free(container_of(deferred_free, struct item, deferred_free));
 }
 
 void item_end_delay(struct item *item)
@@ -62,11 +62,11 @@ void item_end_delay(struct item *item)
 
 static void item_drop(struct item *item)
 {
-    struct items *items = item->items;
+    struct workitems *items = item->items;
     item_end_delay(item);
     hashmap_remove(&items->by_key, &item->by_key);
     list_remove(&item->node);
-    clock_bury(items->clock, &item->corpse, item_bury);
+    clock_free_later(items->clock, &item->deferred_free, item_free_deferred);
 }
 
 void item_drop_if_idle(struct item *item)
@@ -77,11 +77,11 @@ void item_drop_if_idle(struct item *item)
 
 /* ---- states ---- */
 
-static struct list *list_for(struct items *items, enum item_state state)
+static struct list *list_for(struct workitems *items, enum item_state state)
 {
     switch (state) {
     case RESTING: return &items->resting;
-    case QUEUED: return &items->queued;
+    case ITEM_QUEUED: return &items->queued;
     case WORKING:
     case WORKING_STALE: break;
     }
@@ -122,27 +122,28 @@ static bool drop_some(struct list *list, size_t n)
     return !list_empty(list);
 }
 
-bool items_drop_resting(struct items *items, size_t n)
+bool items_drop_resting(struct workitems *items, size_t n)
 {
     return drop_some(&items->resting, n);
 }
 
-bool items_drop(struct items *items, size_t n)
+bool items_drop(struct workitems *items, size_t n)
 {
     return drop_some(&items->resting, n) || drop_some(&items->queued, n) ||
            drop_some(&items->working, n);
 }
 
-void items_init(struct items *items, struct clock *clock, const struct siphash_key *hash_key,
-                void (*on_delay_end)(struct items *items, struct item *item))
+void items_init(struct workitems *items, struct clock *clock, const struct siphash_key *hash_key,
+                void (*on_delay_end)(struct workitems *items, struct item *item))
 {
-    *items = (struct items){.clock = clock, .hash_key = *hash_key, .on_delay_end = on_delay_end};
+    *items =
+        (struct workitems){.clock = clock, .hash_key = *hash_key, .on_delay_end = on_delay_end};
     list_init(&items->resting);
     list_init(&items->queued);
     list_init(&items->working);
 }
 
-void items_free(struct items *items)
+void items_free(struct workitems *items)
 {
     hashmap_free(&items->by_key);
 }

@@ -38,7 +38,7 @@ static const struct sm_state states[] = {
 
 static void make_ready(struct inf_queue *q, struct item *item)
 {
-    item_move(item, QUEUED);
+    item_move(item, ITEM_QUEUED);
     q->stats.depth++;
     task_schedule(q->clock, &q->pump);
 }
@@ -48,14 +48,14 @@ static void add_now(struct inf_queue *q, struct item *item)
     switch (item->state) {
     case RESTING: make_ready(q, item); break;
     case WORKING: item->state = WORKING_STALE; break; /* in line when it is done */
-    case QUEUED:
+    case ITEM_QUEUED:
     case WORKING_STALE: q->stats.collapsed++; return;
     }
     q->stats.adds++;
 }
 
 /* Delays that run when the queue drains or closes come to nothing; see clear(). */
-static void queue_on_delay_end(struct items *items, struct item *item)
+static void queue_on_delay_end(struct workitems *items, struct item *item)
 {
     struct inf_queue *q = container_of(items, struct inf_queue, items);
     if (q->sm.state == OPEN)
@@ -73,7 +73,7 @@ static void retry(struct inf_queue *q, struct item *item)
     q->stats.retries++;
     if (item_delay_ends_within(item, own_ms))
         return;
-    all_ms = bucket_take(&q->bucket, clock_now_ms(q->clock));
+    all_ms = token_bucket_take(&q->bucket, clock_now_ms(q->clock));
     item_delay(item, own_ms > all_ms ? own_ms : all_ms);
 }
 
@@ -236,9 +236,9 @@ void inf_queue_stats(const struct inf_queue *queue, struct inf_queue_stats *ret_
 
 /* ---- the end ---- */
 
-static void queue_bury(struct corpse *corpse)
+static void queue_free_deferred(struct deferred_free *deferred_free)
 {
-    struct inf_queue *q = container_of(corpse, struct inf_queue, corpse);
+    struct inf_queue *q = container_of(deferred_free, struct inf_queue, deferred_free);
     items_free(&q->items);
     free(q->name);
     free(q);
@@ -249,7 +249,8 @@ static void queue_bury(struct corpse *corpse)
 static void clear(struct task *task)
 {
     struct inf_queue *q = container_of(task, struct inf_queue, clear);
-    bool (*drop)(struct items *, size_t) = q->sm.state == CLOSED ? items_drop : items_drop_resting;
+    bool (*drop)(struct workitems *, size_t) =
+        q->sm.state == CLOSED ? items_drop : items_drop_resting;
     bool more;
     do
         more = drop(&q->items, SLICE);
@@ -257,7 +258,7 @@ static void clear(struct task *task)
     if (more)
         task_schedule(q->clock, &q->clear);
     else if (q->sm.state == CLOSED)
-        clock_bury(q->clock, &q->corpse, queue_bury);
+        clock_free_later(q->clock, &q->deferred_free, queue_free_deferred);
 }
 
 /* ---- life ---- */
@@ -288,7 +289,8 @@ struct inf_queue *workqueue_new(struct clock *clock, struct inf_worker *worker,
     task_init(&q->pump, PHASE_PUMP, pump);
     task_init(&q->clear, PHASE_PUMP, clear);
     items_init(&q->items, clock, hash_key, queue_on_delay_end);
-    bucket_init(&q->bucket, q->options.retries_per_sec, q->options.burst, clock_now_ms(clock));
+    token_bucket_init(&q->bucket, q->options.retries_per_sec, q->options.burst,
+                      clock_now_ms(clock));
     sm_init(&q->sm, states, OPEN, q->name, log);
     return q;
 }

@@ -19,7 +19,7 @@
 
 struct inf_queue {
     struct list node; /* for whoever opened it, among others of his; closing takes it out */
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     struct clock *clock;
     struct inf_worker *worker;
     struct inf_queue_options options; /* without zeros */
@@ -27,8 +27,8 @@ struct inf_queue {
     struct sm sm;
     struct task pump;
     struct task clear; /* drops keys, when draining or closed */
-    struct items items;
-    struct bucket bucket;
+    struct workitems items;
+    struct token_bucket bucket;
     struct inf_queue_stats stats; /* but for ages, which are worked out when asked for */
     uint64_t began_ms;            /* when the runs that go on began, all added up */
 };

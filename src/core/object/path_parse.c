@@ -28,7 +28,7 @@ struct parser {
     struct inf_error *err;
 };
 
-#define COMPLAIN(p, at, ...) complain((p)->err, (p)->what, (p)->whole, (at), __VA_ARGS__)
+#define COMPLAIN(p, at, ...) syntax_error((p)->err, (p)->what, (p)->whole, (at), __VA_ARGS__)
 
 static char peek(const struct parser *p)
 {
@@ -255,7 +255,7 @@ struct inf_path *path_parse(const char *what, struct str whole, struct str part,
     struct parser p = {
         .what = what, .whole = whole, .at = part.at, .end = part.at + part.len, .err = err};
     if (part.len > PATH_TEXT_MAX) {
-        complain(err, what, whole, part.at, "a path has at most %d bytes", PATH_TEXT_MAX);
+        syntax_error(err, what, whole, part.at, "a path has at most %d bytes", PATH_TEXT_MAX);
         return NULL;
     }
     p.path = NEW(struct inf_path);

@@ -42,7 +42,7 @@ static void need_list(struct reflector *r, int code)
         "the server is at a newer version than %s, but its watches show nothing", r->version);
     log_line(r->log, LOG_WARN, "%s: %s: listing again", r->sm.who, reason);
     r->blind.listing = true;
-    outcome_need_list(r, code, reason);
+    reflector_need_list(r, code, reason);
     free(reason);
 }
 

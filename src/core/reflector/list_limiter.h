@@ -13,30 +13,30 @@
 #include "base/list.h"
 #include "seam/clock.h"
 
-struct turnstile {
+struct list_limiter {
     unsigned room; /* how many more may enter now */
     struct list line;
 };
 
 /* Somebody who wants to pass. Embedded in its owner. */
-struct turn {
-    struct turnstile *turnstile; /* NULL: there is none, everybody passes */
+struct list_slot {
+    struct list_limiter *list_limiter; /* NULL: there is none, everybody passes */
     struct clock *clock;
     struct list node; /* in the line */
     struct task call; /* of whose turn it is */
     bool inside;
-    void (*on_turn)(struct turn *turn); /* from the pump phase: come in */
+    void (*on_slot)(struct list_slot *turn); /* from the pump phase: come in */
 };
 
-void turnstile_init(struct turnstile *turnstile, unsigned room);
+void list_limiter_init(struct list_limiter *list_limiter, unsigned room);
 
-void turn_init(struct turn *turn, struct turnstile *turnstile, struct clock *clock,
-               void (*on_turn)(struct turn *turn));
+void list_slot_init(struct list_slot *turn, struct list_limiter *list_limiter, struct clock *clock,
+                    void (*on_slot)(struct list_slot *turn));
 
-/* True: passed at once. False: it is in line, and will be called by on_turn. */
-bool turn_enter(struct turn *turn);
+/* True: passed at once. False: it is in line, and will be called by on_slot. */
+bool list_slot_acquire(struct list_slot *turn);
 
 /* Leaves, or leaves the line. Harmless if it is in neither. */
-void turn_leave(struct turn *turn);
+void list_slot_release(struct list_slot *turn);
 
 #endif

@@ -71,14 +71,14 @@ static void refuse_without_version(struct reflector *r)
 {
     struct inf_error why;
     err_set(&why, INF_EDECODE, "the server sent an event without a resource version");
-    outcome_give_up(r, &why);
+    reflector_abort_request(r, &why);
 }
 
 static void end_fill(struct reflector *r, const struct source_event *event)
 {
     size_t count = generation_count(r->staged);
-    intake_commit(r, event->resource_version, event->received_us);
-    turn_leave(&r->turn);
+    reflector_commit(r, event->resource_version, event->received_us);
+    list_slot_release(&r->list_slot);
     r->live_since_ms = clock_now_ms(r->clock);
     r->shown = true;
     sm_move(&r->sm, WATCHING, "%zu object%s at version %s", count, count == 1 ? "" : "s",
@@ -106,7 +106,7 @@ static void pass_over(struct reflector *r, const struct source_event *event)
     struct source_event mark = *event;
     mark.object = NULL;
     show(r);
-    intake_change(r, DELTA_BOOKMARK, &mark);
+    reflector_push_change(r, DELTA_BOOKMARK, &mark);
 }
 
 /* While a list comes in. */
@@ -127,7 +127,7 @@ static void stage(struct reflector *r, const struct source_event *event)
     case SOURCE_PAGE_END:
         pager_on_page_end(&r->pager, event->resource_version, event->continue_token);
         break;
-    case SOURCE_SKIPPED: intake_skipped(r, event); break;
+    case SOURCE_SKIPPED: reflector_push_skipped(r, event); break;
     case SOURCE_TEXT: break; /* nobody asked for one */
     }
 }
@@ -142,11 +142,11 @@ static void watched(struct reflector *r, const struct source_event *event)
     if (event->type != SOURCE_BOOKMARK)
         r->event_ms = clock_elapsed_ms(r->clock);
     switch (event->type) {
-    case SOURCE_ADDED: intake_change(r, DELTA_ADDED, event); break;
-    case SOURCE_MODIFIED: intake_change(r, DELTA_UPDATED, event); break;
-    case SOURCE_DELETED: intake_change(r, DELTA_DELETED, event); break;
-    case SOURCE_BOOKMARK: intake_change(r, DELTA_BOOKMARK, event); break;
-    case SOURCE_SKIPPED: intake_skipped(r, event); break;
+    case SOURCE_ADDED: reflector_push_change(r, DELTA_ADDED, event); break;
+    case SOURCE_MODIFIED: reflector_push_change(r, DELTA_UPDATED, event); break;
+    case SOURCE_DELETED: reflector_push_change(r, DELTA_DELETED, event); break;
+    case SOURCE_BOOKMARK: reflector_push_change(r, DELTA_BOOKMARK, event); break;
+    case SOURCE_SKIPPED: reflector_push_skipped(r, event); break;
     case SOURCE_PAGE_END:
     case SOURCE_TEXT: break; /* no watch has these */
     }
@@ -156,9 +156,9 @@ static void watched(struct reflector *r, const struct source_event *event)
 static void heard(struct reflector *r, const struct source_event *event)
 {
     if (r->sm.state != FILLING || event->type != SOURCE_BOOKMARK)
-        ask_patience(r);
+        reflector_restart_silence_timer(r);
     if (r->sm.state == WATCHING)
-        freshness_sign(&r->freshness, r->bookmark_ms ? 0 : r->patience.ms);
+        freshness_sign(&r->freshness, r->bookmark_ms ? 0 : r->silence_timer.ms);
 }
 
 /* A reconnect makes the server begin its interval again. So where bookmarks are rarer than stale_after,
@@ -186,8 +186,8 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
         refuse_without_version(r);
         return;
     }
-    if ((was_watching || r->sm.state == ASKING) && doubt_confirmed(r, event, &why)) {
-        outcome_give_up(r, &why);
+    if ((was_watching || r->sm.state == ASKING) && rewind_check_confirmed(r, event, &why)) {
+        reflector_abort_request(r, &why);
         return;
     }
     if (event->type == SOURCE_BOOKMARK)
@@ -195,7 +195,7 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
     if (r->sm.state == FILLING || r->sm.state == LISTING)
         stage(r, event); /* and maybe it is a watch then */
     if (r->sm.state == ASKING)
-        doubt_answered(r, event);
+        rewind_check_answered(r, event);
     heard(r, event);
     if (was_watching) /* told behind "recovered", if it shows that */
         watched(r, event);
@@ -207,17 +207,17 @@ static void reflector_on_open(struct source_user *user)
 {
     struct reflector *r = container_of(user, struct reflector, user);
     r->fault.code = 0;
-    ask_patience(r);
+    reflector_restart_silence_timer(r);
     if (r->sm.state != WATCHING)
         return;
     r->live_since_ms = clock_now_ms(r->clock);
     if (!r->bookmark_ms && !r->blind.proven)
-        freshness_sign(&r->freshness, r->patience.ms);
+        freshness_sign(&r->freshness, r->silence_timer.ms);
 }
 
 static void reflector_on_progress(struct source_user *user)
 {
-    patience_progress(&container_of(user, struct reflector, user)->patience);
+    silence_timer_progress(&container_of(user, struct reflector, user)->silence_timer);
 }
 
 static void reflector_on_prepared(struct source_user *user)
@@ -227,7 +227,7 @@ static void reflector_on_prepared(struct source_user *user)
 
 static void reflector_on_end(struct source_user *user, const struct inf_error *why)
 {
-    outcome_ended(container_of(user, struct reflector, user), why);
+    reflector_request_ended(container_of(user, struct reflector, user), why);
 }
 
 static const struct source_user_ops user_ops = {
@@ -245,8 +245,8 @@ static void reopen_after_sleep(struct reflector *r)
     log_line(r->log, LOG_DEBUG, "%s: informerd was stopped for %" PRIu64 "s", r->sm.who,
              r->slept_ms / 1000);
     source_cancel(r->source);
-    doubt_slept(r);
-    ask_next(r, "slept");
+    rewind_check_slept(r);
+    reflector_request_next(r, "slept");
 }
 
 /* The other side has long forgotten the connection, but nothing will say so. What is held is not
@@ -268,8 +268,8 @@ static void on_slept(struct sleep_watch *sleep, uint64_t ms)
 
 static void hold(struct reflector *r)
 {
-    patience_stop(&r->patience);
-    turn_leave(&r->turn); /* others need not wait for our consumers */
+    silence_timer_stop(&r->silence_timer);
+    list_slot_release(&r->list_slot); /* others need not wait for our consumers */
     source_pause(r->source);
 }
 
@@ -284,11 +284,11 @@ static void release(struct reflector *r)
     case FILLING:
     case LISTING:
     case WATCHING:
-    case ASKING: ask_patience(r); break;
-    case QUEUED: ask_next(r, "released"); break;
+    case ASKING: reflector_restart_silence_timer(r); break;
+    case QUEUED: reflector_request_next(r, "released"); break;
     case WAITING:
         if (!r->retry.running)
-            ask_next(r, "released");
+            reflector_request_next(r, "released");
         break;
     case IDLE:
     case CLOSED: break;
@@ -336,7 +336,7 @@ static struct reflector_settings with_defaults(const struct reflector_settings *
         .optional = s->optional,
         .exclude_ns = s->exclude_ns,
         .n_exclude_ns = s->n_exclude_ns,
-        .turnstile = s->turnstile,
+        .list_limiter = s->list_limiter,
     };
 }
 
@@ -353,19 +353,19 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
         .pump = pump,
         .log = log,
         .settings = with_defaults(settings),
-        .retry.fire = outcome_on_retry,
+        .retry.fire = reflector_on_retry,
         .version = xstrdup(""),
         .must_sync = true,
         .sync_reason = xstrdup("start"),
         .no_watch_list = settings->no_watch_list,
     };
-    patience_init(&r->patience, clock, outcome_on_silence);
+    silence_timer_init(&r->silence_timer, clock, reflector_on_silence);
     pager_init(&r->pager, r->settings.page_size);
     backoff_init(&r->backoff, r->settings.backoff_first_ms, r->settings.backoff_max_ms,
                  r->settings.no_jitter);
     backoff_init(&r->calm, CALM_MS, CALM_MS, r->settings.no_jitter);
-    freshness_init(&r->freshness, clock, r->settings.stale_after_ms, intake_on_freshness);
-    turn_init(&r->turn, r->settings.turnstile, clock, ask_on_turn);
+    freshness_init(&r->freshness, clock, r->settings.stale_after_ms, reflector_on_freshness);
+    list_slot_init(&r->list_slot, r->settings.list_limiter, clock, reflector_on_list_slot);
     sm_init(&r->sm, states, IDLE, who, log);
     sleep_watch_start(clock, &r->sleep, on_slept);
 }
@@ -382,10 +382,10 @@ void reflector_set_stale_after(struct reflector *r, uint32_t ms)
 static void forget_request(struct reflector *r)
 {
     source_cancel(r->source);
-    patience_stop(&r->patience);
+    silence_timer_stop(&r->silence_timer);
     timer_stop(r->clock, &r->retry);
-    turn_leave(&r->turn);
-    intake_drop_staged(r);
+    list_slot_release(&r->list_slot);
+    reflector_drop_staged(r);
     backoff_reset(&r->backoff);
     backoff_reset(&r->calm);
     r->guard = (struct fault_guard){0};
@@ -393,7 +393,7 @@ static void forget_request(struct reflector *r)
     seen_versions_free(&r->skipped);
     r->no_watch_list = r->settings.no_watch_list;
     r->unended_fills = r->unanswered = 0;
-    r->in_doubt = r->version_unusable = false;
+    r->rewind_suspected = r->version_unusable = false;
     r->slept_ms = 0;
 }
 
@@ -409,7 +409,7 @@ static void list_redefined(struct reflector *r, const char *why)
 {
     note_redefined(r, why);
     if (!r->held)
-        ask_all(r, why);
+        reflector_request_all(r, why);
     else if (r->sm.state != WAITING && r->sm.state != QUEUED)
         sm_move(&r->sm, WAITING, "%s", why);
 }
@@ -437,7 +437,7 @@ void reflector_resume(struct reflector *r, const char *version)
 {
     str_replace(&r->version, version);
     r->must_sync = false;
-    r->in_doubt = true; /* it may be held for long */
+    r->rewind_suspected = true; /* it may be held for long */
     sm_move(&r->sm, WAITING, "at version %s", version);
     freshness_begin(&r->freshness);
     reflector_hold(r, true);
@@ -459,7 +459,7 @@ void reflector_end(struct reflector *r, const char *why)
     sm_move(&r->sm, CLOSED, "%s", why);
     sleep_watch_stop(&r->sleep);
     r->staged = generation_new(r->store);
-    intake_commit(r, r->version, clock_wall_us(r->clock));
+    reflector_commit(r, r->version, clock_wall_us(r->clock));
     freshness_close(&r->freshness); /* which the list has set going */
 }
 
@@ -467,7 +467,7 @@ void reflector_end(struct reflector *r, const char *why)
 
 void reflector_start(struct reflector *r)
 {
-    ask_all(r, "start");
+    reflector_request_all(r, "start");
 }
 
 void reflector_close(struct reflector *r)
@@ -475,12 +475,12 @@ void reflector_close(struct reflector *r)
     if (r->sm.state != CLOSED)
         sm_move(&r->sm, CLOSED, "stop");
     source_cancel(r->source);
-    turn_leave(&r->turn);
+    list_slot_release(&r->list_slot);
     freshness_close(&r->freshness);
     sleep_watch_stop(&r->sleep);
     timer_stop(r->clock, &r->retry);
-    patience_stop(&r->patience);
-    intake_drop_staged(r);
+    silence_timer_stop(&r->silence_timer);
+    reflector_drop_staged(r);
     free(r->version);
     free(r->sync_reason);
     pager_free(&r->pager);

@@ -33,11 +33,12 @@ struct reflector_settings {
     uint32_t fill_silence_ms;  /* 30,000: so long may a first sync be silent before its end */
     bool no_watch_list;        /* list and watch from the start */
     bool no_jitter;            /* for tests */
-    bool optional;             /* the resource may not be there: see intake_nothing() */
+    bool optional;             /* the resource may not be there: see reflector_commit_absent() */
     const char *const *exclude_ns; /* what is in such namespaces is passed over: see base/glob.h;
                                       borrowed */
     size_t n_exclude_ns;
-    struct turnstile *turnstile; /* lists wait for their turn there; borrowed; NULL: they don't */
+    struct list_limiter
+        *list_limiter; /* lists wait for their turn there; borrowed; NULL: they don't */
 };
 
 /* What happened so far, for status and metrics. */
@@ -63,13 +64,13 @@ struct reflector {
     struct backoff backoff;
     struct backoff calm; /* between looks for a resource that is not there */
     struct pager pager;
-    struct timer retry;       /* running while waiting */
-    struct patience patience; /* while a request is open and not held */
+    struct timer retry;                 /* running while waiting */
+    struct silence_timer silence_timer; /* while a request is open and not held */
     struct sleep_watch sleep;
     struct freshness freshness;
-    struct turn turn; /* to list */
-    bool absent;      /* the resource is not there, and that is allowed */
-    bool held;        /* not reading: a consumer or the FIFO is full */
+    struct list_slot list_slot; /* to list */
+    bool absent;                /* the resource is not there, and that is allowed */
+    bool held;                  /* not reading: a consumer or the FIFO is full */
     /* by clock_elapsed_ms() */
     uint64_t held_since_ms;
     uint64_t event_ms; /* when the last event of a watch came; 0: never */
@@ -84,7 +85,7 @@ struct reflector {
     /* what is known */
     char *version;         /* the last one seen; "" if none */
     bool version_unusable; /* the server no longer, or not yet, has it: ask for the newest */
-    bool in_doubt;         /* the server may have gone back behind it: ask, see doubt.h */
+    bool rewind_suspected; /* the server may have gone back behind it: ask, see doubt.h */
     uint64_t placed_ms;    /* when the server last showed, or was asked, which version it is at */
     struct blind_watch blind;
     bool must_sync;     /* a watch can't go on from it: list anew */

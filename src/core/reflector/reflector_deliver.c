@@ -18,7 +18,7 @@ static void push(struct reflector *r, const struct delta *delta)
 }
 
 /* The staged list is complete: it becomes one delta, and the state of the world is @version. */
-void intake_commit(struct reflector *r, const char *version, int64_t received_us)
+void reflector_commit(struct reflector *r, const char *version, int64_t received_us)
 {
     bool back = version_is_older(version, r->version);
     bool differs = generation_differs(r->staged);
@@ -41,21 +41,21 @@ void intake_commit(struct reflector *r, const char *version, int64_t received_us
     } else {
         freshness_begin(&r->freshness);
     }
-    r->must_sync = r->version_unusable = r->absent = r->in_doubt = false;
+    r->must_sync = r->version_unusable = r->absent = r->rewind_suspected = false;
     r->unended_fills = 0;
     r->placed_ms = clock_now_ms(r->clock);
     blind_watch_listed(r, differs);
     str_replace(&r->version, version);
 }
 
-void intake_nothing(struct reflector *r, const struct inf_error *why)
+void reflector_commit_absent(struct reflector *r, const struct inf_error *why)
 {
     r->sync_code = why->code;
     str_replace(&r->sync_reason, why->text);
     if (!r->absent) {
         log_line(r->log, LOG_INFO, "%s: is not there, and waited for: %s", r->sm.who, why->text);
         r->staged = generation_new(r->store);
-        intake_commit(r, "", clock_wall_us(r->clock));
+        reflector_commit(r, "", clock_wall_us(r->clock));
     }
     r->absent = r->must_sync = true;
     r->fault.code = 0;
@@ -95,7 +95,7 @@ static void report_skipped(struct reflector *r, const struct source_event *event
                             .received_us = event->received_us});
 }
 
-void intake_skipped(struct reflector *r, const struct source_event *event)
+void reflector_push_skipped(struct reflector *r, const struct source_event *event)
 {
     if (r->staged && event->object)
         generation_keep(r->staged, event->object);
@@ -109,7 +109,8 @@ void intake_skipped(struct reflector *r, const struct source_event *event)
                             .received_us = event->received_us});
 }
 
-void intake_change(struct reflector *r, enum delta_type type, const struct source_event *event)
+void reflector_push_change(struct reflector *r, enum delta_type type,
+                           const struct source_event *event)
 {
     struct delta delta = {.type = type, .received_us = event->received_us};
     if (event->object)
@@ -135,7 +136,7 @@ static char *why_stale(const struct reflector *r, uint64_t silent_ms)
     return text;
 }
 
-void intake_on_freshness(struct freshness *f)
+void reflector_on_freshness(struct freshness *f)
 {
     struct reflector *r = container_of(f, struct reflector, freshness);
     uint64_t now = clock_elapsed_ms(r->clock);
@@ -152,7 +153,7 @@ void intake_on_freshness(struct freshness *f)
     push(r, &delta);
 }
 
-void intake_drop_staged(struct reflector *r)
+void reflector_drop_staged(struct reflector *r)
 {
     if (!r->staged || MUTANT("staged-kept"))
         return;

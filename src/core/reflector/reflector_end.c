@@ -19,17 +19,17 @@ enum {
     SAY_AGAIN_MS = 600 * 1000, /* a fault that stays the same is told again after so long */
 };
 
-void outcome_on_retry(struct timer *timer)
+void reflector_on_retry(struct timer *timer)
 {
     struct reflector *r = container_of(timer, struct reflector, retry);
     if (!r->held) /* else reflector_hold() goes on later */
-        ask_next(r, "retry");
+        reflector_request_next(r, "retry");
 }
 
 static void wait_and_retry(struct reflector *r, const struct inf_error *why, enum log_level level)
 {
     uint64_t ms = backoff_next(&r->backoff, why->retry_after_ms);
-    turn_leave(&r->turn);
+    list_slot_release(&r->list_slot);
     log_line(r->log, level, "%s: %s; trying again in %" PRIu64 ".%" PRIu64 "s", r->sm.who,
              why->text, ms / 1000, ms % 1000 / 100);
     fault_guard_rested(&r->guard);
@@ -37,7 +37,7 @@ static void wait_and_retry(struct reflector *r, const struct inf_error *why, enu
     timer_start(r->clock, &r->retry, ms);
 }
 
-void outcome_need_list(struct reflector *r, int code, const char *why)
+void reflector_need_list(struct reflector *r, int code, const char *why)
 {
     if (r->must_sync)
         return;
@@ -52,7 +52,7 @@ static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
     if (why->code == INF_EGONE || why->code == INF_EFUTURE)
         r->version_unusable = r->sm.state != WATCHING || why->code == INF_EFUTURE;
     if (rule->next == FAULT_RELIST && !MUTANT("stale-version-kept"))
-        outcome_need_list(r, why->code, why->text);
+        reflector_need_list(r, why->code, why->text);
 }
 
 /* What is refused for good is asked for again and again; it need not be told as often. But if a watch
@@ -83,9 +83,9 @@ static void count_end(struct reflector *r, const struct inf_error *why)
 static void wait_for_resource(struct reflector *r, const struct inf_error *why)
 {
     uint64_t ms = backoff_next(&r->calm, why->retry_after_ms);
-    turn_leave(&r->turn);
+    list_slot_release(&r->list_slot);
     r->counts.ends[why->code]++;
-    intake_nothing(r, why);
+    reflector_commit_absent(r, why);
     freshness_sign(&r->freshness, ms + r->settings.stale_after_ms);
     sm_move(&r->sm, WAITING, "not there, look again in %" PRIu64 "ms", ms);
     timer_start(r->clock, &r->retry, ms);
@@ -107,7 +107,7 @@ static void follow_rule(struct reflector *r, const struct inf_error *why)
         return;
     }
     log_line(r->log, level, "%s: %s", r->sm.who, why->text);
-    ask_next(r, why->text);
+    reflector_request_next(r, why->text);
 }
 
 /* Refused, silent for ever, or endless: that is how this server is, and it is remembered. A stream
@@ -119,7 +119,7 @@ static void list_instead(struct reflector *r, const char *why, bool for_good)
              r->sm.who, why);
     r->no_watch_list = for_good;
     r->unended_fills = 0;
-    ask_all_by_list(r, "list instead");
+    reflector_request_list_now(r, "list instead");
 }
 
 /* A watch-list ended before its bookmark. */
@@ -136,17 +136,17 @@ static void page_ended(struct reflector *r, const struct inf_error *why)
 {
     struct inf_error failure;
     switch (pager_on_end(&r->pager, why, &failure)) {
-    case PAGER_NEXT_PAGE: ask_page(r); break;
+    case PAGER_NEXT_PAGE: reflector_request_page(r); break;
     case PAGER_COMPLETE:
-        intake_commit(r, r->pager.version, clock_wall_us(r->clock));
-        ask_watch(r);
+        reflector_commit(r, r->pager.version, clock_wall_us(r->clock));
+        reflector_request_watch(r);
         break;
     case PAGER_WHOLE_LIST:
-        intake_drop_staged(r);
-        ask_list(r, "the list's token expired: all at once");
+        reflector_drop_staged(r);
+        reflector_request_list(r, "the list's token expired: all at once");
         break;
     case PAGER_FAILED:
-        intake_drop_staged(r);
+        reflector_drop_staged(r);
         follow_rule(r, &failure);
         break;
     }
@@ -154,8 +154,8 @@ static void page_ended(struct reflector *r, const struct inf_error *why)
 
 static void question_ended(struct reflector *r, const struct inf_error *why)
 {
-    if (why->code != INF_EFUTURE && doubt_settled(r, why))
-        ask_watch(r);
+    if (why->code != INF_EFUTURE && rewind_check_settled(r, why))
+        reflector_request_watch(r);
     else
         follow_rule(r, why);
 }
@@ -183,20 +183,20 @@ static void note_end(struct reflector *r, const struct inf_error *why)
         freshness_lost(&r->freshness);
 }
 
-void outcome_ended(struct reflector *r, const struct inf_error *why)
+void reflector_request_ended(struct reflector *r, const struct inf_error *why)
 {
-    patience_stop(&r->patience);
+    silence_timer_stop(&r->silence_timer);
     r->slept_ms = 0; /* what was to be reopened is gone */
     start_over_after_success(r, why->code);
     note_end(r, why);
     switch ((enum reflector_state)r->sm.state) {
     case FILLING:
-        intake_drop_staged(r);
+        reflector_drop_staged(r);
         fill_ended(r, why);
         break;
     case LISTING: page_ended(r, why); break;
     case WATCHING:
-        doubt_watch_ended(r, why);
+        rewind_check_watch_ended(r, why);
         blind_watch_ended(r, why);
         follow_rule(r, why);
         break;
@@ -208,23 +208,23 @@ void outcome_ended(struct reflector *r, const struct inf_error *why)
     }
 }
 
-void outcome_give_up(struct reflector *r, const struct inf_error *why)
+void reflector_abort_request(struct reflector *r, const struct inf_error *why)
 {
     source_cancel(r->source);
-    outcome_ended(r, why);
+    reflector_request_ended(r, why);
 }
 
 /* It never says that the list is complete: it can't. */
 static void give_up_fill(struct reflector *r, const char *why)
 {
     source_cancel(r->source);
-    intake_drop_staged(r);
+    reflector_drop_staged(r);
     list_instead(r, why, true);
 }
 
-void outcome_on_silence(struct patience *patience)
+void reflector_on_silence(struct silence_timer *patience)
 {
-    struct reflector *r = container_of(patience, struct reflector, patience);
+    struct reflector *r = container_of(patience, struct reflector, silence_timer);
     struct inf_error why;
     if (MUTANT("silence-ignored"))
         return;
@@ -233,9 +233,9 @@ void outcome_on_silence(struct patience *patience)
                 LIST_MAX_MS / 1000, generation_count(r->staged));
     else
         err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
-                patience_lasted_ms(patience) / 1000);
+                silence_timer_lasted_ms(patience) / 1000);
     if (r->sm.state == FILLING && !source_is_preparing(r->source))
         give_up_fill(r, ask_sync_is_over(r) ? "it never ends" : why.text);
     else
-        outcome_give_up(r, &why);
+        reflector_abort_request(r, &why);
 }

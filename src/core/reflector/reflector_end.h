@@ -24,19 +24,19 @@
 
 /* The request under way has ended with @why: INF_EEOF if as it should. Asks for what is needed next,
  * or waits first. */
-void outcome_ended(struct reflector *r, const struct inf_error *why);
+void reflector_request_ended(struct reflector *r, const struct inf_error *why);
 
 /* The same for a request that is still open: it is of no use, for @why. */
-void outcome_give_up(struct reflector *r, const struct inf_error *why);
+void reflector_abort_request(struct reflector *r, const struct inf_error *why);
 
 /* The request under way has been silent for too long, and is taken for dead. */
-void outcome_on_silence(struct patience *patience);
+void reflector_on_silence(struct silence_timer *patience);
 
 /* A watch can't go on from the last version: all is listed next, because of @code and for the reason
  * @why, which is reported with the differences. An earlier reason stays. */
-void outcome_need_list(struct reflector *r, int code, const char *why);
+void reflector_need_list(struct reflector *r, int code, const char *why);
 
 /* The wait is over. */
-void outcome_on_retry(struct timer *timer);
+void reflector_on_retry(struct timer *timer);
 
 #endif

@@ -54,16 +54,16 @@ static uint64_t patience_ms(const struct reflector *r)
     return least(until_timeout, most(r->settings.stale_after_ms, r->bookmark_wait_ms));
 }
 
-void ask_patience(struct reflector *r)
+void reflector_restart_silence_timer(struct reflector *r)
 {
     if (!r->held) /* else reflector_hold() does it later */
-        patience_start(&r->patience, patience_ms(r));
+        silence_timer_start(&r->silence_timer, patience_ms(r));
 }
 
 void ask_prepared(struct reflector *r)
 {
     set_sync_until(r);
-    ask_patience(r);
+    reflector_restart_silence_timer(r);
 }
 
 static void open_request(struct reflector *r, struct source_request *request)
@@ -75,23 +75,23 @@ static void open_request(struct reflector *r, struct source_request *request)
     r->bookmark_seen = r->news = r->shown = false;
     r->slept_ms = 0;
     r->counts.requests++;
-    ask_patience(r);
+    reflector_restart_silence_timer(r);
     source_open(r->source, request, &r->user);
 }
 
-void ask_page(struct reflector *r)
+void reflector_request_page(struct reflector *r)
 {
     struct source_request request;
     pager_request(&r->pager, &request);
     open_request(r, &request);
 }
 
-void ask_list(struct reflector *r, const char *why)
+void reflector_request_list(struct reflector *r, const char *why)
 {
     sm_move(&r->sm, LISTING, "%s", why);
     r->staged = r->staged ? r->staged : generation_new(r->store);
     set_sync_until(r);
-    ask_page(r);
+    reflector_request_page(r);
 }
 
 static void start_fill(struct reflector *r, const char *why)
@@ -104,37 +104,37 @@ static void start_fill(struct reflector *r, const char *why)
 }
 
 /* The very first list may be any state the server has at hand; later ones may not be older than ours. */
-void ask_all_by_list(struct reflector *r, const char *why)
+void reflector_request_list_now(struct reflector *r, const char *why)
 {
     pager_start(&r->pager, r->version_unusable ? "" : r->version[0] ? r->version : "0");
-    ask_list(r, why);
+    reflector_request_list(r, why);
 }
 
 static void ask_all_now(struct reflector *r, const char *why)
 {
     if (r->no_watch_list)
-        ask_all_by_list(r, why);
+        reflector_request_list_now(r, why);
     else
         start_fill(r, why);
 }
 
 /* Only so many lists at a time are asked of a server. */
-void ask_all(struct reflector *r, const char *why)
+void reflector_request_all(struct reflector *r, const char *why)
 {
-    if (turn_enter(&r->turn))
+    if (list_slot_acquire(&r->list_slot))
         ask_all_now(r, why);
     else if (r->sm.state != QUEUED)
         sm_move(&r->sm, QUEUED, "%s", why);
 }
 
-void ask_on_turn(struct turn *turn)
+void reflector_on_list_slot(struct list_slot *turn)
 {
-    ask_all_now(container_of(turn, struct reflector, turn), "its turn");
+    ask_all_now(container_of(turn, struct reflector, list_slot), "its turn");
 }
 
-void ask_watch(struct reflector *r)
+void reflector_request_watch(struct reflector *r)
 {
-    turn_leave(&r->turn);
+    list_slot_release(&r->list_slot);
     sm_move(&r->sm, WATCHING, "from version %s", r->version);
     open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
 }
@@ -148,12 +148,12 @@ static void ask_version(struct reflector *r)
                  &(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 1});
 }
 
-void ask_next(struct reflector *r, const char *why)
+void reflector_request_next(struct reflector *r, const char *why)
 {
     if (r->must_sync)
-        ask_all(r, why);
-    else if (r->in_doubt)
+        reflector_request_all(r, why);
+    else if (r->rewind_suspected)
         ask_version(r);
     else
-        ask_watch(r);
+        reflector_request_watch(r);
 }

@@ -28,23 +28,23 @@ enum {
 };
 
 /* What is needed next: a watch from the last version, all anew, or which of both. */
-void ask_next(struct reflector *r, const char *why);
+void reflector_request_next(struct reflector *r, const char *why);
 
 /* All there is, by watch-list where the server can do that, when it is our turn. */
-void ask_all(struct reflector *r, const char *why);
+void reflector_request_all(struct reflector *r, const char *why);
 
 /* The same by list, and at once: we have our turn. */
-void ask_all_by_list(struct reflector *r, const char *why);
+void reflector_request_list_now(struct reflector *r, const char *why);
 
 /* The list of the pager, from where that is. */
-void ask_list(struct reflector *r, const char *why);
-void ask_page(struct reflector *r);
+void reflector_request_list(struct reflector *r, const char *why);
+void reflector_request_page(struct reflector *r);
 
 /* What happens from the last version on. */
-void ask_watch(struct reflector *r);
+void reflector_request_watch(struct reflector *r);
 
 /* The request under way is alive: its patience begins anew. */
-void ask_patience(struct reflector *r);
+void reflector_restart_silence_timer(struct reflector *r);
 
 /* The source sends the request only now: all its limits count from here. */
 void ask_prepared(struct reflector *r);
@@ -54,6 +54,6 @@ void ask_prepared(struct reflector *r);
 bool ask_sync_is_over(const struct reflector *r);
 
 /* It is our turn. */
-void ask_on_turn(struct turn *turn);
+void reflector_on_list_slot(struct list_slot *turn);
 
 #endif

@@ -10,24 +10,24 @@ enum {
                            server that has just started may forbid what it allows */
 };
 
-void doubt_watch_ended(struct reflector *r, const struct inf_error *why)
+void rewind_check_watch_ended(struct reflector *r, const struct inf_error *why)
 {
     uint64_t now = clock_now_ms(r->clock);
     bool shown = r->shown && !r->freshness.stale; /* what it showed is long ago */
     if (shown)
         r->placed_ms = now;
-    r->in_doubt = why->code != INF_EEOF || (!shown && now - r->placed_ms >= ASK_EVERY_MS);
+    r->rewind_suspected = why->code != INF_EEOF || (!shown && now - r->placed_ms >= ASK_EVERY_MS);
 }
 
-void doubt_slept(struct reflector *r)
+void rewind_check_slept(struct reflector *r)
 {
-    r->in_doubt = true;
+    r->rewind_suspected = true;
 }
 
 /* Versions of single objects prove nothing: servers that are not Kubernetes' own may tell a deletion
  * with an older one. */
-bool doubt_confirmed(const struct reflector *r, const struct source_event *event,
-                     struct inf_error *ret_why)
+bool rewind_check_confirmed(const struct reflector *r, const struct source_event *event,
+                            struct inf_error *ret_why)
 {
     if (event->type != SOURCE_BOOKMARK && event->type != SOURCE_PAGE_END)
         return false;
@@ -38,18 +38,18 @@ bool doubt_confirmed(const struct reflector *r, const struct source_event *event
     return true;
 }
 
-void doubt_answered(struct reflector *r, const struct source_event *event)
+void rewind_check_answered(struct reflector *r, const struct source_event *event)
 {
     if (event->type == SOURCE_PAGE_END)
         blind_watch_answered(r, event->resource_version);
 }
 
-bool doubt_settled(struct reflector *r, const struct inf_error *why)
+bool rewind_check_settled(struct reflector *r, const struct inf_error *why)
 {
     bool answered = why->code == INF_EEOF, never = fault_rule(why->code)->next == FAULT_RELIST;
     if (!answered && !never && (why->code == INF_ENET || ++r->unanswered < UNANSWERED_MAX))
         return false;
-    r->in_doubt = false;
+    r->rewind_suspected = false;
     r->unanswered = 0;
     return true;
 }

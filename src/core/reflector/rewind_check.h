@@ -25,20 +25,20 @@
 #include "core/reflector/reflector.h"
 
 /* A watch has ended with @why. */
-void doubt_watch_ended(struct reflector *r, const struct inf_error *why);
+void rewind_check_watch_ended(struct reflector *r, const struct inf_error *why);
 
 /* The host slept while a watch was open. */
-void doubt_slept(struct reflector *r);
+void rewind_check_slept(struct reflector *r);
 
 /* True if @event shows a server at an older version than ours; then @ret_why says so. */
-bool doubt_confirmed(const struct reflector *r, const struct source_event *event,
-                     struct inf_error *ret_why);
+bool rewind_check_confirmed(const struct reflector *r, const struct source_event *event,
+                            struct inf_error *ret_why);
 
 /* @event is of the answer to the question, and does not show a server at an older version. */
-void doubt_answered(struct reflector *r, const struct source_event *event);
+void rewind_check_answered(struct reflector *r, const struct source_event *event);
 
 /* The question has ended with @why. True if a watch may go on from our version; else it is to be
  * asked again. */
-bool doubt_settled(struct reflector *r, const struct inf_error *why);
+bool rewind_check_settled(struct reflector *r, const struct inf_error *why);
 
 #endif

@@ -4,7 +4,7 @@
 
 static void on_silence(struct timer *timer)
 {
-    struct patience *p = container_of(timer, struct patience, timer);
+    struct silence_timer *p = container_of(timer, struct silence_timer, timer);
     if (!p->progress || p->stretched) {
         p->on_lost(p);
         return;
@@ -13,29 +13,30 @@ static void on_silence(struct timer *timer)
     timer_start(p->clock, &p->timer, p->ms);
 }
 
-void patience_init(struct patience *p, struct clock *clock, void (*on_lost)(struct patience *p))
+void silence_timer_init(struct silence_timer *p, struct clock *clock,
+                        void (*on_lost)(struct silence_timer *p))
 {
-    *p = (struct patience){.clock = clock, .timer.fire = on_silence, .on_lost = on_lost};
+    *p = (struct silence_timer){.clock = clock, .timer.fire = on_silence, .on_lost = on_lost};
 }
 
-void patience_start(struct patience *p, uint64_t ms)
+void silence_timer_start(struct silence_timer *p, uint64_t ms)
 {
     p->progress = p->stretched = false;
     p->ms = ms;
     timer_start(p->clock, &p->timer, ms);
 }
 
-void patience_progress(struct patience *p)
+void silence_timer_progress(struct silence_timer *p)
 {
     p->progress = true;
 }
 
-void patience_stop(struct patience *p)
+void silence_timer_stop(struct silence_timer *p)
 {
     timer_stop(p->clock, &p->timer);
 }
 
-uint64_t patience_lasted_ms(const struct patience *p)
+uint64_t silence_timer_lasted_ms(const struct silence_timer *p)
 {
     return p->stretched ? 2 * p->ms : p->ms;
 }

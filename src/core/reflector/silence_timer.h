@@ -11,27 +11,28 @@
 
 #include "seam/clock.h"
 
-struct patience {
+struct silence_timer {
     struct clock *clock;
     struct timer timer;
     uint64_t ms;    /* how long it lasts */
     bool progress;  /* part of something came since the last whole one */
     bool stretched; /* and it was allowed once more for that */
-    void (*on_lost)(struct patience *p);
+    void (*on_lost)(struct silence_timer *p);
 };
 
-void patience_init(struct patience *p, struct clock *clock, void (*on_lost)(struct patience *p));
+void silence_timer_init(struct silence_timer *p, struct clock *clock,
+                        void (*on_lost)(struct silence_timer *p));
 
 /* From now on @ms may pass. */
-void patience_start(struct patience *p, uint64_t ms);
+void silence_timer_start(struct silence_timer *p, uint64_t ms);
 
 /* Part of something came. */
-void patience_progress(struct patience *p);
+void silence_timer_progress(struct silence_timer *p);
 
 /* Nothing is expected. */
-void patience_stop(struct patience *p);
+void silence_timer_stop(struct silence_timer *p);
 
 /* For on_lost: how long nothing whole came. */
-uint64_t patience_lasted_ms(const struct patience *p);
+uint64_t silence_timer_lasted_ms(const struct silence_timer *p);
 
 #endif

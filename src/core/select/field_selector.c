@@ -20,7 +20,7 @@ struct parser {
     struct inf_error *err;
 };
 
-#define COMPLAIN(p, at, ...) complain((p)->err, "field selector", (p)->text, (at), __VA_ARGS__)
+#define COMPLAIN(p, at, ...) syntax_error((p)->err, "field selector", (p)->text, (at), __VA_ARGS__)
 
 static bool begins(const struct parser *p, const char *at, struct str with)
 {

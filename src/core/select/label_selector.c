@@ -37,7 +37,7 @@ struct parser {
     struct inf_error *err;
 };
 
-#define COMPLAIN(p, at, ...) complain((p)->err, "label selector", (p)->text, (at), __VA_ARGS__)
+#define COMPLAIN(p, at, ...) syntax_error((p)->err, "label selector", (p)->text, (at), __VA_ARGS__)
 
 /* ---- words and signs ---- */
 

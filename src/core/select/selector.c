@@ -157,8 +157,8 @@ static int check_length(const char *what, struct str text, struct inf_error *err
 {
     if (text.len <= SELECTOR_TEXT_MAX)
         return 0;
-    return complain(err, what, text, text.at + SELECTOR_TEXT_MAX, "a selector has at most %d bytes",
-                    SELECTOR_TEXT_MAX);
+    return syntax_error(err, what, text, text.at + SELECTOR_TEXT_MAX,
+                        "a selector has at most %d bytes", SELECTOR_TEXT_MAX);
 }
 
 static int fill(struct inf_selector *selector, struct str text, struct inf_error *err)

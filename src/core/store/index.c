@@ -22,33 +22,33 @@ struct str entry_key(const struct entry *entry)
 
 /* ---- buckets ---- */
 
-static struct str value_of(const struct bucket *bucket)
+static struct str value_of(const struct index_bucket *bucket)
 {
     return (struct str){bucket->value, bucket->len};
 }
 
 static int by_value(const struct tree_node *a, const struct tree_node *b)
 {
-    return str_cmp(value_of(container_of(a, struct bucket, in_index)),
-                   value_of(container_of(b, struct bucket, in_index)));
+    return str_cmp(value_of(container_of(a, struct index_bucket, in_index)),
+                   value_of(container_of(b, struct index_bucket, in_index)));
 }
 
 static int value_to_bucket(const void *value, const struct tree_node *node)
 {
     const struct str *v = value;
-    return str_cmp(*v, value_of(container_of(node, struct bucket, in_index)));
+    return str_cmp(*v, value_of(container_of(node, struct index_bucket, in_index)));
 }
 
-struct bucket *index_bucket(const struct tree *index, struct str value)
+struct index_bucket *index_bucket(const struct tree *index, struct str value)
 {
     struct tree_node *node = tree_at_least(index, value_to_bucket, &value);
-    struct bucket *bucket = node ? container_of(node, struct bucket, in_index) : NULL;
+    struct index_bucket *bucket = node ? container_of(node, struct index_bucket, in_index) : NULL;
     return bucket && str_eq(value_of(bucket), value) ? bucket : NULL;
 }
 
-static struct bucket *bucket_new(struct tree *index, struct str value)
+static struct index_bucket *bucket_new(struct tree *index, struct str value)
 {
-    struct bucket *bucket = xcalloc(1, sizeof(*bucket) + value.len + 1);
+    struct index_bucket *bucket = xcalloc(1, sizeof(*bucket) + value.len + 1);
     bucket->index = index;
     bucket->len = value.len;
     if (value.len)
@@ -58,13 +58,13 @@ static struct bucket *bucket_new(struct tree *index, struct str value)
     return bucket;
 }
 
-static struct bucket *bucket_get(struct tree *index, struct str value)
+static struct index_bucket *bucket_get(struct tree *index, struct str value)
 {
-    struct bucket *bucket = index_bucket(index, value);
+    struct index_bucket *bucket = index_bucket(index, value);
     return bucket ? bucket : bucket_new(index, value);
 }
 
-static void bucket_less(struct bucket *bucket)
+static void bucket_less(struct index_bucket *bucket)
 {
     if (--bucket->count > 0)
         return;
@@ -72,7 +72,7 @@ static void bucket_less(struct bucket *bucket)
     free(bucket);
 }
 
-static void member_join(struct member *member, struct bucket *bucket)
+static void member_join(struct member *member, struct index_bucket *bucket)
 {
     member->bucket = bucket;
     list_push(&bucket->members, &member->in_bucket);
@@ -135,7 +135,7 @@ static struct member *add_place(struct filing *f)
 }
 
 /* The entry's place in @bucket, if it has one. */
-static struct member *place_in(const struct filing *f, const struct bucket *bucket)
+static struct member *place_in(const struct filing *f, const struct index_bucket *bucket)
 {
     if (f->first->bucket == bucket)
         return f->first;
@@ -152,7 +152,7 @@ static void file_value(void *ctx, struct str value)
 {
     struct filing *f = ctx;
     struct member *place = next_place(f), *mine;
-    struct bucket *bucket;
+    struct index_bucket *bucket;
     if (f->values++ >= INDEX_VALUES_MAX || (value.len && memchr(value.at, '\0', value.len)))
         return;
     if (place && str_eq(value_of(place->bucket), value)) {
@@ -291,7 +291,7 @@ const struct tree *index_named(const struct index_set *set, const char *name)
 }
 
 bool index_is_in(const struct index_set *set, const struct entry *entry,
-                 const struct bucket *bucket)
+                 const struct index_bucket *bucket)
 {
     struct more_members *none = NULL, *more = *more_of(set, entry, &none);
     if (entry->members[bucket->index - set->trees].bucket == bucket)
@@ -307,7 +307,7 @@ static int by_object_key(const void *a, const void *b)
                    object_key(*(const struct inf_object *const *)b));
 }
 
-size_t index_collect(const struct bucket *bucket, const struct inf_object **out)
+size_t index_collect(const struct index_bucket *bucket, const struct inf_object **out)
 {
     size_t n = 0;
     list_for_each(node, &bucket->members)

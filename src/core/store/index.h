@@ -51,7 +51,7 @@ struct index_def {
     const void *data; /* the function's own */
 };
 
-struct bucket {
+struct index_bucket {
     struct tree_node in_index;
     struct tree *index;  /* where it is in */
     struct list members; /* of struct member */
@@ -65,7 +65,7 @@ struct bucket {
 /* An entry's place in a bucket. */
 struct member {
     struct list in_bucket;
-    struct bucket *bucket; /* NULL: in none */
+    struct index_bucket *bucket; /* NULL: in none */
     struct entry *entry;
 };
 
@@ -89,9 +89,9 @@ enum {
 struct index_set {
     const struct index_def *defs;
     size_t n_defs;
-    struct tree namespaces; /* of struct bucket that only count */
-    struct tree *trees;     /* of struct bucket, by value */
-    uint64_t questions;     /* so far; see struct bucket */
+    struct tree namespaces; /* of struct index_bucket that only count */
+    struct tree *trees;     /* of struct index_bucket, by value */
+    uint64_t questions;     /* so far; see struct index_bucket */
 };
 
 void index_set_init(struct index_set *set, const struct index_def *defs, size_t n_defs);
@@ -117,14 +117,14 @@ struct str entry_key(const struct entry *entry);
 const struct tree *index_named(const struct index_set *set, const char *name);
 
 /* The bucket of that value; NULL if no object has it. */
-struct bucket *index_bucket(const struct tree *index, struct str value);
+struct index_bucket *index_bucket(const struct tree *index, struct str value);
 
 /* Whether @entry is in @bucket, which is not one of namespaces. */
 bool index_is_in(const struct index_set *set, const struct entry *entry,
-                 const struct bucket *bucket);
+                 const struct index_bucket *bucket);
 
 /* Puts the objects of @bucket, lent and in no order, at @out. Returns how many they are. */
-size_t index_collect(const struct bucket *bucket, const struct inf_object **out);
+size_t index_collect(const struct index_bucket *bucket, const struct inf_object **out);
 
 /* By key. */
 void index_sort(const struct inf_object **objects, size_t n);

@@ -103,7 +103,7 @@ static bool are_few(const struct inf_store *store, size_t n)
     return n <= inf_store_count(store) / SORT_A_PART;
 }
 
-static void each_walked(const struct inf_store *store, const struct bucket *bucket,
+static void each_walked(const struct inf_store *store, const struct index_bucket *bucket,
                         inf_each_fn *each, void *ctx)
 {
     const struct index_set *set = &store_current(store)->indexes;
@@ -115,7 +115,7 @@ static void each_walked(const struct inf_store *store, const struct bucket *buck
     inf_cursor_end(&cursor);
 }
 
-static void each_in_bucket(const struct inf_store *store, const struct bucket *bucket,
+static void each_in_bucket(const struct inf_store *store, const struct index_bucket *bucket,
                            inf_each_fn *each, void *ctx)
 {
     const struct inf_object **objects;
@@ -132,7 +132,7 @@ int inf_store_by_index(const struct inf_store *store, const char *index, const c
 {
     const struct index_set *set = &store_current(store)->indexes;
     const struct tree *buckets = index_named(set, index);
-    const struct bucket *bucket = buckets ? index_bucket(buckets, str_of(value)) : NULL;
+    const struct index_bucket *bucket = buckets ? index_bucket(buckets, str_of(value)) : NULL;
     if (!buckets)
         return -INF_EINVAL;
     if (bucket && buckets == &set->namespaces)
@@ -150,7 +150,7 @@ int inf_store_index_values(const struct inf_store *store, const char *index,
     if (!buckets)
         return -INF_EINVAL;
     for (; node; node = tree_next(node)) {
-        const struct bucket *bucket = container_of(node, struct bucket, in_index);
+        const struct index_bucket *bucket = container_of(node, struct index_bucket, in_index);
         if (!each(ctx, bucket->value, bucket->count))
             break;
     }
@@ -166,7 +166,7 @@ size_t inf_store_index_count(const struct inf_store *store, const char *index)
 /* ---- by labels ---- */
 
 /* Asks once for each bucket: the answer stays in it, with the number of the question. */
-static bool bucket_matches(struct bucket *bucket, uint64_t question,
+static bool bucket_matches(struct index_bucket *bucket, uint64_t question,
                            const struct label_query *query)
 {
     if (bucket->asked != question) {
@@ -183,7 +183,7 @@ bool store_by_labels(const struct inf_store *store, const struct label_query *qu
     bool unlabelled = query->matches(query->selector, STR("{}"));
     struct entry *e;
     for (; *budget && (e = next_entry(store, query->ns, cursor)); --*budget) {
-        struct bucket *labels = e->members[INDEX_LABELS].bucket;
+        struct index_bucket *labels = e->members[INDEX_LABELS].bucket;
         if (labels ? bucket_matches(labels, question, query) : unlabelled)
             if (!each(ctx, e->object))
                 return false;
@@ -198,7 +198,7 @@ static size_t collect_by_labels(struct index_set *set, const struct label_query 
     size_t n = 0;
     for (struct tree_node *node = tree_first(&set->trees[INDEX_LABELS]); node;
          node = tree_next(node)) {
-        struct bucket *bucket = container_of(node, struct bucket, in_index);
+        struct index_bucket *bucket = container_of(node, struct index_bucket, in_index);
         if (bucket_matches(bucket, question, query))
             n += out ? index_collect(bucket, out + n) : bucket->count;
     }

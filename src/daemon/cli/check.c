@@ -69,7 +69,7 @@ static void report_cluster(const struct conf *conf, size_t i, const char *path,
 static int check_clusters(const struct conf *conf, const char *path, struct conf_errors *errors)
 {
     uv_loop_t uv;
-    struct ownlog log = {.level = INF_LOG_ERROR, .format = conf->log.format};
+    struct daemon_log log = {.level = INF_LOG_ERROR, .format = conf->log.format};
     struct cluster_setup setup = {.uv = &uv, .log = &log};
     int code = 0;
     uv_loop_init(&uv);
@@ -83,7 +83,7 @@ static int check_clusters(const struct conf *conf, const char *path, struct conf
     }
     uv_run(&uv, UV_RUN_DEFAULT); /* until all are closed */
     uv_loop_close(&uv);
-    ownlog_free(&log);
+    daemon_log_free(&log);
     return code;
 }
 

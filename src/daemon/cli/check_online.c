@@ -40,14 +40,14 @@ static void put_foreign(struct buf *out, const char *text)
 
 /* ---- columns ---- */
 
-static void put_watch(struct buf *out, const struct answer *a)
+static void put_watch(struct buf *out, const struct preflight_result *a)
 {
     buf_puts(out, a->watch->name);
     if (strcmp(a->watch->name, a->resource) != 0)
         buf_printf(out, " (%s)", a->resource);
 }
 
-static void put_place(struct buf *out, const struct answer *a)
+static void put_place(struct buf *out, const struct preflight_result *a)
 {
     if (a->none_selected)
         buf_puts(out, "in no namespace now");
@@ -57,8 +57,8 @@ static void put_place(struct buf *out, const struct answer *a)
         buf_printf(out, "in %s", a->ns ? a->ns : "all namespaces");
 }
 
-static void widen(size_t *width, void (*put)(struct buf *out, const struct answer *a),
-                  const struct answer *a)
+static void widen(size_t *width, void (*put)(struct buf *out, const struct preflight_result *a),
+                  const struct preflight_result *a)
 {
     struct buf text = {0};
     put(&text, a);
@@ -68,7 +68,8 @@ static void widen(size_t *width, void (*put)(struct buf *out, const struct answe
 }
 
 static void put_column(struct buf *out, size_t width,
-                       void (*put)(struct buf *out, const struct answer *a), const struct answer *a)
+                       void (*put)(struct buf *out, const struct preflight_result *a),
+                       const struct preflight_result *a)
 {
     size_t before = out->len;
     put(out, a);
@@ -89,7 +90,7 @@ static void put_verdict(const struct report *r, enum verdict verdict)
 
 /* ---- lines ---- */
 
-static void put_missing(struct buf *out, const struct answer *a)
+static void put_missing(struct buf *out, const struct preflight_result *a)
 {
     const char *what = a->may_list    ? "not watch"
                        : a->may_watch ? "not list"
@@ -98,7 +99,7 @@ static void put_missing(struct buf *out, const struct answer *a)
 }
 
 /* "deployments.apps/v1", if the word is another. */
-static void put_meaning(struct buf *out, const struct answer *a)
+static void put_meaning(struct buf *out, const struct preflight_result *a)
 {
     size_t before = out->len;
     buf_puts(out, a->name);
@@ -108,7 +109,7 @@ static void put_meaning(struct buf *out, const struct answer *a)
         out->len = before;
 }
 
-static void put_detail(struct buf *out, const struct answer *a)
+static void put_detail(struct buf *out, const struct preflight_result *a)
 {
     switch (a->verdict) {
     case VERDICT_MISSING: put_missing(out, a); break;
@@ -120,7 +121,7 @@ static void put_detail(struct buf *out, const struct answer *a)
     }
 }
 
-static void put_answer(const struct report *r, const struct answer *a)
+static void put_answer(const struct report *r, const struct preflight_result *a)
 {
     buf_puts(r->out, "  ");
     put_verdict(r, a->verdict);
@@ -132,7 +133,7 @@ static void put_answer(const struct report *r, const struct answer *a)
     buf_putc(r->out, '\n');
 }
 
-static void put_identity(struct buf *out, const struct site *site)
+static void put_identity(struct buf *out, const struct preflight_cluster *site)
 {
     buf_puts(out, "  Kubernetes ");
     put_foreign(out, site->version ? site->version : "of a version that we may not know");
@@ -146,7 +147,7 @@ static void put_identity(struct buf *out, const struct site *site)
     buf_putc(out, '\n');
 }
 
-static void put_site(const struct report *r, const struct site *site)
+static void put_site(const struct report *r, const struct preflight_cluster *site)
 {
     buf_printf(r->out, "\n%s", site->conf->name);
     if (site->server)
@@ -167,50 +168,50 @@ static void put_site(const struct report *r, const struct site *site)
 /* ---- all of it ---- */
 
 /* The first cluster that does not allow something; NULL: all do. */
-static const struct site *find_missing(const struct inquiry *q)
+static const struct preflight_cluster *find_missing(const struct preflight *q)
 {
-    for (size_t i = 0; i < inquiry_count(q); i++)
-        for (size_t j = 0; j < inquiry_site(q, i)->n_answers; j++)
-            if (inquiry_site(q, i)->answers[j].verdict == VERDICT_MISSING)
-                return inquiry_site(q, i);
+    for (size_t i = 0; i < preflight_count(q); i++)
+        for (size_t j = 0; j < preflight_site(q, i)->n_answers; j++)
+            if (preflight_site(q, i)->answers[j].verdict == VERDICT_MISSING)
+                return preflight_site(q, i);
     return NULL;
 }
 
-static void put_remedy(struct buf *out, const struct inquiry *q, const char *path)
+static void put_remedy(struct buf *out, const struct preflight *q, const char *path)
 {
-    const struct site *site = find_missing(q);
-    bool several = inquiry_count(q) > 1;
+    const struct preflight_cluster *site = find_missing(q);
+    bool several = preflight_count(q) > 1;
     if (site)
         buf_printf(out, "\nThe roles that allow what is missing: informerd rbac -c %s%s%s\n", path,
                    several ? " --cluster " : "", several ? site->conf->name : "");
 }
 
-static void measure(struct report *r, const struct inquiry *q)
+static void measure(struct report *r, const struct preflight *q)
 {
-    for (size_t i = 0; i < inquiry_count(q); i++)
-        for (size_t j = 0; j < inquiry_site(q, i)->n_answers; j++) {
-            widen(&r->watch_width, put_watch, &inquiry_site(q, i)->answers[j]);
-            widen(&r->place_width, put_place, &inquiry_site(q, i)->answers[j]);
+    for (size_t i = 0; i < preflight_count(q); i++)
+        for (size_t j = 0; j < preflight_site(q, i)->n_answers; j++) {
+            widen(&r->watch_width, put_watch, &preflight_site(q, i)->answers[j]);
+            widen(&r->place_width, put_place, &preflight_site(q, i)->answers[j]);
         }
 }
 
-void online_put(const struct inquiry *q, const char *path, bool colour, struct buf *out)
+void online_put(const struct preflight *q, const char *path, bool colour, struct buf *out)
 {
     struct report r = {.out = out, .colour = colour};
     measure(&r, q);
-    for (size_t i = 0; i < inquiry_count(q); i++)
-        put_site(&r, inquiry_site(q, i));
+    for (size_t i = 0; i < preflight_count(q); i++)
+        put_site(&r, preflight_site(q, i));
     put_remedy(out, q, path);
 }
 
 int online_check(const struct conf *conf, const char *path, bool colour, struct buf *out)
 {
-    struct inquiry *q = inquiry_new(conf, NULL, INQUIRY_ACCESS);
+    struct preflight *q = preflight_new(conf, NULL, PREFLIGHT_ACCESS);
     int code;
     signal(SIGPIPE, SIG_IGN);
-    inquiry_run(q);
+    preflight_run(q);
     online_put(q, path, colour, out);
-    code = inquiry_exit_code(q);
-    inquiry_free(q);
+    code = preflight_exit_code(q);
+    preflight_free(q);
     return code;
 }

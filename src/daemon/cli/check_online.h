@@ -9,12 +9,12 @@
 #include "base/buf.h"
 #include "daemon/conf/conf.h"
 
-struct inquiry;
+struct preflight;
 
 /* Asks the clusters of the conf at @path and adds a report to @out. Returns the exit code. */
 int online_check(const struct conf *conf, const char *path, bool colour, struct buf *out);
 
-/* The report alone, of an inquiry that was run. */
-void online_put(const struct inquiry *inquiry, const char *path, bool colour, struct buf *out);
+/* The report alone, of an preflight that was run. */
+void online_put(const struct preflight *preflight, const char *path, bool colour, struct buf *out);
 
 #endif

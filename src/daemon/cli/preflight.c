@@ -20,35 +20,35 @@ enum {
     AT_A_TIME = 4, /* questions to a cluster */
 };
 
-struct inquiry {
+struct preflight {
     uv_loop_t uv;
     struct loop loop;
-    struct ownlog log;
-    enum inquiry_kind kind;
-    struct site *sites;
+    struct daemon_log log;
+    enum preflight_kind kind;
+    struct preflight_cluster *sites;
     size_t n_sites;
     size_t busy; /* sites that are not done */
 };
 
 /* ---- what there is to ask ---- */
 
-static void add_answer(struct site *site, const struct conf_watch *watch, const char *resource,
-                       const char *ns)
+static void add_answer(struct preflight_cluster *site, const struct conf_watch *watch,
+                       const char *resource, const char *ns)
 {
     size_t n = site->n_answers++;
     site->answers = xrealloc(site->answers, site->n_answers * sizeof(*site->answers));
     site->answers[n] =
-        (struct answer){.watch = watch, .resource = resource, .ns = ns, .site = site};
+        (struct preflight_result){.watch = watch, .resource = resource, .ns = ns, .site = site};
 }
 
 /* Which namespaces a selector selects is not known beforehand: see select_namespaces(). */
-static void add_watch(struct site *site, const struct conf_watch *watch)
+static void add_watch(struct preflight_cluster *site, const struct conf_watch *watch)
 {
     if (watch->namespace_selector) {
         add_answer(site, watch, "namespaces", NULL);
         site->answers[site->n_answers - 1].selects = true;
     }
-    if (watch->namespace_selector && site->inquiry->kind == INQUIRY_ACCESS)
+    if (watch->namespace_selector && site->preflight->kind == PREFLIGHT_ACCESS)
         return;
     for (size_t i = 0; i < watch->namespaces.count; i++)
         add_answer(site, watch, watch->resource, watch->namespaces.items[i]);
@@ -56,17 +56,18 @@ static void add_watch(struct site *site, const struct conf_watch *watch)
         add_answer(site, watch, watch->resource, NULL);
 }
 
-static void add_site(struct inquiry *q, const struct conf *conf, const struct conf_cluster *cluster)
+static void add_site(struct preflight *q, const struct conf *conf,
+                     const struct conf_cluster *cluster)
 {
-    struct site *site = &q->sites[q->n_sites++];
-    site->inquiry = q;
+    struct preflight_cluster *site = &q->sites[q->n_sites++];
+    site->preflight = q;
     site->conf = cluster;
     for (size_t i = 0; i < conf->n_watches; i++)
         if (strcmp(conf->watches[i].cluster, cluster->name) == 0)
             add_watch(site, &conf->watches[i]);
 }
 
-static void name_resource(struct answer *a, const char *group, const char *version,
+static void name_resource(struct preflight_result *a, const char *group, const char *version,
                           const char *name)
 {
     a->group = xstrdup(group);
@@ -76,7 +77,7 @@ static void name_resource(struct answer *a, const char *group, const char *versi
 }
 
 /* As far as no server is needed for that. */
-static void take_known(struct answer *a)
+static void take_known(struct preflight_result *a)
 {
     struct inf_resource *known = inf_resource_known(a->resource);
     const char *group;
@@ -91,30 +92,31 @@ static void take_known(struct answer *a)
     free(known);
 }
 
-struct inquiry *inquiry_new(const struct conf *conf, const char *cluster, enum inquiry_kind kind)
+struct preflight *preflight_new(const struct conf *conf, const char *cluster,
+                                enum preflight_kind kind)
 {
-    struct inquiry *q = NEW(struct inquiry);
+    struct preflight *q = NEW(struct preflight);
     q->kind = kind;
-    q->log = (struct ownlog){.level = INF_LOG_ERROR, .format = conf->log.format};
+    q->log = (struct daemon_log){.level = INF_LOG_ERROR, .format = conf->log.format};
     q->sites = xcalloc(conf->n_clusters, sizeof(*q->sites));
     for (size_t i = 0; i < conf->n_clusters; i++)
         if (!cluster || strcmp(conf->clusters[i].name, cluster) == 0)
             add_site(q, conf, &conf->clusters[i]);
-    for (size_t i = 0; kind == INQUIRY_RESOURCE && i < q->n_sites; i++)
+    for (size_t i = 0; kind == PREFLIGHT_RESOURCE && i < q->n_sites; i++)
         for (size_t j = 0; j < q->sites[i].n_answers; j++)
             take_known(&q->sites[i].answers[j]);
     return q;
 }
 
-static bool needs_server(const struct site *site)
+static bool needs_server(const struct preflight_cluster *site)
 {
-    bool needs = site->inquiry->kind == INQUIRY_ACCESS;
+    bool needs = site->preflight->kind == PREFLIGHT_ACCESS;
     for (size_t i = 0; !needs && i < site->n_answers; i++)
         needs = site->answers[i].verdict == VERDICT_NONE;
     return needs;
 }
 
-bool inquiry_needs_server(const struct inquiry *q)
+bool preflight_needs_server(const struct preflight *q)
 {
     for (size_t i = 0; i < q->n_sites; i++)
         if (needs_server(&q->sites[i]))
@@ -124,56 +126,56 @@ bool inquiry_needs_server(const struct inquiry *q)
 
 /* ---- the end ---- */
 
-static void inquiry_on_closed(struct loop *loop)
+static void preflight_on_closed(struct loop *loop)
 {
-    (void)loop; /* part of the inquiry */
+    (void)loop; /* part of the preflight */
 }
 
-static void end_site(struct site *site)
+static void end_site(struct preflight_cluster *site)
 {
-    struct inquiry *q = site->inquiry;
+    struct preflight *q = site->preflight;
     timer_stop(&q->loop.clock, &site->patience);
     cluster_close(site->cluster); /* with its questions */
     site->cluster = NULL;
     if (--q->busy == 0)
-        loop_close(&q->loop, inquiry_on_closed);
+        loop_close(&q->loop, preflight_on_closed);
 }
 
-static void fail_site(struct site *site, const struct inf_error *why)
+static void fail_site(struct preflight_cluster *site, const struct inf_error *why)
 {
     site->failure = *why;
     end_site(site);
 }
 
-static void inquiry_on_silence(struct timer *timer)
+static void preflight_on_silence(struct timer *timer)
 {
-    struct site *site = container_of(timer, struct site, patience);
+    struct preflight_cluster *site = container_of(timer, struct preflight_cluster, patience);
     struct inf_error why;
-    err_set(&why, INF_ETIMEOUT, "no answer within %ds", INQUIRY_PATIENCE_MS / 1000);
+    err_set(&why, INF_ETIMEOUT, "no answer within %ds", PREFLIGHT_PATIENCE_MS / 1000);
     fail_site(site, &why);
 }
 
-static void hear(struct site *site)
+static void hear(struct preflight_cluster *site)
 {
-    timer_start(&site->inquiry->loop.clock, &site->patience, INQUIRY_PATIENCE_MS);
+    timer_start(&site->preflight->loop.clock, &site->patience, PREFLIGHT_PATIENCE_MS);
 }
 
 /* ---- may we? ---- */
 
-static enum verdict verdict_for(const struct answer *a, const struct inf_error *why)
+static enum verdict verdict_for(const struct preflight_result *a, const struct inf_error *why)
 {
     if (why->code == INF_ENOTFOUND)
         return a->watch->optional ? VERDICT_WAITS : VERDICT_WRONG;
     return why->code == INF_EINVAL ? VERDICT_WRONG : VERDICT_FAILED;
 }
 
-static void ask_more(struct site *site);
-static bool select_namespaces(struct site *site);
+static void ask_more(struct preflight_cluster *site);
+static bool select_namespaces(struct preflight_cluster *site);
 
-static void inquiry_on_access(void *ctx, const struct inf_access *access,
-                              const struct inf_error *why)
+static void preflight_on_access(void *ctx, const struct inf_access *access,
+                                const struct inf_error *why)
 {
-    struct answer *a = ctx;
+    struct preflight_result *a = ctx;
     const struct inf_resource *r = access ? &access->resource : NULL;
     a->site->open--;
     if (why) {
@@ -184,7 +186,7 @@ static void inquiry_on_access(void *ctx, const struct inf_access *access,
         a->cluster_wide = r->kind && !access->namespaced;
         a->may_list = access->list;
         a->may_watch = access->watch;
-        if (a->site->inquiry->kind == INQUIRY_ACCESS && !a->none_selected &&
+        if (a->site->preflight->kind == PREFLIGHT_ACCESS && !a->none_selected &&
             !(access->list && access->watch))
             a->verdict = VERDICT_MISSING;
     }
@@ -193,21 +195,21 @@ static void inquiry_on_access(void *ctx, const struct inf_access *access,
 }
 
 /* The conf was checked: the words and names can be asked for. */
-static void ask(struct answer *a)
+static void ask(struct preflight_result *a)
 {
     struct inf_client *client = a->site->cluster->client;
-    bool access = a->site->inquiry->kind == INQUIRY_ACCESS && !a->none_selected;
-    if (access ? inf_access_ask(client, a->resource, a->ns, inquiry_on_access, a, &a->why)
-               : inf_resource_ask(client, a->resource, a->ns, inquiry_on_access, a, &a->why))
+    bool access = a->site->preflight->kind == PREFLIGHT_ACCESS && !a->none_selected;
+    if (access ? inf_access_ask(client, a->resource, a->ns, preflight_on_access, a, &a->why)
+               : inf_resource_ask(client, a->resource, a->ns, preflight_on_access, a, &a->why))
         a->site->open++;
     else
         a->verdict = VERDICT_WRONG;
 }
 
-static void ask_more(struct site *site)
+static void ask_more(struct preflight_cluster *site)
 {
     while (site->begun < site->n_answers && site->open < AT_A_TIME) {
-        struct answer *a = &site->answers[site->begun++];
+        struct preflight_result *a = &site->answers[site->begun++];
         if (a->verdict == VERDICT_NONE)
             ask(a);
     }
@@ -218,26 +220,26 @@ static void ask_more(struct site *site)
 /* ---- where? ---- */
 
 /* Adds an answer behind the one at @at. Nothing is under way that would know where answers are. */
-static struct answer *insert_answer(struct site *site, size_t at)
+static struct preflight_result *insert_answer(struct preflight_cluster *site, size_t at)
 {
     const struct conf_watch *watch = site->answers[at].watch;
     size_t behind = site->n_answers - at - 1;
     add_answer(site, watch, watch->resource, NULL);
     memmove(&site->answers[at + 2], &site->answers[at + 1], behind * sizeof(*site->answers));
     site->answers[at + 1] =
-        (struct answer){.watch = watch, .resource = watch->resource, .site = site};
+        (struct preflight_result){.watch = watch, .resource = watch->resource, .site = site};
     return &site->answers[at + 1];
 }
 
-static size_t insert_namespaces(struct site *site)
+static size_t insert_namespaces(struct preflight_cluster *site)
 {
     const struct inf_store *store = inf_informer_store(site->namespaces);
     const struct conf_list *excluded = &site->answers[site->selecting].watch->exclude_namespaces;
     struct inf_cursor cursor = INF_CURSOR_START;
     const struct inf_object *ns;
     size_t count = 0;
-    while (count < FOLLOWER_MAX && (ns = inf_store_next(store, &cursor))) {
-        struct answer *a;
+    while (count < NAMESPACE_TRACKER_MAX && (ns = inf_store_next(store, &cursor))) {
+        struct preflight_result *a;
         if (glob_any((const char *const *)excluded->items, excluded->count, inf_object_name(ns)))
             continue;
         a = insert_answer(site, site->selecting + count++);
@@ -247,9 +249,9 @@ static size_t insert_namespaces(struct site *site)
     return count;
 }
 
-static void inquiry_on_namespaces(struct inf_handler *handler)
+static void preflight_on_namespaces(struct inf_handler *handler)
 {
-    struct site *site = container_of(handler, struct site, handler);
+    struct preflight_cluster *site = container_of(handler, struct preflight_cluster, handler);
     if (!insert_namespaces(site))
         insert_answer(site, site->selecting)->none_selected = true;
     inf_informer_close(site->namespaces);
@@ -259,7 +261,7 @@ static void inquiry_on_namespaces(struct inf_handler *handler)
     ask_more(site);
 }
 
-static void list_namespaces(struct site *site, size_t selecting)
+static void list_namespaces(struct preflight_cluster *site, size_t selecting)
 {
     struct inf_watch watch = {
         .resource = "namespaces",
@@ -268,13 +270,13 @@ static void list_namespaces(struct site *site, size_t selecting)
     };
     site->answers[selecting].expanded = true;
     site->selecting = selecting;
-    site->handler = (struct inf_handler){.on_synced = inquiry_on_namespaces};
+    site->handler = (struct inf_handler){.on_synced = preflight_on_namespaces};
     site->namespaces = inf_informer_open(site->cluster->client, &watch, NULL); /* it was checked */
     inf_handler_add(site->namespaces, &site->handler);
 }
 
 /* The namespaces can't be listed: whether the resource can be in all of them is the next best. */
-static void ask_everywhere(struct site *site, size_t selecting)
+static void ask_everywhere(struct preflight_cluster *site, size_t selecting)
 {
     site->answers[selecting].expanded = true;
     insert_answer(site, selecting);
@@ -283,10 +285,10 @@ static void ask_everywhere(struct site *site, size_t selecting)
 }
 
 /* Finds out where a watch that selects namespaces needs its resource; false: there is none left. */
-static bool select_namespaces(struct site *site)
+static bool select_namespaces(struct preflight_cluster *site)
 {
-    for (size_t i = 0; site->inquiry->kind == INQUIRY_ACCESS && i < site->n_answers; i++) {
-        const struct answer *a = &site->answers[i];
+    for (size_t i = 0; site->preflight->kind == PREFLIGHT_ACCESS && i < site->n_answers; i++) {
+        const struct preflight_result *a = &site->answers[i];
         if (!a->selects || a->expanded)
             continue;
         if (a->verdict == VERDICT_OK)
@@ -309,10 +311,10 @@ static char *join(const char *const *texts, size_t n)
     return out.bytes;
 }
 
-static void inquiry_on_identity(void *ctx, const struct inf_identity *identity,
-                                const struct inf_error *why)
+static void preflight_on_identity(void *ctx, const struct inf_identity *identity,
+                                  const struct inf_error *why)
 {
-    struct site *site = ctx;
+    struct preflight_cluster *site = ctx;
     if (why) {
         fail_site(site, why);
         return;
@@ -325,16 +327,16 @@ static void inquiry_on_identity(void *ctx, const struct inf_identity *identity,
     ask_more(site);
 }
 
-static void begin_site(struct site *site)
+static void begin_site(struct preflight_cluster *site)
 {
-    struct inquiry *q = site->inquiry;
+    struct preflight *q = site->preflight;
     struct cluster_setup setup = {.uv = &q->uv, .log = &q->log};
     struct inf_error err;
     if (!needs_server(site)) {
         end_site(site);
         return;
     }
-    site->patience.fire = inquiry_on_silence;
+    site->patience.fire = preflight_on_silence;
     site->cluster = cluster_open(site->conf, &setup, &err);
     if (!site->cluster) {
         fail_site(site, &err);
@@ -342,13 +344,13 @@ static void begin_site(struct site *site)
     }
     site->server = xstrdup(inf_client_server(site->cluster->client));
     hear(site);
-    if (q->kind == INQUIRY_ACCESS)
-        inf_identity_ask(site->cluster->client, inquiry_on_identity, site);
+    if (q->kind == PREFLIGHT_ACCESS)
+        inf_identity_ask(site->cluster->client, preflight_on_identity, site);
     else
         ask_more(site);
 }
 
-void inquiry_run(struct inquiry *q)
+void preflight_run(struct preflight *q)
 {
     uv_loop_init(&q->uv);
     loop_init(&q->loop, &q->uv);
@@ -356,19 +358,19 @@ void inquiry_run(struct inquiry *q)
     for (size_t i = 0; i < q->n_sites; i++)
         begin_site(&q->sites[i]);
     if (--q->busy == 0)
-        loop_close(&q->loop, inquiry_on_closed);
+        loop_close(&q->loop, preflight_on_closed);
     uv_run(&q->uv, UV_RUN_DEFAULT);
     uv_loop_close(&q->uv);
 }
 
 /* ---- what came of it ---- */
 
-size_t inquiry_count(const struct inquiry *q)
+size_t preflight_count(const struct preflight *q)
 {
     return q->n_sites;
 }
 
-const struct site *inquiry_site(const struct inquiry *q, size_t i)
+const struct preflight_cluster *preflight_site(const struct preflight *q, size_t i)
 {
     return &q->sites[i];
 }
@@ -387,7 +389,7 @@ static int code_for(const struct inf_error *why)
     }
 }
 
-static int code_for_answer(const struct answer *a)
+static int code_for_answer(const struct preflight_result *a)
 {
     switch (a->verdict) {
     case VERDICT_MISSING: return EX_NOPERM;
@@ -403,11 +405,11 @@ static int code_for_answer(const struct answer *a)
 /* EX_UNAVAILABLE, EX_NOPERM and EX_CONFIG grow with what has to be done about them. */
 _Static_assert(EX_UNAVAILABLE < EX_NOPERM && EX_NOPERM < EX_CONFIG, "the worst is the highest");
 
-int inquiry_exit_code(const struct inquiry *q)
+int preflight_exit_code(const struct preflight *q)
 {
     int worst = 0;
     for (size_t i = 0; i < q->n_sites; i++) {
-        const struct site *site = &q->sites[i];
+        const struct preflight_cluster *site = &q->sites[i];
         int code = code_for(&site->failure);
         worst = code > worst ? code : worst;
         for (size_t j = 0; j < site->n_answers; j++) {
@@ -418,7 +420,7 @@ int inquiry_exit_code(const struct inquiry *q)
     return worst;
 }
 
-static void free_site(struct site *site)
+static void free_site(struct preflight_cluster *site)
 {
     for (size_t i = 0; i < site->n_answers; i++) {
         free(site->answers[i].group);
@@ -433,11 +435,11 @@ static void free_site(struct site *site)
     free(site->groups);
 }
 
-void inquiry_free(struct inquiry *q)
+void preflight_free(struct preflight *q)
 {
     for (size_t i = 0; i < q->n_sites; i++)
         free_site(&q->sites[i]);
-    ownlog_free(&q->log);
+    daemon_log_free(&q->log);
     free(q->sites);
     free(q);
 }

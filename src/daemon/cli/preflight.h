@@ -2,10 +2,10 @@
  * preflight.h - the clusters of the conf, asked before anything is watched: who are you, who are we,
  * what is this word, may we watch it there?
  *
- *     q = inquiry_new(conf, NULL, INQUIRY_ACCESS);
- *     inquiry_run(q);                                  until all is answered, or it is too late
- *     ... inquiry_site(q, i)->answers[j] ...
- *     inquiry_free(q);
+ *     q = preflight_new(conf, NULL, PREFLIGHT_ACCESS);
+ *     preflight_run(q);                                  until all is answered, or it is too late
+ *     ... preflight_site(q, i)->answers[j] ...
+ *     preflight_free(q);
  *
  * A watch with namespace_selector needs to list and watch namespaces, and its resource in each
  * namespace that is selected now: when all other questions of a cluster are answered, the namespaces
@@ -25,12 +25,12 @@
 #include "seam/clock.h"
 
 enum {
-    INQUIRY_PATIENCE_MS = 20 * 1000, /* for the next answer of a cluster; a connection has 15 s */
+    PREFLIGHT_PATIENCE_MS = 20 * 1000, /* for the next answer of a cluster; a connection has 15 s */
 };
 
-enum inquiry_kind {
-    INQUIRY_ACCESS,   /* all of the above */
-    INQUIRY_RESOURCE, /* only what words mean, and only of those that say nothing without a server */
+enum preflight_kind {
+    PREFLIGHT_ACCESS, /* all of the above */
+    PREFLIGHT_RESOURCE, /* only what words mean, and only of those that say nothing without a server */
 };
 
 enum verdict {
@@ -42,11 +42,11 @@ enum verdict {
     VERDICT_FAILED,  /* something went wrong on the way */
 };
 
-struct inquiry;
-struct site;
+struct preflight;
+struct preflight_cluster;
 
 /* One resource in one place, which a watch of the conf needs to list and watch. */
-struct answer {
+struct preflight_result {
     const struct conf_watch *watch;
     const char *resource; /* a word, as in the conf */
     const char *ns;       /* NULL: all */
@@ -59,24 +59,24 @@ struct answer {
     bool cluster_wide;            /* it is in no namespace, as far as that is known */
 
     /* its own */
-    struct site *site;
+    struct preflight_cluster *site;
     char *own_ns;  /* `ns`, if it is not the conf's */
     bool expanded; /* `selects`: the namespaces are known */
 };
 
 /* A cluster. */
-struct site {
+struct preflight_cluster {
     const struct conf_cluster *conf;
     char *server;             /* its URL; NULL: that was not to be had */
     struct inf_error failure; /* why it could not be asked, or not to the end; code 0: it could */
     char *version;            /* NULL: not told */
     char *user;               /* NULL: not told */
     char *groups;             /* "a, b"; NULL: none */
-    struct answer *answers;
+    struct preflight_result *answers;
     size_t n_answers;
 
     /* its own */
-    struct inquiry *inquiry;
+    struct preflight *preflight;
     struct cluster *cluster; /* NULL: closed */
     struct timer patience;
     size_t begun;                    /* answers that were asked for, or need not be */
@@ -87,20 +87,21 @@ struct site {
 };
 
 /* About @cluster alone, or all of the conf if it is NULL. @conf must outlive it. */
-struct inquiry *inquiry_new(const struct conf *conf, const char *cluster, enum inquiry_kind kind);
+struct preflight *preflight_new(const struct conf *conf, const char *cluster,
+                                enum preflight_kind kind);
 
 /* Returns when all that can be known is. */
-void inquiry_run(struct inquiry *inquiry);
+void preflight_run(struct preflight *preflight);
 
 /* Whether a server has to be asked for any of it. */
-bool inquiry_needs_server(const struct inquiry *inquiry);
+bool preflight_needs_server(const struct preflight *preflight);
 
-size_t inquiry_count(const struct inquiry *inquiry);
-const struct site *inquiry_site(const struct inquiry *inquiry, size_t i);
+size_t preflight_count(const struct preflight *preflight);
+const struct preflight_cluster *preflight_site(const struct preflight *preflight, size_t i);
 
 /* The exit code of the worst of it: EX_CONFIG, EX_NOPERM, EX_UNAVAILABLE or 0. */
-int inquiry_exit_code(const struct inquiry *inquiry);
+int preflight_exit_code(const struct preflight *preflight);
 
-void inquiry_free(struct inquiry *inquiry);
+void preflight_free(struct preflight *preflight);
 
 #endif

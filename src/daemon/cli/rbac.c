@@ -23,40 +23,40 @@
 
 /* What has to be granted, each thing once. */
 struct grants {
-    const struct answer **list;
+    const struct preflight_result **list;
     size_t count;
 };
 
 /* ---- rules ---- */
 
-static bool same_place(const struct answer *a, const struct answer *b)
+static bool same_place(const struct preflight_result *a, const struct preflight_result *b)
 {
     return a->ns && b->ns ? strcmp(a->ns, b->ns) == 0 : a->ns == b->ns;
 }
 
-static bool same_group(const struct answer *a, const struct answer *b)
+static bool same_group(const struct preflight_result *a, const struct preflight_result *b)
 {
     return same_place(a, b) && strcmp(a->group, b->group) == 0;
 }
 
-static bool same_resource(const struct answer *a, const struct answer *b)
+static bool same_resource(const struct preflight_result *a, const struct preflight_result *b)
 {
     return strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
 }
 
 /* By the same rule before it, or by one that holds everywhere. */
-static bool is_granted(const struct site *site, size_t i)
+static bool is_granted(const struct preflight_cluster *site, size_t i)
 {
-    const struct answer *a = &site->answers[i];
+    const struct preflight_result *a = &site->answers[i];
     for (size_t j = 0; j < site->n_answers; j++) {
-        const struct answer *b = &site->answers[j];
+        const struct preflight_result *b = &site->answers[j];
         if (same_resource(a, b) && ((a->ns && !b->ns) || (j < i && same_place(a, b))))
             return true;
     }
     return false;
 }
 
-static struct grants grants_of(const struct site *site)
+static struct grants grants_of(const struct preflight_cluster *site)
 {
     struct grants g = {.list = xcalloc(site->n_answers + 1, sizeof(*g.list))};
     for (size_t i = 0; i < site->n_answers; i++)
@@ -67,7 +67,8 @@ static struct grants grants_of(const struct site *site)
 
 /* Whether none before it is the same in that respect. */
 static bool is_first(const struct grants *g, size_t i,
-                     bool (*same)(const struct answer *a, const struct answer *b))
+                     bool (*same)(const struct preflight_result *a,
+                                  const struct preflight_result *b))
 {
     for (size_t j = 0; j < i; j++)
         if (same(g->list[j], g->list[i]))
@@ -83,7 +84,7 @@ static void put_resources(struct buf *out, const struct grants *g, size_t first)
 }
 
 /* One rule for each group. */
-static void put_rules(struct buf *out, const struct grants *g, const struct answer *place)
+static void put_rules(struct buf *out, const struct grants *g, const struct preflight_result *place)
 {
     buf_puts(out, "rules:\n");
     for (size_t i = 0; i < g->count; i++) {
@@ -133,7 +134,7 @@ static void put_subject(struct buf *out, const struct options *o)
     free(ns);
 }
 
-static void put_role(struct buf *out, const struct grants *g, const struct answer *place,
+static void put_role(struct buf *out, const struct grants *g, const struct preflight_result *place,
                      const struct options *o)
 {
     put_head(out, "Role", place->ns);
@@ -146,7 +147,8 @@ static void put_role(struct buf *out, const struct grants *g, const struct answe
     put_subject(out, o);
 }
 
-static void put_roles(struct buf *out, const struct site *site, const struct options *o)
+static void put_roles(struct buf *out, const struct preflight_cluster *site,
+                      const struct options *o)
 {
     struct grants g = grants_of(site);
     buf_printf(out, "# What informerd needs for %s%s%s: made by 'informerd rbac'.\n", o->conf,
@@ -183,14 +185,14 @@ static int choose_site(const struct conf *conf, const struct options *o, const c
     return 0;
 }
 
-static int tell_failures(const struct inquiry *q, const struct site *site)
+static int tell_failures(const struct preflight *q, const struct preflight_cluster *site)
 {
-    int code = inquiry_exit_code(q);
+    int code = preflight_exit_code(q);
     bool unknown = false;
     if (site->failure.code)
         tell("", site->failure.text, 0);
     for (size_t i = 0; i < site->n_answers; i++) {
-        const struct answer *a = &site->answers[i];
+        const struct preflight_result *a = &site->answers[i];
         if (a->why.code)
             tell("", a->why.text, 0);
         unknown |= !a->name;
@@ -201,23 +203,23 @@ static int tell_failures(const struct inquiry *q, const struct site *site)
     return code || !unknown ? code : EX_CONFIG; /* an optional one */
 }
 
-static void tell_questions(const struct site *site)
+static void tell_questions(const struct preflight_cluster *site)
 {
     for (size_t i = 0; i < site->n_answers; i++) {
-        const struct answer *a = &site->answers[i];
+        const struct preflight_result *a = &site->answers[i];
         if (!a->name && (i == 0 || a[-1].watch != a->watch))
             tell("asking the cluster what this is: ", a->resource, 0);
     }
 }
 
-static int find_out(struct inquiry *q)
+static int find_out(struct preflight *q)
 {
-    const struct site *site = inquiry_site(q, 0);
-    if (!inquiry_needs_server(q))
+    const struct preflight_cluster *site = preflight_site(q, 0);
+    if (!preflight_needs_server(q))
         return 0;
     signal(SIGPIPE, SIG_IGN);
     tell_questions(site);
-    inquiry_run(q);
+    preflight_run(q);
     return tell_failures(q, site);
 }
 
@@ -232,20 +234,20 @@ int rbac_run(const struct options *options)
 {
     const char *cluster = NULL;
     struct buf out = {0};
-    struct inquiry *q;
+    struct preflight *q;
     struct conf conf;
     int rc = check_load(options->conf, &conf);
     if (rc)
         return rc;
     rc = choose_site(&conf, options, &cluster);
     if (!rc) {
-        q = inquiry_new(&conf, cluster, INQUIRY_RESOURCE);
+        q = preflight_new(&conf, cluster, PREFLIGHT_RESOURCE);
         rc = find_out(q);
         if (!rc) {
-            put_roles(&out, inquiry_site(q, 0), options);
+            put_roles(&out, preflight_site(q, 0), options);
             rc = print(&out);
         }
-        inquiry_free(q);
+        preflight_free(q);
     }
     buf_free(&out);
     conf_free(&conf);

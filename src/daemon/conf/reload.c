@@ -25,7 +25,7 @@ static void note_config(struct daemon *d, bool good, const char *msg)
     d->reload_failed = !good;
     if (good)
         d->reloaded_us = clock_wall_us(&d->loop.clock);
-    ownlog_printf(&d->log, good ? INF_LOG_INFO : INF_LOG_ERROR, "%s", msg);
+    daemon_log_printf(&d->log, good ? INF_LOG_INFO : INF_LOG_ERROR, "%s", msg);
     journal_note(&d->journal, NULL,
                  &(struct note){.type = NOTE_CONFIG,
                                 .level = good ? INF_LOG_INFO : INF_LOG_ERROR,
@@ -50,7 +50,7 @@ static void refuse_errors(struct daemon *d, const struct conf_errors *errors)
     refuse(d, first, rest.len ? "; there is more, in the daemon's own log" : "");
     while (rest.len) {
         struct str line = next_line(&rest);
-        ownlog_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)line.len, line.at);
+        daemon_log_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)line.len, line.at);
     }
 }
 

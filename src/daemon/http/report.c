@@ -178,8 +178,8 @@ static void dump_indexes(const struct watcher *w, struct buf *out)
     const struct conf_indexes *indexes = &w->conf->indexes;
     for (size_t i = 0; i < indexes->count; i++) {
         uint64_t values = 0;
-        list_for_each(node, &w->feeds) {
-            const struct feed *feed = container_of(node, struct feed, node);
+        list_for_each(node, &w->streams) {
+            const struct watch_stream *feed = container_of(node, struct watch_stream, node);
             if (feed->informer)
                 values += inf_store_index_count(inf_informer_store(feed->informer),
                                                 indexes->items[i].name);

@@ -184,8 +184,8 @@ void web_commit(struct web *web)
     commit_place(&web->tcp);
     commit_place(&web->local);
     if (moves && web->tcp.now)
-        ownlog_printf(&web->d->log, INF_LOG_INFO, "http: listening on port %u",
-                      listener_port(web->tcp.now));
+        daemon_log_printf(&web->d->log, INF_LOG_INFO, "http: listening on port %u",
+                          listener_port(web->tcp.now));
 }
 
 static void abandon_place(struct web_place *place)

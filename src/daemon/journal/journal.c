@@ -51,7 +51,7 @@ static void put_change(struct outlet *o, const struct change *change)
     if (o->form == JOURNAL_JSONL)
         record_put_change(&o->output.collected, change, &o->record);
     else
-        short_put_change(&o->output.collected, change, &o->short_format);
+        text_format_put_change(&o->output.collected, change, &o->text_format);
 }
 
 static void put_note(struct outlet *o, const struct note *note, const struct stamp *stamp,
@@ -60,7 +60,7 @@ static void put_note(struct outlet *o, const struct note *note, const struct sta
     if (o->form == JOURNAL_JSONL)
         record_put_note(&o->output.collected, note, stamp, watch, &o->record);
     else
-        short_put_note(&o->output.collected, note, stamp, watch, &o->short_format);
+        text_format_put_note(&o->output.collected, note, stamp, watch, &o->text_format);
 }
 
 static struct stamp stamp_now(struct journal *j)

@@ -39,8 +39,8 @@ enum journal_form {
 struct journal_output_settings {
     struct output_settings file;
     enum journal_form form;
-    struct record_options record;      /* max_line 0: the default */
-    struct short_options short_format; /* for JOURNAL_SHORT */
+    struct record_options record;           /* max_line 0: the default */
+    struct text_format_options text_format; /* for JOURNAL_SHORT */
     struct filter_settings filter;
     unsigned notes; /* what the daemon says itself, of 1 << NOTE_START ...; 0: all */
 };

@@ -256,7 +256,7 @@ static void adopt(struct journal *j, const struct journal_output_settings *s, st
     o->record = s->record;
     if (!o->record.max_line)
         o->record.max_line = RECORD_LINE_DEFAULT;
-    o->short_format = s->short_format;
+    o->text_format = s->text_format;
     o->notes = s->notes ? s->notes : ~0u;
     if (is_new)
         open_outlet(o, s);

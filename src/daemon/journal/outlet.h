@@ -15,7 +15,7 @@ struct outlet {
     struct filter *filter;
     enum journal_form form;
     struct record_options record;
-    struct short_options short_format;
+    struct text_format_options text_format;
     unsigned notes;   /* of 1 << NOTE_START ... */
     uint64_t dropped; /* notes that found no room */
     uint64_t unsaid;  /* of these, not told by a GAP yet */

@@ -441,9 +441,9 @@ void output_reopen(struct output *output)
     go_on(output);
 }
 
-static void bury(struct corpse *corpse)
+static void free_owner(struct deferred_free *deferred_free)
 {
-    struct output *o = container_of(corpse, struct output, corpse);
+    struct output *o = container_of(deferred_free, struct output, deferred_free);
     buf_free(&o->collected);
     buf_free(&o->writing);
     o->written = 0;
@@ -459,7 +459,7 @@ static void finish_closing(struct output *o)
     if (o->path && logfile_is_open(&o->file))
         close_file(o);
     else
-        clock_bury(o->clock, &o->corpse, bury);
+        clock_free_later(o->clock, &o->deferred_free, free_owner);
 }
 
 void output_finish(struct output *output)

@@ -117,7 +117,7 @@ struct output {
     bool reopening;
     bool finishing; /* no more lines come */
     bool closing;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
 
     uint64_t bytes;    /* written */
     uint64_t failures; /* reported */

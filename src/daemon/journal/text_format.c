@@ -39,7 +39,7 @@ struct line {
     bool full;
 };
 
-static void line_init(struct line *line, struct buf *out, const struct short_options *options)
+static void line_init(struct line *line, struct buf *out, const struct text_format_options *options)
 {
     size_t width = options->width;
     *line = (struct line){.out = out, .colour = options->colour};
@@ -197,8 +197,8 @@ static void put_who(struct line *line, const struct change *change)
     buf_free(&text);
 }
 
-void short_put_change(struct buf *out, const struct change *change,
-                      const struct short_options *options)
+void text_format_put_change(struct buf *out, const struct change *change,
+                            const struct text_format_options *options)
 {
     struct line line;
     line_init(&line, out, options);
@@ -224,8 +224,8 @@ static const char *without_name(const char *msg, const struct watch_id *watch)
                                                                                     : msg;
 }
 
-void short_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
-                    const struct watch_id *watch, const struct short_options *options)
+void text_format_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
+                          const struct watch_id *watch, const struct text_format_options *options)
 {
     bool bad = note->level >= INF_LOG_WARN;
     struct line line;

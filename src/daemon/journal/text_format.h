@@ -14,17 +14,17 @@
 #include "daemon/journal/change.h"
 #include "daemon/journal/note.h"
 
-struct short_options {
+struct text_format_options {
     bool colour;
     unsigned width; /* characters in a line; longer ones are cut with an ellipsis; 0: no bound */
 };
 
 /* Adds the line of @change, newline included. Times are local. */
-void short_put_change(struct buf *out, const struct change *change,
-                      const struct short_options *options);
+void text_format_put_change(struct buf *out, const struct change *change,
+                            const struct text_format_options *options);
 
 /* The same for a note; @watch may be NULL. */
-void short_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
-                    const struct watch_id *watch, const struct short_options *options);
+void text_format_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
+                          const struct watch_id *watch, const struct text_format_options *options);
 
 #endif

@@ -69,7 +69,7 @@ static void on_other_cluster(struct cluster *cluster)
     struct daemon *d = cluster->owner;
     char *why = why_other_cluster(cluster, cluster->next);
     struct inf_client *before = cluster_take_next(cluster);
-    ownlog_printf(&d->log, INF_LOG_WARN, "%s", why);
+    daemon_log_printf(&d->log, INF_LOG_WARN, "%s", why);
     list_for_each_safe(node, &d->watchers) {
         struct watcher *w = container_of(node, struct watcher, node);
         if (w->cluster == cluster)
@@ -220,8 +220,8 @@ static struct journal_output_settings output_settings(const struct daemon *d,
                              : c->object == CONF_OBJECT_DIFF ? RECORD_DIFF
                                                              : RECORD_FULL,
                    .max_line = c->max_line},
-        .short_format = {.colour = to_stdout && terminal_has_colours(STDOUT_FILENO),
-                         .width = to_stdout ? terminal_width(STDOUT_FILENO) : 0},
+        .text_format = {.colour = to_stdout && terminal_has_colours(STDOUT_FILENO),
+                        .width = to_stdout ? terminal_width(STDOUT_FILENO) : 0},
         .filter = {.watches = (const char *const *)c->watches.items,
                    .n_watches = c->watches.count,
                    .namespaces = (const char *const *)c->namespaces.items,
@@ -425,7 +425,7 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     *p->conf = (struct conf){0}; /* now ours */
     conf_free(&before);
     inf_budget_change(d->budget, d->conf.memory.backlog);
-    ownlog_change(&d->log, d->conf.log.level, d->conf.log.format);
+    daemon_log_change(&d->log, d->conf.log.level, d->conf.log.format);
     if (ret_what)
         put_what(ret_what, &tally);
 }

@@ -45,10 +45,10 @@ struct cluster *cluster_open(const struct conf_cluster *conf, const struct clust
         .stale_after_s = (uint32_t)((conf->stale_after_ms + 999) / 1000),
         .hash_key = setup->hash_key,
         .budget = setup->budget,
-        .log = ownlog_line,
+        .log = daemon_log_line,
         .log_ctx = setup->log,
         .log_name = is_nameless(conf) ? NULL : conf->name,
-        .log_level = INF_LOG_DEBUG, /* ownlog decides: its level may change while we run */
+        .log_level = INF_LOG_DEBUG, /* daemon_log decides: its level may change while we run */
     };
     struct inf_client *client;
     struct cluster *cluster;

@@ -17,7 +17,7 @@
 #include "seam/clock.h"
 
 struct cluster;
-struct ownlog;
+struct daemon_log;
 
 /* Of which it is known that it is the same one elsewhere: see cluster_move.h. */
 struct cluster_identity {
@@ -34,7 +34,7 @@ struct cluster {
     const struct conf_cluster *conf; /* lent; another one after each reload */
     struct inf_client *client;
     struct clock *clock;
-    struct ownlog *log;
+    struct daemon_log *log;
     struct cluster_identity identity;
     struct cluster *next;  /* at another URL, if it is the same; NULL: it does not move */
     struct cluster *moves; /* of a next one: whose */
@@ -46,7 +46,7 @@ struct cluster {
 struct cluster_setup {
     uv_loop_t *uv;
     struct clock *clock;
-    struct ownlog *log;
+    struct daemon_log *log;
     const unsigned char *hash_key; /* NULL: a new one for each client */
     struct inf_budget *budget;     /* NULL: none */
     void *owner;

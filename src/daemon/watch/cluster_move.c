@@ -38,9 +38,9 @@ static void on_uid(void *ctx, const char *uid, const struct inf_error *why)
         identified(c);
         return;
     }
-    ownlog_printf(c->log, c->moves && !c->identity.complained ? INF_LOG_WARN : INF_LOG_DEBUG,
-                  "cluster '%s': its identity (namespace kube-system) can't be read yet: %s",
-                  c->conf->name, why->text);
+    daemon_log_printf(c->log, c->moves && !c->identity.complained ? INF_LOG_WARN : INF_LOG_DEBUG,
+                      "cluster '%s': its identity (namespace kube-system) can't be read yet: %s",
+                      c->conf->name, why->text);
     c->identity.complained = true;
     timer_start(c->clock, &c->identity.again, c->moves ? AGAIN_MOVING_MS : AGAIN_MS);
 }
@@ -84,9 +84,9 @@ static void on_next_identified(struct cluster *next)
         c->on_other(c);
         return;
     }
-    ownlog_printf(c->log, INF_LOG_INFO, "cluster '%s': %s is the same cluster as %s (uid %s)",
-                  c->conf->name, inf_client_server(next->client), inf_client_server(c->client),
-                  uid);
+    daemon_log_printf(c->log, INF_LOG_INFO, "cluster '%s': %s is the same cluster as %s (uid %s)",
+                      c->conf->name, inf_client_server(next->client), inf_client_server(c->client),
+                      uid);
     c->next = NULL;
     cluster_adopt(c, next);
 }
@@ -95,10 +95,11 @@ void cluster_move(struct cluster *c, struct cluster *next)
 {
     c->next = next;
     next->moves = c;
-    ownlog_printf(c->log, INF_LOG_INFO,
-                  "cluster '%s': its server is %s now instead of %s; the watches stay until it is "
-                  "known whether it is the same cluster",
-                  c->conf->name, inf_client_server(next->client), inf_client_server(c->client));
+    daemon_log_printf(
+        c->log, INF_LOG_INFO,
+        "cluster '%s': its server is %s now instead of %s; the watches stay until it is "
+        "known whether it is the same cluster",
+        c->conf->name, inf_client_server(next->client), inf_client_server(c->client));
     cluster_identify(next, on_next_identified);
 }
 

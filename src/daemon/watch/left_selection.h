@@ -12,7 +12,7 @@
 
 #include "daemon/watch/watch_stream.h"
 
-/* Whether the object of @gone, a DELETED event of @feed, certainly exists. */
-bool left_for_certain(const struct feed *feed, const struct inf_event *gone);
+/* Whether the object of @gone, a DELETED event of @stream, certainly exists. */
+bool left_selection_for_certain(const struct watch_stream *stream, const struct inf_event *gone);
 
 #endif

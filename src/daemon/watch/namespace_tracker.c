@@ -1,6 +1,6 @@
 /*
  * namespace_tracker.c - callbacks note what is wanted; what follows from that is done a little later, in
- * follower_adjust(), where feeds may be opened and freed.
+ * namespace_tracker_adjust(), where streams may be opened and freed.
  *
  *     selected          -> open
  *     deleted           -> open until its objects are all told, or for GRACE_MS
@@ -23,79 +23,79 @@ enum {
     SLICE = 256,          /* objects told as gone before others have their turn */
 };
 
-static struct watcher *watcher_of(const struct follower *f)
+static struct watcher *watcher_of(const struct namespace_tracker *f)
 {
-    return container_of(f, struct watcher, follower);
+    return container_of(f, struct watcher, tracker);
 }
 
-static struct follower *follower_of(struct inf_handler *handler)
+static struct namespace_tracker *namespace_tracker_of(struct inf_handler *handler)
 {
-    return container_of(handler, struct follower, handler);
+    return container_of(handler, struct namespace_tracker, handler);
 }
 
-void follower_adjust(struct follower *f)
+void namespace_tracker_adjust(struct namespace_tracker *f)
 {
     task_schedule(watcher_of(f)->journal->clock, &f->adjust);
 }
 
 /* ---- what namespaces do ---- */
 
-static struct feed *find(const struct watcher *w, const char *ns)
+static struct watch_stream *find(const struct watcher *w, const char *ns)
 {
-    list_for_each(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        if (strcmp(feed->ns, ns) == 0)
-            return feed;
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (strcmp(stream->ns, ns) == 0)
+            return stream;
     }
     return NULL;
 }
 
-static void want(struct follower *f, const char *ns)
+static void want(struct namespace_tracker *f, const char *ns)
 {
     struct watcher *w = watcher_of(f);
     const struct conf_list *excluded = &w->conf->exclude_namespaces;
-    struct feed *feed = find(w, ns);
+    struct watch_stream *stream = find(w, ns);
     if (glob_any((const char *const *)excluded->items, excluded->count, ns))
         return;
-    if (!feed) {
-        feed = feed_new(w, ns);
-        feed->followed = true;
-        list_push(&w->feeds, &feed->node);
+    if (!stream) {
+        stream = watch_stream_new(w, ns);
+        stream->followed = true;
+        list_push(&w->streams, &stream->node);
     }
-    f->selected += !feed->wanted;
-    feed->wanted = true;
-    feed->ending = false;
+    f->selected += !stream->wanted;
+    stream->wanted = true;
+    stream->ending = false;
 }
 
 /* If its end was not seen it may have been either: time will tell, for the objects of one that was
  * deleted go too. */
-static void let_go(struct follower *f, const struct inf_event *gone)
+static void let_go(struct namespace_tracker *f, const struct inf_event *gone)
 {
     struct watcher *w = watcher_of(f);
-    struct feed *feed = find(w, inf_object_name(gone->old_object));
-    if (!feed || !feed->wanted)
+    struct watch_stream *stream = find(w, inf_object_name(gone->old_object));
+    if (!stream || !stream->wanted)
         return;
     f->selected--;
-    feed->wanted = false;
-    feed->deleted = selection_being_deleted(&w->selection, gone->old_object);
-    feed->ending = feed->deleted || (!gone->final && !f->reselected);
-    feed->ending_until_ms = clock_now_ms(w->journal->clock) + GRACE_MS;
-    if (feed->ending)
+    stream->wanted = false;
+    stream->deleted = selection_being_deleted(&w->selection, gone->old_object);
+    stream->ending = stream->deleted || (!gone->final && !f->reselected);
+    stream->ending_until_ms = clock_now_ms(w->journal->clock) + GRACE_MS;
+    if (stream->ending)
         timer_start(w->journal->clock, &f->grace, GRACE_MS);
 }
 
 static void on_event(struct inf_handler *handler, const struct inf_event *event)
 {
-    struct follower *f = follower_of(handler);
+    struct namespace_tracker *f = namespace_tracker_of(handler);
     if (event->verb == INF_DELETED)
         let_go(f, event);
     else
         want(f, inf_object_name(event->new_object));
-    follower_adjust(f);
+    namespace_tracker_adjust(f);
 }
 
 /* All that are there: some may have been excluded before. */
-static void want_all(struct follower *f)
+static void want_all(struct namespace_tracker *f)
 {
     struct inf_cursor cursor = INF_CURSOR_START;
     const struct inf_object *ns;
@@ -107,66 +107,66 @@ static void want_all(struct follower *f)
 /* The first list of another selector: what is missing in it has left. */
 static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
 {
-    struct follower *f = follower_of(handler);
+    struct namespace_tracker *f = namespace_tracker_of(handler);
     f->reselected = f->why && strcmp(gap->text, f->why) == 0;
     if (!f->reselected)
         return;
     want_all(f);
-    follower_adjust(f);
+    namespace_tracker_adjust(f);
 }
 
 static void on_synced(struct inf_handler *handler)
 {
-    struct follower *f = follower_of(handler);
+    struct namespace_tracker *f = namespace_tracker_of(handler);
     f->synced = true;
-    follower_adjust(f);
+    namespace_tracker_adjust(f);
 }
 
 static void on_grace_over(struct timer *timer)
 {
-    follower_adjust(container_of(timer, struct follower, grace));
+    namespace_tracker_adjust(container_of(timer, struct namespace_tracker, grace));
 }
 
 /* ---- what follows from it ---- */
 
-static void open_feed(struct follower *f, struct feed *feed)
+static void open_feed(struct namespace_tracker *f, struct watch_stream *stream)
 {
     struct watcher *w = watcher_of(f);
     struct inf_error err = {0};
-    if (f->open == FOLLOWER_MAX)
+    if (f->open == NAMESPACE_TRACKER_MAX)
         return;
-    if (feed_open(feed, &err) < 0) { /* UNTESTED: the conf was checked */
+    if (watch_stream_open(stream, &err) < 0) { /* UNTESTED: the conf was checked */
         w->journal->log(w->journal->owner, INF_LOG_ERROR, err.text);
         return;
     }
     f->open++;
-    feed->late = w->synced;
-    feed_begin(feed);
+    stream->late = w->synced;
+    watch_stream_begin(stream);
     if (w->told.held)
-        inf_handler_pause(&feed->handler);
+        inf_handler_pause(&stream->handler);
 }
 
 /* What it has not told yet it never will. */
-static void close_feed(struct follower *f, struct feed *feed)
+static void close_feed(struct namespace_tracker *f, struct watch_stream *stream)
 {
-    feed_close(feed);
+    watch_stream_close(stream);
     f->open--;
-    feed->leaving = true;
+    stream->leaving = true;
 }
 
 /* One object that was told is told as gone. */
-static bool tell_one(struct watcher *w, struct feed *feed)
+static bool tell_one(struct watcher *w, struct watch_stream *stream)
 {
-    const struct inf_object *object = told_take(&feed->told);
+    const struct inf_object *object = reported_objects_take(&stream->told);
     struct journal_watch *told = watcher_named(w);
     struct inf_event gone = {.verb = INF_DELETED,
                              .origin = INF_LIVE,
                              .old_object = object,
-                             .final = !feed->deleted,
+                             .final = !stream->deleted,
                              .received_us = clock_wall_us(w->journal->clock)};
     if (!object)
         return false;
-    told->id.why = feed->deleted ? "deleted" : SELECTION_NS_LEFT;
+    told->id.why = stream->deleted ? "deleted" : SELECTION_NS_LEFT;
     journal_event(w->journal, told, &gone);
     told->id.why = NULL;
     inf_object_unref(object);
@@ -174,47 +174,47 @@ static bool tell_one(struct watcher *w, struct feed *feed)
 }
 
 /* True if there is more to tell than one slice, or than there is room for. */
-static bool tell_some(struct watcher *w, struct feed *feed)
+static bool tell_some(struct watcher *w, struct watch_stream *stream)
 {
     for (int i = 0; i < SLICE && !w->told.held; i++)
-        if (!tell_one(w, feed))
+        if (!tell_one(w, stream))
             break;
-    return !told_is_empty(&feed->told);
+    return !reported_objects_is_empty(&stream->told);
 }
 
-static bool is_over(struct watcher *w, const struct feed *feed)
+static bool is_over(struct watcher *w, const struct watch_stream *stream)
 {
-    return !feed->ending || told_is_empty(&feed->told) ||
-           clock_now_ms(w->journal->clock) >= feed->ending_until_ms;
+    return !stream->ending || reported_objects_is_empty(&stream->told) ||
+           clock_now_ms(w->journal->clock) >= stream->ending_until_ms;
 }
 
 /* True if it has to be looked at again, without anything happening. */
-static bool adjust_feed(struct follower *f, struct feed *feed)
+static bool adjust_feed(struct namespace_tracker *f, struct watch_stream *stream)
 {
     struct watcher *w = watcher_of(f);
-    if (feed->informer && !feed->wanted && is_over(w, feed))
-        close_feed(f, feed);
-    if (feed->leaving && tell_some(w, feed))
+    if (stream->informer && !stream->wanted && is_over(w, stream))
+        close_feed(f, stream);
+    if (stream->leaving && tell_some(w, stream))
         return !w->told.held;
-    feed->leaving = false;
-    if (feed->wanted && !feed->informer)
-        open_feed(f, feed);
-    else if (!feed->wanted && !feed->informer)
-        feed_free(feed);
+    stream->leaving = false;
+    if (stream->wanted && !stream->informer)
+        open_feed(f, stream);
+    else if (!stream->wanted && !stream->informer)
+        watch_stream_free(stream);
     return false;
 }
 
 static void adjust(struct task *task)
 {
-    struct follower *f = container_of(task, struct follower, adjust);
+    struct namespace_tracker *f = container_of(task, struct namespace_tracker, adjust);
     struct watcher *w = watcher_of(f);
     bool again = false;
-    list_for_each_safe(node, &w->feeds)
-        again |= adjust_feed(f, container_of(node, struct feed, node));
+    list_for_each_safe(node, &w->streams)
+        again |= adjust_feed(f, container_of(node, struct watch_stream, node));
     watcher_check_synced(w);
     journal_flush(w->journal);
     if (again)
-        follower_adjust(f);
+        namespace_tracker_adjust(f);
 }
 
 /* ---- life ---- */
@@ -227,7 +227,7 @@ static struct inf_watch watch_of_namespaces(const struct conf_watch *conf)
                               .metadata_only = true};
 }
 
-int follower_open(struct follower *f, struct watcher *w, struct inf_error *err)
+int namespace_tracker_open(struct namespace_tracker *f, struct watcher *w, struct inf_error *err)
 {
     struct inf_watch watch = watch_of_namespaces(w->conf);
     task_init(&f->adjust, PHASE_PUMP, adjust);
@@ -240,28 +240,28 @@ int follower_open(struct follower *f, struct watcher *w, struct inf_error *err)
     return f->informer ? 0 : -err->code;
 }
 
-void follower_begin(struct follower *f)
+void namespace_tracker_begin(struct namespace_tracker *f)
 {
     if (f->informer)
         inf_handler_add(f->informer, &f->handler);
 }
 
 /* Namespaces that are selected may be excluded now. */
-static void let_go_excluded(struct follower *f)
+static void let_go_excluded(struct namespace_tracker *f)
 {
     struct watcher *w = watcher_of(f);
     const struct conf_list *excluded = &w->conf->exclude_namespaces;
-    list_for_each(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        if (!feed->wanted ||
-            !glob_any((const char *const *)excluded->items, excluded->count, feed->ns))
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (!stream->wanted ||
+            !glob_any((const char *const *)excluded->items, excluded->count, stream->ns))
             continue;
         f->selected--;
-        feed->wanted = feed->deleted = feed->ending = false;
+        stream->wanted = stream->deleted = stream->ending = false;
     }
 }
 
-void follower_change(struct follower *f, const struct conf_watch *before, const char *why)
+void follower_change(struct namespace_tracker *f, const struct conf_watch *before, const char *why)
 {
     struct watcher *w = watcher_of(f);
     struct inf_watch watch = watch_of_namespaces(w->conf);
@@ -272,14 +272,14 @@ void follower_change(struct follower *f, const struct conf_watch *before, const 
         str_replace(&f->why, why);
         inf_informer_change(f->informer, &watch, why, NULL); /* its selector was checked */
     }
-    list_for_each(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        feed_change(feed, feed->ns, why);
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        feed_change(stream, stream->ns, why);
     }
-    follower_adjust(f);
+    namespace_tracker_adjust(f);
 }
 
-void follower_close(struct follower *f)
+void namespace_tracker_close(struct namespace_tracker *f)
 {
     free(f->why);
     f->why = NULL;
@@ -291,36 +291,36 @@ void follower_close(struct follower *f)
 
 /* ---- how it is doing ---- */
 
-bool follower_complete(const struct follower *f)
+bool namespace_tracker_complete(const struct namespace_tracker *f)
 {
     if (!f->informer)
         return true;
-    list_for_each(node, &watcher_of(f)->feeds) {
-        const struct feed *feed = container_of(node, struct feed, node);
-        if (feed->wanted && !feed->informer)
+    list_for_each(node, &watcher_of(f)->streams) {
+        const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->wanted && !stream->informer)
             return false;
     }
     return f->synced;
 }
 
-static bool is_over_limit(const struct follower *f)
+static bool is_over_limit(const struct namespace_tracker *f)
 {
-    return f->selected > FOLLOWER_MAX;
+    return f->selected > NAMESPACE_TRACKER_MAX;
 }
 
-void follower_status(const struct follower *f, struct watcher_status *status)
+void namespace_tracker_status(const struct namespace_tracker *f, struct watcher_status *status)
 {
     struct inf_status one;
     if (!f->informer)
         return;
     status->by_labels = true;
     inf_informer_status(f->informer, &one);
-    one.synced &= follower_complete(f);
+    one.synced &= namespace_tracker_complete(f);
     if (is_over_limit(f) && !one.error.code)
         err_set(&one.error, INF_ETOOBIG,
                 "namespace_selector selects %zu namespaces, and %d is the limit; select fewer, or "
                 "watch all of them with exclude_namespaces",
-                f->selected, FOLLOWER_MAX);
+                f->selected, NAMESPACE_TRACKER_MAX);
     else if (one.error.code)
         err_wrap(&one.error, "namespaces");
     watcher_status_add(status, &one, NULL);

@@ -1,9 +1,9 @@
 /*
  * namespace_tracker.h - the namespaces of a watch that selects them by their labels, as they come and go.
  *
- *     namespaces with such labels  ──>  a feed for each  ──>  the journal, as one watch
+ *     namespaces with such labels  ──>  a stream for each  ──>  the journal, as one watch
  *
- * One more stream watches the namespaces themselves. A namespace that is selected gets a feed; its
+ * One more stream watches the namespaces themselves. A namespace that is selected gets a stream; its
  * objects are told ADDED as they are listed. One that is not any more loses it, and what was told of
  * it is told DELETED, once: that it left. One that was deleted is left open, for the server tells the
  * end of each object, but not for ever.
@@ -22,11 +22,12 @@ struct watcher;
 struct watcher_status;
 
 enum {
-    FOLLOWER_MAX = 500, /* LIMIT: namespaces of one watch; each is a connection to the server */
+    NAMESPACE_TRACKER_MAX =
+        500, /* LIMIT: namespaces of one watch; each is a connection to the server */
 };
 
 /* Embedded in its watcher. A zeroed one follows nothing. */
-struct follower {
+struct namespace_tracker {
     struct inf_handler handler;
     struct inf_informer *informer; /* of namespaces; NULL: the watch does not select them */
     struct task adjust;
@@ -38,23 +39,26 @@ struct follower {
     size_t open;        /* of them, those with a stream */
 };
 
-/* Follows what the watch selects, if it does; nothing happens before follower_begin(). */
-int follower_open(struct follower *follower, struct watcher *watcher, struct inf_error *err);
-void follower_begin(struct follower *follower);
+/* Follows what the watch selects, if it does; nothing happens before namespace_tracker_begin(). */
+int namespace_tracker_open(struct namespace_tracker *tracker, struct watcher *watcher,
+                           struct inf_error *err);
+void namespace_tracker_begin(struct namespace_tracker *tracker);
 
 /* The watch's conf is another one than @before, which selected namespaces, too. */
-void follower_change(struct follower *follower, const struct conf_watch *before, const char *why);
+void follower_change(struct namespace_tracker *tracker, const struct conf_watch *before,
+                     const char *why);
 
-void follower_close(struct follower *follower);
+void namespace_tracker_close(struct namespace_tracker *tracker);
 
-/* Has it look at its feeds again, soon. */
-void follower_adjust(struct follower *follower);
+/* Has it look at its streams again, soon. */
+void namespace_tracker_adjust(struct namespace_tracker *tracker);
 
 /* Whether every namespace that is selected is known and has its stream. Of a watch that does not
  * select them: yes. */
-bool follower_complete(const struct follower *follower);
+bool namespace_tracker_complete(const struct namespace_tracker *tracker);
 
 /* Adds how the stream of the namespaces is doing. */
-void follower_status(const struct follower *follower, struct watcher_status *status);
+void namespace_tracker_status(const struct namespace_tracker *tracker,
+                              struct watcher_status *status);
 
 #endif

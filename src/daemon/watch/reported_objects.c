@@ -26,19 +26,19 @@ static int name_to_node(const void *key, const struct tree_node *node)
     return strcmp(key, name_at(node));
 }
 
-void told_init(struct told *told)
+void reported_objects_init(struct reported_objects *told)
 {
     tree_init(&told->by_name, by_name);
 }
 
-void told_free(struct told *told)
+void reported_objects_free(struct reported_objects *told)
 {
     const struct inf_object *object;
-    while ((object = told_take(told)))
+    while ((object = reported_objects_take(told)))
         inf_object_unref(object);
 }
 
-static const struct inf_object *take(struct told *told, struct entry *e)
+static const struct inf_object *take(struct reported_objects *told, struct entry *e)
 {
     const struct inf_object *object = e->object;
     tree_remove(&told->by_name, &e->node);
@@ -46,13 +46,13 @@ static const struct inf_object *take(struct told *told, struct entry *e)
     return object;
 }
 
-static struct entry *find(const struct told *told, const char *name)
+static struct entry *find(const struct reported_objects *told, const char *name)
 {
     struct tree_node *node = tree_at_least(&told->by_name, name_to_node, name);
     return node && strcmp(name_at(node), name) == 0 ? container_of(node, struct entry, node) : NULL;
 }
 
-void told_note(struct told *told, const struct inf_event *event)
+void reported_objects_note(struct reported_objects *told, const struct inf_event *event)
 {
     struct entry *e = find(told, inf_object_name(inf_event_object(event)));
     if (e)
@@ -64,12 +64,12 @@ void told_note(struct told *told, const struct inf_event *event)
     tree_add(&told->by_name, &e->node);
 }
 
-bool told_is_empty(const struct told *told)
+bool reported_objects_is_empty(const struct reported_objects *told)
 {
     return !told->by_name.root;
 }
 
-const struct inf_object *told_take(struct told *told)
+const struct inf_object *reported_objects_take(struct reported_objects *told)
 {
     struct tree_node *first = tree_first(&told->by_name);
     return first ? take(told, container_of(first, struct entry, node)) : NULL;

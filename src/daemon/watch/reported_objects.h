@@ -14,19 +14,19 @@
 
 #include "base/tree.h"
 
-struct told {
+struct reported_objects {
     struct tree by_name;
 };
 
-void told_init(struct told *told);
-void told_free(struct told *told);
+void reported_objects_init(struct reported_objects *told);
+void reported_objects_free(struct reported_objects *told);
 
 /* @event, of an object of this namespace, was told. */
-void told_note(struct told *told, const struct inf_event *event);
+void reported_objects_note(struct reported_objects *told, const struct inf_event *event);
 
-bool told_is_empty(const struct told *told);
+bool reported_objects_is_empty(const struct reported_objects *told);
 
 /* Takes out the first in the order of names; its reference is the caller's. NULL if there is none. */
-const struct inf_object *told_take(struct told *told);
+const struct inf_object *reported_objects_take(struct reported_objects *told);
 
 #endif

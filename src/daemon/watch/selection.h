@@ -11,7 +11,7 @@
  *               or a copy of all objects (another watch's: left.h) still has the object, without the
  *               labels, at the version of the deletion or a later one
  *
- * Of a watch that selects namespaces by their labels (follower.h) that is known for sure: when a
+ * Of a watch that selects namespaces by their labels (tracker.h) that is known for sure: when a
  * namespace leaves, so do its objects.
  */
 #ifndef DAEMON_WATCH_SELECTION_H
@@ -42,7 +42,7 @@ void selection_init(struct selection *selection, const struct conf_watch *watch)
 void selection_done(struct selection *selection);
 
 /* Whether the deletion of @object is under way; also of one that is not the watch's own, as the
- * namespaces of follower.h. */
+ * namespaces of tracker.h. */
 bool selection_being_deleted(const struct selection *selection, const struct inf_object *object);
 
 /* Whether objects of @watch show all their labels. */

@@ -25,7 +25,7 @@ static bool is_no_api(const struct inf_status *status)
 
 static void on_look(struct timer *timer)
 {
-    struct unknown *u = container_of(timer, struct unknown, look);
+    struct unknown_resource *u = container_of(timer, struct unknown_resource, look);
     bool synced = true;
     list_for_each(node, u->watchers) {
         struct watcher_status status;
@@ -40,8 +40,10 @@ static void on_look(struct timer *timer)
         timer_start(u->clock, &u->look, LOOK_MS);
 }
 
-void unknown_start(struct unknown *u, struct clock *clock, const struct list *watchers,
-                   void (*on_unknown)(struct unknown *unknown, const struct inf_error *why))
+void unknown_resource_start(struct unknown_resource *u, struct clock *clock,
+                            const struct list *watchers,
+                            void (*on_unknown)(struct unknown_resource *unknown,
+                                               const struct inf_error *why))
 {
     u->look.fire = on_look;
     u->clock = clock;
@@ -50,7 +52,7 @@ void unknown_start(struct unknown *u, struct clock *clock, const struct list *wa
     timer_start(clock, &u->look, LOOK_MS);
 }
 
-void unknown_stop(struct unknown *u)
+void unknown_resource_stop(struct unknown_resource *u)
 {
     if (u->clock)
         timer_stop(u->clock, &u->look);

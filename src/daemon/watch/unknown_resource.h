@@ -14,18 +14,20 @@
 #include "seam/clock.h"
 
 /* Embed. */
-struct unknown {
+struct unknown_resource {
     struct timer look;
     struct clock *clock;
     const struct list *watchers;
-    void (*on_unknown)(struct unknown *unknown, const struct inf_error *why);
+    void (*on_unknown)(struct unknown_resource *unknown, const struct inf_error *why);
 };
 
 /* Looks at @watchers, which is borrowed. on_unknown() is called once at most. */
-void unknown_start(struct unknown *unknown, struct clock *clock, const struct list *watchers,
-                   void (*on_unknown)(struct unknown *unknown, const struct inf_error *why));
+void unknown_resource_start(struct unknown_resource *unknown, struct clock *clock,
+                            const struct list *watchers,
+                            void (*on_unknown)(struct unknown_resource *unknown,
+                                               const struct inf_error *why));
 
 /* Looks no more; also if it never did. */
-void unknown_stop(struct unknown *unknown);
+void unknown_resource_stop(struct unknown_resource *unknown);
 
 #endif

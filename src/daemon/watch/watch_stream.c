@@ -10,66 +10,66 @@
 
 /* ---- from the informer to the journal ---- */
 
-static struct feed *feed_of(struct inf_handler *handler)
+static struct watch_stream *feed_of(struct inf_handler *handler)
 {
-    return container_of(handler, struct feed, handler);
+    return container_of(handler, struct watch_stream, handler);
 }
 
 /* Of a namespace that came late the first list is no beginning: its objects are new to the watch. */
-static struct inf_event as_news(const struct feed *feed, const struct inf_event *event)
+static struct inf_event as_news(const struct watch_stream *stream, const struct inf_event *event)
 {
     struct inf_event told = *event;
-    if (feed->late && told.origin == INF_INITIAL)
+    if (stream->late && told.origin == INF_INITIAL)
         told.origin = INF_RELIST;
     return told;
 }
 
 /* Whether its object is in no namespace that is watched any more. */
-static bool is_elsewhere(const struct feed *feed, const struct inf_event *event)
+static bool is_elsewhere(const struct watch_stream *stream, const struct inf_event *event)
 {
     const char *ns = inf_object_namespace(inf_event_object(event));
-    return feed->ended || (feed->ns && strcmp(feed->ns, ns) != 0);
+    return stream->ended || (stream->ns && strcmp(stream->ns, ns) != 0);
 }
 
 static void on_event(struct inf_handler *handler, const struct inf_event *event)
 {
-    struct feed *feed = feed_of(handler);
-    struct watcher *w = feed->watcher;
-    struct inf_event told = as_news(feed, event);
+    struct watch_stream *stream = feed_of(handler);
+    struct watcher *w = stream->watcher;
+    struct inf_event told = as_news(stream, event);
     struct journal_watch *watch = watcher_named(w);
-    if (event->origin == INF_RELIST && is_elsewhere(feed, event))
+    if (event->origin == INF_RELIST && is_elsewhere(stream, event))
         watch->id.why = SELECTION_NS_LEFT;
-    else if (event->verb == INF_DELETED && left_for_certain(feed, event))
+    else if (event->verb == INF_DELETED && left_selection_for_certain(stream, event))
         watch->id.why = SELECTION_LEFT;
     journal_event(w->journal, watch, &told);
     watch->id.why = NULL;
-    if (!feed->followed)
+    if (!stream->followed)
         return;
-    told_note(&feed->told, event);
-    if (feed->ending && told_is_empty(&feed->told))
-        follower_adjust(&w->follower);
+    reported_objects_note(&stream->told, event);
+    if (stream->ending && reported_objects_is_empty(&stream->told))
+        namespace_tracker_adjust(&w->tracker);
 }
 
 /* The watch, for a record about this stream. */
-static struct journal_watch *named_stream(const struct feed *feed)
+static struct journal_watch *named_stream(const struct watch_stream *stream)
 {
-    struct journal_watch *watch = watcher_named(feed->watcher);
-    watch->id.ns = feed->ns;
+    struct journal_watch *watch = watcher_named(stream->watcher);
+    watch->id.ns = stream->ns;
     return watch;
 }
 
 /* For people; the caller frees it. */
-static char *in_namespace(const struct feed *feed, const char *text)
+static char *in_namespace(const struct watch_stream *stream, const char *text)
 {
-    return feed->ns ? xasprintf("%s, in namespace %s", text, feed->ns) : xstrdup(text);
+    return stream->ns ? xasprintf("%s, in namespace %s", text, stream->ns) : xstrdup(text);
 }
 
-void feed_gap(const struct feed *feed, const struct inf_gap *gap)
+void feed_gap(const struct watch_stream *stream, const struct inf_gap *gap)
 {
     struct inf_gap told = *gap;
-    char *text = in_namespace(feed, gap->text);
+    char *text = in_namespace(stream, gap->text);
     told.text = text;
-    journal_gap(feed->watcher->journal, named_stream(feed), &told);
+    journal_gap(stream->watcher->journal, named_stream(stream), &told);
     free(text);
 }
 
@@ -80,29 +80,29 @@ static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
 
 static void on_synced(struct inf_handler *handler)
 {
-    struct feed *feed = feed_of(handler);
-    feed->synced = true;
-    watcher_check_synced(feed->watcher);
+    struct watch_stream *stream = feed_of(handler);
+    stream->synced = true;
+    watcher_check_synced(stream->watcher);
 }
 
 static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
 {
-    struct feed *feed = feed_of(handler);
+    struct watch_stream *stream = feed_of(handler);
     struct inf_freshness told = *freshness;
-    char *text = in_namespace(feed, freshness->text);
+    char *text = in_namespace(stream, freshness->text);
     told.text = text;
-    journal_freshness(feed->watcher->journal, named_stream(feed), &told);
+    journal_freshness(stream->watcher->journal, named_stream(stream), &told);
     free(text);
 }
 
 /* Another watch of the same objects would wait for our event log. */
 static void on_blocking(struct inf_handler *handler)
 {
-    struct feed *feed = feed_of(handler);
-    struct watcher *w = feed->watcher;
-    struct inf_watch watch = feed_watch(w->conf, feed->ns);
+    struct watch_stream *stream = feed_of(handler);
+    struct watcher *w = stream->watcher;
+    struct inf_watch watch = feed_watch(w->conf, stream->ns);
     char *line;
-    if (inf_informer_separate(feed->informer, &watch, NULL) == 0) {
+    if (inf_informer_separate(stream->informer, &watch, NULL) == 0) {
         line =
             xasprintf("watch %s: its event log can't be written; it gets a stream of its own, so "
                       "that other watches of the same objects go on",
@@ -114,25 +114,25 @@ static void on_blocking(struct inf_handler *handler)
 
 static void on_batch_end(struct inf_handler *handler)
 {
-    const struct feed *feed = feed_of(handler);
-    journal_flush(feed->watcher->journal);
-    if (feed_is_over(feed))
-        watcher_tidy(feed->watcher);
+    const struct watch_stream *stream = feed_of(handler);
+    journal_flush(stream->watcher->journal);
+    if (feed_is_over(stream))
+        watcher_tidy(stream->watcher);
 }
 
 /* ---- life ---- */
 
-struct feed *feed_new(struct watcher *watcher, const char *ns)
+struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns)
 {
-    struct feed *feed = NEW(struct feed);
-    list_init(&feed->node);
-    told_init(&feed->told);
-    feed->watcher = watcher;
-    feed->ns = ns ? xstrdup(ns) : NULL;
-    return feed;
+    struct watch_stream *stream = NEW(struct watch_stream);
+    list_init(&stream->node);
+    reported_objects_init(&stream->told);
+    stream->watcher = watcher;
+    stream->ns = ns ? xstrdup(ns) : NULL;
+    return stream;
 }
 
-/* What a conf excludes from the namespaces that it selects never becomes a feed. */
+/* What a conf excludes from the namespaces that it selects never becomes a stream. */
 struct inf_watch feed_watch(const struct conf_watch *c, const char *ns)
 {
     static const char *const nothing[] = {NULL};
@@ -168,77 +168,77 @@ static const struct inf_handler journal_handler = {
     .on_blocking = on_blocking,
 };
 
-int feed_open(struct feed *feed, struct inf_error *err)
+int watch_stream_open(struct watch_stream *stream, struct inf_error *err)
 {
-    struct inf_watch watch = feed_watch(feed->watcher->conf, feed->ns);
-    feed->informer = inf_informer_open(feed->watcher->cluster->client, &watch, err);
-    feed->handler = journal_handler;
-    return feed->informer ? 0 : -err->code;
+    struct inf_watch watch = feed_watch(stream->watcher->conf, stream->ns);
+    stream->informer = inf_informer_open(stream->watcher->cluster->client, &watch, err);
+    stream->handler = journal_handler;
+    return stream->informer ? 0 : -err->code;
 }
 
-void feed_begin(struct feed *feed)
+void watch_stream_begin(struct watch_stream *stream)
 {
-    inf_handler_add(feed->informer, &feed->handler);
+    inf_handler_add(stream->informer, &stream->handler);
 }
 
-void feed_change(struct feed *feed, const char *ns, const char *why)
+void feed_change(struct watch_stream *stream, const char *ns, const char *why)
 {
     struct inf_watch watch;
     struct inf_error err;
     char *copy = ns ? xstrdup(ns) : NULL;
-    free(feed->ns);
-    feed->ns = copy;
-    watch = feed_watch(feed->watcher->conf, feed->ns);
-    if (feed->informer && inf_informer_change(feed->informer, &watch, why, &err) < 0)
+    free(stream->ns);
+    stream->ns = copy;
+    watch = feed_watch(stream->watcher->conf, stream->ns);
+    if (stream->informer && inf_informer_change(stream->informer, &watch, why, &err) < 0)
         abort(); /* UNTESTED: watcher_check() has found it good */
 }
 
-void feed_merge(struct feed *feed, struct feed *other)
+void feed_merge(struct watch_stream *stream, struct watch_stream *other)
 {
     watcher_stream_leaves(other->watcher, other->informer);
-    inf_informer_merge(feed->informer, other->informer);
+    inf_informer_merge(stream->informer, other->informer);
     other->informer = NULL; /* closed */
-    feed_free(other);
+    watch_stream_free(other);
 }
 
-struct feed *feed_carve(struct feed *feed, const char *ns, const char *why)
+struct watch_stream *feed_carve(struct watch_stream *stream, const char *ns, const char *why)
 {
-    struct feed *part = feed_new(feed->watcher, ns);
-    struct inf_watch watch = feed_watch(feed->watcher->conf, part->ns);
+    struct watch_stream *part = watch_stream_new(stream->watcher, ns);
+    struct inf_watch watch = feed_watch(stream->watcher->conf, part->ns);
     struct inf_error err;
     part->handler = journal_handler;
     part->synced = true;
-    part->informer = inf_informer_carve(feed->informer, &watch, &part->handler, why, &err);
+    part->informer = inf_informer_carve(stream->informer, &watch, &part->handler, why, &err);
     if (!part->informer)
         abort(); /* UNTESTED: watcher_check() has found it good */
     return part;
 }
 
-void feed_end(struct feed *feed, const char *why)
+void feed_end(struct watch_stream *stream, const char *why)
 {
-    feed->ended = true;
-    inf_informer_end(feed->informer, why);
+    stream->ended = true;
+    inf_informer_end(stream->informer, why);
 }
 
-bool feed_is_over(const struct feed *feed)
+bool feed_is_over(const struct watch_stream *stream)
 {
-    return feed->ended && !inf_handler_backlog(&feed->handler) &&
-           !inf_store_count(inf_informer_store(feed->informer));
+    return stream->ended && !inf_handler_backlog(&stream->handler) &&
+           !inf_store_count(inf_informer_store(stream->informer));
 }
 
-void feed_close(struct feed *feed)
+void watch_stream_close(struct watch_stream *stream)
 {
-    watcher_stream_leaves(feed->watcher, feed->informer);
-    inf_informer_close(feed->informer);
-    feed->informer = NULL;
-    feed->synced = false;
+    watcher_stream_leaves(stream->watcher, stream->informer);
+    inf_informer_close(stream->informer);
+    stream->informer = NULL;
+    stream->synced = false;
 }
 
-void feed_free(struct feed *feed)
+void watch_stream_free(struct watch_stream *stream)
 {
-    list_remove(&feed->node);
-    feed_close(feed);
-    told_free(&feed->told);
-    free(feed->ns);
-    free(feed);
+    list_remove(&stream->node);
+    watch_stream_close(stream);
+    reported_objects_free(&stream->told);
+    free(stream->ns);
+    free(stream);
 }

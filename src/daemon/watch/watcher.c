@@ -10,12 +10,12 @@
 
 /* ---- what records call it ---- */
 
-const struct feed *watcher_first(const struct watcher *w)
+const struct watch_stream *watcher_first(const struct watcher *w)
 {
-    list_for_each(node, &w->feeds) {
-        const struct feed *feed = container_of(node, struct feed, node);
-        if (feed->informer)
-            return feed;
+    list_for_each(node, &w->streams) {
+        const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->informer)
+            return stream;
     }
     return NULL;
 }
@@ -25,7 +25,7 @@ const struct feed *watcher_first(const struct watcher *w)
 struct journal_watch *watcher_named(struct watcher *w)
 {
     struct inf_resource r = {.name = w->conf->resource};
-    const struct feed *first = watcher_first(w);
+    const struct watch_stream *first = watcher_first(w);
     if (first)
         inf_informer_resource(first->informer, &r);
     w->told.id = (struct watch_id){
@@ -40,14 +40,14 @@ struct journal_watch *watcher_named(struct watcher *w)
     return &w->told;
 }
 
-/* ---- all of its feeds ---- */
+/* ---- all of its streams ---- */
 
 /* Several streams have no version in common, and a resource that is not there has none. */
 static const char *version_of(const struct watcher *w)
 {
-    const struct feed *only = watcher_first(w);
+    const struct watch_stream *only = watcher_first(w);
     const char *version;
-    if (!only || only->followed || w->feeds.next != w->feeds.prev)
+    if (!only || only->followed || w->streams.next != w->streams.prev)
         return NULL;
     version = inf_store_resource_version(inf_informer_store(only->informer));
     return version[0] ? version : NULL;
@@ -55,12 +55,12 @@ static const char *version_of(const struct watcher *w)
 
 static bool is_synced(const struct watcher *w)
 {
-    list_for_each(node, &w->feeds) {
-        const struct feed *feed = container_of(node, struct feed, node);
-        if (feed->informer && !feed->synced)
+    list_for_each(node, &w->streams) {
+        const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->informer && !stream->synced)
             return false;
     }
-    return follower_complete(&w->follower);
+    return namespace_tracker_complete(&w->tracker);
 }
 
 void watcher_check_synced(struct watcher *w)
@@ -73,37 +73,37 @@ void watcher_check_synced(struct watcher *w)
     journal_synced(w->journal, watcher_named(w), status.objects, version_of(w));
 }
 
-/* What is held has to be told first: then the follower can go on. */
+/* What is held has to be told first: then the tracker can go on. */
 static void on_hold(struct journal_watch *told, bool hold)
 {
     struct watcher *w = container_of(told, struct watcher, told);
-    list_for_each(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        if (!feed->informer)
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (!stream->informer)
             continue;
         if (hold)
-            inf_handler_pause(&feed->handler);
+            inf_handler_pause(&stream->handler);
         else
-            inf_handler_resume(&feed->handler);
+            inf_handler_resume(&stream->handler);
     }
-    if (!hold && w->follower.informer)
-        follower_adjust(&w->follower);
+    if (!hold && w->tracker.informer)
+        namespace_tracker_adjust(&w->tracker);
 }
 
 /* ---- life ---- */
 
 static int open_one(struct watcher *w, const char *ns, struct inf_error *err)
 {
-    struct feed *feed = feed_new(w, ns);
-    list_push(&w->feeds, &feed->node);
-    return feed_open(feed, err);
+    struct watch_stream *stream = watch_stream_new(w, ns);
+    list_push(&w->streams, &stream->node);
+    return watch_stream_open(stream, err);
 }
 
-/* Of namespaces that are selected by their labels the follower opens the feeds, when it knows them. */
+/* Of namespaces that are selected by their labels the tracker opens the streams, when it knows them. */
 static int open_feeds(struct watcher *w, struct inf_error *err)
 {
     const struct conf_watch *conf = w->conf;
-    int rc = follower_open(&w->follower, w, err);
+    int rc = namespace_tracker_open(&w->tracker, w, err);
     if (rc == 0 && !conf->namespaces.count && !conf->namespace_selector)
         rc = open_one(w, NULL, err);
     for (size_t i = 0; rc == 0 && i < conf->namespaces.count; i++)
@@ -114,10 +114,10 @@ static int open_feeds(struct watcher *w, struct inf_error *err)
 static void tidy(struct task *task)
 {
     struct watcher *w = container_of(task, struct watcher, tidy);
-    list_for_each_safe(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        if (feed->informer && feed_is_over(feed))
-            feed_free(feed);
+    list_for_each_safe(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->informer && feed_is_over(stream))
+            watch_stream_free(stream);
     }
 }
 
@@ -138,7 +138,7 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
 {
     struct watcher *w = NEW(struct watcher);
     list_init(&w->node);
-    list_init(&w->feeds);
+    list_init(&w->streams);
     task_init(&w->tidy, PHASE_PUMP, tidy);
     w->conf = conf;
     w->cluster = cluster;
@@ -160,21 +160,21 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
 /* A full output may ask to hold at once: the handlers are there by then. */
 void watcher_begin(struct watcher *w)
 {
-    list_for_each(node, &w->feeds)
-        feed_begin(container_of(node, struct feed, node));
-    follower_begin(&w->follower);
+    list_for_each(node, &w->streams)
+        watch_stream_begin(container_of(node, struct watch_stream, node));
+    namespace_tracker_begin(&w->tracker);
     journal_watch_add(w->journal, &w->told);
 }
 
 static void rename_streams(struct watcher *w)
 {
-    list_for_each(node, &w->feeds) {
-        const struct feed *feed = container_of(node, struct feed, node);
-        if (feed->informer)
-            inf_informer_set_log_name(feed->informer, w->conf->name);
+    list_for_each(node, &w->streams) {
+        const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->informer)
+            inf_informer_set_log_name(stream->informer, w->conf->name);
     }
-    if (w->follower.informer)
-        inf_informer_set_log_name(w->follower.informer, w->conf->name);
+    if (w->tracker.informer)
+        inf_informer_set_log_name(w->tracker.informer, w->conf->name);
 }
 
 void watcher_move(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster)
@@ -201,9 +201,9 @@ int watcher_check(const struct conf_watch *conf, struct inf_error *err)
 
 static bool all_told(const struct watcher *w)
 {
-    list_for_each(node, &w->feeds) {
-        const struct feed *feed = container_of(node, struct feed, node);
-        if (!feed->ended && !inf_handler_synced(&feed->handler))
+    list_for_each(node, &w->streams) {
+        const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (!stream->ended && !inf_handler_synced(&stream->handler))
             return false;
     }
     return true;
@@ -219,12 +219,12 @@ bool watcher_can_change(const struct watcher *w, const struct conf_watch *conf)
     return (was && is) || (was < 2 && is < 2) || all_told(w);
 }
 
-static struct feed *find_feed(const struct watcher *w, const char *ns)
+static struct watch_stream *find_feed(const struct watcher *w, const char *ns)
 {
-    list_for_each(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        if (feed->ns && strcmp(feed->ns, ns) == 0 && !feed->ended)
-            return feed;
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->ns && strcmp(stream->ns, ns) == 0 && !stream->ended)
+            return stream;
     }
     return NULL;
 }
@@ -242,42 +242,42 @@ static void add_feed_late(struct watcher *w, const char *ns, const char *why)
 {
     struct inf_gap gap = {
         .reason = INF_GAP_RELIST, .text = why, .received_us = clock_wall_us(w->journal->clock)};
-    struct feed *feed = feed_new(w, ns);
+    struct watch_stream *stream = watch_stream_new(w, ns);
     struct inf_error err;
-    list_push(&w->feeds, &feed->node);
-    if (feed_open(feed, &err) < 0)
+    list_push(&w->streams, &stream->node);
+    if (watch_stream_open(stream, &err) < 0)
         abort(); /* UNTESTED: watcher_check() has found it good */
-    feed->late = w->synced;
-    if (feed->late)
-        feed_gap(feed, &gap);
-    feed_begin(feed);
+    stream->late = w->synced;
+    if (stream->late)
+        feed_gap(stream, &gap);
+    watch_stream_begin(stream);
     if (w->told.held)
-        inf_handler_pause(&feed->handler);
+        inf_handler_pause(&stream->handler);
 }
 
 static void regroup_feeds(struct watcher *w, const char *why)
 {
     const struct conf_list *list = &w->conf->namespaces;
-    list_for_each(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        if (feed->ns && !feed->ended && !is_listed(list, feed->ns))
-            feed_end(feed, why);
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->ns && !stream->ended && !is_listed(list, stream->ns))
+            feed_end(stream, why);
     }
     for (size_t i = 0; i < list->count; i++) {
-        struct feed *feed = find_feed(w, list->items[i]);
-        if (feed)
-            feed_change(feed, feed->ns, why);
+        struct watch_stream *stream = find_feed(w, list->items[i]);
+        if (stream)
+            feed_change(stream, stream->ns, why);
         else
             add_feed_late(w, list->items[i], why);
     }
 }
 
-static struct feed *first_feed(const struct watcher *w)
+static struct watch_stream *first_feed(const struct watcher *w)
 {
-    list_for_each(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        if (!feed->ended)
-            return feed;
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (!stream->ended)
+            return stream;
     }
     return NULL; /* UNTESTED: a watch has one */
 }
@@ -285,11 +285,11 @@ static struct feed *first_feed(const struct watcher *w)
 /* Of all namespaces, instead of some. */
 static void merge_feeds(struct watcher *w, const char *why)
 {
-    struct feed *first = first_feed(w);
-    list_for_each_safe(node, &w->feeds) {
-        struct feed *feed = container_of(node, struct feed, node);
-        if (feed != first && !feed->ended)
-            feed_merge(first, feed);
+    struct watch_stream *first = first_feed(w);
+    list_for_each_safe(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream != first && !stream->ended)
+            feed_merge(first, stream);
     }
     feed_change(first, NULL, why);
 }
@@ -298,10 +298,10 @@ static void merge_feeds(struct watcher *w, const char *why)
 static void carve_feeds(struct watcher *w, const char *why)
 {
     const struct conf_list *list = &w->conf->namespaces;
-    struct feed *whole = first_feed(w);
+    struct watch_stream *whole = first_feed(w);
     for (size_t i = 1; i < list->count; i++) {
-        struct feed *part = feed_carve(whole, list->items[i], why);
-        list_push(&w->feeds, &part->node);
+        struct watch_stream *part = feed_carve(whole, list->items[i], why);
+        list_push(&w->streams, &part->node);
         if (w->told.held)
             inf_handler_pause(&part->handler);
     }
@@ -316,7 +316,7 @@ void watcher_change(struct watcher *w, const struct conf_watch *conf, struct clu
     selection_done(&w->selection);
     selection_init(&w->selection, conf);
     if (conf->namespace_selector)
-        follower_change(&w->follower, before, why);
+        follower_change(&w->tracker, before, why);
     else if (before->namespaces.count && conf->namespaces.count)
         regroup_feeds(w, why);
     else if (conf->namespaces.count)
@@ -346,9 +346,9 @@ void watcher_close(struct watcher *w)
     if (!list_empty(&w->told.node))
         journal_watch_remove(&w->told);
     task_cancel(&w->tidy);
-    follower_close(&w->follower);
-    list_for_each_safe(node, &w->feeds)
-        feed_free(container_of(node, struct feed, node));
+    namespace_tracker_close(&w->tracker);
+    list_for_each_safe(node, &w->streams)
+        watch_stream_free(container_of(node, struct watch_stream, node));
     selection_done(&w->selection);
     free(w);
 }
@@ -436,15 +436,15 @@ void watcher_status_add(struct watcher_status *s, const struct inf_status *one, 
     s->live += watcher_stream_is_live(one);
 }
 
-static void add_feed(struct watcher_status *s, const struct feed *feed)
+static void add_feed(struct watcher_status *s, const struct watch_stream *stream)
 {
-    const struct inf_store *store = inf_informer_store(feed->informer);
+    const struct inf_store *store = inf_informer_store(stream->informer);
     struct inf_status one;
-    inf_informer_status(feed->informer, &one);
-    watcher_status_add(s, &one, feed->ns);
+    inf_informer_status(stream->informer, &one);
+    watcher_status_add(s, &one, stream->ns);
     s->objects += inf_store_count(store);
     s->bytes += inf_store_bytes(store);
-    s->backlog += inf_handler_backlog(&feed->handler);
+    s->backlog += inf_handler_backlog(&stream->handler);
 }
 
 void watcher_status(const struct watcher *w, struct watcher_status *ret)
@@ -452,21 +452,21 @@ void watcher_status(const struct watcher *w, struct watcher_status *ret)
     *ret = watcher_status_none;
     add_counters(&ret->sum, &w->past);
     ret->age_ms = clock_now_ms(w->journal->clock) - w->opened_ms;
-    list_for_each(node, &w->feeds) {
-        const struct feed *feed = container_of(node, struct feed, node);
-        if (feed->informer)
-            add_feed(ret, feed);
+    list_for_each(node, &w->streams) {
+        const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->informer)
+            add_feed(ret, stream);
     }
-    follower_status(&w->follower, ret);
+    namespace_tracker_status(&w->tracker, ret);
 }
 
 size_t watcher_bytes(const struct watcher *w)
 {
     size_t bytes = 0;
-    list_for_each(node, &w->feeds) {
-        const struct feed *feed = container_of(node, struct feed, node);
-        if (feed->informer)
-            bytes += inf_store_bytes(inf_informer_store(feed->informer));
+    list_for_each(node, &w->streams) {
+        const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        if (stream->informer)
+            bytes += inf_store_bytes(inf_informer_store(stream->informer));
     }
     return bytes;
 }

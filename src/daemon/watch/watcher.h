@@ -24,9 +24,9 @@ struct watcher {
     struct journal *journal;
     struct journal_watch told; /* as the journal knows it, once it was added */
     struct selection selection;
-    struct list feeds; /* of struct feed, in the conf's order, or as they came */
-    struct follower follower;
-    struct task tidy; /* frees the feeds that are over */
+    struct list streams; /* of struct watch_stream, in the conf's order, or as they came */
+    struct namespace_tracker tracker;
+    struct task tidy; /* frees the streams that are over */
     bool synced;      /* all that was there was told */
     uint64_t opened_ms;
     struct inf_status
@@ -71,17 +71,17 @@ void watcher_close(struct watcher *watcher);
 /* As the journal knows it, with what is known of its resource now. */
 struct journal_watch *watcher_named(struct watcher *watcher);
 
-/* The first of its feeds that is open; NULL: none is. */
-const struct feed *watcher_first(const struct watcher *watcher);
+/* The first of its streams that is open; NULL: none is. */
+const struct watch_stream *watcher_first(const struct watcher *watcher);
 
 /* A stream of the watch is about to be closed: what it has counted is kept, so that the counters of the watch never go
  * backwards. NULL is fine. */
 void watcher_stream_leaves(struct watcher *watcher, const struct inf_informer *stream);
 
-/* Has feeds that are over freed, soon. */
+/* Has streams that are over freed, soon. */
 void watcher_tidy(struct watcher *watcher);
 
-/* Tells SYNCED, once, if all feeds are. */
+/* Tells SYNCED, once, if all streams are. */
 void watcher_check_synced(struct watcher *watcher);
 
 /* ---- how it is doing ---- */

@@ -67,7 +67,7 @@ static void clear_authorization(struct auth *a)
 static int use_credential(struct auth *a, struct inf_error *err)
 {
     const struct exec_credential *c = &a->exec.credential;
-    if (tls_keeper_present(a->settings.tls, c->cert_pem, c->key_pem, err) < 0) {
+    if (tls_reloader_present(a->settings.tls, c->cert_pem, c->key_pem, err) < 0) {
         err->code = INF_EUNAUTHORIZED; /* the kubeconfig is good; what we were given isn't */
         return err_wrap(err, "exec plugin '%s'", a->settings.config->exec->name);
     }
@@ -223,7 +223,7 @@ struct auth *auth_new(const struct auth_settings *settings)
     return a;
 }
 
-void auth_change(struct auth *a, const struct kubeconfig *config, struct tls_keeper *tls,
+void auth_change(struct auth *a, const struct kubeconfig *config, struct tls_reloader *tls,
                  const struct proxy *proxy)
 {
     forget_credentials(a);

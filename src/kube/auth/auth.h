@@ -27,7 +27,7 @@ struct auth;
 struct kubeconfig;
 struct proxy;
 struct spawner;
-struct tls_keeper;
+struct tls_reloader;
 
 enum {
     AUTH_LATER = 1,
@@ -38,7 +38,7 @@ struct auth_settings {
     struct log *log;                 /* may be NULL */
     const struct kubeconfig *config; /* the user's part of it */
     struct spawner *spawner;         /* runs the kubeconfig's exec; NULL if it has none */
-    struct tls_keeper *tls;          /* shows the certificates that it gives */
+    struct tls_reloader *tls;        /* shows the certificates that it gives */
     const struct proxy *proxy;       /* between us and the server; NULL: none */
 };
 
@@ -59,7 +59,7 @@ struct auth_waiter {
 struct auth *auth_new(const struct auth_settings *settings);
 
 /* Uses the credentials of @config from now on; who waits is told to ask again. All is borrowed, as in auth_settings. */
-void auth_change(struct auth *auth, const struct kubeconfig *config, struct tls_keeper *tls,
+void auth_change(struct auth *auth, const struct kubeconfig *config, struct tls_reloader *tls,
                  const struct proxy *proxy);
 
 /* Reads a token file again at the next request. */

@@ -72,7 +72,7 @@ static void auth_exec_on_end(struct child_user *user, const struct child_end *en
     struct inf_error why;
     int rc = judge(e, end, &fresh, &why);
     if (rc < 0)
-        exec_complaint_log(e->log, command(e), end->errors);
+        exec_stderr_log(e->log, command(e), end->errors);
     child_close(e->child);
     e->child = NULL;
     e->has_run = true;

@@ -7,7 +7,7 @@
  * program that fails, or whose credentials nobody accepts, is not hammered.
  *
  * What it says on stdout is never repeated, for the credentials are there. Of a run that failed,
- * stderr is shown to who asked for details: see exec_complaint.h.
+ * stderr is shown to who asked for details: see exec_stderr.h.
  */
 #ifndef KUBE_AUTH_EXEC_H
 #define KUBE_AUTH_EXEC_H

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "kube/auth/secret_filter.h"
 
-void exec_complaint_put(struct buf *out, struct str line)
+void exec_stderr_put(struct buf *out, struct str line)
 {
     struct buf bare = {0};
     secret_filter_put(&bare, line);
@@ -29,7 +29,7 @@ static struct str pop_line(struct str *text)
     return line;
 }
 
-void exec_complaint_log(struct log *log, const char *command, struct str errors)
+void exec_stderr_log(struct log *log, const char *command, struct str errors)
 {
     struct str lines[COMPLAINT_LINES];
     bool cut = errors.len >= COMPLAINT_MAX;
@@ -41,7 +41,7 @@ void exec_complaint_log(struct log *log, const char *command, struct str errors)
     }
     while (n) {
         struct buf text = {0};
-        exec_complaint_put(&text, lines[--n]);
+        exec_stderr_put(&text, lines[--n]);
         log_line(log, LOG_DEBUG, "exec plugin '%s' says: %.*s", command, (int)text.len, text.bytes);
         buf_free(&text);
     }

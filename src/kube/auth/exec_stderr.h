@@ -19,9 +19,9 @@ enum {
 };
 
 /* Adds @line (no line end in it) as it may be shown. */
-void exec_complaint_put(struct buf *out, struct str line);
+void exec_stderr_put(struct buf *out, struct str line);
 
 /* The last lines of @errors, at level debug. */
-void exec_complaint_log(struct log *log, const char *command, struct str errors);
+void exec_stderr_log(struct log *log, const char *command, struct str errors);
 
 #endif

@@ -58,7 +58,7 @@ static void name_file(const struct kubeconfig *config, struct inf_error *err)
             snprintf(err->text + len, sizeof(err->text) - len, " (file '%s')", all[i].file);
 }
 
-static struct tls_context *make_context(const struct tls_keeper *k, const struct pems *fresh,
+static struct tls_context *make_context(const struct tls_reloader *k, const struct pems *fresh,
                                         const char *cert_pem, const char *key_pem,
                                         struct inf_error *err)
 {
@@ -81,7 +81,7 @@ static struct tls_context *make_context(const struct tls_keeper *k, const struct
 }
 
 /* Takes @context over. Sessions of the old one are not resumed: they are the old one's. */
-static void use_context(struct tls_keeper *k, struct tls_context *context)
+static void use_context(struct tls_reloader *k, struct tls_context *context)
 {
     tls_context_unref(k->context);
     k->context = k->tls.context = context;
@@ -89,9 +89,9 @@ static void use_context(struct tls_keeper *k, struct tls_context *context)
         http_pool_drop(k->pool);
 }
 
-static void tls_keeper_on_cut(struct timer *timer)
+static void tls_reloader_on_cut(struct timer *timer)
 {
-    struct tls_keeper *k = container_of(timer, struct tls_keeper, cut);
+    struct tls_reloader *k = container_of(timer, struct tls_reloader, cut);
     struct inf_error why;
     err_set(&why, INF_ECUT, "our certificate is another one now: the connection is made anew");
     if (k->pool)
@@ -107,7 +107,7 @@ static char *whose(const struct kubeconfig *config)
                               : xstrdup(config->origin);
 }
 
-static void complain(struct tls_keeper *k, const struct inf_error *why)
+static void syntax_error(struct tls_reloader *k, const struct inf_error *why)
 {
     char *owner = whose(k->config);
     if (!k->complained)
@@ -125,7 +125,7 @@ static void replace(char **kept, char **fresh)
     *fresh = NULL; /* now the config's */
 }
 
-static void use_pems(struct tls_keeper *k, struct pems *fresh, struct tls_context *context)
+static void use_pems(struct tls_reloader *k, struct pems *fresh, struct tls_context *context)
 {
     struct kubeconfig *config = k->config;
     bool other_cert =
@@ -143,7 +143,7 @@ static void use_pems(struct tls_keeper *k, struct pems *fresh, struct tls_contex
 }
 
 /* Whether the files are good; if they are, they are what is used. */
-static bool renew(struct tls_keeper *k)
+static bool renew(struct tls_reloader *k)
 {
     const struct kubeconfig *config = k->config;
     struct tls_context *context;
@@ -151,7 +151,7 @@ static bool renew(struct tls_keeper *k)
     struct pems fresh;
     bool good = true;
     if (pems_read(config, &fresh, &why) < 0) {
-        complain(k, &why);
+        syntax_error(k, &why);
         return false;
     }
     if (differs(fresh.ca, config->ca_pem) || differs(fresh.cert, config->cert_pem) ||
@@ -160,19 +160,19 @@ static bool renew(struct tls_keeper *k)
         if (context)
             use_pems(k, &fresh, context);
         else
-            complain(k, &why);
+            syntax_error(k, &why);
         good = context;
     }
     pems_free(&fresh);
     return good;
 }
 
-static bool has_files(const struct tls_keeper *k)
+static bool has_files(const struct tls_reloader *k)
 {
     return k->config->ca_file || k->config->cert_file || k->config->key_file;
 }
 
-static void look(struct tls_keeper *k)
+static void look(struct tls_reloader *k)
 {
     bool good = renew(k);
     k->looked_ms = clock_now_ms(k->clock);
@@ -180,21 +180,21 @@ static void look(struct tls_keeper *k)
     timer_start(k->clock, &k->look, good ? TLS_KEEPER_EVERY_MS : TLS_KEEPER_AGAIN_MS);
 }
 
-static void tls_keeper_on_look(struct timer *timer)
+static void tls_reloader_on_look(struct timer *timer)
 {
-    look(container_of(timer, struct tls_keeper, look));
+    look(container_of(timer, struct tls_reloader, look));
 }
 
-void tls_keeper_look(struct tls_keeper *k)
+void tls_reloader_look(struct tls_reloader *k)
 {
     if (has_files(k))
         look(k);
 }
 
-static struct stream *tls_keeper_dial(struct dialer *dialer, const char *host, uint16_t port,
-                                      struct stream_user *user)
+static struct stream *tls_reloader_dial(struct dialer *dialer, const char *host, uint16_t port,
+                                        struct stream_user *user)
 {
-    struct tls_keeper *k = container_of(dialer, struct tls_keeper, dialer);
+    struct tls_reloader *k = container_of(dialer, struct tls_reloader, dialer);
     if (has_files(k) && clock_now_ms(k->clock) - k->looked_ms >= TLS_KEEPER_LOOK_MS)
         look(k);
     return dialer_dial(&k->tls.dialer, host, port, user);
@@ -202,14 +202,14 @@ static struct stream *tls_keeper_dial(struct dialer *dialer, const char *host, u
 
 /* ---- life ---- */
 
-int tls_keeper_open(struct tls_keeper *k, struct kubeconfig *config, struct log *log,
-                    struct inf_error *err)
+int tls_reloader_open(struct tls_reloader *k, struct kubeconfig *config, struct log *log,
+                      struct inf_error *err)
 {
     char *owner;
-    *k = (struct tls_keeper){.config = config, .log = log};
-    k->dialer.dial = tls_keeper_dial;
-    k->look.fire = tls_keeper_on_look;
-    k->cut.fire = tls_keeper_on_cut;
+    *k = (struct tls_reloader){.config = config, .log = log};
+    k->dialer.dial = tls_reloader_dial;
+    k->look.fire = tls_reloader_on_look;
+    k->cut.fire = tls_reloader_on_cut;
     k->context = make_context(k, &(struct pems){0}, NULL, NULL, err);
     if (k->context)
         return 0;
@@ -219,7 +219,7 @@ int tls_keeper_open(struct tls_keeper *k, struct kubeconfig *config, struct log 
     return -err->code;
 }
 
-void tls_keeper_start(struct tls_keeper *k, struct clock *clock, struct dialer *lower)
+void tls_reloader_start(struct tls_reloader *k, struct clock *clock, struct dialer *lower)
 {
     k->clock = clock;
     k->looked_ms = clock_now_ms(clock);
@@ -233,8 +233,8 @@ static bool same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-int tls_keeper_present(struct tls_keeper *k, const char *cert_pem, const char *key_pem,
-                       struct inf_error *err)
+int tls_reloader_present(struct tls_reloader *k, const char *cert_pem, const char *key_pem,
+                         struct inf_error *err)
 {
     struct tls_context *context;
     if (same(cert_pem, k->cert_pem) && same(key_pem, k->key_pem))
@@ -251,16 +251,16 @@ int tls_keeper_present(struct tls_keeper *k, const char *cert_pem, const char *k
     return 0;
 }
 
-void tls_keeper_stop(struct tls_keeper *k)
+void tls_reloader_stop(struct tls_reloader *k)
 {
     timer_stop(k->clock, &k->look);
     timer_stop(k->clock, &k->cut);
 }
 
-void tls_keeper_close(struct tls_keeper *k)
+void tls_reloader_close(struct tls_reloader *k)
 {
     tls_context_unref(k->context);
     free(k->cert_pem);
     secret_free(k->key_pem);
-    *k = (struct tls_keeper){0};
+    *k = (struct tls_reloader){0};
 }

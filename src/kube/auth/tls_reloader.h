@@ -1,8 +1,8 @@
 /*
  * tls_reloader.h - a cluster's TLS, as new as the files it is made of.
  *
- *     tls_keeper_open(&k, &config, log, err);
- *     tls_keeper_start(&k, clock, lower);
+ *     tls_reloader_open(&k, &config, log, err);
+ *     tls_reloader_start(&k, clock, lower);
  *     pool = http_pool_new(clock, &k.dialer, ...);
  *     k.pool = pool;
  *
@@ -33,7 +33,7 @@ enum {
 };
 
 /* Embed; not to be looked into, but for `dialer` and `pool`. */
-struct tls_keeper {
+struct tls_reloader {
     struct dialer dialer;   /* dials with what is new */
     struct http_pool *pool; /* whose connections are opened with it; set by the owner */
 
@@ -42,7 +42,7 @@ struct tls_keeper {
     struct clock *clock;
     struct tls_context *context;
     struct tls_dialer tls;
-    char *cert_pem, *key_pem; /* given by tls_keeper_present(), instead of the kubeconfig's */
+    char *cert_pem, *key_pem; /* given by tls_reloader_present(), instead of the kubeconfig's */
     struct timer look, cut;
     uint64_t looked_ms;
     bool complained;
@@ -50,23 +50,23 @@ struct tls_keeper {
 
 /* Makes the first context. @config (whose PEM texts it renews) and @log (may be NULL) are borrowed.
  * Returns 0, or -INF_ECONF; then there is nothing to close. */
-int tls_keeper_open(struct tls_keeper *k, struct kubeconfig *config, struct log *log,
-                    struct inf_error *err);
+int tls_reloader_open(struct tls_reloader *k, struct kubeconfig *config, struct log *log,
+                      struct inf_error *err);
 
-void tls_keeper_start(struct tls_keeper *k, struct clock *clock, struct dialer *lower);
+void tls_reloader_start(struct tls_reloader *k, struct clock *clock, struct dialer *lower);
 
 /* Shows this certificate from now on; copied. NULL: the kubeconfig's, if it has one. Returns 0, or
  * -INF_ECONF, and then nothing has changed. */
-int tls_keeper_present(struct tls_keeper *k, const char *cert_pem, const char *key_pem,
-                       struct inf_error *err);
+int tls_reloader_present(struct tls_reloader *k, const char *cert_pem, const char *key_pem,
+                         struct inf_error *err);
 
 /* Looks at its files now, if it has any. */
-void tls_keeper_look(struct tls_keeper *k);
+void tls_reloader_look(struct tls_reloader *k);
 
 /* Looks at nothing any more. Before the clock goes. */
-void tls_keeper_stop(struct tls_keeper *k);
+void tls_reloader_stop(struct tls_reloader *k);
 
 /* When no stream of it is left. */
-void tls_keeper_close(struct tls_keeper *k);
+void tls_reloader_close(struct tls_reloader *k);
 
 #endif

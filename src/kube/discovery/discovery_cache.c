@@ -9,9 +9,9 @@
 #include "kube/discovery/document.h"
 
 /* A place for one document, that may be there, on its way, or both. */
-struct place {
+struct cached_document {
     struct list node;
-    struct shelf *shelf;
+    struct discovery_cache *discovery_cache;
     char *path;
     char *text;           /* NULL: none is kept, or the server has none */
     struct inf_error why; /* it has none; code 0: that is not known */
@@ -20,9 +20,9 @@ struct place {
     struct list readers;
 };
 
-struct shelf {
+struct discovery_cache {
     const struct api_server *server;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     struct list places;
     size_t kept;         /* bytes */
     struct timer expiry; /* of all that is there, counted from the last one that came */
@@ -30,15 +30,15 @@ struct shelf {
 
 /* ---- what is kept ---- */
 
-static void forget(struct place *p)
+static void forget(struct cached_document *p)
 {
-    p->shelf->kept -= p->text ? strlen(p->text) : 0;
+    p->discovery_cache->kept -= p->text ? strlen(p->text) : 0;
     free(p->text);
     p->text = NULL;
     p->why.code = 0;
 }
 
-static void remove_place(struct place *p)
+static void remove_place(struct cached_document *p)
 {
     forget(p);
     document_stop(&p->document);
@@ -47,15 +47,15 @@ static void remove_place(struct place *p)
     free(p);
 }
 
-static bool is_on_its_way(const struct place *p)
+static bool is_on_its_way(const struct cached_document *p)
 {
     return p->document.source != NULL;
 }
 
-static void forget_all(struct shelf *s)
+static void forget_all(struct discovery_cache *s)
 {
     list_for_each_safe(node, &s->places) {
-        struct place *p = container_of(node, struct place, node);
+        struct cached_document *p = container_of(node, struct cached_document, node);
         if (is_on_its_way(p))
             forget(p);
         else
@@ -63,104 +63,107 @@ static void forget_all(struct shelf *s)
     }
 }
 
-void shelf_forget(struct shelf *s)
+void shelf_forget(struct discovery_cache *s)
 {
     forget_all(s);
 }
 
-static void shelf_on_expiry(struct timer *timer)
+static void discovery_cache_on_expiry(struct timer *timer)
 {
-    forget_all(container_of(timer, struct shelf, expiry));
+    forget_all(container_of(timer, struct discovery_cache, expiry));
 }
 
-static void keep(struct place *p, const char *text, const struct inf_error *why)
+static void keep(struct cached_document *p, const char *text, const struct inf_error *why)
 {
-    struct shelf *s = p->shelf;
+    struct discovery_cache *s = p->discovery_cache;
     size_t len = text ? strlen(text) : 0;
     forget(p);
-    if (len > SHELF_MAX || (!text && why->code != INF_ENOTFOUND))
+    if (len > DISCOVERY_CACHE_MAX || (!text && why->code != INF_ENOTFOUND))
         return;
     p->text = text ? xstrdup(text) : NULL;
     p->why = text ? (struct inf_error){.code = 0} : *why;
     p->fetched_ms = clock_now_ms(s->server->clock);
     s->kept += len;
-    timer_start(s->server->clock, &s->expiry, SHELF_KEEP_MS);
+    timer_start(s->server->clock, &s->expiry, DISCOVERY_CACHE_KEEP_MS);
 }
 
 /* Room for @len more, which may cost all that is there but @except. */
-static void make_room(struct shelf *s, size_t len, const struct place *except)
+static void make_room(struct discovery_cache *s, size_t len, const struct cached_document *except)
 {
-    if (s->kept + len <= SHELF_MAX)
+    if (s->kept + len <= DISCOVERY_CACHE_MAX)
         return;
     list_for_each(node, &s->places) {
-        struct place *p = container_of(node, struct place, node);
+        struct cached_document *p = container_of(node, struct cached_document, node);
         if (p != except)
             forget(p);
     }
 }
 
-static struct place *find_place(const struct shelf *s, const char *path)
+static struct cached_document *find_place(const struct discovery_cache *s, const char *path)
 {
     list_for_each(node, &s->places) {
-        struct place *p = container_of(node, struct place, node);
+        struct cached_document *p = container_of(node, struct cached_document, node);
         if (strcmp(p->path, path) == 0)
             return p;
     }
     return NULL;
 }
 
-bool shelf_find(struct shelf *s, const char *path, uint64_t max_age_ms, struct page *ret)
+bool discovery_cache_find(struct discovery_cache *s, const char *path, uint64_t max_age_ms,
+                          struct discovery_page *ret)
 {
-    const struct place *p = find_place(s, path);
+    const struct cached_document *p = find_place(s, path);
     uint64_t age = p ? clock_now_ms(s->server->clock) - p->fetched_ms : 0;
-    if (!p || (!p->text && !p->why.code) || age > max_age_ms || age > SHELF_KEEP_MS)
+    if (!p || (!p->text && !p->why.code) || age > max_age_ms || age > DISCOVERY_CACHE_KEEP_MS)
         return false;
-    *ret = (struct page){.text = p->text, .why = &p->why, .age_ms = age};
+    *ret = (struct discovery_page){.text = p->text, .why = &p->why, .age_ms = age};
     return true;
 }
 
 /* ---- what is fetched ---- */
 
 /* Who is told may ask for the same again, stop others, or close it all. */
-static void shelf_on_end(struct document *document, const char *text, const struct inf_error *why)
+static void discovery_cache_on_end(struct document *document, const char *text,
+                                   const struct inf_error *why)
 {
-    struct place *p = container_of(document, struct place, document);
+    struct cached_document *p = container_of(document, struct cached_document, document);
     struct list telling, *node;
     list_init(&telling);
     list_move_all(&telling, &p->readers);
-    make_room(p->shelf, text ? strlen(text) : 0, p);
+    make_room(p->discovery_cache, text ? strlen(text) : 0, p);
     keep(p, text, why);
     while ((node = list_pop(&telling))) {
-        struct shelf_reader *reader = container_of(node, struct shelf_reader, node);
+        struct discovery_reader *reader = container_of(node, struct discovery_reader, node);
         reader->place = NULL;
-        reader->on_page(reader, &(struct page){.text = text, .why = why});
+        reader->on_page(reader, &(struct discovery_page){.text = text, .why = why});
     }
 }
 
-static void shelf_on_progress(struct document *document)
+static void discovery_cache_on_progress(struct document *document)
 {
-    struct place *p = container_of(document, struct place, document);
+    struct cached_document *p = container_of(document, struct cached_document, document);
     list_for_each_safe(node, &p->readers) {
-        struct shelf_reader *reader = container_of(node, struct shelf_reader, node);
+        struct discovery_reader *reader = container_of(node, struct discovery_reader, node);
         reader->on_progress(reader);
     }
 }
 
-static struct place *new_place(struct shelf *s, const char *path)
+static struct cached_document *new_place(struct discovery_cache *s, const char *path)
 {
-    struct place *p = NEW(struct place);
-    p->shelf = s;
+    struct cached_document *p = NEW(struct cached_document);
+    p->discovery_cache = s;
     p->path = xstrdup(path);
-    p->document.on_end = shelf_on_end;
-    p->document.on_progress = shelf_on_progress;
+    p->document.on_end = discovery_cache_on_end;
+    p->document.on_progress = discovery_cache_on_progress;
     list_init(&p->readers);
     list_push(&s->places, &p->node);
     return p;
 }
 
-void shelf_fetch(struct shelf *s, const char *path, struct shelf_reader *reader)
+void discovery_cache_fetch(struct discovery_cache *s, const char *path,
+                           struct discovery_reader *reader)
 {
-    struct place *p = find_place(s, path);
+    struct cached_document *p = find_place(s, path);
     if (!p)
         p = new_place(s, path);
     list_push(&p->readers, &reader->node);
@@ -170,9 +173,9 @@ void shelf_fetch(struct shelf *s, const char *path, struct shelf_reader *reader)
 }
 
 /* What nobody waits for any more is given up: it may be stuck. */
-void shelf_stop_reading(struct shelf_reader *reader)
+void discovery_cache_stop_reading(struct discovery_reader *reader)
 {
-    struct place *p = reader->place;
+    struct cached_document *p = reader->place;
     if (!p)
         return;
     list_remove(&reader->node);
@@ -183,35 +186,35 @@ void shelf_stop_reading(struct shelf_reader *reader)
 
 /* ---- life ---- */
 
-struct shelf *shelf_new(const struct api_server *server)
+struct discovery_cache *discovery_cache_new(const struct api_server *server)
 {
-    struct shelf *s = NEW(struct shelf);
+    struct discovery_cache *s = NEW(struct discovery_cache);
     s->server = server;
-    s->expiry.fire = shelf_on_expiry;
+    s->expiry.fire = discovery_cache_on_expiry;
     list_init(&s->places);
     return s;
 }
 
-const struct api_server *shelf_server(const struct shelf *s)
+const struct api_server *shelf_server(const struct discovery_cache *s)
 {
     return s->server;
 }
 
 /* Inside a callback of a place: it has to last until that returns. */
-static void shelf_bury(struct corpse *corpse)
+static void discovery_cache_free_deferred(struct deferred_free *deferred_free)
 {
-    struct shelf *s = container_of(corpse, struct shelf, corpse);
+    struct discovery_cache *s = container_of(deferred_free, struct discovery_cache, deferred_free);
     list_for_each_safe(node, &s->places)
-        remove_place(container_of(node, struct place, node));
+        remove_place(container_of(node, struct cached_document, node));
     free(s);
 }
 
-void shelf_close(struct shelf *s)
+void discovery_cache_close(struct discovery_cache *s)
 {
     if (!s)
         return;
     timer_stop(s->server->clock, &s->expiry);
     list_for_each(node, &s->places)
-        document_stop(&container_of(node, struct place, node)->document);
-    clock_bury(s->server->clock, &s->corpse, shelf_bury);
+        document_stop(&container_of(node, struct cached_document, node)->document);
+    clock_free_later(s->server->clock, &s->deferred_free, discovery_cache_free_deferred);
 }

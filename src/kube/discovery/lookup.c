@@ -55,7 +55,7 @@ static void end_unanswered(struct lookup *l)
 /* Another resource of this name may be in a group that did not answer. */
 static void warn_of_silent(const struct lookup *l, const struct api_resource *found)
 {
-    struct warnings *warnings = shelf_server(l->shelf)->warnings;
+    struct warnings *warnings = shelf_server(l->discovery_cache)->warnings;
     struct buf silent = {0};
     char *text;
     if (!l->silent || l->word->group || !found->group[0] || !warnings)
@@ -75,7 +75,7 @@ static void settle(struct lookup *l)
     struct inf_error why = {.code = 0};
     int rc = resource_word_find(l->word, &l->table, &found, &why);
     if (rc == -INF_ENOTFOUND && l->oldest_ms > LOOKUP_FRESH_MS) {
-        lookup_start(l, l->shelf, l->clock, l->word, LOOKUP_FRESH_MS);
+        lookup_start(l, l->discovery_cache, l->clock, l->word, LOOKUP_FRESH_MS);
         return;
     }
     if (rc == -INF_ENOTFOUND && l->silent) {
@@ -164,7 +164,7 @@ static bool can_do_without(const struct lookup *l, int code)
 }
 
 /* Whether there is reason to go on; if not, it is over. */
-static bool take(struct lookup *l, const struct page *page)
+static bool take(struct lookup *l, const struct discovery_page *page)
 {
     struct inf_error why = {.code = 0};
     if (page->age_ms > l->oldest_ms)
@@ -206,14 +206,14 @@ static void fetch(struct lookup *l, const char *path)
 {
     if (l->step == IN_LISTS)
         timer_start(l->clock, &l->group_due, (uint64_t)group_timeout_ms(l));
-    shelf_fetch(l->shelf, path, &l->reader);
+    discovery_cache_fetch(l->discovery_cache, path, &l->reader);
 }
 
-/* As far as the shelf reaches, then by the server. Takes over @path. */
+/* As far as the discovery_cache reaches, then by the server. Takes over @path. */
 static void read_from(struct lookup *l, char *path)
 {
-    struct page page;
-    while (path && shelf_find(l->shelf, path, max_age_ms(l), &page)) {
+    struct discovery_page page;
+    while (path && discovery_cache_find(l->discovery_cache, path, max_age_ms(l), &page)) {
         free(path);
         if (!take(l, &page))
             return;
@@ -230,24 +230,24 @@ static void lookup_on_group_due(struct timer *timer)
 {
     struct lookup *l = container_of(timer, struct lookup, group_due);
     struct inf_error why;
-    shelf_stop_reading(&l->reader);
+    discovery_cache_stop_reading(&l->reader);
     err_set(&why, INF_ETIMEOUT, "no answer within %d s", group_timeout_ms(l) / 1000);
     l->hung = true;
     note_silent(l, &why);
     read_from(l, next_path(l));
 }
 
-static void lookup_on_page(struct shelf_reader *reader, const struct page *page)
+static void lookup_on_page(struct discovery_reader *reader, const struct discovery_page *page)
 {
     struct lookup *l = container_of(reader, struct lookup, reader);
     timer_stop(l->clock, &l->group_due);
     if (l->on_progress)
         l->on_progress(l);
-    if (l->shelf && take(l, page))
+    if (l->discovery_cache && take(l, page))
         read_from(l, next_path(l));
 }
 
-static void lookup_on_progress(struct shelf_reader *reader)
+static void lookup_on_progress(struct discovery_reader *reader)
 {
     struct lookup *l = container_of(reader, struct lookup, reader);
     if (l->group_due.running)
@@ -274,11 +274,11 @@ static void reset(struct lookup *l)
     l->group_404 = l->hung = false;
 }
 
-void lookup_start(struct lookup *l, struct shelf *shelf, struct clock *clock,
+void lookup_start(struct lookup *l, struct discovery_cache *discovery_cache, struct clock *clock,
                   const struct resource_word *word, uint64_t max_age_ms)
 {
     reset(l);
-    l->shelf = shelf;
+    l->discovery_cache = discovery_cache;
     l->clock = clock;
     l->word = word;
     l->max_age_ms = max_age_ms;
@@ -292,11 +292,11 @@ void lookup_start(struct lookup *l, struct shelf *shelf, struct clock *clock,
 
 void lookup_stop(struct lookup *l)
 {
-    if (!l->shelf)
+    if (!l->discovery_cache)
         return;
     timer_stop(l->clock, &l->start);
     timer_stop(l->clock, &l->group_due);
-    shelf_stop_reading(&l->reader);
+    discovery_cache_stop_reading(&l->reader);
     reset(l);
-    l->shelf = NULL;
+    l->discovery_cache = NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * lookup.h - which resource a word means: as many documents as it takes, from the shelf or from the
+ * lookup.h - which resource a word means: as many documents as it takes, from the discovery_cache or from the
  * server.
  *
  *     po                  /api/v1; if it isn't there /apis, then each version of each group
@@ -14,7 +14,7 @@
  * 404 in place of a document proves nothing, for a load balancer can send one too: if /apis/GROUP
  * answers 404, /apis has to answer without the group.
  *
- * What is not found in documents that have been on the shelf for a while is looked for once more in
+ * What is not found in documents that have been on the discovery_cache for a while is looked for once more in
  * new ones: a CRD may have come.
  */
 #ifndef KUBE_DISCOVERY_LOOKUP_H
@@ -40,12 +40,12 @@ struct lookup {
     void (*on_progress)(struct lookup *lookup); /* the server is alive; may be NULL */
 
     /* its own */
-    struct shelf *shelf; /* NULL: nothing is under way */
+    struct discovery_cache *discovery_cache; /* NULL: nothing is under way */
     struct clock *clock;
     const struct resource_word *word;
     uint64_t max_age_ms;
     struct timer start;
-    struct shelf_reader reader;
+    struct discovery_reader reader;
     int step;
     struct discovery table;
     size_t asked;       /* versions of the table whose resources were asked for */
@@ -62,8 +62,8 @@ struct lookup {
 /* Documents may be so old; no more than LOOKUP_FRESH_MS if there is reason to doubt what they say, and
  * then the first one no more than LOOKUP_POLL_MS.
  * Nothing is under way; nothing is told before this returns. All is borrowed until the end. */
-void lookup_start(struct lookup *lookup, struct shelf *shelf, struct clock *clock,
-                  const struct resource_word *word, uint64_t max_age_ms);
+void lookup_start(struct lookup *lookup, struct discovery_cache *discovery_cache,
+                  struct clock *clock, const struct resource_word *word, uint64_t max_age_ms);
 
 /* Nothing is told any more. Harmless if nothing is under way. */
 void lookup_stop(struct lookup *lookup);

@@ -19,9 +19,9 @@ enum {
 struct named_source {
     struct source source;
     struct source_user inner_user;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     const struct api_server *server;
-    struct shelf *shelf;
+    struct discovery_cache *discovery_cache;
     struct resource_word word;
     char *ns, *label_selector, *field_selector; /* NULL: none */
     bool ns_is_default, by_namespace;
@@ -117,7 +117,7 @@ static void use_found(struct named_source *s, const struct api_resource *r)
     struct resource resource = {xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
     forget_inner(s);
     s->whole = !r->namespaced;
-    s->max_age_ms = SHELF_KEEP_MS;
+    s->max_age_ms = DISCOVERY_CACHE_KEEP_MS;
     found(s, &resource, r->kind);
     open_inner(s);
     if (s->user->ops->on_prepared)
@@ -216,11 +216,11 @@ static void named_source_on_progress(struct lookup *lookup)
     s->user->ops->on_progress(s->user);
 }
 
-/* Not while it is paused: it would tell its end. What it has read by then is on the shelf. */
+/* Not while it is paused: it would tell its end. What it has read by then is on the discovery_cache. */
 static void start_lookup(struct named_source *s)
 {
     if (!s->paused)
-        lookup_start(&s->lookup, s->shelf, s->server->clock,
+        lookup_start(&s->lookup, s->discovery_cache, s->server->clock,
                      s->confirming ? &s->same_group : &s->word,
                      s->confirming ? LOOKUP_NOW : s->max_age_ms);
 }
@@ -356,9 +356,9 @@ struct named_source *named_source_new(const struct api_server *server,
     s->inner_user.ops = &inner_ops;
     s->lookup.on_end = named_source_on_found;
     s->lookup.on_progress = named_source_on_progress;
-    s->max_age_ms = SHELF_KEEP_MS;
+    s->max_age_ms = DISCOVERY_CACHE_KEEP_MS;
     s->server = server;
-    s->shelf = options->shelf;
+    s->discovery_cache = options->discovery_cache;
     s->ns = copy_or_null(options->scope.ns);
     s->label_selector = copy_or_null(options->scope.label_selector);
     s->field_selector = copy_or_null(options->scope.field_selector);
@@ -379,9 +379,9 @@ struct source *named_source_source(struct named_source *source)
     return &source->source;
 }
 
-static void named_source_bury(struct corpse *corpse)
+static void named_source_free_deferred(struct deferred_free *deferred_free)
 {
-    struct named_source *s = container_of(corpse, struct named_source, corpse);
+    struct named_source *s = container_of(deferred_free, struct named_source, deferred_free);
     resource_word_free(&s->word);
     resource_free(&s->found);
     free(s->ns);
@@ -396,5 +396,5 @@ void named_source_close(struct named_source *source)
 {
     lookup_stop(&source->lookup);
     forget_inner(source);
-    clock_bury(source->server->clock, &source->corpse, named_source_bury);
+    clock_free_later(source->server->clock, &source->deferred_free, named_source_free_deferred);
 }

@@ -25,9 +25,9 @@
 struct named_source;
 
 struct named_source_options {
-    struct resource_word *word;  /* what it owns is taken over */
-    struct shelf *shelf;         /* of the server's documents; borrowed */
-    struct resource_scope scope; /* copied */
+    struct resource_word *word;              /* what it owns is taken over */
+    struct discovery_cache *discovery_cache; /* of the server's documents; borrowed */
+    struct resource_scope scope;             /* copied */
     bool
         ns_is_default; /* what is in no namespace is meant as a whole: the scope's does not matter */
     bool by_namespace; /* what is in no namespace can't be meant: some namespaces are left out */

@@ -35,52 +35,53 @@ static yyjson_val *read_status(const char *text, const char *kind, yyjson_doc **
 
 /* ---- who we are ---- */
 
-char *review_identity_path(const char *version)
+char *self_review_identity_path(const char *version)
 {
     return xasprintf("/apis/authentication.k8s.io/%s/selfsubjectreviews", version);
 }
 
-char *review_identity_body(const char *version)
+char *self_review_identity_body(const char *version)
 {
     return xasprintf("{\"kind\":\"SelfSubjectReview\",\"apiVersion\":\"authentication.k8s.io/%s\"}",
                      version);
 }
 
-static void copy_groups(yyjson_val *array, struct review_identity *ret)
+static void copy_groups(yyjson_val *array, struct self_review_identity *ret)
 {
     yyjson_val *item;
     size_t i, n;
-    ret->groups = xcalloc(REVIEW_GROUPS_MAX, sizeof(char *));
+    ret->groups = xcalloc(SELF_REVIEW_GROUPS_MAX, sizeof(char *));
     yyjson_arr_foreach(array, i, n,
-                       item) if (yyjson_is_str(item) && ret->n_groups < REVIEW_GROUPS_MAX)
+                       item) if (yyjson_is_str(item) && ret->n_groups < SELF_REVIEW_GROUPS_MAX)
         ret->groups[ret->n_groups++] = xstrdup(yyjson_get_str(item));
 }
 
-int review_identity_read(const char *text, struct review_identity *ret, struct inf_error *err)
+int self_review_identity_read(const char *text, struct self_review_identity *ret,
+                              struct inf_error *err)
 {
     yyjson_doc *doc = NULL;
     yyjson_val *status = read_status(text, "SelfSubjectReview", &doc, err), *info;
     if (!doc)
         return -INF_EDECODE;
     info = yyjson_obj_get(status, "userInfo");
-    *ret = (struct review_identity){.user = xstrdup(text_of(info, "username"))};
+    *ret = (struct self_review_identity){.user = xstrdup(text_of(info, "username"))};
     copy_groups(yyjson_obj_get(info, "groups"), ret);
     yyjson_doc_free(doc);
     return 0;
 }
 
-void review_identity_free(struct review_identity *identity)
+void self_review_identity_free(struct self_review_identity *identity)
 {
     for (size_t i = 0; i < identity->n_groups; i++)
         free(identity->groups[i]);
     free(identity->groups);
     free(identity->user);
-    *identity = (struct review_identity){.user = NULL};
+    *identity = (struct self_review_identity){.user = NULL};
 }
 
 /* ---- what we may ---- */
 
-const char review_access_path[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const char self_review_access_path[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 static void put_member(struct buf *out, const char *name, const char *value)
 {
@@ -88,7 +89,7 @@ static void put_member(struct buf *out, const char *name, const char *value)
     json_put_string(out, str_of(value));
 }
 
-char *review_access_body(const struct resource *resource, const char *ns, const char *verb)
+char *self_review_access_body(const struct resource *resource, const char *ns, const char *verb)
 {
     struct buf out = {0};
     buf_puts(&out, "{\"kind\":\"SelfSubjectAccessReview\","
@@ -105,8 +106,8 @@ char *review_access_body(const struct resource *resource, const char *ns, const 
     return out.bytes;
 }
 
-int review_access_read(const char *text, bool *ret_allowed, char **ret_reason,
-                       struct inf_error *err)
+int self_review_access_read(const char *text, bool *ret_allowed, char **ret_reason,
+                            struct inf_error *err)
 {
     yyjson_doc *doc = NULL;
     yyjson_val *status = read_status(text, "SelfSubjectAccessReview", &doc, err);
@@ -135,7 +136,7 @@ int review_uid_read(const char *text, char **ret_uid, struct inf_error *err)
     return rc;
 }
 
-int review_version_read(const char *text, char **ret_version, struct inf_error *err)
+int self_review_version_read(const char *text, char **ret_version, struct inf_error *err)
 {
     yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
     const char *version = text_of(yyjson_doc_get_root(doc), "gitVersion");

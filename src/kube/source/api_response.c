@@ -38,7 +38,7 @@ static int refuse_redirect(int status, const char *location, struct inf_error *e
                    len < SHOWN_MAX ? len : SHOWN_MAX, location ? location : "", status);
 }
 
-static int read_encoding(struct answer *a, const char *encoding, struct inf_error *err)
+static int read_encoding(struct api_response *a, const char *encoding, struct inf_error *err)
 {
     if (!encoding || !encoding[0] || strcasecmp(encoding, "identity") == 0)
         return 0;
@@ -47,13 +47,13 @@ static int read_encoding(struct answer *a, const char *encoding, struct inf_erro
         return 0;
     }
     a->unreadable = true;
-    if (!answer_good(a))
+    if (!api_response_good(a))
         return 0; /* the status says enough */
     return err_set(err, INF_EPROTO, "answered in encoding '%.*s', which nobody asked for",
                    SHOWN_MAX, encoding);
 }
 
-int answer_start(struct answer *a, const struct http_head *head, struct inf_error *err)
+int api_response_start(struct api_response *a, const struct http_head *head, struct inf_error *err)
 {
     const char *retry_after = http_head_get(head, "Retry-After");
     const char *type = http_head_get(head, "Content-Type");
@@ -61,26 +61,26 @@ int answer_start(struct answer *a, const struct http_head *head, struct inf_erro
     a->retry_after = retry_after ? xstrdup(retry_after) : NULL;
     if (a->status >= HTTP_REDIRECTS && a->status < HTTP_REFUSALS)
         return refuse_redirect(a->status, http_head_get(head, "Location"), err);
-    if (answer_good(a) && !is_json(type))
+    if (api_response_good(a) && !is_json(type))
         return err_set(err, INF_EPROTO,
                        "answered with '%.*s' instead of JSON; is it an API server?", SHOWN_MAX,
                        type ? type : "no content type");
     return read_encoding(a, http_head_get(head, "Content-Encoding"), err);
 }
 
-bool answer_good(const struct answer *a)
+bool api_response_good(const struct api_response *a)
 {
     return a->status == HTTP_OK || a->status == HTTP_CREATED;
 }
 
-bool answer_bad(const struct answer *a)
+bool answer_bad(const struct api_response *a)
 {
-    return a->status && !answer_good(a);
+    return a->status && !api_response_good(a);
 }
 
 /* ---- the body ---- */
 
-static int next_decoded(struct answer *a, struct str *input, struct str *ret_piece,
+static int next_decoded(struct api_response *a, struct str *input, struct str *ret_piece,
                         struct inf_error *err)
 {
     if (a->gunzip)
@@ -89,26 +89,27 @@ static int next_decoded(struct answer *a, struct str *input, struct str *ret_pie
     return input->len > 0;
 }
 
-static void keep_reason(struct answer *a, struct str piece)
+static void keep_reason(struct api_response *a, struct str piece)
 {
     size_t room = REASON_MAX - a->reason.len;
     if (!a->unreadable)
         buf_put(&a->reason, piece.at, piece.len < room ? piece.len : room);
 }
 
-int answer_next(struct answer *a, struct str *input, struct str *ret_piece, struct inf_error *err)
+int api_response_next(struct api_response *a, struct str *input, struct str *ret_piece,
+                      struct inf_error *err)
 {
-    if (answer_good(a))
+    if (api_response_good(a))
         return next_decoded(a, input, ret_piece, err);
     while (a->reason.len < REASON_MAX && next_decoded(a, input, ret_piece, err) == 1) {
         keep_reason(a, *ret_piece);
-        answer_took(a, input, ret_piece->len);
+        api_response_took(a, input, ret_piece->len);
     }
     input->len = 0; /* what is too much, or can't be inflated: the status says enough */
     return 0;
 }
 
-void answer_took(struct answer *a, struct str *input, size_t len)
+void api_response_took(struct api_response *a, struct str *input, size_t len)
 {
     if (a->gunzip) {
         gunzip_took(a->gunzip, len);
@@ -118,35 +119,35 @@ void answer_took(struct answer *a, struct str *input, size_t len)
     input->len -= len;
 }
 
-bool answer_holds(const struct answer *a)
+bool api_response_holds(const struct api_response *a)
 {
     return a->gunzip && gunzip_holds(a->gunzip);
 }
 
-void answer_scrub(struct answer *a, const struct scrubber *scrubber)
+void answer_scrub(struct api_response *a, const struct scrubber *scrubber)
 {
     a->reason.len = scrubber_clean(scrubber, a->reason.bytes, a->reason.len);
 }
 
-int answer_end(const struct answer *a, int64_t now_us, struct inf_error *err)
+int api_response_end(const struct api_response *a, int64_t now_us, struct inf_error *err)
 {
-    if (answer_good(a))
+    if (api_response_good(a))
         return a->gunzip ? gunzip_end(a->gunzip, err) : 0;
     status_from_answer(a->status, (struct str){a->reason.bytes, a->reason.len}, a->retry_after,
                        now_us, err);
     return -err->code;
 }
 
-bool answer_denies(const struct answer *a, const char *group, const char *name)
+bool answer_denies(const struct api_response *a, const char *group, const char *name)
 {
     return a->status == HTTP_NOT_FOUND &&
            status_denies_resource((struct str){a->reason.bytes, a->reason.len}, group, name);
 }
 
-void answer_reset(struct answer *a)
+void api_response_reset(struct api_response *a)
 {
     gunzip_free(a->gunzip);
     free(a->retry_after);
     buf_free(&a->reason);
-    *a = (struct answer){.status = 0};
+    *a = (struct api_response){.status = 0};
 }

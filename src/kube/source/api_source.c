@@ -39,7 +39,7 @@ enum {
 struct api_source {
     struct source source;
     struct http_user http;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     const struct api_server *server;
     struct resource resource;
     char *ns, *label_selector, *field_selector; /* NULL: none */
@@ -58,7 +58,7 @@ struct api_source {
     struct timer failed; /* tells a failure that came before there was a connection */
     struct inf_error failure;
     struct timer reason_due; /* a refusal's body should be here by then */
-    struct answer answer;
+    struct api_response answer;
     struct body body; /* of a good answer */
 };
 
@@ -73,7 +73,7 @@ static void forget_request(struct api_source *s)
     timer_stop(s->server->clock, &s->failed);
     timer_stop(s->server->clock, &s->reason_due);
     body_reset(&s->body);
-    answer_reset(&s->answer);
+    api_response_reset(&s->answer);
 }
 
 /* Every error leaves here; whatever a peer put into it does not show our credentials. */
@@ -146,11 +146,11 @@ static void api_source_on_head(struct http_user *http, const struct http_head *d
     struct inf_error why;
     int rc;
     warnings_heed(s->server->warnings, s->server->host_header, &head);
-    rc = answer_start(&s->answer, &head, &why);
+    rc = api_response_start(&s->answer, &head, &why);
     clean_head_free(&clean);
     if (rc < 0)
         fail(s, &why);
-    else if (answer_good(&s->answer))
+    else if (api_response_good(&s->answer))
         s->user->ops->on_open(s->user);
     else
         timer_start(s->server->clock, &s->reason_due, REASON_TIMEOUT_MS);
@@ -200,18 +200,18 @@ static void read_body(struct api_source *s, struct str *input)
     struct inf_error why;
     struct str piece;
     int rc;
-    while ((rc = answer_next(&s->answer, input, &piece, &why)) == 1) {
+    while ((rc = api_response_next(&s->answer, input, &piece, &why)) == 1) {
         size_t len = piece.len;
         read_events(s, &piece);
         if (!serves(s, serial))
             return;
-        answer_took(&s->answer, input, len - piece.len);
+        api_response_took(&s->answer, input, len - piece.len);
         if (piece.len || s->paused || clock_over_budget(s->server->clock))
             break;
     }
     if (rc < 0)
         fail(s, &why);
-    else if (rc == 1 && !s->paused && answer_holds(&s->answer))
+    else if (rc == 1 && !s->paused && api_response_holds(&s->answer))
         http_call_resume(s->call);
 }
 
@@ -244,7 +244,7 @@ static void judge_end(struct api_source *s)
     struct list_head list;
     struct inf_error why;
     answer_scrub(&s->answer, auth_scrubber(s->server->auth));
-    if (answer_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
+    if (api_response_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
         s->denied = answer_denies(&s->answer, s->resource.group, s->resource.name);
         if (!send_again(s, &why))
             fail(s, &why);
@@ -380,7 +380,7 @@ static bool send_again(struct api_source *s, const struct inf_error *why)
     http_call_close(s->call);
     s->call = NULL;
     timer_stop(s->server->clock, &s->reason_due);
-    answer_reset(&s->answer);
+    api_response_reset(&s->answer);
     go(s);
     return true;
 }
@@ -467,9 +467,9 @@ bool api_source_denied(const struct api_source *source)
     return source->denied;
 }
 
-static void api_source_bury(struct corpse *corpse)
+static void api_source_free_deferred(struct deferred_free *deferred_free)
 {
-    struct api_source *s = container_of(corpse, struct api_source, corpse);
+    struct api_source *s = container_of(deferred_free, struct api_source, deferred_free);
     body_free(&s->body);
     buf_free(&s->target);
     free(s->posted);
@@ -483,5 +483,5 @@ static void api_source_bury(struct corpse *corpse)
 void api_source_close(struct api_source *source)
 {
     forget_request(source);
-    clock_bury(source->server->clock, &source->corpse, api_source_bury);
+    clock_free_later(source->server->clock, &source->deferred_free, api_source_free_deferred);
 }

@@ -14,7 +14,7 @@ void body_start(struct body *body, const struct source_request *request)
 void body_reset(struct body *body)
 {
     lines_reset(&body->lines);
-    items_reset(&body->items);
+    list_items_reset(&body->items);
     buf_free(&body->document);
 }
 
@@ -122,7 +122,7 @@ static int next_of_list(struct body *body, struct str *input, struct source_even
     struct object_defaults defaults;
     struct str text;
     bool whole;
-    int rc = items_next(&body->items, input, &text, err);
+    int rc = list_items_next(&body->items, input, &text, err);
     if (rc <= 0)
         return rc;
     defaults = list_head_defaults(&body->items.head);
@@ -169,7 +169,7 @@ int body_next(struct body *body, struct str *input, struct source_event *ret_eve
 
 static bool end_of_list(struct body *body, struct list_head *ret_list, struct inf_error *ret_why)
 {
-    if (items_end(&body->items, ret_why) < 0 ||
+    if (list_items_end(&body->items, ret_why) < 0 ||
         (body->items.head.resource_version &&
          check_version(body, body->items.head.resource_version, ret_why) < 0))
         return false;

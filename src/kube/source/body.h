@@ -18,8 +18,8 @@
 /* A zeroed one is ready to be started. */
 struct body {
     enum source_want want;
-    struct lines lines; /* of a watch */
-    struct items items; /* of a list */
+    struct lines lines;      /* of a watch */
+    struct list_items items; /* of a list */
     struct buf document;
     struct decoder decoder;
     struct inf_error skipped;        /* why the last one was */

@@ -26,7 +26,7 @@ static struct str take(struct str *input, size_t len)
     return taken;
 }
 
-static void forget_partial(struct items *items)
+static void forget_partial(struct list_items *items)
 {
     if (items->partial.cap > PARTIAL_KEPT)
         buf_free(&items->partial);
@@ -36,7 +36,8 @@ static void forget_partial(struct items *items)
 
 /* Joins @piece with what came before. -INF_ETOOBIG if that is over @limit; @ret is then what fits.
  */
-static int join(struct items *items, struct str piece, bool ended, size_t limit, struct str *ret)
+static int join(struct list_items *items, struct str piece, bool ended, size_t limit,
+                struct str *ret)
 {
     size_t room = limit - items->partial.len;
     bool fits = piece.len <= room;
@@ -54,7 +55,7 @@ static int join(struct items *items, struct str piece, bool ended, size_t limit,
 
 /* Takes what @input has of the token under way. Returns 1 and the token when all of it is here, 0
  * if not, or why it can't be had: the rest of it is then passed over. */
-static int take_token(struct items *items, struct str *input, size_t limit, bool *ret_ended,
+static int take_token(struct list_items *items, struct str *input, size_t limit, bool *ret_ended,
                       struct str *ret, struct inf_error *err)
 {
     struct str piece = take(input, scan_value(&items->scan, *input, ret_ended));
@@ -71,7 +72,7 @@ static int take_token(struct items *items, struct str *input, size_t limit, bool
     return rc;
 }
 
-static int on_key(struct items *items, struct str *input, struct inf_error *err)
+static int on_key(struct list_items *items, struct str *input, struct inf_error *err)
 {
     bool ended;
     struct str key;
@@ -84,7 +85,7 @@ static int on_key(struct items *items, struct str *input, struct inf_error *err)
     return list_head_key(&items->head, key, &items->member, err);
 }
 
-static int on_value(struct items *items, struct str *input, struct inf_error *err)
+static int on_value(struct list_items *items, struct str *input, struct inf_error *err)
 {
     bool ended;
     struct str value;
@@ -97,7 +98,7 @@ static int on_value(struct items *items, struct str *input, struct inf_error *er
     return list_head_read(&items->head, items->member, value, err);
 }
 
-static int on_item(struct items *items, struct str *input, struct str *ret_item,
+static int on_item(struct list_items *items, struct str *input, struct str *ret_item,
                    struct inf_error *err)
 {
     bool ended;
@@ -111,9 +112,9 @@ static int on_item(struct items *items, struct str *input, struct str *ret_item,
 
 /* clang-format off */
 static const struct {
-    enum items_state in;
+    enum list_items_state in;
     char sign;
-    enum items_state to;
+    enum list_items_state to;
 } moves[] = {
     {ITEMS_BEFORE,      '{', ITEMS_FIRST_KEY},
     {ITEMS_FIRST_KEY,   '}', ITEMS_BEHIND},
@@ -147,7 +148,7 @@ static void skip_space(struct str *input)
     take(input, len);
 }
 
-static bool move_on(struct items *items, char sign)
+static bool move_on(struct list_items *items, char sign)
 {
     if (items->state == ITEMS_VALUE && items->member == LIST_ITEMS && sign == '[') {
         items->state = ITEMS_FIRST_ITEM;
@@ -161,7 +162,7 @@ static bool move_on(struct items *items, char sign)
     return false;
 }
 
-static bool begin_token(struct items *items, char first)
+static bool begin_token(struct list_items *items, char first)
 {
     bool value = memchr("{[\"-0123456789tfn", first, 17);
     switch (items->state) {
@@ -182,7 +183,7 @@ static bool begin_token(struct items *items, char first)
     return false;
 }
 
-static int go_on_token(struct items *items, struct str *input, struct str *ret_item,
+static int go_on_token(struct list_items *items, struct str *input, struct str *ret_item,
                        struct inf_error *err)
 {
     if (items->state == ITEMS_KEY)
@@ -193,9 +194,10 @@ static int go_on_token(struct items *items, struct str *input, struct str *ret_i
 }
 
 /* One sign, or what there is of one token. */
-static int step(struct items *items, struct str *input, struct str *ret_item, struct inf_error *err)
+static int step(struct list_items *items, struct str *input, struct str *ret_item,
+                struct inf_error *err)
 {
-    enum items_state before = items->state;
+    enum list_items_state before = items->state;
     char first;
     if (items->scan.begun)
         return go_on_token(items, input, ret_item, err);
@@ -215,7 +217,8 @@ static int step(struct items *items, struct str *input, struct str *ret_item, st
 
 /* ---- the whole ---- */
 
-int items_next(struct items *items, struct str *input, struct str *ret_item, struct inf_error *err)
+int list_items_next(struct list_items *items, struct str *input, struct str *ret_item,
+                    struct inf_error *err)
 {
     int rc = 0;
     while (rc == 0) {
@@ -228,7 +231,7 @@ int items_next(struct items *items, struct str *input, struct str *ret_item, str
     return rc;
 }
 
-int items_end(struct items *items, struct inf_error *err)
+int list_items_end(struct list_items *items, struct inf_error *err)
 {
     if (items->state != ITEMS_BEHIND)
         return err_set(err, INF_ECUT, "the list ended in the middle (%zu items so far)",
@@ -236,9 +239,9 @@ int items_end(struct items *items, struct inf_error *err)
     return list_head_end(&items->head, err);
 }
 
-void items_reset(struct items *items)
+void list_items_reset(struct list_items *items)
 {
     list_head_free(&items->head);
     buf_free(&items->partial);
-    *items = (struct items){.state = ITEMS_BEFORE};
+    *items = (struct list_items){.state = ITEMS_BEFORE};
 }

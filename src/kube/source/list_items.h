@@ -19,7 +19,7 @@ enum {
     ITEM_MAX = FRAME_MAX, /* LIMIT: bytes of one item, as of one watch event */
 };
 
-enum items_state {
+enum list_items_state {
     ITEMS_BEFORE,      /* the opening brace comes */
     ITEMS_FIRST_KEY,   /* a key, or the closing brace */
     ITEMS_KEY,         /* a key must come */
@@ -33,8 +33,8 @@ enum items_state {
 };
 
 /* A zeroed one is ready for a list. */
-struct items {
-    enum items_state state;
+struct list_items {
+    enum list_items_state state;
     enum list_member member; /* whose value comes */
     struct list_head head;
     size_t count; /* items begun, the one under way included */
@@ -46,7 +46,7 @@ struct items {
     bool dropping;      /* it was given up: pass over the rest of it */
 };
 
-enum items_next {
+enum list_items_next {
     ITEMS_NONE,     /* all of the input is used up */
     ITEMS_ONE,      /* an item */
     ITEMS_ONE_LOST, /* an item that is too big, of which this is the beginning, or too deep; and why */
@@ -54,17 +54,18 @@ enum items_next {
 
 /*
  * Takes the next item from the front of @input, which moves on; @ret_item is lent until the next
- * call, and as long as the input. Returns an enum items_next, or -INF_EDECODE, or -INF_ETOOBIG for
+ * call, and as long as the input. Returns an enum list_items_next, or -INF_EDECODE, or -INF_ETOOBIG for
  * another member over its limit: from then on it can't be used. After ITEMS_ONE_LOST the next call
  * goes on behind that item.
  */
-int items_next(struct items *items, struct str *input, struct str *ret_item, struct inf_error *err);
+int list_items_next(struct list_items *items, struct str *input, struct str *ret_item,
+                    struct inf_error *err);
 
 /* No more input will come: is the list complete? -INF_ECUT if not, -INF_EDECODE if it was none. Its
  * head is all known then: no string in it is NULL. */
-int items_end(struct items *items, struct inf_error *err);
+int list_items_end(struct list_items *items, struct inf_error *err);
 
 /* Forgets everything; ready for another list. */
-void items_reset(struct items *items);
+void list_items_reset(struct list_items *items);
 
 #endif

@@ -22,7 +22,7 @@ static void assert_line(enum conf_log_format format, enum inf_log_level level, c
                         const char *expected)
 {
     struct buf out = {0};
-    ownlog_put(&out, format, (int64_t)AT_S * 1000000 + 204131, level, line);
+    daemon_log_put(&out, format, (int64_t)AT_S * 1000000 + 204131, level, line);
     buf_putc(&out, '\0');
     assert_string_equal(out.bytes, expected);
     buf_free(&out);
@@ -47,7 +47,7 @@ static void test_json(void **state)
 
 struct world {
     struct sim sim;
-    struct ownlog log;
+    struct daemon_log log;
     int pipe[2];
     struct buf read;
 };
@@ -57,7 +57,7 @@ static int set_up(void **state)
     struct world *w = calloc(1, sizeof(*w));
     sim_init(&w->sim);
     assert_int_equal(pipe(w->pipe), 0);
-    ownlog_init(&w->log, &w->sim.clock, INF_LOG_INFO, CONF_LOGFMT);
+    daemon_log_init(&w->log, &w->sim.clock, INF_LOG_INFO, CONF_LOGFMT);
     w->log.fd = w->pipe[1];
     *state = w;
     return 0;
@@ -66,7 +66,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct world *w = *state;
-    ownlog_free(&w->log);
+    daemon_log_free(&w->log);
     sim_done(&w->sim);
     close(w->pipe[0]);
     close(w->pipe[1]);
@@ -83,7 +83,7 @@ static size_t say_too_much(struct world *w)
     memset(line, 'x', 9999);
     line[9999] = '\0';
     for (; !w->log.dropped; n++)
-        ownlog_line(&w->log, INF_LOG_INFO, line);
+        daemon_log_line(&w->log, INF_LOG_INFO, line);
     free(line);
     return n;
 }
@@ -97,7 +97,7 @@ static void read_all(struct world *w)
         buf_put(&w->read, chunk, (size_t)n);
         sim_advance(&w->sim, OWNLOG_AGAIN_MS);
     }
-    ownlog_line(&w->log, INF_LOG_INFO, "the end");
+    daemon_log_line(&w->log, INF_LOG_INFO, "the end");
     while (!w->read.len || !memmem(w->read.bytes, w->read.len, "the end", 7)) {
         ssize_t n = read(w->pipe[0], chunk, sizeof(chunk));
         buf_put(&w->read, chunk, (size_t)n);
@@ -118,7 +118,7 @@ static void a_full_pipe_is_not_waited_for(void **state)
     struct world *w = *state;
     size_t said = say_too_much(w);
     assert_in_range(w->log.waiting.len, OWNLOG_MAX, OWNLOG_MAX + 11000);
-    ownlog_line(&w->log, INF_LOG_INFO, "one more");
+    daemon_log_line(&w->log, INF_LOG_INFO, "one more");
     read_all(w);
     assert_int_equal(count_lines(w, "msg=\"xxx"), said - 1);
     assert_int_equal(count_lines(w, "xxx\"\n"), said - 1);
@@ -131,18 +131,18 @@ static void ended_with_lines_waiting(void **state)
 {
     struct world *w = *state;
     say_too_much(w);
-    ownlog_leave_clock(&w->log);
-    ownlog_line(&w->log, INF_LOG_INFO, "no timer is left");
+    daemon_log_leave_clock(&w->log);
+    daemon_log_line(&w->log, INF_LOG_INFO, "no timer is left");
 }
 
 /* Nothing can be said about it. */
 static void nobody_is_there(void **state)
 {
     struct world *w = *state;
-    ownlog_line(&w->log, INF_LOG_INFO, "heard");
+    daemon_log_line(&w->log, INF_LOG_INFO, "heard");
     close(w->pipe[1]);
     w->pipe[1] = w->log.fd = dup(w->pipe[0]); /* which is not for writing */
-    ownlog_line(&w->log, INF_LOG_INFO, "lost");
+    daemon_log_line(&w->log, INF_LOG_INFO, "lost");
     assert_int_equal(w->log.waiting.len, 0);
 }
 

@@ -17,7 +17,7 @@
 
 struct world;
 
-/* Something that happens to be a task, an again, a timer and a corpse at once; whichever it is
+/* Something that happens to be a task, an again, a timer and a deferred_free at once; whichever it is
  * tells its name. */
 struct actor {
     struct world *world;
@@ -25,7 +25,7 @@ struct actor {
     struct task task;
     struct again again;
     struct timer timer;
-    struct corpse corpse;
+    struct deferred_free deferred_free;
     void (*then)(struct actor *actor); /* what else it does; may be NULL */
     int times;
 };
@@ -64,9 +64,9 @@ static void on_timer(struct timer *timer)
     tell(container_of(timer, struct actor, timer));
 }
 
-static void on_bury(struct corpse *corpse)
+static void on_free_deferred(struct deferred_free *deferred_free)
 {
-    tell(container_of(corpse, struct actor, corpse));
+    tell(container_of(deferred_free, struct actor, deferred_free));
 }
 
 static void actor_init(struct actor *actor, struct world *w, const char *name)
@@ -129,7 +129,7 @@ static void on_io(uv_async_t *async)
 {
     struct world *w = async->data;
     buf_puts(&w->story, "io");
-    clock_bury(w->clock, &w->d.corpse, on_bury);
+    clock_free_later(w->clock, &w->d.deferred_free, on_free_deferred);
     task_schedule(w->clock, &w->c.task);
     task_schedule(w->clock, &w->b.task);
     loop_again(w->loop, &w->a.again);
@@ -202,14 +202,14 @@ static void test_cancelled_by_one_of_the_same_phase(void **state)
 
 static void bury_b(struct actor *actor)
 {
-    clock_bury(actor->world->clock, &actor->world->b.corpse, on_bury);
+    clock_free_later(actor->world->clock, &actor->world->b.deferred_free, on_free_deferred);
 }
 
 static void test_a_burial_may_lead_to_another(void **state)
 {
     struct world *w = *state;
     w->a.then = bury_b;
-    clock_bury(w->clock, &w->a.corpse, on_bury);
+    clock_free_later(w->clock, &w->a.deferred_free, on_free_deferred);
     assert_tick_tells(w, "a b");
 }
 
@@ -518,7 +518,7 @@ static void test_the_last_burial_ends_it(void **state)
     struct world *w = *state;
     w->a.then = drop;
     loop_keep(w->loop);
-    clock_bury(w->clock, &w->a.corpse, on_bury);
+    clock_free_later(w->clock, &w->a.deferred_free, on_free_deferred);
     loop_close(w->loop, on_loop_closed);
     assert_tick_tells(w, "a closed");
 }

@@ -37,28 +37,28 @@ static void no_number_of_failures_wraps(void **state)
 
 static void a_full_bucket_gives_its_burst_at_once_then_keeps_the_rate(void **state)
 {
-    struct bucket b;
+    struct token_bucket b;
     (void)state;
-    bucket_init(&b, 10, 100, 0);
+    token_bucket_init(&b, 10, 100, 0);
     for (int i = 0; i < 100; i++)
-        assert_int_equal(bucket_take(&b, 0), 0);
+        assert_int_equal(token_bucket_take(&b, 0), 0);
     for (uint64_t i = 1; i <= 50; i++)
-        assert_int_equal(bucket_take(&b, 0), i * 100);
+        assert_int_equal(token_bucket_take(&b, 0), i * 100);
 }
 
 static void a_bucket_fills_with_time_and_no_further_than_full(void **state)
 {
-    struct bucket b;
+    struct token_bucket b;
     (void)state;
-    bucket_init(&b, 10, 2, 1000);
-    assert_int_equal(bucket_take(&b, 1000), 0);
-    assert_int_equal(bucket_take(&b, 1000), 0);
-    assert_int_equal(bucket_take(&b, 1050), 50); /* half a token is there */
-    assert_int_equal(bucket_take(&b, 1200), 0);  /* 0.5 owed, 1.5 came in */
+    token_bucket_init(&b, 10, 2, 1000);
+    assert_int_equal(token_bucket_take(&b, 1000), 0);
+    assert_int_equal(token_bucket_take(&b, 1000), 0);
+    assert_int_equal(token_bucket_take(&b, 1050), 50); /* half a token is there */
+    assert_int_equal(token_bucket_take(&b, 1200), 0);  /* 0.5 owed, 1.5 came in */
     for (uint64_t later = 1500; later; later = later < 2000 ? UINT64_MAX - 1 : 0) {
-        assert_int_equal(bucket_take(&b, later), 0);
-        assert_int_equal(bucket_take(&b, later), 0);
-        assert_int_equal(bucket_take(&b, later), 100);
+        assert_int_equal(token_bucket_take(&b, later), 0);
+        assert_int_equal(token_bucket_take(&b, later), 0);
+        assert_int_equal(token_bucket_take(&b, later), 100);
     }
 }
 
@@ -66,15 +66,15 @@ static void a_bucket_fills_with_time_and_no_further_than_full(void **state)
  * up. */
 static void a_rate_that_does_not_divide_a_second_loses_nothing(void **state)
 {
-    struct bucket b;
+    struct token_bucket b;
     (void)state;
-    bucket_init(&b, 3, 1, 0);
-    assert_int_equal(bucket_take(&b, 0), 0);
-    assert_int_equal(bucket_take(&b, 0), 334);
-    assert_int_equal(bucket_take(&b, 0), 667);
-    assert_int_equal(bucket_take(&b, 0), 1000);
+    token_bucket_init(&b, 3, 1, 0);
+    assert_int_equal(token_bucket_take(&b, 0), 0);
+    assert_int_equal(token_bucket_take(&b, 0), 334);
+    assert_int_equal(token_bucket_take(&b, 0), 667);
+    assert_int_equal(token_bucket_take(&b, 0), 1000);
     for (uint64_t now_ms = 1; now_ms <= 1000; now_ms++) {
-        (void)bucket_take(&b, now_ms);
+        (void)token_bucket_take(&b, now_ms);
         b.content += 1000; /* given back: it was only to make it look at the time */
     }
     assert_int_equal(b.content, 0);
@@ -82,10 +82,10 @@ static void a_rate_that_does_not_divide_a_second_loses_nothing(void **state)
 
 static void the_largest_bucket_does_not_wrap(void **state)
 {
-    struct bucket b;
+    struct token_bucket b;
     (void)state;
-    bucket_init(&b, UINT32_MAX, UINT32_MAX, 0);
-    assert_int_equal(bucket_take(&b, UINT64_MAX), 0);
+    token_bucket_init(&b, UINT32_MAX, UINT32_MAX, 0);
+    assert_int_equal(token_bucket_take(&b, UINT64_MAX), 0);
     assert_int_equal(b.content, ((int64_t)UINT32_MAX - 1) * 1000);
 }
 

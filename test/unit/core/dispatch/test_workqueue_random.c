@@ -47,7 +47,7 @@ struct world {
     struct model_key keys[KEYS];
     int line[KEYS];
     int line_len;
-    struct bucket bucket;
+    struct token_bucket bucket;
     uint64_t serial;
     bool draining;
     bool drained;
@@ -103,7 +103,7 @@ static void model_retry(struct world *w, int k)
 {
     uint64_t own_ms = backoff_ms(5, 1000000, w->keys[k].retries++), all_ms = 0;
     if (!w->keys[k].due_ms || w->keys[k].due_ms > w->sim.now_ms + own_ms)
-        all_ms = bucket_take(&w->bucket, w->sim.now_ms);
+        all_ms = token_bucket_take(&w->bucket, w->sim.now_ms);
     model_add_after(w, k, own_ms > all_ms ? own_ms : all_ms);
 }
 
@@ -286,7 +286,7 @@ static void a_life_of_luck_follows_the_model(void **state)
         sim_init(&w.sim);
         w.sim.budget = (unsigned)rng_below(&w.rng, 3);
         w.worker = (struct inf_worker){.work = world_on_work, .on_drained = world_on_drained};
-        bucket_init(&w.bucket, 10, options.burst, 0);
+        token_bucket_init(&w.bucket, 10, options.burst, 0);
         w.queue = workqueue_new(&w.sim.clock, &w.worker, &options,
                                 &(struct siphash_key){seed, seed}, NULL);
         live(&w);

@@ -202,14 +202,14 @@ static void a_text_is_unescaped_and_cut_between_characters(void **state)
     inf_object_unref(o);
 }
 
-struct told {
+struct reported_objects {
     struct buf text;
     size_t most;
 };
 
 static bool tell(void *ctx, const char *json, size_t len)
 {
-    struct told *told = ctx;
+    struct reported_objects *told = ctx;
     buf_put(&told->text, json, len);
     buf_putc(&told->text, ' ');
     return --told->most > 0;
@@ -219,7 +219,7 @@ static void each_tells_until_it_is_told_to_stop(void **state)
 {
     struct inf_object *o = object_from("{\"metadata\":{\"name\":\"a\"},\"n\":[1,\"2\",3]}");
     struct inf_path *path = parsed("n[*]"), *none = parsed("m[*]");
-    struct told told = {.most = 9};
+    struct reported_objects told = {.most = 9};
     (void)state;
     assert_int_equal(inf_path_each(path, o, tell, &told), 3);
     told.most = 2;

@@ -14,24 +14,24 @@
 
 struct world {
     struct sim sim;
-    struct patience patience;
+    struct silence_timer patience;
     unsigned lost;
     uint64_t lasted_ms;
 };
 
-static void on_lost(struct patience *p)
+static void on_lost(struct silence_timer *p)
 {
     struct world *w = container_of(p, struct world, patience);
     w->lost++;
-    w->lasted_ms = patience_lasted_ms(p);
+    w->lasted_ms = silence_timer_lasted_ms(p);
 }
 
 static void world_init(struct world *w)
 {
     *w = (struct world){.lost = 0};
     sim_init(&w->sim);
-    patience_init(&w->patience, &w->sim.clock, on_lost);
-    patience_start(&w->patience, 100);
+    silence_timer_init(&w->patience, &w->sim.clock, on_lost);
+    silence_timer_start(&w->patience, 100);
 }
 
 static void assert_lost_after(struct world *w, uint64_t ms, uint64_t lasted_ms)
@@ -59,9 +59,9 @@ static void a_start_begins_anew(void **state)
     struct world w;
     (void)state;
     world_init(&w);
-    patience_progress(&w.patience);
+    silence_timer_progress(&w.patience);
     sim_advance(&w.sim, 150); /* stretched */
-    patience_start(&w.patience, 50);
+    silence_timer_start(&w.patience, 50);
     assert_lost_after(&w, 50, 50);
 }
 
@@ -71,7 +71,7 @@ static void a_byte_now_and_then_stretches_it_once(void **state)
     (void)state;
     world_init(&w);
     for (int i = 0; i < 19; i++) {
-        patience_progress(&w.patience);
+        silence_timer_progress(&w.patience);
         sim_advance(&w.sim, 10);
     }
     assert_lost_after(&w, 10, 200);
@@ -82,7 +82,7 @@ static void nothing_is_lost_once_it_is_stopped(void **state)
     struct world w;
     (void)state;
     world_init(&w);
-    patience_stop(&w.patience);
+    silence_timer_stop(&w.patience);
     sim_advance(&w.sim, 1000);
     assert_int_equal(w.lost, 0);
     sim_done(&w.sim);

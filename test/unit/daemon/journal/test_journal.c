@@ -217,7 +217,7 @@ static void lines_for_people(void **state)
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
     output.form = JOURNAL_SHORT;
-    output.short_format.width = 40;
+    output.text_format.width = 40;
     world_set_outputs(w, &output, 1);
     world_tell(w, &w->pods, "'a':1", NULL);
     journal_stop(&w->journal, "told to");

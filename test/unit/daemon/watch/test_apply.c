@@ -42,7 +42,7 @@ static void assert_lent_from_conf(const struct daemon *d)
 static size_t count_feeds(const struct watcher *watcher)
 {
     size_t n = 0;
-    list_for_each(node, &watcher->feeds)
+    list_for_each(node, &watcher->streams)
         n++;
     return n;
 }

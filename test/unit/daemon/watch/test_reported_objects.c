@@ -24,20 +24,20 @@ static char *text_of(const char *name, int version)
     return quoted;
 }
 
-static void note(struct told *told, const char *name, int before, int after)
+static void note(struct reported_objects *told, const char *name, int before, int after)
 {
     char *old = before ? text_of(name, before) : NULL, *new = after ? text_of(name, after) : NULL;
     struct sample sample;
     sample_make(&sample, old, new);
-    told_note(told, &sample.event);
+    reported_objects_note(told, &sample.event);
     sample_free(&sample);
     free(old);
     free(new);
 }
 
-static void takes(struct told *told, const char *name, const char *version)
+static void takes(struct reported_objects *told, const char *name, const char *version)
 {
-    const struct inf_object *object = told_take(told);
+    const struct inf_object *object = reported_objects_take(told);
     assert_non_null(object);
     assert_string_equal(inf_object_name(object), name);
     assert_string_equal(inf_object_resource_version(object), version);
@@ -46,10 +46,10 @@ static void takes(struct told *told, const char *name, const char *version)
 
 static void each_once_as_last_told(void **state)
 {
-    struct told told;
+    struct reported_objects told;
     (void)state;
-    told_init(&told);
-    assert_true(told_is_empty(&told));
+    reported_objects_init(&told);
+    assert_true(reported_objects_is_empty(&told));
     note(&told, "b", 0, 1);
     note(&told, "c", 0, 2);
     note(&told, "a", 0, 3);
@@ -58,11 +58,11 @@ static void each_once_as_last_told(void **state)
     note(&told, "d", 5, 0); /* of nothing */
     takes(&told, "a", "3");
     takes(&told, "b", "4");
-    assert_true(told_is_empty(&told));
-    assert_null(told_take(&told));
+    assert_true(reported_objects_is_empty(&told));
+    assert_null(reported_objects_take(&told));
     note(&told, "e", 0, 6);
-    told_free(&told);
-    assert_true(told_is_empty(&told));
+    reported_objects_free(&told);
+    assert_true(reported_objects_is_empty(&told));
 }
 
 int main(void)

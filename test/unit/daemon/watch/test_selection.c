@@ -146,7 +146,7 @@ static void assert_told(const char *metadata, bool final, const char *sentence, 
     buf_putc(&out, '\0');
     assert_string_equal(out.bytes, sentence);
     buf_clear(&out);
-    short_put_change(&out, &change, &(struct short_options){0});
+    text_format_put_change(&out, &change, &(struct text_format_options){0});
     buf_putc(&out, '\0');
     assert_non_null(strstr(out.bytes, line));
     buf_clear(&out);

@@ -40,7 +40,7 @@ struct world {
     struct pipe_dialer pipes;
     struct fake_spawner plugin;
     struct kubeconfig config;
-    struct tls_keeper tls;
+    struct tls_reloader tls;
     struct auth *auth;
 };
 
@@ -72,8 +72,8 @@ static int make_world(void **state)
     sim_init(&w->sim);
     pipe_dialer_init(&w->pipes, &w->sim);
     fake_spawner_init(&w->plugin);
-    assert_int_equal(tls_keeper_open(&w->tls, &w->config, NULL, &err), 0);
-    tls_keeper_start(&w->tls, &w->sim.clock, &w->pipes.dialer);
+    assert_int_equal(tls_reloader_open(&w->tls, &w->config, NULL, &err), 0);
+    tls_reloader_start(&w->tls, &w->sim.clock, &w->pipes.dialer);
     w->auth = auth_new(&(struct auth_settings){.clock = &w->sim.clock,
                                                .log = &w->log,
                                                .config = &w->config,
@@ -87,8 +87,8 @@ static int drop_world(void **state)
 {
     struct world *w = *state;
     auth_free(w->auth);
-    tls_keeper_stop(&w->tls);
-    tls_keeper_close(&w->tls);
+    tls_reloader_stop(&w->tls);
+    tls_reloader_close(&w->tls);
     fake_spawner_done(&w->plugin);
     sim_done(&w->sim);
     pipe_dialer_done(&w->pipes);

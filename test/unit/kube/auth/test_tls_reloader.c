@@ -57,14 +57,14 @@ static int drop_certs(void **state)
     return 0;
 }
 
-/* A keeper whose files are in a directory of its own, a pool that dials with it, and servers. */
+/* A reloader whose files are in a directory of its own, a pool that dials with it, and servers. */
 struct world {
     struct log log; /* first */
     struct buf logged;
     struct sim sim;
     struct pipe_dialer pipes;
     struct kubeconfig config;
-    struct tls_keeper keeper;
+    struct tls_reloader reloader;
     char dir[32];
 };
 
@@ -106,9 +106,9 @@ static void world_init(struct world *w, const struct certs *c)
                                     .key_pem = xstrdup(c->client->key_pem)};
     put(w->config.ca_file, c->ca->pem);
     put_client(w, c->client);
-    assert_int_equal(tls_keeper_open(&w->keeper, &w->config, &w->log, &err), 0);
-    tls_keeper_start(&w->keeper, &w->sim.clock, &w->pipes.dialer);
-    w->keeper.pool = http_pool_new(&w->sim.clock, &w->keeper.dialer, "localhost", 6443, NULL);
+    assert_int_equal(tls_reloader_open(&w->reloader, &w->config, &w->log, &err), 0);
+    tls_reloader_start(&w->reloader, &w->sim.clock, &w->pipes.dialer);
+    w->reloader.pool = http_pool_new(&w->sim.clock, &w->reloader.dialer, "localhost", 6443, NULL);
 }
 
 static void world_done(struct world *w)
@@ -117,11 +117,11 @@ static void world_done(struct world *w)
     unlink(w->config.cert_file);
     unlink(w->config.key_file);
     rmdir(w->dir);
-    tls_keeper_stop(&w->keeper);
-    http_pool_free(w->keeper.pool);
+    tls_reloader_stop(&w->reloader);
+    http_pool_free(w->reloader.pool);
     sim_done(&w->sim);
     pipe_dialer_done(&w->pipes);
-    tls_keeper_close(&w->keeper);
+    tls_reloader_close(&w->reloader);
     kubeconfig_free(&w->config);
     buf_free(&w->logged);
 }
@@ -146,7 +146,7 @@ static void ask(struct world *w, struct visit *v, const struct certs *certs,
     w->pipes.on_tick = tls_peer_on_tick;
     w->pipes.peer = &v->peer;
     tls_peer_send(&v->peer, answer, strlen(answer));
-    caller_ask(&v->caller, w->keeper.pool,
+    caller_ask(&v->caller, w->reloader.pool,
                &(struct http_request){.method = "GET", .target = "/", .host = "localhost"});
     sim_run(&w->sim);
 }
@@ -160,7 +160,7 @@ static bool has(const struct buf *text, const char *part)
 static void hang_up(struct world *w, struct visit *v)
 {
     caller_done(&v->caller);
-    http_pool_drop(w->keeper.pool);
+    http_pool_drop(w->reloader.pool);
     sim_run(&w->sim);
     tls_peer_done(&v->peer);
 }
@@ -277,13 +277,13 @@ static void bad_files_change_nothing_and_are_looked_at_again(void **state)
 
 static void what_is_no_certificate_is_told_with_its_file(void **state)
 {
-    struct tls_keeper keeper;
+    struct tls_reloader reloader;
     struct inf_error err;
     struct world w;
     world_init(&w, *state);
     free(w.config.ca_pem);
     w.config.ca_pem = xstrdup("nonsense");
-    assert_int_equal(tls_keeper_open(&keeper, &w.config, NULL, &err), -INF_ECONF);
+    assert_int_equal(tls_reloader_open(&reloader, &w.config, NULL, &err), -INF_ECONF);
     assert_non_null(strstr(err.text,
                            "config, context 'c': certificate-authority: no certificate in "
                            "PEM form in it (file '"));
@@ -314,15 +314,15 @@ static void a_certificate_can_be_given_instead(void **state)
     struct world w;
     world_init(&w, certs);
     ask(&w, &watch, certs, certs->server, CHUNKED);
-    assert_int_equal(tls_keeper_present(&w.keeper, other->pem, certs->client->key_pem, &err),
+    assert_int_equal(tls_reloader_present(&w.reloader, other->pem, certs->client->key_pem, &err),
                      -INF_ECONF);
-    assert_int_equal(tls_keeper_present(&w.keeper, other->pem, other->key_pem, &err), 0);
+    assert_int_equal(tls_reloader_present(&w.reloader, other->pem, other->key_pem, &err), 0);
     assert_int_equal(watch.caller.told.len, strlen("200;hi")); /* not inside that call */
     sim_run(&w.sim);
     assert_true(has(&watch.caller.told, "anew"));
     ask(&w, &next, certs, certs->server, CHUNKED);
     assert_true(shown(&next, "tuesday"));
-    assert_int_equal(tls_keeper_present(&w.keeper, other->pem, other->key_pem, &err), 0);
+    assert_int_equal(tls_reloader_present(&w.reloader, other->pem, other->key_pem, &err), 0);
     sim_run(&w.sim);
     assert_false(has(&next.caller.told, "anew"));
     hang_up(&w, &watch);

@@ -221,7 +221,7 @@ static void what_was_read_is_kept_for_minutes(void **state)
     named_world_init(&w, "po", NULL);
     named_world_list(&w);
     buf_clear(&w.told);
-    sim_advance(&w.sim, SHELF_KEEP_MS - 1000);
+    sim_advance(&w.sim, DISCOVERY_CACHE_KEEP_MS - 1000);
     w.other = named_world_source(&w, "svc", NULL);
     named_world_open_list(w.other, &w.user);
     sim_run(&w.sim);
@@ -285,7 +285,7 @@ static void a_resource_whose_group_is_named_costs_one_request_to_look_for(void *
     named_world_done(&w);
 }
 
-/* What the shelf says is not believed, then. */
+/* What the discovery_cache says is not believed, then. */
 static void what_is_gone_is_not_taken_from_the_shelf(void **state)
 {
     struct named_world w;

@@ -16,20 +16,20 @@
 static void what_is_posted(void **state)
 {
     struct resource pods = {(char[]){""}, (char[]){"v1"}, (char[]){"pods"}};
-    char *text = review_access_body(&pods, "shop", "list");
+    char *text = self_review_access_body(&pods, "shop", "list");
     (void)state;
     assert_string_equal(
         text, "{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":\"authorization.k8s.io/v1\","
               "\"spec\":{\"resourceAttributes\":{\"verb\":\"list\",\"group\":\"\","
               "\"version\":\"v1\",\"resource\":\"pods\",\"namespace\":\"shop\"}}}");
     free(text);
-    text = review_access_body(&pods, NULL, "watch");
+    text = self_review_access_body(&pods, NULL, "watch");
     assert_null(strstr(text, "namespace"));
     free(text);
-    text = review_identity_path("v1");
+    text = self_review_identity_path("v1");
     assert_string_equal(text, "/apis/authentication.k8s.io/v1/selfsubjectreviews");
     free(text);
-    text = review_identity_body("v1beta1");
+    text = self_review_identity_body("v1beta1");
     assert_string_equal(text, "{\"kind\":\"SelfSubjectReview\","
                               "\"apiVersion\":\"authentication.k8s.io/v1beta1\"}");
     free(text);
@@ -37,34 +37,34 @@ static void what_is_posted(void **state)
 
 static void who_we_are(void **state)
 {
-    struct review_identity self;
+    struct self_review_identity self;
     (void)state;
     assert_int_equal(
-        review_identity_read("{\"kind\":\"SelfSubjectReview\",\"status\":{\"userInfo\":{"
-                             "\"username\":\"jane\",\"groups\":[\"dev\",7,\"all\"]}}}",
-                             &self, NULL),
+        self_review_identity_read("{\"kind\":\"SelfSubjectReview\",\"status\":{\"userInfo\":{"
+                                  "\"username\":\"jane\",\"groups\":[\"dev\",7,\"all\"]}}}",
+                                  &self, NULL),
         0);
     assert_string_equal(self.user, "jane");
     assert_int_equal(self.n_groups, 2);
     assert_string_equal(self.groups[1], "all");
-    review_identity_free(&self);
-    review_identity_free(&self);
+    self_review_identity_free(&self);
+    self_review_identity_free(&self);
 }
 
 static void more_groups_than_anybody_has(void **state)
 {
-    struct review_identity self;
+    struct self_review_identity self;
     struct buf text = {0};
     (void)state;
     buf_puts(&text, "{\"kind\":\"SelfSubjectReview\",\"status\":{\"userInfo\":{\"groups\":[\"g\"");
-    for (int i = 0; i < REVIEW_GROUPS_MAX; i++)
+    for (int i = 0; i < SELF_REVIEW_GROUPS_MAX; i++)
         buf_puts(&text, ",\"g\"");
     buf_puts(&text, "]}}}");
     buf_putc(&text, '\0');
-    assert_int_equal(review_identity_read(text.bytes, &self, NULL), 0);
-    assert_int_equal(self.n_groups, REVIEW_GROUPS_MAX);
+    assert_int_equal(self_review_identity_read(text.bytes, &self, NULL), 0);
+    assert_int_equal(self.n_groups, SELF_REVIEW_GROUPS_MAX);
     assert_string_equal(self.user, "");
-    review_identity_free(&self);
+    self_review_identity_free(&self);
     buf_free(&text);
 }
 
@@ -88,7 +88,7 @@ static void what_we_may(void **state)
         char *reason = NULL;
         buf_printf(&text, "{\"kind\":\"SelfSubjectAccessReview\",\"status\":%s}", rows[i].status);
         buf_putc(&text, '\0');
-        assert_int_equal(review_access_read(text.bytes, &allowed, &reason, NULL), 0);
+        assert_int_equal(self_review_access_read(text.bytes, &allowed, &reason, NULL), 0);
         assert_int_equal(allowed, rows[i].allowed);
         assert_string_equal(reason, rows[i].reason);
         free(reason);
@@ -101,7 +101,8 @@ static void which_server_it_is(void **state)
     char *version = NULL;
     (void)state;
     assert_int_equal(
-        review_version_read("{\"major\":\"1\",\"gitVersion\":\"v1.36.0\"}", &version, NULL), 0);
+        self_review_version_read("{\"major\":\"1\",\"gitVersion\":\"v1.36.0\"}", &version, NULL),
+        0);
     assert_string_equal(version, "v1.36.0");
     free(version);
 }
@@ -109,15 +110,15 @@ static void which_server_it_is(void **state)
 static void other_texts_are_none(void **state)
 {
     static const char *const texts[] = {"", "x", "7", "null", "[]", "{}", "{\"kind\":\"Status\"}"};
-    struct review_identity self;
+    struct self_review_identity self;
     bool allowed;
     char *text;
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct inf_error err;
-        assert_int_equal(review_identity_read(texts[i], &self, &err), -INF_EDECODE);
-        assert_int_equal(review_access_read(texts[i], &allowed, &text, &err), -INF_EDECODE);
-        assert_int_equal(review_version_read(texts[i], &text, &err), -INF_EDECODE);
+        assert_int_equal(self_review_identity_read(texts[i], &self, &err), -INF_EDECODE);
+        assert_int_equal(self_review_access_read(texts[i], &allowed, &text, &err), -INF_EDECODE);
+        assert_int_equal(self_review_version_read(texts[i], &text, &err), -INF_EDECODE);
     }
 }
 

@@ -86,15 +86,15 @@ static size_t count_frames(struct str input, struct split split)
 
 static size_t count_items(struct str input, struct split split)
 {
-    struct items items = {.count = 0};
+    struct list_items items = {.count = 0};
     struct str piece, item;
     struct inf_error err;
     size_t n = 0;
     while (split_next(&split, &input, &piece))
-        while (items_next(&items, &piece, &item, &err) == ITEMS_ONE)
+        while (list_items_next(&items, &piece, &item, &err) == ITEMS_ONE)
             n++;
-    assert_int_equal(items_end(&items, &err), 0);
-    items_reset(&items);
+    assert_int_equal(list_items_end(&items, &err), 0);
+    list_items_reset(&items);
     return n;
 }
 

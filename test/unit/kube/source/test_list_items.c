@@ -21,13 +21,13 @@
 
 /* Feeds one piece, from memory of its own so that ASan sees who looks too far. Adds "<item>" for
  * each item and "<item...: why>" for a lost one, of which it shows 20 bytes. */
-static int feed(struct items *items, struct str piece, struct buf *out, struct inf_error *err)
+static int feed(struct list_items *items, struct str piece, struct buf *out, struct inf_error *err)
 {
     char *block = xmalloc(piece.len);
     struct str input = {block, piece.len}, item;
     int rc;
     memcpy(block, piece.at, piece.len);
-    while ((rc = items_next(items, &input, &item, err)) > 0) {
+    while ((rc = list_items_next(items, &input, &item, err)) > 0) {
         if (rc == ITEMS_ONE)
             buf_printf(out, "<%.*s>", STR_FMT(item));
         else
@@ -43,7 +43,7 @@ static int feed(struct items *items, struct str piece, struct buf *out, struct i
 /* All that is to be said about a list. The caller's. */
 static char *told(struct str input, struct split split)
 {
-    struct items items = {.state = ITEMS_BEFORE};
+    struct list_items items = {.state = ITEMS_BEFORE};
     struct inf_error err = {0};
     struct buf out = {0};
     struct str piece;
@@ -51,7 +51,7 @@ static char *told(struct str input, struct split split)
     while (rc == 0 && split_next(&split, &input, &piece))
         rc = feed(&items, piece, &out, &err);
     if (rc == 0)
-        rc = items_end(&items, &err);
+        rc = list_items_end(&items, &err);
     if (rc < 0)
         buf_printf(&out, " %s: %s", inf_error_name(rc), err.text);
     else
@@ -59,7 +59,7 @@ static char *told(struct str input, struct split split)
                    items.head.resource_version, items.head.continue_token[0] ? ", then " : "",
                    items.head.continue_token);
     assert_int_equal(rc < 0 ? -err.code : 0, rc);
-    items_reset(&items);
+    list_items_reset(&items);
     buf_putc(&out, '\0');
     return out.bytes;
 }
@@ -379,17 +379,17 @@ static void other_members_have_a_limit_too(void **state)
 static void an_item_in_one_piece_is_not_copied(void **state)
 {
     static const char list[] = "{" HEAD ",\"items\":[{\"a\":1},{}]," META "}";
-    struct items items = {.state = ITEMS_BEFORE};
+    struct list_items items = {.state = ITEMS_BEFORE};
     struct str input = STR(list), item;
     (void)state;
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_ONE);
     assert_ptr_equal(item.at, strstr(list, "{\"a\""));
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_ONE);
     assert_ptr_equal(item.at, strstr(list, "{}"));
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_NONE);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_NONE);
     assert_null(items.partial.bytes);
-    assert_int_equal(items_end(&items, NULL), 0);
-    items_reset(&items);
+    assert_int_equal(list_items_end(&items, NULL), 0);
+    list_items_reset(&items);
 }
 
 /* 64 MiB in pieces that have nothing to do with its items. */
@@ -399,7 +399,7 @@ static void a_large_list_is_never_held(void **state)
         COUNT = 64 * 1024,
         PIECE = 300,
     };
-    struct items items = {.state = ITEMS_BEFORE};
+    struct list_items items = {.state = ITEMS_BEFORE};
     struct str item, input = STR("{" HEAD "," META ",\"items\":[0");
     struct buf text = {0};
     size_t largest = 0;
@@ -407,40 +407,40 @@ static void a_large_list_is_never_held(void **state)
     buf_puts(&text, ",{\"data\":\"");
     put_times(&text, "}", 1024 - 12);
     buf_puts(&text, "\"}");
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_NONE);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_NONE);
     for (size_t i = 0; i < COUNT; i++)
         for (size_t at = 0; at < text.len; at += PIECE) {
             input = (struct str){text.bytes + at, text.len - at < PIECE ? text.len - at : PIECE};
-            while (items_next(&items, &input, &item, NULL) == ITEMS_ONE)
+            while (list_items_next(&items, &input, &item, NULL) == ITEMS_ONE)
                 continue;
             largest = items.partial.cap > largest ? items.partial.cap : largest;
         }
     assert_int_equal(items.count, COUNT + 1);
     assert_in_range(largest, 1, 2048);
     input = STR("]}");
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_NONE);
-    assert_int_equal(items_end(&items, NULL), 0);
-    items_reset(&items);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_NONE);
+    assert_int_equal(list_items_end(&items, NULL), 0);
+    list_items_reset(&items);
     buf_free(&text);
 }
 
 static void the_memory_of_a_huge_item_is_not_kept(void **state)
 {
-    struct items items = {.state = ITEMS_BEFORE};
+    struct list_items items = {.state = ITEMS_BEFORE};
     struct str item, input = STR("{\"items\":[\"");
     char *huge = xmalloc(1024 * 1024);
     (void)state;
     memset(huge, 'x', 1024 * 1024);
-    items_next(&items, &input, &item, NULL);
+    list_items_next(&items, &input, &item, NULL);
     input = (struct str){huge, 1024 * 1024};
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_NONE);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_NONE);
     assert_true(items.partial.cap >= 1024 * 1024);
     input = STR("\",{}");
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_ONE);
     assert_int_equal(item.len, 1024 * 1024 + 2);
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_ONE);
     assert_int_equal(items.partial.cap, 0);
-    items_reset(&items);
+    list_items_reset(&items);
     free(huge);
 }
 
@@ -448,14 +448,14 @@ static void the_memory_of_a_huge_item_is_not_kept(void **state)
 
 static void assert_defaults(const char *head, const char *kind, const char *api_version)
 {
-    struct items items = {.state = ITEMS_BEFORE};
+    struct list_items items = {.state = ITEMS_BEFORE};
     struct str input = str_of(head), item;
     struct object_defaults defaults;
-    assert_int_equal(items_next(&items, &input, &item, NULL), ITEMS_ONE);
+    assert_int_equal(list_items_next(&items, &input, &item, NULL), ITEMS_ONE);
     defaults = list_head_defaults(&items.head);
     assert_true(str_eq(defaults.kind, str_of(kind)));
     assert_true(str_eq(defaults.api_version, str_of(api_version)));
-    items_reset(&items);
+    list_items_reset(&items);
 }
 
 static void an_item_s_kind_is_the_list_s_without_list(void **state)
