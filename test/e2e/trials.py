@@ -91,11 +91,14 @@ MUTANTS = {  # all that src has, by the scenario that must catch them
     "silence-ignored": "silence",
 }
 
+# A real server neither hides changes from its watches nor sends objects that cannot be decoded: test/random catches these.
+SIMULATED = {"blind-watch-trusted", "skipped-not-kept"}
+
 
 def untried():
     """Engines that src has and we don't try, or the other way round."""
     text = "".join(path.read_text() for path in SOURCES.rglob("*.c"))
-    return sorted(set(re.findall(r'MUTANT\("([^"]+)"\)', text)) ^ set(MUTANTS))
+    return sorted(set(re.findall(r'MUTANT\("([^"]+)"\)', text)) ^ (set(MUTANTS) | SIMULATED))
 
 
 # -- trials
