@@ -58,7 +58,8 @@ class Install(unittest.TestCase):
         names = {p.relative_to(self.headers.parents[1]).as_posix() for p in self.headers.parents[1].rglob('*')}
         source = Path(__file__).parents[2] / 'include/informer'
         self.assertLessEqual({f'include/informer/{h.name}' for h in source.iterdir()}, names)
-        for name in ('bin/informerd', 'share/man/man8/informerd.8', 'share/man/man5/informerd.conf.5'):
+        for name in ('bin/informerd', 'share/man/man8/informerd.8', 'share/man/man5/informerd.conf.5',
+                     'share/man/man5/informerd-events.5'):
             self.assertTrue(name in names or f'{name}.gz' in names, name)
 
     def test_shared(self):
