@@ -380,11 +380,12 @@ static void say_hello(struct daemon *d)
                           "the conf has no event_logs: changes are written nowhere");
 }
 
-/* The own log has said why. */
+/* The daemon's log has the reason, with the "trying again" of a service: correct that. */
 static void on_unknown(struct unknown_resource *unknown, const struct inf_error *why)
 {
     struct daemon *d = container_of(unknown, struct daemon, unknown);
     d->exit_code = daemon_exit_code(why, d->options.ad_hoc);
+    daemon_log_printf(&d->log, INF_LOG_ERROR, "giving up, exit code %d", d->exit_code);
     stop(d, why->text);
 }
 

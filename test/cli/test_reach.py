@@ -322,7 +322,8 @@ class Names(Case):
                 line = child.stderr.readline()
                 self.assertTrue(line)
             self.assertIn(b"not known to the server; did you mean 'widget'?", line)
-            child.communicate(timeout=DEADLINE)
+            _, rest = child.communicate(timeout=DEADLINE)
+            self.assertIn(b'giving up, exit code 64', rest)  # the line before says "trying again"
             self.assertEqual(child.returncode, 64)
 
 

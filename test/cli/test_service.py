@@ -335,6 +335,7 @@ class Reload(Case):
         record = self.reload(1, more='nonsense: 1\nwatchs: []\n')
         self.assertEqual(record['reason'], 'refused')
         self.assertIn("unknown key 'nonsense'", record['msg'])
+        self.assertTrue(record['msg'].endswith("; the daemon's log has all 2 errors"), record['msg'])
         self.assertIn("unknown key 'watchs'", self.daemon.said())
         self.assertIn('informerd_config_last_reload_successful 0', self.ask('/metrics')[1])
         record = self.reload(2, more='http: {listen: "192.0.2.1:1"}\n')

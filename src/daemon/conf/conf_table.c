@@ -152,7 +152,8 @@ static const struct conf_option watch_options[] = {
     {"reveal", CONF_BOOL, AT(reveal), "false",
      .help = "keep the values of Secrets instead of hashing them"},
     {"ignore", CONF_WORDS, AT(ignore), "([heartbeats] for nodes and leases, [unchanged] for others)",
-     .help = "updates to count but not report: heartbeats renew times only, unchanged ones change no kept field; [] is none",
+     .help = "updates to count but not report: unchanged are those that change no kept field, heartbeats are these "
+             "and those that only renew times; [] reports all updates",
      .words = noises, .taken_over = true, .example = "[heartbeats]"},
     {"indexes", CONF_INDEXES, AT(indexes), "{}",
      .help = "names for field paths by whose values objects are found; a state dump counts them",
@@ -203,7 +204,7 @@ static const struct conf_option event_log_options[] = {
     {"rotate", CONF_TABLE, AT(rotate), NULL,
      .help = "start over with a new file", .table = &rotate_table},
     {"initial", CONF_BOOL, AT(initial), "true",
-     .help = "write also the objects that are there at the start"},
+     .help = "write also the objects that exist when a watch begins; a log that a reload adds begins with the next change"},
     {"format", CONF_WORD, AT(format), "jsonl",
      .help = "one JSON object a line, or a short text to read",
      .words = lines},

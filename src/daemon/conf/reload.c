@@ -2,6 +2,7 @@
  * reload.c - the conf file is read anew: it is applied as a whole, or refused and the old one stays.
  * A CONFIG record says which, and why.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,12 +43,24 @@ static void refuse(struct daemon *d, struct str why, const char *more)
     free(msg);
 }
 
+static size_t count_lines(struct str text)
+{
+    size_t n = 0;
+    for (; text.len; n++)
+        next_line(&text);
+    return n;
+}
+
 /* The first error is in the record; all are in the daemon's own log. */
 static void refuse_errors(struct daemon *d, const struct conf_errors *errors)
 {
     struct str rest = {errors->text.bytes, errors->text.len};
+    size_t n = count_lines(rest);
     struct str first = next_line(&rest);
-    refuse(d, first, rest.len ? "; there is more, in the daemon's own log" : "");
+    char more[64] = "";
+    if (n > 1)
+        snprintf(more, sizeof(more), "; the daemon's log has all %zu errors", n);
+    refuse(d, first, more);
     while (rest.len) {
         struct str line = next_line(&rest);
         daemon_log_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)line.len, line.at);

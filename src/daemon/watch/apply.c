@@ -411,6 +411,32 @@ static void put_what(struct buf *out, const struct tally *t)
         buf_puts(out, "there is nothing to watch");
 }
 
+static bool has_event_log(const struct conf *conf, const char *path)
+{
+    for (size_t i = 0; i < conf->n_event_logs; i++) {
+        if (strcmp(conf->event_logs[i].path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t count_event_logs_without(const struct conf *conf, const struct conf *other)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < conf->n_event_logs; i++)
+        n += !has_event_log(other, conf->event_logs[i].path);
+    return n;
+}
+
+/* ", 1 event log added, 2 event logs removed" */
+static void put_event_logs(struct buf *out, const struct conf *before, const struct conf *now)
+{
+    size_t added = count_event_logs_without(now, before);
+    size_t removed = count_event_logs_without(before, now);
+    put_count(out, added, added == 1 ? "event log added" : "event logs added");
+    put_count(out, removed, removed == 1 ? "event log removed" : "event logs removed");
+}
+
 static void plan_do(struct plan *p, struct buf *ret_what)
 {
     struct daemon *d = p->d;
@@ -423,11 +449,13 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     put_in_place(p, &tally);
     d->conf = *p->conf;
     *p->conf = (struct conf){0}; /* now ours */
-    conf_free(&before);
     inf_budget_change(d->budget, d->conf.memory.backlog);
     daemon_log_change(&d->log, d->conf.log.level, d->conf.log.format);
-    if (ret_what)
+    if (ret_what) {
         put_what(ret_what, &tally);
+        put_event_logs(ret_what, &before, &d->conf);
+    }
+    conf_free(&before);
 }
 
 /* What can fail comes first; the outputs last of that, for they can't be tried without being set. */

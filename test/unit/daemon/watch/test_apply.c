@@ -310,11 +310,11 @@ static void outputs_follow_the_conf(void **state)
     struct daemon_world *w = *state;
     struct journal_stats stats;
     world_apply_says(w, "event_logs: [{path: e.jsonl}, {path: f.jsonl}]\nwatches:\n" NODES,
-                     "1 watch begins");
+                     "1 watch begins, 2 event logs added");
     journal_stats(&w->d.journal, &stats);
     assert_int_equal(stats.outputs, 2);
     world_apply_says(w, "event_logs: [{path: f.jsonl, watches: [nodes]}]\nwatches:\n" NODES,
-                     "1 watch goes on");
+                     "1 watch goes on, 1 event log removed");
     journal_stats(&w->d.journal, &stats);
     assert_int_equal(stats.outputs, 1);
 }
