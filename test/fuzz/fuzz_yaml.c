@@ -50,7 +50,7 @@ static bool put_json(const char *text, size_t len, struct buf *out)
     MUST(yaml_parse("fuzzed", text, len, &root, &err) == 0);
     check(root, 0);
     yaml_put_json(out, root);
-    doc = yyjson_read(out->bytes, out->len, 0);
+    doc = yyjson_read(out->bytes, out->len, YYJSON_READ_NUMBER_AS_RAW); /* 1e3134 is JSON */
     MUST(doc != NULL);
     yyjson_doc_free(doc);
     readable = !has_long_key(root) && out->len <= YAML_TEXT_MAX; /* escapes make it longer */
