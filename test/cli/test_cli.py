@@ -245,7 +245,7 @@ class Manners(Case):
             config = self.kubeconfig(f'http://127.0.0.1:{nobody.getsockname()[1]}')
             for number in (signal.SIGTERM, signal.SIGINT):
                 daemon = self.start('watch', 'pods', '-v', config)  # told again only in detail
-                wait_until(lambda: daemon.said().count('trying again in') >= 2, 'a second attempt')
+                wait_until(lambda: daemon.said().count('retrying in') >= 2, 'a second attempt')
                 daemon.signal(number)
                 self.assertEqual(daemon.status(), 0, daemon.said())
                 self.assertEqual(daemon.stdout.read(), b'')
@@ -302,7 +302,7 @@ class Manners(Case):
     def test_a_server_nobody_vouches_for_is_not_spoken_to(self):
         server = self.serve(certificate=make_certificate(self.folder))
         daemon = self.watch(server)
-        wait_until(lambda: 'trying again' in daemon.said(), 'a refusal')
+        wait_until(lambda: 'retrying' in daemon.said(), 'a refusal')
         self.assertIn('certificate', daemon.said())
         self.assertEqual(server.requests, [])
         daemon.signal()

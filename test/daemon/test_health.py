@@ -104,7 +104,7 @@ class States(Case):
         daemon.tell(signal.SIGCONT)
         records = self.log.wait_for(lambda _: self.log.types()['STALE'], 'STALE')
         text = next(r['msg'] for r in reversed(records) if r['type'] == 'STALE')
-        self.assertRegex(text, r'informerd was stopped for \d+s')
+        self.assertRegex(text, r'process suspended for \d+s')
         self.sim.put('configmaps', config_map('c'))
         self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'c')
         self.assertNotIn('silent', daemon.said())

@@ -126,7 +126,7 @@ void story_start_watching(struct story *s)
     story_start(s);
     story_pass(s, 10);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: filling -> watching (1 object at version 1)\n"
+              "[   10] pods: filling -> watching (1 object at resourceVersion 1)\n"
               "[   10] add default/a 1 (initial)\n"
               "[   10] synced\n");
     expect_asked(s, "watch-list ''; ");

@@ -29,20 +29,20 @@ STORY(changes_behind_empty_watches,
     story_pass(s, 130);
     expect(
         s,
-        "[12090] pods: waiting -> watching (from version 1)\n"
+        "[12090] pods: waiting -> watching (from resourceVersion 1)\n"
         "[12100] pods: the server ended the watch\n"
-        "[12100] pods: watching -> asking (is the server behind version 1?)\n"
-        "[12110] pods: asking -> watching (from version 1)\n"
-        "[12120] pods: the server is at a newer version than 1, but its watches show nothing: listing again\n"
+        "[12100] pods: watching -> asking (compare with resourceVersion 1)\n"
+        "[12110] pods: asking -> watching (from resourceVersion 1)\n"
+        "[12120] pods: the server has a newer resourceVersion than 1, but its watches deliver no events; relisting\n"
         "[12120] pods: the server ended the watch\n"
         "[12120] pods: watching -> filling (the server ended the watch)\n"
-        "[12130] pods: filling -> watching (2 objects at version 2)\n"
-        "[12130] gap: relist (the server is at a newer version than 1, but its watches show nothing)\n"
+        "[12130] pods: filling -> watching (2 objects at resourceVersion 2)\n"
+        "[12130] gap: relist (the server has a newer resourceVersion than 1, but its watches deliver no events)\n"
         "[12130] add default/b 2 (relist)\n"
         "[12130] pods: the server ended the watch\n"
-        "[12130] pods: watching -> watching (from version 2)\n"
+        "[12130] pods: watching -> watching (from resourceVersion 2)\n"
         "[12140] pods: the server ended the watch\n"
-        "[12140] pods: watching -> watching (from version 2)\n");
+        "[12140] pods: watching -> watching (from resourceVersion 2)\n");
     expect_asked(s,
                  "watch '1'; list '' limit=1; watch '1'; watch-list '1'; watch '2'; watch '2'; ");
     expect_store(s, "default/a default/b");
@@ -65,17 +65,17 @@ STORY(quiet_behind_empty_watches,
     pass_while_others_change(s, 40 * MINUTE_MS);
     expect_told(
         s,
-        "[12130] gap: relist (the server is at a newer version than 1, but its watches show nothing)\n"
-        "[200650] stale (nothing heard for 150s)\n"
-        "[321280] gap: relist (the server is at a newer version than 2, but its watches show nothing)\n"
-        "[321280] recovered (heard again after 270s)\n"
-        "[501340] stale (nothing heard for 150s)\n"
-        "[922670] gap: relist (the server is at a newer version than 7, but its watches show nothing)\n"
-        "[922670] recovered (heard again after 571s)\n"
-        "[1102730] stale (nothing heard for 150s)\n"
-        "[2125460] gap: relist (the server is at a newer version than 17, but its watches show nothing)\n"
-        "[2125460] recovered (heard again after 1172s)\n"
-        "[2305520] stale (nothing heard for 150s)\n");
+        "[12130] gap: relist (the server has a newer resourceVersion than 1, but its watches deliver no events)\n"
+        "[200650] stale (no data received for 150s)\n"
+        "[321280] gap: relist (the server has a newer resourceVersion than 2, but its watches deliver no events)\n"
+        "[321280] recovered (data received again after 270s)\n"
+        "[501340] stale (no data received for 150s)\n"
+        "[922670] gap: relist (the server has a newer resourceVersion than 7, but its watches deliver no events)\n"
+        "[922670] recovered (data received again after 571s)\n"
+        "[1102730] stale (no data received for 150s)\n"
+        "[2125460] gap: relist (the server has a newer resourceVersion than 17, but its watches deliver no events)\n"
+        "[2125460] recovered (data received again after 1172s)\n"
+        "[2305520] stale (no data received for 150s)\n");
 }
 
 /* covers: P5 P7 */
@@ -95,7 +95,7 @@ STORY(no_list_behind_empty_watches,
     story_pass(s, MINUTE_MS);
     s->server->refuse_lists = true;
     pass_while_others_change(s, HOUR_MS);
-    expect_told(s, "[200650] stale (nothing heard for 150s: no lists today)\n");
+    expect_told(s, "[200650] stale (no data received for 150s: no lists today)\n");
 }
 
 /* covers: P1 P3 P5 */
@@ -116,11 +116,11 @@ STORY(changes_behind_silent_watches,
         s,
         "[   10] add default/a 1 (initial)\n"
         "[   10] synced\n"
-        "[500010] gap: relist (the server is at a newer version than 1, but its watches show nothing)\n"
+        "[500010] gap: relist (the server has a newer resourceVersion than 1, but its watches deliver no events)\n"
         "[500010] add default/b 2 (relist)\n"
-        "[650010] stale (nothing heard for 150s)\n"
-        "[700010] recovered (heard again after 200s)\n"
-        "[850010] stale (nothing heard for 150s)\n");
+        "[650010] stale (no data received for 150s)\n"
+        "[700010] recovered (data received again after 200s)\n"
+        "[850010] stale (no data received for 150s)\n");
 }
 
 /* covers: P5 P7 */
@@ -138,12 +138,12 @@ STORY(quiet_without_bookmarks,
         s,
         "[   10] add default/a 1 (initial)\n"
         "[   10] synced\n"
-        "[600010] gap: relist (the server is at a newer version than 2, but its watches show nothing)\n"
-        "[1200010] gap: relist (the server is at a newer version than 12, but its watches show nothing)\n"
-        "[2100010] gap: relist (the server is at a newer version than 22, but its watches show nothing)\n"
-        "[3600010] gap: relist (the server is at a newer version than 37, but its watches show nothing)\n"
-        "[5100010] gap: relist (the server is at a newer version than 62, but its watches show nothing)\n"
-        "[6600010] gap: relist (the server is at a newer version than 87, but its watches show nothing)\n");
+        "[600010] gap: relist (the server has a newer resourceVersion than 2, but its watches deliver no events)\n"
+        "[1200010] gap: relist (the server has a newer resourceVersion than 12, but its watches deliver no events)\n"
+        "[2100010] gap: relist (the server has a newer resourceVersion than 22, but its watches deliver no events)\n"
+        "[3600010] gap: relist (the server has a newer resourceVersion than 37, but its watches deliver no events)\n"
+        "[5100010] gap: relist (the server has a newer resourceVersion than 62, but its watches deliver no events)\n"
+        "[6600010] gap: relist (the server has a newer resourceVersion than 87, but its watches deliver no events)\n");
 }
 
 /* covers: P5 */
@@ -160,17 +160,17 @@ STORY(
         s,
         "[   10] add default/a 1 (initial)\n"
         "[   10] synced\n"
-        "[80750] gap: relist (the server is at a newer version than 2, but its watches show nothing)\n"
-        "[260810] stale (nothing heard for 150s)\n"
-        "[381440] gap: relist (the server is at a newer version than 3, but its watches show nothing)\n"
-        "[381440] recovered (heard again after 270s)\n"
-        "[561510] stale (nothing heard for 150s)\n"
-        "[982840] gap: relist (the server is at a newer version than 8, but its watches show nothing)\n"
-        "[982840] recovered (heard again after 571s)\n"
-        "[1162910] stale (nothing heard for 150s)\n"
-        "[2185640] gap: relist (the server is at a newer version than 18, but its watches show nothing)\n"
-        "[2185640] recovered (heard again after 1172s)\n"
-        "[2365710] stale (nothing heard for 150s)\n");
+        "[80750] gap: relist (the server has a newer resourceVersion than 2, but its watches deliver no events)\n"
+        "[260810] stale (no data received for 150s)\n"
+        "[381440] gap: relist (the server has a newer resourceVersion than 3, but its watches deliver no events)\n"
+        "[381440] recovered (data received again after 270s)\n"
+        "[561510] stale (no data received for 150s)\n"
+        "[982840] gap: relist (the server has a newer resourceVersion than 8, but its watches deliver no events)\n"
+        "[982840] recovered (data received again after 571s)\n"
+        "[1162910] stale (no data received for 150s)\n"
+        "[2185640] gap: relist (the server has a newer resourceVersion than 18, but its watches deliver no events)\n"
+        "[2185640] recovered (data received again after 1172s)\n"
+        "[2365710] stale (no data received for 150s)\n");
 }
 
 /* covers: P5 */
@@ -184,11 +184,11 @@ STORY(end_of_a_silent_stream_does_not_recover,
     s->server->version++;
     apiserver_end(s->server);
     story_pass(s, 1000);
-    expect(s, "[150010] pods: nothing heard for 150s\n"
-              "[150010] stale (nothing heard for 150s)\n"
+    expect(s, "[150010] pods: no data received for 150s\n"
+              "[150010] stale (no data received for 150s)\n"
               "[200010] pods: the server ended the watch\n"
-              "[200010] pods: watching -> asking (is the server behind version 1?)\n"
-              "[200020] pods: asking -> watching (from version 1)\n");
+              "[200010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[200020] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 int main(void)

@@ -47,7 +47,7 @@ STORY(other_selection, "another selection is listed at once, and only the differ
     pipeline_change(&s->pipeline, "web", &other->source, &s->settings, "label_selector changed");
     story_pass(s, 10);
     expect(s, "[   10] web: watching -> filling (label_selector changed)\n"
-              "[   20] web: filling -> watching (3 objects at version 4)\n"
+              "[   20] web: filling -> watching (3 objects at resourceVersion 4)\n"
               "[   20] gap: relist (label_selector changed)\n"
               "[   20] delete default/c 3 (relist) last state unknown\n"
               "[   20] update default/b 4 (relist)\n"
@@ -70,7 +70,7 @@ STORY(before_the_first_list,
     story_pass(s, 10);
     expect(s, "[    0] pods: idle -> filling (start)\n"
               "[    0] web: filling -> filling (other)\n"
-              "[   10] web: filling -> watching (1 object at version 1)\n"
+              "[   10] web: filling -> watching (1 object at resourceVersion 1)\n"
               "[   10] add default/b 1 (initial)\n"
               "[   10] synced\n");
     other_done(s, other);
@@ -82,13 +82,13 @@ STORY(while_it_waits, "a change does not wait for a retry, and what failed befor
     story_start_watching(s);
     apiserver_refuse(s->server, 9, INF_EFORBIDDEN, 0, "forbidden");
     apiserver_end_with(s->server, INF_EFORBIDDEN, "forbidden");
-    expect(s, "[   10] pods: forbidden; trying again in 0.8s\n"
+    expect(s, "[   10] pods: forbidden; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (forbidden, retry in 800ms)\n");
     other->version = 1;
     pipeline_change(&s->pipeline, "pods", &other->source, &s->settings, "other");
     story_pass(s, 10);
     expect(s, "[   10] pods: waiting -> filling (other)\n"
-              "[   20] pods: filling -> watching (0 objects at version 1)\n"
+              "[   20] pods: filling -> watching (0 objects at resourceVersion 1)\n"
               "[   20] gap: relist (other)\n"
               "[   20] delete default/a 1 (relist) last state unknown\n");
     other_done(s, other);
@@ -114,7 +114,7 @@ STORY(while_it_is_held,
     expect(s, "[  120] update default/a 4\n"
               "[  120] update default/b 5\n"
               "[  120] web: waiting -> filling (released)\n"
-              "[  130] web: filling -> watching (1 object at version 9)\n"
+              "[  130] web: filling -> watching (1 object at resourceVersion 9)\n"
               "[  130] gap: relist (other)\n"
               "[  130] delete default/b 5 (relist) last state unknown\n"
               "[  130] delete default/c 3 (relist) last state unknown\n"
@@ -130,7 +130,7 @@ STORY(another_server, "the same source on another server is listed at whatever v
     reflector_moved(&s->pipeline.reflector, "the server is another one");
     story_pass(s, 10);
     expect(s, "[   10] pods: watching -> filling (the server is another one)\n"
-              "[   20] pods: filling -> watching (2 objects at version 2)\n"
+              "[   20] pods: filling -> watching (2 objects at resourceVersion 2)\n"
               "[   20] gap: relist (the server is another one)\n"
               "[   20] delete default/b 2 (relist) last state unknown\n");
     expect_asked(s, "watch-list ''; ");

@@ -22,16 +22,16 @@ STORY(restored_while_away, "a server that was away is asked where it is before a
     story_pass(s, 1000);
     apiserver_restore(s->server, 2);
     story_pass(s, 2000);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 3?)\n"
-              "[  820] pods: connection refused; trying again in 1.6s\n"
+              "[  810] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[  820] pods: connection refused; retrying in 1.6s\n"
               "[  820] pods: asking -> waiting (connection refused, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> asking (is the server behind version 3?)\n"
-              "[ 2430] pods: the server went back from version 3 to 2\n"
-              "[ 2430] pods: asking -> filling (the server went back from version 3 to 2)\n"
-              "[ 2440] pods: filling -> watching (2 objects at version 2)\n"
-              "[ 2440] gap: rewind (the server went back from version 3 to 2)\n"
+              "[ 2420] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[ 2430] pods: server rewound from resourceVersion 3 to 2\n"
+              "[ 2430] pods: asking -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[ 2440] pods: filling -> watching (2 objects at resourceVersion 2)\n"
+              "[ 2440] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[ 2440] delete default/c 3 (relist) last state unknown\n");
     expect_asked(s, "list '' limit=1; list '' limit=1; watch-list ''; ");
 }
@@ -45,19 +45,19 @@ STORY(restored_and_forbidding,
     apiserver_cut(s->server);
     apiserver_restore(s->server, 2);
     story_pass(s, 10000);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 3?)\n"
-              "[  820] pods: not yet; trying again in 1.6s\n"
+              "[  810] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[  820] pods: not yet; retrying in 1.6s\n"
               "[  820] pods: asking -> waiting (not yet, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> asking (is the server behind version 3?)\n"
-              "[ 2430] pods: not yet; trying again in 3.2s\n"
+              "[ 2420] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[ 2430] pods: not yet; retrying in 3.2s\n"
               "[ 2430] pods: asking -> waiting (not yet, retry in 3200ms)\n"
-              "[ 5630] pods: waiting -> asking (is the server behind version 3?)\n"
-              "[ 5640] pods: the server went back from version 3 to 2\n"
-              "[ 5640] pods: asking -> filling (the server went back from version 3 to 2)\n"
-              "[ 5650] pods: filling -> watching (2 objects at version 2)\n"
-              "[ 5650] gap: rewind (the server went back from version 3 to 2)\n"
+              "[ 5630] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[ 5640] pods: server rewound from resourceVersion 3 to 2\n"
+              "[ 5640] pods: asking -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[ 5650] pods: filling -> watching (2 objects at resourceVersion 2)\n"
+              "[ 5650] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[ 5650] delete default/c 3 (relist) last state unknown\n");
 }
 
@@ -69,12 +69,12 @@ STORY(restored_while_asleep, "a host that slept asks where the server is before 
     apiserver_restore(s->server, 2);
     sim_sleep(&s->sim, 100 * 1000);
     story_pass(s, 1000);
-    expect(s, "[   10] pods: informerd was stopped for 100s\n"
-              "[   10] pods: watching -> asking (is the server behind version 3?)\n"
-              "[   20] pods: the server went back from version 3 to 2\n"
-              "[   20] pods: asking -> filling (the server went back from version 3 to 2)\n"
-              "[   30] pods: filling -> watching (2 objects at version 2)\n"
-              "[   30] gap: rewind (the server went back from version 3 to 2)\n"
+    expect(s, "[   10] pods: process suspended for 100s\n"
+              "[   10] pods: watching -> asking (compare with resourceVersion 3)\n"
+              "[   20] pods: server rewound from resourceVersion 3 to 2\n"
+              "[   20] pods: asking -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[   30] pods: filling -> watching (2 objects at resourceVersion 2)\n"
+              "[   30] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[   30] delete default/c 3 (relist) last state unknown\n");
     expect_asked(s, "list '' limit=1; watch-list ''; ");
 }
@@ -91,15 +91,15 @@ STORY(
     apiserver_put(s->server, "default/d"); /* version 2: never told to who watches from 3 */
     story_pass(s, 100 * 1000);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 3)\n");
+              "[   10] pods: watching -> watching (from resourceVersion 3)\n");
     apiserver_end(s->server);
     story_pass(s, 1000);
     expect(s, "[101010] pods: the server ended the watch\n"
-              "[101010] pods: watching -> asking (is the server behind version 3?)\n"
-              "[101020] pods: the server went back from version 3 to 2\n"
-              "[101020] pods: asking -> filling (the server went back from version 3 to 2)\n"
-              "[101030] pods: filling -> watching (2 objects at version 2)\n"
-              "[101030] gap: rewind (the server went back from version 3 to 2)\n"
+              "[101010] pods: watching -> asking (compare with resourceVersion 3)\n"
+              "[101020] pods: server rewound from resourceVersion 3 to 2\n"
+              "[101020] pods: asking -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[101030] pods: filling -> watching (2 objects at resourceVersion 2)\n"
+              "[101030] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[101030] delete default/b 2 (relist) last state unknown\n"
               "[101030] delete default/c 3 (relist) last state unknown\n"
               "[101030] add default/d 2 (relist)\n");
@@ -114,10 +114,10 @@ STORY(older_bookmark, "a bookmark older than what we have shows a server that we
     s->server->after = 1; /* as if it went on with the stream from there */
     apiserver_bookmark(s->server);
     story_pass(s, 1000);
-    expect(s, "[   10] pods: the server went back from version 3 to 2\n"
-              "[   10] pods: watching -> filling (the server went back from version 3 to 2)\n"
-              "[   20] pods: filling -> watching (1 object at version 2)\n"
-              "[   20] gap: rewind (the server went back from version 3 to 2)\n"
+    expect(s, "[   10] pods: server rewound from resourceVersion 3 to 2\n"
+              "[   10] pods: watching -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[   20] pods: filling -> watching (1 object at resourceVersion 2)\n"
+              "[   20] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[   20] delete default/b 2 (relist) last state unknown\n"
               "[   20] delete default/c 3 (relist) last state unknown\n");
 }
@@ -132,12 +132,12 @@ STORY(nothing_happened, "a watch that ends after a quiet time costs one question
         apiserver_end(s->server);
     }
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
               "[100010] pods: the server ended the watch\n"
-              "[100010] pods: watching -> asking (is the server behind version 1?)\n"
-              "[100020] pods: asking -> watching (from version 1)\n"
+              "[100010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[100020] pods: asking -> watching (from resourceVersion 1)\n"
               "[200010] pods: the server ended the watch\n"
-              "[200010] pods: watching -> asking (is the server behind version 1?)\n");
+              "[200010] pods: watching -> asking (compare with resourceVersion 1)\n");
     story_stop(s); /* with the question open */
     expect(s, "[200010] pods: asking -> closed (stop)\n");
 }
@@ -152,16 +152,16 @@ STORY(may_not_ask, "who may watch but not list goes on without an answer")
     apiserver_end(s->server);
     story_pass(s, 3000);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
               "[100010] pods: the server ended the watch\n"
-              "[100010] pods: watching -> asking (is the server behind version 1?)\n"
-              "[100020] pods: may not list; trying again in 0.8s\n"
+              "[100010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[100020] pods: may not list; retrying in 0.8s\n"
               "[100020] pods: asking -> waiting (may not list, retry in 800ms)\n"
-              "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[100830] pods: may not list; trying again in 1.6s\n"
+              "[100820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[100830] pods: may not list; retrying in 1.6s\n"
               "[100830] pods: asking -> waiting (may not list, retry in 1600ms)\n"
-              "[102430] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[102440] pods: asking -> watching (from version 1)\n");
+              "[102430] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[102440] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P7 */
@@ -175,15 +175,15 @@ STORY(no_answer, "a server that fails to answer again and again does not keep us
     apiserver_end(s->server);
     story_pass(s, 1000);
     expect(s, "[100010] pods: the server ended the watch\n"
-              "[100010] pods: watching -> asking (is the server behind version 1?)\n"
-              "[100020] pods: out of order; trying again in 0.8s\n"
+              "[100010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[100020] pods: out of order; retrying in 0.8s\n"
               "[100020] pods: asking -> waiting (out of order, retry in 800ms)\n"
-              "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[100830] pods: out of order; trying again in 1.6s\n"
+              "[100820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[100830] pods: out of order; retrying in 1.6s\n"
               "[100830] pods: asking -> waiting (out of order, retry in 1600ms)\n");
     story_pass(s, 2000);
-    expect(s, "[102430] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[102440] pods: asking -> watching (from version 1)\n");
+    expect(s, "[102430] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[102440] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P6 */
@@ -200,8 +200,8 @@ STORY(held_question, "a question is held and released like anything else that is
     reflector_hold(&s->pipeline.reflector, false);
     apiserver_fall_silent(s->server);
     story_pass(s, 30 * 1000);
-    expect(s, "[230010] pods: the server has been silent for 30s; trying again in 0.8s\n"
-              "[230010] pods: asking -> waiting (the server has been silent for 30s, retry in "
+    expect(s, "[230010] pods: no data received for 30s; retrying in 0.8s\n"
+              "[230010] pods: asking -> waiting (no data received for 30s, retry in "
               "800ms)\n");
 }
 

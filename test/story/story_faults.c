@@ -17,7 +17,7 @@ STORY(
     story_pass(s, 10);
     expect(s, "[   10] add default/b 2\n"
               "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 2)\n");
+              "[   10] pods: watching -> watching (from resourceVersion 2)\n");
     expect_asked(s, "watch '2'; ");
 }
 
@@ -47,11 +47,11 @@ STORY(
     apiserver_end_with(s->server, INF_ECUT, "the watch ended in the middle of an event");
     story_pass(s, 1000);
     expect(s, "[   10] add default/b 2\n"
-              "[   10] pods: the watch ended in the middle of an event; trying again in 0.8s\n"
+              "[   10] pods: the watch ended in the middle of an event; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (the watch ended in the middle of an event, retry "
               "in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 2?)\n"
-              "[  820] pods: asking -> watching (from version 2)\n");
+              "[  810] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 2)\n");
     expect_asked(s, "list '' limit=1; watch '2'; ");
 }
 
@@ -62,12 +62,12 @@ STORY(broken_framing,
     story_start_watching(s);
     apiserver_end_with(s->server, INF_EDECODE, "not JSON");
     story_pass(s, 0);
-    expect(s, "[   10] pods: not JSON; trying again in 0.8s\n"
+    expect(s, "[   10] pods: not JSON; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (not JSON, retry in 800ms)\n");
     apiserver_put(s->server, "default/b");
     story_pass(s, 810);
     expect(s, "[  810] pods: waiting -> filling (retry)\n"
-              "[  820] pods: filling -> watching (2 objects at version 2)\n"
+              "[  820] pods: filling -> watching (2 objects at resourceVersion 2)\n"
               "[  820] gap: relist (not JSON)\n"
               "[  820] add default/b 2 (relist)\n");
     expect_asked(s, "watch-list '1'; ");
@@ -83,8 +83,8 @@ STORY(
     apiserver_put(s->server, "default/b");
     apiserver_put(s->server, "default/c");
     story_pass(s, 5000);
-    expect(s, "[   10] pods: skipped: default/b (version 2)\n"
-              "[   10] gap: skipped (default/b (version 2); it is missing from the copy)\n"
+    expect(s, "[   10] pods: object skipped: default/b (resourceVersion 2)\n"
+              "[   10] gap: skipped (default/b (resourceVersion 2); not in the cache)\n"
               "[   10] add default/c 3\n");
     expect_asked(s, "");
     expect_store(s, "default/a default/c");
@@ -106,10 +106,10 @@ STORY(unreadable_once_per_version,
     apiserver_put(s->server, "default/b");
     apiserver_cut(s->server);
     story_pass(s, 5000);
-    expect_told(s, "[   10] gap: skipped (default/b (version 2); it is missing from the copy)\n"
+    expect_told(s, "[   10] gap: skipped (default/b (resourceVersion 2); not in the cache)\n"
                    "[  840] gap: relist (too old resource version: 2 (3))\n"
                    "[ 6640] gap: relist (too old resource version: 3 (4))\n"
-                   "[10010] gap: skipped (default/b (version 5); it is missing from the copy)\n");
+                   "[10010] gap: skipped (default/b (resourceVersion 5); not in the cache)\n");
     assert_int_equal(s->pipeline.reflector.counts.skipped, 2);
 }
 
@@ -127,9 +127,10 @@ STORY(unreadable_after_it_was_read,
     story_pass(s, 5000);
     expect_store(s, "default/a default/b");
     expect_told(
-        s, "[   10] add default/b 2\n"
-           "[   10] gap: skipped (default/b (version 3); the copy keeps its state of version 2)\n"
-           "[  840] gap: relist (too old resource version: 3 (4))\n");
+        s,
+        "[   10] add default/b 2\n"
+        "[   10] gap: skipped (default/b (resourceVersion 3); the cache keeps resourceVersion 2)\n"
+        "[  840] gap: relist (too old resource version: 3 (4))\n");
     s->server->poison = NULL;
     apiserver_put_n(s->server, "default/b", 8);
     expect_told(s, "[ 5010] update default/b 5\n");
@@ -161,7 +162,7 @@ STORY(replaced_by_an_unreadable_one,
     apiserver_compact(s->server);
     story_pass(s, 5000);
     expect_store(s, "");
-    expect_told(s, "[ 2450] gap: skipped (default/a (version 3); it is missing from the copy)\n"
+    expect_told(s, "[ 2450] gap: skipped (default/a (resourceVersion 3); not in the cache)\n"
                    "[ 2450] gap: relist (too old resource version: 1 (4))\n"
                    "[ 2450] delete default/a 1 (relist) last state unknown\n");
 }
@@ -176,7 +177,7 @@ STORY(gone_in_stream, "an ERROR 410 in the stream relists at once; only the diff
     expect(s, "[   10] add default/b 2\n"
               "[   10] pods: too old resource version\n"
               "[   10] pods: watching -> filling (too old resource version)\n"
-              "[   20] pods: filling -> watching (2 objects at version 2)\n"
+              "[   20] pods: filling -> watching (2 objects at resourceVersion 2)\n"
               "[   20] gap: relist (too old resource version)\n");
     expect_asked(s, "watch-list '2'; ");
 }
@@ -192,12 +193,12 @@ STORY(gone_again_and_again,
     story_pass(s, 1000);
     expect(s, "[   10] pods: too old\n"
               "[   10] pods: watching -> filling (too old)\n"
-              "[   20] pods: filling -> watching (1 object at version 1)\n"
+              "[   20] pods: filling -> watching (1 object at resourceVersion 1)\n"
               "[   20] gap: relist (too old)\n"
-              "[   20] pods: too old; trying again in 0.8s\n"
+              "[   20] pods: too old; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (too old, retry in 800ms)\n"
               "[  820] pods: waiting -> filling (retry)\n"
-              "[  830] pods: filling -> watching (1 object at version 1)\n"
+              "[  830] pods: filling -> watching (1 object at resourceVersion 1)\n"
               "[  830] gap: relist (too old)\n");
 }
 
@@ -209,10 +210,10 @@ STORY(throttled_in_stream,
     apiserver_end_with(s->server, INF_ETHROTTLED, "too many requests");
     s->server->end.retry_after_ms = 3000;
     story_pass(s, 4000);
-    expect(s, "[   10] pods: too many requests; trying again in 3.0s\n"
+    expect(s, "[   10] pods: too many requests; retrying in 3.0s\n"
               "[   10] pods: watching -> waiting (too many requests, retry in 3000ms)\n"
-              "[ 3010] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[ 3020] pods: asking -> watching (from version 1)\n");
+              "[ 3010] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[ 3020] pods: asking -> watching (from resourceVersion 1)\n");
     expect_asked(s, "list '' limit=1; watch '1'; ");
 }
 
@@ -223,10 +224,10 @@ STORY(server_error_in_stream,
     story_start_watching(s);
     apiserver_end_with(s->server, INF_ESERVER, "internal error");
     story_pass(s, 1000);
-    expect(s, "[   10] pods: internal error; trying again in 0.8s\n"
+    expect(s, "[   10] pods: internal error; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (internal error, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: asking -> watching (from version 1)\n");
+              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 /* The server breaks off, and is away for one try. */
@@ -244,25 +245,25 @@ STORY(restarts_in_a_row,
     story_start_watching(s);
     restart_server(s);
     story_pass(s, 2430);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: refused; trying again in 1.6s\n"
+              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: refused; retrying in 1.6s\n"
               "[  820] pods: asking -> waiting (refused, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[ 2430] pods: asking -> watching (from version 1)\n");
+              "[ 2420] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[ 2430] pods: asking -> watching (from resourceVersion 1)\n");
     apiserver_put(s->server, "default/b");
     story_pass(s, 1000);
     restart_server(s);
     story_pass(s, 2430);
     expect(s, "[ 2440] add default/b 2\n"
-              "[ 3440] pods: connection lost; trying again in 0.8s\n"
+              "[ 3440] pods: connection lost; retrying in 0.8s\n"
               "[ 3440] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[ 4240] pods: waiting -> asking (is the server behind version 2?)\n"
-              "[ 4250] pods: refused; trying again in 1.6s\n"
+              "[ 4240] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[ 4250] pods: refused; retrying in 1.6s\n"
               "[ 4250] pods: asking -> waiting (refused, retry in 1600ms)\n"
-              "[ 5850] pods: waiting -> asking (is the server behind version 2?)\n"
-              "[ 5860] pods: asking -> watching (from version 2)\n");
+              "[ 5850] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[ 5860] pods: asking -> watching (from resourceVersion 2)\n");
 }
 
 /* covers: P7 */
@@ -282,21 +283,21 @@ STORY(no_news_is_no_success,
     apiserver_put(s->server, "default/c");
     story_pass(s, 1000);
     apiserver_end_with(s->server, INF_EDECODE, "rubbish");
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: asking -> watching (from version 1)\n"
-              "[ 1810] pods: connection lost; trying again in 1.6s\n"
+              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 1)\n"
+              "[ 1810] pods: connection lost; retrying in 1.6s\n"
               "[ 1810] pods: watching -> waiting (connection lost, retry in 1600ms)\n"
-              "[ 3410] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[ 3420] pods: asking -> watching (from version 1)\n"
+              "[ 3410] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[ 3420] pods: asking -> watching (from resourceVersion 1)\n"
               "[ 3440] add default/b 2\n"
-              "[ 4340] pods: connection lost; trying again in 3.2s\n"
+              "[ 4340] pods: connection lost; retrying in 3.2s\n"
               "[ 4340] pods: watching -> waiting (connection lost, retry in 3200ms)\n"
-              "[ 7540] pods: waiting -> asking (is the server behind version 2?)\n"
-              "[ 7550] pods: asking -> watching (from version 2)\n"
+              "[ 7540] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[ 7550] pods: asking -> watching (from resourceVersion 2)\n"
               "[ 7560] add default/c 3\n"
-              "[ 8560] pods: rubbish; trying again in 6.4s\n"
+              "[ 8560] pods: rubbish; retrying in 6.4s\n"
               "[ 8560] pods: watching -> waiting (rubbish, retry in 6400ms)\n");
 }
 
@@ -311,10 +312,10 @@ STORY(slow_failures, "a list that fails after a long time has failed: the waits 
     story_pass(s, 12 * 1000);
     apiserver_cut(s->server);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[12000] pods: connection lost; trying again in 0.8s\n"
+              "[12000] pods: connection lost; retrying in 0.8s\n"
               "[12000] pods: filling -> waiting (connection lost, retry in 800ms)\n"
               "[12800] pods: waiting -> filling (retry)\n"
-              "[24000] pods: connection lost; trying again in 1.6s\n"
+              "[24000] pods: connection lost; retrying in 1.6s\n"
               "[24000] pods: filling -> waiting (connection lost, retry in 1600ms)\n");
 }
 
@@ -327,17 +328,17 @@ STORY(refused_while_reopening,
     apiserver_end(s->server);
     story_pass(s, 10000);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
-              "[   20] pods: connection refused; trying again in 0.8s\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
+              "[   20] pods: connection refused; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (connection refused, retry in 800ms)\n"
-              "[  820] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  830] pods: connection refused; trying again in 1.6s\n"
+              "[  820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  830] pods: connection refused; retrying in 1.6s\n"
               "[  830] pods: asking -> waiting (connection refused, retry in 1600ms)\n"
-              "[ 2430] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[ 2440] pods: connection refused; trying again in 3.2s\n"
+              "[ 2430] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[ 2440] pods: connection refused; retrying in 3.2s\n"
               "[ 2440] pods: asking -> waiting (connection refused, retry in 3200ms)\n"
-              "[ 5640] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[ 5650] pods: asking -> watching (from version 1)\n");
+              "[ 5640] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[ 5650] pods: asking -> watching (from resourceVersion 1)\n");
     expect_asked(s, "watch '1'; list '' limit=1; list '' limit=1; list '' limit=1; watch '1'; ");
 }
 
@@ -352,12 +353,12 @@ STORY(cut_before_the_answer,
     story_pass(s, 1000);
     expect(s, "[   10] add default/b 2\n"
               "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 2)\n"
-              "[   20] pods: closed the connection before it answered; trying again in 0.8s\n"
+              "[   10] pods: watching -> watching (from resourceVersion 2)\n"
+              "[   20] pods: closed the connection before it answered; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (closed the connection before it answered, retry "
               "in 800ms)\n"
-              "[  820] pods: waiting -> asking (is the server behind version 2?)\n"
-              "[  830] pods: asking -> watching (from version 2)\n");
+              "[  820] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[  830] pods: asking -> watching (from resourceVersion 2)\n");
 }
 
 /* covers: 1.6/open-retry-after 8/46 8/47 P7 */
@@ -370,13 +371,13 @@ STORY(server_says_how_long,
     apiserver_end(s->server);
     story_pass(s, 300 * 1000 + 100);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
-              "[   20] pods: shutting down; trying again in 300.0s\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
+              "[   20] pods: shutting down; retrying in 300.0s\n"
               "[   20] pods: watching -> waiting (shutting down, retry in 300000ms)\n"
-              "[150010] pods: nothing heard for 150s: shutting down\n"
-              "[150010] stale (nothing heard for 150s: shutting down)\n"
-              "[300020] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[300030] pods: asking -> watching (from version 1)\n");
+              "[150010] pods: no data received for 150s: shutting down\n"
+              "[150010] stale (no data received for 150s: shutting down)\n"
+              "[300020] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[300030] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: 1.6/open-error P5 8/38 8/79 */
@@ -388,13 +389,13 @@ STORY(gone_when_reopened,
     sim_run(&s->sim);
     apiserver_compact(s->server);
     story_pass(s, 1000);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: asking -> watching (from version 1)\n"
+              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 1)\n"
               "[  830] pods: too old resource version: 1 (2)\n"
               "[  830] pods: watching -> filling (too old resource version: 1 (2))\n"
-              "[  840] pods: filling -> watching (1 object at version 2)\n"
+              "[  840] pods: filling -> watching (1 object at resourceVersion 2)\n"
               "[  840] gap: relist (too old resource version: 1 (2))\n");
     expect_asked(s, "list '' limit=1; watch '1'; watch-list '1'; ");
 }
@@ -408,11 +409,11 @@ STORY(forbidden,
     apiserver_end(s->server);
     story_pass(s, 1000);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
-              "[   20] pods: pods is forbidden; trying again in 0.8s\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
+              "[   20] pods: pods is forbidden; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (pods is forbidden, retry in 800ms)\n"
-              "[  820] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  830] pods: asking -> watching (from version 1)\n");
+              "[  820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  830] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P7 */
@@ -422,11 +423,11 @@ STORY(refused_for_good, "what stays refused is asked for calmly, and told again 
     apiserver_refuse(s->server, 30, INF_EFORBIDDEN, 0, "pods is forbidden");
     story_start(s);
     story_pass(s, 625 * 1000);
-    expect(s, "[   10] pods: pods is forbidden; trying again in 0.8s\n"
-              "[620660] pods: pods is forbidden; trying again in 30.0s\n");
+    expect(s, "[   10] pods: pods is forbidden; retrying in 0.8s\n"
+              "[620660] pods: pods is forbidden; retrying in 30.0s\n");
     apiserver_refuse(s->server, 1, INF_EUNAUTHORIZED, 0, "who are you");
     story_pass(s, 35 * 1000);
-    expect(s, "[650670] pods: who are you; trying again in 30.0s\n");
+    expect(s, "[650670] pods: who are you; retrying in 30.0s\n");
 }
 
 /* covers: 1.6/open-error */
@@ -442,11 +443,11 @@ STORY(
     apiserver_compact(s->server);
     story_pass(s, 1000);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
-              "[   20] pods: not found; trying again in 0.8s\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
+              "[   20] pods: not found; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (not found, retry in 800ms)\n"
               "[  820] pods: waiting -> filling (retry)\n"
-              "[  830] pods: filling -> watching (0 objects at version 3)\n"
+              "[  830] pods: filling -> watching (0 objects at resourceVersion 3)\n"
               "[  830] gap: relist (not found)\n"
               "[  830] delete default/a 1 (relist) last state unknown\n");
 }
@@ -460,19 +461,19 @@ STORY(comes_later, "a resource that may come later is looked for calmly, and is 
     story_start(s);
     story_pass(s, 16 * 1000);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: is not there, and waited for: not found\n"
-              "[   10] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[   10] pods: resource not found; waiting for it to appear: not found\n"
+              "[   10] pods: filling -> waiting (resource not found, next check in 3000ms)\n"
               "[   10] synced\n"
               "[ 3010] pods: waiting -> filling (retry)\n"
-              "[ 3020] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[ 3020] pods: filling -> waiting (resource not found, next check in 3000ms)\n"
               "[ 6020] pods: waiting -> filling (retry)\n"
-              "[ 6030] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[ 6030] pods: filling -> waiting (resource not found, next check in 3000ms)\n"
               "[ 9030] pods: waiting -> filling (retry)\n"
-              "[ 9040] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[ 9040] pods: filling -> waiting (resource not found, next check in 3000ms)\n"
               "[12040] pods: waiting -> filling (retry)\n"
-              "[12050] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[12050] pods: filling -> waiting (resource not found, next check in 3000ms)\n"
               "[15050] pods: waiting -> filling (retry)\n"
-              "[15060] pods: filling -> watching (1 object at version 1)\n"
+              "[15060] pods: filling -> watching (1 object at resourceVersion 1)\n"
               "[15060] gap: relist (the resource is available now)\n"
               "[15060] add default/a 1 (relist)\n");
 }
@@ -487,24 +488,24 @@ STORY(taken_away,
     apiserver_end(s->server);
     story_pass(s, 16 * 1000);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
-              "[   20] pods: is not there, and waited for: not found\n"
-              "[   20] pods: watching -> waiting (not there, look again in 3000ms)\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
+              "[   20] pods: resource not found; waiting for it to appear: not found\n"
+              "[   20] pods: watching -> waiting (resource not found, next check in 3000ms)\n"
               "[   20] gap: relist (not found)\n"
               "[   20] delete default/a 1 (relist) last state unknown\n"
               "[ 3020] pods: waiting -> filling (retry)\n"
-              "[ 3030] pods: filling -> waiting (not there, look again in 3000ms)\n"
+              "[ 3030] pods: filling -> waiting (resource not found, next check in 3000ms)\n"
               "[ 6030] pods: waiting -> filling (retry)\n"
-              "[ 6040] pods: filling -> watching (1 object at version 1)\n"
+              "[ 6040] pods: filling -> watching (1 object at resourceVersion 1)\n"
               "[ 6040] gap: relist (the resource is available now)\n"
               "[ 6040] add default/a 1 (relist)\n");
     apiserver_refuse(s->server, 1, INF_ENOTFOUND, 0, "not found");
     apiserver_end(s->server);
     story_pass(s, 2 * 1000);
     expect(s, "[16010] pods: the server ended the watch\n"
-              "[16010] pods: watching -> watching (from version 1)\n"
-              "[16020] pods: is not there, and waited for: not found\n"
-              "[16020] pods: watching -> waiting (not there, look again in 3000ms)\n"
+              "[16010] pods: watching -> watching (from resourceVersion 1)\n"
+              "[16020] pods: resource not found; waiting for it to appear: not found\n"
+              "[16020] pods: watching -> waiting (resource not found, next check in 3000ms)\n"
               "[16020] gap: relist (not found)\n"
               "[16020] delete default/a 1 (relist) last state unknown\n");
 }
@@ -519,13 +520,13 @@ STORY(silent_peer,
     apiserver_progress(s->server);
     apiserver_fall_silent(s->server);
     story_pass(s, 400 * 1000);
-    expect(s, "[150010] pods: nothing heard for 150s\n"
-              "[150010] stale (nothing heard for 150s)\n"
-              "[300010] pods: the server has been silent for 300s; trying again in 0.8s\n"
-              "[300010] pods: watching -> waiting (the server has been silent for 300s, retry in "
+    expect(s, "[150010] pods: no data received for 150s\n"
+              "[150010] stale (no data received for 150s)\n"
+              "[300010] pods: no data received for 300s; retrying in 0.8s\n"
+              "[300010] pods: watching -> waiting (no data received for 300s, retry in "
               "800ms)\n"
-              "[300810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[300820] pods: asking -> watching (from version 1)\n");
+              "[300810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[300820] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P1 */
@@ -541,11 +542,11 @@ STORY(restored_backup, "a server that went back to an older state is believed, a
     story_pass(s, 2000);
     expect(s, "[   10] pods: the cache was re-made\n"
               "[   10] pods: watching -> filling (the cache was re-made)\n"
-              "[   20] pods: Too large resource version; trying again in 0.8s\n"
+              "[   20] pods: Too large resource version; retrying in 0.8s\n"
               "[   20] pods: filling -> waiting (Too large resource version, retry in 800ms)\n"
               "[  820] pods: waiting -> filling (retry)\n"
-              "[  830] pods: filling -> watching (2 objects at version 2)\n"
-              "[  830] gap: rewind (the server went back from version 3 to 2)\n"
+              "[  830] pods: filling -> watching (2 objects at resourceVersion 2)\n"
+              "[  830] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[  830] delete default/c 3 (relist) last state unknown\n");
     expect_asked(s, "watch-list '3'; watch-list ''; ");
     assert_string_equal(inf_store_resource_version(s->pipeline.store), "2");

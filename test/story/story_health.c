@@ -11,26 +11,26 @@ STORY(outage, "a server that is away for long makes the copy stale, once, and it
     apiserver_refuse(s->server, 1000, INF_ENET, 100 * 1000, "connection refused");
     apiserver_cut(s->server);
     story_pass(s, 290 * 1000);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: connection refused; trying again in 100.0s\n"
+              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: connection refused; retrying in 100.0s\n"
               "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
-              "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[100830] pods: connection refused; trying again in 100.0s\n"
+              "[100820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[100830] pods: connection refused; retrying in 100.0s\n"
               "[100830] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
-              "[150010] pods: nothing heard for 150s: connection refused\n"
-              "[150010] stale (nothing heard for 150s: connection refused)\n"
-              "[200830] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[200840] pods: connection refused; trying again in 100.0s\n"
+              "[150010] pods: no data received for 150s: connection refused\n"
+              "[150010] stale (no data received for 150s: connection refused)\n"
+              "[200830] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[200840] pods: connection refused; retrying in 100.0s\n"
               "[200840] pods: asking -> waiting (connection refused, retry in 100000ms)\n");
     apiserver_refuse(s->server, 0, 0, 0, "");
     story_pass(s, 11 * 1000);
     apiserver_bookmark(s->server);
-    expect(s, "[300840] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[300850] pods: asking -> watching (from version 1)\n"
-              "[301010] pods: heard again after 301s\n"
-              "[301010] recovered (heard again after 301s)\n");
+    expect(s, "[300840] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[300850] pods: asking -> watching (from resourceVersion 1)\n"
+              "[301010] pods: data received again after 301s\n"
+              "[301010] recovered (data received again after 301s)\n");
 }
 
 /* covers: P5 */
@@ -41,14 +41,14 @@ STORY(empty_promise,
     s->server->version++; /* other resources change: the same version would be a sign */
     apiserver_cut(s->server);
     story_pass(s, 900);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: asking -> watching (from version 1)\n");
+              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 1)\n");
     apiserver_fall_silent(s->server);
     story_pass(s, 150 * 1000);
-    expect(s, "[150010] pods: nothing heard for 150s\n"
-              "[150010] stale (nothing heard for 150s)\n");
+    expect(s, "[150010] pods: no data received for 150s\n"
+              "[150010] stale (no data received for 150s)\n");
 }
 
 /* covers: P5 */
@@ -59,7 +59,7 @@ STORY(quiet_end, "a stream that ends as it should was alive until then")
     apiserver_end(s->server);
     story_pass(s, 100 * 1000);
     expect(s, "[100010] pods: the server ended the watch\n"
-              "[100010] pods: watching -> watching (from version 1)\n");
+              "[100010] pods: watching -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P5 */
@@ -73,23 +73,23 @@ STORY(relist_heals, "a stale copy that is listed anew is fresh after the differe
     story_pass(s, 200 * 1000);
     apiserver_delete(s->server, "default/b");
     apiserver_compact(s->server);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 2?)\n"
-              "[  820] pods: shutting down; trying again in 200.0s\n"
+              "[  810] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[  820] pods: shutting down; retrying in 200.0s\n"
               "[  820] pods: asking -> waiting (shutting down, retry in 200000ms)\n"
-              "[150010] pods: nothing heard for 150s: shutting down\n"
-              "[150010] stale (nothing heard for 150s: shutting down)\n");
+              "[150010] pods: no data received for 150s: shutting down\n"
+              "[150010] stale (no data received for 150s: shutting down)\n");
     story_pass(s, 1000);
-    expect(s, "[200820] pods: waiting -> asking (is the server behind version 2?)\n"
-              "[200830] pods: asking -> watching (from version 2)\n"
+    expect(s, "[200820] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[200830] pods: asking -> watching (from resourceVersion 2)\n"
               "[200840] pods: too old resource version: 2 (4)\n"
               "[200840] pods: watching -> filling (too old resource version: 2 (4))\n"
-              "[200850] pods: heard again after 200s\n"
-              "[200850] pods: filling -> watching (1 object at version 4)\n"
+              "[200850] pods: data received again after 200s\n"
+              "[200850] pods: filling -> watching (1 object at resourceVersion 4)\n"
               "[200850] gap: relist (too old resource version: 2 (4))\n"
               "[200850] delete default/b 2 (relist) last state unknown\n"
-              "[200850] recovered (heard again after 200s)\n");
+              "[200850] recovered (data received again after 200s)\n");
 }
 
 /* covers: P5 P6 */
@@ -127,8 +127,8 @@ STORY(in_line,
     expect_asked(s, "");
     list_slot_release(&other);
     story_pass(s, 10);
-    expect(s, "[ 5000] pods: queued -> filling (its turn)\n"
-              "[ 5010] pods: filling -> watching (0 objects at version 0)\n"
+    expect(s, "[ 5000] pods: queued -> filling (list slot available)\n"
+              "[ 5010] pods: filling -> watching (0 objects at resourceVersion 0)\n"
               "[ 5010] synced\n");
     assert_true(list_slot_acquire(&other));
     list_slot_release(&other);
@@ -147,7 +147,7 @@ STORY(failing_lets_others_in,
     story_start(s);
     story_pass(s, 100);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: pods is forbidden; trying again in 0.8s\n"
+              "[   10] pods: pods is forbidden; retrying in 0.8s\n"
               "[   10] pods: filling -> waiting (pods is forbidden, retry in 800ms)\n");
     assert_true(list_slot_acquire(&other));
     story_pass(s, 1000);

@@ -149,11 +149,10 @@ STORY(lookup_is_silent,
     s->server->looking_up = true;
     story_start(s);
     story_pass(s, 31 * 1000);
-    expect(s,
-           "[    0] pods: idle -> filling (start)\n"
-           "[30000] pods: the server has been silent for 30s; trying again in 0.8s\n"
-           "[30000] pods: filling -> waiting (the server has been silent for 30s, retry in 800ms)\n"
-           "[30800] pods: waiting -> filling (retry)\n");
+    expect(s, "[    0] pods: idle -> filling (start)\n"
+              "[30000] pods: no data received for 30s; retrying in 0.8s\n"
+              "[30000] pods: filling -> waiting (no data received for 30s, retry in 800ms)\n"
+              "[30800] pods: waiting -> filling (retry)\n");
     story_pass(s, 25 * 1000);
     apiserver_looked_up(s->server);
     apiserver_fall_silent(s->server);
@@ -161,7 +160,7 @@ STORY(lookup_is_silent,
     expect(s, "");
     s->server->silent = false;
     story_pass(s, 20);
-    expect(s, "[85000] pods: filling -> watching (1 object at version 1)\n"
+    expect(s, "[85000] pods: filling -> watching (1 object at resourceVersion 1)\n"
               "[85000] add default/a 1 (initial)\n"
               "[85000] synced\n");
     expect_asked(s, "watch-list ''; watch-list ''; ");
@@ -179,11 +178,13 @@ STORY(list_without_end,
     }
     expect(s, "[    0] pods: idle -> filling (start)\n");
     story_pass(s, 1100);
-    expect(s, "[305000] pods: no streaming list from this server (it never ends): listing instead\n"
-              "[305000] pods: filling -> listing (list instead)\n"
-              "[305010] pods: listing -> watching (from version 304)\n"
-              "[305010] add default/a 304 (initial)\n"
-              "[305010] synced\n");
+    expect(
+        s,
+        "[305000] pods: streaming list failed (not complete at the watch timeout); using LIST instead\n"
+        "[305000] pods: filling -> listing (use LIST)\n"
+        "[305010] pods: listing -> watching (from resourceVersion 304)\n"
+        "[305010] add default/a 304 (initial)\n"
+        "[305010] synced\n");
 }
 
 /* covers: P6 8/41 */
@@ -312,7 +313,7 @@ STORY(version_from_the_future,
     apiserver_restore(s->server, 3);
     story_pass(s, 1000);
     expect_asked(s, "list '0' limit=500; watch '5'; list '5'; list '' limit=500; watch '3'; ");
-    expect_told_untimed(s, "gap: rewind (the server went back from version 5 to 3)\n"
+    expect_told_untimed(s, "gap: rewind (server rewound from resourceVersion 5 to 3)\n"
                            "delete default/d 4 (relist) last state unknown\n"
                            "delete default/e 5 (relist) last state unknown\n");
 }
@@ -424,8 +425,8 @@ STORY(
     expect(
         s,
         "[    0] pods: idle -> listing (start)\n"
-        "[   20] pods: the list has no end: after 2 pages the server repeats a continue token; trying again in 0.8s\n"
-        "[   20] pods: listing -> waiting (the list has no end: after 2 pages the server repeats a continue token, retry in 800ms)\n");
+        "[   20] pods: list does not end: the server repeated a continue token after 2 pages; retrying in 0.8s\n"
+        "[   20] pods: listing -> waiting (list does not end: the server repeated a continue token after 2 pages, retry in 800ms)\n");
     expect_asked(s, "list '0' limit=500; list '' limit=500 continue=1/0-a; ");
     assert_true(list_slot_acquire(&other));
     list_slot_release(&other);
@@ -444,8 +445,8 @@ STORY(tokens_in_a_circle,
     expect(
         s,
         "[    0] pods: idle -> listing (start)\n"
-        "[   70] pods: the list has no end: after 7 pages the server repeats a continue token; trying again in 0.8s\n"
-        "[   70] pods: listing -> waiting (the list has no end: after 7 pages the server repeats a continue token, retry in 800ms)\n");
+        "[   70] pods: list does not end: the server repeated a continue token after 7 pages; retrying in 0.8s\n"
+        "[   70] pods: listing -> waiting (list does not end: the server repeated a continue token after 7 pages, retry in 800ms)\n");
     expect_asked(
         s,
         "list '0' limit=500; list '' limit=500 continue=1/0-b; list '' limit=500 continue=1/0-c; list '' limit=500 continue=1/0-a; list '' limit=500 continue=1/0-b; list '' limit=500 continue=1/0-c; list '' limit=500 continue=1/0-a; ");
@@ -459,8 +460,8 @@ STORY(pages_without_objects, "a list that goes on with pages that hold no object
     expect(
         s,
         "[    0] pods: idle -> listing (start)\n"
-        "[ 1000] pods: the list has no end: 100 pages in a row without an object; trying again in 0.8s\n"
-        "[ 1000] pods: listing -> waiting (the list has no end: 100 pages in a row without an object, retry in 800ms)\n");
+        "[ 1000] pods: list does not end: 100 consecutive pages without an object; retrying in 0.8s\n"
+        "[ 1000] pods: listing -> waiting (list does not end: 100 consecutive pages without an object, retry in 800ms)\n");
     assert_int_equal(s->server->requests, 100);
 }
 
@@ -475,8 +476,8 @@ STORY(too_many_pages, "a list that always has another page fails when it has too
     expect(
         s,
         "[    0] pods: idle -> listing (start)\n"
-        "[200000] pods: the list has no end: over pages_max=20000 pages; trying again in 0.8s\n"
-        "[200000] pods: listing -> waiting (the list has no end: over pages_max=20000 pages, retry in 800ms)\n");
+        "[200000] pods: list does not end: more than pages_max=20000 pages; retrying in 0.8s\n"
+        "[200000] pods: listing -> waiting (list does not end: more than pages_max=20000 pages, retry in 800ms)\n");
 }
 
 /* covers: P5 P6 P7 */
@@ -488,8 +489,8 @@ STORY(list_that_takes_too_long, "a list may take half an hour, however lively it
     expect(
         s,
         "[    0] pods: idle -> listing (start)\n"
-        "[1800000] pods: the list did not end within list_max=1800s (1 objects so far); trying again in 0.8s\n"
-        "[1800000] pods: listing -> waiting (the list did not end within list_max=1800s (1 objects so far), retry in 800ms)\n"
+        "[1800000] pods: list not complete after list_max=1800s (1 objects received); retrying in 0.8s\n"
+        "[1800000] pods: listing -> waiting (list not complete after list_max=1800s (1 objects received), retry in 800ms)\n"
         "[1800800] pods: waiting -> listing (retry)\n");
 }
 

@@ -11,10 +11,10 @@ STORY(host_slept, "a host that slept reconnects at once, from where it was")
     apiserver_fall_silent(s->server); /* it has forgotten the connection */
     apiserver_put(s->server, "default/b");
     sim_sleep(&s->sim, 100 * 1000);
-    expect(s, "[   10] pods: informerd was stopped for 100s\n"
-              "[   10] pods: watching -> asking (is the server behind version 1?)\n");
+    expect(s, "[   10] pods: process suspended for 100s\n"
+              "[   10] pods: watching -> asking (compare with resourceVersion 1)\n");
     story_pass(s, 20);
-    expect(s, "[   20] pods: asking -> watching (from version 1)\n"
+    expect(s, "[   20] pods: asking -> watching (from resourceVersion 1)\n"
               "[   30] add default/b 2\n");
     expect_asked(s, "list '' limit=1; watch '1'; ");
 }
@@ -24,13 +24,13 @@ STORY(host_nodded_off, "a sleep of some seconds, and one while nothing is open, 
     story_start_watching(s);
     sim_sleep(&s->sim, 4999);
     apiserver_end_with(s->server, INF_ENET, "gone");
-    expect(s, "[   10] pods: gone; trying again in 0.8s\n"
+    expect(s, "[   10] pods: gone; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (gone, retry in 800ms)\n");
     sim_sleep(&s->sim, 100 * 1000);
     expect(s, "");
     story_pass(s, 1000);
-    expect(s, "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: asking -> watching (from version 1)\n");
+    expect(s, "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P5 P6 */
@@ -42,8 +42,8 @@ STORY(host_slept_while_held,
     sim_sleep(&s->sim, 3600 * 1000);
     expect(s, "");
     reflector_hold(&s->pipeline.reflector, false);
-    expect(s, "[   10] pods: informerd was stopped for 3600s\n"
-              "[   10] pods: watching -> asking (is the server behind version 1?)\n");
+    expect(s, "[   10] pods: process suspended for 3600s\n"
+              "[   10] pods: watching -> asking (compare with resourceVersion 1)\n");
     expect_asked(s, "list '' limit=1; ");
     reflector_hold(&s->pipeline.reflector, true);
     reflector_hold(&s->pipeline.reflector, false); /* once */
@@ -64,11 +64,11 @@ STORY(host_slept_while_held_and_ended,
     reflector_hold(&s->pipeline.reflector, false);
     story_pass(s, 2000);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
-              "[   20] pods: connection refused; trying again in 0.8s\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
+              "[   20] pods: connection refused; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (connection refused, retry in 800ms)\n"
-              "[  820] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  830] pods: asking -> watching (from version 1)\n");
+              "[  820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  830] pods: asking -> watching (from resourceVersion 1)\n");
     expect_asked(s, "watch '1'; list '' limit=1; watch '1'; ");
 }
 
@@ -82,11 +82,11 @@ STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the ser
     story_pass(s, 10);
     apiserver_fall_silent(s->server);
     story_pass(s, 50 * 1000);
-    expect(s, "[50010] pods: informerd was stopped for 60s\n"
-              "[50010] pods: watching -> asking (is the server behind version 1?)\n"
-              "[50020] pods: asking -> watching (from version 1)\n"
-              "[90010] pods: informerd was stopped for 60s; nothing heard for 150s\n"
-              "[90010] stale (informerd was stopped for 60s; nothing heard for 150s)\n");
+    expect(s, "[50010] pods: process suspended for 60s\n"
+              "[50010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[50020] pods: asking -> watching (from resourceVersion 1)\n"
+              "[90010] pods: process suspended for 60s; no data received for 150s\n"
+              "[90010] stale (process suspended for 60s; no data received for 150s)\n");
 }
 
 /* covers: P5 */
@@ -96,18 +96,18 @@ STORY(slept_too_long,
     story_start_watching(s);
     s->server->version++;           /* other resources change: the same version would be a sign */
     sim_sleep(&s->sim, 151 * 1000); /* a stream without bookmarks might be silent for longer */
-    expect(s, "[   10] pods: informerd was stopped for 151s\n"
-              "[   10] pods: watching -> asking (is the server behind version 1?)\n"
-              "[   10] pods: informerd was stopped for 151s\n"
-              "[   10] stale (informerd was stopped for 151s)\n");
+    expect(s, "[   10] pods: process suspended for 151s\n"
+              "[   10] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[   10] pods: process suspended for 151s\n"
+              "[   10] stale (process suspended for 151s)\n");
     sim_sleep(&s->sim, 49 * 1000); /* and once more, before it was */
-    expect(s, "[   10] pods: informerd was stopped for 49s\n"
-              "[   10] pods: asking -> asking (is the server behind version 1?)\n");
+    expect(s, "[   10] pods: process suspended for 49s\n"
+              "[   10] pods: asking -> asking (compare with resourceVersion 1)\n");
     story_pass(s, 20);
     apiserver_bookmark(s->server);
-    expect(s, "[   20] pods: asking -> watching (from version 1)\n"
-              "[   30] pods: heard again after 200s\n"
-              "[   30] recovered (heard again after 200s)\n");
+    expect(s, "[   20] pods: asking -> watching (from resourceVersion 1)\n"
+              "[   30] pods: data received again after 200s\n"
+              "[   30] recovered (data received again after 200s)\n");
 }
 
 /* covers: P5 */
@@ -121,13 +121,13 @@ STORY(slept_while_away, "time slept counts also while nothing is open")
     story_pass(s, 89 * 1000);
     expect(
         s,
-        "[   10] pods: connection lost; trying again in 0.8s\n"
+        "[   10] pods: connection lost; retrying in 0.8s\n"
         "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-        "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-        "[  820] pods: connection refused; trying again in 100.0s\n"
+        "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+        "[  820] pods: connection refused; retrying in 100.0s\n"
         "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
-        "[90010] pods: informerd was stopped for 60s; nothing heard for 150s: connection refused\n"
-        "[90010] stale (informerd was stopped for 60s; nothing heard for 150s: connection refused)\n");
+        "[90010] pods: process suspended for 60s; no data received for 150s: connection refused\n"
+        "[90010] stale (process suspended for 60s; no data received for 150s: connection refused)\n");
 }
 
 /* covers: P5 */
@@ -137,15 +137,15 @@ STORY(stopped_too_long,
     story_start_watching(s);
     s->server->version++;
     sim_stop(&s->sim, 400 * 1000); /* longer than any silence of a stream */
-    expect(s, "[400010] pods: informerd was stopped for 400s\n"
-              "[400010] pods: watching -> asking (is the server behind version 1?)\n"
-              "[400010] pods: informerd was stopped for 400s\n"
-              "[400010] stale (informerd was stopped for 400s)\n");
+    expect(s, "[400010] pods: process suspended for 400s\n"
+              "[400010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[400010] pods: process suspended for 400s\n"
+              "[400010] stale (process suspended for 400s)\n");
     story_pass(s, 20);
     apiserver_bookmark(s->server);
-    expect(s, "[400020] pods: asking -> watching (from version 1)\n"
-              "[400030] pods: heard again after 400s\n"
-              "[400030] recovered (heard again after 400s)\n");
+    expect(s, "[400020] pods: asking -> watching (from resourceVersion 1)\n"
+              "[400030] pods: data received again after 400s\n"
+              "[400030] recovered (data received again after 400s)\n");
 }
 
 /* covers: P5 P7 */
@@ -156,11 +156,11 @@ STORY(stopped_while_waiting, "a process that was stopped waits for the rest of i
     story_pass(s, 100);
     sim_stop(&s->sim, 60 * 1000);
     story_pass(s, 600);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
     story_pass(s, 60 * 1000);
-    expect(s, "[60810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[60820] pods: asking -> watching (from version 1)\n");
+    expect(s, "[60810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[60820] pods: asking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P5 */
@@ -172,7 +172,7 @@ STORY(partly_stopped, "of a silence the time in which the process was stopped is
     story_pass(s, 20);
     apiserver_fall_silent(s->server);
     story_pass(s, 100 * 1000);
-    expect_told(s, "[150010] stale (informerd was stopped for 60s; nothing heard for 150s)\n");
+    expect_told(s, "[150010] stale (process suspended for 60s; no data received for 150s)\n");
 }
 
 /* As servers do: a bookmark when a stream is @every_s old, and so on. */
@@ -196,18 +196,18 @@ STORY(bookmarks_rarer_than_stale_after,
     story_start_watching(s);
     pass_with_bookmarks(s, 6 * 62, 62);
     expect_asked(s, "list '' limit=1; watch '1'; ");
-    expect_told(s, "[60010] stale (nothing heard for 60s: the server has been silent for 60s)\n"
-                   "[60820] recovered (heard again after 60s)\n"
-                   "[120820] stale (nothing heard for 60s)\n"
-                   "[123010] recovered (heard again after 62s)\n"
-                   "[183010] stale (nothing heard for 60s)\n"
-                   "[185010] recovered (heard again after 62s)\n"
-                   "[245010] stale (nothing heard for 60s)\n"
-                   "[247010] recovered (heard again after 62s)\n"
-                   "[307010] stale (nothing heard for 60s)\n"
-                   "[309010] recovered (heard again after 62s)\n"
-                   "[369010] stale (nothing heard for 60s)\n"
-                   "[371010] recovered (heard again after 62s)\n");
+    expect_told(s, "[60010] stale (no data received for 60s: no data received for 60s)\n"
+                   "[60820] recovered (data received again after 60s)\n"
+                   "[120820] stale (no data received for 60s)\n"
+                   "[123010] recovered (data received again after 62s)\n"
+                   "[183010] stale (no data received for 60s)\n"
+                   "[185010] recovered (data received again after 62s)\n"
+                   "[245010] stale (no data received for 60s)\n"
+                   "[247010] recovered (data received again after 62s)\n"
+                   "[307010] stale (no data received for 60s)\n"
+                   "[309010] recovered (data received again after 62s)\n"
+                   "[369010] stale (no data received for 60s)\n"
+                   "[371010] recovered (data received again after 62s)\n");
 }
 
 /* covers: P5 */
@@ -220,7 +220,7 @@ STORY(reconnect_keeps_the_wait,
     apiserver_put(s->server, "default/b");
     story_pass(s, 200 * 1000);
     expect_told(s, "[ 1010] add default/b 2\n"
-                   "[151010] stale (nothing heard for 150s)\n");
+                   "[151010] stale (no data received for 150s)\n");
 }
 
 /* Ten years of the wall clock, whose jumps nothing but the time of records may follow. */
@@ -241,24 +241,24 @@ STORY(wall_clock_jumps,
     story_pass(s, 900);
     jump(s, -2);
     story_pass(s, 149 * 1000);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: connection refused; trying again in 100.0s\n"
+              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: connection refused; retrying in 100.0s\n"
               "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
-              "[100820] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[100830] pods: asking -> watching (from version 1)\n");
+              "[100820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[100830] pods: asking -> watching (from resourceVersion 1)\n");
     story_pass(s, 1000);
     jump(s, 1);
     apiserver_put(s->server, "default/b");
     story_pass(s, 160 * 1000);
-    expect(s, "[150010] pods: nothing heard for 150s\n"
-              "[150010] stale (nothing heard for 150s)\n"
-              "[150910] pods: heard again after 150s\n"
-              "[150910] recovered (heard again after 150s)\n"
+    expect(s, "[150010] pods: no data received for 150s\n"
+              "[150010] stale (no data received for 150s)\n"
+              "[150910] pods: data received again after 150s\n"
+              "[150910] recovered (data received again after 150s)\n"
               "[150910] add default/b 3\n"
-              "[300910] pods: nothing heard for 150s\n"
-              "[300910] stale (nothing heard for 150s)\n");
+              "[300910] pods: no data received for 150s\n"
+              "[300910] stale (no data received for 150s)\n");
 }
 
 /* covers: P4 */

@@ -13,7 +13,7 @@ STORY(first_sync,
     story_start(s);
     story_pass(s, 10);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: filling -> watching (3 objects at version 3)\n"
+              "[   10] pods: filling -> watching (3 objects at resourceVersion 3)\n"
               "[   10] add default-2/c 3 (initial)\n"
               "[   10] add default/a 2 (initial)\n"
               "[   10] add default/b 1 (initial)\n"
@@ -34,7 +34,7 @@ STORY(empty, "nothing there is synced, too")
     story_start(s);
     story_pass(s, 10);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: filling -> watching (0 objects at version 0)\n"
+              "[   10] pods: filling -> watching (0 objects at resourceVersion 0)\n"
               "[   10] synced\n");
 }
 
@@ -46,7 +46,7 @@ STORY(normal_end,
     apiserver_end(s->server);
     story_pass(s, 10);
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n");
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n");
     apiserver_put(s->server, "default/a");
     expect(s, "[   20] update default/a 2\n");
 }
@@ -62,16 +62,16 @@ STORY(
         story_pass(s, 10);
     }
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 1)\n"
+              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
               "[   20] pods: the server ended the watch\n"
-              "[   20] pods: watching -> watching (from version 1)\n"
+              "[   20] pods: watching -> watching (from resourceVersion 1)\n"
               "[   30] pods: the server ended the watch\n"
-              "[   30] pods: watching -> watching (from version 1)\n"
+              "[   30] pods: watching -> watching (from resourceVersion 1)\n"
               "[   40] pods: the server ended the watch\n"
-              "[   40] pods: watching -> watching (from version 1)\n"
+              "[   40] pods: watching -> watching (from resourceVersion 1)\n"
               "[   50] pods: the server ended the watch\n"
-              "[   50] pods: watching -> watching (from version 1)\n"
-              "[   60] pods: the server ended the watch; trying again in 0.8s\n"
+              "[   50] pods: watching -> watching (from resourceVersion 1)\n"
+              "[   60] pods: the server ended the watch; retrying in 0.8s\n"
               "[   60] pods: watching -> waiting (the server ended the watch, retry in 800ms)\n");
 }
 
@@ -81,13 +81,13 @@ STORY(cut,
 {
     story_start_watching(s);
     apiserver_cut(s->server);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
     apiserver_put(s->server, "default/b");
     apiserver_delete(s->server, "default/a");
     story_pass(s, 820);
-    expect(s, "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: asking -> watching (from version 1)\n"
+    expect(s, "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 1)\n"
               "[  830] add default/b 2\n"
               "[  830] delete default/a 3\n");
 }
@@ -99,17 +99,17 @@ STORY(gone, "an expired version costs one relist and tells only the differences,
     apiserver_put(s->server, "default/b");
     expect(s, "[   10] add default/b 2\n");
     apiserver_cut(s->server);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
     apiserver_delete(s->server, "default/b");
     apiserver_put(s->server, "default/c");
     apiserver_compact(s->server);
     story_pass(s, 830);
-    expect(s, "[  810] pods: waiting -> asking (is the server behind version 2?)\n"
-              "[  820] pods: asking -> watching (from version 2)\n"
+    expect(s, "[  810] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 2)\n"
               "[  830] pods: too old resource version: 2 (5)\n"
               "[  830] pods: watching -> filling (too old resource version: 2 (5))\n"
-              "[  840] pods: filling -> watching (2 objects at version 5)\n"
+              "[  840] pods: filling -> watching (2 objects at resourceVersion 5)\n"
               "[  840] gap: relist (too old resource version: 2 (5))\n"
               "[  840] delete default/b 2 (relist) last state unknown\n"
               "[  840] add default/c 4 (relist)\n");
@@ -121,17 +121,17 @@ STORY(recreated, "a name that comes back with another uid is another object: del
 {
     story_start_watching(s);
     apiserver_cut(s->server);
-    expect(s, "[   10] pods: connection lost; trying again in 0.8s\n"
+    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
     apiserver_delete(s->server, "default/a");
     apiserver_put(s->server, "default/a");
     apiserver_compact(s->server);
     story_pass(s, 830);
-    expect(s, "[  810] pods: waiting -> asking (is the server behind version 1?)\n"
-              "[  820] pods: asking -> watching (from version 1)\n"
+    expect(s, "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: asking -> watching (from resourceVersion 1)\n"
               "[  830] pods: too old resource version: 1 (4)\n"
               "[  830] pods: watching -> filling (too old resource version: 1 (4))\n"
-              "[  840] pods: filling -> watching (1 object at version 4)\n"
+              "[  840] pods: filling -> watching (1 object at resourceVersion 4)\n"
               "[  840] gap: relist (too old resource version: 1 (4))\n"
               "[  840] delete default/a 1 (relist) last state unknown\n"
               "[  840] add default/a 3 (relist)\n");
@@ -146,28 +146,28 @@ STORY(
     story_start(s);
     story_pass(s, 100000);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: connection refused; trying again in 0.8s\n"
+              "[   10] pods: connection refused; retrying in 0.8s\n"
               "[   10] pods: filling -> waiting (connection refused, retry in 800ms)\n"
               "[  810] pods: waiting -> filling (retry)\n"
-              "[  820] pods: connection refused; trying again in 1.6s\n"
+              "[  820] pods: connection refused; retrying in 1.6s\n"
               "[  820] pods: filling -> waiting (connection refused, retry in 1600ms)\n"
               "[ 2420] pods: waiting -> filling (retry)\n"
-              "[ 2430] pods: connection refused; trying again in 3.2s\n"
+              "[ 2430] pods: connection refused; retrying in 3.2s\n"
               "[ 2430] pods: filling -> waiting (connection refused, retry in 3200ms)\n"
               "[ 5630] pods: waiting -> filling (retry)\n"
-              "[ 5640] pods: connection refused; trying again in 6.4s\n"
+              "[ 5640] pods: connection refused; retrying in 6.4s\n"
               "[ 5640] pods: filling -> waiting (connection refused, retry in 6400ms)\n"
               "[12040] pods: waiting -> filling (retry)\n"
-              "[12050] pods: connection refused; trying again in 12.8s\n"
+              "[12050] pods: connection refused; retrying in 12.8s\n"
               "[12050] pods: filling -> waiting (connection refused, retry in 12800ms)\n"
               "[24850] pods: waiting -> filling (retry)\n"
-              "[24860] pods: connection refused; trying again in 25.6s\n"
+              "[24860] pods: connection refused; retrying in 25.6s\n"
               "[24860] pods: filling -> waiting (connection refused, retry in 25600ms)\n"
               "[50460] pods: waiting -> filling (retry)\n"
-              "[50470] pods: connection refused; trying again in 30.0s\n"
+              "[50470] pods: connection refused; retrying in 30.0s\n"
               "[50470] pods: filling -> waiting (connection refused, retry in 30000ms)\n"
               "[80470] pods: waiting -> filling (retry)\n"
-              "[80480] pods: connection refused; trying again in 30.0s\n"
+              "[80480] pods: connection refused; retrying in 30.0s\n"
               "[80480] pods: filling -> waiting (connection refused, retry in 30000ms)\n");
 }
 
@@ -178,10 +178,10 @@ STORY(told_to_wait, "a server that says how long to wait is obeyed")
     story_start(s);
     story_pass(s, 7020);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: too many requests; trying again in 7.0s\n"
+              "[   10] pods: too many requests; retrying in 7.0s\n"
               "[   10] pods: filling -> waiting (too many requests, retry in 7000ms)\n"
               "[ 7010] pods: waiting -> filling (retry)\n"
-              "[ 7020] pods: filling -> watching (0 objects at version 0)\n"
+              "[ 7020] pods: filling -> watching (0 objects at resourceVersion 0)\n"
               "[ 7020] synced\n");
 }
 
@@ -196,16 +196,16 @@ STORY(dead_peer,
     apiserver_fall_silent(s->server);
     apiserver_put(s->server, "default/b");
     story_pass(s, 150000);
-    expect(s, "[150010] pods: the server has been silent for 150s; trying again in 0.8s\n"
-              "[150010] pods: watching -> waiting (the server has been silent for 150s, retry in "
+    expect(s, "[150010] pods: no data received for 150s; retrying in 0.8s\n"
+              "[150010] pods: watching -> waiting (no data received for 150s, retry in "
               "800ms)\n"
-              "[150010] pods: nothing heard for 150s: the server has been silent for 150s\n"
-              "[150010] stale (nothing heard for 150s: the server has been silent for 150s)\n");
+              "[150010] pods: no data received for 150s: no data received for 150s\n"
+              "[150010] stale (no data received for 150s: no data received for 150s)\n");
     story_pass(s, 820);
-    expect(s, "[150810] pods: waiting -> asking (is the server behind version 3?)\n"
-              "[150820] pods: asking -> watching (from version 3)\n"
-              "[150830] pods: heard again after 150s\n"
-              "[150830] recovered (heard again after 150s)\n"
+    expect(s, "[150810] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[150820] pods: asking -> watching (from resourceVersion 3)\n"
+              "[150830] pods: data received again after 150s\n"
+              "[150830] recovered (data received again after 150s)\n"
               "[150830] add default/b 4\n");
 }
 
@@ -218,10 +218,10 @@ STORY(endless_list,
     story_start(s);
     story_pass(s, 30020);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[30010] pods: no streaming list from this server (the server has been silent for "
-              "30s): listing instead\n"
-              "[30010] pods: filling -> listing (list instead)\n"
-              "[30020] pods: listing -> watching (from version 1)\n"
+              "[30010] pods: streaming list failed (no data received for 30s); "
+              "using LIST instead\n"
+              "[30010] pods: filling -> listing (use LIST)\n"
+              "[30020] pods: listing -> watching (from resourceVersion 1)\n"
               "[30020] add default/a 1 (initial)\n"
               "[30020] synced\n");
     expect_asked(s, "watch-list ''; list '0' limit=500; watch '1'; ");
@@ -229,14 +229,15 @@ STORY(endless_list,
 
 /* covers: 8/97 */
 STORY(no_version,
-      "an object without a resource version is refused: going on from nowhere would lose changes")
+      "an object without a resourceVersion is refused: going on from nowhere would lose changes")
 {
     story_start_watching(s);
     apiserver_put_text(s->server, "{\"metadata\":{\"name\":\"odd\",\"namespace\":\"default\"}}");
-    expect(s, "[   10] pods: the server sent an event without a resource version; trying again in "
-              "0.8s\n"
-              "[   10] pods: watching -> waiting (the server sent an event without a resource "
-              "version, retry in 800ms)\n");
+    expect(s,
+           "[   10] pods: the server sent an event without a resourceVersion; retrying in "
+           "0.8s\n"
+           "[   10] pods: watching -> waiting (the server sent an event without a resourceVersion"
+           ", retry in 800ms)\n");
 }
 
 /* covers: 8/126 P6 */
@@ -277,7 +278,7 @@ STORY(stopped_waiting, "... while it waits to try again")
     story_stop(s);
     story_pass(s, 100000);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: connection refused; trying again in 0.8s\n"
+              "[   10] pods: connection refused; retrying in 0.8s\n"
               "[   10] pods: filling -> waiting (connection refused, retry in 800ms)\n"
               "[   10] pods: waiting -> closed (stop)\n");
 }
@@ -306,7 +307,7 @@ STORY(left_out,
     story_start(s);
     story_pass(s, 10);
     expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: filling -> watching (1 object at version 3)\n"
+              "[   10] pods: filling -> watching (1 object at resourceVersion 3)\n"
               "[   10] add default/a 2 (initial)\n"
               "[   10] synced\n");
     apiserver_put(s->server, "kube-system/a");
@@ -320,7 +321,7 @@ STORY(left_out,
     story_pass(s, 10);
     expect_asked(s, "watch '6'; ");
     expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from version 6)\n");
+              "[   10] pods: watching -> watching (from resourceVersion 6)\n");
 }
 
 int main(void)

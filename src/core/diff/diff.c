@@ -329,7 +329,7 @@ struct inf_diff *inf_diff_make(const struct inf_object *old_object,
                                const struct inf_diff_options *options, struct inf_error *err)
 {
     if (!old_object || !new_object) {
-        err_set(err, INF_EINVAL, "diff: two objects are needed");
+        err_set(err, INF_EINVAL, "diff: two objects are required");
         return NULL;
     }
     return diff_make(text_of(old_object), text_of(new_object), options);

@@ -144,7 +144,7 @@ static void call_freshness(struct consumer *c, const struct inf_freshness *fresh
 static void confess_dropped(struct consumer *c)
 {
     struct inf_gap gap = {.reason = INF_GAP_DROPPED,
-                          .text = "the handler was too slow: its oldest events were dropped",
+                          .text = "handler too slow; its oldest events were dropped",
                           .dropped = c->dropped,
                           .received_us = clock_wall_us(c->dispatch->clock)};
     c->dropped = 0;

@@ -44,9 +44,9 @@ static const struct inf_object *kept_of(const struct pipeline *p, const struct i
 static void skip(struct pipeline *p, const struct delta *delta)
 {
     const struct inf_object *kept = kept_of(p, delta->about);
-    char *text = kept ? xasprintf("%s; the copy keeps its state of version %s", delta->text,
+    char *text = kept ? xasprintf("%s; the cache keeps resourceVersion %s", delta->text,
                                   inf_object_resource_version(kept))
-                      : xasprintf("%s; it is missing from the copy", delta->text);
+                      : xasprintf("%s; not in the cache", delta->text);
     tell_gap(p, INF_GAP_SKIPPED, text);
     free(text);
 }

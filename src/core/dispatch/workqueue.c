@@ -192,7 +192,7 @@ static void tell_if_drained(struct inf_queue *q)
 {
     if (q->sm.state != DRAINING || q->stats.depth || q->stats.working)
         return;
-    sm_move(&q->sm, DRAINED, "runs: %llu", (unsigned long long)q->stats.done);
+    sm_move(&q->sm, DRAINED, "%llu runs completed", (unsigned long long)q->stats.done);
     if (q->worker->on_drained)
         q->worker->on_drained(q->worker, q);
 }
@@ -299,7 +299,7 @@ void inf_queue_drain(struct inf_queue *queue)
 {
     if (queue->sm.state != OPEN)
         return;
-    sm_move(&queue->sm, DRAINING, "queued: %zu, worked on: %zu, delayed and dropped: %zu",
+    sm_move(&queue->sm, DRAINING, "%zu queued, %zu in progress, %zu delayed and dropped",
             queue->stats.depth, queue->stats.working, queue->items.delayed);
     task_schedule(queue->clock, &queue->clear);
     task_schedule(queue->clock, &queue->pump);
@@ -309,7 +309,7 @@ void inf_queue_close(struct inf_queue *queue)
 {
     if (!queue)
         return;
-    sm_move(&queue->sm, CLOSED, "asked to");
+    sm_move(&queue->sm, CLOSED, "close requested");
     task_cancel(&queue->pump);
     list_remove(&queue->node);
     task_schedule(queue->clock, &queue->clear);

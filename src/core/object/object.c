@@ -70,7 +70,7 @@ static bool has_control_bytes(struct str s)
 int object_check_name(const char *field, struct str name, struct inf_error *err)
 {
     if (name.len > OBJECT_NAME_MAX)
-        return err_set(err, INF_EDECODE, "object: '%s' has %zu bytes, more than %d", field,
+        return err_set(err, INF_EDECODE, "object: '%s' has %zu bytes; the limit is %d", field,
                        name.len, OBJECT_NAME_MAX);
     if (has_control_bytes(name))
         return err_set(err, INF_EDECODE, "object: '%s' contains control characters", field);
@@ -97,10 +97,12 @@ static int read_name(yyjson_val *object, const char *field, struct str *ret, str
 static int check_key(const struct object_identity *names, struct inf_error *err)
 {
     if (!names->name.len)
-        return err_set(err, INF_EDECODE, "object: no metadata.name");
+        return err_set(err, INF_EDECODE, "object: metadata.name is missing");
     if (memchr(names->name.at, '/', names->name.len) ||
         (names->ns.len && memchr(names->ns.at, '/', names->ns.len)))
-        return err_set(err, INF_EDECODE, "object: '/' in its name: two would share one key");
+        return err_set(
+            err, INF_EDECODE,
+            "object: '/' in metadata.name or metadata.namespace makes its key ambiguous");
     return 0;
 }
 
@@ -109,7 +111,7 @@ static int read_names(yyjson_val *root, struct object_identity *names, struct in
     yyjson_val *metadata = yyjson_obj_get(root, "metadata");
     int rc;
     if (!yyjson_is_obj(metadata))
-        return err_set(err, INF_EDECODE, "object: no metadata");
+        return err_set(err, INF_EDECODE, "object: metadata is missing");
     if ((rc = read_name(root, "kind", &names->kind, err)) < 0 ||
         (rc = read_name(root, "apiVersion", &names->api_version, err)) < 0 ||
         (rc = read_name(metadata, "namespace", &names->ns, err)) < 0 ||
@@ -150,7 +152,8 @@ static int check_depth(yyjson_doc *doc, struct inf_error *err)
     if (yyjson_doc_get_val_count(doc) > OBJECT_DEPTH_MAX &&
         count_containers(doc) > OBJECT_DEPTH_MAX &&
         is_deeper(yyjson_doc_get_root(doc), OBJECT_DEPTH_MAX))
-        return err_set(err, INF_EDECODE, "object: over %d brackets deep", OBJECT_DEPTH_MAX);
+        return err_set(err, INF_EDECODE, "object: nested more than %d levels deep",
+                       OBJECT_DEPTH_MAX);
     return 0;
 }
 

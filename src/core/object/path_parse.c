@@ -75,14 +75,15 @@ static int take_quoted(struct parser *p, struct str *ret)
     while (p->at < p->end && *p->at != '"') {
         size_t n;
         if (path_is_control(*p->at))
-            return COMPLAIN(p, p->at, "a control character is written as an escape: \\n, \\u001b");
+            return COMPLAIN(p, p->at,
+                            "write a control character as an escape, for example \\n or \\u001b");
         n = json_text_next(&p->at, p->end, to + len);
         if (!n)
-            return COMPLAIN(p, p->at, "no escape that JSON knows; a backslash itself is \\\\");
+            return COMPLAIN(p, p->at, "invalid escape; write a backslash as \\\\");
         len += n;
     }
     if (p->at == p->end)
-        return COMPLAIN(p, open, "the closing '\"' is missing");
+        return COMPLAIN(p, open, "missing closing '\"'");
     p->at++;
     *ret = (struct str){to, len};
     p->names_len += len;
@@ -94,7 +95,7 @@ static int take_quoted(struct parser *p, struct str *ret)
 static int expect_close(struct parser *p)
 {
     if (peek(p) != ']')
-        return COMPLAIN(p, p->at, "a ']' should be here");
+        return COMPLAIN(p, p->at, "expected ']'");
     p->at++;
     return 0;
 }
@@ -103,14 +104,14 @@ static int parse_value(struct parser *p, struct path_step *step)
 {
     struct str bare;
     if (peek(p) == '=')
-        return COMPLAIN(p, p->at, "a single '=' is enough");
+        return COMPLAIN(p, p->at, "use a single '='");
     if (peek(p) == '"')
         return take_quoted(p, &step->value);
     bare = take(p, path_is_bare);
     if (!bare.len && peek(p) == ']')
-        return COMPLAIN(p, p->at, "the value is missing; an empty one is written [key=\"\"]");
+        return COMPLAIN(p, p->at, "missing value; write an empty value as [key=\"\"]");
     if (peek(p) && peek(p) != ']')
-        return COMPLAIN(p, p->at, "a value with this character needs quotes: [key=\"...\"]");
+        return COMPLAIN(p, p->at, "quote a value that contains this character: [key=\"...\"]");
     step->value = keep(p, bare);
     return 0;
 }
@@ -139,11 +140,10 @@ static int parse_index(struct parser *p, struct path_step *step, struct str digi
 static int complain_bracket(struct parser *p)
 {
     switch (peek(p)) {
-    case '?': return COMPLAIN(p, p->at, "a filter is written [type=Ready]");
-    case '\'': return COMPLAIN(p, p->at, "a key is quoted like this: [\"a.b/c\"]");
+    case '?': return COMPLAIN(p, p->at, "write a filter as [type=Ready]");
+    case '\'': return COMPLAIN(p, p->at, "write a quoted key as [\"a.b/c\"]");
     default:
-        return COMPLAIN(p, p->at,
-                        "in brackets stands *, a number, a key in double quotes, or key=value");
+        return COMPLAIN(p, p->at, "expected *, a number, a key in double quotes, or key=value");
     }
 }
 
@@ -157,9 +157,9 @@ static int parse_word(struct parser *p, struct path_step *step)
     if (consists_of_digits(word))
         return parse_index(p, step, word);
     if (peek(p) == ']' && word.len && *word.at == '-')
-        return COMPLAIN(p, word.at, "an index counts from the front: [0] is the first");
+        return COMPLAIN(p, word.at, "negative indexes are not supported; [0] is the first item");
     if (peek(p) == ']' && word.len)
-        return COMPLAIN(p, word.at, "a key is quoted: [\"%.*s\"]", STR_FMT(word));
+        return COMPLAIN(p, word.at, "quote the key: [\"%.*s\"]", STR_FMT(word));
     return complain_bracket(p);
 }
 
@@ -192,14 +192,15 @@ static int complain_name(struct parser *p)
     switch (peek(p)) {
     case '\0':
         if (p->at == p->end)
-            return COMPLAIN(p, p->at, "a name is missing behind the last '.'");
+            return COMPLAIN(p, p->at, "missing name after the last '.'");
         break;
-    case '.': return COMPLAIN(p, p->at, "a name is missing between two dots; there is no '..'");
-    case '*': return COMPLAIN(p, p->at, "every item is written [*], without a dot");
-    case '[': return COMPLAIN(p, p->at, "no '.' before '['");
+    case '.': return COMPLAIN(p, p->at, "missing name between two dots; '..' is not supported");
+    case '*': return COMPLAIN(p, p->at, "write [*] for every item, without a dot");
+    case '[': return COMPLAIN(p, p->at, "remove the '.' before '['");
     default: break;
     }
-    return COMPLAIN(p, p->at, "a key with this character is quoted: [\"a.b/c\"], without a dot");
+    return COMPLAIN(p, p->at,
+                    "quote a key that contains this character: [\"a.b/c\"], without a dot");
 }
 
 static int parse_name(struct parser *p, struct path_step *step)
@@ -221,7 +222,7 @@ static int parse_step(struct parser *p)
     if (peek(p) == '[')
         return parse_bracket(p, step);
     if (p->path->count > 1 && peek(p) != '.')
-        return COMPLAIN(p, p->at, "a key with this character is quoted: [\"a.b/c\"]");
+        return COMPLAIN(p, p->at, "quote a key that contains this character: [\"a.b/c\"]");
     if (p->path->count > 1)
         p->at++;
     return parse_name(p, step);
@@ -231,9 +232,9 @@ static int parse_step(struct parser *p)
 static int refuse_decoration(struct parser *p)
 {
     switch (peek(p)) {
-    case '.': return COMPLAIN(p, p->at, "no leading '.': write spec.nodeName");
-    case '$': return COMPLAIN(p, p->at, "no leading '$': write spec.nodeName");
-    case '{': return COMPLAIN(p, p->at, "no braces: write spec.nodeName");
+    case '.': return COMPLAIN(p, p->at, "remove the leading '.': write spec.nodeName");
+    case '$': return COMPLAIN(p, p->at, "remove the leading '$': write spec.nodeName");
+    case '{': return COMPLAIN(p, p->at, "remove the braces: write spec.nodeName");
     default: return 0;
     }
 }
@@ -242,7 +243,7 @@ static int parse_steps(struct parser *p)
 {
     int rc;
     if (p->at == p->end)
-        return COMPLAIN(p, p->at, "a path names a field, as in spec.nodeName");
+        return COMPLAIN(p, p->at, "empty path; name a field, for example spec.nodeName");
     rc = refuse_decoration(p);
     while (rc == 0 && p->at < p->end)
         rc = parse_step(p);

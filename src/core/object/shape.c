@@ -75,7 +75,7 @@ int shape_add(struct shape *shape, struct inf_path *path, bool hashed, struct in
     uint64_t bit;
     if (shape->count == SHAPE_RULES_MAX) {
         inf_path_free(path);
-        return err_set(err, INF_EINVAL, "more than %d fields to cut or hash", SHAPE_RULES_MAX);
+        return err_set(err, INF_EINVAL, "more than %d fields to drop or redact", SHAPE_RULES_MAX);
     }
     bit = UINT64_C(1) << shape->count;
     shape->hashed |= hashed ? bit : 0;

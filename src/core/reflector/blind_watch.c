@@ -39,8 +39,9 @@ static bool list_is_due(const struct reflector *r)
 static void need_list(struct reflector *r, int code)
 {
     char *reason = xasprintf(
-        "the server is at a newer version than %s, but its watches show nothing", r->version);
-    log_line(r->log, LOG_WARN, "%s: %s: listing again", r->sm.who, reason);
+        "the server has a newer resourceVersion than %s, but its watches deliver no events",
+        r->version);
+    log_line(r->log, LOG_WARN, "%s: %s; relisting", r->sm.who, reason);
     r->blind.listing = true;
     reflector_need_list(r, code, reason);
     free(reason);

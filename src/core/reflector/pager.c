@@ -102,12 +102,11 @@ static enum pager_next go_on(struct pager *p, struct inf_error *ret_why)
 {
     if (is_repeated(p))
         err_set(ret_why, INF_EPROTO,
-                "the list has no end: after %u pages the server repeats a continue token",
-                p->pages);
+                "list does not end: the server repeated a continue token after %u pages", p->pages);
     else if (p->pages >= PAGES_MAX)
-        err_set(ret_why, INF_EPROTO, "the list has no end: over pages_max=%d pages", PAGES_MAX);
+        err_set(ret_why, INF_EPROTO, "list does not end: more than pages_max=%d pages", PAGES_MAX);
     else if (p->empty >= EMPTY_PAGES_MAX)
-        err_set(ret_why, INF_EPROTO, "the list has no end: %d pages in a row without an object",
+        err_set(ret_why, INF_EPROTO, "list does not end: %d consecutive pages without an object",
                 EMPTY_PAGES_MAX);
     else
         return PAGER_NEXT_PAGE;
@@ -125,7 +124,7 @@ enum pager_next pager_on_end(struct pager *p, const struct inf_error *why,
         return PAGER_WHOLE_LIST;
     }
     if (ended)
-        err_set(ret_why, INF_ECUT, "the list ended in the middle");
+        err_set(ret_why, INF_ECUT, "list response ended before its last page was complete");
     else
         *ret_why = *why;
     return PAGER_FAILED;

@@ -70,7 +70,7 @@ static const struct sm_state states[] = {
 static void refuse_without_version(struct reflector *r)
 {
     struct inf_error why;
-    err_set(&why, INF_EDECODE, "the server sent an event without a resource version");
+    err_set(&why, INF_EDECODE, "the server sent an event without a resourceVersion");
     reflector_abort_request(r, &why);
 }
 
@@ -81,7 +81,7 @@ static void end_fill(struct reflector *r, const struct source_event *event)
     list_slot_release(&r->list_slot);
     r->live_since_ms = clock_now_ms(r->clock);
     r->shown = true;
-    sm_move(&r->sm, WATCHING, "%zu object%s at version %s", count, count == 1 ? "" : "s",
+    sm_move(&r->sm, WATCHING, "%zu object%s at resourceVersion %s", count, count == 1 ? "" : "s",
             r->version);
 }
 
@@ -242,11 +242,11 @@ static const struct source_user_ops user_ops = {
 
 static void reopen_after_sleep(struct reflector *r)
 {
-    log_line(r->log, LOG_DEBUG, "%s: informerd was stopped for %" PRIu64 "s", r->sm.who,
+    log_line(r->log, LOG_DEBUG, "%s: process suspended for %" PRIu64 "s", r->sm.who,
              r->slept_ms / 1000);
     source_cancel(r->source);
     rewind_check_slept(r);
-    reflector_request_next(r, "slept");
+    reflector_request_next(r, "resumed after sleep");
 }
 
 /* The other side has long forgotten the connection, but nothing will say so. What is held is not
@@ -438,7 +438,7 @@ void reflector_resume(struct reflector *r, const char *version)
     str_replace(&r->version, version);
     r->must_sync = false;
     r->rewind_suspected = true; /* it may be held for long */
-    sm_move(&r->sm, WAITING, "at version %s", version);
+    sm_move(&r->sm, WAITING, "cached state at resourceVersion %s", version);
     freshness_begin(&r->freshness);
     reflector_hold(r, true);
 }

@@ -26,7 +26,7 @@ void reflector_commit(struct reflector *r, const char *version, int64_t received
     push(r, &(struct delta){.type = DELTA_REPLACED,
                             .generation = r->staged,
                             .resource_version = xstrdup(version),
-                            .text = back ? xasprintf("the server went back from version %s to %s",
+                            .text = back ? xasprintf("server rewound from resourceVersion %s to %s",
                                                      r->version, version)
                                          : xstrdup(reason),
                             .rewound = back,
@@ -53,7 +53,8 @@ void reflector_commit_absent(struct reflector *r, const struct inf_error *why)
     r->sync_code = why->code;
     str_replace(&r->sync_reason, why->text);
     if (!r->absent) {
-        log_line(r->log, LOG_INFO, "%s: is not there, and waited for: %s", r->sm.who, why->text);
+        log_line(r->log, LOG_INFO, "%s: resource not found; waiting for it to appear: %s",
+                 r->sm.who, why->text);
         r->staged = generation_new(r->store);
         reflector_commit(r, "", clock_wall_us(r->clock));
     }
@@ -85,10 +86,10 @@ static bool is_reported(struct reflector *r, const struct inf_object *identity)
 static void report_skipped(struct reflector *r, const struct source_event *event)
 {
     const char *version = event->resource_version;
-    char *text =
-        version[0] ? xasprintf("%s (version %s)", event->text, version) : xstrdup(event->text);
+    char *text = version[0] ? xasprintf("%s (resourceVersion %s)", event->text, version)
+                            : xstrdup(event->text);
     r->counts.skipped++;
-    log_line(r->log, LOG_ERROR, "%s: skipped: %s", r->sm.who, text);
+    log_line(r->log, LOG_ERROR, "%s: object skipped: %s", r->sm.who, text);
     push(r, &(struct delta){.type = DELTA_SKIPPED,
                             .about = event->object ? inf_object_ref(event->object) : NULL,
                             .text = text,
@@ -125,8 +126,8 @@ void reflector_push_change(struct reflector *r, enum delta_type type,
 static char *why_stale(const struct reflector *r, uint64_t silent_ms)
 {
     uint64_t stopped_ms = r->freshness.stopped_ms;
-    char *stopped = xasprintf("informerd was stopped for %" PRIu64 "s", stopped_ms / 1000);
-    char *silent = xasprintf("nothing heard for %" PRIu64 "s%s%s", silent_ms / 1000,
+    char *stopped = xasprintf("process suspended for %" PRIu64 "s", stopped_ms / 1000);
+    char *silent = xasprintf("no data received for %" PRIu64 "s%s%s", silent_ms / 1000,
                              r->fault.code ? ": " : "", r->fault.code ? r->fault.text : "");
     char *text = !stopped_ms                     ? xstrdup(silent)
                  : silent_ms < stopped_ms + 1000 ? xstrdup(stopped)
@@ -147,7 +148,8 @@ void reflector_on_freshness(struct freshness *f)
         delta.text = why_stale(r, now - f->sign_ms);
     } else {
         delta.type = DELTA_RECOVERED;
-        delta.text = xasprintf("heard again after %" PRIu64 "s", (now - r->stale_since_ms) / 1000);
+        delta.text =
+            xasprintf("data received again after %" PRIu64 "s", (now - r->stale_since_ms) / 1000);
     }
     log_line(r->log, f->stale ? LOG_WARN : LOG_INFO, "%s: %s", r->sm.who, delta.text);
     push(r, &delta);

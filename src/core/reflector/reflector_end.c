@@ -30,8 +30,8 @@ static void wait_and_retry(struct reflector *r, const struct inf_error *why, enu
 {
     uint64_t ms = backoff_next(&r->backoff, why->retry_after_ms);
     list_slot_release(&r->list_slot);
-    log_line(r->log, level, "%s: %s; trying again in %" PRIu64 ".%" PRIu64 "s", r->sm.who,
-             why->text, ms / 1000, ms % 1000 / 100);
+    log_line(r->log, level, "%s: %s; retrying in %" PRIu64 ".%" PRIu64 "s", r->sm.who, why->text,
+             ms / 1000, ms % 1000 / 100);
     fault_guard_rested(&r->guard);
     sm_move(&r->sm, WAITING, "%s, retry in %" PRIu64 "ms", why->text, ms);
     timer_start(r->clock, &r->retry, ms);
@@ -87,7 +87,7 @@ static void wait_for_resource(struct reflector *r, const struct inf_error *why)
     r->counts.ends[why->code]++;
     reflector_commit_absent(r, why);
     freshness_sign(&r->freshness, ms + r->settings.stale_after_ms);
-    sm_move(&r->sm, WAITING, "not there, look again in %" PRIu64 "ms", ms);
+    sm_move(&r->sm, WAITING, "resource not found, next check in %" PRIu64 "ms", ms);
     timer_start(r->clock, &r->retry, ms);
 }
 
@@ -115,11 +115,11 @@ static void follow_rule(struct reflector *r, const struct inf_error *why)
  * this time, streamed the next. */
 static void list_instead(struct reflector *r, const char *why, bool for_good)
 {
-    log_line(r->log, LOG_INFO, "%s: no streaming list from this server (%s): listing instead",
-             r->sm.who, why);
+    log_line(r->log, LOG_INFO, "%s: streaming list failed (%s); using LIST instead", r->sm.who,
+             why);
     r->no_watch_list = for_good;
     r->unended_fills = 0;
-    reflector_request_list_now(r, "list instead");
+    reflector_request_list_now(r, "use LIST");
 }
 
 /* A watch-list ended before its bookmark. */
@@ -143,7 +143,7 @@ static void page_ended(struct reflector *r, const struct inf_error *why)
         break;
     case PAGER_WHOLE_LIST:
         reflector_drop_staged(r);
-        reflector_request_list(r, "the list's token expired: all at once");
+        reflector_request_list(r, "continue token expired, list without pages");
         break;
     case PAGER_FAILED:
         reflector_drop_staged(r);
@@ -229,13 +229,13 @@ void reflector_on_silence(struct silence_timer *patience)
     if (MUTANT("silence-ignored"))
         return;
     if (r->sm.state == LISTING && ask_sync_is_over(r))
-        err_set(&why, INF_ETIMEOUT, "the list did not end within list_max=%ds (%zu objects so far)",
+        err_set(&why, INF_ETIMEOUT, "list not complete after list_max=%ds (%zu objects received)",
                 LIST_MAX_MS / 1000, generation_count(r->staged));
     else
-        err_set(&why, INF_ETIMEOUT, "the server has been silent for %" PRIu64 "s",
+        err_set(&why, INF_ETIMEOUT, "no data received for %" PRIu64 "s",
                 silence_timer_lasted_ms(patience) / 1000);
     if (r->sm.state == FILLING && !source_is_preparing(r->source))
-        give_up_fill(r, ask_sync_is_over(r) ? "it never ends" : why.text);
+        give_up_fill(r, ask_sync_is_over(r) ? "not complete at the watch timeout" : why.text);
     else
         reflector_abort_request(r, &why);
 }

@@ -129,20 +129,20 @@ void reflector_request_all(struct reflector *r, const char *why)
 
 void reflector_on_list_slot(struct list_slot *turn)
 {
-    ask_all_now(container_of(turn, struct reflector, list_slot), "its turn");
+    ask_all_now(container_of(turn, struct reflector, list_slot), "list slot available");
 }
 
 void reflector_request_watch(struct reflector *r)
 {
     list_slot_release(&r->list_slot);
-    sm_move(&r->sm, WATCHING, "from version %s", r->version);
+    sm_move(&r->sm, WATCHING, "from resourceVersion %s", r->version);
     open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
 }
 
 /* The newest there is, so that the answer comes from no cache that is behind. */
 static void ask_version(struct reflector *r)
 {
-    sm_move(&r->sm, ASKING, "is the server behind version %s?", r->version);
+    sm_move(&r->sm, ASKING, "compare with resourceVersion %s", r->version);
     r->placed_ms = clock_now_ms(r->clock);
     open_request(r,
                  &(struct source_request){.want = SOURCE_LIST, .resource_version = "", .limit = 1});

@@ -33,7 +33,7 @@ bool rewind_check_confirmed(const struct reflector *r, const struct source_event
         return false;
     if (!version_is_older(event->resource_version, r->version))
         return false;
-    err_set(ret_why, INF_EFUTURE, "the server went back from version %s to %s", r->version,
+    err_set(ret_why, INF_EFUTURE, "server rewound from resourceVersion %s to %s", r->version,
             event->resource_version);
     return true;
 }

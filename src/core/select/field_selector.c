@@ -65,7 +65,7 @@ static int take_op(struct parser *p, struct selector_term *term)
             p->at += ops[i].spelled.len;
             return 0;
         }
-    return COMPLAIN(p, p->at, "'=' or '!=' and a value should be here");
+    return COMPLAIN(p, p->at, "expected '=' or '!=' and a value");
 }
 
 static int take_value(struct parser *p, struct selector_term *term)
@@ -73,10 +73,11 @@ static int take_value(struct parser *p, struct selector_term *term)
     struct str value = {p->memory, 0};
     for (; p->at < p->end && *p->at != ','; p->at++) {
         if (*p->at == '=')
-            return COMPLAIN(p, p->at, "in a value an equal sign is written \\=");
+            return COMPLAIN(p, p->at, "write '=' in a value as \\=");
         if (*p->at == '\\') {
             if (p->end - p->at < 2 || !strchr("\\,=", p->at[1]))
-                return COMPLAIN(p, p->at, "in a value only \\\\ \\, and \\= are escapes");
+                return COMPLAIN(p, p->at,
+                                "invalid escape; only \\\\ \\, and \\= are valid in a value");
             p->at++;
         }
         *p->memory++ = *p->at;

@@ -41,9 +41,9 @@ const char *label_value_problem(struct str value, const char **ret_at)
     const char *wrong = wrong_in_name(value);
     *ret_at = wrong ? wrong : value.at;
     if (wrong)
-        return "a label's value is letters, digits, '-', '_' and '.', a letter or digit at both "
-               "ends";
-    return value.len > LABEL_NAME_MAX ? "a label's value has at most 63 characters" : NULL;
+        return "a label value consists of letters, digits, '-', '_' and '.', and starts and ends with "
+               "a letter or digit";
+    return value.len > LABEL_NAME_MAX ? "a label value has at most 63 characters" : NULL;
 }
 
 static const char *name_problem(struct str name, const char **ret_at)
@@ -51,13 +51,13 @@ static const char *name_problem(struct str name, const char **ret_at)
     const char *wrong = wrong_in_name(name);
     *ret_at = wrong ? wrong : name.at;
     if (!name.len)
-        return "a label's key ends in a name";
+        return "a label key must end with a name";
     if (wrong && *wrong == '/')
-        return "a label's key has one '/' at most: prefix/name";
+        return "a label key has at most one '/': prefix/name";
     if (wrong)
-        return "a label's name is letters, digits, '-', '_' and '.', a letter or digit at both "
-               "ends";
-    return name.len > LABEL_NAME_MAX ? "a label's name has at most 63 characters" : NULL;
+        return "a label name consists of letters, digits, '-', '_' and '.', and starts and ends with "
+               "a letter or digit";
+    return name.len > LABEL_NAME_MAX ? "a label name has at most 63 characters" : NULL;
 }
 
 static const char *prefix_problem(struct str prefix, const char **ret_at)
@@ -65,7 +65,7 @@ static const char *prefix_problem(struct str prefix, const char **ret_at)
     const char *wrong = wrong_in_prefix(prefix);
     *ret_at = wrong ? wrong : prefix.at;
     if (!prefix.len)
-        return "a prefix should be before the '/'";
+        return "expected a prefix before the '/'";
     if (wrong)
         return "a prefix is a DNS name: lower-case letters, digits, '-' and '.'";
     return prefix.len > LABEL_PREFIX_MAX ? "a prefix has at most 253 characters" : NULL;

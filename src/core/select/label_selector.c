@@ -97,8 +97,8 @@ static void advance(struct parser *p)
 static int complain_about(struct parser *p, const char *right)
 {
     if (p->token == END)
-        return COMPLAIN(p, p->word.at, "%s should be here, not the end", right);
-    return COMPLAIN(p, p->word.at, "%s should be here, not '%.*s'", right, STR_FMT(p->word));
+        return COMPLAIN(p, p->word.at, "expected %s, found the end", right);
+    return COMPLAIN(p, p->word.at, "expected %s, found '%.*s'", right, STR_FMT(p->word));
 }
 
 /* ---- values ---- */
@@ -145,7 +145,7 @@ static int parse_number(struct parser *p, struct selector_term *term)
     struct str number = p->word;
     int rc = parse_one(p, term);
     if (rc == 0 && !selector_number(term->values[0], &term->bound))
-        return COMPLAIN(p, number.at, "'>' and '<' compare with a whole number, as in weight>3");
+        return COMPLAIN(p, number.at, "'>' and '<' require a whole number, for example weight>3");
     return rc;
 }
 
@@ -155,7 +155,7 @@ static int parse_key(struct parser *p, struct selector_term *term)
 {
     const char *wrong, *problem;
     if (p->token != WORD)
-        return complain_about(p, "a label's key");
+        return complain_about(p, "a label key");
     problem = label_key_problem(p->word, &wrong);
     if (problem)
         return COMPLAIN(p, wrong, "%s", problem);
@@ -212,7 +212,7 @@ static int parse_term(struct parser *p, struct selector_term *term)
     if (p->token == END || p->token == COMMA)
         return 0;
     if (absent)
-        return complain_about(p, "'!key' stands alone: ',' or the end");
+        return complain_about(p, "',' or the end after '!key'");
     if (!find_op(p, &term->op))
         return complain_about(p, "one of = == != in notin > < or ','");
     advance(p);

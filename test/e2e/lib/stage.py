@@ -13,7 +13,7 @@ from .pair import Outcome, Pair
 from .resource import ALL, PODS
 
 
-RECONNECT, EXPIRED = "trying again in", "(410 Expired)"  # as informerd's log says it
+RECONNECT, EXPIRED = "retrying in", "(410 Expired)"  # as informerd's log says it
 
 
 class Subject(NamedTuple):

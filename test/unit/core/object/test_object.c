@@ -394,15 +394,15 @@ static const struct {
     {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[{]}}", "object: "},
     {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[{\"a\":1{}]}}", "object: "},
     {"{\"metadata\":{\"name\":\"a\",\"managedFields\":[1\"]}}", "object: "},
-    {"[]", "no metadata"},
-    {"\"text\"", "no metadata"},
-    {"5", "no metadata"},
-    {"{}", "no metadata"},
-    {"{\"metadata\":null}", "no metadata"},
-    {"{\"metadata\":\"name\"}", "no metadata"},
-    {"{\"metadata\":{}}", "no metadata.name"},
-    {"{\"metadata\":{\"name\":\"\"}}", "no metadata.name"},
-    {"{\"metadata\":{\"name\":\"a/b\"}}", "two would share one key"},
+    {"[]", "metadata is missing"},
+    {"\"text\"", "metadata is missing"},
+    {"5", "metadata is missing"},
+    {"{}", "metadata is missing"},
+    {"{\"metadata\":null}", "metadata is missing"},
+    {"{\"metadata\":\"name\"}", "metadata is missing"},
+    {"{\"metadata\":{}}", "metadata.name is missing"},
+    {"{\"metadata\":{\"name\":\"\"}}", "metadata.name is missing"},
+    {"{\"metadata\":{\"name\":\"a/b\"}}", "makes its key ambiguous"},
     {"{\"metadata\":{\"name\":{}}}", "'name' is not a string"},
     {"{\"metadata\":{\"name\":\"a\",\"uid\":1}}", "'uid' is not a string"},
     {"{\"metadata\":{\"name\":\"a\",\"resourceVersion\":1}}", "'resourceVersion' is not a string"},
@@ -436,7 +436,7 @@ static void names_have_a_limit(void **state)
         inf_object_unref(make(good));
         assert_null(try_make(str_of(bad), NULL, &err));
         assert_int_equal(err.code, INF_EDECODE);
-        assert_non_null(strstr(err.text, "has 1025 bytes, more than 1024"));
+        assert_non_null(strstr(err.text, "has 1025 bytes; the limit is 1024"));
         free(good);
         free(bad);
     }
@@ -516,7 +516,7 @@ static void depth_is_limited_and_no_danger(void **state)
     inf_object_unref(object);
     for (size_t i = 0; i < ARRAY_LEN(too_deep); i++) {
         assert_null(try_deep(too_deep[i], &err));
-        assert_string_equal(err.text, "object: over 512 brackets deep");
+        assert_string_equal(err.text, "object: nested more than 512 levels deep");
     }
 }
 

@@ -72,22 +72,22 @@ static void paths_are_read_and_spelled_canonically(void **state)
     }
 }
 
-#define QUOTE_IT "a key with this character is quoted: [\"a.b/c\"]"
-#define BRACKETS "in brackets stands *, a number, a key in double quotes, or key=value"
+#define QUOTE_IT "quote a key that contains this character: [\"a.b/c\"]"
+#define BRACKETS "expected *, a number, a key in double quotes, or key=value"
 
 static const struct {
     const char *text;
     const char *complaint; /* behind "path 'TEXT': " */
 } bad[] = {
-    {"", "column 1: a path names a field, as in spec.nodeName"},
-    {".spec.nodeName", "column 1: no leading '.': write spec.nodeName"},
-    {"$.spec", "column 1: no leading '$': write spec.nodeName"},
-    {"{.spec}", "column 1: no braces: write spec.nodeName"},
-    {"spec.", "column 6: a name is missing behind the last '.'"},
-    {"spec..x", "column 6: a name is missing between two dots; there is no '..'"},
-    {"spec.*", "column 6: every item is written [*], without a dot"},
-    {"spec.[0]", "column 6: no '.' before '['"},
-    {"*", "column 1: every item is written [*], without a dot"},
+    {"", "column 1: empty path; name a field, for example spec.nodeName"},
+    {".spec.nodeName", "column 1: remove the leading '.': write spec.nodeName"},
+    {"$.spec", "column 1: remove the leading '$': write spec.nodeName"},
+    {"{.spec}", "column 1: remove the braces: write spec.nodeName"},
+    {"spec.", "column 6: missing name after the last '.'"},
+    {"spec..x", "column 6: missing name between two dots; '..' is not supported"},
+    {"spec.*", "column 6: write [*] for every item, without a dot"},
+    {"spec.[0]", "column 6: remove the '.' before '['"},
+    {"*", "column 1: write [*] for every item, without a dot"},
     {" a", "column 1: " QUOTE_IT ", without a dot"},
     {"a. b", "column 3: " QUOTE_IT ", without a dot"},
     {"a/b", "column 2: " QUOTE_IT},
@@ -97,31 +97,31 @@ static const struct {
     {"a[0]b", "column 5: " QUOTE_IT},
     {"metadata.labels.app.kubernetes.io/name", "column 34: " QUOTE_IT},
     {"\xc3\xa4\xc3\xb6.b", "column 1: " QUOTE_IT ", without a dot"},
-    {"a[\"\xc3\xa4\"].", "column 8: a name is missing behind the last '.'"},
+    {"a[\"\xc3\xa4\"].", "column 8: missing name after the last '.'"},
     {"a[", "column 3: " BRACKETS},
     {"a[]", "column 3: " BRACKETS},
     {"a[=b]", "column 3: " BRACKETS},
     {"a[b.c=d]", "column 4: " BRACKETS},
-    {"a[?(@.type==\"Ready\")]", "column 3: a filter is written [type=Ready]"},
-    {"a['b']", "column 3: a key is quoted like this: [\"a.b/c\"]"},
-    {"a[b]", "column 3: a key is quoted: [\"b\"]"},
-    {"a[-1]", "column 3: an index counts from the front: [0] is the first"},
-    {"a[1:2]", "column 4: a ']' should be here"},
-    {"a[0", "column 4: a ']' should be here"},
-    {"a[*", "column 4: a ']' should be here"},
+    {"a[?(@.type==\"Ready\")]", "column 3: write a filter as [type=Ready]"},
+    {"a['b']", "column 3: write a quoted key as [\"a.b/c\"]"},
+    {"a[b]", "column 3: quote the key: [\"b\"]"},
+    {"a[-1]", "column 3: negative indexes are not supported; [0] is the first item"},
+    {"a[1:2]", "column 4: expected ']'"},
+    {"a[0", "column 4: expected ']'"},
+    {"a[*", "column 4: expected ']'"},
     {"a[1000000]", "column 3: an index is at most 999999"},
     {"a[99999999999999999999999999]", "column 3: an index is at most 999999"},
-    {"a[b=]", "column 5: the value is missing; an empty one is written [key=\"\"]"},
-    {"a[b=", "column 5: a ']' should be here"},
-    {"a[b=c", "column 6: a ']' should be here"},
-    {"a[b==c]", "column 5: a single '=' is enough"},
-    {"a[b=c d]", "column 6: a value with this character needs quotes: [key=\"...\"]"},
-    {"a[b=\"c\"d]", "column 8: a ']' should be here"},
-    {"a[\"b]", "column 3: the closing '\"' is missing"},
-    {"a[\"b\\", "column 5: no escape that JSON knows; a backslash itself is \\\\"},
-    {"a[\"\\x\"]", "column 4: no escape that JSON knows; a backslash itself is \\\\"},
-    {"a[\"\\u12\"]", "column 4: no escape that JSON knows; a backslash itself is \\\\"},
-    {"a[\"\\ud800\"]", "column 4: no escape that JSON knows; a backslash itself is \\\\"},
+    {"a[b=]", "column 5: missing value; write an empty value as [key=\"\"]"},
+    {"a[b=", "column 5: expected ']'"},
+    {"a[b=c", "column 6: expected ']'"},
+    {"a[b==c]", "column 5: use a single '='"},
+    {"a[b=c d]", "column 6: quote a value that contains this character: [key=\"...\"]"},
+    {"a[b=\"c\"d]", "column 8: expected ']'"},
+    {"a[\"b]", "column 3: missing closing '\"'"},
+    {"a[\"b\\", "column 5: invalid escape; write a backslash as \\\\"},
+    {"a[\"\\x\"]", "column 4: invalid escape; write a backslash as \\\\"},
+    {"a[\"\\u12\"]", "column 4: invalid escape; write a backslash as \\\\"},
+    {"a[\"\\ud800\"]", "column 4: invalid escape; write a backslash as \\\\"},
 };
 
 static void what_is_no_path_is_explained(void **state)
@@ -137,8 +137,8 @@ static void what_is_no_path_is_explained(void **state)
         free(expected);
     }
     assert_null(inf_path_parse("a[\"\n\"]", &err));
-    assert_string_equal(err.text, "path 'a[\" \"]': column 4: a control character is written as an "
-                                  "escape: \\n, \\u001b");
+    assert_string_equal(err.text, "path 'a[\" \"]': column 4: write a control character as an "
+                                  "escape, for example \\n or \\u001b");
 }
 
 static void sizes_have_limits(void **state)

@@ -89,11 +89,13 @@ static const struct good fields[] = {
     {"a[\"b\"][c=\"d\"]==e", "a.b[c=d]=e"},
 };
 
-#define OPERATOR "one of = == != in notin > < or ',' should be here, not "
-#define NAME     "a label's name is letters, digits, '-', '_' and '.', a letter or digit at both ends"
-#define VALUE    "a label's value is letters, digits, '-', '_' and '.', a letter or digit at both ends"
-#define NUMBER   "'>' and '<' compare with a whole number, as in weight>3"
-#define LONG63   "123456789-123456789-123456789-123456789-123456789-123456789-1234"
+#define OPERATOR "expected one of = == != in notin > < or ',', found "
+#define NAME \
+    "a label name consists of letters, digits, '-', '_' and '.', and starts and ends with a letter or digit"
+#define VALUE \
+    "a label value consists of letters, digits, '-', '_' and '.', and starts and ends with a letter or digit"
+#define NUMBER "'>' and '<' require a whole number, for example weight>3"
+#define LONG63 "123456789-123456789-123456789-123456789-123456789-123456789-1234"
 
 struct bad {
     const char *text;
@@ -101,36 +103,36 @@ struct bad {
 };
 
 static const struct bad bad_labels[] = {
-    {",", "column 1: a label's key should be here, not ','"},
-    {"x,", "column 3: a label's key should be here, not the end"},
-    {"x,,y", "column 3: a label's key should be here, not ','"},
-    {"x=a, ", "column 6: a label's key should be here, not the end"},
-    {"!", "column 2: a label's key should be here, not the end"},
-    {"!!x", "column 2: a label's key should be here, not '!'"},
-    {"=a", "column 1: a label's key should be here, not '='"},
-    {"(x)", "column 1: a label's key should be here, not '('"},
-    {"!x=a", "column 3: '!key' stands alone: ',' or the end should be here, not '='"},
-    {"!x in (a)", "column 4: '!key' stands alone: ',' or the end should be here, not 'in'"},
+    {",", "column 1: expected a label key, found ','"},
+    {"x,", "column 3: expected a label key, found the end"},
+    {"x,,y", "column 3: expected a label key, found ','"},
+    {"x=a, ", "column 6: expected a label key, found the end"},
+    {"!", "column 2: expected a label key, found the end"},
+    {"!!x", "column 2: expected a label key, found '!'"},
+    {"=a", "column 1: expected a label key, found '='"},
+    {"(x)", "column 1: expected a label key, found '('"},
+    {"!x=a", "column 3: expected ',' or the end after '!key', found '='"},
+    {"!x in (a)", "column 4: expected ',' or the end after '!key', found 'in'"},
     {"x y", "column 3: " OPERATOR "'y'"},
     {"x !y", "column 3: " OPERATOR "'!'"},
     {"x IN (a)", "column 3: " OPERATOR "'IN'"},
     {"x(a)", "column 2: " OPERATOR "'('"},
-    {"x==a==b", "column 5: ',' or the end should be here, not '=='"},
-    {"x=a b", "column 5: ',' or the end should be here, not 'b'"},
-    {"x===a", "column 4: a value should be here, not '='"},
-    {"x>=1", "column 3: a value should be here, not '='"},
-    {"x=(a)", "column 3: a value should be here, not '('"},
+    {"x==a==b", "column 5: expected ',' or the end, found '=='"},
+    {"x=a b", "column 5: expected ',' or the end, found 'b'"},
+    {"x===a", "column 4: expected a value, found '='"},
+    {"x>=1", "column 3: expected a value, found '='"},
+    {"x=(a)", "column 3: expected a value, found '('"},
     {"x=a||y=b", "column 4: " VALUE},
     {"x=a|", "column 4: " VALUE},
-    {"x in", "column 5: '(' should be here, not the end"},
-    {"x in a", "column 6: '(' should be here, not 'a'"},
-    {"x notin ,", "column 9: '(' should be here, not ','"},
-    {"x in (", "column 7: ',' or ')' should be here, not the end"},
-    {"x in (a", "column 8: ',' or ')' should be here, not the end"},
-    {"x in (a b)", "column 9: ',' or ')' should be here, not 'b'"},
-    {"x in ((a))", "column 7: ',' or ')' should be here, not '('"},
-    {"x in (a))", "column 9: ',' or the end should be here, not ')'"},
-    {"x in (a!)", "column 8: ',' or ')' should be here, not '!'"},
+    {"x in", "column 5: expected '(', found the end"},
+    {"x in a", "column 6: expected '(', found 'a'"},
+    {"x notin ,", "column 9: expected '(', found ','"},
+    {"x in (", "column 7: expected ',' or ')', found the end"},
+    {"x in (a", "column 8: expected ',' or ')', found the end"},
+    {"x in (a b)", "column 9: expected ',' or ')', found 'b'"},
+    {"x in ((a))", "column 7: expected ',' or ')', found '('"},
+    {"x in (a))", "column 9: expected ',' or the end, found ')'"},
+    {"x in (a!)", "column 8: expected ',' or ')', found '!'"},
     {"x in (a,-b)", "column 9: " VALUE},
     {"x<a", "column 3: " NUMBER},
     {"x>", "column 3: " NUMBER},
@@ -140,16 +142,16 @@ static const struct bad bad_labels[] = {
     {"x=-", "column 3: " VALUE},
     {"x=a.", "column 4: " VALUE},
     {"x=\xc3\xa4", "column 3: " VALUE},
-    {"x=" LONG63, "column 3: a label's value has at most 63 characters"},
+    {"x=" LONG63, "column 3: a label value has at most 63 characters"},
     {"-x", "column 1: " NAME},
     {"x.", "column 2: " NAME},
     {"x$y=a", "column 2: " NAME},
-    {LONG63, "column 1: a label's name has at most 63 characters"},
-    {"a/" LONG63, "column 3: a label's name has at most 63 characters"},
-    {"a/", "column 3: a label's key ends in a name"},
-    {"/a", "column 1: a prefix should be before the '/'"},
-    {"a/b/c", "column 4: a label's key has one '/' at most: prefix/name"},
-    {"a//", "column 3: a label's key has one '/' at most: prefix/name"},
+    {LONG63, "column 1: a label name has at most 63 characters"},
+    {"a/" LONG63, "column 3: a label name has at most 63 characters"},
+    {"a/", "column 3: a label key must end with a name"},
+    {"/a", "column 1: expected a prefix before the '/'"},
+    {"a/b/c", "column 4: a label key has at most one '/': prefix/name"},
+    {"a//", "column 3: a label key has at most one '/': prefix/name"},
     {"A/b", "column 1: a prefix is a DNS name: lower-case letters, digits, '-' and '.'"},
     {"a_b/c", "column 2: a prefix is a DNS name: lower-case letters, digits, '-' and '.'"},
     {"a..b/c", "column 2: a prefix is a DNS name: lower-case letters, digits, '-' and '.'"},
@@ -157,23 +159,24 @@ static const struct bad bad_labels[] = {
 };
 
 static const struct bad bad_fields[] = {
-    {"a", "column 2: '=' or '!=' and a value should be here"},
-    {"a,b=c", "column 2: '=' or '!=' and a value should be here"},
-    {"a=b,c", "column 6: '=' or '!=' and a value should be here"},
-    {"=b", "column 1: a path names a field, as in spec.nodeName"},
-    {"!=b", "column 1: a path names a field, as in spec.nodeName"},
-    {"x=1,.a=b", "column 5: no leading '.': write spec.nodeName"},
-    {"a =b", "column 2: a key with this character is quoted: [\"a.b/c\"]"},
-    {"!a", "column 1: a key with this character is quoted: [\"a.b/c\"], without a dot"},
-    {"a in (b)", "column 2: a key with this character is quoted: [\"a.b/c\"]"},
-    {"a\\,b=c", "column 2: a key with this character is quoted: [\"a.b/c\"]"},
-    {"a[b=c", "column 6: a ']' should be here"},
-    {"a[\"b=c,d]", "column 3: the closing '\"' is missing"},
-    {"a===b", "column 4: in a value an equal sign is written \\="},
-    {"a=b=c", "column 4: in a value an equal sign is written \\="},
-    {"a=b\\", "column 4: in a value only \\\\ \\, and \\= are escapes"},
-    {"a=\\a", "column 3: in a value only \\\\ \\, and \\= are escapes"},
-    {"a=\xc3\xa4\\\xc3\xa4", "column 4: in a value only \\\\ \\, and \\= are escapes"},
+    {"a", "column 2: expected '=' or '!=' and a value"},
+    {"a,b=c", "column 2: expected '=' or '!=' and a value"},
+    {"a=b,c", "column 6: expected '=' or '!=' and a value"},
+    {"=b", "column 1: empty path; name a field, for example spec.nodeName"},
+    {"!=b", "column 1: empty path; name a field, for example spec.nodeName"},
+    {"x=1,.a=b", "column 5: remove the leading '.': write spec.nodeName"},
+    {"a =b", "column 2: quote a key that contains this character: [\"a.b/c\"]"},
+    {"!a", "column 1: quote a key that contains this character: [\"a.b/c\"], without a dot"},
+    {"a in (b)", "column 2: quote a key that contains this character: [\"a.b/c\"]"},
+    {"a\\,b=c", "column 2: quote a key that contains this character: [\"a.b/c\"]"},
+    {"a[b=c", "column 6: expected ']'"},
+    {"a[\"b=c,d]", "column 3: missing closing '\"'"},
+    {"a===b", "column 4: write '=' in a value as \\="},
+    {"a=b=c", "column 4: write '=' in a value as \\="},
+    {"a=b\\", "column 4: invalid escape; only \\\\ \\, and \\= are valid in a value"},
+    {"a=\\a", "column 3: invalid escape; only \\\\ \\, and \\= are valid in a value"},
+    {"a=\xc3\xa4\\\xc3\xa4",
+     "column 4: invalid escape; only \\\\ \\, and \\= are valid in a value"},
 };
 
 static struct inf_selector *parsed(parse_fn *parse, const char *text)

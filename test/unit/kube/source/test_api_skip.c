@@ -33,8 +33,8 @@ static void a_bad_item_is_skipped(void **state)
         "open\n"
         "ADDED shop/a 5\n"
         "SKIPPED b  uid '' item 2 of the list, ConfigMap b: object: 'uid' is not a string\n"
-        "SKIPPED item 3 of the list: object: no metadata\n"
-        "SKIPPED item 4 of the list: object: no metadata\n"
+        "SKIPPED item 3 of the list: object: metadata is missing\n"
+        "SKIPPED item 4 of the list: object: metadata is missing\n"
         "ADDED shop/c 5\n"
         "PAGE_END 9\n"
         "INF_EEOF: kube.test:6443: the list is complete\n");
@@ -137,7 +137,7 @@ static void a_deep_object_is_skipped_by_its_name_and_version(void **state)
     source_world_tells(
         &any_list, list,
         "open\n"
-        "SKIPPED shop/bad 9 uid 'u9' item 1 of the list, Deep shop/bad: object: over 512 brackets deep\n"
+        "SKIPPED shop/bad 9 uid 'u9' item 1 of the list, Deep shop/bad: object: nested more than 512 levels deep\n"
         "ADDED shop/c 5\n"
         "PAGE_END 9\n" LIST_END);
     free(added);

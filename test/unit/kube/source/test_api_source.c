@@ -233,7 +233,8 @@ static void a_bad_event_ends_the_request_and_nothing_behind_it_is_told(void **st
     pipe_sends(pipe, WATCH_HEAD);
     send_chunk(pipe, POD("a", "1") "{\"type\":\"ADDED\",\"object\":{}}\n" POD("b", "2"));
     sim_run(&w.sim);
-    source_world_told(&w, "open\nADDED a 1\nINF_EDECODE: kube.test:6443: object: no metadata\n");
+    source_world_told(
+        &w, "open\nADDED a 1\nINF_EDECODE: kube.test:6443: object: metadata is missing\n");
     assert_true(pipe_closed(pipe));
     source_world_done(&w);
 }

@@ -284,13 +284,13 @@ static void an_event_cut_anywhere_is_refused(void **state)
 static void an_object_needs_a_name_that_can_be_printed(void **state)
 {
     (void)state;
-    assert_refused("{\"type\":\"ADDED\",\"object\":{}}", "no metadata");
-    assert_refused("{\"type\":\"ADDED\",\"object\":{\"metadata\":[]}}", "no metadata");
-    assert_refused(ADDED(""), "no metadata.name");
+    assert_refused("{\"type\":\"ADDED\",\"object\":{}}", "metadata is missing");
+    assert_refused("{\"type\":\"ADDED\",\"object\":{\"metadata\":[]}}", "metadata is missing");
+    assert_refused(ADDED(""), "metadata.name is missing");
     assert_refused("{\"type\":\"ADDED\",\"object\":{\"kind\":\"Table\",\"metadata\":{}}}",
                    "watch event: a Table instead of an object");
-    assert_refused(ADDED("\"name\":\"\""), "no metadata.name");
-    assert_refused(ADDED("\"name\":null"), "no metadata.name");
+    assert_refused(ADDED("\"name\":\"\""), "metadata.name is missing");
+    assert_refused(ADDED("\"name\":null"), "metadata.name is missing");
     assert_refused(ADDED("\"name\":5"), "'name' is not a string");
     assert_refused(ADDED("\"name\":\"a\\u0000b\""), "'name' contains control characters");
     assert_refused(ADDED("\"name\":\"a\\nb\""), "'name' contains control characters");
