@@ -56,7 +56,7 @@ class Check(Case):
         self.assertIn(f'\n  Kubernetes v1.36.0+kubesim, as {SOMEBODY} (system:serviceaccounts, system:authenticated)\n',
                       report)
         self.assertEqual(self.lines(report), ['ok pods in all namespaces', 'ok d (deploy) in a deployments.apps/v1',
-                                              'ok d (deploy) in b deployments.apps/v1', 'ok nodes in the cluster'])
+                                              'ok d (deploy) in b deployments.apps/v1', 'ok nodes cluster-scoped'])
 
     def test_something_is_not_allowed(self):
         self.sim.control('allow', set='pods@shop,deployments.apps')
@@ -64,10 +64,10 @@ class Check(Case):
                           {'resource': 'widgets.example.com/v1'}])
         report = self.check(conf, 77)
         self.assertEqual(self.lines(report), [
-            'ok pods in shop', 'missing pods in billing may neither list nor watch pods',
+            'ok pods in shop', 'missing pods in billing cannot list or watch pods',
             'ok deployments.apps in all namespaces deployments.apps/v1',
-            'missing widgets.example.com/v1 in all namespaces may neither list nor watch widgets.example.com'])
-        self.assertIn(f'\nThe roles that allow what is missing: informerd rbac -c {conf}\n', report)
+            'missing widgets.example.com/v1 in all namespaces cannot list or watch widgets.example.com'])
+        self.assertIn(f'\nTo print the roles that grant the missing permissions: informerd rbac -c {conf}\n', report)
         self.assertIn('User "system:serviceaccount:kubesim:somebody" cannot list resource "pods" in API group "" in the '
                       'namespace "billing"',
                       self.sim.ask('/api/v1/namespaces/billing/pods', Authorization='Bearer s3cr3t-1').json()['message'])
@@ -80,33 +80,33 @@ class Check(Case):
         last = {'name': 'last', 'resource': 'nodes'}
         self.sim.control('allow', set='pods@a,pods@b,namespaces,nodes')
         self.assertEqual(self.lines(self.check(self.conf([watch, last]), 0)), [
-            'ok pods (namespaces) in the cluster', 'ok pods in a', 'ok pods in b', 'ok last (nodes) in the cluster'])
+            'ok pods (namespaces) cluster-scoped', 'ok pods in a', 'ok pods in b', 'ok last (nodes) cluster-scoped'])
         self.sim.control('allow', set='pods@a,namespaces,nodes')
         self.assertEqual(self.lines(self.check(self.conf([watch, last, watch | {'name': 'again'}]), 77)), [
-            'ok pods (namespaces) in the cluster', 'ok pods in a', 'missing pods in b may neither list nor watch pods',
-            'ok last (nodes) in the cluster', 'ok again (namespaces) in the cluster', 'ok again (pods) in a',
-            'missing again (pods) in b may neither list nor watch pods'])
+            'ok pods (namespaces) cluster-scoped', 'ok pods in a', 'missing pods in b cannot list or watch pods',
+            'ok last (nodes) cluster-scoped', 'ok again (namespaces) cluster-scoped', 'ok again (pods) in a',
+            'missing again (pods) in b cannot list or watch pods'])
         none = watch | {'namespace_selector': 'team=none'}
-        self.assertEqual(self.lines(self.check(self.conf([none]), 0)), ['ok pods (namespaces) in the cluster',
-                                                                        'ok pods in no namespace now'])
-        self.assertIn("wrong podz in no namespace now resource 'podz' is not known to the server; did you mean 'pods'?",
+        self.assertEqual(self.lines(self.check(self.conf([none]), 0)), ['ok pods (namespaces) cluster-scoped',
+                                                                        'ok pods no matching namespace'])
+        self.assertIn("invalid podz no matching namespace resource 'podz' is not known to the server; did you mean 'pods'?",
                       self.lines(self.check(self.conf([none | {'resource': 'podz'}]), 78)))
         self.sim.control('allow', set='pods@a')
         self.assertEqual(self.lines(self.check(self.conf([watch]), 77)), [
-            'missing pods (namespaces) in the cluster may neither list nor watch namespaces',
-            'missing pods in all namespaces may neither list nor watch pods'])
+            'missing pods (namespaces) cluster-scoped cannot list or watch namespaces',
+            'missing pods in all namespaces cannot list or watch pods'])
 
     def test_what_is_optional_may_be_missing(self):
         report = self.check(self.conf([{'name': 'g', 'resource': 'gadgets.example.com', 'optional': True}]), 0)
-        self.assertEqual(self.lines(report), ["waits g (gadgets.example.com) in all namespaces resource "
+        self.assertEqual(self.lines(report), ["waiting g (gadgets.example.com) in all namespaces resource "
                                               "'gadgets.example.com' is not known to the server; did you mean 'widgets'?"])
 
     def test_what_is_wrong(self):
         report = self.check(self.conf([{'name': 'p', 'resource': 'podz'},
                                        {'name': 'n', 'resource': 'node', 'namespaces': ['a']}]), 78)
         self.assertEqual(self.lines(report), [
-            "wrong p (podz) in all namespaces resource 'podz' is not known to the server; did you mean 'pods'?",
-            "wrong n (node) in a resource 'node': nodes are in no namespace; ask for all of them"])
+            "invalid p (podz) in all namespaces resource 'podz' is not known to the server; did you mean 'pods'?",
+            "invalid n (node) in a resource 'node': nodes are in no namespace; ask for all of them"])
 
     def test_a_dead_cluster_hides_no_other(self):
         with Sim() as mute, socket.create_server(('127.0.0.1', 0)) as deaf:
@@ -117,9 +117,9 @@ class Check(Case):
                 [self.cluster('deaf', server=f'https://127.0.0.1:{port}'), {'name': 'mute', 'server': mute.ready['url']},
                  self.cluster('shut', server='https://127.0.0.1:1'), self.cluster('prod')]), 69)
         self.assertEqual(self.lines(report), [
-            f'failed no connection to 127.0.0.1:{port} within 15s', 'unasked deaf (pods) in all namespaces',
-            'failed no answer within 20s', 'unasked mute (pods) in all namespaces',
-            "failed 127.0.0.1:1: can't connect: connection refused", 'unasked shut (pods) in all namespaces',
+            f'failed no connection to 127.0.0.1:{port} within 15s', 'skipped deaf (pods) in all namespaces',
+            'failed no response within 20s', 'skipped mute (pods) in all namespaces',
+            "failed 127.0.0.1:1: can't connect: connection refused", 'skipped shut (pods) in all namespaces',
             'ok prod (pods) in all namespaces'])
 
     def test_who_is_not_known(self):
@@ -131,7 +131,7 @@ class Check(Case):
     def test_a_server_that_does_not_say_who_we_are(self):
         self.sim.control('set', reviews=0)
         report = self.check(self.conf([{'resource': 'pods'}]), 0)
-        self.assertIn('  Kubernetes v1.36.0+kubesim, as somebody unknown: the server does not say whom\n', report)
+        self.assertIn('  Kubernetes v1.36.0+kubesim, as unknown user (not reported by the server)\n', report)
 
     def test_usage(self):
         for arguments in (['--online'], ['watch', 'pods', '--online'], ['rbac', '--online'], ['rbac', '-n', 'x'],
@@ -253,7 +253,7 @@ class Check(Case):
         self.assertEqual(said, '')
         head = 'apiVersion: rbac.authorization.k8s.io/v1\nkind: '
         first, *parts = text.split('---\n')
-        self.assertEqual(first, f"# What informerd needs for {conf}: made by 'informerd rbac'.\n")
+        self.assertEqual(first, f"# RBAC roles for {conf}, generated by 'informerd rbac'.\n")
         subject = ('subjects:\n  - kind: User\n    apiGroup: rbac.authorization.k8s.io\n    name: "jane \\"x\\""\n')
         rules = ['rules:\n  - apiGroups: [""]\n    resources: [pods, configmaps]\n    verbs: [list, watch]\n'
                  '  - apiGroups: ["apps"]\n    resources: [deployments]\n    verbs: [list, watch]\n',
@@ -275,7 +275,7 @@ class Check(Case):
         conf = self.conf([{'resource': 'pods', 'namespace_selector': 'team=web'}])
         self.sim.control('allow', set='pods')
         self.assertEqual(self.lines(self.check(conf, 77)), [
-            'missing pods (namespaces) in the cluster may neither list nor watch namespaces',
+            'missing pods (namespaces) cluster-scoped cannot list or watch namespaces',
             'ok pods in all namespaces'])
         self.assertIn('kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n  - apiGroups: [""]\n'
                       '    resources: [namespaces, pods]\n', self.rbac(conf)[0])
@@ -294,8 +294,8 @@ class Check(Case):
         text, said = self.rbac(conf)
         self.assertIn('apiGroups: ["apps"]\n    resources: [deployments]', text)
         self.assertIn('apiGroups: ["example.com"]\n    resources: [widgets]', text)
-        self.assertEqual(said, 'informerd: asking the cluster what this is: deploy\n'
-                               'informerd: asking the cluster what this is: Widget\n')
+        self.assertEqual(said, 'informerd: looking up resource \'deploy\' on the server\n'
+                               'informerd: looking up resource \'Widget\' on the server\n')
 
     def test_words_that_can_t_be_known(self):
         for watch, code in (({'name': 'p', 'resource': 'podz'}, 78),

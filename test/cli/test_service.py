@@ -323,7 +323,7 @@ class Reload(Case):
     def test_what_did_not_change_goes_on(self):
         record = self.reload(1, watches=CONFIGMAPS + '\n  - {resource: pods, namespaces: [a, b]}')
         self.assertEqual((record['reason'], record['msg']),
-                         ('applied', 'the conf was read anew: 1 watch goes on, 1 watch begins'))
+                         ('applied', 'configuration reloaded: 1 watch goes on, 1 watch begins'))
         self.assertEqual(self.wait_for('SYNCED', 2)['watch'], 'pods')
         self.assertNotIn('rv', self.records()[-1])
         self.sim.put('b')
@@ -441,7 +441,7 @@ class Manager(Case):
             self.conf(more='nonsense: 1\n')
             daemon.signal(signal.SIGHUP)
             self.assertIn(b'RELOADING=1', self.next_news(manager))
-            self.assertEqual(manager.recv(999), b'READY=1\nSTATUS=the new conf is refused')
+            self.assertEqual(manager.recv(999), b'READY=1\nSTATUS=configuration reload failed')
             self.end(daemon)
             self.assertEqual(self.next_news(manager), b'STOPPING=1')
 

@@ -48,11 +48,11 @@ class States(Case):
     def test_syncing_then_live(self):
         self.sim.fault('stall', ms=10**6, path='configmaps', bytes=10)
         self.begin()
-        self.assertRegex(self.wait_word('syncing'), r', 0 objects, nothing heard yet\n\[\+\] event log \S+: writable\nnot ready\n')
+        self.assertRegex(self.wait_word('syncing'), r', 0 objects, no data received yet\n\[\+\] event log \S+: writable\nnot ready\n')
         self.assert_not_ready()
         self.assertEqual(self.metrics()['informerd_watch_synced' + LABELS], 0)
         self.sim.control('close', how='reset')
-        self.assertRegex(self.wait_word('live'), r'\A\[\+\] sim/configmaps: live( for \d+s)?, 2 objects, last heard \d+s ago')
+        self.assertRegex(self.wait_word('live'), r'\A\[\+\] sim/configmaps: live( for \d+s)?, 2 objects, last data \d+s ago')
         for place in (self.place, self.socket):
             self.assertEqual(self.get('/readyz', place), (200, 'ok\n'))
             self.assertRegex(self.get('/readyz?verbose', place).text, r'\nready\n\Z')
@@ -149,7 +149,7 @@ class EventLogs(Case):
         self.assertEqual(self.log_metrics('held', 'writable'), [0, 0])
         wait_until(lambda: self.get('/readyz').status == 503, 'being not ready')
         self.assertRegex(self.get('/readyz').text, rf'\A\[\+\] sim/configmaps: live.*\n\[-\] event log {self.failing}: failing '
-                         r'for \d+s: its directory does not exist, \d+ bytes wait, the oldest line for \d+s\nnot ready\n\Z')
+                         r'for \d+s: its directory does not exist, \d+ bytes unwritten, oldest line waiting for \d+s\nnot ready\n\Z')
         self.assertEqual(self.log_metrics('stuck'), [1])
         self.assertGreaterEqual(self.log_metrics('oldest_unwritten_seconds')[0], 2)
         self.assertRegex(daemon.said(), rf'event log {self.failing}: not written for \d+ s: its directory does not exist')

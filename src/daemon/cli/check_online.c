@@ -27,9 +27,9 @@ static const struct {
     const char *word;
     const char *colour;
 } verdicts[] = {
-    [VERDICT_NONE] = {"unasked", "\x1b[2m"},     [VERDICT_OK] = {"ok", "\x1b[32m"},
-    [VERDICT_MISSING] = {"missing", "\x1b[31m"}, [VERDICT_WAITS] = {"waits", "\x1b[33m"},
-    [VERDICT_WRONG] = {"wrong", "\x1b[31m"},     [VERDICT_FAILED] = {"failed", "\x1b[31m"},
+    [VERDICT_NONE] = {"skipped", "\x1b[2m"},     [VERDICT_OK] = {"ok", "\x1b[32m"},
+    [VERDICT_MISSING] = {"missing", "\x1b[31m"}, [VERDICT_WAITS] = {"waiting", "\x1b[33m"},
+    [VERDICT_WRONG] = {"invalid", "\x1b[31m"},   [VERDICT_FAILED] = {"failed", "\x1b[31m"},
 };
 
 /* What others wrote can't do anything to the terminal. */
@@ -50,9 +50,9 @@ static void put_watch(struct buf *out, const struct preflight_result *a)
 static void put_place(struct buf *out, const struct preflight_result *a)
 {
     if (a->none_selected)
-        buf_puts(out, "in no namespace now");
+        buf_puts(out, "no matching namespace");
     else if (a->cluster_wide)
-        buf_puts(out, "in the cluster");
+        buf_puts(out, "cluster-scoped");
     else
         buf_printf(out, "in %s", a->ns ? a->ns : "all namespaces");
 }
@@ -92,10 +92,8 @@ static void put_verdict(const struct report *r, enum verdict verdict)
 
 static void put_missing(struct buf *out, const struct preflight_result *a)
 {
-    const char *what = a->may_list    ? "not watch"
-                       : a->may_watch ? "not list"
-                                      : "neither list nor watch";
-    buf_printf(out, "may %s %s%s%s", what, a->name, a->group[0] ? "." : "", a->group);
+    const char *what = a->may_list ? "watch" : a->may_watch ? "list" : "list or watch";
+    buf_printf(out, "cannot %s %s%s%s", what, a->name, a->group[0] ? "." : "", a->group);
 }
 
 /* "deployments.apps/v1", if the word is another. */
@@ -136,9 +134,9 @@ static void put_answer(const struct report *r, const struct preflight_result *a)
 static void put_identity(struct buf *out, const struct preflight_cluster *site)
 {
     buf_puts(out, "  Kubernetes ");
-    put_foreign(out, site->version ? site->version : "of a version that we may not know");
+    put_foreign(out, site->version ? site->version : "(unknown version)");
     buf_puts(out, ", as ");
-    put_foreign(out, site->user ? site->user : "somebody unknown: the server does not say whom");
+    put_foreign(out, site->user ? site->user : "unknown user (not reported by the server)");
     if (site->groups) {
         buf_puts(out, " (");
         put_foreign(out, site->groups);
@@ -182,8 +180,10 @@ static void put_remedy(struct buf *out, const struct preflight *q, const char *p
     const struct preflight_cluster *site = find_missing(q);
     bool several = preflight_count(q) > 1;
     if (site)
-        buf_printf(out, "\nThe roles that allow what is missing: informerd rbac -c %s%s%s\n", path,
-                   several ? " --cluster " : "", several ? site->conf->name : "");
+        buf_printf(out,
+                   "\nTo print the roles that grant the missing permissions: informerd rbac "
+                   "-c %s%s%s\n",
+                   path, several ? " --cluster " : "", several ? site->conf->name : "");
 }
 
 static void measure(struct report *r, const struct preflight *q)

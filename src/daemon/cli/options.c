@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -14,55 +15,63 @@
 #define CONF_DEFAULT "/etc/informerd/informerd.conf"
 
 static const char help[] =
-    "Usage: informerd [-c FILE]\n"
-    "       informerd watch RESOURCE[,RESOURCE] [options]\n"
-    "       informerd rbac [-c FILE] [--user NAME]\n"
+    "informerd keeps a live copy of Kubernetes objects and logs every change.\n"
     "\n"
-    "Keeps a live copy of objects of Kubernetes clusters and writes down every change. It never gives\n"
-    "up: what ends other watches (a restarted server, an expired version) only makes it catch up.\n"
+    "Usage:\n"
+    "  informerd [-c FILE]                      run as a service\n"
+    "  informerd watch RESOURCE[,...] [flags]   print objects and their changes to stdout\n"
+    "  informerd rbac [-c FILE] [flags]         print the RBAC roles that a configuration needs\n"
     "\n"
-    "As a service: what to watch and where to write it is in the conf file, with the files\n"
-    "conf.d/*.conf beside it. See informerd.conf(5) and the sample, which has every option.\n"
+    "Service flags:\n"
+    "  -c, --config FILE     configuration file (default " CONF_DEFAULT ");\n"
+    "                        the files conf.d/*.conf in the same directory are read after it\n"
+    "      --check-config    validate the configuration and list all errors\n"
+    "      --online          with --check-config: also check access to each cluster\n"
+    "      --print-config    print the effective configuration with the origin of each value\n"
     "\n"
-    "  -c, --config FILE    default: " CONF_DEFAULT "\n"
-    "      --check-config   tell all that is wrong with it, or that it is good\n"
-    "        --online       and ask its clusters: are they there, who are we, may we watch all that?\n"
-    "      --print-config   print every value in effect, and where it comes from\n"
+    "Watch flags:\n"
+    "  -n, --namespace NS    watch this namespace (default: the namespace of the context)\n"
+    "  -A, --all-namespaces  watch all namespaces\n"
+    "  -l, --selector SEL    label selector, for example 'app in (web, api),!canary'\n"
+    "      --field-selector SEL\n"
+    "                        field selector, for example spec.nodeName=node-1\n"
+    "      --kubeconfig F    kubeconfig file (default: $KUBECONFIG, ~/.kube/config, in-cluster)\n"
+    "      --context NAME    kubeconfig context (default: the current context)\n"
+    "      --cluster NAME    kubeconfig cluster (default: the cluster of the context)\n"
+    "      --user NAME       kubeconfig user (default: the user of the context)\n"
+    "      --as USER         user to impersonate\n"
+    "  -o, --output FORMAT   short: one line of text per change (default on a terminal)\n"
+    "                        jsonl: one JSON object per line (default elsewhere)\n"
+    "                        full: like jsonl, with the whole object\n"
+    "      --every-update    also print node and lease heartbeats, and updates without a change\n"
+    "  -v, --verbose         log every step to stderr\n"
     "\n"
-    "rbac prints the smallest roles that allow what the conf watches, for kubectl apply -f -; a server\n"
-    "is asked only what names without their group mean.\n"
+    "  RESOURCE is a name as in kubectl (pods, po, Pod, deployments.apps) or name.group/version\n"
+    "  (deployments.apps/v1). The latter needs no API discovery.\n"
     "\n"
-    "      --user NAME, --group NAME, --serviceaccount NAMESPACE:NAME  who is to be allowed it;\n"
-    "                       default: informerd:informerd\n"
-    "      --cluster NAME   of the conf, if it has several\n"
+    "RBAC flags:\n"
+    "  -c, --config FILE     configuration file, as for the service\n"
+    "      --user NAME, --group NAME, --serviceaccount NAMESPACE:NAME\n"
+    "                        subject to bind (default: --serviceaccount informerd:informerd)\n"
+    "      --cluster NAME    cluster of the configuration; required if it has several\n"
     "\n"
-    "Without a conf file: watch prints what is there, and then each change, to stdout. RESOURCE is\n"
-    "a name as kubectl takes it (pods, po, Pod, deployments.apps), or name.group/version\n"
-    "(deployments.apps/v1), which needs no look at what the server has.\n"
+    "  The output is for 'kubectl apply -f -'. The API server is queried only to resolve resource\n"
+    "  names that do not include their group.\n"
     "\n"
-    "  -n, --namespace NS   only this namespace; default: the one of the kubeconfig's context\n"
-    "  -A, --all-namespaces all namespaces\n"
-    "  -l, --selector SEL   only objects with such labels: 'app in (web, api),!canary'\n"
-    "      --field-selector SEL  only objects with such fields: spec.nodeName=node-1\n"
-    "      --kubeconfig F   default: the files of $KUBECONFIG, ~/.kube/config, the cluster we are in\n"
-    "      --context NAME   default: the kubeconfig's current context\n"
-    "      --cluster NAME, --user NAME  instead of the context's\n"
-    "      --as USER        act as this user, if we may\n"
-    "  -o, --output FORMAT  short: a line to read for each change, the default on a terminal;\n"
-    "                       jsonl: one JSON object a line, the default elsewhere;\n"
-    "                       full: the same with the whole object in it\n"
-    "      --every-update   print also heartbeats of nodes and leases, and updates in which nothing\n"
-    "                       changed\n"
-    "  -v, --verbose        tell every step on stderr\n"
+    "Other flags:\n"
+    "  -h, --help            print this help\n"
+    "  -V, --version         print the version\n"
     "\n"
-    "  -h, --help           this text\n"
-    "  -V, --version\n"
+    "Signals: HUP reload configuration, USR1 reopen logs, USR2 dump state, TERM/INT stop.\n"
+    "TERM and INT write pending records first; a second one stops at once.\n"
     "\n"
-    "Signals: HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things\n"
-    "are, INT and TERM end it with 0 after what is left was written; a second one ends at once.\n"
-    "Exit codes: 64 wrong usage, 69 a cluster can't be asked, 74 a file, an address or the output\n"
-    "failed, 77 state_dir is not ours to write or a watch is not allowed, 78 conf file or kubeconfig\n"
-    "can't be used.\n";
+    "Exit codes:\n"
+    "   0  success, or stopped by TERM or INT\n"
+    "  64  invalid command line\n"
+    "  69  a cluster is not available\n"
+    "  74  a file, an address or the output failed\n"
+    "  77  state_dir is not writable, or access to a resource is denied\n"
+    "  78  the configuration or a kubeconfig is invalid\n";
 
 enum {
     OPT_KUBECONFIG = 256,
@@ -103,13 +112,18 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int usage(const char *what, const char *detail)
+__attribute__((format(printf, 1, 2))) static int usage_error(const char *fmt, ...)
 {
-    fprintf(stderr, "informerd: %s%s; try 'informerd --help'\n", what, detail);
+    va_list args;
+    va_start(args, fmt);
+    fputs("informerd: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputs(" (see 'informerd --help')\n", stderr);
+    va_end(args);
     return EX_USAGE;
 }
 
-static int say(const char *text, struct options *ret)
+static int print_text(const char *text, struct options *ret)
 {
     ret->command = COMMAND_DONE;
     if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
@@ -118,20 +132,21 @@ static int say(const char *text, struct options *ret)
     return EX_IOERR;
 }
 
-/* getopt's own sentences would not say where to read on. @argv is what it has looked at last. */
+/* Reports the error that getopt_long() found in the last argument it looked at: getopt's own messages
+ * do not mention --help. */
 static int bad_option(int option, char **argv)
 {
     const char *word = argv[optind - 1];
     char letter[] = {'-', (char)optopt, '\0'};
     bool is_long = strncmp(word, "--", 2) == 0;
     if (option == ':')
-        return usage("a value is missing after ", word);
+        return usage_error("option '%s' needs a value", word);
     if (is_long && optopt)
-        return usage("no value belongs to ", word);
-    return usage("unknown option ", is_long ? word : letter);
+        return usage_error("option '%s' takes no value", word);
+    return usage_error("unknown option '%s'", is_long ? word : letter);
 }
 
-static int take_format(const char *value, struct options *ret)
+static int parse_format(const char *value, struct options *ret)
 {
     static const char *const names[] = {
         [FORMAT_SHORT] = "short", [FORMAT_JSONL] = "jsonl", [FORMAT_FULL] = "full"};
@@ -140,11 +155,11 @@ static int take_format(const char *value, struct options *ret)
             ret->format = (enum format)i;
             return 0;
         }
-    return usage("output is 'short', 'jsonl' or 'full', not ", value);
+    return usage_error("unknown output format '%s'; use short, jsonl or full", value);
 }
 
-/* One option. Returns 0 or an exit code. */
-static int take(int option, char **argv, const char *value, struct options *ret)
+/* Stores one option in @ret. Returns 0 or an exit code. */
+static int apply_option(int option, char **argv, const char *value, struct options *ret)
 {
     switch (option) {
     case 'n': ret->ns = value; return 0;
@@ -164,14 +179,14 @@ static int take(int option, char **argv, const char *value, struct options *ret)
     case 'l': ret->label_selector = value; return 0;
     case OPT_FIELDS: ret->field_selector = value; return 0;
     case OPT_EVERY_UPDATE: ret->every_update = true; return 0;
-    case 'o': return take_format(value, ret);
-    case 'h': return say(help, ret);
-    case 'V': printf("informerd %s\n", inf_version()); return say("", ret);
+    case 'o': return parse_format(value, ret);
+    case 'h': return print_text(help, ret);
+    case 'V': printf("informerd %s\n", inf_version()); return print_text("", ret);
     default: return bad_option(option, argv);
     }
 }
 
-/* Of `watch` alone. */
+/* Options that only `watch` has; `rbac` has --cluster and --user too. */
 static bool has_watch_options(const struct options *o)
 {
     return o->ns || o->all_namespaces || o->label_selector || o->field_selector || o->kubeconfig ||
@@ -186,55 +201,57 @@ static bool has_rbac_options(const struct options *o)
 static int find_conf(struct options *ret)
 {
     if (!ret->conf && access(CONF_DEFAULT, F_OK) < 0 && errno == ENOENT)
-        return usage("there is no conf file " CONF_DEFAULT "; name one with -c, or watch without "
-                     "one, as in 'informerd watch pods'",
-                     "");
+        return usage_error("configuration file " CONF_DEFAULT " does not exist; specify one with "
+                           "-c, or run 'informerd watch pods', which needs none");
     if (!ret->conf)
         ret->conf = CONF_DEFAULT;
     return 0;
 }
 
-/* What goes by the conf file is said by options alone. */
-static int take_conf(int argc, char **argv, struct options *ret)
+/* The commands that have no name: run the service, --check-config and --print-config. */
+static int parse_service(int argc, char **argv, struct options *ret)
 {
     if (argc > 0)
-        return usage(ret->command == COMMAND_RUN ? "unknown command "
-                                                 : "the conf file is named with -c, so what is ",
-                     argv[0]);
+        return ret->command == COMMAND_RUN
+                   ? usage_error("unknown command '%s'", argv[0])
+                   : usage_error("unexpected argument '%s'; specify the configuration file with -c",
+                                 argv[0]);
     if (has_watch_options(ret) || ret->cluster || ret->user)
-        return usage("such options are for 'informerd watch'; with a conf file it says all that",
-                     "");
+        return usage_error("watch flags are valid only for 'informerd watch'; the service is "
+                           "configured by its configuration file");
     if (has_rbac_options(ret))
-        return usage("such options are for 'informerd rbac'", "");
+        return usage_error("--group and --serviceaccount are valid only for 'informerd rbac'");
     if (ret->online && ret->command != COMMAND_CHECK)
-        return usage("--online belongs to --check-config", "");
+        return usage_error("--online is valid only with --check-config");
     return find_conf(ret);
 }
 
-/* "namespace:name", as kubectl takes it. */
+/* "namespace:name", as in kubectl. */
 static bool is_account(const char *text)
 {
     const char *colon = strchr(text, ':');
     return colon && colon > text && colon[1] && !strchr(colon + 1, ':');
 }
 
-static int take_rbac(int argc, char **argv, struct options *ret)
+static int parse_rbac(int argc, char **argv, struct options *ret)
 {
     ret->command = COMMAND_RBAC;
     if (argc > 1)
-        return usage("the conf file is named with -c, so what is ", argv[1]);
+        return usage_error("unexpected argument '%s'; specify the configuration file with -c",
+                           argv[1]);
     if (has_watch_options(ret) || ret->online)
-        return usage("such options are not for 'informerd rbac'", "");
+        return usage_error("watch flags and --online are not valid for 'informerd rbac'");
     if (!!ret->user + !!ret->group + !!ret->service_account > 1)
-        return usage("one of --user, --group and --serviceaccount", "");
+        return usage_error("use only one of --user, --group and --serviceaccount");
     if ((ret->user && !ret->user[0]) || (ret->group && !ret->group[0]))
-        return usage("--user and --group need a name", "");
+        return usage_error("--user and --group need a name");
     if (ret->service_account && !is_account(ret->service_account))
-        return usage("--serviceaccount is NAMESPACE:NAME, not ", ret->service_account);
+        return usage_error("--serviceaccount must be NAMESPACE:NAME, not '%s'",
+                           ret->service_account);
     return find_conf(ret);
 }
 
-/* Whether the first @len bytes of @word are among the words of @rest, which has commas between them. */
+/* Whether the first @len bytes of @word are an element of the comma-separated list @rest. */
 static bool is_among(const char *word, size_t len, const char *rest)
 {
     for (; *rest; rest += *rest == ',') {
@@ -246,7 +263,7 @@ static bool is_among(const char *word, size_t len, const char *rest)
     return false;
 }
 
-static bool names_one_twice(const char *resources)
+static bool has_duplicate(const char *resources)
 {
     for (const char *word = resources; *word;) {
         size_t len = strcspn(word, ",");
@@ -258,23 +275,25 @@ static bool names_one_twice(const char *resources)
     return false;
 }
 
-static int take_watch(int argc, char **argv, struct options *ret)
+static int parse_watch(int argc, char **argv, struct options *ret)
 {
     ret->command = COMMAND_WATCH;
     if (has_rbac_options(ret) || ret->online)
-        return usage("such options are not for 'informerd watch'", "");
+        return usage_error("--group, --serviceaccount and --online are not valid for 'informerd "
+                           "watch'");
     if (ret->conf)
-        return usage("'informerd watch' has no conf file, so what is -c for", "");
+        return usage_error("-c is not valid for 'informerd watch', which reads no configuration "
+                           "file");
     if (ret->ns && ret->all_namespaces)
-        return usage("either --namespace or --all-namespaces", "");
+        return usage_error("use only one of --namespace and --all-namespaces");
     if (ret->ns && !ret->ns[0])
-        return usage("--namespace needs a name", "");
+        return usage_error("--namespace needs a name");
     if (argc == 1 || !argv[1][0])
-        return usage("watch what? Name a resource, as in 'informerd watch pods'", "");
+        return usage_error("missing resource; for example 'informerd watch pods'");
     if (argc > 2)
-        return usage("several resources have commas between them, so what is ", argv[2]);
-    if (names_one_twice(argv[1]))
-        return usage("each resource is named once, not as in ", argv[1]);
+        return usage_error("unexpected argument '%s'; separate resources with commas", argv[2]);
+    if (has_duplicate(argv[1]))
+        return usage_error("duplicate resource in '%s'; name each resource once", argv[1]);
     ret->resource = argv[1];
     return 0;
 }
@@ -285,15 +304,15 @@ int options_parse(int argc, char **argv, struct options *ret)
     *ret = (struct options){.command = COMMAND_RUN};
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":n:Ac:l:o:vhV", long_options, NULL)) != -1) {
-        rc = take(option, argv, optarg, ret);
+        rc = apply_option(option, argv, optarg, ret);
         if (rc || ret->command == COMMAND_DONE)
             return rc;
     }
     argc -= optind;
     argv += optind;
     if (ret->command == COMMAND_RUN && argc > 0 && strcmp(argv[0], "watch") == 0)
-        return take_watch(argc, argv, ret);
+        return parse_watch(argc, argv, ret);
     if (ret->command == COMMAND_RUN && argc > 0 && strcmp(argv[0], "rbac") == 0)
-        return take_rbac(argc, argv, ret);
-    return take_conf(argc, argv, ret);
+        return parse_rbac(argc, argv, ret);
+    return parse_service(argc, argv, ret);
 }

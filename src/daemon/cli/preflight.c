@@ -151,7 +151,7 @@ static void preflight_on_silence(struct timer *timer)
 {
     struct preflight_cluster *site = container_of(timer, struct preflight_cluster, patience);
     struct inf_error why;
-    err_set(&why, INF_ETIMEOUT, "no answer within %ds", PREFLIGHT_PATIENCE_MS / 1000);
+    err_set(&why, INF_ETIMEOUT, "no response within %ds", PREFLIGHT_PATIENCE_MS / 1000);
     fail_site(site, &why);
 }
 

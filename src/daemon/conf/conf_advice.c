@@ -16,8 +16,8 @@ static void advise_cluster(const struct conf_cluster *cluster,
     if (cluster->stale_after_ms >= STALE_AFTER_LEAST_S * 1000)
         return;
     line = xasprintf("cluster '%s': stale_after is %" PRIu64 ".%" PRIu64
-                     "s. API servers send a bookmark about once a minute, so quiet watches will be "
-                     "reported stale and recovered again and again; use at least %ds",
+                     "s. API servers send a bookmark about once a minute, so idle watches will "
+                     "repeatedly become stale and recover; set it to at least %ds",
                      cluster->name, cluster->stale_after_ms / 1000,
                      cluster->stale_after_ms % 1000 / 100, STALE_AFTER_LEAST_S);
     warn(ctx, line);

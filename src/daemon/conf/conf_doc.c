@@ -27,8 +27,8 @@ static const char *type_name(enum conf_type type)
 {
     switch (type) {
     case CONF_TEXT: return "text";
-    case CONF_FILE: return "path of a file";
-    case CONF_LOG_FILE: return "path of a file, or stdout";
+    case CONF_FILE: return "file path";
+    case CONF_LOG_FILE: return "file path or stdout";
     case CONF_NAME: return "name";
     case CONF_NAMESPACE: return "namespace";
     case CONF_NAMESPACES: return "namespace or pattern";
@@ -137,8 +137,8 @@ void conf_doc_sample(struct buf *out)
 {
     buf_puts(out, "# informerd.conf - every option at its default. See informerd.conf(5).\n"
                   "#\n"
-                  "# Of the lists, one entry each as an example. What has no default stands in a "
-                  "comment.\n");
+                  "# Each list shows one example entry. Options without a default are commented "
+                  "out.\n");
     sample_table(&conf_table, 0, 0, out);
 }
 
@@ -208,62 +208,62 @@ static void man_table(const char *name, const struct conf_table *table, struct b
 }
 
 static const char man_begin[] =
-    ".\\\" Made from the option table of informerd by conf_doc.\n"
+    ".\\\" Generated from the option table of informerd by conf_doc.\n"
     ".TH INFORMERD.CONF 5\n"
     ".SH NAME\n"
-    "informerd.conf \\- what informerd watches, and where it tells\n"
+    "informerd.conf \\- configuration file of informerd\n"
     ".SH DESCRIPTION\n"
-    "The file is YAML: one mapping with the options below. Everything has a default but\n"
+    "The file is YAML: one mapping with the options below. All options have a default except\n"
     ".B resource\n"
     "of a watch and\n"
     ".B path\n"
-    "of an event log. What is not known, given twice, or of the wrong kind is refused;\n"
+    "of an event log. Unknown keys, duplicate keys and values of the wrong type are errors.\n"
     ".B informerd \\-\\-check\\-config\n"
-    "tells all that is wrong, with file, line and column, and\n"
+    "lists all errors with file, line and column.\n"
     ".B informerd \\-\\-print\\-config\n"
-    "prints every value in effect and where it comes from. Anchors, aliases and tags are not read.\n"
+    "prints the effective value of each option and its origin. YAML anchors, aliases and tags are\n"
+    "not supported.\n"
     ".PP\n"
-    "Files\n"
+    "The files\n"
     ".I conf.d/*.conf\n"
-    "beside it are read after it, in the order of their names. Mappings are merged key by key, a "
-    "later\n"
-    "value taking the place of an earlier one; clusters, watches and event_logs are added to those "
-    "before.\n"
-    "The path of a file, if it is not absolute, is meant beside the file in which it is written.\n"
+    "in the same directory are read after it, in the order of their names. Mappings are\n"
+    "merged key by key, and a later value replaces an earlier one. The entries of clusters, "
+    "watches and\n"
+    "event_logs are appended to the earlier entries. A relative file path is relative to the file\n"
+    "that contains it.\n"
     ".SS Values\n"
-    "A duration is a number with its unit: 500ms, 30s, 5m, 1h.\n"
+    "A duration is a number with a unit: 500ms, 30s, 5m, 1h.\n"
     "A size is a number of bytes, or of KiB, MiB or GiB: 512, 64K, 16M, 1G.\n"
-    "A name has lower case letters, digits, and within it \\(aq\\-\\(aq, \\(aq_\\(aq, "
-    "\\(aq.\\(aq and \\(aq/\\(aq.\n"
-    "A label selector is written as for kubectl: app in (web, api), !canary.\n"
-    "A field path names a place in an object: spec.nodeName,\n"
+    "A name consists of lower case letters, digits, \\(aq\\-\\(aq, \\(aq_\\(aq, \\(aq.\\(aq\n"
+    "and \\(aq/\\(aq, and begins and ends with a letter or digit.\n"
+    "A label selector has the syntax of kubectl: app in (web, api), !canary.\n"
+    "A field path selects fields of an object: spec.nodeName,\n"
     "metadata.annotations[\"a.b/c\"], status.conditions[type=Ready].status,\n"
     "spec.containers[*].image.\n"
     ".PP\n"
-    "In values, but not in keys, ${NAME} is replaced by that variable of the environment, and\n"
-    "${NAME:\\-default} by the default if the variable is not set or empty. A dollar is written $$.\n"
-    "Inside braces and brackets of YAML such a value needs quotes.\n"
+    "In values, ${NAME} is replaced by the environment variable NAME. ${NAME:\\-default} is\n"
+    "replaced by the default if the variable is unset or empty. Write $$ for a literal dollar\n"
+    "sign. Keys are not expanded. Inside YAML braces and brackets such a value needs quotes.\n"
     ".SH OPTIONS\n";
 
 static const char man_end[] =
     ".SH FILES\n"
     ".TP\n"
     ".I /etc/informerd/informerd.conf\n"
-    "where informerd looks without\n"
+    "Default configuration file, used without\n"
     ".BR \\-c .\n"
     ".TP\n"
     ".I /etc/informerd/conf.d/*.conf\n"
-    "what is read after it.\n"
+    "Additional configuration files.\n"
     ".SH EXAMPLES\n"
-    "Every change of every pod, on stdout:\n"
+    "Write every change of every pod to stdout:\n"
     ".PP\n"
     ".EX\n"
     "watches: [{resource: pods}]\n"
     "event_logs: [{path: stdout}]\n"
     ".EE\n"
     ".PP\n"
-    "Restarts of the containers of one shop, and all that happens to "
-    "Deployments:\n"
+    "Write container restarts in the namespace shop, and every change of Deployments:\n"
     ".PP\n"
     ".EX\n"
     "clusters:\n"

@@ -23,16 +23,18 @@ static int read_reference(const char *at, struct reference *ret, struct inf_erro
     const char *close = strchr(at, '}');
     struct str name = {at, strspn(at, name_letters)};
     if (!close)
-        return err_set(err, INF_ECONF, "'${' without its '}'; a dollar is written $$");
+        return err_set(err, INF_ECONF,
+                       "'${' has no closing '}'; write $$ for a literal dollar sign");
     if (!name.len || (*at >= '0' && *at <= '9'))
-        return err_set(err, INF_ECONF, "'${' must be followed by the name of a variable");
+        return err_set(err, INF_ECONF, "'${' must be followed by a variable name");
     *ret = (struct reference){.name = name, .end = close + 1};
     at += name.len;
     if (at == close)
         return 0;
     if (strncmp(at, ":-", 2) != 0)
-        return err_set(err, INF_ECONF, "write ${%.*s} or ${%.*s:-default}", STR_FMT(name),
-                       STR_FMT(name));
+        return err_set(err, INF_ECONF,
+                       "invalid variable reference; write ${%.*s} or ${%.*s:-default}",
+                       STR_FMT(name), STR_FMT(name));
     ret->fallback = (struct str){at + 2, (size_t)(close - at) - 2};
     return 0;
 }
@@ -41,7 +43,7 @@ static int put(struct buf *out, struct str bytes, struct inf_error *err)
 {
     if (buf_append(out, bytes.at, bytes.len, CONF_VALUE_MAX) == 0)
         return 0;
-    return err_set(err, INF_ECONF, "is longer than %d bytes with what the environment puts in",
+    return err_set(err, INF_ECONF, "is longer than %d bytes after expanding environment variables",
                    CONF_VALUE_MAX);
 }
 
@@ -56,7 +58,7 @@ static int put_variable(struct buf *out, const struct reference *reference, stru
         rc = put(out, str_of(value), err);
     else
         rc = err_set(err, INF_ECONF,
-                     "the environment has no variable %s; set it, or write ${%s:-default}", name,
+                     "environment variable %s is not set; set it or write ${%s:-default}", name,
                      name);
     free(name);
     return rc;

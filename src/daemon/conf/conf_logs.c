@@ -142,7 +142,8 @@ static void report(struct conf_reader *reader, const struct conf *conf, size_t f
     const struct yaml_node *entry = conf->event_logs[first].head.node;
     const struct yaml_node *path = yaml_get(entry, "path");
     const struct yaml_node *at = path ? path : entry;
-    char *sentence = xasprintf("is %s the event log at %s:%zu:%zu; each needs a file of its own",
+    char *sentence = xasprintf("is %s the event log at %s:%zu:%zu; each event log needs its own "
+                               "file",
                                what, at->file, at->line, at->column);
     conf_settle_error(reader, conf, "event_logs", conf->event_logs[second].head.node, "path",
                       sentence);
@@ -190,9 +191,9 @@ static void compare_two(struct conf_reader *reader, const struct conf *conf,
     if (same_place(a, b))
         report(reader, conf, first, second, "the same file as");
     else if (rotation_takes(a, b))
-        report(reader, conf, first, second, "an old file of the rotation of");
+        report(reader, conf, first, second, "a rotated file of");
     else if (rotation_takes(b, a))
-        report(reader, conf, second, first, "an old file of the rotation of");
+        report(reader, conf, second, first, "a rotated file of");
 }
 
 static void compare_all(struct conf_reader *reader, const struct conf *conf, bool look)

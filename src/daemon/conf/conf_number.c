@@ -82,8 +82,7 @@ static int out_of_range(const struct conf_option *option, const char *text, stru
     conf_number_write(option->type, option->min, &range);
     buf_puts(&range, " to ");
     conf_number_write(option->type, most(option), &range);
-    rc = err_set(err, INF_ECONF, "%s is out of range; it can be %.*s", shown, (int)range.len,
-                 range.bytes);
+    rc = err_set(err, INF_ECONF, "%s is out of range (%.*s)", shown, (int)range.len, range.bytes);
     free(shown);
     buf_free(&range);
     return rc;

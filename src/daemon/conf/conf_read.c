@@ -149,7 +149,7 @@ static void put_remedy(const struct conf_table *table, const char *name, struct 
     } else if (nearest.word) {
         buf_printf(out, "did you mean '%s'?", nearest.word);
     } else {
-        buf_puts(out, "the keys here are: ");
+        buf_puts(out, "valid keys: ");
         put_keys(table, out);
     }
     buf_free(&homes);
@@ -183,8 +183,8 @@ static const struct conf_option *option_of(struct conf_reader *reader,
     else if (option->type == CONF_LATER)
         conf_reader_error(reader, node->key, "'%s' is not supported by this version", option->name);
     else if (first != node)
-        conf_reader_error(reader, node->key, "key '%s' is given twice; first at %zu:%zu",
-                          option->name, first->key->line, first->key->column);
+        conf_reader_error(reader, node->key, "duplicate key '%s'; first at %zu:%zu", option->name,
+                          first->key->line, first->key->column);
     else
         return option;
     return NULL;
@@ -199,8 +199,8 @@ static void check_required(struct conf_reader *reader, const struct conf_table *
         const struct conf_option *option = &table->options[i];
         if (!option->preset && option->type != CONF_TABLE && option->type != CONF_LATER &&
             !yaml_get(node, option->name))
-            conf_reader_error(reader, node, "the key '%s' is missing; write it like '%s: %s'",
-                              option->name, option->name, option->example);
+            conf_reader_error(reader, node, "missing key '%s'; for example '%s: %s'", option->name,
+                              option->name, option->example);
     }
 }
 
@@ -230,7 +230,7 @@ static void read_option(struct conf_reader *reader, const struct conf_option *op
 {
     size_t before = conf_reader_enter(reader, option->name);
     if (yaml_is_null(node))
-        conf_reader_error(reader, node->key, "has no value; write one, or leave the key out");
+        conf_reader_error(reader, node->key, "has no value; set one or remove the key");
     else if (option->type == CONF_TABLE)
         conf_read(reader, option->table, node, conf_member(option, base));
     else if (option->type == CONF_ENTRIES)

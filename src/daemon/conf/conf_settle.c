@@ -68,11 +68,11 @@ struct named {
     const char *remedy; /* for two that are the same */
 };
 
-static const struct named clusters = {"clusters", "name", "cluster", "give it another one"};
+static const struct named clusters = {"clusters", "name", "cluster", "choose another name"};
 static const struct named watches = {"watches", "name", "watch",
-                                     "give it a name of its own, as in 'name: more'"};
+                                     "choose another name, for example 'name: more'"};
 static const struct named event_logs = {"event_logs", "path", "event log",
-                                        "each needs a file of its own"};
+                                        "each event log needs its own file"};
 
 /* The entries of such a list, at hand. */
 struct roll {
@@ -123,7 +123,7 @@ static void clash(struct conf_reader *reader, const struct roll *roll, size_t fi
     const struct named *named = roll->named;
     const struct yaml_node *at = place(node_of(roll, first), named->key);
     char *shown = conf_show(name_of(roll, second));
-    char *sentence = xasprintf("a second %s with the %s %s, first at %s:%zu:%zu; %s", named->what,
+    char *sentence = xasprintf("duplicate %s %s %s, first used at %s:%zu:%zu; %s", named->what,
                                named->key, shown, at->file, at->line, at->column, named->remedy);
     error_in(reader, roll->conf, named->list, node_of(roll, second), named->key, sentence);
     free(sentence);
@@ -157,10 +157,10 @@ static void check_reference(struct conf_reader *reader, const struct conf *conf,
             nearest_try(&nearest, text, name_of(&roll, i));
     shown = conf_show(text);
     if (nearest.word)
-        conf_reader_error(reader, node, "there is no %s %s; did you mean '%s'?", named->what, shown,
+        conf_reader_error(reader, node, "unknown %s %s; did you mean '%s'?", named->what, shown,
                           nearest.word);
     else
-        conf_reader_error(reader, node, "there is no %s %s", named->what, shown);
+        conf_reader_error(reader, node, "unknown %s %s", named->what, shown);
     free(shown);
 }
 
@@ -171,7 +171,7 @@ static void check_cluster_of(struct conf_reader *reader, const struct conf *conf
     size_t before;
     if (!node && conf->n_clusters > 1)
         error_in(reader, conf, "watches", watch->head.node, "cluster",
-                 "the key 'cluster' is missing; there are several clusters, name one of them");
+                 "missing key 'cluster'; it is required when several clusters are configured");
     if (!node || !watch->cluster)
         return;
     before = enter(reader, "watches", watch->head.node, conf);
@@ -235,13 +235,12 @@ static void check_namespaces(struct conf_reader *reader, const struct conf *conf
     const struct conf_list *excluded = &watch->exclude_namespaces;
     if (watch->namespaces.count && watch->namespace_selector)
         error_in(reader, conf, "watches", at, "namespace_selector",
-                 "can't be given together with 'namespaces': select them, or name them");
+                 "cannot be combined with 'namespaces'; use only one of them");
     if (watch->namespaces.count && excluded->count)
         error_in(reader, conf, "watches", at, "exclude_namespaces",
-                 "can't be given together with 'namespaces': name those to watch, or those not to");
+                 "cannot be combined with 'namespaces'; use only one of them");
     if (leaves_nothing(excluded))
-        error_in(reader, conf, "watches", at, "exclude_namespaces",
-                 "'*' leaves no namespace to watch");
+        error_in(reader, conf, "watches", at, "exclude_namespaces", "'*' excludes every namespace");
 }
 
 static void check_scope(struct conf_reader *reader, const struct conf *conf,
@@ -252,7 +251,7 @@ static void check_scope(struct conf_reader *reader, const struct conf *conf,
         return;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (yaml_get(watch->head.node, keys[i])) {
-            char *sentence = xasprintf("%s are in no namespace; name none", watch->resource);
+            char *sentence = xasprintf("'%s' is cluster-scoped; remove this key", watch->resource);
             error_in(reader, conf, "watches", watch->head.node, keys[i], sentence);
             free(sentence);
         }
@@ -263,7 +262,7 @@ static void check_rotate(struct conf_reader *reader, const struct conf *conf,
 {
     if (log->path && strcmp(log->path, "stdout") == 0 && log->rotate.size)
         error_in(reader, conf, "event_logs", log->head.node, "rotate",
-                 "stdout can't be rotated; leave the key out, or write to a file");
+                 "stdout cannot be rotated; remove the key or write to a file");
 }
 
 /* Each may keep a thread for as long as its disk hangs: see daemon/pool.h. */
@@ -276,8 +275,8 @@ static void check_log_count(struct conf_reader *reader, const struct conf *conf)
         files += log->path && strcmp(log->path, "stdout") != 0;
         if (files <= POOL_LOGS_MAX)
             continue;
-        sentence = xasprintf("more than %d event logs that are files; write to fewer files, or run "
-                             "a second informerd",
+        sentence = xasprintf("more than %d event logs are files; use fewer files or run a second "
+                             "informerd",
                              POOL_LOGS_MAX);
         error_in(reader, conf, "event_logs", log->head.node, "path", sentence);
         free(sentence);
@@ -308,7 +307,7 @@ static void name_clusters(struct conf_reader *reader, struct conf *conf)
             cluster->name = xstrdup("default");
         else
             error_in(reader, conf, "clusters", cluster->head.node, "name",
-                     "the key 'name' is missing; of several clusters each needs one");
+                     "missing key 'name'; it is required when several clusters are configured");
     }
 }
 

@@ -63,8 +63,8 @@ static int check_characters(const char *text, struct inf_error *err)
     for (size_t len; *text; text += len)
         if (!(len = character(text)))
             return err_set(err, INF_ECONF,
-                           "has a character that can't be part of a value: a line "
-                           "break, a control character or no UTF-8");
+                           "contains an invalid character: a line break, a control character or "
+                           "invalid UTF-8");
     return 0;
 }
 
@@ -83,8 +83,8 @@ static int check_name(const char *text, struct inf_error *err)
     if (made_of(text, NAME_MAX_BYTES, LOWER DIGITS, LOWER DIGITS "-_./"))
         return 0;
     return refuse(text,
-                  "is not a name; use lower case letters and digits, and within it also '-', '_', "
-                  "'.' and '/'",
+                  "is not a valid name; use lower case letters, digits, '-', '_', '.' and '/', "
+                  "with a letter or digit at both ends",
                   err);
 }
 
@@ -93,7 +93,9 @@ static int check_namespace(const char *text, struct inf_error *err)
     if (made_of(text, NAMESPACE_MAX, LOWER DIGITS, LOWER DIGITS "-"))
         return 0;
     return refuse(
-        text, "is not a namespace; use lower case letters, digits and within it '-', at most 63",
+        text,
+        "is not a valid namespace; use at most 63 lower case letters, digits and '-', with "
+        "a letter or digit at both ends",
         err);
 }
 
@@ -102,8 +104,8 @@ static int check_namespaces(const char *text, struct inf_error *err)
     if (made_of(text, NAMESPACE_MAX, LOWER DIGITS "*?", LOWER DIGITS "-*?"))
         return 0;
     return refuse(text,
-                  "is neither a namespace nor a pattern; use lower case letters, digits and within "
-                  "it '-', and '*' or '?' for what may vary, at most 63",
+                  "is not a valid namespace or pattern; use at most 63 lower case letters, "
+                  "digits, '*', '?' and '-', without '-' at either end",
                   err);
 }
 

@@ -33,7 +33,7 @@ static char *scalar(struct conf_reader *reader, const struct yaml_node *node)
         goto refused;
     expanded.text = text.bytes;
     if (yaml_is_null(&expanded) || !text.bytes[0]) {
-        err_set(&err, INF_ECONF, "has no value; write one, or leave the key out");
+        err_set(&err, INF_ECONF, "has no value; set one or remove the key");
         goto refused;
     }
     return text.bytes;
@@ -90,11 +90,11 @@ static void unknown_word(struct conf_reader *reader, const struct conf_option *o
         buf_printf(&all, "%s%s", word == option->words ? "" : ", ", *word);
     }
     if (nearest.word)
-        conf_reader_error(reader, node, "%s is not known here; did you mean '%s'?", shown,
+        conf_reader_error(reader, node, "unknown value %s; did you mean '%s'?", shown,
                           nearest.word);
     else
-        conf_reader_error(reader, node, "%s is not known here; it can be: %.*s", shown,
-                          (int)all.len, all.bytes);
+        conf_reader_error(reader, node, "unknown value %s; valid values: %.*s", shown, (int)all.len,
+                          all.bytes);
     buf_free(&all);
     free(shown);
 }
@@ -143,10 +143,10 @@ static bool is_list(struct conf_reader *reader, const struct conf_option *option
         conf_reader_error(reader, node, "must be a list, as in %s",
                           strlen(example) > 2 ? example : "[a, b]");
     else if (node->count < option->min)
-        conf_reader_error(reader, node, "is an empty list; leave it out for %s",
-                          option->preset[0] == '(' ? "all" : "its default");
+        conf_reader_error(reader, node, "is an empty list; remove the key to %s",
+                          option->preset[0] == '(' ? "select all" : "use the default");
     else if (node->count > most)
-        conf_reader_error(reader, node, "has %zu items, and %zu is the limit", node->count, most);
+        conf_reader_error(reader, node, "has %zu items; the limit is %zu", node->count, most);
     else
         return true;
     return false;
@@ -158,7 +158,7 @@ static void check_again(struct conf_reader *reader, const struct conf_list *list
     char *shown = conf_show(text);
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i], text) == 0) {
-            conf_reader_error(reader, node, "%s is in the list twice", shown);
+            conf_reader_error(reader, node, "%s is listed twice", shown);
             break;
         }
     free(shown);
@@ -204,7 +204,7 @@ static void read_words(struct conf_reader *reader, const struct conf_option *opt
         char *text = scalar(reader, item);
         int word = text ? read_word(reader, option, item, text) : -1;
         if (word >= 0 && *bits & 1u << word)
-            conf_reader_error(reader, item, "'%s' is in the list twice", text);
+            conf_reader_error(reader, item, "'%s' is listed twice", text);
         *bits |= word >= 0 ? 1u << word : 0;
         conf_reader_leave(reader, before);
         free(text);
@@ -218,9 +218,9 @@ static void check_index_name(struct conf_reader *reader, const struct yaml_node 
 {
     const char *name = node->key->text;
     if (yaml_get(map, name) != node)
-        conf_reader_error(reader, node->key, "is given twice");
+        conf_reader_error(reader, node->key, "is a duplicate name");
     else if (strcmp(name, "namespace") == 0)
-        conf_reader_error(reader, node->key, "is an index that is always there; use another name");
+        conf_reader_error(reader, node->key, "is a built-in index; use another name");
 }
 
 /* Only what is a name is shown as a part of the path. */
@@ -255,7 +255,7 @@ static void read_indexes(struct conf_reader *reader, const struct conf_option *o
         return;
     }
     if (node->count > option->max) {
-        conf_reader_error(reader, node, "has %zu indexes, and %zu is the limit", node->count,
+        conf_reader_error(reader, node, "has %zu indexes; the limit is %zu", node->count,
                           (size_t)option->max);
         return;
     }

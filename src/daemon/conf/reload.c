@@ -37,8 +37,8 @@ static void note_config(struct daemon *d, bool good, const char *msg)
 
 static void refuse(struct daemon *d, struct str why, const char *more)
 {
-    char *msg =
-        xasprintf("the new conf is refused, the old one stays: %.*s%s", (int)why.len, why.at, more);
+    char *msg = xasprintf("configuration not reloaded, the previous one stays in use: %.*s%s",
+                          (int)why.len, why.at, more);
     note_config(d, false, msg);
     free(msg);
 }
@@ -71,7 +71,7 @@ static int check_unchangeable(const struct daemon *d, const struct conf *conf,
                               struct inf_error *err)
 {
     if (strcmp(d->conf.state_dir, conf->state_dir) != 0)
-        return err_set(err, INF_ECONF, "state_dir can't change while informerd runs: restart it");
+        return err_set(err, INF_ECONF, "state_dir cannot change at run time; restart informerd");
     return 0;
 }
 
@@ -79,7 +79,7 @@ static void apply_anew(struct daemon *d, struct conf *conf)
 {
     struct buf what = {0};
     struct inf_error err;
-    buf_puts(&what, "the conf was read anew: ");
+    buf_puts(&what, "configuration reloaded: ");
     if (check_unchangeable(d, conf, &err) == 0 && daemon_apply(d, conf, &what, &err) == 0) {
         daemon_forbid_core_dumps(d);
         buf_putc(&what, '\0');
@@ -102,5 +102,5 @@ void daemon_reload(struct daemon *d)
         refuse_errors(d, &errors);
     conf_errors_free(&errors);
     conf_free(&conf);
-    notify_ready(&d->notify, d->reload_failed ? "the new conf is refused" : "reloaded");
+    notify_ready(&d->notify, d->reload_failed ? "configuration reload failed" : "reloaded");
 }

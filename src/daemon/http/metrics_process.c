@@ -21,7 +21,7 @@ static void put_cpu(struct metrics *m)
     struct rusage used;
     if (getrusage(RUSAGE_SELF, &used) == 0)
         metrics_single(m, "process_cpu_seconds_total", METRICS_COUNTER,
-                       "Processor time used, in user and system mode.",
+                       "Total user and system CPU time.",
                        seconds(used.ru_utime) + seconds(used.ru_stime));
 }
 
@@ -32,7 +32,7 @@ static void put_memory(struct metrics *m)
     if (!file)
         return;
     if (fscanf(file, "%lu %lu", &all, &resident) == 2)
-        metrics_single(m, "process_resident_memory_bytes", METRICS_GAUGE, "Memory that is in RAM.",
+        metrics_single(m, "process_resident_memory_bytes", METRICS_GAUGE, "Resident memory.",
                        (double)resident * (double)sysconf(_SC_PAGESIZE));
     fclose(file);
 }
@@ -58,7 +58,7 @@ void metrics_process(struct metrics *m, double start_seconds)
     put_memory(m);
     put_files(m);
     metrics_single(m, "process_start_time_seconds", METRICS_GAUGE,
-                   "When the process started, in seconds since 1970.", start_seconds);
-    metrics_family(m, "informerd_build_info", METRICS_GAUGE, "What was built; always 1.");
+                   "Start time of the process, in seconds since 1970.", start_seconds);
+    metrics_family(m, "informerd_build_info", METRICS_GAUGE, "Build information; always 1.");
     metrics_sample(m, 1, &version, 1);
 }

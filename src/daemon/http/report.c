@@ -27,10 +27,10 @@ static void put_age(struct buf *out, uint64_t ms)
 static void put_heard(struct buf *out, const struct inf_status *s)
 {
     if (s->heard_age_ms == INF_NEVER) {
-        buf_puts(out, ", nothing heard yet");
+        buf_puts(out, ", no data received yet");
         return;
     }
-    buf_puts(out, ", last heard ");
+    buf_puts(out, ", last data ");
     put_age(out, s->heard_age_ms);
     buf_puts(out, " ago");
     if (s->event_age_ms == INF_NEVER)
@@ -105,7 +105,7 @@ static void put_output(void *ctx, const struct output *output)
     if (s.reason)
         buf_printf(page->out, ": %s", s.reason);
     if (s.oldest_ms != OUTPUT_NONE) {
-        buf_printf(page->out, ", %zu bytes wait, the oldest line for ", s.unwritten);
+        buf_printf(page->out, ", %zu bytes unwritten, oldest line waiting for ", s.unwritten);
         put_age(page->out, s.oldest_ms);
     }
     buf_putc(page->out, '\n');

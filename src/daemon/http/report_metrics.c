@@ -105,26 +105,26 @@ static double requests(const struct watcher_status *s)
 static void put_states(struct page *p)
 {
     family_of(p, "informerd_watch_up", METRICS_GAUGE,
-              "Whether the copy is complete and fresh and its stream is alive.", up);
-    family_of(p, "informerd_watch_synced", METRICS_GAUGE, "Whether the first list has been told.",
-              synced);
+              "1 if the watch is synced, not stale, not held and without errors.", up);
+    family_of(p, "informerd_watch_synced", METRICS_GAUGE,
+              "1 if the initial list has been delivered.", synced);
     family_of(p, "informerd_watch_stale", METRICS_GAUGE,
-              "Whether nothing was heard from the server for longer than stale_after.", stale);
+              "1 if no data was received from the server for longer than stale_after.", stale);
     family_of(p, "informerd_watch_held", METRICS_GAUGE,
-              "Whether reading waits because an event log is full or memory.backlog is used up.",
+              "1 if reading is paused because an event log is full or memory.backlog is used up.",
               held);
-    family_of(p, "informerd_watch_objects", METRICS_GAUGE, "Objects in the copy.", objects);
-    family_of(p, "informerd_watch_cache_bytes", METRICS_GAUGE, "Memory that the objects take.",
-              bytes);
-    family_of(p, "informerd_watch_queue_length", METRICS_GAUGE, "Changes that wait to be applied.",
-              queued);
+    family_of(p, "informerd_watch_objects", METRICS_GAUGE, "Objects in the cache.", objects);
+    family_of(p, "informerd_watch_cache_bytes", METRICS_GAUGE,
+              "Memory used by the objects in the cache.", bytes);
+    family_of(p, "informerd_watch_queue_length", METRICS_GAUGE,
+              "Changes waiting to be applied to the cache.", queued);
     family_of(p, "informerd_watch_backlog_events", METRICS_GAUGE,
-              "Changes that are applied and wait to be told to event logs.", backlog);
+              "Applied changes waiting to be delivered to event logs.", backlog);
     family_of(p, "informerd_watch_coalesced_total", METRICS_COUNTER,
-              "Changes that a newer one replaced before they were told (coalesce).", coalesced);
+              "Changes replaced by a newer one before delivery (option coalesce).", coalesced);
     family_of(p, "informerd_watch_skipped_objects_total", METRICS_COUNTER,
-              "Objects that could not be read, each version once.", skipped);
-    family_of(p, "informerd_watch_requests_total", METRICS_COUNTER, "Requests made of the server.",
+              "Objects that could not be decoded, counted once per version.", skipped);
+    family_of(p, "informerd_watch_requests_total", METRICS_COUNTER, "Requests sent to the server.",
               requests);
 }
 
@@ -143,32 +143,34 @@ static void put_age(struct page *p, const char *name, const char *help, size_t o
 
 static void put_ages(struct page *p)
 {
-    put_age(p, "informerd_watch_last_event_age_seconds", "Since the last change came.",
+    put_age(p, "informerd_watch_last_event_age_seconds", "Time since the last change was received.",
             offsetof(struct inf_status, event_age_ms));
-    put_age(p, "informerd_watch_last_bookmark_age_seconds", "Since the last bookmark came.",
+    put_age(p, "informerd_watch_last_bookmark_age_seconds",
+            "Time since the last bookmark was received.",
             offsetof(struct inf_status, bookmark_age_ms));
-    put_age(p, "informerd_watch_last_heard_age_seconds", "Since anything complete came.",
+    put_age(p, "informerd_watch_last_heard_age_seconds",
+            "Time since the last complete data was received.",
             offsetof(struct inf_status, heard_age_ms));
 }
 
 static void put_events(struct page *p)
 {
     metrics_family(&p->m, "informerd_watch_events_total", METRICS_COUNTER,
-                   "Changes told to event logs.");
+                   "Changes delivered to event logs, by verb.");
     EACH(p, i)
     for (int verb = INF_ADDED; verb <= INF_DELETED; verb++)
         sample(p, i, "verb", inf_verb_name((enum inf_verb)verb),
                (double)p->watchers[i]->told.events[verb]);
     metrics_family(&p->m, "informerd_watch_heartbeats_ignored_total", METRICS_COUNTER,
-                   "Changes not told because they were heartbeats.");
+                   "Updates not reported because they are heartbeats (option ignore).");
     EACH(p, i)
     sample(p, i, NULL, NULL, (double)p->watchers[i]->told.heartbeats);
     metrics_family(&p->m, "informerd_watch_unchanged_ignored_total", METRICS_COUNTER,
-                   "Updates not reported because no field that is kept changed.");
+                   "Updates not reported because they change no kept field (option ignore).");
     EACH(p, i)
     sample(p, i, NULL, NULL, (double)p->watchers[i]->told.unchanged);
     metrics_family(&p->m, "informerd_watch_gaps_total", METRICS_COUNTER,
-                   "Places in what is told where something may be missing.");
+                   "Gaps reported in the event stream.");
     EACH(p, i)
     sample(p, i, NULL, NULL, (double)p->watchers[i]->told.gaps);
 }
@@ -206,24 +208,26 @@ static void put_journal(struct page *p)
 {
     struct journal_stats s;
     journal_stats(&p->d->journal, &s);
-    metrics_single(&p->m, "informerd_log_seq", METRICS_GAUGE,
-                   "The number that the next record will get.", (double)s.next_seq);
+    metrics_single(&p->m, "informerd_log_seq", METRICS_GAUGE, "Sequence number of the next record.",
+                   (double)s.next_seq);
     metrics_single(&p->m, "informerd_log_bytes_total", METRICS_COUNTER,
                    "Bytes written to event logs.", (double)s.bytes);
     metrics_single(&p->m, "informerd_log_unwritten_bytes", METRICS_GAUGE,
-                   "Bytes of records that are not written yet.", (double)s.unwritten);
+                   "Bytes of records not written yet.", (double)s.unwritten);
     metrics_single(&p->m, "informerd_log_failures_total", METRICS_COUNTER,
-                   "Times an event log could not be written.", (double)s.failures);
+                   "Failed writes to event logs.", (double)s.failures);
     metrics_single(&p->m, "informerd_log_rotations_total", METRICS_COUNTER,
-                   "Times an event log was rotated.", (double)s.rotations);
+                   "Rotations of event logs.", (double)s.rotations);
     metrics_single(&p->m, "informerd_log_notes_dropped_total", METRICS_COUNTER,
-                   "Records of the daemon itself that found no room; of changes none is dropped.",
+                   "Records about the daemon dropped for lack of space; records of changes are "
+                   "never dropped.",
                    (double)s.dropped);
-    metrics_single(&p->m, "informerd_log_outputs", METRICS_GAUGE, "Event logs.", s.outputs);
+    metrics_single(&p->m, "informerd_log_outputs", METRICS_GAUGE, "Number of event logs.",
+                   s.outputs);
     metrics_single(&p->m, "informerd_log_outputs_failing", METRICS_GAUGE,
-                   "Event logs that can't be written now.", s.failing);
+                   "Event logs that cannot be written.", s.failing);
     metrics_single(&p->m, "informerd_log_outputs_full", METRICS_GAUGE,
-                   "Event logs that hold the watches which feed them.", s.held);
+                   "Event logs that hold their watches.", s.held);
 }
 
 /* ---- of each event log ---- */
@@ -277,17 +281,16 @@ static void put_logs(struct page *p)
         const char *name, *help;
         double (*number)(const struct output_status *s);
     } families[] = {
-        {"informerd_event_log_writable",
-         "Whether the event log is neither held, failing nor stuck.", log_writable},
-        {"informerd_event_log_held", "Whether the event log is full and holds its watches.",
-         log_held},
-        {"informerd_event_log_failing", "Whether the last attempt to write the event log failed.",
+        {"informerd_event_log_writable", "1 if the event log is neither held, failing nor stuck.",
+         log_writable},
+        {"informerd_event_log_held", "1 if the event log is full and holds its watches.", log_held},
+        {"informerd_event_log_failing", "1 if the last write to the event log failed.",
          log_failing},
         {"informerd_event_log_stuck",
-         "Whether the event log could not be written for longer than stuck_after.", log_stuck},
+         "1 if the event log could not be written for longer than stuck_after.", log_stuck},
         {"informerd_event_log_oldest_unwritten_seconds",
-         "How long the oldest line that is not written has waited; 0 if none waits.", log_oldest},
-        {"informerd_event_log_unwritten_bytes", "Bytes that wait to be written to the event log.",
+         "Age of the oldest unwritten line; 0 if there is none.", log_oldest},
+        {"informerd_event_log_unwritten_bytes", "Bytes waiting to be written to the event log.",
          log_waiting},
     };
     for (size_t i = 0; i < ARRAY_LEN(families); i++) {
@@ -302,21 +305,21 @@ static void put_memory(struct page *p)
     struct inf_budget_status s;
     inf_budget_status(p->d->budget, &s);
     metrics_single(&p->m, "informerd_backlog_bytes", METRICS_GAUGE,
-                   "Memory of changes and lines that wait.", (double)s.used);
+                   "Memory used by queued changes and unwritten lines.", (double)s.used);
     metrics_single(&p->m, "informerd_backlog_limit_bytes", METRICS_GAUGE,
-                   "The limit of that, memory.backlog.", (double)s.limit);
+                   "Limit of informerd_backlog_bytes (option memory.backlog).", (double)s.limit);
     metrics_single(&p->m, "informerd_backlog_limit_reached_total", METRICS_COUNTER,
-                   "Times that the limit was exceeded.", (double)s.reached);
+                   "Number of times the limit was exceeded.", (double)s.reached);
     metrics_single(&p->m, "informerd_backlog_held_streams", METRICS_GAUGE,
-                   "Streams that are held because the limit is exceeded.", (double)s.held);
+                   "Streams held because the limit is exceeded.", (double)s.held);
 }
 
 static void put_config(struct page *p)
 {
     metrics_single(&p->m, "informerd_config_last_reload_successful", METRICS_GAUGE,
-                   "Whether the conf was good when it was last read.", !p->d->reload_failed);
+                   "1 if the last load of the configuration succeeded.", !p->d->reload_failed);
     metrics_single(&p->m, "informerd_config_last_reload_timestamp_seconds", METRICS_GAUGE,
-                   "When the conf in use was read, since 1970.",
+                   "Time when the configuration in use was loaded, in seconds since 1970.",
                    (double)p->d->reloaded_us / 1000000);
 }
 
@@ -349,18 +352,16 @@ void report_metrics(struct daemon *d, struct buf *out)
     put_ages(&p);
     put_events(&p);
     put_by_reason(&p, "informerd_watch_reconnects_total",
-                  "Streams that ended and failed requests, by what ended them.",
+                  "Ended streams and failed requests, by reason.",
                   offsetof(struct inf_status, ends));
-    put_by_reason(&p, "informerd_watch_relists_total",
-                  "Lists after the first, by what made them necessary.",
+    put_by_reason(&p, "informerd_watch_relists_total", "Lists after the initial one, by reason.",
                   offsetof(struct inf_status, relists));
     put_journal(&p);
     put_logs(&p);
     put_memory(&p);
     put_config(&p);
     metrics_single(&p.m, "informerd_worst_tick_seconds", METRICS_GAUGE,
-                   "The longest time in the last minute that one turn of the loop took.",
-                   worst_tick_s(d));
+                   "Longest event loop iteration in the last minute.", worst_tick_s(d));
     metrics_process(&p.m, (double)d->started_us / 1000000);
     free(p.watchers);
     free(p.statuses);

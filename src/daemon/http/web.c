@@ -81,8 +81,8 @@ static void web_on_request(struct http_server_user *user, const struct http_serv
     const struct conf_list *hosts = &web->d->conf.http.allowed_hosts;
     if (place == &web->tcp && !http_host_is_allowed(request, hosts->items, hosts->count)) {
         reply_text(x, 421,
-                   "this host name is not served; use an IP address, or add the name to "
-                   "http.allowed_hosts in the conf\n");
+                   "host name not allowed; use an IP address or add the name to "
+                   "http.allowed_hosts in the configuration\n");
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(pages); i++)
@@ -90,7 +90,7 @@ static void web_on_request(struct http_server_user *user, const struct http_serv
             pages[i].answer(web->d, request, x);
             return;
         }
-    reply_text(x, 404, "not here; there are /livez, /readyz?verbose and /metrics\n");
+    reply_text(x, 404, "not found; the endpoints are /livez, /readyz?verbose and /metrics\n");
 }
 
 static const struct http_server_user_ops user_ops = {.on_request = web_on_request};

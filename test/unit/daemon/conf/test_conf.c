@@ -208,28 +208,25 @@ static const struct bad bad_keys[] = {
     {OF_WATCH "lable_selector: a=b\n",
      "x.conf:3:5: watches[0]: unknown key 'lable_selector'; did you mean 'label_selector'?\n"},
     {"log: {levl: info}\n", "x.conf:1:7: log: unknown key 'levl'; did you mean 'level'?\n"},
-    {"log: {colour: red}\n",
-     "x.conf:1:7: log: unknown key 'colour'; the keys here are: level, format\n"},
+    {"log: {colour: red}\n", "x.conf:1:7: log: unknown key 'colour'; valid keys: level, format\n"},
     {"max_line: 16K\n", "x.conf:1:1: unknown key 'max_line'; it belongs to event_logs[]\n"},
     {OF_WATCH "keep: all\n    size: 5\n",
      "x.conf:4:5: watches[0]: unknown key 'size'; it belongs to event_logs[].rotate\n"},
     {"log: {state_dir: /x}\n",
      "x.conf:1:7: log: unknown key 'state_dir'; it belongs to the top level\n"},
     {"path: /x\n", "x.conf:1:1: unknown key 'path'; it belongs to socket, event_logs[]\n"},
-    {"resync: 5m\n",
-     "x.conf:1:1: unknown key 'resync'; the keys here are: state_dir, socket, http, log, "
-     "core_dumps, memory, drain_timeout, clusters, watches, event_logs\n"},
+    {"resync: 5m\n", "x.conf:1:1: unknown key 'resync'; valid keys: state_dir, socket, http, log, "
+                     "core_dumps, memory, drain_timeout, clusters, watches, event_logs\n"},
     {"handlers: []\n", "x.conf:1:1: 'handlers' is not supported by this version\n"},
     {OF_WATCH "optional: perhaps\n",
      "x.conf:3:15: watches[0].optional: 'perhaps' is neither true nor false\n"},
-    {"state_dir: /a\nstate_dir: /b\n",
-     "x.conf:2:1: key 'state_dir' is given twice; first at 1:1\n"},
+    {"state_dir: /a\nstate_dir: /b\n", "x.conf:2:1: duplicate key 'state_dir'; first at 1:1\n"},
     {"watches: [{name: a}]\n",
-     "x.conf:1:11: watches[0]: the key 'resource' is missing; write it like 'resource: pods'\n"},
+     "x.conf:1:11: watches[0]: missing key 'resource'; for example 'resource: pods'\n"},
     {"event_logs: [{}]\n",
-     "x.conf:1:14: event_logs[0]: the key 'path' is missing; write it like 'path: stdout'\n"},
+     "x.conf:1:14: event_logs[0]: missing key 'path'; for example 'path: stdout'\n"},
     {"\"a\\eb\": 1\n",
-     "x.conf:1:1: unknown key 'a\\u001bb'; the keys here are: state_dir, socket, "
+     "x.conf:1:1: unknown key 'a\\u001bb'; valid keys: state_dir, socket, "
      "http, log, core_dumps, memory, drain_timeout, clusters, watches, event_logs\n"},
 };
 
@@ -244,30 +241,30 @@ static const struct bad bad_kinds[] = {
      "x.conf:1:10: watches: must be a list of entries, each beginning with '- '\n"},
     {"watches: [pods]\n",
      "x.conf:1:11: watches[0]: must be a mapping of options, as in 'resource: pods'\n"},
-    {"watches:\n", "x.conf:1:1: watches: has no value; write one, or leave the key out\n"},
+    {"watches:\n", "x.conf:1:1: watches: has no value; set one or remove the key\n"},
     {"state_dir: [a]\n", "x.conf:1:12: state_dir: must be a single value, not a list\n"},
     {"state_dir: {a: b}\n", "x.conf:1:12: state_dir: must be a single value, not a mapping\n"},
-    {"state_dir: ''\n", "x.conf:1:12: state_dir: has no value; write one, or leave the key out\n"},
-    {"state_dir: ~\n", "x.conf:1:1: state_dir: has no value; write one, or leave the key out\n"},
+    {"state_dir: ''\n", "x.conf:1:12: state_dir: has no value; set one or remove the key\n"},
+    {"state_dir: ~\n", "x.conf:1:1: state_dir: has no value; set one or remove the key\n"},
     {OF_WATCH "namespaces: shop\n",
      "x.conf:3:17: watches[0].namespaces: must be a list, as in [shop, billing]\n"},
     {OF_WATCH "redact: spec\n", "x.conf:3:13: watches[0].redact: must be a list, as in [a, b]\n"},
     {OF_WATCH "namespaces: []\n",
-     "x.conf:3:17: watches[0].namespaces: is an empty list; leave it out for all\n"},
+     "x.conf:3:17: watches[0].namespaces: is an empty list; remove the key to select all\n"},
     {OF_LOG "verbs: []\n",
-     "x.conf:3:12: event_logs[0].verbs: is an empty list; leave it out for its default\n"},
+     "x.conf:3:12: event_logs[0].verbs: is an empty list; remove the key to use the default\n"},
     {OF_WATCH "namespaces: [a]\n    exclude_namespaces: [b]\n",
-     "x.conf:4:25: watches[0].exclude_namespaces: can't be given together with 'namespaces': name "
-     "those to watch, or those not to\n"},
+     "x.conf:4:25: watches[0].exclude_namespaces: cannot be combined with 'namespaces'; use only "
+     "one of them\n"},
     {OF_WATCH "namespaces: [a]\n    namespace_selector: team=x\n",
-     "x.conf:4:25: watches[0].namespace_selector: can't be given together with 'namespaces': select "
-     "them, or name them\n"},
+     "x.conf:4:25: watches[0].namespace_selector: cannot be combined with 'namespaces'; use only "
+     "one of them\n"},
     {OF_WATCH "exclude_namespaces: [kube-*, A, '**']\n",
-     "x.conf:3:34: watches[0].exclude_namespaces[1]: 'A' is neither a namespace nor a pattern; use "
-     "lower case letters, digits and within it '-', and '*' or '?' for what may vary, at most 63\n"
-     "x.conf:3:25: watches[0].exclude_namespaces: '*' leaves no namespace to watch\n"},
+     "x.conf:3:34: watches[0].exclude_namespaces[1]: 'A' is not a valid namespace or pattern; use "
+     "at most 63 lower case letters, digits, '*', '?' and '-', without '-' at either end\n"
+     "x.conf:3:25: watches[0].exclude_namespaces: '*' excludes every namespace\n"},
     {"watches:\n  - resource: nodes\n    namespaces: [a]\n",
-     "x.conf:3:17: watches[0].namespaces: nodes are in no namespace; name none\n"},
+     "x.conf:3:17: watches[0].namespaces: 'nodes' is cluster-scoped; remove this key\n"},
     {OF_WATCH "namespaces: [a, [b]]\n",
      "x.conf:3:21: watches[0].namespaces[1]: must be a single value, not a list\n"},
     {OF_WATCH "indexes: [spec.nodeName]\n",
@@ -282,30 +279,28 @@ static const struct bad bad_values[] = {
     {"drain_timeout: 18446744073709551615h\n",
      "x.conf:1:16: drain_timeout: '18446744073709551615h' is not a duration; write it like 30s, "
      "5m or 500ms\n"},
-    {"drain_timeout: 2h\n", "x.conf:1:16: drain_timeout: '2h' is out of range; it can be 0s to "
-                            "1h\n"},
+    {"drain_timeout: 2h\n", "x.conf:1:16: drain_timeout: '2h' is out of range (0s to 1h)\n"},
     {"memory: {backlog: 1M}\n",
-     "x.conf:1:19: memory.backlog: '1M' is out of range; it can be 16M to 1024G\n"},
+     "x.conf:1:19: memory.backlog: '1M' is out of range (16M to 1024G)\n"},
     {OF_LOG "max_line: 16KB\n",
      "x.conf:3:15: event_logs[0].max_line: '16KB' is not a size; write it like 64K or 16M\n"},
     {OF_LOG "max_line: 10\n",
-     "x.conf:3:15: event_logs[0].max_line: '10' is out of range; it can be 4K to 16M\n"},
+     "x.conf:3:15: event_logs[0].max_line: '10' is out of range (4K to 16M)\n"},
     {OF_LOG "rotate: {keep: -1}\n",
      "x.conf:3:20: event_logs[0].rotate.keep: '-1' is not a number; write it in digits\n"},
     {OF_LOG "rotate: {keep: 101}\n",
-     "x.conf:3:20: event_logs[0].rotate.keep: '101' is out of range; it can be 0 to 100\n"},
+     "x.conf:3:20: event_logs[0].rotate.keep: '101' is out of range (0 to 100)\n"},
     {"socket: {mode: 0680}\n", "x.conf:1:16: socket.mode: '0680' is not a set of permissions; "
                                "write it in octal, like \"0660\"\n"},
-    {"socket: {mode: 7777}\n",
-     "x.conf:1:16: socket.mode: '7777' is out of range; it can be 0000 to 0777\n"},
+    {"socket: {mode: 7777}\n", "x.conf:1:16: socket.mode: '7777' is out of range (0000 to 0777)\n"},
     {"core_dumps: maybe\n", "x.conf:1:13: core_dumps: 'maybe' is neither true nor false\n"},
     {"log: {level: inof}\n",
-     "x.conf:1:14: log.level: 'inof' is not known here; did you mean 'info'?\n"},
+     "x.conf:1:14: log.level: unknown value 'inof'; did you mean 'info'?\n"},
     {"log: {level: loud}\n",
-     "x.conf:1:14: log.level: 'loud' is not known here; it can be: debug, info, warn, error\n"},
+     "x.conf:1:14: log.level: unknown value 'loud'; valid values: debug, info, warn, error\n"},
     {OF_LOG "verbs: [added, ADDED, ADDED]\n",
-     "x.conf:3:13: event_logs[0].verbs[0]: 'added' is not known here; did you mean 'ADDED'?\n"
-     "x.conf:3:27: event_logs[0].verbs[2]: 'ADDED' is in the list twice\n"},
+     "x.conf:3:13: event_logs[0].verbs[0]: unknown value 'added'; did you mean 'ADDED'?\n"
+     "x.conf:3:27: event_logs[0].verbs[2]: 'ADDED' is listed twice\n"},
     {"http: {listen: localhost}\n",
      "x.conf:1:16: http.listen: 'localhost' is not an address and port; write it like "
      "127.0.0.1:9470 or [::1]:9470\n"},
@@ -319,12 +314,12 @@ static const struct bad bad_values[] = {
      "x.conf:1:22: watches[0].resource: resource 'pods/log': use a name as in 'pods', with its "
      "group as in 'deployments.apps', or with its version too as in 'deployments.apps/v1'\n"},
     {OF_WATCH "name: My Pods\n",
-     "x.conf:3:11: watches[0].name: 'My Pods' is not a name; use lower case letters and digits, "
-     "and within it also '-', '_', '.' and '/'\n"},
+     "x.conf:3:11: watches[0].name: 'My Pods' is not a valid name; use lower case letters, "
+     "digits, '-', '_', '.' and '/', with a letter or digit at both ends\n"},
     {OF_WATCH "namespaces: [shop, -x, shop]\n",
-     "x.conf:3:24: watches[0].namespaces[1]: '-x' is not a namespace; use lower case letters, "
-     "digits and within it '-', at most 63\n"
-     "x.conf:3:28: watches[0].namespaces[2]: 'shop' is in the list twice\n"},
+     "x.conf:3:24: watches[0].namespaces[1]: '-x' is not a valid namespace; use at most 63 lower "
+     "case letters, digits and '-', with a letter or digit at both ends\n"
+     "x.conf:3:28: watches[0].namespaces[2]: 'shop' is listed twice\n"},
     {OF_WATCH "label_selector: app in web\n",
      "x.conf:3:21: watches[0].label_selector: label selector 'app in web': column 8: "},
     {OF_WATCH "field_selector: phase\n",
@@ -333,20 +328,19 @@ static const struct bad bad_values[] = {
     {OF_WATCH "indexes: {node: spec., namespace: spec}\n",
      "x.conf:3:21: watches[0].indexes.node: path 'spec.': column "},
     {OF_WATCH "indexes: {namespace: spec}\n",
-     "x.conf:3:15: watches[0].indexes.namespace: is an index that is always there; use another "
-     "name\n"},
+     "x.conf:3:15: watches[0].indexes.namespace: is a built-in index; use another name\n"},
     {OF_WATCH "indexes: {\"a\\e\": spec.}\n",
-     "x.conf:3:15: watches[0].indexes: 'a\\u001b' is not a name; use lower case letters and "
-     "digits, and within it also '-', '_', '.' and '/'\n"
+     "x.conf:3:15: watches[0].indexes: 'a\\u001b' is not a valid name; use lower case letters, "
+     "digits, '-', '_', '.' and '/', with a letter or digit at both ends\n"
      "x.conf:3:22: watches[0].indexes: path 'spec.': column "},
     {OF_WATCH "indexes: {a: spec, a: spec}\n",
-     "x.conf:3:24: watches[0].indexes.a: is given twice\n"},
+     "x.conf:3:24: watches[0].indexes.a: is a duplicate name\n"},
     {"state_dir: \"/a\\nb\"\n",
-     "x.conf:1:12: state_dir: has a character that can't be part of a value: a line break, a "
-     "control character or no UTF-8\n"},
+     "x.conf:1:12: state_dir: contains an invalid character: a line break, a control character or "
+     "invalid UTF-8\n"},
     {"state_dir: \"\\uFEFF\"\n",
-     "x.conf:1:12: state_dir: has a character that can't be part of a value: a line break, a "
-     "control character or no UTF-8\n"},
+     "x.conf:1:12: state_dir: contains an invalid character: a line break, a control character or "
+     "invalid UTF-8\n"},
     /* what is long is not shown */
     {"core_dumps: aaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbb12345\n",
      "x.conf:1:13: core_dumps: a value of 65 bytes is neither true nor false\n"},
@@ -356,47 +350,48 @@ static const struct bad bad_values[] = {
 
 static const struct bad bad_names[] = {
     {"watches:\n  - resource: pods\n  - resource: pods\n",
-     "x.conf:3:5: watches[1]: a second watch with the name 'pods', first at x.conf:2:5; give it a "
-     "name of its own, as in 'name: more'\n"},
+     "x.conf:3:5: watches[1]: duplicate watch name 'pods', first used at x.conf:2:5; choose "
+     "another name, for example 'name: more'\n"},
     {"watches:\n  - {resource: pods, name: a}\n  - {resource: nodes, name: a}\n",
-     "x.conf:3:29: watches[1].name: a second watch with the name 'a', first at x.conf:2:28; give "
-     "it a name of its own, as in 'name: more'\n"},
+     "x.conf:3:29: watches[1].name: duplicate watch name 'a', first used at x.conf:2:28; choose "
+     "another name, for example 'name: more'\n"},
     {"clusters: [{name: a}, {name: a}]\n",
-     "x.conf:1:30: clusters[1].name: a second cluster with the name 'a', first at x.conf:1:19; "
-     "give it another one\n"},
+     "x.conf:1:30: clusters[1].name: duplicate cluster name 'a', first used at x.conf:1:19; "
+     "choose another name\n"},
     {"clusters: [{name: a}, {context: b}]\n",
-     "x.conf:1:23: clusters[1]: the key 'name' is missing; of several clusters each needs one\n"},
+     "x.conf:1:23: clusters[1]: missing key 'name'; it is required when several clusters are "
+     "configured\n"},
     {"event_logs: [{path: stdout}, {path: stdout}]\n",
-     "x.conf:1:37: event_logs[1].path: a second event log with the path 'stdout', first at "
-     "x.conf:1:21; each needs a file of its own\n"},
+     "x.conf:1:37: event_logs[1].path: duplicate event log path 'stdout', first used at "
+     "x.conf:1:21; each event log needs its own file\n"},
     {"event_logs: [{path: a}, {path: ./a}, {path: .//./b}, {path: b}]\n",
-     "x.conf:1:32: event_logs[1].path: is the same file as the event log at x.conf:1:21; each needs "
-     "a file of its own\n"
-     "x.conf:1:61: event_logs[3].path: is the same file as the event log at x.conf:1:45; each needs "
-     "a file of its own\n"},
+     "x.conf:1:32: event_logs[1].path: is the same file as the event log at x.conf:1:21; each "
+     "event log needs its own file\n"
+     "x.conf:1:61: event_logs[3].path: is the same file as the event log at x.conf:1:45; each "
+     "event log needs its own file\n"},
     {"event_logs: [{path: a.3}, {path: a.2}, {path: a, rotate: {size: 1M, keep: 2}}]\n",
-     "x.conf:1:34: event_logs[1].path: is an old file of the rotation of the event log at "
-     "x.conf:1:47; each needs a file of its own\n"},
+     "x.conf:1:34: event_logs[1].path: is a rotated file of the event log at "
+     "x.conf:1:47; each event log needs its own file\n"},
     {"event_logs: [{path: a, rotate: {size: 1M, keep: 0}}, {path: a.1}, {path: ./a.oldest}]\n",
-     "x.conf:1:61: event_logs[1].path: is an old file of the rotation of the event log at "
-     "x.conf:1:21; each needs a file of its own\n"
-     "x.conf:1:74: event_logs[2].path: is an old file of the rotation of the event log at "
-     "x.conf:1:21; each needs a file of its own\n"},
+     "x.conf:1:61: event_logs[1].path: is a rotated file of the event log at "
+     "x.conf:1:21; each event log needs its own file\n"
+     "x.conf:1:74: event_logs[2].path: is a rotated file of the event log at "
+     "x.conf:1:21; each event log needs its own file\n"},
     {POD "event_logs: [{path: stdout, watches: [pod]}]\n",
-     "x.conf:2:39: event_logs[0].watches[0]: there is no watch 'pod'; did you mean 'pods'?\n"},
+     "x.conf:2:39: event_logs[0].watches[0]: unknown watch 'pod'; did you mean 'pods'?\n"},
     {POD "event_logs: [{path: stdout, watches: [nodes]}]\n",
-     "x.conf:2:39: event_logs[0].watches[0]: there is no watch 'nodes'\n"},
+     "x.conf:2:39: event_logs[0].watches[0]: unknown watch 'nodes'\n"},
     {"clusters: [{name: prod}]\nwatches: [{resource: pods, cluster: prd}]\n",
-     "x.conf:2:37: watches[0].cluster: there is no cluster 'prd'; did you mean 'prod'?\n"},
+     "x.conf:2:37: watches[0].cluster: unknown cluster 'prd'; did you mean 'prod'?\n"},
     {"clusters: [{name: a}, {name: b}]\n" POD,
-     "x.conf:2:11: watches[0]: the key 'cluster' is missing; there are several clusters, name one "
-     "of them\n"},
+     "x.conf:2:11: watches[0]: missing key 'cluster'; it is required when several clusters are "
+     "configured\n"},
     {OF_WATCH "keep: metadata\n    indexes: {a: metadata.name, node: spec.nodeName}\n",
      "x.conf:4:14: watches[0].indexes: with 'keep: metadata' only fields below metadata can be "
      "indexed\n"},
     {OF_LOG "rotate: {size: 1M}\n",
-     "x.conf:3:13: event_logs[0].rotate: stdout can't be rotated; leave the key out, or write to "
-     "a file\n"},
+     "x.conf:3:13: event_logs[0].rotate: stdout cannot be rotated; remove the key or write to a "
+     "file\n"},
 };
 
 /* Errors that the library words end where our part of the sentence does. */
@@ -442,8 +437,8 @@ static void test_no_errors_of_errors(void **state)
     char *errors = conf_world_text_errors("watches: [{resource: pods, name: Mine}]\n"
                                           "event_logs: [{path: stdout, watches: [Mine]}]\n");
     (void)state;
-    assert_non_null(strstr(errors, "x.conf:1:34: watches[0].name: 'Mine' is not a name"));
-    assert_null(strstr(errors, "there is no watch"));
+    assert_non_null(strstr(errors, "x.conf:1:34: watches[0].name: 'Mine' is not a valid name"));
+    assert_null(strstr(errors, "unknown watch"));
     free(errors);
 }
 
@@ -486,8 +481,7 @@ static void test_limits_of_lists(void **state)
     buf_puts(&text, "]\n");
     buf_putc(&text, '\0');
     errors = conf_world_text_errors(text.bytes);
-    assert_string_equal(errors,
-                        "x.conf:3:11: watches[0].drop: has 25 items, and 24 is the limit\n");
+    assert_string_equal(errors, "x.conf:3:11: watches[0].drop: has 25 items; the limit is 24\n");
     free(errors);
     buf_free(&text);
 }
@@ -545,8 +539,8 @@ static void test_too_many_files(void **state)
     buf_putc(&text, '\0');
     errors = conf_world_text_errors(text.bytes);
     assert_string_equal(errors,
-                        "x.conf:35:10: event_logs[33].path: more than 32 event logs that are "
-                        "files; write to fewer files, or run a second informerd\n");
+                        "x.conf:35:10: event_logs[33].path: more than 32 event logs are files; "
+                        "use fewer files or run a second informerd\n");
     free(errors);
     buf_free(&text);
 }

@@ -76,8 +76,8 @@ static void test_errors_of_all_files_are_told(void **state)
                         "flow node that begins on line 2\n"
                         "file 'conf.d/c.conf': is a directory\n"
                         "x.conf:2:1: unknown key 'stat_dir'; did you mean 'state_dir'?\n"
-                        "conf.d/b.conf:1:30: watches[1]: a second watch with the name 'pods', "
-                        "first at x.conf:1:11; give it a name of its own, as in 'name: more'\n");
+                        "conf.d/b.conf:1:30: watches[1]: duplicate watch name 'pods', first used "
+                        "at x.conf:1:11; choose another name, for example 'name: more'\n");
     free(errors);
 }
 
@@ -159,27 +159,29 @@ static void test_what_the_environment_can_do_wrong(void **state)
     setenv("T_LATIN", "/caf\xe9", 1);
     unsetenv("T_NONE");
     assert_errors("drain_timeout: ${T_NONE}\n",
-                  "x.conf:1:16: drain_timeout: the environment has no variable T_NONE; set it, or "
+                  "x.conf:1:16: drain_timeout: environment variable T_NONE is not set; set it or "
                   "write ${T_NONE:-default}\n");
     assert_errors("drain_timeout: ${T_TEN}\n",
                   "x.conf:1:16: drain_timeout: 'ten' is not a duration; write it like 30s, 5m or "
                   "500ms\n");
     assert_errors("drain_timeout: ${T_EMPTY}\n",
-                  "x.conf:1:16: drain_timeout: has no value; write one, or leave the key out\n");
+                  "x.conf:1:16: drain_timeout: has no value; set one or remove the key\n");
     assert_errors("state_dir: ${T_LATIN}\n",
-                  "x.conf:1:12: state_dir: has a character that can't be part of a value: a line "
-                  "break, a control character or no UTF-8\n");
+                  "x.conf:1:12: state_dir: contains an invalid character: a line break, a control "
+                  "character or invalid UTF-8\n");
     assert_errors("state_dir: ${T_TEN\n",
-                  "x.conf:1:12: state_dir: '${' without its '}'; a dollar is written $$\n");
+                  "x.conf:1:12: state_dir: '${' has no closing '}'; write $$ for a literal dollar "
+                  "sign\n");
     assert_errors("state_dir: ${}\n",
-                  "x.conf:1:12: state_dir: '${' must be followed by the name of a variable\n");
+                  "x.conf:1:12: state_dir: '${' must be followed by a variable name\n");
     assert_errors("state_dir: ${1X}\n",
-                  "x.conf:1:12: state_dir: '${' must be followed by the name of a variable\n");
+                  "x.conf:1:12: state_dir: '${' must be followed by a variable name\n");
     assert_errors("state_dir: ${T_TEN-x}\n",
-                  "x.conf:1:12: state_dir: write ${T_TEN} or ${T_TEN:-default}\n");
+                  "x.conf:1:12: state_dir: invalid variable reference; write ${T_TEN} or "
+                  "${T_TEN:-default}\n");
     /* never in keys */
     assert_errors("log: {\"${T_TEN}\": 1}\n",
-                  "x.conf:1:7: log: unknown key '${T_TEN}'; the keys here are: level, format\n");
+                  "x.conf:1:7: log: unknown key '${T_TEN}'; valid keys: level, format\n");
 }
 
 static void test_a_value_has_a_limit(void **state)
@@ -190,8 +192,8 @@ static void test_a_value_has_a_limit(void **state)
     setenv("T_LARGE", large, 1);
     free(large);
     assert_errors("state_dir: /${T_LARGE}${T_LARGE}\n",
-                  "x.conf:1:12: state_dir: is longer than 65536 bytes with what the environment "
-                  "puts in\n");
+                  "x.conf:1:12: state_dir: is longer than 65536 bytes after expanding environment "
+                  "variables\n");
     unsetenv("T_LARGE");
 }
 

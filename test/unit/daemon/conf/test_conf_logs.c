@@ -42,16 +42,15 @@ static void assert_same(const char *first, const char *second)
     char *errors = check_two(first, second);
     assert_string_equal(errors,
                         "x.conf:4:11: event_logs[1].path: is the same file as the event log "
-                        "at x.conf:2:11; each needs a file of its own\n");
+                        "at x.conf:2:11; each event log needs its own file\n");
     free(errors);
 }
 
 static void assert_rotated(const char *first, const char *second)
 {
     char *errors = check_two(first, second);
-    assert_string_equal(errors,
-                        "x.conf:4:11: event_logs[1].path: is an old file of the rotation of the "
-                        "event log at x.conf:2:11; each needs a file of its own\n");
+    assert_string_equal(errors, "x.conf:4:11: event_logs[1].path: is a rotated file of the "
+                                "event log at x.conf:2:11; each event log needs its own file\n");
     free(errors);
 }
 

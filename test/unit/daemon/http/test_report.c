@@ -70,7 +70,7 @@ static void one_that_fails_among_live_ones(void **state)
     assert_int_equal(s.sum.ends[INF_ENET], 7);
     assert_int_equal(s.sum.event_age_ms, 5000);
     assert_true(s.sum.heard_age_ms == INF_NEVER);
-    assert_status(&s, "forbidden for 65s, 0 objects, 1 of 3 namespaces live, nothing heard yet: "
+    assert_status(&s, "forbidden for 65s, 0 objects, 1 of 3 namespaces live, no data received yet: "
                       "namespace 'kube-system': pods is forbidden");
 }
 
@@ -83,26 +83,26 @@ static void each_state_and_since_when(void **state)
     (void)state;
     watcher_status_add(&s, &one, NULL);
     s.objects = 1;
-    assert_status(&s, "live, 1 object, last heard 5s ago, last event 5s ago");
+    assert_status(&s, "live, 1 object, last data 5s ago, last event 5s ago");
     s.sum.event_age_ms = INF_NEVER;
     s.sum.heard_age_ms = 119 * 1000;
-    assert_status(&s, "live, 1 object, last heard 119s ago");
+    assert_status(&s, "live, 1 object, last data 119s ago");
     s.sum.stale = true;
     s.sum.heard_age_ms = 12 * 60 * 1000;
-    assert_status(&s, "stale, 1 object, last heard 12m ago");
+    assert_status(&s, "stale, 1 object, last data 12m ago");
     s.sum.held = true;
     s.sum.held_for_ms = 5 * 3600 * 1000;
     s.sum.heard_age_ms = UINT64_C(49) * 3600 * 1000;
-    assert_status(&s, "held for 5h, 1 object, last heard 2d ago");
+    assert_status(&s, "held for 5h, 1 object, last data 2d ago");
     s = watcher_status_none;
     one = failing(0, "", 0);
     watcher_status_add(&s, &one, NULL);
     s.age_ms = 3000;
-    assert_status(&s, "syncing for 3s, 0 objects, nothing heard yet");
+    assert_status(&s, "syncing for 3s, 0 objects, no data received yet");
     s = watcher_status_none;
     one = failing(INF_ETLS, "certificate of x is for y", 4000);
     watcher_status_add(&s, &one, NULL);
-    assert_status(&s, "failing for 4s, 0 objects, nothing heard yet: certificate of x is for y");
+    assert_status(&s, "failing for 4s, 0 objects, no data received yet: certificate of x is for y");
 }
 
 /* ---- the whole daemon ---- */
@@ -127,8 +127,8 @@ static void ready_when_all_are(void **state)
     buf_clear(&out);
     world_apply_says(w, conf, "2 watches begin");
     assert_false(report_ready(&w->d, false, &out));
-    assert_string_equal(text_of(&out), "[-] a/pods: syncing, 0 objects, nothing heard yet\n"
-                                       "[-] b/nodes: syncing, 0 objects, nothing heard yet\n"
+    assert_string_equal(text_of(&out), "[-] a/pods: syncing, 0 objects, no data received yet\n"
+                                       "[-] b/nodes: syncing, 0 objects, no data received yet\n"
                                        "not ready\n");
     buf_clear(&out);
     report_sentence(&w->d, &out);
@@ -153,7 +153,7 @@ static void not_ready_while_an_event_log_is_stuck(void **state)
     assert_non_null(log);
     assert_non_null(strstr(log, "missing/e.jsonl: failing for "));
     assert_non_null(strstr(log, ": its directory does not exist, "));
-    assert_non_null(strstr(log, "bytes wait, the oldest line for "));
+    assert_non_null(strstr(log, "bytes unwritten, oldest line waiting for "));
     assert_non_null(strstr(out.bytes, "f.jsonl: writable\nnot ready\n"));
     buf_clear(&out);
     report_metrics(&w->d, &out);
