@@ -22,26 +22,26 @@ extern "C" {
 #endif
 
 /* name, value, meaning. Values are part of the ABI: append only. */
-#define INF_ERROR_MAP(X)                                             \
-    X(INF_EINVAL, 1, "invalid argument")                             \
-    X(INF_EIO, 2, "a local file or device failed")                   \
-    X(INF_ECONF, 3, "the configuration can't be used")               \
-    X(INF_ENET, 4, "the network or the peer failed")                 \
-    X(INF_ETLS, 5, "TLS handshake or certificate check failed")      \
-    X(INF_EPROTO, 6, "the peer does not speak HTTP/1.1 as expected") \
-    X(INF_ETIMEOUT, 7, "no answer in time")                          \
-    X(INF_EEOF, 8, "the stream ended as it should")                  \
-    X(INF_ECUT, 9, "the stream ended in the middle")                 \
-    X(INF_ETOOBIG, 10, "larger than its limit")                      \
-    X(INF_EDECODE, 11, "not the JSON that was expected")             \
-    X(INF_EGONE, 12, "resource version expired")                     \
-    X(INF_EFUTURE, 13, "resource version too large")                 \
-    X(INF_ETHROTTLED, 14, "the server asks to slow down")            \
-    X(INF_EUNAUTHORIZED, 15, "credentials missing or not accepted")  \
-    X(INF_EFORBIDDEN, 16, "not allowed")                             \
-    X(INF_ENOTFOUND, 17, "not found")                                \
-    X(INF_EREFUSED, 18, "the server refused the request as invalid") \
-    X(INF_ESERVER, 19, "the server failed")                          \
+#define INF_ERROR_MAP(X)                                              \
+    X(INF_EINVAL, 1, "invalid argument")                              \
+    X(INF_EIO, 2, "local I/O error")                                  \
+    X(INF_ECONF, 3, "invalid configuration")                          \
+    X(INF_ENET, 4, "network or peer failure")                         \
+    X(INF_ETLS, 5, "TLS handshake or certificate check failed")       \
+    X(INF_EPROTO, 6, "protocol error")                                \
+    X(INF_ETIMEOUT, 7, "timed out")                                   \
+    X(INF_EEOF, 8, "end of stream")                                   \
+    X(INF_ECUT, 9, "stream interrupted")                              \
+    X(INF_ETOOBIG, 10, "size limit exceeded")                         \
+    X(INF_EDECODE, 11, "invalid or unexpected JSON")                  \
+    X(INF_EGONE, 12, "resource version expired")                      \
+    X(INF_EFUTURE, 13, "resource version too large")                  \
+    X(INF_ETHROTTLED, 14, "throttled by the server")                  \
+    X(INF_EUNAUTHORIZED, 15, "credentials missing or rejected")       \
+    X(INF_EFORBIDDEN, 16, "not allowed")                              \
+    X(INF_ENOTFOUND, 17, "not found")                                 \
+    X(INF_EREFUSED, 18, "the server rejected the request as invalid") \
+    X(INF_ESERVER, 19, "server error")                                \
     X(INF_ECLOSED, 20, "already closed or closing")
 
 enum inf_error_code {

@@ -94,7 +94,7 @@ struct inf_client_options {
 /**
  * One cluster, reached as the kubeconfig says. Does not connect yet: informers do.
  *
- * NULL, with @err naming file, entry and field, if the configuration can't be used. @options may be
+ * NULL, with @err naming file, entry and field, if the configuration is invalid. @options may be
  * NULL.
  */
 INF_API struct inf_client *inf_client_open(struct uv_loop_s *loop,

@@ -137,9 +137,9 @@ static int check_properties(struct reader *r, const yaml_char_t *anchor, const y
 {
     const yaml_mark_t *mark = &r->event.start_mark;
     if (anchor)
-        return mark_error(r, mark, "an anchor (&): anchors are not supported");
+        return mark_error(r, mark, "anchors (&) are not supported");
     if (tag && strcmp((const char *)tag, own_tag) != 0)
-        return mark_error(r, mark, "a tag (!) that is not supported here");
+        return mark_error(r, mark, "unsupported tag (!)");
     return 0;
 }
 
@@ -178,12 +178,12 @@ static int check_key(const struct reader *r, const struct yaml_node *map,
     const struct yaml_node *before;
     struct inf_error *err = r->err;
     if (key->kind != YAML_SCALAR)
-        return yaml_error(key, err, "a key must be a single word, not a list or a mapping");
+        return yaml_error(key, err, "a key must be a scalar, not a list or a mapping");
     if (key->plain && strcmp(key->text, "<<") == 0)
         return yaml_error(key, err, "merge keys (<<) are not supported");
     before = r->loose ? NULL : yaml_get(map, key->text);
     if (before)
-        return yaml_error(key, err, "a key is given twice; first at %zu:%zu", before->key->line,
+        return yaml_error(key, err, "duplicate key; first at %zu:%zu", before->key->line,
                           before->key->column);
     if (map->count == YAML_KEYS_MAX)
         return yaml_error(key, err, "more than %d keys in one mapping", YAML_KEYS_MAX);
@@ -230,7 +230,8 @@ static int read_collection(struct reader *r, struct yaml_node **slot)
 {
     int rc;
     if (r->depth == YAML_DEPTH_MAX)
-        return mark_error(r, &r->event.start_mark, "nested more than %d deep", YAML_DEPTH_MAX);
+        return mark_error(r, &r->event.start_mark, "nested more than %d levels deep",
+                          YAML_DEPTH_MAX);
     r->depth++;
     rc =
         r->event.type == YAML_SEQUENCE_START_EVENT ? read_sequence(r, slot) : read_mapping(r, slot);
@@ -243,7 +244,7 @@ static int read_node(struct reader *r, struct yaml_node **slot)
     if (++r->nodes > YAML_NODES_MAX)
         return mark_error(r, &r->event.start_mark, "more than %d values", YAML_NODES_MAX);
     if (r->event.type == YAML_ALIAS_EVENT)
-        return mark_error(r, &r->event.start_mark, "an alias (*): aliases are not supported");
+        return mark_error(r, &r->event.start_mark, "aliases (*) are not supported");
     if (r->event.type == YAML_SCALAR_EVENT)
         return read_scalar(r, slot);
     return read_collection(r, slot); /* what is left: the start of a sequence or a mapping */
@@ -259,7 +260,8 @@ static int read_document(struct reader *r, struct yaml_node **slot)
     if (!rc)
         rc = next_event(r);
     if (!rc && r->event.type != YAML_STREAM_END_EVENT)
-        rc = mark_error(r, &r->event.start_mark, "a second document begins; only one is read");
+        rc = mark_error(r, &r->event.start_mark,
+                        "a second document starts here; only one is supported");
     return rc;
 }
 

@@ -45,7 +45,7 @@ static void client_on_slept(struct sleep_watch *watch, uint64_t ms)
 {
     struct inf_client *client = container_of(watch, struct inf_client, sleep);
     if (client->user_log)
-        log_line(&client->log, LOG_INFO, "the host slept for %" PRIu64 "s", ms / 1000);
+        log_line(&client->log, LOG_INFO, "the host was suspended for %" PRIu64 "s", ms / 1000);
 }
 
 /* ---- opening ---- */
@@ -159,8 +159,8 @@ static void log_proxy(struct inf_client *client)
 {
     const struct connection *c = client->connection;
     if (c->proxy.host && client->user_log)
-        log_line(&client->log, LOG_DEBUG, "%s is reached by proxy %s:%u", c->url, c->proxy.host,
-                 c->proxy.port);
+        log_line(&client->log, LOG_DEBUG, "%s is reached through proxy %s:%u", c->url,
+                 c->proxy.host, c->proxy.port);
 }
 
 struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_client_options *options,
@@ -176,7 +176,7 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
         return NULL;
     }
     if (loop_init(&client->loop, loop) < 0) { /* UNTESTED: libuv's own code never fails here */
-        err_set(err, INF_EIO, "libuv can't make a handle");
+        err_set(err, INF_EIO, "libuv: can't initialize a handle");
         client_free(client);
         return NULL;
     }
@@ -198,7 +198,7 @@ static void client_on_cut(struct timer *timer)
 {
     struct inf_client *client = container_of(timer, struct inf_client, cut);
     struct inf_error why;
-    err_set(&why, INF_ECUT, "the connection settings changed: connecting again");
+    err_set(&why, INF_ECUT, "connection settings changed: reconnecting");
     http_pool_cut(client->pool, &why);
     list_for_each_safe(node, &client->former) {
         list_remove(node);
@@ -223,7 +223,7 @@ static void use_connection(struct inf_client *client, struct connection *next)
     auth_change(client->auth, &next->config, &next->tls, &next->proxy);
     timer_start(clock, &client->cut, 0);
     if (client->user_log)
-        log_line(&client->log, LOG_INFO, "%s: the connection settings changed: connecting again",
+        log_line(&client->log, LOG_INFO, "%s: connection settings changed: reconnecting",
                  next->url);
     log_proxy(client);
 }

@@ -19,14 +19,13 @@
 static int load_direct(const struct inf_client_options *o, struct kubeconfig *ret,
                        struct inf_error *err)
 {
-    struct direct direct = {.origin = "server given directly",
+    struct direct direct = {.origin = "server option",
                             .server = o->server,
                             .ca_file = o->ca_file,
                             .token_file = o->token_file};
     if (o->kubeconfig || o->context || o->cluster || o->user)
         return err_set(err, INF_ECONF,
-                       "server is given together with kubeconfig, context, cluster or user; keep "
-                       "one way");
+                       "server can't be combined with kubeconfig, context, cluster or user");
     return direct_load(&direct, ret, err);
 }
 
@@ -51,7 +50,7 @@ static int load_config(const struct inf_client_options *o, struct kubeconfig *re
 {
     int rc;
     if (!o->server && (o->ca_file || o->token_file))
-        return err_set(err, INF_ECONF, "a CA or token file needs a server beside it");
+        return err_set(err, INF_ECONF, "a CA file or token file requires a server");
     rc = o->server ? load_direct(o, ret, err) : load_found(o, ret, err);
     return !rc && o->as ? impersonate_user(ret, o->as, err) : rc;
 }

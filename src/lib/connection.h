@@ -33,7 +33,7 @@ struct connection {
     char *url;
 };
 
-/* NULL, with @err naming file, entry and field, if the configuration can't be used. */
+/* NULL, with @err naming file, entry and field, if the configuration is invalid. */
 struct connection *connection_open(const struct inf_client_options *options, struct inf_error *err);
 
 /* Begins to look after its files and returns what dials the server. All is borrowed; @log may be NULL. */

@@ -67,7 +67,8 @@ static int check_index_name(const struct definition *d, const char *name, struct
     if (d->n_indexes == INDEXES_MAX)
         return err_set(err, INF_EINVAL, "more than %d indexes", INDEXES_MAX);
     if (!name || !name[0] || strcmp(name, "namespace") == 0)
-        return err_set(err, INF_EINVAL, "index '%s': use another name", name ? name : "");
+        return err_set(err, INF_EINVAL, "index '%s': empty or reserved name; use another name",
+                       name ? name : "");
     for (size_t i = 0; i < d->n_indexes; i++)
         if (strcmp(d->index_names[i], name) == 0)
             return err_set(err, INF_EINVAL, "index '%s': defined twice", name);
@@ -143,7 +144,7 @@ static int check_watch(const struct inf_watch *watch, struct inf_error *err)
 {
     int rc = 0;
     if (!watch->resource)
-        return err_set(err, INF_EINVAL, "no resource named");
+        return err_set(err, INF_EINVAL, "no resource given");
     if (watch->ns)
         rc = resource_check_namespace(watch->ns, err);
     if (rc == 0)

@@ -18,10 +18,11 @@ static int check_pattern(const char *pattern, struct inf_error *err)
     if (len && len <= PATTERN_MAX &&
         !pattern[strspn(pattern, "abcdefghijklmnopqrstuvwxyz0123456789-*?")])
         return 0;
-    return err_set(err, INF_EINVAL,
-                   "excluded namespace '%.*s': use lower case letters, digits and '-', and '*' or "
-                   "'?' for what may vary, at most %d",
-                   PATTERN_MAX, pattern, PATTERN_MAX);
+    return err_set(
+        err, INF_EINVAL,
+        "excluded namespace '%.*s': use lower case letters, digits and '-', with '*' and "
+        "'?' as wildcards, at most %d characters",
+        PATTERN_MAX, pattern, PATTERN_MAX);
 }
 
 int exclude_check(const struct inf_watch *watch, struct inf_error *err)
@@ -31,7 +32,7 @@ int exclude_check(const struct inf_watch *watch, struct inf_error *err)
         return err_set(err, INF_EINVAL, "more than %d excluded namespaces", EXCLUDE_MAX);
     if (watch->n_exclude_ns && watch->ns)
         return err_set(err, INF_EINVAL,
-                       "namespaces can be excluded from a watch of all, not of one of them");
+                       "namespaces can only be excluded from a watch of all namespaces");
     for (size_t i = 0; rc == 0 && i < watch->n_exclude_ns; i++)
         rc = check_pattern(watch->exclude_ns[i], err);
     return rc;

@@ -13,7 +13,7 @@ struct inf_queue *inf_queue_open(struct inf_client *client, struct inf_worker *w
     struct siphash_key hash_key = {rng_next(&client->rng), rng_next(&client->rng)};
     struct inf_queue *queue;
     if (!worker->work) {
-        err_set(err, INF_EINVAL, "a worker without work()");
+        err_set(err, INF_EINVAL, "worker has no work() function");
         return NULL;
     }
     queue = workqueue_new(&client->loop.clock, worker, options, &hash_key,

@@ -225,7 +225,7 @@ struct shared *shared_separate(struct shared *s, const struct inf_watch *watch, 
         return NULL;
     if (strcmp(definition->identity, s->definition->identity) != 0) {
         definition_free(definition);
-        err_set(err, INF_EINVAL, "'%s' is not what the informer watches", watch->resource);
+        err_set(err, INF_EINVAL, "'%s' is not the watch of this informer", watch->resource);
         return NULL;
     }
     if (s->users == 1) {

@@ -149,7 +149,7 @@ static void on_timer(struct timer *timer)
         signal_group(p, SIGKILL);
         return;
     }
-    set_fate(p, CHILD_TIMED_OUT, 0, "not done after %g s", (double)p->timeout_ms / 1000);
+    set_fate(p, CHILD_TIMED_OUT, 0, "timed out after %g s", (double)p->timeout_ms / 1000);
     doom(p);
 }
 
@@ -247,7 +247,7 @@ static void on_life(uv_poll_t *poll, int status, int events)
     hear_the_rest(p, &p->output); /* which may still be too much */
     hear_the_rest(p, &p->errors);
     if (!p->doomed && rc < 0)
-        set_fate(p, CHILD_LOST, 0, "somebody else waited for it");
+        set_fate(p, CHILD_LOST, 0, "its exit status was collected by other code");
     else if (!p->doomed)
         set_fate_of(p, &info);
     ended(p);

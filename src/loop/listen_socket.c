@@ -85,9 +85,10 @@ int listen_socket_tcp(const char *address, struct inf_error *err)
     socklen_t len;
     int fd, on = 1;
     if (!parse_address(address, &a))
-        return err_set(err, INF_ECONF,
-                       "listen address '%s': not like 127.0.0.1:9470, [::1]:9470 or localhost:9470",
-                       address);
+        return err_set(
+            err, INF_ECONF,
+            "listen address '%s': must be like 127.0.0.1:9470, [::1]:9470 or localhost:9470",
+            address);
     len = a.any.sa_family == AF_INET6 ? sizeof(a.v6) : sizeof(a.v4);
     fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
@@ -106,7 +107,7 @@ static int unix_address(const char *path, union any_address *ret, struct inf_err
     size_t len = strlen(path);
     *ret = (union any_address){.un = {.sun_family = AF_UNIX}};
     if (!len || len >= sizeof(ret->un.sun_path))
-        return err_set(err, INF_ECONF, "socket '%s': a path of 1 to %zu bytes is needed", path,
+        return err_set(err, INF_ECONF, "socket '%s': the path must be 1 to %zu bytes long", path,
                        sizeof(ret->un.sun_path) - 1);
     memcpy(ret->un.sun_path, path, len);
     return 0;
@@ -125,7 +126,7 @@ static int find_group(const char *name, gid_t *ret_gid, struct inf_error *err)
         return 0;
     getgrnam_r(name, &group, text, sizeof(text), &found);
     if (!found)
-        return err_set(err, INF_ECONF, "socket group '%s': there is no such group", name);
+        return err_set(err, INF_ECONF, "socket group '%s': no such group", name);
     *ret_gid = found->gr_gid;
     return 0;
 }
@@ -150,15 +151,15 @@ static int clear_path(const char *path, const union any_address *a, struct inf_e
         return errno == ENOENT ? 0
                                : err_set(err, INF_EIO, "socket '%s': %s", path, strerror(errno));
     if (!S_ISSOCK(st.st_mode))
-        return err_set(err, INF_EIO,
-                       "socket '%s': there is a file that is no socket; remove it or "
-                       "choose another path",
-                       path);
+        return err_set(
+            err, INF_EIO,
+            "socket '%s': the file exists and is not a socket; remove it or choose another path",
+            path);
     why = knock(a);
     if (why == 0)
         return err_set(err, INF_EIO, "socket '%s': another process is listening on it", path);
     if (why != ECONNREFUSED || unlink(path) < 0)
-        return err_set(err, INF_EIO, "socket '%s': can't take the place of the one there: %s", path,
+        return err_set(err, INF_EIO, "socket '%s': can't remove the stale socket: %s", path,
                        strerror(why != ECONNREFUSED ? why : errno));
     return 0;
 }

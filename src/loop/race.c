@@ -77,12 +77,12 @@ static void try_next(struct race *race, const char *why)
 
 static void on_stagger(struct timer *timer)
 {
-    try_next(container_of(timer, struct race, stagger), "no answer");
+    try_next(container_of(timer, struct race, stagger), "no response");
 }
 
 static void on_deadline(struct timer *timer)
 {
-    lose(container_of(timer, struct race, deadline), "no answer");
+    lose(container_of(timer, struct race, deadline), "no response");
 }
 
 void race_init(struct race *race, struct loop *loop)

@@ -57,7 +57,7 @@ static void on_deadline(struct timer *timer)
 {
     struct resolving *r = container_of(timer, struct resolving, deadline);
     r->resolver->lookup->late = true; /* while anybody waits, there is one */
-    answer(r, "no answer within 5s");
+    answer(r, "no response within 5s");
 }
 _Static_assert(RESOLVE_MAX_MS == 5000, "the text says so");
 

@@ -86,10 +86,10 @@ static void begin_member(struct gunzip *g, struct str input)
     if (g->inside)
         inflateReset(&g->zlib);
     else if (g->any)
-        err_set(&g->why, INF_EPROTO, "gzip: %s behind the last member",
-                first ? "something else" : "zeros");
+        err_set(&g->why, INF_EPROTO, "gzip: %s after the last member",
+                first ? "other data" : "zeros");
     else
-        err_set(&g->why, INF_EPROTO, "gzip: the body is something else");
+        err_set(&g->why, INF_EPROTO, "gzip: the body is not in gzip format");
 }
 
 static void inflate_some(struct gunzip *g, struct str *input)

@@ -156,7 +156,7 @@ static void conn_on_timer(struct timer *timer)
     struct http_conn *c = container_of(timer, struct http_conn, timer);
     switch ((enum conn_state)c->sm.state) {
     case CONN_OPENING: conn_time_out(c, "no connection to", c->limits.open_timeout_ms); break;
-    case CONN_ASKED: conn_time_out(c, "no answer from", c->limits.head_timeout_ms); break;
+    case CONN_ASKED: conn_time_out(c, "no response from", c->limits.head_timeout_ms); break;
     case CONN_DEAD: conn_tell_end(c, &c->why); break;
     case CONN_IDLE:
     case CONN_READING:
@@ -185,9 +185,9 @@ static void conn_complete(struct http_conn *c, size_t rest)
 {
     struct inf_error why;
     if (rest)
-        err_set(&why, INF_EPROTO, "%s sent more than one answer to one request", c->peer);
+        err_set(&why, INF_EPROTO, "%s sent more than one response to one request", c->peer);
     else
-        err_set(&why, INF_EEOF, "%s allows no second request on this connection", c->peer);
+        err_set(&why, INF_EEOF, "%s does not keep the connection alive", c->peer);
     if (rest || !http_parser_keep_alive(c->parser))
         conn_die(c, &why);
     else
@@ -213,7 +213,7 @@ static size_t conn_take(struct http_conn *c, struct http_piece *piece)
         break;
     case PIECE_BAD:
         c->why = piece->why;
-        err_wrap(&c->why, "answer of %s", c->peer);
+        err_wrap(&c->why, "response from %s", c->peer);
         c->over = true;
         break;
     case PIECE_DONE: c->over = true; break;
@@ -266,7 +266,7 @@ static size_t conn_on_bytes(struct stream_user *user, const char *bytes, size_t 
     size_t at;
     bool owed;
     if (c->sm.state == CONN_IDLE && len) {
-        err_set(&why, INF_EPROTO, "%s sent an answer that nobody asked for", c->peer);
+        err_set(&why, INF_EPROTO, "%s sent a response without a request", c->peer);
         conn_die(c, &why);
         return len;
     }
@@ -287,10 +287,10 @@ static void conn_on_end(struct stream_user *user, const struct inf_error *end)
     struct inf_error why = *end;
     bool cut = end->code == INF_EEOF || end->code == INF_ECUT;
     if (cut && c->sm.state == CONN_READING)
-        err_set(&why, INF_ECUT, "%s closed the connection in the middle of an answer", c->peer);
+        err_set(&why, INF_ECUT, "%s closed the connection in the middle of a response", c->peer);
     else if (cut && c->sm.state == CONN_ASKED)
         err_set(&why, INF_ECUT, "%s closed the connection %s", c->peer,
-                c->answered ? "in the head of an answer" : "before it answered");
+                c->answered ? "in the head of a response" : "before it responded");
     else if (!strstr(why.text, c->peer))
         err_wrap(&why, "%s", c->peer);
     conn_fail(c, &why);

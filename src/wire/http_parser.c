@@ -87,7 +87,7 @@ static int on_value_end(llhttp_t *http)
     struct http_parser *p = parser_of(http);
     if (p->in_body || http_headers_end_line(&p->headers, HTTP_HEADERS_MAX))
         return 0;
-    return refuse(p, INF_ETOOBIG, "too many header lines in its head");
+    return refuse(p, INF_ETOOBIG, "too many header lines");
 }
 
 static void finish_head(struct http_parser *p)
@@ -107,14 +107,15 @@ static int on_head_end(llhttp_t *http)
     if (http->http_major != 1)
         return refuse(p, INF_EPROTO, "not HTTP/1.1");
     if (http->status_code == HTTP_STATUS_SWITCHING_PROTOCOLS)
-        return refuse(p, INF_EPROTO, "it switches to another protocol unasked (status 101)");
+        return refuse(p, INF_EPROTO, "unexpected protocol switch (status 101)");
     if (is_interim(http))
         return 0;
     if (p->no_body)
         http->flags |= F_SKIPBODY;
     if (llhttp_message_needs_eof(http))
-        return refuse(p, INF_EPROTO,
-                      "neither Content-Length nor chunked: nobody could tell a cut from the end");
+        return refuse(
+            p, INF_EPROTO,
+            "neither Content-Length nor chunked: the end of the body can't be recognized");
     p->in_body = true;
     finish_head(p);
     return HPE_PAUSED;
@@ -205,7 +206,7 @@ static void check_overhead(struct http_parser *p)
     if (p->overhead + counted > p->head_max) {
         p->piece->type = PIECE_BAD;
         err_set(&p->piece->why, INF_ETOOBIG, "%s over head_max=%zu",
-                head ? "its head is" : "its chunk extensions and trailers are", p->head_max);
+                head ? "head" : "chunk extensions and trailers", p->head_max);
     } else if (p->piece->type == PIECE_HEAD || p->piece->type == PIECE_BODY) {
         p->overhead += counted;
         p->framing = 0;

@@ -39,17 +39,18 @@ static bool is_value(const char *s)
 static int check(const struct http_request *r, struct inf_error *err)
 {
     if (!is_token(r->method))
-        return err_set(err, INF_EINVAL, "request: the method is not one word");
+        return err_set(err, INF_EINVAL, "request: the method is not a token");
     if (!is_solid(r->target))
-        return err_set(err, INF_EINVAL, "request: blanks or control bytes in the target");
+        return err_set(err, INF_EINVAL, "request: spaces or control characters in the target");
     if (!is_solid(r->host))
-        return err_set(err, INF_EINVAL, "request: blanks or control bytes in the host");
+        return err_set(err, INF_EINVAL, "request: spaces or control characters in the host");
     for (size_t i = 0; i < r->n_headers; i++) {
         if (!is_token(r->headers[i].name))
-            return err_set(err, INF_EINVAL, "request: the name of header %zu is not one word",
+            return err_set(err, INF_EINVAL, "request: the name of header %zu is not a token",
                            i + 1);
         if (!is_value(r->headers[i].value))
-            return err_set(err, INF_EINVAL, "request: control bytes in the value of header '%s'",
+            return err_set(err, INF_EINVAL,
+                           "request: control characters in the value of header '%s'",
                            r->headers[i].name);
     }
     return 0;

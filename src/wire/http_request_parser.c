@@ -127,13 +127,13 @@ static int check_request(struct http_request_parser *p)
     const struct http_server_request *r = &p->request;
     size_t hosts = count_header(r, "Host");
     if (p->http.http_major != 1)
-        return refuse(p, 505, "this is a server of HTTP/1.1");
+        return refuse(p, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
     if (hosts > 1 || (hosts == 0 && !r->http_1_0))
-        return refuse(p, 400, "exactly one Host header is needed");
+        return refuse(p, 400, "exactly one Host header is required");
     if (expects_too_much(r))
-        return refuse(p, 417, "unknown expectation");
+        return refuse(p, 417, "unsupported expectation");
     if (p->http.content_length > 0 || (p->http.flags & F_TRANSFER_ENCODING))
-        return refuse(p, 413, "requests have no body here");
+        return refuse(p, 413, "request bodies are not supported");
     return 0;
 }
 
@@ -148,7 +148,7 @@ static int on_head_end(llhttp_t *http)
     if (rc)
         return rc;
     if (bad && is_get) /* "*" and "host:port" are for other methods, which are refused as such */
-        return refuse(p, 400, "the target can't be understood");
+        return refuse(p, 400, "invalid request target");
     p->asked = ASKED;
     return HPE_PAUSED;
 }
@@ -207,7 +207,7 @@ size_t http_request_parser_feed(struct http_request_parser *p, const char *bytes
             refuse(p, 400, llhttp_get_error_reason(&p->http));
         p->seen += used;
         if (p->asked == ASKED_MORE && used < len)
-            refuse(p, 431, "the head of the request is too large");
+            refuse(p, 431, "the request head is too large");
     } else {
         used = 0;
     }

@@ -133,7 +133,7 @@ static void asked(struct http_exchange *x)
         return;
     }
     http_exchange_header(x, "Allow", "GET, HEAD");
-    refuse(x, 405, "only GET and HEAD are served here");
+    refuse(x, 405, "only GET and HEAD are supported");
 }
 
 /* Looks for a request in `in`, if it is time for one. Calls nobody. */

@@ -167,8 +167,8 @@ static void proxied_on_lower_end(struct stream_user *user, const struct inf_erro
     if (p->sm.state == ENDED)
         return;
     if (p->sm.state != OPEN && why->code == INF_EEOF)
-        proxy_error(&p->talk, &told, INF_ENET,
-                    "closed the connection instead of connecting us to %s", p->talk.target);
+        proxy_error(&p->talk, &told, INF_ENET, "closed the connection before connecting to %s",
+                    p->talk.target);
     else if (p->sm.state != OPEN)
         err_wrap(&told, "proxy"); /* the text names it */
     end(p, &told);

@@ -103,11 +103,10 @@ static struct str shown_status(struct proxy_talk *talk)
 static int login_refused(struct proxy_talk *talk, struct str said, struct inf_error *err)
 {
     if (talk->proxy->user)
-        return proxy_error(talk, err, INF_ENET,
-                           "does not accept the user and password of its URL (%.*s)",
+        return proxy_error(talk, err, INF_ENET, "rejected the user and password of its URL (%.*s)",
                            STR_FMT(said));
     return proxy_error(talk, err, INF_ENET,
-                       "wants a login (%.*s); put user:password@ before the host in its URL",
+                       "requires a login (%.*s); put user:password@ before the host in its URL",
                        STR_FMT(said));
 }
 
@@ -117,14 +116,14 @@ static int refused(struct proxy_talk *talk, int status, struct inf_error *err)
     if (status == LOGIN_WANTED || status == UNAUTHORIZED)
         return login_refused(talk, said, err);
     if (status == FORBIDDEN)
-        return proxy_error(talk, err, INF_ENET,
-                           "does not allow connections to %s (%.*s); its rules must allow CONNECT "
-                           "to there",
-                           talk->target, STR_FMT(said));
+        return proxy_error(
+            talk, err, INF_ENET,
+            "does not allow connections to %s (%.*s); allow CONNECT to this address in its rules",
+            talk->target, STR_FMT(said));
     if (status >= BAD_GATEWAY && status <= GATEWAY_TIMEOUT)
         return proxy_error(talk, err, INF_ENET, "can't reach %s (%.*s)", talk->target,
                            STR_FMT(said));
-    return proxy_error(talk, err, INF_EPROTO, "did not connect us to %s: it answered '%.*s'",
+    return proxy_error(talk, err, INF_EPROTO, "did not connect to %s: it responded '%.*s'",
                        talk->target, STR_FMT(said));
 }
 
@@ -147,13 +146,13 @@ int proxy_http_next(struct proxy_talk *talk, struct str *input, struct inf_error
 {
     while (input->len) {
         if (buf_append(&talk->in, input->at, 1, HEAD_MAX) < 0)
-            return proxy_error(talk, err, INF_ETOOBIG, "answered with a head of more than %d bytes",
+            return proxy_error(talk, err, INF_ETOOBIG, "sent a response head of more than %d bytes",
                                HEAD_MAX);
         input->at++;
         input->len--;
         if (!looks_like_http(&talk->in))
             return proxy_error(talk, err, INF_EPROTO,
-                               "does not answer as an HTTP proxy does; is it one?");
+                               "does not respond like an HTTP proxy; check the proxy URL");
         if (head_is_complete(&talk->in))
             return judge(talk, err);
     }

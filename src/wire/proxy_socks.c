@@ -91,7 +91,8 @@ static void say_connect(struct proxy_talk *talk)
 
 static int no_socks(const struct proxy_talk *talk, struct inf_error *err)
 {
-    return proxy_error(talk, err, INF_EPROTO, "does not answer as a SOCKS5 proxy does; is it one?");
+    return proxy_error(talk, err, INF_EPROTO,
+                       "does not respond like a SOCKS5 proxy; check the proxy URL");
 }
 
 static int hear_method(struct proxy_talk *talk, struct inf_error *err)
@@ -102,17 +103,17 @@ static int hear_method(struct proxy_talk *talk, struct inf_error *err)
     else if (method == BY_PASSWORD && talk->proxy->user)
         say_login(talk);
     else if (talk->proxy->user)
-        return proxy_error(talk, err, INF_ENET, "accepts no login by user and password");
+        return proxy_error(talk, err, INF_ENET, "does not support login by user and password");
     else
         return proxy_error(talk, err, INF_ENET,
-                           "wants a login; put user:password@ before the host in its URL");
+                           "requires a login; put user:password@ before the host in its URL");
     return 0;
 }
 
 static int hear_login(struct proxy_talk *talk, struct inf_error *err)
 {
     if (byte_at(&talk->in, 1) != 0)
-        return proxy_error(talk, err, INF_ENET, "does not accept the user and password of its URL");
+        return proxy_error(talk, err, INF_ENET, "rejected the user and password of its URL");
     say_connect(talk);
     return 0;
 }
@@ -126,9 +127,9 @@ static int hear_refusal(const struct proxy_talk *talk, struct inf_error *err)
         "network unreachable",
         "host unreachable",
         "connection refused",
-        "expired on its way",
-        "it does not know CONNECT",
-        "it does not know this type of address",
+        "TTL expired",
+        "command not supported",
+        "address type not supported",
     };
     unsigned reply = byte_at(&talk->in, 1);
     if (reply < ARRAY_LEN(replies))

@@ -304,7 +304,7 @@ static void tls_on_lower_end(struct stream_user *user, const struct inf_error *w
     if (why->code != INF_EEOF)
         t->why = *why;
     else if (t->sm.state == TLS_OPEN)
-        err_set(&t->why, INF_ECUT, "%s: connection closed without TLS close", t->peer);
+        err_set(&t->why, INF_ECUT, "%s: connection closed without TLS close_notify", t->peer);
     else
         err_set(&t->why, INF_ENET, "%s closed the connection during the TLS handshake", t->peer);
     sm_move(&t->sm, TLS_ENDING, "the connection ended");

@@ -44,7 +44,7 @@ static void time_text(const ASN1_TIME *time, char *ret_text, size_t size)
 {
     struct tm tm;
     if (ASN1_TIME_to_tm(time, &tm) != 1 || strftime(ret_text, size, "%F %T UTC", &tm) == 0)
-        snprintf(ret_text, size, "an unreadable date");
+        snprintf(ret_text, size, "an invalid date");
 }
 
 static void put_clean(struct buf *text, const unsigned char *bytes, int len)
@@ -61,7 +61,7 @@ static void put_dns_name(struct buf *text, const unsigned char *bytes, int len)
     buf_putc(text, '\0');
     text->len--;
     if (is_address(text->bytes + start))
-        buf_puts(text, " (as a DNS name, which covers no address)");
+        buf_puts(text, " (as a DNS name, which does not cover an address)");
 }
 
 static void put_address(struct buf *text, const unsigned char *bytes, int len)
@@ -70,7 +70,7 @@ static void put_address(struct buf *text, const unsigned char *bytes, int len)
     if (len == 4 || len == 16)
         buf_puts(text, inet_ntop(len == 4 ? AF_INET : AF_INET6, bytes, address, sizeof(address)));
     else
-        buf_puts(text, "an unreadable address");
+        buf_puts(text, "an invalid address");
 }
 
 /* Adds one of the names a certificate is for; the kinds that no server is called by are left out.
@@ -116,8 +116,8 @@ static void say_wrong_name(struct tls_check *check, const X509 *cert)
 {
     struct buf names = {0};
     bool any = names_text(cert, &names);
-    err_set(&check->why, INF_ETLS, "certificate of %s is for %s; not for %s%s", check->peer,
-            names.bytes, check->name, any ? "; tls-server-name may name one of these" : "");
+    err_set(&check->why, INF_ETLS, "certificate of %s is valid for %s, not for %s%s", check->peer,
+            names.bytes, check->name, any ? "; set tls-server-name to one of these" : "");
     buf_free(&names);
 }
 
@@ -196,7 +196,7 @@ static void check_on_extension(SSL *ssl, int unused, int type, const unsigned ch
     buf_putc(&name, '\0');
     if (strcmp(name.bytes, TLS_PROTOCOL) != 0)
         err_set(&check->why, INF_ETLS,
-                "%s picked protocol '%s'; only " TLS_PROTOCOL " was offered (ALPN)", check->peer,
+                "%s selected protocol '%s'; only " TLS_PROTOCOL " was offered (ALPN)", check->peer,
                 name.bytes);
     buf_free(&name);
 }
@@ -222,7 +222,7 @@ int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
         return err_set(err, INF_ETLS, "%s: no server name to check the certificate against",
                        check->peer);
     if (set_name(ssl, check->name) != 1)
-        return err_set(err, INF_ETLS, "%s: '%s' can't be the name of a server: %s", check->peer,
+        return err_set(err, INF_ETLS, "%s: '%s' is not a valid server name: %s", check->peer,
                        check->name, tls_reason());
     return 0;
 }
@@ -230,7 +230,7 @@ int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
 /* --- any other failure ------------------------------------------------------------------------ */
 
 static const char *const CERT_WANTED =
-    "asks for a client certificate; set client-certificate and client-key";
+    "requires a client certificate; set client-certificate and client-key";
 
 /* What servers refuse us for, as sentences that begin with the server. */
 static const char *refusal(int reason, bool cert_missing)
@@ -242,15 +242,16 @@ static const char *refusal(int reason, bool cert_missing)
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
     case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
-        return cert_missing ? CERT_WANTED : "does not accept our client certificate";
-    case SSL_R_TLSV1_ALERT_UNKNOWN_CA: return "does not know who signed our client certificate";
-    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED: return "says that our client certificate expired";
+        return cert_missing ? CERT_WANTED : "rejected the client certificate";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA: return "does not trust the issuer of the client certificate";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+        return "reports that the client certificate has expired";
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
-        return "says that our client certificate is revoked";
+        return "reports that the client certificate is revoked";
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-    case SSL_R_UNSUPPORTED_PROTOCOL: return "does not speak TLS 1.2 or newer";
-    case SSL_R_TLSV1_UNRECOGNIZED_NAME: return "serves no host of the name we ask for";
-    case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: return "does not speak HTTP/1.1 (ALPN)";
+    case SSL_R_UNSUPPORTED_PROTOCOL: return "does not support TLS 1.2 or later";
+    case SSL_R_TLSV1_UNRECOGNIZED_NAME: return "does not serve the requested server name (SNI)";
+    case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: return "does not support HTTP/1.1 (ALPN)";
     default: return NULL;
     }
 }
@@ -269,10 +270,9 @@ void tls_check_explain(const struct tls_check *check, const struct tls_wire *wir
     if (check->why.code)
         *ret_why = check->why;
     else if (wire->n_first == TLS_FIRST && memcmp(wire->first, "HTTP/", TLS_FIRST) == 0)
-        err_set(ret_why, INF_ETLS, "%s speaks plain HTTP, not TLS; is it the right port?",
-                check->peer);
+        err_set(ret_why, INF_ETLS, "%s speaks plain HTTP, not TLS; check the port", check->peer);
     else if (!speaks_tls(wire))
-        err_set(ret_why, INF_ETLS, "%s does not speak TLS; is it the right port?", check->peer);
+        err_set(ret_why, INF_ETLS, "%s does not speak TLS; check the port", check->peer);
     else if (text)
         err_set(ret_why, INF_ETLS, "%s %s", check->peer, text);
     else

@@ -61,7 +61,7 @@ static int pem_each_cert(const char *pem, const char *what, SSL_CTX *ctx,
         rc = err_set(err, INF_ECONF, "%s: certificate %d can't be read: %s", what, n + 1,
                      tls_reason());
     else if (rc == 0 && n == 0)
-        rc = err_set(err, INF_ECONF, "%s: no certificate in PEM form in it", what);
+        rc = err_set(err, INF_ECONF, "%s: no certificate in PEM format found", what);
     BIO_free(bio);
     return rc;
 }
@@ -98,10 +98,11 @@ static int set_key(SSL_CTX *ctx, const char *key_pem, struct inf_error *err)
     ERR_clear_error();
     key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
     if (!key && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_BAD_PASSWORD_READ)
-        rc = err_set(err, INF_ECONF,
-                     "client-key: it is encrypted; only keys without passphrase work");
+        rc =
+            err_set(err, INF_ECONF,
+                    "client-key: encrypted keys are not supported; use a key without a passphrase");
     else if (!key && pem_at_end())
-        rc = err_set(err, INF_ECONF, "client-key: no private key in PEM form in it");
+        rc = err_set(err, INF_ECONF, "client-key: no private key in PEM format found");
     else if (!key)
         rc = err_set(err, INF_ECONF, "client-key: can't be read: %s", tls_reason());
     else if (SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1)
@@ -149,7 +150,7 @@ struct tls_context *tls_context_new(const struct tls_settings *settings, struct 
     context->bio_method = tls_bio_method_new();
     context->ssl_ctx = SSL_CTX_new(TLS_client_method());
     if (!context->bio_method || !context->ssl_ctx || !set_protocol(context->ssl_ctx, settings)) {
-        err_set(&why, INF_ECONF, "OpenSSL can't be set up: %s", tls_reason());
+        err_set(&why, INF_ECONF, "can't initialize OpenSSL: %s", tls_reason());
         goto fail;
     }
     if (!settings->insecure && set_authorities(context->ssl_ctx, settings->ca_pem, &why) < 0)

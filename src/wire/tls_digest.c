@@ -21,7 +21,8 @@ static void must(int ok)
 {
     if (ok)
         return;
-    fprintf(stderr, "informer: OpenSSL can't make a digest\n"); /* UNTESTED: only without memory */
+    fprintf(stderr,
+            "informer: OpenSSL can't compute a digest\n"); /* UNTESTED: only without memory */
     abort();
 }
 

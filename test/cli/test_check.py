@@ -160,7 +160,7 @@ class Check(Case):
         rows = {
             'missing': (str(self.folder / 'absent'), "kubeconfig file '.*/absent' doesn't exist"),
             'folder': (str(self.folder), 'is a directory'),
-            'syntax': (str(text), 'text:2:[0-9]+: an anchor'),
+            'syntax': (str(text), 'text:2:[0-9]+: anchors'),
             'kind': (kube('kind', kind='Pod'), "its kind must be 'Config'"),
             'current': (kube('current', **{'current-context': 'hunter2'}), 'current-context: no such context'),
             'none': (kube('none', **{'current-context': ''}), 'no current-context is set'),

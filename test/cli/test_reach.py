@@ -199,7 +199,7 @@ class Ways(Case):
 
     def test_http_without_the_login(self):
         proxy = self.proxy(HttpProxy, b'me:secret/1')
-        self.assert_says('wants a login (407 Proxy Authentication Required)',
+        self.assert_says('requires a login (407 Proxy Authentication Required)',
                          self.kubeconfig(f'http://127.0.0.1:{proxy.port}'))
 
     def test_socks5(self):
@@ -213,7 +213,7 @@ class Ways(Case):
 
     def test_socks5_with_a_wrong_login(self):
         proxy = self.proxy(SocksProxy, b'me:secret')
-        self.assert_says('does not accept the user and password',
+        self.assert_says('rejected the user and password',
                          self.kubeconfig(f'socks5://me:secret2@127.0.0.1:{proxy.port}'))
 
     def test_https_is_tls_within_tls(self):

@@ -166,7 +166,7 @@ class Echo(Case):
         proxy = f'http://proxy-user:hunter-2-hunter@127.0.0.1:{listener.getsockname()[1]}'
         make_certificate(self.folder)
         daemon = self.begin(self.kubeconfig({'token': TOKEN}, 1, **{'proxy-url': proxy}), ['messages'])
-        wait_until(lambda: 'does not accept the user and password' in daemon.said(), daemon.said)
+        wait_until(lambda: 'rejected the user and password' in daemon.said(), daemon.said)
         login = base64.b64encode(b'proxy-user:hunter-2-hunter').decode()
         self.assert_hidden(daemon, 'hunter-2-hunter', 'proxy-user', login, TOKEN)
 

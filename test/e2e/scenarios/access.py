@@ -261,7 +261,7 @@ class Insecure(Way):
 class ServerName(Way):
     """By an address that is not in the server's certificate; a name that is."""
 
-    says = r"is for 127\.0\.0\.1, .*; not for 127\.0\.0\.2; tls-server-name may name one of these"
+    says = r"is valid for 127\.0\.0\.1, .*, not for 127\.0\.0\.2; set tls-server-name to one of these"
 
     def right(self):
         return self.attempt(self.elsewhere | {"tls-server-name": "kubernetes.default.svc"})
@@ -326,7 +326,7 @@ class HttpsProxy(Way):
 
 
 class SocksProxy(Way):
-    says = r"proxy.*does not accept the user and password"
+    says = r"proxy.*rejected the user and password"
 
     def right(self):
         return self.by(proxies.SocksProxy.password)
@@ -437,7 +437,7 @@ class Directly(Way):
 class InCluster(Way):
     """A pod's: its files are where a pod has them. A bad authority is never passed over."""
 
-    says = (r"in the cluster: certificate-authority: no certificate in PEM form in it"
+    says = (r"in the cluster: certificate-authority: no certificate in PEM format found"
             r" \(file '/.*/ca.crt'\)")
 
     def right(self):

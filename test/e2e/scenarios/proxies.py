@@ -157,14 +157,14 @@ def see_refusals(stage, make):
                     for kind in (HttpProxy, SocksProxy))
     narrow = make(HttpProxy, "http-narrow", only=443)
     wanted = "put user:password@ before the host in its URL"
-    refused = "does not accept the user and password of its URL"
+    refused = "rejected the user and password of its URL"
     refusals = {
         "http-stranger": (login, None,
-                          f"wants a login (407 Proxy Authentication Required); {wanted}"),
+                          f"requires a login (407 Proxy Authentication Required); {wanted}"),
         "http-impostor": (login, WRONG, refused),
         "http-elsewhere": (narrow, None, f"does not allow connections to 127.0.0.1:{port} "
-                           "(403 Access violation); its rules must allow CONNECT to there"),
-        "socks-stranger": (socks, None, f"wants a login; {wanted}"),
+                           "(403 Access violation); allow CONNECT to this address in its rules"),
+        "socks-stranger": (socks, None, f"requires a login; {wanted}"),
         "socks-impostor": (socks, WRONG, refused),
     }
     for name, (proxy, password, words) in refusals.items():

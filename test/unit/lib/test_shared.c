@@ -137,7 +137,7 @@ static void what_is_wrong_is_named(void **state)
     char text[INF_ERROR_TEXT_MAX + 32];
     assert_null(inf_selector_parse_labels("a in", &labels));
     assert_null(inf_path_parse("a..b", &path));
-    refused(p, &(struct inf_watch){0}, "no resource named");
+    refused(p, &(struct inf_watch){0}, "no resource given");
     refused(p, &(struct inf_watch){.resource = "nodes", .ns = "shop"},
             "resource 'nodes': nodes are in no namespace; ask for all of them");
     refused(p, &(struct inf_watch){.resource = "nodes", .exclude_ns = status, .n_exclude_ns = 1},
@@ -145,10 +145,11 @@ static void what_is_wrong_is_named(void **state)
     refused(
         p,
         &(struct inf_watch){.resource = "pods", .ns = "a", .exclude_ns = spec, .n_exclude_ns = 1},
-        "namespaces can be excluded from a watch of all, not of one of them");
-    refused(p, &(struct inf_watch){.resource = "pods", .exclude_ns = no_path, .n_exclude_ns = 1},
-            "excluded namespace 'a..b': use lower case letters, digits and '-', and '*' or '?' for "
-            "what may vary, at most 63");
+        "namespaces can only be excluded from a watch of all namespaces");
+    refused(
+        p, &(struct inf_watch){.resource = "pods", .exclude_ns = no_path, .n_exclude_ns = 1},
+        "excluded namespace 'a..b': use lower case letters, digits and '-', with '*' and '?' as "
+        "wildcards, at most 63 characters");
     snprintf(text, sizeof(text), "label selector: %s", labels.text);
     refused(p, &(struct inf_watch){.resource = "pods", .label_selector = "a in"}, text);
     snprintf(text, sizeof(text), "drop: %s", path.text);

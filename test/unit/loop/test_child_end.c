@@ -116,7 +116,7 @@ static void assert_timed_out(struct world *t, const char *output)
 {
     RUN_UNTIL(&t->w->rl, t->runner->ended);
     assert_int_equal(t->runner->fate, CHILD_TIMED_OUT);
-    assert_string_equal(t->runner->how, "not done after 90.5 s");
+    assert_string_equal(t->runner->how, "timed out after 90.5 s");
     assert_string_equal(t->runner->output.bytes, output);
     assert_true(timers_next_due(&t->w->rl.loop.clock.timers) == TIMERS_NONE);
 }

@@ -287,11 +287,11 @@ static void test_what_is_no_socket_stays(void **state)
     struct house *h = *state;
     int fd = open(h->path, O_CREAT | O_WRONLY, 0600);
     close(fd);
-    refused(h, (struct listen_options){.path = h->path}, INF_EIO, "no socket");
+    refused(h, (struct listen_options){.path = h->path}, INF_EIO, "not a socket");
     assert_int_equal(access(h->path, F_OK), 0);
     unlink(h->path);
     assert_int_equal(symlink("elsewhere", h->path), 0);
-    refused(h, (struct listen_options){.path = h->path}, INF_EIO, "no socket");
+    refused(h, (struct listen_options){.path = h->path}, INF_EIO, "not a socket");
 }
 
 static void test_bad_paths_and_groups(void **state)

@@ -226,7 +226,7 @@ static void test_all_are_silent(void **state)
     assert_int_equal(under_way(w), 2);
     assert_int_equal(timers_next_due(&clock->timers) - began, RACE_MAX_MS);
     next_timer(w);
-    assert_string_equal(w->lost, "no answer");
+    assert_string_equal(w->lost, "no response");
     assert_int_equal(under_way(w), 0);
 }
 
@@ -241,7 +241,7 @@ static void test_the_last_refuses_the_first_is_silent(void **state)
     RUN_UNTIL(&w->rl, under_way(w) == 1);
     assert_null(w->lost);
     next_timer(w);
-    assert_string_equal(w->lost, "no answer");
+    assert_string_equal(w->lost, "no response");
 }
 
 static void test_no_address_at_all(void **state)

@@ -218,7 +218,7 @@ static void test_a_silent_name_server(void **state)
     struct world *w = *state;
     resolver_set("api.test", "192.0.2.1");
     ask_in_vain(w, &w->a);
-    assert_string_equal(w->a.answer, "no answer within 5s");
+    assert_string_equal(w->a.answer, "no response within 5s");
     ask(&w->b, "api.test"); /* nothing is known: it waits for the one that hangs */
     assert_null(w->b.answer);
     let_it_answer(w);

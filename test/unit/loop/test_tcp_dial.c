@@ -175,7 +175,7 @@ static void test_no_answer_in_time(void **state)
     run_until_connecting(w);
     lose_patience(w);
     RUN_UNTIL(&w->rl, w->reader.ended);
-    assert_tcp_end(w, INF_ENET, "can't connect: no answer");
+    assert_tcp_end(w, INF_ENET, "can't connect: no response");
     real_loop_settle(&w->rl); /* and an answer that comes too late is not told */
     assert_int_equal(w->reader.opened, 0);
 }

@@ -86,7 +86,7 @@ static void test_somebody_else_waits_for_it(void **state)
     child_world_script(w, &w->runner, "echo gone; exit 3");
     assert_true(waitpid(-1, NULL, 0) > 0);
     RUN_UNTIL(&w->rl, w->runner.ended);
-    assert_end(w, CHILD_LOST, 0, "somebody else waited for it");
+    assert_end(w, CHILD_LOST, 0, "its exit status was collected by other code");
     assert_string_equal(w->runner.output.bytes, "gone\n");
 }
 

@@ -142,13 +142,13 @@ static void what_is_no_gzip_is_said_to_be_none(void **state)
         struct str behind; /* a member that says "good " */
         const char *told;
     } cases[] = {
-        {{"\0\0", 2}, "good |INF_EPROTO: gzip: zeros behind the last member"},
-        {{"{}", 2}, "good |INF_EPROTO: gzip: something else behind the last member"},
+        {{"\0\0", 2}, "good |INF_EPROTO: gzip: zeros after the last member"},
+        {{"{}", 2}, "good |INF_EPROTO: gzip: other data after the last member"},
         {{"\x1f{", 2}, "good |INF_EPROTO: gzip: incorrect header check"},
         {{"\x1f\x8b\x09\0", 4}, "good |INF_EPROTO: gzip: unknown compression method"},
     };
     (void)state;
-    check(STR("{\"kind\":\"PodList\"}"), "|INF_EPROTO: gzip: the body is something else");
+    check(STR("{\"kind\":\"PodList\"}"), "|INF_EPROTO: gzip: the body is not in gzip format");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct buf body = {0};
         gzip_member(&body, STR("good "));

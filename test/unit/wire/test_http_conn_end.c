@@ -42,14 +42,14 @@ static void a_cut_answer_is_told_as_cut(void **state)
     static const struct {
         const char *wire, *told, *text;
     } rows[] = {
-        {"", "failed", "h:6443 closed the connection before it answered"},
-        {"HTTP/1.1 20", "failed", "h:6443 closed the connection in the head of an answer"},
+        {"", "failed", "h:6443 closed the connection before it responded"},
+        {"HTTP/1.1 20", "failed", "h:6443 closed the connection in the head of a response"},
         {OK_HEAD "Content-Length: 9\r\n\r\nhello", "200;hello;failed",
-         "h:6443 closed the connection in the middle of an answer"},
+         "h:6443 closed the connection in the middle of a response"},
         {CHUNKED "5\r\nhello\r\n", "200;hello;failed",
-         "h:6443 closed the connection in the middle of an answer"},
+         "h:6443 closed the connection in the middle of a response"},
         {CHUNKED "5\r\nhello\r\n0\r\n", "200;hello;failed",
-         "h:6443 closed the connection in the middle of an answer"},
+         "h:6443 closed the connection in the middle of a response"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -108,7 +108,7 @@ static void bytes_that_nobody_asked_for_end_the_connection(void **state)
     sim_run(&w.sim);
     assert_true(pipe_closed(w.pipe));
     asker_ask(&w.asker, &ASKER_GET);
-    http_world_failed(&w, "failed", INF_EPROTO, "h:6443 sent an answer that nobody asked for");
+    http_world_failed(&w, "failed", INF_EPROTO, "h:6443 sent a response without a request");
     http_world_done(&w);
 }
 
@@ -148,18 +148,18 @@ static void what_is_no_http_is_told_with_the_name_of_the_server(void **state)
     http_world_answer(&w, OK_HEAD "\r\nhello", true);
     http_world_failed(
         &w, "failed", INF_EPROTO,
-        "answer of h:6443: neither Content-Length nor chunked: nobody could tell a cut "
-        "from the end");
+        "response from h:6443: neither Content-Length nor chunked: the end of the body "
+        "can't be recognized");
     http_world_done(&w);
     http_world_open(&w, &(struct http_plan){.limits = {.head_max = 30}});
     http_world_answer(&w, HELLO, false);
-    http_world_failed(&w, "failed", INF_ETOOBIG, "answer of h:6443: its head is over head_max=30");
+    http_world_failed(&w, "failed", INF_ETOOBIG, "response from h:6443: head over head_max=30");
     http_world_done(&w);
     http_world_init(&w);
     http_world_answer(&w, "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
                       false);
     http_world_failed(&w, "failed", INF_EPROTO,
-                      "answer of h:6443: it switches to another protocol unasked (status 101)");
+                      "response from h:6443: unexpected protocol switch (status 101)");
     http_world_done(&w);
 }
 
@@ -168,18 +168,18 @@ static void requests_that_would_break_out_of_their_line_are_refused(void **state
     static const struct {
         const char *method, *target, *host, *name, *value, *text;
     } rows[] = {
-        {"GE T", "/", "h", "A", "b", "request: the method is not one word"},
-        {"", "/", "h", "A", "b", "request: the method is not one word"},
+        {"GE T", "/", "h", "A", "b", "request: the method is not a token"},
+        {"", "/", "h", "A", "b", "request: the method is not a token"},
         {"GET", "/ HTTP/1.1\r\nX: y", "h", "A", "b",
-         "request: blanks or control bytes in the target"},
-        {"GET", "", "h", "A", "b", "request: blanks or control bytes in the target"},
-        {"GET", "/\x80", "h", "A", "b", "request: blanks or control bytes in the target"},
-        {"GET", "/", "h\n", "A", "b", "request: blanks or control bytes in the host"},
-        {"GET", "/", "h", "A:", "b", "request: the name of header 1 is not one word"},
+         "request: spaces or control characters in the target"},
+        {"GET", "", "h", "A", "b", "request: spaces or control characters in the target"},
+        {"GET", "/\x80", "h", "A", "b", "request: spaces or control characters in the target"},
+        {"GET", "/", "h\n", "A", "b", "request: spaces or control characters in the host"},
+        {"GET", "/", "h", "A:", "b", "request: the name of header 1 is not a token"},
         {"GET", "/", "h", "Authorization", "Bearer secret\n",
-         "request: control bytes in the value of header 'Authorization'"},
-        {"GET", "/", "h", "A", "b\r", "request: control bytes in the value of header 'A'"},
-        {"GET", "/", "h", "A", "b\x7f", "request: control bytes in the value of header 'A'"},
+         "request: control characters in the value of header 'Authorization'"},
+        {"GET", "/", "h", "A", "b\r", "request: control characters in the value of header 'A'"},
+        {"GET", "/", "h", "A", "b\x7f", "request: control characters in the value of header 'A'"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -228,7 +228,7 @@ static void an_answer_that_does_not_come_is_given_up(void **state)
     sim_advance(&w.sim, 34999);
     http_world_told(&w, "");
     sim_advance(&w.sim, 1);
-    http_world_failed(&w, "failed", INF_ETIMEOUT, "no answer from h:6443 within 35s");
+    http_world_failed(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 35s");
     http_world_done(&w);
 }
 
@@ -243,7 +243,7 @@ static void limits_can_be_set(void **state)
     sim_advance(&w.sim, 1499);
     pipe_open(w.pipe);
     sim_advance(&w.sim, 10);
-    http_world_failed(&w, "failed", INF_ETIMEOUT, "no answer from h:6443 within 10ms");
+    http_world_failed(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 10ms");
     http_world_done(&w);
 }
 
@@ -272,7 +272,7 @@ static void while_paused_no_time_passes(void **state)
     sim_advance(&w.sim, 34999);
     http_world_told(&w, "");
     sim_advance(&w.sim, 1);
-    http_world_failed(&w, "failed", INF_ETIMEOUT, "no answer from h:6443 within 35s");
+    http_world_failed(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 35s");
     http_world_done(&w);
 }
 

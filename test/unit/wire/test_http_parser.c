@@ -459,7 +459,7 @@ static void a_head_may_be_as_long_as_its_limit(void **state)
     feed_text(&r, wire);
     assert_true(r.done);
     reading_free(&r);
-    expect_refused(wire, strlen(wire), limit - 1, INF_ETOOBIG, "its head is over head_max=");
+    expect_refused(wire, strlen(wire), limit - 1, INF_ETOOBIG, "head over head_max=");
 }
 
 static void header_lines_are_counted(void **state)

@@ -245,7 +245,7 @@ static void a_new_connection_has_no_second_try(void **state)
     ask(&w, &c);
     pipe_end(w.pipes.last, INF_EEOF, "FIN");
     sim_run(&w.sim);
-    caller_told(&c, ";h:6443 closed the connection before it answered");
+    caller_told(&c, ";h:6443 closed the connection before it responded");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -262,7 +262,7 @@ static void nor_has_one_that_has_begun_to_answer(void **state)
     pipe_sends(w.pipes.last, "H");
     pipe_end(w.pipes.last, INF_EEOF, "FIN");
     sim_run(&w.sim);
-    caller_told(&c, ";h:6443 closed the connection in the head of an answer");
+    caller_told(&c, ";h:6443 closed the connection in the head of a response");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -276,7 +276,7 @@ static void nor_one_that_is_silent(void **state)
     ask_once(&w, HELLO, "200;hello;end");
     ask(&w, &c);
     sim_advance(&w.sim, 35 * 1000);
-    caller_told(&c, ";no answer from h:6443 within 35s");
+    caller_told(&c, ";no response from h:6443 within 35s");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }

@@ -82,7 +82,7 @@ static void other_methods(void **state)
     pipe_sends(pipe, "DELETE /hello HTTP/1.1\r\nHost: h\r\n\r\n" GET("/hello"));
     server_world_wrote(w, pipe,
                        REFUSED("405 Method Not Allowed", "Allow: GET, HEAD\r\n",
-                               "34") "only GET and HEAD are served here\n");
+                               "32") "only GET and HEAD are supported\n");
     refused(w, "CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n");
     refused(w, "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n");
 }

@@ -235,11 +235,9 @@ static void a_proxy_that_leaves_is_told_wherever_it_was(void **state)
             pipe_end(w.pipes.last, INF_EEOF, "FIN");
             sim_run(&w.sim);
             assert_int_equal(w.reader.ended, 1);
-            assert_string_equal(w.reader.why.text,
-                                open
-                                    ? "FIN"
-                                    : "proxy p:3128 closed the connection instead of connecting us "
-                                      "to api:6443");
+            assert_string_equal(
+                w.reader.why.text,
+                open ? "FIN" : "proxy p:3128 closed the connection before connecting to api:6443");
             assert_int_equal(w.reader.why.code, open ? INF_EEOF : INF_ENET);
             world_done(&w);
         }
@@ -309,18 +307,18 @@ static const struct {
      NULL,
      {S("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n<html>")},
      INF_ENET,
-     "wants a login (407 Proxy Authentication Required); put user:password@ before the host in its "
+     "requires a login (407 Proxy Authentication Required); put user:password@ before the host in its "
      "URL"},
     {PROXY_HTTP,
      "secret",
      {S("HTTP/1.1 407 Go away\r\n\r\n")},
      INF_ENET,
-     "does not accept the user and password of its URL (407 Go away)"},
+     "rejected the user and password of its URL (407 Go away)"},
     {PROXY_HTTP,
      "secret",
      {S("HTTP/1.1 407 me:secret bWU6c2VjcmV0 %73ecret\r\nX: secret\r\n\r\n")},
      INF_ENET,
-     "does not accept the user and password of its URL (407 **:*** *** ***)"},
+     "rejected the user and password of its URL (407 **:*** *** ***)"},
     {PROXY_HTTP,
      "secret",
      {S("HTTP/1.1 502 0123456789012345678901234567890123456789012345678901234567890123456789 "
@@ -332,18 +330,17 @@ static const struct {
      "secret",
      {S("HTTP/1.0 401 Unauthorized\r\n\r\n")},
      INF_ENET,
-     "does not accept the user and password of its URL (401 Unauthorized)"},
+     "rejected the user and password of its URL (401 Unauthorized)"},
     {PROXY_HTTP,
      NULL,
      {S("HTTP/1.0 401 Unauthorized\r\n\r\n")},
      INF_ENET,
-     "wants a login (401 Unauthorized); put user:password@ before the host in its URL"},
+     "requires a login (401 Unauthorized); put user:password@ before the host in its URL"},
     {PROXY_HTTP,
      NULL,
      {S("HTTP/1.1 403 Forbidden\r\n\r\n")},
      INF_ENET,
-     "does not allow connections to api:6443 (403 Forbidden); its rules must allow CONNECT to "
-     "there"},
+     "does not allow connections to api:6443 (403 Forbidden); allow CONNECT to this address in its rules"},
     {PROXY_HTTP,
      NULL,
      {S("HTTP/1.1 502 Bad Gateway\r\n\r\n")},
@@ -354,53 +351,57 @@ static const struct {
      NULL,
      {S("HTTP/1.1 405 No \033[1mway\r\n\r\n")},
      INF_EPROTO,
-     "did not connect us to api:6443: it answered '405 No '"},
+     "did not connect to api:6443: it responded '405 No '"},
     {PROXY_HTTP,
      NULL,
      {S("HTTP/1.1 2000 OK\r\n\r\n")},
      INF_EPROTO,
-     "did not connect us to api:6443: it answered '2000 OK'"},
+     "did not connect to api:6443: it responded '2000 OK'"},
     {PROXY_HTTP,
      NULL,
      {S("HTTP/1.1 100 Continue\r\n\r\n")},
      INF_EPROTO,
-     "did not connect us to api:6443: it answered '100 Continue'"},
+     "did not connect to api:6443: it responded '100 Continue'"},
     {PROXY_HTTP,
      NULL,
      {S("SSH-2.0")},
      INF_EPROTO,
-     "does not answer as an HTTP proxy does; is it one?"},
+     "does not respond like an HTTP proxy; check the proxy URL"},
     {PROXY_HTTP,
      NULL,
      {S("HTTP/2.0 200 OK\r\n\r\n")},
      INF_EPROTO,
-     "does not answer as an HTTP proxy does; is it one?"},
+     "does not respond like an HTTP proxy; check the proxy URL"},
     {PROXY_SOCKS5,
      NULL,
      {S("HTTP/1.1 400")},
      INF_EPROTO,
-     "does not answer as a SOCKS5 proxy does; is it one?"},
+     "does not respond like a SOCKS5 proxy; check the proxy URL"},
     {PROXY_SOCKS5,
      NULL,
      {S("\5\377")},
      INF_ENET,
-     "wants a login; put user:password@ before the host in its URL"},
+     "requires a login; put user:password@ before the host in its URL"},
     {PROXY_SOCKS5,
      NULL,
      {S("\5\2")},
      INF_ENET,
-     "wants a login; put user:password@ before the host in its URL"},
-    {PROXY_SOCKS5, "secret", {S("\5\377")}, INF_ENET, "accepts no login by user and password"},
+     "requires a login; put user:password@ before the host in its URL"},
+    {PROXY_SOCKS5,
+     "secret",
+     {S("\5\377")},
+     INF_ENET,
+     "does not support login by user and password"},
     {PROXY_SOCKS5,
      "secret",
      {S("\5\2"), S("\1\1")},
      INF_ENET,
-     "does not accept the user and password of its URL"},
+     "rejected the user and password of its URL"},
     {PROXY_SOCKS5,
      "secret",
      {S("\5\2"), S("\5\0")},
      INF_EPROTO,
-     "does not answer as a SOCKS5 proxy does; is it one?"},
+     "does not respond like a SOCKS5 proxy; check the proxy URL"},
     {PROXY_SOCKS5,
      NULL,
      {S("\5\0"), S("\5\2")},
@@ -416,7 +417,7 @@ static const struct {
      NULL,
      {S("\5\0"), S("\5\0\0\7\0")},
      INF_EPROTO,
-     "does not answer as a SOCKS5 proxy does; is it one?"},
+     "does not respond like a SOCKS5 proxy; check the proxy URL"},
 };
 
 static void expect_end(struct world *w, int code, const char *text)
@@ -458,7 +459,7 @@ static void a_head_without_end_is_too_big(void **state)
     for (int i = 0; i < 2000; i++)
         pipe_sends(w.pipes.last, "Header: x\r\n");
     sim_run(&w.sim);
-    expect_end(&w, INF_ETOOBIG, "answered with a head of more than 16384 bytes");
+    expect_end(&w, INF_ETOOBIG, "sent a response head of more than 16384 bytes");
     world_done(&w);
 }
 

@@ -264,7 +264,7 @@ static void a_connection_cut_without_close_notify_is_told_as_cut(void **state)
     pipe_end(w.pipe, INF_EEOF, "FIN");
     sim_run(&w.sim);
     assert_got(&w.reader, "half", 4);
-    assert_end(&w, INF_ECUT, "localhost:6443: connection closed without TLS close");
+    assert_end(&w, INF_ECUT, "localhost:6443: connection closed without TLS close_notify");
     tls_world_done(&w);
 }
 
@@ -321,9 +321,9 @@ static void a_peer_that_speaks_plain_http_is_told(void **state)
 {
     for (size_t cut = 0; cut < 6; cut++) {
         say_instead_of_tls(*state, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", cut,
-                           "localhost:6443 speaks plain HTTP, not TLS; is it the right port?");
+                           "localhost:6443 speaks plain HTTP, not TLS; check the port");
         say_instead_of_tls(*state, "SSH-2.0-OpenSSH_9.2\r\n", cut,
-                           "localhost:6443 does not speak TLS; is it the right port?");
+                           "localhost:6443 does not speak TLS; check the port");
     }
 }
 

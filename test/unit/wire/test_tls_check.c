@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "tls_world.h"
 
-#define MAY_NAME "; tls-server-name may name one of these"
+#define MAY_NAME "; set tls-server-name to one of these"
 
 /* Shakes hands by @plan. "": it opened; otherwise what was said. */
 static char *outcome(const struct tls_certs *certs, const struct tls_plan *plan)
@@ -72,7 +72,7 @@ static void an_ipv6_address_is_checked_as_an_address(void **state)
     struct cert *cert = signed_cert(state, "IP:::1", 0, 0);
     expect_outcome(state, &(struct tls_plan){.host = "::1", .server = cert}, "");
     expect_outcome(state, &(struct tls_plan){.host = "::2", .server = cert},
-                   "certificate of [::2]:6443 is for ::1; not for ::2" MAY_NAME);
+                   "certificate of [::2]:6443 is valid for ::1, not for ::2" MAY_NAME);
     cert_free(cert);
 }
 
@@ -82,11 +82,12 @@ static void a_wrong_name_is_refused_and_the_right_ones_told(void **state)
     expect_outcome(
         state,
         &(struct tls_plan){.host = "127.0.0.1", .server_name = "example.com", .server = cert},
-        "certificate of 127.0.0.1:6443 is for 10.0.0.1, kubernetes.default; not for "
+        "certificate of 127.0.0.1:6443 is valid for 10.0.0.1, kubernetes.default, not for "
         "example.com" MAY_NAME);
-    expect_outcome(state, &(struct tls_plan){.host = "10.0.0.2", .server = cert},
-                   "certificate of 10.0.0.2:6443 is for 10.0.0.1, kubernetes.default; not for "
-                   "10.0.0.2" MAY_NAME);
+    expect_outcome(
+        state, &(struct tls_plan){.host = "10.0.0.2", .server = cert},
+        "certificate of 10.0.0.2:6443 is valid for 10.0.0.1, kubernetes.default, not for "
+        "10.0.0.2" MAY_NAME);
     cert_free(cert);
 }
 
@@ -94,10 +95,10 @@ static void a_wildcard_covers_one_whole_label(void **state)
 {
     struct cert *cert = signed_cert(state, "DNS:a*.example.com", 0, 0);
     expect_outcome(state, &(struct tls_plan){.host = "a.b.example.com"},
-                   "certificate of a.b.example.com:6443 is for localhost, *.example.com, "
-                   "127.0.0.1; not for a.b.example.com" MAY_NAME);
+                   "certificate of a.b.example.com:6443 is valid for localhost, *.example.com, "
+                   "127.0.0.1, not for a.b.example.com" MAY_NAME);
     expect_outcome(state, &(struct tls_plan){.host = "api.example.com", .server = cert},
-                   "certificate of api.example.com:6443 is for a*.example.com; not for "
+                   "certificate of api.example.com:6443 is valid for a*.example.com, not for "
                    "api.example.com" MAY_NAME);
     cert_free(cert);
 }
@@ -110,8 +111,8 @@ static void a_long_list_of_names_is_cut(void **state)
         strcat(sans, ",DNS:another.example.com");
     cert = signed_cert(state, sans, 0, 0);
     said = outcome(*state, &(struct tls_plan){.host = "x.org", .server = cert});
-    assert_non_null(strstr(said, "is for a.example.com, another.example.com, "));
-    assert_non_null(strstr(said, "...; not for x.org"));
+    assert_non_null(strstr(said, "is valid for a.example.com, another.example.com, "));
+    assert_non_null(strstr(said, "..., not for x.org"));
     free(said);
     cert_free(cert);
 }
@@ -119,27 +120,30 @@ static void a_long_list_of_names_is_cut(void **state)
 static void a_certificate_without_names_is_for_no_server(void **state)
 {
     struct cert *cert = signed_cert(state, NULL, 0, 0);
-    expect_outcome(state, &(struct tls_plan){.host = "127.0.0.1", .server = cert},
-                   "certificate of 127.0.0.1:6443 is for no server (subject 'CN=server'); not for "
-                   "127.0.0.1");
-    expect_outcome(state, &(struct tls_plan){.host = "server", .server = cert},
-                   "certificate of server:6443 is for no server (subject 'CN=server'); not for "
-                   "server"); /* as kubectl: a subject is no name */
+    expect_outcome(
+        state, &(struct tls_plan){.host = "127.0.0.1", .server = cert},
+        "certificate of 127.0.0.1:6443 is valid for no server (subject 'CN=server'), not for "
+        "127.0.0.1");
+    expect_outcome(
+        state, &(struct tls_plan){.host = "server", .server = cert},
+        "certificate of server:6443 is valid for no server (subject 'CN=server'), not for "
+        "server"); /* as kubectl: a subject is no name */
     cert_free(cert);
     cert = signed_cert(state, "email:admin@example.com,URI:https://example.com", 0, 0);
-    expect_outcome(state, &(struct tls_plan){.host = "example.com", .server = cert},
-                   "certificate of example.com:6443 is for no server (subject 'CN=server'); not "
-                   "for example.com");
+    expect_outcome(
+        state, &(struct tls_plan){.host = "example.com", .server = cert},
+        "certificate of example.com:6443 is valid for no server (subject 'CN=server'), not "
+        "for example.com");
     cert_free(cert);
 }
 
 static void an_address_as_dns_name_counts_for_nothing(void **state)
 {
     struct cert *cert = signed_cert(state, "DNS:10.0.0.1,DNS:::1,DNS:localhost", 0, 0);
-    expect_outcome(state, &(struct tls_plan){.host = "10.0.0.1", .server = cert},
-                   "certificate of 10.0.0.1:6443 is for 10.0.0.1 (as a DNS name, which covers no "
-                   "address), ::1 (as a DNS name, which covers no address), localhost; not for "
-                   "10.0.0.1" MAY_NAME);
+    expect_outcome(
+        state, &(struct tls_plan){.host = "10.0.0.1", .server = cert},
+        "certificate of 10.0.0.1:6443 is valid for 10.0.0.1 (as a DNS name, which does not cover an address), ::1 (as a DNS name, which does not cover an address), localhost, not for "
+        "10.0.0.1" MAY_NAME);
     expect_outcome(state, &(struct tls_plan){.server = cert}, "");
     cert_free(cert);
 }
@@ -147,8 +151,9 @@ static void an_address_as_dns_name_counts_for_nothing(void **state)
 static void a_name_full_of_control_bytes_is_cleaned(void **state)
 {
     struct cert *cert = signed_cert(state, "DNS:a\x1b[2Jb\x7f\xc3", 0, 0);
-    expect_outcome(state, &(struct tls_plan){.server = cert},
-                   "certificate of localhost:6443 is for a?[2Jb??; not for localhost" MAY_NAME);
+    expect_outcome(
+        state, &(struct tls_plan){.server = cert},
+        "certificate of localhost:6443 is valid for a?[2Jb??, not for localhost" MAY_NAME);
     cert_free(cert);
 }
 
@@ -250,7 +255,7 @@ static void a_missing_client_certificate_is_told_with_the_remedy(void **state)
 {
     const struct tls_certs *certs = *state;
     expect_outcome(state, &(struct tls_plan){.client_ca = certs->ca},
-                   "localhost:6443 asks for a client certificate; set client-certificate and "
+                   "localhost:6443 requires a client certificate; set client-certificate and "
                    "client-key");
 }
 
@@ -258,7 +263,7 @@ static void a_client_certificate_the_server_does_not_know_is_told(void **state)
 {
     const struct tls_certs *certs = *state;
     expect_outcome(state, &(struct tls_plan){.client = certs->client, .client_ca = certs->other_ca},
-                   "localhost:6443 does not know who signed our client certificate");
+                   "localhost:6443 does not trust the issuer of the client certificate");
 }
 
 static void an_expired_client_certificate_is_told(void **state)
@@ -266,7 +271,7 @@ static void an_expired_client_certificate_is_told(void **state)
     const struct tls_certs *certs = *state;
     struct cert *old = signed_cert(state, NULL, -10, -1);
     expect_outcome(state, &(struct tls_plan){.client = old, .client_ca = certs->ca},
-                   "localhost:6443 says that our client certificate expired");
+                   "localhost:6443 reports that the client certificate has expired");
     cert_free(old);
 }
 
@@ -297,11 +302,11 @@ static void a_protocol_that_was_not_offered_is_refused(void **state)
 {
     expect_outcome(state, &(struct tls_plan){.protocol = "http/1.1"}, "");
     expect_outcome(state, &(struct tls_plan){.protocol = "h2"},
-                   "localhost:6443 picked protocol 'h2'; only http/1.1 was offered (ALPN)");
+                   "localhost:6443 selected protocol 'h2'; only http/1.1 was offered (ALPN)");
     expect_outcome(state, &(struct tls_plan){.protocol = "http/1.0"},
-                   "localhost:6443 picked protocol 'http/1.0'; only http/1.1 was offered (ALPN)");
+                   "localhost:6443 selected protocol 'http/1.0'; only http/1.1 was offered (ALPN)");
     expect_outcome(state, &(struct tls_plan){.protocol = "\n"},
-                   "localhost:6443 picked protocol '?'; only http/1.1 was offered (ALPN)");
+                   "localhost:6443 selected protocol '?'; only http/1.1 was offered (ALPN)");
 }
 
 static void every_alert_becomes_a_sentence(void **state)
@@ -311,19 +316,19 @@ static void every_alert_becomes_a_sentence(void **state)
         const char *said;
     } rows[] = {
         {40, "TLS with localhost:6443: sslv3 alert handshake failure"},
-        {42, "localhost:6443 does not accept our client certificate"},
-        {43, "localhost:6443 does not accept our client certificate"},
-        {44, "localhost:6443 says that our client certificate is revoked"},
-        {45, "localhost:6443 says that our client certificate expired"},
-        {46, "localhost:6443 does not accept our client certificate"},
-        {48, "localhost:6443 does not know who signed our client certificate"},
-        {49, "localhost:6443 does not accept our client certificate"},
-        {70, "localhost:6443 does not speak TLS 1.2 or newer"},
+        {42, "localhost:6443 rejected the client certificate"},
+        {43, "localhost:6443 rejected the client certificate"},
+        {44, "localhost:6443 reports that the client certificate is revoked"},
+        {45, "localhost:6443 reports that the client certificate has expired"},
+        {46, "localhost:6443 rejected the client certificate"},
+        {48, "localhost:6443 does not trust the issuer of the client certificate"},
+        {49, "localhost:6443 rejected the client certificate"},
+        {70, "localhost:6443 does not support TLS 1.2 or later"},
         {80, "TLS with localhost:6443: tlsv1 alert internal error"},
-        {112, "localhost:6443 serves no host of the name we ask for"},
-        {116, "localhost:6443 asks for a client certificate; set client-certificate and "
+        {112, "localhost:6443 does not serve the requested server name (SNI)"},
+        {116, "localhost:6443 requires a client certificate; set client-certificate and "
               "client-key"},
-        {120, "localhost:6443 does not speak HTTP/1.1 (ALPN)"},
+        {120, "localhost:6443 does not support HTTP/1.1 (ALPN)"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const char record[] = {21, 3, 3, 0, 2, 2, rows[i].alert};
@@ -358,11 +363,11 @@ static void unusable_authorities_are_told(void **state)
     const struct tls_certs *certs = *state;
     char *broken = xstrdup(certs->ca->pem), *second;
     expect_unusable(&(struct tls_settings){.ca_pem = ""},
-                    "certificate-authority: no certificate in PEM form in it");
+                    "certificate-authority: no certificate in PEM format found");
     expect_unusable(&(struct tls_settings){.ca_pem = "/etc/ca.crt"},
-                    "certificate-authority: no certificate in PEM form in it");
+                    "certificate-authority: no certificate in PEM format found");
     expect_unusable(&(struct tls_settings){.ca_pem = certs->ca->key_pem},
-                    "certificate-authority: no certificate in PEM form in it");
+                    "certificate-authority: no certificate in PEM format found");
     memset(broken + 40, '!', 8);
     expect_unusable(&(struct tls_settings){.ca_pem = broken},
                     "certificate-authority: certificate 1 can't be read: ");
@@ -383,11 +388,11 @@ static void an_unusable_client_certificate_is_told(void **state)
     expect_unusable(&(struct tls_settings){.ca_pem = ca, .key_pem = key},
                     "client-key without client-certificate");
     expect_unusable(&(struct tls_settings){.ca_pem = ca, .cert_pem = key, .key_pem = key},
-                    "client-certificate: no certificate in PEM form in it");
+                    "client-certificate: no certificate in PEM format found");
     expect_unusable(&(struct tls_settings){.ca_pem = ca, .cert_pem = cert, .key_pem = cert},
                     "client-key: ");
     expect_unusable(&(struct tls_settings){.ca_pem = ca, .cert_pem = cert, .key_pem = locked},
-                    "client-key: it is encrypted; only keys without passphrase work");
+                    "client-key: encrypted keys are not supported; use a key without a passphrase");
     expect_unusable(
         &(struct tls_settings){.ca_pem = ca, .cert_pem = cert, .key_pem = certs->server->key_pem},
         "client-key does not belong to client-certificate: ");

@@ -140,7 +140,7 @@ static void expect_cut(struct cut_world *c)
     char text[128];
     expect_end(c, INF_EEOF, "FIN");
     snprintf(text, sizeof(text),
-             r->opened ? "%s:6443: connection closed without TLS close"
+             r->opened ? "%s:6443: connection closed without TLS close_notify"
                        : "%s:6443 closed the connection during the TLS handshake",
              c->host);
     assert_string_equal(r->why.text, text);

@@ -131,9 +131,10 @@ static void a_name_that_is_refused_is_refused_after_a_good_one_too(void **state)
     assert_false(resumed(&w));
     tls_world_again(&w, &(struct tls_plan){.server_name = "x.org"});
     sim_run(&w.sim);
-    assert_string_equal(w.reader.why.text, "certificate of localhost:6443 is for localhost, "
-                                           "*.example.com, 127.0.0.1; not for x.org; "
-                                           "tls-server-name may name one of these");
+    assert_string_equal(
+        w.reader.why.text,
+        "certificate of localhost:6443 is valid for localhost, "
+        "*.example.com, 127.0.0.1, not for x.org; set tls-server-name to one of these");
     tls_world_done(&w);
 }
 

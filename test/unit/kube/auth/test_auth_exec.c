@@ -270,7 +270,7 @@ static void a_failure_is_told_to_all_and_rests(void **state)
          "exec plugin 'get-token': its ExecCredential can't be used: it is no JSON object"},
         {{.fate = CHILD_EXITED,
           .output = STR(SAYS("\"clientCertificateData\":\"s3cr3t\",\"clientKeyData\":\"x\""))},
-         "exec plugin 'get-token': client-certificate: no certificate in PEM form in it"},
+         "exec plugin 'get-token': client-certificate: no certificate in PEM format found"},
     };
     struct world *w = *state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

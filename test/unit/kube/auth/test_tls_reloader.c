@@ -284,9 +284,9 @@ static void what_is_no_certificate_is_told_with_its_file(void **state)
     free(w.config.ca_pem);
     w.config.ca_pem = xstrdup("nonsense");
     assert_int_equal(tls_reloader_open(&reloader, &w.config, NULL, &err), -INF_ECONF);
-    assert_non_null(strstr(err.text,
-                           "config, context 'c': certificate-authority: no certificate in "
-                           "PEM form in it (file '"));
+    assert_non_null(strstr(
+        err.text,
+        "config, context 'c': certificate-authority: no certificate in PEM format found (file '"));
     world_done(&w);
 }
 

@@ -363,7 +363,7 @@ static void test_names(void **state)
 
 static const struct bad_config bad[] = {
     /* the file */
-    {"a: 1\na: 2\n", "config:2:1: a key is given twice; first at 1:1"},
+    {"a: 1\na: 2\n", "config:2:1: duplicate key; first at 1:1"},
     {"just text\n", "config:1:1: not a kubeconfig: must be a mapping (clusters: ...)"},
     {"kind: Pod\n", "config:1:1: not a kubeconfig: its kind must be 'Config'"},
     {"kind: [Config]\n", "config:1:1: not a kubeconfig: its kind must be 'Config'"},

@@ -195,7 +195,7 @@ static void gzip_that_ends_early_or_is_none_is_no_good_end(void **state)
     } cases[] = {
         {0, "", "INF_EEOF: " WATCH_END},
         {1, "", "INF_ECUT: kube.test:6443: gzip: the body ended in the middle of a member\n"},
-        {0, "{}", "INF_EPROTO: kube.test:6443: gzip: something else behind the last member\n"},
+        {0, "{}", "INF_EPROTO: kube.test:6443: gzip: other data after the last member\n"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

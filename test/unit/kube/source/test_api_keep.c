@@ -80,8 +80,7 @@ static void odd_answers_are_named(void **state)
         {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n",
          "INF_ESERVER: kube.test:6443: the server answers HTTP 503\n"},
         {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n",
-         "INF_EPROTO: answer of kube.test:6443: it switches to another protocol unasked (status "
-         "101)\n"},
+         "INF_EPROTO: response from kube.test:6443: unexpected protocol switch (status 101)\n"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

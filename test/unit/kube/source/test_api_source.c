@@ -327,7 +327,7 @@ static void a_network_that_fails_is_told_with_the_server_s_name(void **state)
     w.pipes.hold = false;
     source_world_ask(&w);
     sim_advance(&w.sim, 35 * 1000);
-    source_world_told(&w, "INF_ETIMEOUT: no answer from kube.test:6443 within 35s\n");
+    source_world_told(&w, "INF_ETIMEOUT: no response from kube.test:6443 within 35s\n");
     source_world_done(&w);
 }
 
@@ -378,7 +378,7 @@ static void a_token_that_fits_no_header_is_not_repeated(void **state)
     source_world_identify(&w, "s3cr3t\r\nX-Evil: 1", NULL);
     source_world_ask(&w);
     source_world_told(
-        &w, "INF_EINVAL: request: control bytes in the value of header 'Authorization'\n");
+        &w, "INF_EINVAL: request: control characters in the value of header 'Authorization'\n");
     assert_int_equal(w.pipes.last->written.len, 0);
     source_world_done(&w);
 }
