@@ -310,6 +310,24 @@ class Watches(Reload):
                 self.assertEqual(sorted(self.told()), [('DELETED', 'b', 'relist'), ('MODIFIED', 'a', 'relist')])
                 self.assertEqual(daemon.end(), 0, daemon.said())
 
+    def test_namespaces_change_again_before_their_list_has_come(self):
+        objects = [self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))]
+        for last in (['three', 'one'], ['one']):
+            with self.subTest(last):
+                self.setUp()
+                daemon = self.begin(*objects)
+                self.sim.fault('status', code=503, path='namespaces/three/', times=0)
+                self.change(daemon, namespaces=['three'])
+                self.sim.control('delete', resource='configmaps', namespace='two', name='b')
+                self.change(daemon, namespaces=last)
+                self.sim.control('clear')
+                gone = ['b'] if 'three' in last else ['b', 'c']
+                self.log.wait_for(lambda _: self.log.types()['DELETED'] >= len(gone), 'the differences')
+                self.sim.put('configmaps', self.labelled('d', 'x', 'one'))
+                self.log.wait_for(lambda _: self.told()[-1][1] == 'd', 'a change')
+                self.assertEqual(sorted(self.told()[:-1]), [('DELETED', name, 'relist') for name in gone])
+                self.assertEqual(daemon.end(), 0, daemon.said())
+
     def test_a_shared_copy_is_regrouped_for_one_watch_only(self):
         self.sim.put('configmaps', *(self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))))
         both = [{'resource': 'configmaps', 'name': 'x'}, {'resource': 'configmaps', 'name': 'y'}]

@@ -255,9 +255,52 @@ static void add_feed_late(struct watcher *w, const char *ns, const char *why)
         inf_handler_pause(&stream->handler);
 }
 
+static bool stop_at_first(void *ctx, const struct inf_object *object)
+{
+    (void)object;
+    *(bool *)ctx = true;
+    return false;
+}
+
+/* A stream of another namespace that has objects of @ns: it was of all namespaces, and has not been listed since. */
+static struct watch_stream *find_former(const struct watcher *w, const char *ns)
+{
+    list_for_each(node, &w->streams) {
+        struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        bool has = false;
+        if (!stream->ended)
+            inf_store_select(inf_informer_store(stream->informer), ns, NULL, stop_at_first, &has);
+        if (has)
+            return stream;
+    }
+    return NULL;
+}
+
+static void carve_feed(struct watcher *w, struct watch_stream *from, const char *ns,
+                       const char *why)
+{
+    struct watch_stream *part = feed_carve(from, ns, why);
+    list_push(&w->streams, &part->node);
+    if (w->told.held)
+        inf_handler_pause(&part->handler);
+}
+
+/* Namespaces whose objects another stream would report as deleted. */
+static void carve_former(struct watcher *w, const char *why)
+{
+    const struct conf_list *list = &w->conf->namespaces;
+    for (size_t i = 0; i < list->count; i++) {
+        const char *ns = list->items[i];
+        struct watch_stream *former = find_feed(w, ns) ? NULL : find_former(w, ns);
+        if (former)
+            carve_feed(w, former, ns, why);
+    }
+}
+
 static void regroup_feeds(struct watcher *w, const char *why)
 {
     const struct conf_list *list = &w->conf->namespaces;
+    carve_former(w, why);
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->ns && !stream->ended && !is_listed(list, stream->ns))
@@ -299,12 +342,8 @@ static void carve_feeds(struct watcher *w, const char *why)
 {
     const struct conf_list *list = &w->conf->namespaces;
     struct watch_stream *whole = first_feed(w);
-    for (size_t i = 1; i < list->count; i++) {
-        struct watch_stream *part = feed_carve(whole, list->items[i], why);
-        list_push(&w->streams, &part->node);
-        if (w->told.held)
-            inf_handler_pause(&part->handler);
-    }
+    for (size_t i = 1; i < list->count; i++)
+        carve_feed(w, whole, list->items[i], why);
     feed_change(whole, list->items[0], why);
 }
 
