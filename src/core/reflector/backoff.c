@@ -1,7 +1,10 @@
+/*
+ * backoff.c - the waits between retries of a request. See backoff.h.
+ */
 #include "core/reflector/backoff.h"
 
 enum {
-    SERVER_MAX_MS = 300 * 1000, /* LIMIT: a server may ask for no longer wait than this */
+    SERVER_MAX_MS = 300 * 1000, /* LIMIT: longest wait that a server may request */
 };
 
 void backoff_init(struct backoff *b, uint32_t first_ms, uint32_t max_ms, bool no_jitter)

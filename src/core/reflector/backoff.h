@@ -1,5 +1,5 @@
 /*
- * backoff.h - how long to wait before the next try: ever longer, and never quite the same.
+ * backoff.h - exponential back-off with jitter.
  */
 #ifndef CORE_REFLECTOR_BACKOFF_H
 #define CORE_REFLECTOR_BACKOFF_H
@@ -19,11 +19,11 @@ struct backoff {
 
 void backoff_init(struct backoff *b, uint32_t first_ms, uint32_t max_ms, bool no_jitter);
 
-/* The next wait: first, doubled each time up to the longest, plus up to as much again by chance. If
- * the server asked for more than that, what it asked for; at most five minutes. */
+/* The next wait: first_ms, doubled each time up to max_ms, plus random jitter of up to 100 %. If
+ * the server requested a longer wait (@server_ms), that one, but at most five minutes. */
 uint64_t backoff_next(struct backoff *b, uint64_t server_ms);
 
-/* All is well again: the next wait is the first. */
+/* The next wait is first_ms again. */
 void backoff_reset(struct backoff *b);
 
 #endif

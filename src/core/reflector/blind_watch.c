@@ -1,3 +1,6 @@
+/*
+ * blind_watch.c - decides when a list is due because watches deliver nothing. See blind_watch.h.
+ */
 #include "core/reflector/blind_watch.h"
 
 #include <stdlib.h>
@@ -5,13 +8,13 @@
 
 #include "base/alloc.h"
 #include "core/mutant.h"
-#include "core/reflector/reflector_end.h"
+#include "core/reflector/reflector_internal.h"
 
 enum {
-    BRIEF_MS = 10 * 1000, /* a watch that ends sooner, and shows nothing, was none */
+    BRIEF_MS = 10 * 1000, /* a watch that ends sooner without an event proves nothing */
 };
 
-/* The same version proves that nothing has changed; a newer one proves nothing. */
+/* The same version proves that nothing changed; a newer one may come from other resources. */
 void blind_watch_answered(struct reflector *r, const char *version)
 {
     r->blind.ahead = strcmp(version, r->version) != 0;
@@ -36,7 +39,7 @@ static bool list_is_due(const struct reflector *r)
     return !r->blind.listed || clock_elapsed_ms(r->clock) - r->blind.listed_ms >= interval_ms(r);
 }
 
-static void need_list(struct reflector *r, int code)
+static void request_list(struct reflector *r, int code)
 {
     char *reason = xasprintf(
         "the server has a newer resourceVersion than %s, but its watches deliver no events",
@@ -50,16 +53,17 @@ static void need_list(struct reflector *r, int code)
 void blind_watch_ended(struct reflector *r, const struct inf_error *why)
 {
     bool opened = r->live_since_ms;
-    bool ended = why->code == INF_EEOF || why->code == INF_ETIMEOUT; /* it did not break off */
+    bool ended = why->code == INF_EEOF ||
+                 why->code == INF_ETIMEOUT; /* normally, not by a broken connection */
     if (r->shown || !opened || !r->blind.ahead || !ended || MUTANT("blind-watch-trusted"))
         return;
     if (clock_now_ms(r->clock) - r->live_since_ms < BRIEF_MS)
         r->blind.proven = true;
     if (list_is_due(r))
-        need_list(r, why->code);
+        request_list(r, why->code);
 }
 
-static void space_out(struct blind_watch *b)
+static void double_interval(struct blind_watch *b)
 {
     uint32_t doubled = b->intervals ? b->intervals * 2 : 2;
     b->intervals = doubled < BLIND_INTERVALS_MAX ? doubled : BLIND_INTERVALS_MAX;
@@ -78,5 +82,5 @@ void blind_watch_listed(struct reflector *r, bool differs)
     if (differs)
         b->intervals = 0;
     else
-        space_out(b);
+        double_interval(b);
 }

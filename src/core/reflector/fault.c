@@ -1,3 +1,8 @@
+/*
+ * fault.c - the table of fault rules, and the guard against requests in a busy loop.
+ *
+ * Adding an error code without a rule is a compile-time error.
+ */
 #include "core/reflector/fault.h"
 
 #include "informer/error.h"
@@ -6,12 +11,12 @@
 
 /* clang-format off */
 static const struct fault_rule rules[] = {
-    /* a stream's normal end: the server closes each after some minutes */
+    /* the normal end of a stream: the server closes each after some minutes */
     {INF_EEOF,          FAULT_RESUME, WAIT_FEW,     LOG_DEBUG},
-    /* history forgotten: at once, but only once in a back-off step */
+    /* history compacted: relist at once, but only once per back-off step */
     {INF_EGONE,         FAULT_RELIST, WAIT_ONCE,    LOG_INFO},
     {INF_EFUTURE,       FAULT_RELIST, WAIT_ONCE,    LOG_WARN},
-    /* what was read is good; the rest comes when the peer is back */
+    /* what was received is valid; the rest follows when the server is back */
     {INF_ENET,          FAULT_RESUME, WAIT_BACKOFF, LOG_WARN},
     {INF_ETLS,          FAULT_RESUME, WAIT_BACKOFF, LOG_ERROR},
     {INF_ECUT,          FAULT_RESUME, WAIT_BACKOFF, LOG_WARN},
@@ -22,12 +27,12 @@ static const struct fault_rule rules[] = {
     {INF_EUNAUTHORIZED, FAULT_RESUME, WAIT_BACKOFF, LOG_ERROR},
     {INF_EFORBIDDEN,    FAULT_RESUME, WAIT_BACKOFF, LOG_ERROR},
     {INF_ESERVER,       FAULT_RESUME, WAIT_BACKOFF, LOG_WARN},
-    /* an event was lost or the server does not know us: only a new list tells what is true */
+    /* an event was lost, or the version means nothing to the server: only a list is reliable */
     {INF_EDECODE,       FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
     {INF_ETOOBIG,       FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
     {INF_ENOTFOUND,     FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
     {INF_EREFUSED,      FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
-    /* no source tells these; if one does, this is safe */
+    /* no source reports these; relisting is the safe reaction */
     {INF_EINVAL,        FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
     {INF_ECONF,         FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
     {INF_ECLOSED,       FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
@@ -47,11 +52,11 @@ const struct fault_rule *fault_rule(int code)
 }
 
 enum {
-    WINDOW_MS = 10 * 1000, /* normal ends reopen at once ... */
-    REOPEN_MAX = 5,        /* ... so often in that time, then wait */
+    WINDOW_MS = 10 * 1000, /* normal ends are reopened at once, ... */
+    REOPEN_MAX = 5,        /* ... up to this often in the window, then wait */
 };
 
-static bool may_reopen(struct fault_guard *guard, uint64_t now_ms)
+static bool may_reopen_now(struct fault_guard *guard, uint64_t now_ms)
 {
     if (now_ms - guard->window_ms > WINDOW_MS)
         guard->reopened = 0;
@@ -64,7 +69,7 @@ bool fault_may_go_on(struct fault_guard *guard, enum fault_wait wait, uint64_t n
 {
     bool first = !guard->went_on;
     switch (wait) {
-    case WAIT_FEW: return may_reopen(guard, now_ms);
+    case WAIT_FEW: return may_reopen_now(guard, now_ms);
     case WAIT_ONCE: guard->went_on = true; return first;
     case WAIT_BACKOFF: break;
     }

@@ -1,5 +1,5 @@
 /*
- * fault.h - what to do when a request ends: a table from error code to reaction.
+ * fault.h - the reaction to each error code: what to request next, how long to wait, how to log it.
  */
 #ifndef CORE_REFLECTOR_FAULT_H
 #define CORE_REFLECTOR_FAULT_H
@@ -10,14 +10,14 @@
 #include "base/log.h"
 
 enum fault_next {
-    FAULT_RESUME, /* go on from the last resource version: nothing was missed */
-    FAULT_RELIST, /* that is of no use any more: list anew and tell the differences */
+    FAULT_RESUME, /* resume from the last resource version: nothing was missed */
+    FAULT_RELIST, /* that version is of no use: list again and report the differences */
 };
 
 enum fault_wait {
-    WAIT_FEW,     /* not at all, a few times in a row; then back off */
-    WAIT_ONCE,    /* not at all the first time; then back off */
-    WAIT_BACKOFF, /* back off; longer if the server says so */
+    WAIT_FEW,     /* no wait for the first few in a row, then back off */
+    WAIT_ONCE,    /* no wait the first time, then back off */
+    WAIT_BACKOFF, /* back off; longer if the server requests it */
 };
 
 struct fault_rule {
@@ -27,20 +27,21 @@ struct fault_rule {
     enum log_level level;
 };
 
-/* The rule for @code; one for every code there is. */
+/* The rule for @code. Every error code has one. */
 const struct fault_rule *fault_rule(int code);
 
-/* Against asking a server again and again without a pause. A zeroed struct is ready. */
+/* Limits requests without a wait in between. Zero-initialised. */
 struct fault_guard {
-    bool went_on;       /* once, since the last rest */
-    uint64_t window_ms; /* when the first of the last quick reopens was */
-    uint32_t reopened;  /* how many there were since then */
+    bool went_on;       /* a WAIT_ONCE was granted since the last wait */
+    uint64_t window_ms; /* first immediate reopen of the current window */
+    uint32_t reopened;  /* immediate reopens since then */
 };
 
-/* Whether to go on without a wait this time. A proxy that ends each stream after one event must not make us spin. */
+/* Whether the next request may be opened without a wait. Prevents a busy loop, for example behind a
+ * proxy that ends each stream after one event. */
 bool fault_may_go_on(struct fault_guard *guard, enum fault_wait wait, uint64_t now_ms);
 
-/* There was a wait, or things went well for a while. */
+/* There was a wait, or a stream lived long enough: WAIT_ONCE is granted again. */
 void fault_guard_rested(struct fault_guard *guard);
 
 #endif

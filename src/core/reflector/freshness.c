@@ -1,3 +1,6 @@
+/*
+ * freshness.c - one timer, restarted by each sign of life. See freshness.h.
+ */
 #include "core/reflector/freshness.h"
 
 #include "base/base.h"
@@ -10,7 +13,7 @@ static void set_due(struct freshness *f, uint64_t due_ms)
         timer_start(f->clock, &f->timer, due_ms > now ? due_ms - now : 0);
 }
 
-static void on_due(struct timer *timer)
+static void freshness_on_due(struct timer *timer)
 {
     struct freshness *f = container_of(timer, struct freshness, timer);
     f->stale = true;
@@ -22,7 +25,7 @@ void freshness_init(struct freshness *f, struct clock *clock, uint64_t stale_aft
 {
     *f = (struct freshness){.clock = clock,
                             .stale_after_ms = stale_after_ms,
-                            .timer.fire = on_due,
+                            .timer.fire = freshness_on_due,
                             .on_change = on_change};
 }
 
@@ -43,7 +46,7 @@ void freshness_begin(struct freshness *f)
     freshness_sign(f, 0);
 }
 
-static void lost_at(struct freshness *f, uint64_t then_ms)
+static void note_lost_at(struct freshness *f, uint64_t then_ms)
 {
     uint64_t due = then_ms + f->stale_after_ms;
     set_due(f, due < f->due_ms ? due : f->due_ms);
@@ -51,13 +54,13 @@ static void lost_at(struct freshness *f, uint64_t then_ms)
 
 void freshness_lost(struct freshness *f)
 {
-    lost_at(f, clock_elapsed_ms(f->clock));
+    note_lost_at(f, clock_elapsed_ms(f->clock));
 }
 
 void freshness_slept(struct freshness *f, uint64_t ms)
 {
     f->stopped_ms += ms;
-    lost_at(f, clock_elapsed_ms(f->clock) - ms);
+    note_lost_at(f, clock_elapsed_ms(f->clock) - ms);
 }
 
 void freshness_hold(struct freshness *f, bool held)

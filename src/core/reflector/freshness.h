@@ -1,14 +1,16 @@
 /*
- * freshness.h - whether what we have may still be taken for true: did the server show a sign lately?
+ * freshness.h - tracks whether the cache is stale: no sign of life from the server for too long.
  *
- * A sign is something complete: an event, a bookmark, a list, the end of a stream that showed one of
- * these, an answer that the server is at our version. A stream that ends without having shown anything
- * is none, be it in good order: a proxy may end every one of them. Bytes and open connections are
- * none: a proxy can hold those for hours. Without a sign for too long the copy is *stale*, however busy we are reconnecting; the next sign makes it fresh again.
+ * A sign of life is something complete: an event, a bookmark, a list, the normal end of a stream
+ * that delivered one of these, or a response that shows that the server is at our version. A stream
+ * that ends without having delivered anything is not a sign, even if it ends normally: a proxy may
+ * end all of them so. Bytes and open connections are not signs either: a proxy can keep those for
+ * hours. Without a sign for stale_after the cache is *stale*, also while we reconnect; the next
+ * sign makes it fresh again.
  *
- * Before the first sync there is nothing that could be stale, and while the stream is held it is we
- * who don't listen: the time does not run then. It does while the host sleeps: who wakes up late has
- * an old copy, and says so before it has asked.
+ * Time does not count before the first sync, when there is nothing that could be stale, and while
+ * the stream is held, when we do not read. It counts while the host sleeps: after a long sleep the
+ * cache is old and is reported as stale before any request is made.
  */
 #ifndef CORE_REFLECTOR_FRESHNESS_H
 #define CORE_REFLECTOR_FRESHNESS_H
@@ -20,33 +22,35 @@
 struct freshness {
     struct clock *clock;
     uint64_t stale_after_ms;
-    struct timer timer;  /* fires when it becomes stale */
-    uint64_t sign_ms;    /* when the last sign came, by clock_elapsed_ms() */
-    uint64_t due_ms;     /* when it becomes stale, by the same */
-    uint64_t stopped_ms; /* since that sign we did not run for so long */
+    struct timer timer;  /* fires when the cache becomes stale */
+    uint64_t sign_ms;    /* time of the last sign, by clock_elapsed_ms() */
+    uint64_t due_ms;     /* when the cache becomes stale, by the same clock */
+    uint64_t stopped_ms; /* how long this process did not run since that sign */
     bool begun;          /* the first sync is done */
     bool held;
     bool stale;
-    void (*on_change)(struct freshness *f); /* `stale` is another; from the call that made it so */
+    void (*on_change)(
+        struct freshness
+            *f); /* `stale` changed; called from the function that changed it, or the timer */
 };
 
 void freshness_init(struct freshness *f, struct clock *clock, uint64_t stale_after_ms,
                     void (*on_change)(struct freshness *f));
 
-/* The first sync is done: a sign, and from now on the time runs. */
+/* The first sync is complete: counts as a sign, and time counts from now on. */
 void freshness_begin(struct freshness *f);
 
-/* A sign came. The next one may take @patience_ms, or so long as it usually may if that is more. */
+/* A sign of life. The next one is due within @patience_ms or stale_after, whichever is longer. */
 void freshness_sign(struct freshness *f, uint64_t patience_ms);
 
-/* The stream is lost: however long it would have been allowed to be silent, the usual time runs now. */
+/* The stream is lost: the next sign is due within stale_after, even if the stream had more time. */
 void freshness_lost(struct freshness *f);
 
-/* The host slept, or this process was stopped, for @ms: with that the stream was lost, and the time ran
- * on. */
+/* The host slept, or this process was stopped, for @ms: the stream was lost at the start of that
+ * time. */
 void freshness_slept(struct freshness *f, uint64_t ms);
 
-/* Stops the time, and lets it run on. */
+/* Stops the time while @held. On release the full stale_after starts. */
 void freshness_hold(struct freshness *f, bool held);
 
 void freshness_close(struct freshness *f);

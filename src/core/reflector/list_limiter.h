@@ -1,9 +1,9 @@
 /*
- * list_limiter.h - only so many at a time, the others in line.
+ * list_limiter.h - limits how many lists run at the same time; the others wait in a queue.
  *
- * A server that comes back, or a daemon that starts with two hundred watches, must not be asked for
- * everything at once: each first sync and each relist passes here. Who is through leaves again, at
- * the end of its list or as soon as it can't go on by itself.
+ * Without it, a daemon that starts with two hundred watches, or a server that restarts, would get
+ * all lists at once. Each first sync and each relist needs a slot. It is released at the end of the
+ * list, and early if the list fails or is held.
  */
 #ifndef CORE_REFLECTOR_LIST_LIMITER_H
 #define CORE_REFLECTOR_LIST_LIMITER_H
@@ -14,29 +14,29 @@
 #include "seam/clock.h"
 
 struct list_limiter {
-    unsigned room; /* how many more may enter now */
+    unsigned room; /* free slots */
     struct list line;
 };
 
-/* Somebody who wants to pass. Embedded in its owner. */
+/* One potential list. Embedded in its owner. */
 struct list_slot {
-    struct list_limiter *list_limiter; /* NULL: there is none, everybody passes */
+    struct list_limiter *list_limiter; /* NULL: no limit */
     struct clock *clock;
-    struct list node; /* in the line */
-    struct task call; /* of whose turn it is */
+    struct list node; /* in the queue */
+    struct task call; /* calls on_slot */
     bool inside;
-    void (*on_slot)(struct list_slot *turn); /* from the pump phase: come in */
+    void (*on_slot)(struct list_slot *slot); /* the slot was granted; from the pump phase */
 };
 
 void list_limiter_init(struct list_limiter *list_limiter, unsigned room);
 
-void list_slot_init(struct list_slot *turn, struct list_limiter *list_limiter, struct clock *clock,
-                    void (*on_slot)(struct list_slot *turn));
+void list_slot_init(struct list_slot *slot, struct list_limiter *list_limiter, struct clock *clock,
+                    void (*on_slot)(struct list_slot *slot));
 
-/* True: passed at once. False: it is in line, and will be called by on_slot. */
-bool list_slot_acquire(struct list_slot *turn);
+/* Returns true if a slot was free. Otherwise queues, and on_slot is called when it is granted. */
+bool list_slot_acquire(struct list_slot *slot);
 
-/* Leaves, or leaves the line. Harmless if it is in neither. */
-void list_slot_release(struct list_slot *turn);
+/* Releases the slot, or leaves the queue. Does nothing if it has neither. */
+void list_slot_release(struct list_slot *slot);
 
 #endif

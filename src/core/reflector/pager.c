@@ -1,3 +1,6 @@
+/*
+ * pager.c - the rules of a paged LIST, and the checks that it ends. See pager.h.
+ */
 #include "core/reflector/pager.h"
 
 #include <stdlib.h>
@@ -15,7 +18,7 @@ enum {
 
 void pager_init(struct pager *p, uint32_t size)
 {
-    *p = (struct pager){.asked = xstrdup(""),
+    *p = (struct pager){.requested = xstrdup(""),
                         .version = xstrdup(""),
                         .token = xstrdup(""),
                         .mark = xstrdup(""),
@@ -24,14 +27,14 @@ void pager_init(struct pager *p, uint32_t size)
 
 void pager_free(struct pager *p)
 {
-    free(p->asked);
+    free(p->requested);
     free(p->version);
     free(p->token);
     free(p->mark);
     *p = (struct pager){0};
 }
 
-static void begin(struct pager *p, bool whole)
+static void reset_list(struct pager *p, bool whole)
 {
     str_replace(&p->version, "");
     str_replace(&p->token, "");
@@ -42,15 +45,15 @@ static void begin(struct pager *p, bool whole)
 
 void pager_start(struct pager *p, const char *version)
 {
-    str_replace(&p->asked, version);
-    begin(p, false);
+    str_replace(&p->requested, version);
+    reset_list(p, false);
 }
 
-/* Pages where the server reads from its database anyway; where it can answer from its cache, a
- * limit would keep it from doing so. */
-static uint32_t limit(const struct pager *p)
+/* Pages are used where the server reads from its database anyway. Where it can answer from its
+ * cache, a limit would prevent that. */
+static uint32_t page_limit(const struct pager *p)
 {
-    bool from_database = strcmp(p->asked, "") == 0 || strcmp(p->asked, "0") == 0;
+    bool from_database = strcmp(p->requested, "") == 0 || strcmp(p->requested, "0") == 0;
     if (p->whole)
         return 0;
     if (p->size)
@@ -63,9 +66,9 @@ void pager_request(struct pager *p, struct source_request *ret)
     p->page_ended = p->item_seen = false;
     *ret = (struct source_request){
         .want = SOURCE_LIST,
-        .resource_version = p->token[0] ? "" : p->asked,
+        .resource_version = p->token[0] ? "" : p->requested,
         .continue_token = p->token,
-        .limit = limit(p),
+        .limit = page_limit(p),
     };
 }
 
@@ -79,14 +82,14 @@ void pager_on_page_end(struct pager *p, const char *version, const char *token)
     if (!p->version[0])
         str_replace(&p->version, version);
     str_replace(&p->token, token ? token : "");
-    p->always_pages |= p->token[0] && strcmp(p->asked, "0") == 0;
+    p->always_pages |= p->token[0] && strcmp(p->requested, "0") == 0;
     p->page_ended = true;
     p->pages++;
     p->empty = p->item_seen ? 0 : p->empty + 1;
 }
 
-/* Each token is compared with one earlier token, which is replaced at page 1, 2, 4, 8, ...: that finds
- * a cycle of any length before it was gone through three times, and remembers one token (Brent). */
+/* Brent's cycle detection: each token is compared with one earlier token, which is replaced at page
+ * 1, 2, 4, 8, ... Finds a cycle of any length within three rounds and stores one token. */
 static bool is_repeated(struct pager *p)
 {
     bool power_of_two = (p->pages & (p->pages - 1)) == 0;
@@ -97,8 +100,8 @@ static bool is_repeated(struct pager *p)
     return false;
 }
 
-/* There is a token for another page: may it be asked for? */
-static enum pager_next go_on(struct pager *p, struct inf_error *ret_why)
+/* There is a token for another page: checks that the list will end. */
+static enum pager_next check_next_page(struct pager *p, struct inf_error *ret_why)
 {
     if (is_repeated(p))
         err_set(ret_why, INF_EPROTO,
@@ -118,9 +121,10 @@ enum pager_next pager_on_end(struct pager *p, const struct inf_error *why,
 {
     bool ended = why->code == INF_EEOF;
     if (ended && p->page_ended)
-        return p->token[0] && !MUTANT("first-page-is-all") ? go_on(p, ret_why) : PAGER_COMPLETE;
+        return p->token[0] && !MUTANT("first-page-is-all") ? check_next_page(p, ret_why)
+                                                           : PAGER_COMPLETE;
     if (why->code == INF_EGONE && p->token[0] && !p->whole) {
-        begin(p, true);
+        reset_list(p, true);
         return PAGER_WHOLE_LIST;
     }
     if (ended)

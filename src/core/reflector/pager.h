@@ -1,12 +1,12 @@
 /*
- * pager.h - the pages of one LIST: what to ask for next, and when it is complete.
+ * pager.h - the pages of one LIST: what to request next, and when the list is complete.
  *
- * The rules are the API server's. The first page carries the version that is wanted; later ones
- * only the token that stands for it. The list's version is that of its first page. A token that
- * expires in the middle costs one whole list, without pages.
+ * The API server defines the rules. The first request has the resourceVersion; later ones have only
+ * the continue token. The version of the list is that of its first page. If a token expires, the
+ * whole list is requested again without pages.
  *
- * A list that would never end fails: one whose tokens repeat, one with too many pages, or with too
- * many in a row that hold no object.
+ * A list that would not end fails: if tokens repeat, if it has too many pages, or too many
+ * consecutive pages without an object.
  */
 #ifndef CORE_REFLECTOR_PAGER_H
 #define CORE_REFLECTOR_PAGER_H
@@ -18,43 +18,43 @@
 #include "seam/source.h"
 
 struct pager {
-    char *asked;       /* the version wanted */
-    char *version;     /* what the first page answered; "" until then */
-    char *token;       /* for the next page; "" if there is none */
-    uint32_t size;     /* objects a page, if somebody insists; 0: the rule */
-    char *mark;        /* an earlier token, which none may equal: see is_repeated(); "" if none */
-    uint32_t pages;    /* of this list, so far */
-    uint32_t empty;    /* of these, the last ones without an item */
+    char *requested;   /* the requested version */
+    char *version;     /* of the first page; "" until it is received */
+    char *token;       /* of the next page; "" if there is none */
+    uint32_t size;     /* objects per page; 0: the default rule, see page_limit() */
+    char *mark;        /* an earlier token, to detect repeats: see is_repeated(); "" if none */
+    uint32_t pages;    /* received so far */
+    uint32_t empty;    /* consecutive pages without an item */
     bool item_seen;    /* on this page */
-    bool page_ended;   /* of the request under way, all is here */
-    bool whole;        /* a token expired: all at once */
-    bool always_pages; /* this server pages even what it could answer from its cache; remembered */
+    bool page_ended;   /* the current page is complete */
+    bool whole;        /* a token expired: list without pages */
+    bool always_pages; /* the server pages even from its cache; kept across lists */
 };
 
 enum pager_next {
     PAGER_NEXT_PAGE,
     PAGER_COMPLETE,
-    PAGER_WHOLE_LIST, /* begin again, with an empty list; the pager is set for it */
+    PAGER_WHOLE_LIST, /* start again with an empty list; the pager is set up for it */
     PAGER_FAILED,
 };
 
 void pager_init(struct pager *p, uint32_t size);
 void pager_free(struct pager *p);
 
-/* Begins a list of @version: "" the newest, "0" any. */
+/* Starts a list of @version: "" is the newest, "0" is any. */
 void pager_start(struct pager *p, const char *version);
 
-/* What to ask for now. The request borrows from the pager. */
+/* Sets up the request for the next page. It borrows from the pager. */
 void pager_request(struct pager *p, struct source_request *ret);
 
-/* An item of the page came, whatever becomes of it. */
+/* An item of the page was received, even if it is then ignored. */
 void pager_on_item(struct pager *p);
 
-/* A SOURCE_PAGE_END came. */
+/* SOURCE_PAGE_END was received. */
 void pager_on_page_end(struct pager *p, const char *version, const char *token);
 
-/* The request ended with @why; @ret_why is filled if it failed, perhaps with something better than
- * @why. */
+/* The request ended with @why. On PAGER_FAILED, @ret_why is set to @why or to a more specific
+ * error. */
 enum pager_next pager_on_end(struct pager *p, const struct inf_error *why,
                              struct inf_error *ret_why);
 

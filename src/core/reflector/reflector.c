@@ -1,33 +1,40 @@
 /*
- * reflector.c - list, then watch, for ever.
+ * reflector.c - copies a resource from the server: lists all objects, then watches for changes.
  *
- *              start                  end bookmark
- *        idle ───────> filling ─────────────────────> watching <──┐ reopened from the last version
- *                        │  ^                          ^ │  └─────┘
- *      not supported, or │  │ pages complete, watch    │ │ failed, or version expired
- *      never complete    v  │ from there               │ v
- *                      listing ────────────────────────┘ waiting ──> filling, listing or, if the
- *                                                                    server is not behind, watching
+ *                     end-of-list bookmark
+ *     idle ─> filling ────────────────────> watching ─┐
+ *                │                           ^  ^  ^  │ normal end: reopened at the last version
+ *                │ server can't              │  │  └──┘
+ *                │ stream a list             │  │
+ *                v        last page          │  │ the server still has our version
+ *             listing ───────────────────────┘ asking
  *
- * The happy path. A watch-list request brings every object as ADDED into a staged generation; the
- * annotated bookmark says it is complete, and the generation goes into the FIFO as one delta. The
- * same stream then brings changes, each one delta. Each object and bookmark moves the resource
- * version on.
+ * Normal path. A watch-list request delivers every object as ADDED into a staged generation. An
+ * annotated bookmark marks the end of the list, and the generation goes into the FIFO as one delta.
+ * The same stream then delivers changes, one delta each. Every object and every bookmark advances
+ * the resource version.
  *
- * Servers that can't: a watch-list that is refused, that brings no more objects and no end, or that
- * goes on for longer than any watch, is not tried again, and one that ends twice without its
- * bookmark not this time; the objects come as LIST, page by page, and a watch follows from the
- * first page's version.
+ * Servers without streaming lists. A watch-list is not tried again if it is refused, if it stops
+ * delivering objects without the bookmark, or if it is open for longer than any watch. After two
+ * watch-lists in a row that end without the bookmark, this one sync uses LIST. The objects then
+ * arrive page by page, and a watch follows from the first page's version.
  *
- * When a request ends, the next one is opened from the last version, or after a wait, or all is
- * listed anew. A stream that is silent too long is taken for dead, and so is every watch after the
- * host slept. What was staged is dropped: every attempt begins empty. A watch that broke off, brought
- * nothing or was slept over leaves a doubt, and the server is asked where it is before the next one. If
- * it is at a newer version and watches show nothing of that, all is listed again.
+ * Failures. Any request may fail; its staged objects are dropped, and every attempt starts with an
+ * empty list. The fault table (fault.c) decides whether to go on at once or in state `waiting`,
+ * with back-off. The next state is then
  *
- * Here are the states, and what each event of an answer means. How things are asked for is in ask.h,
- * where they go to in intake.h, what the end of a request means in outcome.h, the doubt in doubt.h,
- * watches that show nothing in blind_watch.h.
+ *     watching          if the last version can be resumed: nothing was missed
+ *     asking            if the server may have been restored to an older version: the watch broke
+ *                       off, delivered nothing or was open while the host slept (rewind_check.c)
+ *     filling, listing  if the version expired or was rewound, or if watches deliver nothing while
+ *                       the server's version advances (blind_watch.c)
+ *
+ * Before filling or listing the reflector is `queued` while all list slots are in use
+ * (list_limiter.h). A request that is silent for too long counts as failed, and so does every watch
+ * after the host slept.
+ *
+ * This file has the states, the handling of each event, hold and release, start and
+ * close. The other parts are listed in reflector_internal.h.
  */
 #include "core/reflector/reflector.h"
 
@@ -38,17 +45,13 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/glob.h"
-#include "core/reflector/reflector_deliver.h"
-#include "core/reflector/reflector_end.h"
-#include "core/reflector/reflector_request.h"
-#include "core/reflector/rewind_check.h"
+#include "core/reflector/reflector_internal.h"
 #include "core/store/store.h"
 
 enum {
-    CALM_MS = 3 * 1000, /* between looks for a resource that may not exist; with jitter up to twice
-                            as long */
+    CALM_MS = 3 * 1000, /* between checks for a missing optional resource; jitter can double it */
     BOOKMARK_WAIT_MAX_MS = 90 * 1000, /* LIMIT: servers send a bookmark about once a minute */
-    SLEPT_MS = 5 * 1000,              /* if the host slept so long, its watches are dead */
+    SLEPT_MS = 5 * 1000, /* after a sleep of this length all watches are taken for dead */
 };
 
 /* clang-format off */
@@ -74,7 +77,7 @@ static void refuse_without_version(struct reflector *r)
     reflector_abort_request(r, &why);
 }
 
-static void end_fill(struct reflector *r, const struct source_event *event)
+static void complete_fill(struct reflector *r, const struct source_event *event)
 {
     size_t count = generation_count(r->staged);
     reflector_commit(r, event->resource_version, event->received_us);
@@ -92,25 +95,25 @@ static bool is_excluded(const struct reflector *r, const struct source_event *ev
            glob_any(s->exclude_ns, s->n_exclude_ns, inf_object_namespace(event->object));
 }
 
-/* A watch has shown that it shows what happens. */
-static void show(struct reflector *r)
+/* The watch delivered something: it works. */
+static void note_watch_works(struct reflector *r)
 {
     r->fault.code = 0;
     r->news = r->shown = true;
     blind_watch_shown(r);
 }
 
-/* Of what nobody wants, only how far the stream has come is kept. */
-static void pass_over(struct reflector *r, const struct source_event *event)
+/* Of an excluded object only the resource version is used. */
+static void push_version_only(struct reflector *r, const struct source_event *event)
 {
     struct source_event mark = *event;
     mark.object = NULL;
-    show(r);
+    note_watch_works(r);
     reflector_push_change(r, DELTA_BOOKMARK, &mark);
 }
 
-/* While a list comes in. */
-static void stage(struct reflector *r, const struct source_event *event)
+/* Handles an event while a list is being received. */
+static void stage_event(struct reflector *r, const struct source_event *event)
 {
     if (event->type == SOURCE_ADDED || event->type == SOURCE_SKIPPED)
         pager_on_item(&r->pager);
@@ -122,23 +125,23 @@ static void stage(struct reflector *r, const struct source_event *event)
     case SOURCE_DELETED: generation_delete(r->staged, event->object); break;
     case SOURCE_BOOKMARK:
         if (event->initial_end)
-            end_fill(r, event);
+            complete_fill(r, event);
         break;
     case SOURCE_PAGE_END:
         pager_on_page_end(&r->pager, event->resource_version, event->continue_token);
         break;
     case SOURCE_SKIPPED: reflector_push_skipped(r, event); break;
-    case SOURCE_TEXT: break; /* nobody asked for one */
+    case SOURCE_TEXT: break; /* never requested here */
     }
 }
 
-static void watched(struct reflector *r, const struct source_event *event)
+static void push_watch_event(struct reflector *r, const struct source_event *event)
 {
     if (is_excluded(r, event)) {
-        pass_over(r, event);
+        push_version_only(r, event);
         return;
     }
-    show(r);
+    note_watch_works(r);
     if (event->type != SOURCE_BOOKMARK)
         r->event_ms = clock_elapsed_ms(r->clock);
     switch (event->type) {
@@ -148,12 +151,13 @@ static void watched(struct reflector *r, const struct source_event *event)
     case SOURCE_BOOKMARK: reflector_push_change(r, DELTA_BOOKMARK, event); break;
     case SOURCE_SKIPPED: reflector_push_skipped(r, event); break;
     case SOURCE_PAGE_END:
-    case SOURCE_TEXT: break; /* no watch has these */
+    case SOURCE_TEXT: break; /* do not occur in a watch */
     }
 }
 
-/* Bookmarks without objects could go on for ever while a list that will never end is waited for. */
-static void heard(struct reflector *r, const struct source_event *event)
+/* A bookmark does not restart the timer while filling: a server that sends bookmarks but never ends
+ * the list must still time out. */
+static void restart_timers(struct reflector *r, const struct source_event *event)
 {
     if (r->sm.state != FILLING || event->type != SOURCE_BOOKMARK)
         reflector_restart_silence_timer(r);
@@ -161,8 +165,9 @@ static void heard(struct reflector *r, const struct source_event *event)
         freshness_sign(&r->freshness, r->bookmark_ms ? 0 : r->silence_timer.ms);
 }
 
-/* A reconnect makes the server begin its interval again. So where bookmarks are rarer than stale_after,
- * a stream is given as long as they were seen to take, and half of that. */
+/* The server's bookmark interval restarts with each connection. Where bookmarks are rarer than
+ * stale_after, a stream may therefore be silent for 1.5 times the longest interval seen, so that
+ * reconnects do not prevent them for ever. */
 static void note_bookmark(struct reflector *r)
 {
     uint64_t now = clock_now_ms(r->clock);
@@ -193,16 +198,17 @@ static void reflector_on_event(struct source_user *user, const struct source_eve
     if (event->type == SOURCE_BOOKMARK)
         note_bookmark(r);
     if (r->sm.state == FILLING || r->sm.state == LISTING)
-        stage(r, event); /* and maybe it is a watch then */
+        stage_event(r, event); /* may move to WATCHING */
     if (r->sm.state == ASKING)
         rewind_check_answered(r, event);
-    heard(r, event);
-    if (was_watching) /* told behind "recovered", if it shows that */
-        watched(r, event);
+    restart_timers(r, event);
+    if (was_watching) /* after a possible RECOVERED from the line above */
+        push_watch_event(r, event);
 }
 
-/* A server that sends bookmarks has to send one before we believe it; of one that never did, more
- * than that it took the request can't be asked, unless its watches were found to show nothing. */
+/* If the server sends bookmarks, only an event or a bookmark proves that the watch works. If it
+ * never sent one, accepting the request has to be proof enough, unless blind_watch found otherwise.
+ * */
 static void reflector_on_open(struct source_user *user)
 {
     struct reflector *r = container_of(user, struct reflector, user);
@@ -222,7 +228,7 @@ static void reflector_on_progress(struct source_user *user)
 
 static void reflector_on_prepared(struct source_user *user)
 {
-    ask_prepared(container_of(user, struct reflector, user));
+    reflector_request_prepared(container_of(user, struct reflector, user));
 }
 
 static void reflector_on_end(struct source_user *user, const struct inf_error *why)
@@ -249,9 +255,9 @@ static void reopen_after_sleep(struct reflector *r)
     reflector_request_next(r, "resumed after sleep");
 }
 
-/* The other side has long forgotten the connection, but nothing will say so. What is held is not
- * reopened before it is released. */
-static void on_slept(struct sleep_watch *sleep, uint64_t ms)
+/* The peer has dropped the connection during the sleep, but no error will arrive. A held request is
+ * reopened when it is released. */
+static void reflector_on_slept(struct sleep_watch *sleep, uint64_t ms)
 {
     struct reflector *r = container_of(sleep, struct reflector, sleep);
     if (ms < SLEPT_MS)
@@ -266,14 +272,14 @@ static void on_slept(struct sleep_watch *sleep, uint64_t ms)
 
 /* ---- holding ---- */
 
-static void hold(struct reflector *r)
+static void hold_request(struct reflector *r)
 {
     silence_timer_stop(&r->silence_timer);
-    list_slot_release(&r->list_slot); /* others need not wait for our consumers */
+    list_slot_release(&r->list_slot); /* other reflectors must not wait for our consumers */
     source_pause(r->source);
 }
 
-static void release(struct reflector *r)
+static void release_request(struct reflector *r)
 {
     source_resume(r->source);
     if (r->slept_ms) {
@@ -302,13 +308,13 @@ void reflector_hold(struct reflector *r, bool held)
         return;
     r->held = held;
     if (!held)
-        r->sync_until_ms += now - r->held_since_ms; /* it was we who did not listen */
+        r->sync_until_ms += now - r->held_since_ms; /* the time while held does not count */
     r->held_since_ms = now;
     freshness_hold(&r->freshness, held);
     if (held)
-        hold(r);
+        hold_request(r);
     else
-        release(r);
+        release_request(r);
 }
 
 /* ---- life ---- */
@@ -319,10 +325,10 @@ static uint32_t or_default(uint32_t value, uint32_t fallback)
 }
 
 enum {
-    STALE_AFTER_MS = 150 * 1000, /* unless something else is asked for */
+    STALE_AFTER_MS = 150 * 1000, /* default */
 };
 
-static struct reflector_settings with_defaults(const struct reflector_settings *s)
+static struct reflector_settings settings_with_defaults(const struct reflector_settings *s)
 {
     return (struct reflector_settings){
         .watch_timeout_s = or_default(s->watch_timeout_s, 300),
@@ -352,7 +358,7 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
         .fifo = fifo,
         .pump = pump,
         .log = log,
-        .settings = with_defaults(settings),
+        .settings = settings_with_defaults(settings),
         .retry.fire = reflector_on_retry,
         .version = xstrdup(""),
         .must_sync = true,
@@ -367,7 +373,7 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
     freshness_init(&r->freshness, clock, r->settings.stale_after_ms, reflector_on_freshness);
     list_slot_init(&r->list_slot, r->settings.list_limiter, clock, reflector_on_list_slot);
     sm_init(&r->sm, states, IDLE, who, log);
-    sleep_watch_start(clock, &r->sleep, on_slept);
+    sleep_watch_start(clock, &r->sleep, reflector_on_slept);
 }
 
 void reflector_set_stale_after(struct reflector *r, uint32_t ms)
@@ -376,9 +382,9 @@ void reflector_set_stale_after(struct reflector *r, uint32_t ms)
     r->freshness.stale_after_ms = r->settings.stale_after_ms;
 }
 
-/* ---- something else ---- */
+/* ---- changing what is watched ---- */
 
-/* Nothing is under way afterwards, and what was learnt of the source before is forgotten. */
+/* Cancels the open request and resets everything that was learned about the source. */
 static void forget_request(struct reflector *r)
 {
     source_cancel(r->source);
@@ -404,7 +410,7 @@ static void note_redefined(struct reflector *r, const char *why)
     str_replace(&r->sync_reason, why);
 }
 
-/* What is held lists when it is released: see release(). */
+/* If held, the list starts on release: see release_request(). */
 static void list_redefined(struct reflector *r, const char *why)
 {
     note_redefined(r, why);
@@ -437,7 +443,7 @@ void reflector_resume(struct reflector *r, const char *version)
 {
     str_replace(&r->version, version);
     r->must_sync = false;
-    r->rewind_suspected = true; /* it may be held for long */
+    r->rewind_suspected = true; /* the release may come much later */
     sm_move(&r->sm, WAITING, "cached state at resourceVersion %s", version);
     freshness_begin(&r->freshness);
     reflector_hold(r, true);
@@ -460,10 +466,10 @@ void reflector_end(struct reflector *r, const char *why)
     sleep_watch_stop(&r->sleep);
     r->staged = generation_new(r->store);
     reflector_commit(r, r->version, clock_wall_us(r->clock));
-    freshness_close(&r->freshness); /* which the list has set going */
+    freshness_close(&r->freshness); /* reflector_commit() started it */
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and close ---- */
 
 void reflector_start(struct reflector *r)
 {

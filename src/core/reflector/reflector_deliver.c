@@ -1,5 +1,9 @@
-#include "core/reflector/reflector_deliver.h"
-
+/*
+ * reflector_deliver.c - turns what was received into deltas and pushes them into the FIFO.
+ *
+ * A complete list is one delta that replaces everything; a watch event is one delta. The last
+ * version only advances. Nothing here fails; objects that can't be decoded become SKIPPED deltas.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,31 +12,32 @@
 #include "core/mutant.h"
 #include "core/object/object.h"
 #include "core/object/version.h"
+#include "core/reflector/reflector_internal.h"
 #include "core/store/generation.h"
 #include "core/store/store.h"
 
-static void push(struct reflector *r, const struct delta *delta)
+static void push_delta(struct reflector *r, const struct delta *delta)
 {
-    fifo_push(r->fifo, delta); /* takes what the delta owns */
+    fifo_push(r->fifo, delta); /* takes ownership */
     task_schedule(r->clock, r->pump);
 }
 
-/* The staged list is complete: it becomes one delta, and the state of the world is @version. */
 void reflector_commit(struct reflector *r, const char *version, int64_t received_us)
 {
     bool back = version_is_older(version, r->version);
     bool differs = generation_differs(r->staged);
     const char *reason = r->absent ? "the resource is available now" : r->sync_reason;
-    push(r, &(struct delta){.type = DELTA_REPLACED,
-                            .generation = r->staged,
-                            .resource_version = xstrdup(version),
-                            .text = back ? xasprintf("server rewound from resourceVersion %s to %s",
-                                                     r->version, version)
-                                         : xstrdup(reason),
-                            .rewound = back,
-                            .redefined = r->redefined,
-                            .received_us = received_us});
-    r->staged = NULL; /* now the FIFO's */
+    push_delta(
+        r, &(struct delta){.type = DELTA_REPLACED,
+                           .generation = r->staged,
+                           .resource_version = xstrdup(version),
+                           .text = back ? xasprintf("server rewound from resourceVersion %s to %s",
+                                                    r->version, version)
+                                        : xstrdup(reason),
+                           .rewound = back,
+                           .redefined = r->redefined,
+                           .received_us = received_us});
+    r->staged = NULL; /* owned by the FIFO now */
     r->redefined = false;
     r->fault.code = 0;
     if (r->freshness.begun) {
@@ -62,15 +67,15 @@ void reflector_commit_absent(struct reflector *r, const struct inf_error *why)
     r->fault.code = 0;
 }
 
-static void move_on(struct reflector *r, const char *version)
+static void advance_version(struct reflector *r, const char *version)
 {
-    if (!version_is_older(version, r->version) && /* no stream leads us back */
+    if (!version_is_older(version, r->version) && /* a stream never moves it backwards */
         !MUTANT("version-not-advanced"))
         str_replace(&r->version, version);
 }
 
-/* One that has no name is reported whenever it is seen. */
-static bool is_reported(struct reflector *r, const struct inf_object *identity)
+/* An object without a name is reported each time. */
+static bool was_reported(struct reflector *r, const struct inf_object *identity)
 {
     char *text;
     uint64_t hash;
@@ -90,24 +95,24 @@ static void report_skipped(struct reflector *r, const struct source_event *event
                             : xstrdup(event->text);
     r->counts.skipped++;
     log_line(r->log, LOG_ERROR, "%s: object skipped: %s", r->sm.who, text);
-    push(r, &(struct delta){.type = DELTA_SKIPPED,
-                            .about = event->object ? inf_object_ref(event->object) : NULL,
-                            .text = text,
-                            .received_us = event->received_us});
+    push_delta(r, &(struct delta){.type = DELTA_SKIPPED,
+                                  .about = event->object ? inf_object_ref(event->object) : NULL,
+                                  .text = text,
+                                  .received_us = event->received_us});
 }
 
 void reflector_push_skipped(struct reflector *r, const struct source_event *event)
 {
     if (r->staged && event->object)
         generation_keep(r->staged, event->object);
-    if (!is_reported(r, event->object))
+    if (!was_reported(r, event->object))
         report_skipped(r, event);
     if (r->staged || !event->resource_version[0])
         return;
-    move_on(r, event->resource_version);
-    push(r, &(struct delta){.type = DELTA_BOOKMARK,
-                            .resource_version = xstrdup(event->resource_version),
-                            .received_us = event->received_us});
+    advance_version(r, event->resource_version);
+    push_delta(r, &(struct delta){.type = DELTA_BOOKMARK,
+                                  .resource_version = xstrdup(event->resource_version),
+                                  .received_us = event->received_us});
 }
 
 void reflector_push_change(struct reflector *r, enum delta_type type,
@@ -118,11 +123,11 @@ void reflector_push_change(struct reflector *r, enum delta_type type,
         delta.object = inf_object_ref(event->object);
     else
         delta.resource_version = xstrdup(event->resource_version);
-    move_on(r, event->resource_version);
-    push(r, &delta);
+    advance_version(r, event->resource_version);
+    push_delta(r, &delta);
 }
 
-/* If it was we who did not run, that comes first, and the server is blamed only for the rest. */
+/* The time when this process did not run is reported apart from the silence of the server. */
 static char *why_stale(const struct reflector *r, uint64_t silent_ms)
 {
     uint64_t stopped_ms = r->freshness.stopped_ms;
@@ -152,14 +157,14 @@ void reflector_on_freshness(struct freshness *f)
             xasprintf("data received again after %" PRIu64 "s", (now - r->stale_since_ms) / 1000);
     }
     log_line(r->log, f->stale ? LOG_WARN : LOG_INFO, "%s: %s", r->sm.who, delta.text);
-    push(r, &delta);
+    push_delta(r, &delta);
 }
 
 void reflector_drop_staged(struct reflector *r)
 {
     if (!r->staged || MUTANT("staged-kept"))
         return;
-    task_schedule(r->clock, r->pump); /* which frees it, in slices */
+    task_schedule(r->clock, r->pump); /* the pump frees it in slices */
     store_discard(r->store, r->staged);
     r->staged = NULL;
 }

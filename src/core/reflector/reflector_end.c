@@ -1,5 +1,9 @@
-#include "core/reflector/reflector_end.h"
-
+/*
+ * reflector_end.c - what follows the end of a request: resume, list again, fall back to LIST, wait.
+ *
+ * reflector_request_ended() is the entry point; it dispatches by state. Errors go to
+ * apply_fault_rule(), which follows the table in fault.c. See reflector_internal.h for the policy.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,22 +11,20 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "core/mutant.h"
-#include "core/reflector/reflector_deliver.h"
-#include "core/reflector/reflector_request.h"
-#include "core/reflector/rewind_check.h"
+#include "core/reflector/reflector_internal.h"
 #include "core/store/store.h"
 
 enum {
-    LIVED_MS = 10 * 1000,      /* a stream that lived so long was a success: back-off starts over */
-    LIVED_WITH_NEWS_MS = 1000, /* so was one that brought something, if it did not just break off */
-    UNENDED_MAX = 2, /* watch-lists that end without their bookmark before we list instead */
-    SAY_AGAIN_MS = 600 * 1000, /* a fault that stays the same is told again after so long */
+    LIVED_MS = 10 * 1000,      /* a stream of this age resets the back-off */
+    LIVED_WITH_NEWS_MS = 1000, /* the same for a stream that delivered changes */
+    UNENDED_MAX = 2,           /* watch-lists without their bookmark before LIST is used */
+    LOG_AGAIN_MS = 600 * 1000, /* an unchanged fault is logged again after this time */
 };
 
 void reflector_on_retry(struct timer *timer)
 {
     struct reflector *r = container_of(timer, struct reflector, retry);
-    if (!r->held) /* else reflector_hold() goes on later */
+    if (!r->held) /* else reflector_hold() continues later */
         reflector_request_next(r, "retry");
 }
 
@@ -46,7 +48,7 @@ void reflector_need_list(struct reflector *r, int code, const char *why)
     str_replace(&r->sync_reason, why);
 }
 
-static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
+static void note_lost_version(struct reflector *r, const struct inf_error *why,
                               const struct fault_rule *rule)
 {
     if (why->code == INF_EGONE || why->code == INF_EFUTURE)
@@ -55,21 +57,21 @@ static void note_what_is_lost(struct reflector *r, const struct inf_error *why,
         reflector_need_list(r, why->code, why->text);
 }
 
-/* What is refused for good is asked for again and again; it need not be told as often. But if a watch
- * was there in between it is news. */
-static enum log_level how_loud(struct reflector *r, const struct inf_error *why,
-                               enum log_level level)
+/* A fault that repeats unchanged is logged at debug level until LOG_AGAIN_MS have passed. After a
+ * watch in between it counts as new. */
+static enum log_level fault_log_level(struct reflector *r, const struct inf_error *why,
+                                      enum log_level level)
 {
     uint64_t now = clock_elapsed_ms(r->clock);
     bool same =
         !r->live_since_ms && r->fault.code == why->code && strcmp(r->fault.text, why->text) == 0;
-    if (same && now - r->said_ms < SAY_AGAIN_MS)
+    if (same && now - r->fault_logged_ms < LOG_AGAIN_MS)
         return LOG_DEBUG;
-    r->said_ms = now;
+    r->fault_logged_ms = now;
     return level;
 }
 
-static void count_end(struct reflector *r, const struct inf_error *why)
+static void count_request_end(struct reflector *r, const struct inf_error *why)
 {
     r->counts.ends[why->code]++;
     if (why->code == INF_EEOF)
@@ -79,7 +81,7 @@ static void count_end(struct reflector *r, const struct inf_error *why)
     r->fault = *why;
 }
 
-/* It is looked for from time to time. That the server answered is a sign of life. */
+/* Checks again periodically. The response itself is a sign of life. */
 static void wait_for_resource(struct reflector *r, const struct inf_error *why)
 {
     uint64_t ms = backoff_next(&r->calm, why->retry_after_ms);
@@ -91,7 +93,7 @@ static void wait_for_resource(struct reflector *r, const struct inf_error *why)
     timer_start(r->clock, &r->retry, ms);
 }
 
-static void follow_rule(struct reflector *r, const struct inf_error *why)
+static void apply_fault_rule(struct reflector *r, const struct inf_error *why)
 {
     const struct fault_rule *rule = fault_rule(why->code);
     enum log_level level;
@@ -99,9 +101,9 @@ static void follow_rule(struct reflector *r, const struct inf_error *why)
         wait_for_resource(r, why);
         return;
     }
-    level = how_loud(r, why, rule->level);
-    note_what_is_lost(r, why, rule);
-    count_end(r, why);
+    level = fault_log_level(r, why, rule->level);
+    note_lost_version(r, why, rule);
+    count_request_end(r, why);
     if (!fault_may_go_on(&r->guard, rule->wait, clock_now_ms(r->clock))) {
         wait_and_retry(r, why, level);
         return;
@@ -110,10 +112,10 @@ static void follow_rule(struct reflector *r, const struct inf_error *why)
     reflector_request_next(r, why->text);
 }
 
-/* Refused, silent for ever, or endless: that is how this server is, and it is remembered. A stream
- * that just ends too early may have had other reasons (a server that starts or is under load): listed
- * this time, streamed the next. */
-static void list_instead(struct reflector *r, const char *why, bool for_good)
+/* @for_good: the watch-list was refused, stayed silent or did not end, so this server does not
+ * support it; that is remembered. A stream that only ends too early may have other reasons (the
+ * server starts or is under load): LIST is used for this sync only. */
+static void fall_back_to_list(struct reflector *r, const char *why, bool for_good)
 {
     log_line(r->log, LOG_INFO, "%s: streaming list failed (%s); using LIST instead", r->sm.who,
              why);
@@ -123,16 +125,16 @@ static void list_instead(struct reflector *r, const char *why, bool for_good)
 }
 
 /* A watch-list ended before its bookmark. */
-static void fill_ended(struct reflector *r, const struct inf_error *why)
+static void watch_list_ended(struct reflector *r, const struct inf_error *why)
 {
     r->unended_fills = why->code == INF_EEOF ? r->unended_fills + 1 : 0;
     if (why->code == INF_EREFUSED || r->unended_fills >= UNENDED_MAX)
-        list_instead(r, why->text, why->code == INF_EREFUSED);
+        fall_back_to_list(r, why->text, why->code == INF_EREFUSED);
     else
-        follow_rule(r, why);
+        apply_fault_rule(r, why);
 }
 
-static void page_ended(struct reflector *r, const struct inf_error *why)
+static void list_page_ended(struct reflector *r, const struct inf_error *why)
 {
     struct inf_error failure;
     switch (pager_on_end(&r->pager, why, &failure)) {
@@ -147,22 +149,23 @@ static void page_ended(struct reflector *r, const struct inf_error *why)
         break;
     case PAGER_FAILED:
         reflector_drop_staged(r);
-        follow_rule(r, &failure);
+        apply_fault_rule(r, &failure);
         break;
     }
 }
 
-static void question_ended(struct reflector *r, const struct inf_error *why)
+static void version_query_ended(struct reflector *r, const struct inf_error *why)
 {
     if (why->code != INF_EFUTURE && rewind_check_settled(r, why))
         reflector_request_watch(r);
     else
-        follow_rule(r, why);
+        apply_fault_rule(r, why);
 }
 
-/* A server that is restarted again and again is found as quickly each time. But what costs it a
- * list is asked for ever more slowly, until a stream has lived. */
-static void start_over_after_success(struct reflector *r, int code)
+/* Resets the back-off after a stream that lived, so that a server that restarts repeatedly is found
+ * quickly each time. Errors that cost the server a list keep backing off until a stream lives for
+ * LIVED_MS. */
+static void reset_backoff_after_success(struct reflector *r, int code)
 {
     uint64_t lived_ms = r->live_since_ms ? clock_now_ms(r->clock) - r->live_since_ms : 0;
     if (lived_ms >= LIVED_MS)
@@ -172,9 +175,9 @@ static void start_over_after_success(struct reflector *r, int code)
     backoff_reset(&r->backoff);
 }
 
-/* That a stream ended as it should is a sign of the server only if it showed something; and one that
- * fell silent until the copy was stale does not make it fresh again by its end. */
-static void note_end(struct reflector *r, const struct inf_error *why)
+/* The normal end of a watch is a sign of life only if the watch delivered something. It does not
+ * make a stale cache fresh. */
+static void note_end_for_freshness(struct reflector *r, const struct inf_error *why)
 {
     bool good = why->code == INF_EEOF && r->sm.state == WATCHING && r->shown;
     if (good && !r->freshness.stale)
@@ -186,25 +189,25 @@ static void note_end(struct reflector *r, const struct inf_error *why)
 void reflector_request_ended(struct reflector *r, const struct inf_error *why)
 {
     silence_timer_stop(&r->silence_timer);
-    r->slept_ms = 0; /* what was to be reopened is gone */
-    start_over_after_success(r, why->code);
-    note_end(r, why);
+    r->slept_ms = 0; /* the request that was to be reopened has ended */
+    reset_backoff_after_success(r, why->code);
+    note_end_for_freshness(r, why);
     switch ((enum reflector_state)r->sm.state) {
     case FILLING:
         reflector_drop_staged(r);
-        fill_ended(r, why);
+        watch_list_ended(r, why);
         break;
-    case LISTING: page_ended(r, why); break;
+    case LISTING: list_page_ended(r, why); break;
     case WATCHING:
         rewind_check_watch_ended(r, why);
         blind_watch_ended(r, why);
-        follow_rule(r, why);
+        apply_fault_rule(r, why);
         break;
-    case ASKING: question_ended(r, why); break;
+    case ASKING: version_query_ended(r, why); break;
     case IDLE:
     case QUEUED:
     case WAITING:
-    case CLOSED: break; /* no request is under way */
+    case CLOSED: break; /* no request is open */
     }
 }
 
@@ -214,28 +217,29 @@ void reflector_abort_request(struct reflector *r, const struct inf_error *why)
     reflector_request_ended(r, why);
 }
 
-/* It never says that the list is complete: it can't. */
+/* This server never completes a watch-list. */
 static void give_up_fill(struct reflector *r, const char *why)
 {
     source_cancel(r->source);
     reflector_drop_staged(r);
-    list_instead(r, why, true);
+    fall_back_to_list(r, why, true);
 }
 
-void reflector_on_silence(struct silence_timer *patience)
+void reflector_on_silence(struct silence_timer *timer)
 {
-    struct reflector *r = container_of(patience, struct reflector, silence_timer);
+    struct reflector *r = container_of(timer, struct reflector, silence_timer);
     struct inf_error why;
     if (MUTANT("silence-ignored"))
         return;
-    if (r->sm.state == LISTING && ask_sync_is_over(r))
+    if (r->sm.state == LISTING && reflector_sync_timed_out(r))
         err_set(&why, INF_ETIMEOUT, "list not complete after list_max=%ds (%zu objects received)",
                 LIST_MAX_MS / 1000, generation_count(r->staged));
     else
         err_set(&why, INF_ETIMEOUT, "no data received for %" PRIu64 "s",
-                silence_timer_lasted_ms(patience) / 1000);
+                silence_timer_lasted_ms(timer) / 1000);
     if (r->sm.state == FILLING && !source_is_preparing(r->source))
-        give_up_fill(r, ask_sync_is_over(r) ? "not complete at the watch timeout" : why.text);
+        give_up_fill(r,
+                     reflector_sync_timed_out(r) ? "not complete at the watch timeout" : why.text);
     else
         reflector_abort_request(r, &why);
 }

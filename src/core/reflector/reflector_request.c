@@ -1,25 +1,30 @@
-#include "core/reflector/reflector_request.h"
-
+/*
+ * reflector_request.c - opens requests: watch-list, list pages, watch, version query.
+ *
+ * Every request has a silence limit, which restarts with each complete event; a full sync also has
+ * a deadline. Only reflector_request_all() waits for a list slot. Failures arrive at
+ * reflector_request_ended().
+ */
 #include "base/base.h"
+#include "core/reflector/reflector_internal.h"
 #include "core/store/store.h"
 
 enum {
-    AFTER_TIMEOUT_MS =
-        5 * 1000, /* a stream without bookmarks may be silent until its timeout and so long more */
+    AFTER_TIMEOUT_MS = 5 * 1000, /* added to a watch's timeout before it is taken for dead */
 };
 
-static uint32_t pick_timeout(struct reflector *r)
+static uint32_t pick_watch_timeout(struct reflector *r)
 {
     uint32_t min = r->settings.watch_timeout_s;
     return r->settings.no_jitter ? min : min + (uint32_t)rng_below(&r->backoff.rng, min + 1);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_ms(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static uint64_t most(uint64_t a, uint64_t b)
+static uint64_t max_ms(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -29,38 +34,40 @@ static uint64_t until_timeout_ms(const struct reflector *r)
     return (uint64_t)r->timeout_s * 1000 + AFTER_TIMEOUT_MS;
 }
 
-bool ask_sync_is_over(const struct reflector *r)
+bool reflector_sync_timed_out(const struct reflector *r)
 {
     return clock_now_ms(r->clock) >= r->sync_until_ms;
 }
 
-/* A watch-list, or a list with all its pages, may take so long. */
+/* Sets the deadline of a watch-list, or of a list with all its pages. */
 static void set_sync_until(struct reflector *r)
 {
     r->sync_until_ms = clock_now_ms(r->clock) +
                        (r->sm.state == LISTING ? (uint64_t)LIST_MAX_MS : until_timeout_ms(r));
 }
 
-/* How long the request under way may stay silent. */
-static uint64_t patience_ms(const struct reflector *r)
+/* How long the open request may stay silent. */
+static uint64_t silence_limit_ms(const struct reflector *r)
 {
     uint64_t until_timeout = until_timeout_ms(r), silence = r->settings.fill_silence_ms;
     if (r->sm.state == FILLING || r->sm.state == LISTING)
-        return ask_sync_is_over(r) ? 0 : least(silence, r->sync_until_ms - clock_now_ms(r->clock));
+        return reflector_sync_timed_out(r)
+                   ? 0
+                   : min_ms(silence, r->sync_until_ms - clock_now_ms(r->clock));
     if (r->sm.state != WATCHING)
         return silence;
     if (!r->bookmark_seen)
         return until_timeout;
-    return least(until_timeout, most(r->settings.stale_after_ms, r->bookmark_wait_ms));
+    return min_ms(until_timeout, max_ms(r->settings.stale_after_ms, r->bookmark_wait_ms));
 }
 
 void reflector_restart_silence_timer(struct reflector *r)
 {
-    if (!r->held) /* else reflector_hold() does it later */
-        silence_timer_start(&r->silence_timer, patience_ms(r));
+    if (!r->held) /* else done when it is released */
+        silence_timer_start(&r->silence_timer, silence_limit_ms(r));
 }
 
-void ask_prepared(struct reflector *r)
+void reflector_request_prepared(struct reflector *r)
 {
     set_sync_until(r);
     reflector_restart_silence_timer(r);
@@ -68,7 +75,7 @@ void ask_prepared(struct reflector *r)
 
 static void open_request(struct reflector *r, struct source_request *request)
 {
-    r->timeout_s = request->timeout_s = pick_timeout(r);
+    r->timeout_s = request->timeout_s = pick_watch_timeout(r);
     if (r->sm.state == FILLING)
         set_sync_until(r);
     r->live_since_ms = 0;
@@ -103,14 +110,15 @@ static void start_fill(struct reflector *r, const char *why)
                                     .resource_version = r->version_unusable ? "" : r->version});
 }
 
-/* The very first list may be any state the server has at hand; later ones may not be older than ours. */
+/* The first list may have any version ("0": from the server's cache); later ones must not be older
+ * than ours. */
 void reflector_request_list_now(struct reflector *r, const char *why)
 {
     pager_start(&r->pager, r->version_unusable ? "" : r->version[0] ? r->version : "0");
     reflector_request_list(r, why);
 }
 
-static void ask_all_now(struct reflector *r, const char *why)
+static void request_all_now(struct reflector *r, const char *why)
 {
     if (r->no_watch_list)
         reflector_request_list_now(r, why);
@@ -118,18 +126,17 @@ static void ask_all_now(struct reflector *r, const char *why)
         start_fill(r, why);
 }
 
-/* Only so many lists at a time are asked of a server. */
 void reflector_request_all(struct reflector *r, const char *why)
 {
     if (list_slot_acquire(&r->list_slot))
-        ask_all_now(r, why);
+        request_all_now(r, why);
     else if (r->sm.state != QUEUED)
         sm_move(&r->sm, QUEUED, "%s", why);
 }
 
-void reflector_on_list_slot(struct list_slot *turn)
+void reflector_on_list_slot(struct list_slot *slot)
 {
-    ask_all_now(container_of(turn, struct reflector, list_slot), "list slot available");
+    request_all_now(container_of(slot, struct reflector, list_slot), "list slot available");
 }
 
 void reflector_request_watch(struct reflector *r)
@@ -139,8 +146,8 @@ void reflector_request_watch(struct reflector *r)
     open_request(r, &(struct source_request){.want = SOURCE_WATCH, .resource_version = r->version});
 }
 
-/* The newest there is, so that the answer comes from no cache that is behind. */
-static void ask_version(struct reflector *r)
+/* Without a resourceVersion: the response must not come from a cache that lags. */
+static void request_version(struct reflector *r)
 {
     sm_move(&r->sm, ASKING, "compare with resourceVersion %s", r->version);
     r->placed_ms = clock_now_ms(r->clock);
@@ -153,7 +160,7 @@ void reflector_request_next(struct reflector *r, const char *why)
     if (r->must_sync)
         reflector_request_all(r, why);
     else if (r->rewind_suspected)
-        ask_version(r);
+        request_version(r);
     else
         reflector_request_watch(r);
 }

@@ -1,22 +1,28 @@
-#include "core/reflector/rewind_check.h"
-
+/*
+ * rewind_check.c - detects a server that was restored to an older version before a watch relies on
+ * it.
+ *
+ * reflector_internal.h explains when and why. The query is a list of one object in state ASKING.
+ */
 #include "base/err.h"
 #include "core/object/version.h"
+#include "core/reflector/reflector_internal.h"
 
 enum {
-    ASK_EVERY_MS = 10 * 1000, /* a proxy may end streams at once, again and again: no need to ask
-                                 each time */
-    UNANSWERED_MAX = 3, /* questions without an answer before we go on as if there were no doubt; a
-                           server that has just started may forbid what it allows */
+    CHECK_INTERVAL_MS = 10 * 1000, /* at most one query in this time for watches that end at once */
+    UNANSWERED_MAX =
+        3, /* failed queries before the watch continues unchecked; not 1, because a server
+                           that has just started may forbid what it later allows */
 };
 
 void rewind_check_watch_ended(struct reflector *r, const struct inf_error *why)
 {
     uint64_t now = clock_now_ms(r->clock);
-    bool shown = r->shown && !r->freshness.stale; /* what it showed is long ago */
+    bool shown = r->shown && !r->freshness.stale; /* else its last event is too old */
     if (shown)
         r->placed_ms = now;
-    r->rewind_suspected = why->code != INF_EEOF || (!shown && now - r->placed_ms >= ASK_EVERY_MS);
+    r->rewind_suspected =
+        why->code != INF_EEOF || (!shown && now - r->placed_ms >= CHECK_INTERVAL_MS);
 }
 
 void rewind_check_slept(struct reflector *r)
@@ -24,8 +30,8 @@ void rewind_check_slept(struct reflector *r)
     r->rewind_suspected = true;
 }
 
-/* Versions of single objects prove nothing: servers that are not Kubernetes' own may tell a deletion
- * with an older one. */
+/* Only bookmarks and lists count. Versions of single objects prove nothing: other implementations
+ * of the API may report a deletion with an older version. */
 bool rewind_check_confirmed(const struct reflector *r, const struct source_event *event,
                             struct inf_error *ret_why)
 {

@@ -1,3 +1,7 @@
+/*
+ * seen_versions.c - linear search in a small ring: undecodable objects are rare. See
+ * seen_versions.h.
+ */
 #include "core/reflector/seen_versions.h"
 
 #include <stdlib.h>

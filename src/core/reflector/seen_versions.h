@@ -1,8 +1,8 @@
 /*
- * seen_versions.h - remembers which versions of which objects were reported already.
+ * seen_versions.h - a set of the object versions that were reported already.
  *
- * Keeps a hash of each, of the last SEEN_VERSIONS_MAX. If there are more, the oldest are forgotten,
- * and are reported again when they are seen again.
+ * Stores a hash of each of the last SEEN_VERSIONS_MAX. Older ones are forgotten, and are reported
+ * again if they occur again.
  */
 #ifndef CORE_REFLECTOR_SEEN_VERSIONS_H
 #define CORE_REFLECTOR_SEEN_VERSIONS_H
@@ -12,17 +12,17 @@
 #include <stdint.h>
 
 enum {
-    SEEN_VERSIONS_MAX = 1024, /* LIMIT: hashes remembered */
+    SEEN_VERSIONS_MAX = 1024, /* LIMIT: hashes stored */
 };
 
-/* A zeroed one is empty. */
+/* Zero-initialised: empty. */
 struct seen_versions {
-    uint64_t *hashes; /* a ring, once it is full */
+    uint64_t *hashes; /* a ring once it is full */
     size_t count;
-    size_t next; /* where the next one goes */
+    size_t next; /* position of the next one */
 };
 
-/* Adds @hash; false if it was there. */
+/* Adds @hash. Returns false if it was in the set already. */
 bool seen_versions_add(struct seen_versions *seen, uint64_t hash);
 
 void seen_versions_free(struct seen_versions *seen);

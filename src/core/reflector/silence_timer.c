@@ -1,8 +1,11 @@
+/*
+ * silence_timer.c - the silence limit of the open request. See silence_timer.h.
+ */
 #include "core/reflector/silence_timer.h"
 
 #include "base/base.h"
 
-static void on_silence(struct timer *timer)
+static void silence_timer_on_timeout(struct timer *timer)
 {
     struct silence_timer *p = container_of(timer, struct silence_timer, timer);
     if (!p->progress || p->stretched) {
@@ -16,7 +19,8 @@ static void on_silence(struct timer *timer)
 void silence_timer_init(struct silence_timer *p, struct clock *clock,
                         void (*on_lost)(struct silence_timer *p))
 {
-    *p = (struct silence_timer){.clock = clock, .timer.fire = on_silence, .on_lost = on_lost};
+    *p = (struct silence_timer){
+        .clock = clock, .timer.fire = silence_timer_on_timeout, .on_lost = on_lost};
 }
 
 void silence_timer_start(struct silence_timer *p, uint64_t ms)

@@ -1,8 +1,8 @@
 /*
- * silence_timer.h - how long a request may be silent before it is taken for dead.
+ * silence_timer.h - limits how long a request may be silent before it is taken for dead.
  *
- * Whatever comes whole starts the time anew. Part of something large may be on its way: that
- * stretches the time, once. More would let a peer that sends a byte now and then live for ever.
+ * Each complete event restarts the time. Bytes of an incomplete event extend it, but only once:
+ * otherwise a peer that sends a byte now and then would never time out.
  */
 #ifndef CORE_REFLECTOR_SILENCE_TIMER_H
 #define CORE_REFLECTOR_SILENCE_TIMER_H
@@ -14,25 +14,25 @@
 struct silence_timer {
     struct clock *clock;
     struct timer timer;
-    uint64_t ms;    /* how long it lasts */
-    bool progress;  /* part of something came since the last whole one */
-    bool stretched; /* and it was allowed once more for that */
+    uint64_t ms;    /* the limit */
+    bool progress;  /* bytes arrived since the last complete event */
+    bool stretched; /* the time was extended for them */
     void (*on_lost)(struct silence_timer *p);
 };
 
 void silence_timer_init(struct silence_timer *p, struct clock *clock,
                         void (*on_lost)(struct silence_timer *p));
 
-/* From now on @ms may pass. */
+/* Restarts the time, with limit @ms. */
 void silence_timer_start(struct silence_timer *p, uint64_t ms);
 
-/* Part of something came. */
+/* Bytes of an incomplete event arrived. */
 void silence_timer_progress(struct silence_timer *p);
 
-/* Nothing is expected. */
+/* No data is expected. */
 void silence_timer_stop(struct silence_timer *p);
 
-/* For on_lost: how long nothing whole came. */
+/* For on_lost: the time since the last complete event. */
 uint64_t silence_timer_lasted_ms(const struct silence_timer *p);
 
 #endif
