@@ -1,3 +1,6 @@
+/*
+ * coalescer.c - one entry per object name, in the order of the first change. See coalescer.h.
+ */
 #include "core/dispatch/coalescer.h"
 
 #include <stdlib.h>
@@ -11,7 +14,7 @@
 struct coalesced {
     struct hash_node by_key;
     struct list in_order;
-    const struct inf_object *known; /* what the consumer was told last; NULL: nothing */
+    const struct inf_object *known; /* the state delivered last; NULL: none */
     struct inf_event last;          /* the newest event of this key; holds references */
 };
 
@@ -26,7 +29,7 @@ size_t coalescer_count(const struct coalescer *c)
     return c->by_key.count;
 }
 
-static void hold(struct inf_event *event)
+static void event_ref_objects(struct inf_event *event)
 {
     if (event->old_object)
         inf_object_ref(event->old_object);
@@ -47,7 +50,7 @@ static bool is_of_key(const void *key, const struct hash_node *node)
     return str_eq(*(const struct str *)key, object_key(inf_event_object(&e->last)));
 }
 
-static void drop(struct coalescer *c, struct coalesced *e)
+static void coalescer_drop_entry(struct coalescer *c, struct coalesced *e)
 {
     hashmap_remove(&c->by_key, &e->by_key);
     list_remove(&e->in_order);
@@ -61,30 +64,31 @@ void coalescer_free(struct coalescer *c)
     struct list *node;
     while (!list_empty(&c->order)) {
         node = c->order.next;
-        drop(c, container_of(node, struct coalesced, in_order));
+        coalescer_drop_entry(c, container_of(node, struct coalesced, in_order));
     }
     hashmap_free(&c->by_key);
 }
 
-static void add(struct coalescer *c, const struct inf_event *event, uint64_t hash)
+static void coalescer_add_entry(struct coalescer *c, const struct inf_event *event, uint64_t hash)
 {
     struct coalesced *e = NEW(struct coalesced);
     e->last = *event;
-    hold(&e->last);
+    event_ref_objects(&e->last);
     if (event->verb != INF_ADDED && !MUTANT("coalesce-forgets-known"))
         e->known = inf_object_ref(event->old_object);
     hashmap_add(&c->by_key, &e->by_key, hash);
     list_push(&c->order, &e->in_order);
 }
 
-static void update(struct coalescer *c, struct coalesced *e, const struct inf_event *event)
+static void coalescer_update_entry(struct coalescer *c, struct coalesced *e,
+                                   const struct inf_event *event)
 {
     struct inf_event newest = *event;
-    hold(&newest);
+    event_ref_objects(&newest);
     coalescer_event_done(&e->last);
     e->last = newest;
     if ((!e->known || MUTANT("coalesce-drops-delete")) && event->verb == INF_DELETED)
-        drop(c, e);
+        coalescer_drop_entry(c, e);
 }
 
 void coalescer_put(struct coalescer *c, const struct inf_event *event)
@@ -93,9 +97,9 @@ void coalescer_put(struct coalescer *c, const struct inf_event *event)
     uint64_t hash = siphash13(&c->key, key.at, key.len);
     struct hash_node *node = hashmap_find(&c->by_key, hash, is_of_key, &key);
     if (node)
-        update(c, container_of(node, struct coalesced, by_key), event);
+        coalescer_update_entry(c, container_of(node, struct coalesced, by_key), event);
     else
-        add(c, event, hash);
+        coalescer_add_entry(c, event, hash);
 }
 
 static struct inf_event as_added(const struct inf_event *last)
@@ -144,8 +148,8 @@ size_t coalescer_take(struct coalescer *c, struct inf_event ret_events[2])
         struct coalesced *e = container_of(c->order.next, struct coalesced, in_order);
         size_t n = as_events(e, ret_events);
         for (size_t i = 0; i < n; i++)
-            hold(&ret_events[i]);
-        drop(c, e);
+            event_ref_objects(&ret_events[i]);
+        coalescer_drop_entry(c, e);
         if (n)
             return n;
     }

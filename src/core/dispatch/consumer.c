@@ -1,3 +1,10 @@
+/*
+ * consumer.c - delivers notices to one handler: from the ring, from the coalescer, or from the
+ * store.
+ *
+ * Normal path: consumer_step() calls the handler for each notice at its cursor, a slice per turn.
+ * If the backlog exceeds its limits, the handler's overflow policy decides: wait, coalesce or drop.
+ */
 #include "core/dispatch/consumer.h"
 
 #include <stdlib.h>
@@ -8,7 +15,8 @@
 #include "core/object/object.h"
 
 enum {
-    SLICE = 32, /* calls to one consumer before the next one's turn, and a look at the budget */
+    SLICE =
+        32, /* calls to one consumer before the next one's turn and a check of the time budget */
     MAX_EVENTS = 4096, /* default limits of a backlog */
     MAX_BYTES = 64 * 1024 * 1024,
 };
@@ -29,7 +37,7 @@ static uint64_t backlog_bytes(const struct consumer *c)
 }
 
 /* Whether the backlog is over 1/@part of its limits. */
-static bool over(const struct consumer *c, unsigned part)
+static bool backlog_exceeds(const struct consumer *c, unsigned part)
 {
     uint64_t events = c->handler->max_events ? c->handler->max_events : MAX_EVENTS;
     uint64_t bytes = c->handler->max_bytes ? c->handler->max_bytes : MAX_BYTES;
@@ -41,9 +49,9 @@ static const struct inf_object *object_of(const struct notice *n)
     return inf_event_object(&n->event);
 }
 
-/* A replay has not come to this object yet: it will bring the newest state, so the change is not
- * told. */
-static bool replay_will_tell(const struct consumer *c, const struct inf_object *object)
+/* Whether a replay has not reached this object yet: it will deliver the newest state, so the change
+ * is left out. */
+static bool replay_will_deliver(const struct consumer *c, const struct inf_object *object)
 {
     if (MUTANT("replay-doubles"))
         return false;
@@ -56,12 +64,12 @@ static void coalesce_notice(struct consumer *c, const struct notice *n)
 {
     switch (n->type) {
     case NOTICE_EVENT:
-        if (!replay_will_tell(c, object_of(n)))
+        if (!replay_will_deliver(c, object_of(n)))
             coalescer_put(&c->coalescer, &n->event);
         break;
-    case NOTICE_FRESHNESS:     /* what holds when it has caught up is what counts */
-    case NOTICE_GAP:           /* states in between are lost to it anyway */
-    case NOTICE_SYNCED: break; /* told when it has caught up */
+    case NOTICE_FRESHNESS:     /* only the state after catching up matters */
+    case NOTICE_GAP:           /* intermediate states are lost anyway */
+    case NOTICE_SYNCED: break; /* delivered after catching up */
     }
 }
 
@@ -75,16 +83,16 @@ static void start_coalescing(struct consumer *c)
 
 static void drop_oldest(struct consumer *c)
 {
-    while (over(c, 1)) {
+    while (backlog_exceeds(c, 1)) {
         c->dropped += notice_at(c->dispatch, c->cursor)->type == NOTICE_EVENT;
         c->cursor++;
     }
 }
 
-/* A notice was added: whose backlog is full now? */
-static void mind_overflow(struct consumer *c)
+/* Applies the overflow policy if the backlog is over its limits. */
+static void handle_overflow(struct consumer *c)
 {
-    if (!over(c, 1))
+    if (!backlog_exceeds(c, 1))
         return;
     switch (c->handler->overflow) {
     case INF_WAIT: c->full = true; break;
@@ -101,10 +109,10 @@ void consumer_on_notice(struct consumer *c, const struct notice *n)
     if (c->coalescing)
         coalesce_notice(c, n);
     else
-        mind_overflow(c);
+        handle_overflow(c);
 }
 
-/* ---- out ---- */
+/* ---- delivery ---- */
 
 bool consumer_may_call(const struct consumer *c)
 {
@@ -141,7 +149,7 @@ static void call_freshness(struct consumer *c, const struct inf_freshness *fresh
         c->handler->on_freshness(c->handler, freshness);
 }
 
-static void confess_dropped(struct consumer *c)
+static void report_dropped(struct consumer *c)
 {
     struct inf_gap gap = {.reason = INF_GAP_DROPPED,
                           .text = "handler too slow; its oldest events were dropped",
@@ -151,11 +159,11 @@ static void confess_dropped(struct consumer *c)
     call_gap(c, &gap);
 }
 
-static void tell_notice(struct consumer *c, const struct notice *n)
+static void deliver_notice(struct consumer *c, const struct notice *n)
 {
     switch (n->type) {
     case NOTICE_EVENT:
-        if (!replay_will_tell(c, object_of(n)))
+        if (!replay_will_deliver(c, object_of(n)))
             call_event(c, &n->event);
         break;
     case NOTICE_GAP: call_gap(c, &n->gap); break;
@@ -164,18 +172,18 @@ static void tell_notice(struct consumer *c, const struct notice *n)
     }
 }
 
-static void tell_notices(struct consumer *c, unsigned *budget)
+static void deliver_notices(struct consumer *c, unsigned *budget)
 {
     const struct dispatch *d = c->dispatch;
     while (*budget && consumer_may_call(c) && c->cursor < d->next) {
         --*budget;
-        tell_notice(c, notice_at(d, c->cursor++));
+        deliver_notice(c, notice_at(d, c->cursor++));
     }
-    if (c->full && !over(c, 2))
+    if (c->full && !backlog_exceeds(c, 2))
         c->full = false;
 }
 
-static void tell_coalesced(struct consumer *c, unsigned *budget)
+static void deliver_coalesced(struct consumer *c, unsigned *budget)
 {
     struct inf_event events[2];
     while (*budget && consumer_may_call(c)) {
@@ -183,7 +191,8 @@ static void tell_coalesced(struct consumer *c, unsigned *budget)
         if (!n)
             break;
         --*budget;
-        for (size_t i = 0; i < n; i++) { /* both, even if paused in between: they are one thing */
+        for (size_t i = 0; i < n;
+             i++) { /* both, even if paused in between: a DELETED and ADDED pair */
             if (!c->removed && !c->dispatch->closed)
                 call_event(c, &events[i]);
             coalescer_event_done(&events[i]);
@@ -207,7 +216,7 @@ static void end_walk(struct consumer *c)
         call_synced(c);
 }
 
-static void walk(struct consumer *c, unsigned *budget)
+static void walk_store(struct consumer *c, unsigned *budget)
 {
     const struct inf_object *object = NULL;
     while (*budget && consumer_may_call(c)) {
@@ -248,17 +257,17 @@ void consumer_step(struct consumer *c, bool settled)
 {
     unsigned budget = SLICE;
     if (c->dropped && consumer_may_call(c))
-        confess_dropped(c);
+        report_dropped(c);
     if (c->coalescing)
-        tell_coalesced(c, &budget);
+        deliver_coalesced(c, &budget);
     else
-        tell_notices(c, &budget);
+        deliver_notices(c, &budget);
     if (c->resync_due && c->synced && c->walk == WALK_NONE) {
         c->resync_due = false;
         c->walk = WALK_RESYNC;
     }
     if (settled && budget && c->walk != WALK_NONE && consumer_may_call(c) && caught_up(c))
-        walk(c, &budget);
+        walk_store(c, &budget);
 }
 
 bool consumer_has_more(const struct consumer *c, bool settled)
@@ -297,7 +306,7 @@ void consumer_move(struct consumer *c, struct dispatch *to, uint64_t cursor)
     list_push(&to->consumers, &c->node);
     c->dispatch = to;
     c->cursor = cursor;
-    c->walk_cursor.place = NULL; /* of the other store */
+    c->walk_cursor.place = NULL; /* it belongs to the other store */
     c->walk_cursor.version = UINT64_MAX;
 }
 

@@ -1,7 +1,7 @@
 /*
- * consumer.h - a handler with its place on the ring: what waits for it, and how it is told.
+ * consumer.h - a handler with its position on the ring: its backlog, and how it is called.
  *
- * Shared by dispatch.c, which has the ring, and consumer.c; nobody else includes it.
+ * Shared by dispatch.c, which has the ring, and consumer.c. No other file includes it.
  */
 #ifndef CORE_DISPATCH_CONSUMER_H
 #define CORE_DISPATCH_CONSUMER_H
@@ -19,14 +19,14 @@ enum notice_type {
 struct notice {
     enum notice_type type;
     struct inf_event event;         /* holds references */
-    struct inf_gap gap;             /* its text is owned */
-    struct inf_freshness freshness; /* this one's too */
-    uint64_t bytes_before;          /* of all notices before this one */
+    struct inf_gap gap;             /* text is owned */
+    struct inf_freshness freshness; /* text is owned */
+    uint64_t bytes_before;          /* sum of the sizes of all earlier notices */
 };
 
 enum walk {
     WALK_NONE,
-    WALK_REPLAY, /* a late consumer is told what is there */
+    WALK_REPLAY, /* delivers the objects in the store to a late consumer */
     WALK_RESYNC,
 };
 
@@ -35,15 +35,15 @@ struct consumer {
     struct dispatch *dispatch;
     struct inf_handler *handler;
     const void *owner; /* see dispatch_add() */
-    uint64_t cursor;   /* serial of the next notice to tell */
+    uint64_t cursor;   /* serial of the next notice to deliver */
     bool paused;
-    bool full; /* INF_WAIT: its backlog was full and is not half empty yet */
+    bool full; /* INF_WAIT: the backlog was full and is still over half its limit */
     bool removed;
     bool called; /* since its last on_batch_end */
     bool synced;
-    uint64_t dropped; /* events to be confessed */
+    uint64_t dropped; /* events dropped since the last INF_GAP_DROPPED */
 
-    bool coalescing; /* out of the ring: `coalescer` has what it does not know yet */
+    bool coalescing; /* not on the ring: `coalescer` has its backlog */
     struct coalescer coalescer;
 
     enum walk walk;
@@ -60,16 +60,16 @@ static inline struct notice *notice_at(const struct dispatch *d, uint64_t serial
 struct consumer *consumer_new(struct dispatch *dispatch, struct inf_handler *handler);
 void consumer_free(struct consumer *c);
 
-/* Goes on in another dispatch, whose store has the same objects, with the notice of @cursor. */
+/* Continues in another dispatch, whose store has the same objects, at serial @cursor. */
 void consumer_move(struct consumer *c, struct dispatch *to, uint64_t cursor);
 
-/* A notice was added to the ring: remembers it if it coalesces, else minds its limits. */
+/* A notice was added to the ring: stores it if coalescing, else checks the backlog limits. */
 void consumer_on_notice(struct consumer *c, const struct notice *n);
 
-/* Calls the handler with a slice of what waits for it. */
+/* Delivers a slice of the backlog to the handler. @settled as in dispatch_step(). */
 void consumer_step(struct consumer *c, bool settled);
 
-/* Whether it could go on at once. */
+/* Whether it has more to deliver and may do so now. */
 bool consumer_has_more(const struct consumer *c, bool settled);
 
 /* Whether its handler may be called at all. */

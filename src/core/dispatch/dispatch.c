@@ -1,3 +1,9 @@
+/*
+ * dispatch.c - the ring of notices, and the list of consumers that read it.
+ *
+ * Normal path: publish_notice() appends to the ring, dispatch_step() lets each consumer read, and
+ * trim_ring() frees what all have read. Nothing here fails.
+ */
 #include "core/dispatch/dispatch.h"
 
 #include <stdlib.h>
@@ -8,7 +14,7 @@
 #include "core/mutant.h"
 
 enum {
-    RING_FIRST = 8, /* what an idle informer keeps */
+    RING_FIRST = 8, /* capacity of an idle informer */
 };
 
 /* ---- the ring ---- */
@@ -23,7 +29,7 @@ static size_t notice_bytes(const struct notice *n)
     return bytes;
 }
 
-static void grow(struct dispatch *d)
+static void ring_grow(struct dispatch *d)
 {
     size_t capacity = d->capacity ? d->capacity * 2 : RING_FIRST;
     struct notice *ring = xcalloc(capacity, sizeof(*ring));
@@ -42,8 +48,8 @@ static void notice_done(struct notice *n)
     n->gap.text = n->freshness.text = NULL;
 }
 
-/* An idle informer does not pay for its busiest moment. */
-static void shrink(struct dispatch *d)
+/* Frees a ring that grew, once it is empty. */
+static void ring_shrink(struct dispatch *d)
 {
     if (d->first < d->next || d->capacity == RING_FIRST)
         return;
@@ -52,8 +58,8 @@ static void shrink(struct dispatch *d)
     d->capacity = 0;
 }
 
-/* Lets go of what every cursor has passed. */
-static void trim(struct dispatch *d)
+/* Frees the notices that every cursor has passed. */
+static void trim_ring(struct dispatch *d)
 {
     uint64_t least = d->next;
     list_for_each(node, &d->consumers) {
@@ -63,16 +69,16 @@ static void trim(struct dispatch *d)
     }
     while (d->first < least)
         notice_done(notice_at(d, d->first++));
-    shrink(d);
+    ring_shrink(d);
 }
 
 /* ---- in ---- */
 
-static struct notice *append(struct dispatch *d, const struct notice *notice)
+static struct notice *append_notice(struct dispatch *d, const struct notice *notice)
 {
     struct notice *n;
     if (d->next - d->first == d->capacity)
-        grow(d);
+        ring_grow(d);
     n = notice_at(d, d->next);
     *n = *notice;
     n->bytes_before = d->bytes_ever;
@@ -81,15 +87,15 @@ static struct notice *append(struct dispatch *d, const struct notice *notice)
     return n;
 }
 
-static void publish(struct dispatch *d, const struct notice *notice)
+static void publish_notice(struct dispatch *d, const struct notice *notice)
 {
-    const struct notice *n = append(d, notice);
+    const struct notice *n = append_notice(d, notice);
     list_for_each(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
         if (!c->removed)
             consumer_on_notice(c, n);
     }
-    trim(d); /* nobody there, or nobody in the ring */
+    trim_ring(d); /* there may be no consumer on the ring */
 }
 
 void dispatch_event(struct dispatch *d, const struct inf_event *event)
@@ -99,27 +105,27 @@ void dispatch_event(struct dispatch *d, const struct inf_event *event)
         inf_object_ref(event->old_object);
     if (event->new_object)
         inf_object_ref(event->new_object);
-    publish(d, &n);
+    publish_notice(d, &n);
 }
 
 void dispatch_gap(struct dispatch *d, const struct inf_gap *gap)
 {
     struct notice n = {.type = NOTICE_GAP, .gap = *gap};
     n.gap.text = xstrdup(gap->text);
-    publish(d, &n);
+    publish_notice(d, &n);
 }
 
 void dispatch_freshness(struct dispatch *d, const struct inf_freshness *freshness)
 {
     struct notice n = {.type = NOTICE_FRESHNESS, .freshness = *freshness};
     n.freshness.text = xstrdup(freshness->text);
-    publish(d, &n);
+    publish_notice(d, &n);
 }
 
 void dispatch_synced(struct dispatch *d)
 {
     d->synced = true;
-    publish(d, &(struct notice){.type = NOTICE_SYNCED});
+    publish_notice(d, &(struct notice){.type = NOTICE_SYNCED});
 }
 
 size_t dispatch_bytes(const struct dispatch *d)
@@ -142,7 +148,7 @@ bool dispatch_full(const struct dispatch *d)
 
 /* ---- handlers that hold others ---- */
 
-static bool holds_back(const struct dispatch *d, const struct consumer *c, bool over)
+static bool is_blocking(const struct dispatch *d, const struct consumer *c, bool over)
 {
     return !c->removed && (c->full || (over && c->paused && c->cursor < d->next));
 }
@@ -161,7 +167,7 @@ struct inf_handler *dispatch_blocking(const struct dispatch *d, bool over)
 {
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        if (holds_back(d, c, over) && c->handler->on_blocking && others_are_ready(d, c->owner))
+        if (is_blocking(d, c, over) && c->handler->on_blocking && others_are_ready(d, c->owner))
             return c->handler;
     }
     return NULL;
@@ -189,7 +195,7 @@ bool dispatch_step(struct dispatch *d, bool settled)
     }
     if (d->closed)
         return false;
-    trim(d);
+    trim_ring(d);
     return more;
 }
 
@@ -207,7 +213,7 @@ void dispatch_batch_end(struct dispatch *d)
         sweep_removed(d);
 }
 
-/* ---- a dispatch of one's own ---- */
+/* ---- splitting and merging ---- */
 
 static struct notice notice_copy(const struct notice *notice)
 {
@@ -221,8 +227,8 @@ static struct notice notice_copy(const struct notice *notice)
     return n;
 }
 
-/* The oldest notice that one of @owner's consumers has still to tell. */
-static uint64_t oldest_of(const struct dispatch *d, const void *owner)
+/* The oldest notice in the backlogs of @owner's consumers. */
+static uint64_t oldest_notice_of(const struct dispatch *d, const void *owner)
 {
     uint64_t oldest = d->next;
     list_for_each(node, &d->consumers) {
@@ -235,10 +241,10 @@ static uint64_t oldest_of(const struct dispatch *d, const void *owner)
 
 void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner)
 {
-    uint64_t oldest = oldest_of(d, owner);
+    uint64_t oldest = oldest_notice_of(d, owner);
     for (uint64_t serial = oldest; serial < d->next; serial++) {
         struct notice n = notice_copy(notice_at(d, serial));
-        append(to, &n);
+        append_notice(to, &n);
     }
     to->synced = d->synced;
     list_for_each_safe(node, &d->consumers) {
@@ -246,15 +252,15 @@ void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner)
         if (c->owner == owner && !c->removed)
             consumer_move(c, to, c->coalescing ? to->next : c->cursor - oldest);
     }
-    trim(d);
+    trim_ring(d);
     task_schedule(to->clock, to->pump);
 }
 
 void dispatch_merge(struct dispatch *d, struct dispatch *to, const void *owner)
 {
-    for (uint64_t serial = oldest_of(d, owner); serial < d->next; serial++) {
+    for (uint64_t serial = oldest_notice_of(d, owner); serial < d->next; serial++) {
         struct notice n = notice_copy(notice_at(d, serial));
-        publish(to, &n);
+        publish_notice(to, &n);
     }
     task_schedule(to->clock, to->pump);
 }

@@ -1,3 +1,6 @@
+/*
+ * event.c - names of the enums in informer/event.h.
+ */
 #include "informer/event.h"
 
 const char *inf_verb_name(enum inf_verb verb)

@@ -1,3 +1,8 @@
+/*
+ * fifo.c - a growing ring of deltas; with coalescing, also a hash table from key to entry.
+ *
+ * fifo.h has the contract. Nothing here fails; the pipeline limits the number of entries.
+ */
 #include "core/dispatch/fifo.h"
 
 #include <stdlib.h>
@@ -9,10 +14,10 @@
 #include "core/object/object.h"
 
 enum {
-    RING_FIRST = 8, /* what an idle informer keeps */
+    RING_FIRST = 8, /* capacity of an idle informer */
 };
 
-/* Where the entry of a key is, if the FIFO coalesces. */
+/* The entry of a key, if the FIFO coalesces. */
 struct pending {
     struct hash_node node;
     struct fifo_slot *slot;
@@ -20,7 +25,7 @@ struct pending {
 
 struct fifo_slot {
     struct delta delta;
-    struct pending *pending; /* NULL: later deltas of its key don't touch it */
+    struct pending *pending; /* NULL: later deltas of its key don't replace it */
 };
 
 static struct fifo_slot *slot_at(const struct fifo *fifo, size_t i)
@@ -28,7 +33,7 @@ static struct fifo_slot *slot_at(const struct fifo *fifo, size_t i)
     return &fifo->ring[(fifo->first + i) & (fifo->capacity - 1)];
 }
 
-static void grow(struct fifo *fifo)
+static void fifo_grow(struct fifo *fifo)
 {
     size_t capacity = fifo->capacity ? fifo->capacity * 2 : RING_FIRST;
     struct fifo_slot *ring = xcalloc(capacity, sizeof(*ring));
@@ -65,16 +70,16 @@ static void forget_pending(struct fifo *fifo, struct fifo_slot *slot)
     slot->pending = NULL;
 }
 
-/* A new generation is compared with the store as it is then: nothing behind it may move before it.
- */
+/* A new generation is compared with the store when it is applied: no later delta may move before
+ * it. */
 static void forget_all_pending(struct fifo *fifo)
 {
     for (size_t i = 0; i < fifo->count && fifo->by_key.count; i++)
         forget_pending(fifo, slot_at(fifo, i));
 }
 
-/* Puts @delta in the place of the entry its key has already; false if it has none. */
-static bool merge(struct fifo *fifo, const struct delta *delta, uint64_t hash)
+/* Replaces the entry of the same key. Returns false if there is none. */
+static bool replace_pending(struct fifo *fifo, const struct delta *delta, uint64_t hash)
 {
     struct str key = object_key(delta->object);
     struct hash_node *node = hashmap_find(&fifo->by_key, hash, is_pending_of, &key);
@@ -99,11 +104,11 @@ void fifo_coalesce(struct fifo *fifo, const struct siphash_key *key)
 
 /* ---- in and out ---- */
 
-static struct fifo_slot *append(struct fifo *fifo, const struct delta *delta)
+static struct fifo_slot *fifo_append(struct fifo *fifo, const struct delta *delta)
 {
     struct fifo_slot *slot;
     if (fifo->count == fifo->capacity)
-        grow(fifo);
+        fifo_grow(fifo);
     slot = slot_at(fifo, fifo->count++);
     *slot = (struct fifo_slot){.delta = *delta};
     fifo->bytes += delta_bytes(delta);
@@ -115,9 +120,9 @@ static void push_coalesced(struct fifo *fifo, const struct delta *delta)
     struct str key = object_key(delta->object);
     uint64_t hash = siphash13(&fifo->key, key.at, key.len);
     struct fifo_slot *slot;
-    if (merge(fifo, delta, hash))
+    if (replace_pending(fifo, delta, hash))
         return;
-    slot = append(fifo, delta);
+    slot = fifo_append(fifo, delta);
     slot->pending = NEW(struct pending);
     slot->pending->slot = slot;
     hashmap_add(&fifo->by_key, &slot->pending->node, hash);
@@ -130,11 +135,11 @@ void fifo_push(struct fifo *fifo, const struct delta *delta)
     if (fifo->coalesce && delta->object)
         push_coalesced(fifo, delta);
     else
-        append(fifo, delta);
+        fifo_append(fifo, delta);
 }
 
-/* An idle informer does not pay for its busiest moment. */
-static void shrink(struct fifo *fifo)
+/* Frees a ring that grew, once it is empty. */
+static void fifo_shrink(struct fifo *fifo)
 {
     if (fifo->count || fifo->capacity == RING_FIRST)
         return;
@@ -143,7 +148,7 @@ static void shrink(struct fifo *fifo)
     fifo->capacity = fifo->first = 0;
 }
 
-/* For a mutant: what is second comes out first. */
+/* For a mutant: delivers the second delta first. */
 static void swap_slots(struct fifo_slot *a, struct fifo_slot *b)
 {
     struct fifo_slot kept = *a;
@@ -164,7 +169,7 @@ bool fifo_pop(struct fifo *fifo, struct delta *ret_delta)
     fifo->bytes -= delta_bytes(ret_delta);
     fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
     fifo->count--;
-    shrink(fifo);
+    fifo_shrink(fifo);
     return true;
 }
 

@@ -1,15 +1,14 @@
 /*
- * fifo.h - the delta FIFO: what the stream said, in the order in which it said it, until the pump
- * takes it.
+ * fifo.h - the delta FIFO: what the reflector received, in order, until the pump takes it.
  *
- * It never looks at the store: what a delta means is worked out when it is taken, against the store
- * of that moment, so nothing queued before can be lost or come back. A whole relist is one delta.
+ * It never looks at the store: a delta is compared with the store only when it is taken, so no
+ * queued delta can be lost or applied twice. A whole relist is one delta.
  *
- * A FIFO may coalesce: then a key has one entry at most, which keeps its place and takes the newest
- * state. Only whoever asks for it gets that, because states in between are then not told. What
- * comes out is still true: an object that was replaced by another one of its name is told as
- * deleted and added, since the store knows it by its uid; if that other one is gone too, only the
- * first is told as deleted. core/dispatch/coalescer.h has the table.
+ * A FIFO may coalesce: a key then has at most one entry, which keeps its position and has the
+ * newest state. This is optional because intermediate states are lost. The events are still
+ * correct: the store compares uids, so an object that was replaced by another of the same name is
+ * reported as deleted and added; if the second one is deleted too, only the first is reported as
+ * deleted. core/dispatch/coalescer.h has the table.
  */
 #ifndef CORE_DISPATCH_FIFO_H
 #define CORE_DISPATCH_FIFO_H
@@ -28,10 +27,10 @@ enum delta_type {
     DELTA_ADDED,
     DELTA_UPDATED,
     DELTA_DELETED,
-    DELTA_REPLACED, /* everything: `generation`, at `resource_version`; `text` says why */
-    DELTA_BOOKMARK, /* nothing, up to `resource_version` */
-    DELTA_SKIPPED,  /* an object that can't be read: `text`, and `about` if it is known which */
-    DELTA_STALE,    /* nothing was heard for too long: `text` */
+    DELTA_REPLACED, /* a full list: `generation`, at `resource_version`; `text` is the reason */
+    DELTA_BOOKMARK, /* no change up to `resource_version` */
+    DELTA_SKIPPED,  /* an object that can't be decoded: `text`, and `about` if its name is known */
+    DELTA_STALE,    /* the cache became stale: `text` */
     DELTA_RECOVERED,
     DELTA_TYPES,
 };
@@ -43,8 +42,8 @@ struct delta {
     struct generation *generation;   /* owned; REPLACED */
     char *resource_version;          /* owned; REPLACED, BOOKMARK */
     char *text;                      /* owned; REPLACED, SKIPPED, STALE, RECOVERED */
-    bool rewound;                    /* REPLACED: the server's version went back */
-    bool redefined;                  /* REPLACED: something else is watched than before */
+    bool rewound;                    /* REPLACED: the server's version is older than before */
+    bool redefined;                  /* REPLACED: the watch was redefined */
     int64_t received_us;
 };
 
@@ -58,25 +57,24 @@ struct fifo {
     size_t count;
     bool coalesce;
     struct siphash_key key; /* of `by_key` */
-    struct hashmap by_key;  /* of struct pending: where a key's entry is; only if it coalesces */
-    uint64_t merged;        /* deltas that took the place of an older one */
-    size_t bytes;           /* of the objects in it, and of their entries */
+    struct hashmap by_key;  /* of struct pending: the entry of each key; only if it coalesces */
+    uint64_t merged;        /* deltas that replaced an older one */
+    size_t bytes;           /* of its objects and entries */
 };
 
-/* Makes a FIFO coalesce what comes from now on; @key is for its hash. NULL: it does not any more. */
+/* Starts to coalesce later deltas; @key is for the hash table. NULL: stops coalescing. */
 void fifo_coalesce(struct fifo *fifo, const struct siphash_key *key);
 
-/* Takes over what @delta owns. */
+/* Appends @delta and takes ownership of what it owns. */
 void fifo_push(struct fifo *fifo, const struct delta *delta);
 
-/* Gives the oldest delta, and what it owns, to the caller; false if there is none. */
+/* Takes the oldest delta; the caller owns its contents. Returns false if the FIFO is empty. */
 bool fifo_pop(struct fifo *fifo, struct delta *ret_delta);
 
-/* Lets go of what @delta owns, but for its generation: that is for the store to take or to discard.
- */
+/* Frees what @delta owns, except its generation, which goes to the store or to store_discard(). */
 void delta_done(struct delta *delta);
 
-/* Frees the FIFO and what is in it, again but for generations. */
+/* Frees the FIFO and its deltas, except their generations. */
 void fifo_free(struct fifo *fifo);
 
 #endif

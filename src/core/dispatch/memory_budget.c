@@ -1,5 +1,8 @@
 /*
- * memory_budget.c - counts what all accounts use, and decides which are held.
+ * memory_budget.c - adds up the usage of all accounts and decides which are held.
+ *
+ * Over the limit, an account that exceeds its equal share is held. All are released when the usage
+ * falls below 7/8 of the limit; one is released when it uses less than half its share.
  */
 #include "core/dispatch/memory_budget.h"
 
@@ -11,10 +14,10 @@
 
 struct inf_budget {
     struct inf_budget_options options;
-    unsigned users; /* whoever made it, and open accounts */
+    unsigned users; /* its creator and the open accounts */
     size_t used;
     size_t active;    /* accounts that use something */
-    struct list held; /* of struct budget_account, the first one first */
+    struct list held; /* of struct budget_account, in the order they were held */
     size_t n_held;
     uint64_t reached;
     bool over;
@@ -27,31 +30,31 @@ static size_t share_of(const struct inf_budget *b)
     return b->options.bytes / (b->active ? b->active : 1);
 }
 
-static void hold(struct budget_account *a)
+static void hold_account(struct budget_account *a)
 {
     a->held = true;
     a->budget->n_held++;
     list_push(&a->budget->held, &a->node);
 }
 
-static void release(struct budget_account *a)
+static void release_account(struct budget_account *a)
 {
     a->held = false;
     a->budget->n_held--;
     list_remove(&a->node);
 }
 
-static void release_all(struct inf_budget *b)
+static void release_all_accounts(struct inf_budget *b)
 {
     while (!list_empty(&b->held)) {
         struct budget_account *a = container_of(b->held.next, struct budget_account, node);
-        release(a);
+        release_account(a);
         a->wake(a);
     }
 }
 
-/* Between the two marks it stays as it is. */
-static void weigh(struct inf_budget *b)
+/* Hysteresis: between the two limits the state does not change. */
+static void check_limit(struct inf_budget *b)
 {
     size_t low = b->options.bytes - b->options.bytes / 8;
     bool over = b->over ? b->used > low : b->used > b->options.bytes;
@@ -62,7 +65,7 @@ static void weigh(struct inf_budget *b)
     if (b->options.on_over)
         b->options.on_over(b->options.ctx, over);
     if (!over)
-        release_all(b);
+        release_all_accounts(b);
 }
 
 /* ---- accounts ---- */
@@ -91,16 +94,16 @@ void budget_set(struct budget_account *account, size_t bytes)
     if (!b || bytes == account->used)
         return;
     note_used(account, bytes);
-    weigh(b);
+    check_limit(b);
     if (b->over && !account->held && bytes > share_of(b)) {
-        hold(account);
+        hold_account(account);
     } else if (account->held && bytes <= share_of(b) / 2) {
-        release(account);
+        release_account(account);
         account->wake(account);
     }
 }
 
-static void leave(struct inf_budget *b)
+static void budget_unref(struct inf_budget *b)
 {
     if (--b->users == 0)
         free(b);
@@ -112,11 +115,11 @@ void budget_close(struct budget_account *account)
     if (!b)
         return;
     if (account->held)
-        release(account);
+        release_account(account);
     note_used(account, 0);
     account->budget = NULL;
-    weigh(b);
-    leave(b);
+    check_limit(b);
+    budget_unref(b);
 }
 
 /* ---- informer/budget.h ---- */
@@ -135,13 +138,13 @@ void inf_budget_free(struct inf_budget *budget)
     if (!budget)
         return;
     budget->options.on_over = NULL;
-    leave(budget);
+    budget_unref(budget);
 }
 
 void inf_budget_change(struct inf_budget *budget, size_t bytes)
 {
     budget->options.bytes = bytes;
-    weigh(budget);
+    check_limit(budget);
 }
 
 void inf_budget_add(struct inf_budget *budget, ptrdiff_t bytes)
@@ -150,7 +153,7 @@ void inf_budget_add(struct inf_budget *budget, ptrdiff_t bytes)
         return;
     assert(bytes > 0 || (size_t)-bytes <= budget->used);
     budget->used += (size_t)bytes;
-    weigh(budget);
+    check_limit(budget);
 }
 
 void inf_budget_status(const struct inf_budget *budget, struct inf_budget_status *ret)

@@ -1,13 +1,13 @@
 /*
- * memory_budget.h - an informer's account in a budget: see informer/budget.h for what the budget promises.
+ * memory_budget.h - the account of one informer in a memory budget (informer/budget.h).
  *
  *     budget_open(&p->account, budget, wake)
  *     budget_set(&p->account, bytes)           after each pump: constant time
  *     budget_holds(&p->account)                don't read more
  *     budget_close(&p->account)
  *
- * An account that exceeds its share is held when it is set, which is when it grows; so no account has to be
- * compared with others.
+ * An account that exceeds its share is held when it is set, which is when it grows; so no account
+ * has to be compared with others.
  */
 #ifndef CORE_DISPATCH_MEMORY_BUDGET_H
 #define CORE_DISPATCH_MEMORY_BUDGET_H
@@ -16,23 +16,23 @@
 
 #include "base/list.h"
 
-/* A zeroed account is of no budget, and is never held. */
+/* A zeroed account has no budget and is never held. */
 struct budget_account {
     struct inf_budget *budget;
-    struct list node; /* among those that are held */
+    struct list node; /* in the list of held accounts */
     size_t used;
     bool held;
-    void (*wake)(struct budget_account *account); /* it is not held any more */
+    void (*wake)(struct budget_account *account); /* no longer held */
 };
 
 /* @budget may be NULL. */
 void budget_open(struct budget_account *account, struct inf_budget *budget,
                  void (*wake)(struct budget_account *account));
 
-/* What the account used is free. Harmless if it is closed already. */
+/* Returns what the account used. Does nothing if it is closed already. */
 void budget_close(struct budget_account *account);
 
-/* It uses @bytes now. May wake others, or this one. */
+/* Sets the usage to @bytes. May wake this account or others. */
 void budget_set(struct budget_account *account, size_t bytes);
 
 static inline bool budget_holds(const struct budget_account *account)

@@ -1,3 +1,10 @@
+/*
+ * pipeline.c - the pump: takes deltas from the FIFO, applies them to the store, calls handlers.
+ *
+ * Normal path: take_delta() -> apply_delta() -> store -> emit_event() -> dispatch. The events of a
+ * relist are emitted in slices, before any other delta. Reading is paused while the FIFO is long, a
+ * handler with INF_WAIT is full, or the memory budget is exceeded.
+ */
 #include "core/dispatch/pipeline.h"
 
 #include <assert.h>
@@ -10,14 +17,14 @@
 #include "core/store/store.h"
 
 enum {
-    SLICE = 64,       /* entries of a generation told or freed between two looks at the budget */
+    SLICE = 64,       /* entries emitted or freed between two checks of the time budget */
     FIFO_HIGH = 2000, /* LIMIT: deltas queued before the source is paused ... */
-    FIFO_LOW = 1000,  /* ... and so few before it goes on */
+    FIFO_LOW = 1000,  /* ... and resumed at this count */
 };
 
 /* ---- applying ---- */
 
-static void tell(void *ctx, const struct inf_event *event)
+static void emit_event(void *ctx, const struct inf_event *event)
 {
     struct pipeline *p = ctx;
     struct inf_event stamped = *event;
@@ -25,13 +32,13 @@ static void tell(void *ctx, const struct inf_event *event)
     dispatch_event(&p->dispatch, &stamped);
 }
 
-static void tell_gap(struct pipeline *p, enum inf_gap_reason reason, const char *text)
+static void emit_gap(struct pipeline *p, enum inf_gap_reason reason, const char *text)
 {
     dispatch_gap(&p->dispatch,
                  &(struct inf_gap){.reason = reason, .text = text, .received_us = p->received_us});
 }
 
-/* What the store holds of an object that can't be read; NULL: nothing. */
+/* The state that the store has of an object that can't be decoded; NULL: none. */
 static const struct inf_object *kept_of(const struct pipeline *p, const struct inf_object *identity)
 {
     const struct inf_object *held =
@@ -41,41 +48,41 @@ static const struct inf_object *kept_of(const struct pipeline *p, const struct i
     return held && object_may_be(held, identity) ? held : NULL;
 }
 
-static void skip(struct pipeline *p, const struct delta *delta)
+static void apply_skipped(struct pipeline *p, const struct delta *delta)
 {
     const struct inf_object *kept = kept_of(p, delta->about);
     char *text = kept ? xasprintf("%s; the cache keeps resourceVersion %s", delta->text,
                                   inf_object_resource_version(kept))
                       : xasprintf("%s; not in the cache", delta->text);
-    tell_gap(p, INF_GAP_SKIPPED, text);
+    emit_gap(p, INF_GAP_SKIPPED, text);
     free(text);
 }
 
-static void flip(struct pipeline *p, struct delta *delta)
+static void apply_relist(struct pipeline *p, struct delta *delta)
 {
     bool first = !p->dispatch.synced;
     if (!first && !MUTANT("gap-untold"))
-        tell_gap(p, delta->rewound ? INF_GAP_REWIND : INF_GAP_RELIST, delta->text);
+        emit_gap(p, delta->rewound ? INF_GAP_REWIND : INF_GAP_RELIST, delta->text);
     if (delta->redefined)
         store_redefine(p->store);
     store_flip(p->store, delta->generation, delta->resource_version,
                first ? INF_INITIAL : INF_RELIST);
-    delta->generation = NULL; /* now the store's */
+    delta->generation = NULL; /* owned by the store now */
     p->telling = true;
     if (first && MUTANT("synced-too-early"))
         dispatch_synced(&p->dispatch);
 }
 
-static void apply(struct pipeline *p, struct delta *delta)
+static void apply_delta(struct pipeline *p, struct delta *delta)
 {
     p->received_us = delta->received_us;
     switch (delta->type) {
     case DELTA_ADDED:
-    case DELTA_UPDATED: store_put(p->store, delta->object, INF_LIVE, tell, p); break;
-    case DELTA_DELETED: store_delete(p->store, delta->object, tell, p); break;
+    case DELTA_UPDATED: store_put(p->store, delta->object, INF_LIVE, emit_event, p); break;
+    case DELTA_DELETED: store_delete(p->store, delta->object, emit_event, p); break;
     case DELTA_BOOKMARK: store_bookmark(p->store, delta->resource_version); break;
-    case DELTA_REPLACED: flip(p, delta); break;
-    case DELTA_SKIPPED: skip(p, delta); break;
+    case DELTA_REPLACED: apply_relist(p, delta); break;
+    case DELTA_SKIPPED: apply_skipped(p, delta); break;
     case DELTA_STALE:
     case DELTA_RECOVERED:
         dispatch_freshness(&p->dispatch,
@@ -104,35 +111,36 @@ static bool take_delta(struct pipeline *p)
         return false;
     p->taken[delta.type]++;
     if (!is_dropped_on_purpose(p, &delta))
-        apply(p, &delta);
+        apply_delta(p, &delta);
     delta_done(&delta);
     return true;
 }
 
-/* The differences of the last flip, a slice at a time; nothing else is applied before they are all
- * told. */
-static void tell_slice(struct pipeline *p)
+/* Emits the differences of the last relist, one slice at a time. No other delta is applied before
+ * all are emitted. */
+static void emit_slice(struct pipeline *p)
 {
-    p->telling = !store_tell_some(p->store, SLICE, tell, p);
+    p->telling = !store_tell_some(p->store, SLICE, emit_event, p);
     if (!p->telling && !p->dispatch.synced)
         dispatch_synced(&p->dispatch);
 }
 
-/* Over the memory budget only what handlers take at once is applied: that frees memory. */
+/* Over the memory budget, deltas are applied only while handlers keep up: that frees memory. */
 static bool must_wait(const struct pipeline *p)
 {
     return dispatch_full(&p->dispatch) ||
            (budget_holds(&p->account) && dispatch_bytes(&p->dispatch) > 0);
 }
 
-/* One small step; false when there is nothing to do, or somebody wants us to wait. */
-static bool step(struct pipeline *p)
+/* One small step. Returns false if there is nothing to do, or if a handler or the budget is full.
+ * */
+static bool pipeline_step(struct pipeline *p)
 {
     if (must_wait(p))
         return false;
     if (!p->telling)
         return take_delta(p) || !store_sweep(p->store, SLICE);
-    tell_slice(p);
+    emit_slice(p);
     return true;
 }
 
@@ -167,7 +175,7 @@ static void pump(struct task *task)
     struct pipeline *p = container_of(task, struct pipeline, pump);
     bool more;
     do {
-        more = step(p);
+        more = pipeline_step(p);
         more |= dispatch_step(&p->dispatch, !p->telling);
     } while (more && !p->closed && !clock_over_budget(p->clock));
     if (!p->closed)
@@ -219,37 +227,38 @@ void pipeline_change(struct pipeline *p, const char *who, struct source *source,
     reflector_change(&p->reflector, who, source, &settings->reflector, why);
 }
 
-/* What a flip has still to tell goes to the backlogs first, so that the store is what was told and they hold the rest. */
+/* The remaining events of a relist are emitted to the backlogs first, so that store and backlogs
+ * match. */
 void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owner)
 {
     while (from->telling)
-        tell_slice(from);
+        emit_slice(from);
     store_copy(to->store, from->store, "");
     dispatch_split(&from->dispatch, &to->dispatch, owner);
     task_schedule(from->clock, &from->pump);
 }
 
-/* Has all that came applied, and what it changed in the backlogs. What came is bounded, by FIFO_HIGH. */
-static void settle(struct pipeline *p)
+/* Applies everything in the FIFO, which FIFO_HIGH bounds; the events go to the backlogs. */
+static void apply_all_deltas(struct pipeline *p)
 {
     do {
         while (p->telling)
-            tell_slice(p);
+            emit_slice(p);
     } while (take_delta(p));
     task_schedule(p->clock, &p->pump);
 }
 
 void pipeline_merge(struct pipeline *from, struct pipeline *to, const void *owner)
 {
-    settle(from);
-    settle(to);
+    apply_all_deltas(from);
+    apply_all_deltas(to);
     store_copy(to->store, from->store, "");
     dispatch_merge(&from->dispatch, &to->dispatch, owner);
 }
 
 void pipeline_carve(struct pipeline *from, struct pipeline *to, const char *ns)
 {
-    settle(from);
+    apply_all_deltas(from);
     store_copy(to->store, from->store, ns);
     store_forget(from->store, ns);
 }
@@ -277,7 +286,7 @@ static void free_owner(struct deferred_free *deferred_free)
     p->on_gone(p);
 }
 
-/* The FIFO and the backlogs are bounded; the store is not, and goes in slices. */
+/* The FIFO and the backlogs are bounded; the store is not, and is freed in slices. */
 static void tear_down(struct task *task)
 {
     struct pipeline *p = container_of(task, struct pipeline, teardown);

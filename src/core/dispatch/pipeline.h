@@ -1,9 +1,9 @@
 /*
  * pipeline.h - the engine of one informer: reflector -> FIFO -> store -> dispatch -> handlers.
  *
- * The reflector pushes while the loop is in its I/O phase. In the pump phase the pipeline takes
- * deltas out, applies them to the store, and lets dispatch tell the differences, until nothing is
- * left or the tick's budget is used up.
+ * The reflector pushes deltas in the I/O phase. In the pump phase the pipeline takes them out,
+ * applies them to the store and passes the resulting events to dispatch, until the FIFO is empty or
+ * the tick's budget is used up.
  */
 #ifndef CORE_DISPATCH_PIPELINE_H
 #define CORE_DISPATCH_PIPELINE_H
@@ -27,11 +27,11 @@ struct pipeline {
     struct reflector reflector;
     struct dispatch dispatch;
     struct task pump;
-    struct budget_account account; /* of what waits in the FIFO and for handlers */
-    int64_t received_us;           /* of the delta that is being told */
-    uint64_t taken[DELTA_TYPES];   /* how many deltas of each type came out of the FIFO */
-    bool telling;                  /* a flipped generation is not told to its end yet */
-    bool crowded;                  /* the FIFO is long: reading waits */
+    struct budget_account account; /* of deltas in the FIFO and of handler backlogs */
+    int64_t received_us;           /* of the delta being applied */
+    uint64_t taken[DELTA_TYPES];   /* deltas taken from the FIFO, by type */
+    bool telling;                  /* events of the last relist are still being emitted */
+    bool crowded;                  /* the FIFO is over FIFO_HIGH: reading is paused */
     bool closed;
 
     /* after pipeline_close() */
@@ -42,7 +42,7 @@ struct pipeline {
 
 struct pipeline_settings {
     struct reflector_settings reflector;
-    bool coalesce;                   /* in the FIFO: of each object only the newest state */
+    bool coalesce;                   /* the FIFO keeps only the newest state of each object */
     const struct index_def *indexes; /* borrowed as long as the pipeline lives */
     size_t n_indexes;
     struct inf_budget *budget; /* NULL: none */
@@ -53,31 +53,33 @@ void pipeline_init(struct pipeline *p, const char *who, struct source *source, s
                    const struct pipeline_settings *settings);
 void pipeline_start(struct pipeline *p);
 
-/* Watches something else from now on, as reflector_change() says: handlers get the differences. @settings as in
- * pipeline_init(); the indexes of before are borrowed as long as the pipeline lives, too. */
+/* Watches something else from now on (see reflector_change()); handlers get the differences.
+ * @settings as in pipeline_init(); the previous indexes stay borrowed until the pipeline is gone.
+ * */
 void pipeline_change(struct pipeline *p, const char *who, struct source *source,
                      const struct pipeline_settings *settings, const char *why);
 
-/* The same is watched, but `optional` and `coalesce` are others. */
+/* Changes only `optional` and `coalesce`. */
 void pipeline_adjust(struct pipeline *p, const struct pipeline_settings *settings);
 
-/* Gives @to, which is new and not started, the objects of @from and the handlers of @owner with what waits for them. */
+/* Copies the objects of @from to @to, which is new and not started, and moves the handlers of
+ * @owner there with their backlogs. */
 void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owner);
 
-/* Gives @to the objects of @from, which it has not, and what waits for the handlers of @owner in @from. */
+/* Copies to @to the objects of @from that it lacks, and the backlog of the handlers of @owner. */
 void pipeline_merge(struct pipeline *from, struct pipeline *to, const void *owner);
 
-/* Gives @to, which is new and not started, the objects that @from has in @ns; they are not @from's any more. */
+/* Moves the objects of @from in namespace @ns to @to, which is new and not started. */
 void pipeline_carve(struct pipeline *from, struct pipeline *to, const char *ns);
 
 /*
- * Nothing is told afterwards. At any moment, also from a handler. What the pipeline holds goes in
- * slices, over as many ticks as it takes; then @on_gone is called, in the reap phase, and may free
- * @p. The source is not used any more.
+ * Closes the pipeline: no handler is called afterwards, and the source is no longer used. Allowed
+ * at any time, also from a handler. Memory is freed in slices over several ticks; then @on_gone is
+ * called in the reap phase and may free @p.
  */
 void pipeline_close(struct pipeline *p, void (*on_gone)(struct pipeline *p));
 
-/* Whether the first list was told. */
+/* Whether the first list was delivered to dispatch completely. */
 bool pipeline_synced(const struct pipeline *p);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * workitem.c - the items of a work queue: hash table, one list per state, delays. See workitem.h.
+ */
 #include "core/dispatch/workitem.h"
 
 #include <stdlib.h>
@@ -7,10 +10,10 @@
 #include "base/base.h"
 #include "base/str.h"
 
-/* LIMIT: longer delays are cut to this. No machine runs so long, and now + delay can't wrap. */
+/* LIMIT: longest delay, about 8900 years, so that now + delay can't overflow. */
 #define DELAY_MAX_MS (UINT64_C(1) << 48)
 
-/* ---- there or not ---- */
+/* ---- lookup, creation, removal ---- */
 
 static bool item_has_key(const void *key, const struct hash_node *node)
 {

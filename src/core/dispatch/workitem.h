@@ -6,9 +6,9 @@
  *                                  ^                     │ add
  *                                  └─────── done ─── WORKING_STALE
  *
- * A delay is apart from that: it may run in any state, and its end is an add. A resting item
- * without one has nothing to come, and goes, with its count of retries. (In client-go's words:
- * ITEM_QUEUED and WORKING_STALE are dirty, WORKING and WORKING_STALE are processing.)
+ * A delay is independent of the state: it may run in any state, and its end is an add. A resting
+ * item without a delay is freed, with its retry count. (In client-go's terms: ITEM_QUEUED and
+ * WORKING_STALE are dirty, WORKING and WORKING_STALE are processing.)
  */
 #ifndef CORE_DISPATCH_WORKITEM_H
 #define CORE_DISPATCH_WORKITEM_H
@@ -25,7 +25,7 @@ enum item_state {
     RESTING,
     ITEM_QUEUED,
     WORKING,
-    WORKING_STALE, /* and added meanwhile: the run under way may not have seen why */
+    WORKING_STALE, /* and added meanwhile: must run again afterwards */
 };
 
 struct item {
@@ -36,7 +36,7 @@ struct item {
     struct workitems *items;
     enum item_state state;
     uint32_t retries;
-    uint64_t since_ms; /* when it came into its list */
+    uint64_t since_ms; /* when it entered its list */
     size_t key_len;
     char key[];
 };
@@ -46,39 +46,39 @@ struct workitems {
     struct siphash_key hash_key;
     struct hashmap by_key;
     struct list resting; /* each item is in one of these three */
-    struct list queued;  /* in the order of their turns */
-    struct list working; /* both kinds, in the order in which they began */
-    size_t delayed;      /* how many have a delay that runs */
+    struct list queued;  /* in the order they will run */
+    struct list working; /* both WORKING states, in the order they started */
+    size_t delayed;      /* items with a running delay */
     void (*on_delay_end)(struct workitems *items, struct item *item);
 };
 
 void items_init(struct workitems *items, struct clock *clock, const struct siphash_key *hash_key,
                 void (*on_delay_end)(struct workitems *items, struct item *item));
 
-/* When none is left. */
+/* All items must have been dropped. */
 void items_free(struct workitems *items);
 
-struct item *item_find(const struct workitems *items, const char *key); /* NULL: there is none */
+struct item *item_find(const struct workitems *items, const char *key); /* NULL: not found */
 
-/* A resting one; the caller knows that its key is not there yet. */
+/* A new resting item. The caller has checked that @key is not in use. */
 struct item *item_new(struct workitems *items, const char *key);
 
-/* Drops it if it is resting and no delay runs. The memory waits for the reap phase: somebody may
- * still be reading the key that he was lent. */
+/* Drops the item if it is resting and has no delay. Its memory is freed in the reap phase, because
+ * a worker may still read the borrowed key. */
 void item_drop_if_idle(struct item *item);
 
-/* To the end of the list for @state. */
+/* Moves the item to the end of the list for @state. */
 void item_move(struct item *item, enum item_state state);
 
-/* Has on_delay_end() called in @delay_ms, unless that happens earlier already. */
+/* Calls on_delay_end() in @delay_ms, unless a running delay ends earlier. */
 void item_delay(struct item *item, uint64_t delay_ms);
 bool item_delay_ends_within(const struct item *item, uint64_t delay_ms);
 
-/* Ends the delay, if one runs, without a word. */
+/* Cancels the delay, if one runs, without calling on_delay_end(). */
 void item_end_delay(struct item *item);
 
-/* Drop up to so many at a time, for there may be a million: of those that only wait for the end of
- * their delay, or of all. True: there are more. The items are gone after the next reap phase. */
+/* Drop up to @n items per list, because there may be a million: those that only wait for the end of
+ * their delay, or all. Return true if there are more. Memory is freed in the next reap phase. */
 bool items_drop_resting(struct workitems *items, size_t n);
 bool items_drop(struct workitems *items, size_t n);
 

@@ -1,3 +1,10 @@
+/*
+ * workqueue.c - the work queue: keys in, at most one run per key at a time, retries with back-off.
+ *
+ * Normal path: inf_queue_add() queues a key, the pump calls the worker, inf_queue_done() ends the
+ * run. An add fails if the queue is not open, holds keys_max keys, or the key is too long. A queue
+ * that drains drops its delays and finishes what is queued; a closed queue drops everything.
+ */
 #include "core/dispatch/workqueue.h"
 
 #include <stdlib.h>
@@ -6,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-/* What options left at zero mean; see informer/queue.h. Those for retries are client-go's. */
+/* Defaults of options that are zero; see informer/queue.h. Those for retries are client-go's. */
 enum {
     WORKERS = 1,
     BASE_MS = 5,
@@ -17,7 +24,7 @@ enum {
 };
 
 enum {
-    SLICE = 100, /* keys dropped before it looks at the time */
+    SLICE = 100, /* keys dropped between two checks of the time budget */
 };
 
 enum queue_state {
@@ -34,7 +41,7 @@ static const struct sm_state states[] = {
     [CLOSED] = {"closed", 0},
 };
 
-/* ---- in line ---- */
+/* ---- queueing ---- */
 
 static void make_ready(struct inf_queue *q, struct item *item)
 {
@@ -47,14 +54,14 @@ static void add_now(struct inf_queue *q, struct item *item)
 {
     switch (item->state) {
     case RESTING: make_ready(q, item); break;
-    case WORKING: item->state = WORKING_STALE; break; /* in line when it is done */
+    case WORKING: item->state = WORKING_STALE; break; /* queued when it is done */
     case ITEM_QUEUED:
     case WORKING_STALE: q->stats.collapsed++; return;
     }
     q->stats.adds++;
 }
 
-/* Delays that run when the queue drains or closes come to nothing; see clear(). */
+/* Delays of a queue that drains or is closed have no effect; see queue_clear(). */
 static void queue_on_delay_end(struct workitems *items, struct item *item)
 {
     struct inf_queue *q = container_of(items, struct inf_queue, items);
@@ -64,9 +71,9 @@ static void queue_on_delay_end(struct workitems *items, struct item *item)
         item_drop_if_idle(item);
 }
 
-/* A retry that comes to nothing, since a delay under way ends before, takes no token: a key that is
- * retried over and over must not hold up the others. */
-static void retry(struct inf_queue *q, struct item *item)
+/* A retry has no effect if a running delay ends earlier. It then takes no token, so that a key that
+ * is retried often does not delay the others. */
+static void queue_retry(struct inf_queue *q, struct item *item)
 {
     uint64_t own_ms = backoff_ms(q->options.base_ms, q->options.max_ms, item->retries), all_ms;
     item->retries += item->retries < UINT32_MAX;
@@ -79,8 +86,8 @@ static void retry(struct inf_queue *q, struct item *item)
 
 /* ---- keys in: informer/queue.h ---- */
 
-/* The item to add, new if need be. Returns 0, or why there is none. */
-static int admit(struct inf_queue *q, const char *key, struct item **ret_item)
+/* Finds or creates the item. Returns 0, -INF_ECLOSED or -INF_ETOOBIG. */
+static int queue_admit_key(struct inf_queue *q, const char *key, struct item **ret_item)
 {
     struct item *item = item_find(&q->items, key);
     bool room = q->items.by_key.count < q->options.keys_max && strlen(key) < INF_QUEUE_KEY_MAX;
@@ -97,7 +104,7 @@ static int admit(struct inf_queue *q, const char *key, struct item **ret_item)
 int inf_queue_add(struct inf_queue *queue, const char *key)
 {
     struct item *item;
-    int rc = admit(queue, key, &item);
+    int rc = queue_admit_key(queue, key, &item);
     if (rc == 0)
         add_now(queue, item);
     return rc;
@@ -109,7 +116,7 @@ int inf_queue_add_after(struct inf_queue *queue, const char *key, uint64_t delay
     int rc;
     if (!delay_ms)
         return inf_queue_add(queue, key);
-    rc = admit(queue, key, &item);
+    rc = queue_admit_key(queue, key, &item);
     if (rc == 0)
         item_delay(item, delay_ms);
     return rc;
@@ -118,9 +125,9 @@ int inf_queue_add_after(struct inf_queue *queue, const char *key, uint64_t delay
 int inf_queue_add_rate_limited(struct inf_queue *queue, const char *key)
 {
     struct item *item;
-    int rc = admit(queue, key, &item);
+    int rc = queue_admit_key(queue, key, &item);
     if (rc == 0)
-        retry(queue, item);
+        queue_retry(queue, item);
     return rc;
 }
 
@@ -134,13 +141,14 @@ void inf_queue_forget(struct inf_queue *queue, const char *key)
 uint32_t inf_queue_retries(const struct inf_queue *queue, const char *key)
 {
     const struct item *item = item_find(&queue->items, key);
-    bool dropped = item && item->state == RESTING && queue->sm.state != OPEN; /* see clear() */
+    bool dropped =
+        item && item->state == RESTING && queue->sm.state != OPEN; /* see queue_clear() */
     return item && !dropped ? item->retries : 0;
 }
 
 /* ---- keys out ---- */
 
-static void hand_out(struct inf_queue *q)
+static void run_next_key(struct inf_queue *q)
 {
     struct item *item = container_of(q->items.queued.next, struct item, node);
     uint64_t now_ms = clock_now_ms(q->clock);
@@ -152,7 +160,7 @@ static void hand_out(struct inf_queue *q)
     q->worker->work(q->worker, q, item->key);
 }
 
-static void take_back(struct inf_queue *q, struct item *item)
+static void end_run(struct inf_queue *q, struct item *item)
 {
     q->stats.worked_ms += clock_now_ms(q->clock) - item->since_ms;
     q->stats.working--;
@@ -170,11 +178,11 @@ int inf_queue_done(struct inf_queue *queue, const char *key, enum inf_work_outco
     struct item *item = item_find(&queue->items, key);
     if (!item || (item->state != WORKING && item->state != WORKING_STALE))
         return -INF_ENOTFOUND;
-    take_back(queue, item);
+    end_run(queue, item);
     if (outcome == INF_WORK_OK)
         item->retries = 0;
     else if (queue->sm.state == OPEN)
-        retry(queue, item);
+        queue_retry(queue, item);
     if (queue->sm.state != OPEN)
         item_end_delay(item);
     item_drop_if_idle(item);
@@ -183,12 +191,12 @@ int inf_queue_done(struct inf_queue *queue, const char *key, enum inf_work_outco
 
 /* ---- the pump ---- */
 
-static bool can_hand_out(const struct inf_queue *q)
+static bool can_run_key(const struct inf_queue *q)
 {
     return q->sm.state != CLOSED && q->stats.depth && q->stats.working < q->options.workers;
 }
 
-static void tell_if_drained(struct inf_queue *q)
+static void report_if_drained(struct inf_queue *q)
 {
     if (q->sm.state != DRAINING || q->stats.depth || q->stats.working)
         return;
@@ -197,19 +205,19 @@ static void tell_if_drained(struct inf_queue *q)
         q->worker->on_drained(q->worker, q);
 }
 
-/* Hands out what is in line when it begins: a worker that is done at once, and adds its key again,
- * takes turns with the rest of the loop. */
-static void pump(struct task *task)
+/* Runs only the keys that are queued when it starts: a worker that finishes at once and adds its
+ * key again does not block the loop. */
+static void queue_pump(struct task *task)
 {
     struct inf_queue *q = container_of(task, struct inf_queue, pump);
     bool over_budget = false;
-    for (size_t left = q->stats.depth; left && can_hand_out(q) && !over_budget; left--) {
-        hand_out(q);
+    for (size_t left = q->stats.depth; left && can_run_key(q) && !over_budget; left--) {
+        run_next_key(q);
         over_budget = clock_over_budget(q->clock);
     }
-    if (can_hand_out(q))
+    if (can_run_key(q))
         task_schedule(q->clock, &q->pump);
-    tell_if_drained(q);
+    report_if_drained(q);
 }
 
 /* ---- numbers ---- */
@@ -244,9 +252,8 @@ static void queue_free_deferred(struct deferred_free *deferred_free)
     free(q);
 }
 
-/* Drops what is not wanted any more, in slices: delays of a queue that drains, all of one that is
- * closed. */
-static void clear(struct task *task)
+/* Drops items in slices: delayed ones if the queue drains, all if it is closed. */
+static void queue_clear(struct task *task)
 {
     struct inf_queue *q = container_of(task, struct inf_queue, clear);
     bool (*drop)(struct workitems *, size_t) =
@@ -263,7 +270,7 @@ static void clear(struct task *task)
 
 /* ---- life ---- */
 
-static struct inf_queue_options without_zeros(const struct inf_queue_options *given)
+static struct inf_queue_options options_with_defaults(const struct inf_queue_options *given)
 {
     struct inf_queue_options o = given ? *given : (struct inf_queue_options){0};
     o.name = o.name ? o.name : "queue";
@@ -283,11 +290,11 @@ struct inf_queue *workqueue_new(struct clock *clock, struct inf_worker *worker,
     struct inf_queue *q = NEW(struct inf_queue);
     q->clock = clock;
     q->worker = worker;
-    q->options = without_zeros(options);
+    q->options = options_with_defaults(options);
     q->options.name = q->name = xstrdup(q->options.name);
     list_init(&q->node);
-    task_init(&q->pump, PHASE_PUMP, pump);
-    task_init(&q->clear, PHASE_PUMP, clear);
+    task_init(&q->pump, PHASE_PUMP, queue_pump);
+    task_init(&q->clear, PHASE_PUMP, queue_clear);
     items_init(&q->items, clock, hash_key, queue_on_delay_end);
     token_bucket_init(&q->bucket, q->options.retries_per_sec, q->options.burst,
                       clock_now_ms(clock));

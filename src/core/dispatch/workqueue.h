@@ -1,12 +1,12 @@
 /*
- * workqueue.h - how the work queue of informer/queue.h is made, on any clock; the rest is that API.
+ * workqueue.h - the implementation of the work queue API (informer/queue.h), on any clock.
  *
  *      inf_queue_add ──────────────────> items.queued ── pump ──> worker->work() ── inf_queue_done
  *      inf_queue_add_after ── timer ──────────^  ^                                        │
  *      inf_queue_add_rate_limited ── limiter ────┴──── added meanwhile, or retried ───────┘
  *
- * Adds and the ends of delays only put keys in line; the pump hands them out, while workers are
- * free and the tick's budget lasts. What may happen to one key is drawn in workitem.h.
+ * Adds and ends of delays only queue keys; the pump passes them to the worker while workers are
+ * free and the tick's budget lasts. The states of one key are shown in workitem.h.
  */
 #ifndef CORE_DISPATCH_WORKQUEUE_H
 #define CORE_DISPATCH_WORKQUEUE_H
@@ -18,7 +18,7 @@
 #include "core/dispatch/workitem.h"
 
 struct inf_queue {
-    struct list node; /* for whoever opened it, among others of his; closing takes it out */
+    struct list node; /* in its opener's list of queues; closing removes it */
     struct deferred_free deferred_free;
     struct clock *clock;
     struct inf_worker *worker;
@@ -29,11 +29,11 @@ struct inf_queue {
     struct task clear; /* drops keys, when draining or closed */
     struct workitems items;
     struct token_bucket bucket;
-    struct inf_queue_stats stats; /* but for ages, which are worked out when asked for */
-    uint64_t began_ms;            /* when the runs that go on began, all added up */
+    struct inf_queue_stats stats; /* except ages, which inf_queue_stats() computes */
+    uint64_t began_ms;            /* sum of the start times of all runs in progress */
 };
 
-/* @options may be NULL, and so may @log; @hash_key keeps others from choosing keys that collide. */
+/* @options and @log may be NULL. @hash_key prevents chosen keys from colliding. */
 struct inf_queue *workqueue_new(struct clock *clock, struct inf_worker *worker,
                                 const struct inf_queue_options *options,
                                 const struct siphash_key *hash_key, struct log *log);
