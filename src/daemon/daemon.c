@@ -33,6 +33,8 @@
 enum {
     HEARTBEAT_MS = 5000, /* so often the service manager hears how we are, if that has changed */
     LEAVE_MS = 2000,     /* what is left may take so long when all records are written */
+    BUDGET_SAY_AGAIN_MS =
+        60 * 1000, /* that memory.backlog is exceeded is logged at most this often */
 };
 
 static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -288,19 +290,25 @@ void daemon_forbid_core_dumps(const struct daemon *d)
     prctl(PR_SET_DUMPABLE, 0);
 }
 
+/* A reader that is a little too slow exceeds the limit many times a second: the metric counts that. */
 static void on_memory(void *ctx, bool over)
 {
     struct daemon *d = ctx;
+    uint64_t now = clock_now_ms(&d->loop.clock);
     struct inf_budget_status status;
     inf_budget_status(d->budget, &status);
     if (over)
+        d->budget_quiet = d->budget_said_ms && now - d->budget_said_ms < BUDGET_SAY_AGAIN_MS;
+    if (over && !d->budget_quiet)
+        d->budget_said_ms = now;
+    if (over)
         daemon_log_printf(
-            &d->log, INF_LOG_WARN,
+            &d->log, d->budget_quiet ? INF_LOG_DEBUG : INF_LOG_WARN,
             "memory.backlog: %zu bytes wait, and %zu is the limit; watches with large "
             "backlogs are held",
             status.used, status.limit);
     else
-        daemon_log_printf(&d->log, INF_LOG_INFO,
+        daemon_log_printf(&d->log, d->budget_quiet ? INF_LOG_DEBUG : INF_LOG_INFO,
                           "memory.backlog: %zu bytes wait; no watch is held for it", status.used);
 }
 

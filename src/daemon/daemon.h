@@ -45,6 +45,8 @@ struct daemon {
     uv_signal_t signals[DAEMON_SIGNALS];
     struct disk disk;
     struct inf_budget *budget; /* of all backlogs and output buffers */
+    uint64_t budget_said_ms;   /* when it was last logged that its limit is exceeded; 0: never */
+    bool budget_quiet;         /* that it is exceeded now is logged at level debug */
     int state_lock;            /* -1: no state is kept */
     unsigned char hash_key[STATE_KEY_SIZE];
     struct seq seq;

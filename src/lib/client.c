@@ -45,7 +45,9 @@ static void client_on_slept(struct sleep_watch *watch, uint64_t ms)
 {
     struct inf_client *client = container_of(watch, struct inf_client, sleep);
     if (client->user_log)
-        log_line(&client->log, LOG_INFO, "the host was suspended for %" PRIu64 "s", ms / 1000);
+        log_line(&client->log, LOG_INFO,
+                 "this process was stopped for %" PRIu64 "s (SIGSTOP, or a suspended host)",
+                 ms / 1000);
 }
 
 /* ---- opening ---- */

@@ -108,6 +108,7 @@ class States(Case):
         self.sim.put('configmaps', config_map('c'))
         self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'c')
         self.assertNotIn('silent', daemon.said())
+        self.assertIn('this process was stopped for', daemon.said())
 
     def test_forbidden_unauthorized_failing(self):
         daemon = self.begin()

@@ -284,5 +284,15 @@ class Memory(Case):
         wait_until(lambda: self.backlog('bytes') == 0, 'an empty backlog')
         self.assertEqual(daemon.end(), 0, daemon.said())
 
+    def test_a_limit_that_is_exceeded_again_and_again_is_logged_once(self):
+        daemon = self.start(self.conf(memory={'backlog': '16M'}, **self.settings))
+        self.wait_ready()
+        for times in (1, 2):
+            self.sim.control('churn', resource='configmaps', count=3000)
+            wait_until(lambda: self.backlog('limit_reached_total') >= times, 'the limit')
+            self.read_until(lambda all: self.backlog('bytes') == 0)
+        self.assertEqual(daemon.said().count('memory.backlog: '), 2, daemon.said())  # exceeded, and below it again
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
 
 run(__name__)
