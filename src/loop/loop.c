@@ -64,6 +64,7 @@ static void on_time(uv_timer_t *handle)
     timers_fire(&loop->clock.timers, uv_now(loop->uv));
     loop->clock.ops->timer_changed(&loop->clock);
     loop->firing = false;
+    expect_wake(loop); /* libuv polls before the tick ends: for as long as the next timer allows */
     loop->timers_ns += uv_hrtime() - began_ns;
 }
 

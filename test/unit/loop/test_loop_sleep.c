@@ -191,6 +191,18 @@ static void test_a_busy_machine_is_not_taken_for_a_stop(void **state)
     assert_sleep_tells(w, 0, "timer");
 }
 
+/* libuv calls timers, polls, and only then ends the tick: a timer that starts a long wait is no stop. */
+static void test_an_idle_loop_is_not_taken_for_a_stop(void **state)
+{
+    struct world *w = *state;
+    struct loop *loop = &w->rl.loop;
+    watch(&w->a);
+    timer_start(w->clock, &w->timer, UINT64_C(3600) * 1000);
+    loop->wake_ms = uv_now(&w->rl.uv);
+    loop->timer.timer_cb(&loop->timer);
+    assert_true(loop->wake_ms >= uv_now(&w->rl.uv) + LOOP_STOP_LEAST_MS);
+}
+
 static void test_a_watch_keeps_nobody_running(void **state)
 {
     struct world *w = *state;
@@ -212,6 +224,7 @@ int main(void)
         CASE(test_a_watch_keeps_nobody_running),
         CASE(test_a_stop_is_told_and_late_timers_get_more_time),
         CASE(test_a_busy_machine_is_not_taken_for_a_stop),
+        CASE(test_an_idle_loop_is_not_taken_for_a_stop),
     };
     return cmocka_run_group_tests_name("loop_sleep", tests, NULL, NULL);
 }
