@@ -1,21 +1,21 @@
 /*
- * diff.c - walks two texts side by side and tells where they part.
+ * diff.c - walks two JSON texts side by side and records where they differ.
  *
- * The happy path: bytes that are equal are never looked into. Of two objects or two lists that
- * differ, the members or items are paired (diff_pair.h); pairs that differ are gone into, the
- * others are told as removed or added. Two of different kinds, or two scalars, are a replace.
+ * Normal path: equal bytes are never examined. If two objects or two lists differ, their members or
+ * items are paired (diff_pair.h). Pairs that differ are descended into; members and items without a
+ * partner are recorded as removed or added. Values of different kinds, and scalars, are a replace.
  *
- * The number of changes is kept below its limit on the way down. Whoever goes into a part has a
- * ceiling: how many changes there may be when it comes back, always room for one at least. Before
- * it tells anything it counts the changes of its own level. If they don't fit it tells one replace
- * of the whole part; if they do, each pair that it goes into may use what the ones behind it don't
- * need. So nothing that was told need be taken back, and what is told is always true. Depth, the
- * length of a path and the number of items are limited in the same way.
+ * The number of changes is limited on the way down. Each part has a ceiling: the number of changes
+ * that may exist when it is done, with room for at least one. It first counts the changes of its
+ * own level. If they don't fit, it records one replace of the whole part. If they do, each pair
+ * that is descended into may use what the later pairs don't need. So no recorded change has to be
+ * removed, and the diff is always correct. Depth, path length and the number of items are limited
+ * in the same way.
  *
- * Most texts differ in a few spots only (diff_spot.h). Then only these are gone into, and if no limit
- * comes into play that tells the same. If one does, the whole is done as above.
+ * Most texts differ in a few spots only (diff_spot.h). Then only these are descended into, with the
+ * same result, unless a limit is reached; then the whole is done as above.
  *
- * The bytes of values come last: those that don't fit are left out, with their sizes.
+ * The bytes of values are limited last: values that don't fit are left out, with their sizes.
  */
 #include "core/diff/diff.h"
 

@@ -4,9 +4,9 @@
  * A pairing by merge key is tried for each key that every item has as a string or a number, until
  * one is found that no two items of a list share. Kubernetes says in its types which key a list has
  * (patchMergeKey, x-kubernetes-list-map-keys); objects don't carry that, custom resources often
- * don't have it, and a wrong guess is harmless here: what is told is true whichever key is used. So
- * the usual keys in a fixed order will do. `name` comes before others that Kubernetes prefers
- * (containerPort, port, uid) since it says more to people; mountPath comes before `name`, which in
+ * don't have it, and a wrong guess is harmless here: the diff is correct whichever key is used. So
+ * the usual keys in a fixed order are enough. `name` comes before others that Kubernetes prefers
+ * (containerPort, port, uid) since it is more readable; mountPath comes before `name`, which in
  * a mount is the volume's. Keys of two fields (port and protocol) have no path: such items go by
  * their text or place.
  */

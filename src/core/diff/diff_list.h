@@ -1,5 +1,5 @@
 /*
- * diff_list.h - what tells the items of a list apart.
+ * diff_list.h - the merge keys that identify the items of a list.
  */
 #ifndef CORE_DIFF_LIST_H
 #define CORE_DIFF_LIST_H
@@ -18,7 +18,7 @@ unsigned diff_list_key(struct str key, unsigned keys);
 /* The first of them, of which there is one at least. */
 struct str diff_list_first_key(unsigned keys);
 
-/* Whether items can be told apart by such a value. */
+/* Whether such a value can identify an item. */
 bool diff_list_identifies(struct str value);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * diff_pair.c - pairs the members of two objects, by sorting their keys. See diff_pair.h.
+ */
 #include "core/diff/diff_pair.h"
 
 #include <stdlib.h>

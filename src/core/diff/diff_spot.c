@@ -1,3 +1,9 @@
+/*
+ * diff_spot.c - walks the new text once; the old one is at the same position except in spots.
+ *
+ * A part that has duplicate names, too many names or steps, or another structure becomes one spot.
+ * If that is not possible the search fails, and the caller compares by pairs. See diff_spot.h.
+ */
 #include "core/diff/diff_spot.h"
 
 #include <stdint.h>
@@ -57,8 +63,8 @@ static void measure_the_same(struct walker *w)
     w->same = w->is.at + common_bytes(w->was.at, w->is.at, was_left < is_left ? was_left : is_left);
 }
 
-/* Both go to where the new one stands at @to, before the end of what is the same. (A value there has
- * ended, then: 1 is not 12.) */
+/* Both go to where the new one stands at @to, before the end of what is the same. (A value there
+ * has ended, then: 1 is not 12.) */
 static bool go_to(struct walker *w, const char *to)
 {
     if (to >= w->same)
@@ -73,7 +79,7 @@ static bool is_next(const struct walker *w, char sign)
     return w->is.at < w->same && *w->is.at == sign;
 }
 
-/* Without white space before it: who sends that is not in a hurry. */
+/* Without white space before it: such texts take the slow path. */
 static bool pass_sign(struct walker *w, char sign)
 {
     if (!is_next(w, sign))
@@ -122,7 +128,7 @@ static bool note_name(struct walker *w, struct names *names, struct str name)
 }
 
 /* Out of the part that has these names, by its bracket. */
-static bool leave(struct walker *w, const struct names *names, char bracket)
+static bool leave_part(struct walker *w, const struct names *names, char bracket)
 {
     w->s->parts += 2 * (w->n_names - names->from);
     w->n_names = names->from;
@@ -239,7 +245,7 @@ static bool walk_members(struct walker *w, size_t step, struct item *item)
     while (pass_key(w, &key))
         if (!note_name(w, &names, key) || !walk_member(w, step, item, key))
             return false;
-    return leave(w, &names, '}');
+    return leave_part(w, &names, '}');
 }
 
 /* ---- items ---- */
@@ -261,7 +267,7 @@ static bool walk_item(struct walker *w, size_t list, struct names *names, unsign
     s->steps[step].key = diff_list_first_key(item.key);
     s->steps[step].value = without_quotes(item.name);
     if (s->count == count)
-        s->n_steps = step; /* nobody came by */
+        s->n_steps = step; /* no spot below it */
     return note_name(w, names, s->steps[step].value);
 }
 
@@ -274,7 +280,7 @@ static bool walk_items(struct walker *w, size_t step)
         if (!walk_item(w, step, &names, &keys))
             return false;
     } while (pass_sign(w, ','));
-    return leave(w, &names, ']');
+    return leave_part(w, &names, ']');
 }
 
 /* ---- the whole ---- */

@@ -1,20 +1,21 @@
 /*
  * diff_spot.h - finds the few places where two texts of the same shape differ, in one pass.
  *
- * Nearly every change is of that kind: some scalars have another value, the rest has the same bytes at
- * the same place of the document:
+ * Nearly every change is of that kind: some scalars have another value, the rest has the same bytes
+ * at the same place of the document:
  *
  *     old   {"phase":"Running","conditions":[{"status":"False","type":"Ready"}],"reason":""}
  *     new   {"phase":"Running","conditions":[{"status":"True","type":"Ready"}],"reason":""}
  *            ---------------- the same bytes ----------     -------- again the same -----
  *
  * Where the bytes part there must be a value, with the same way down to it on both sides. That is
- * a spot. All that is around spots has the same bytes, so it is walked once for both, and what holds
- * no spot is not looked into. Only what the way down says must be sure: no key of an object may be there
- * twice, and one merge key must tell the items of a list apart. A part of which that is not so, or
- * that came or lost members, is a spot as a whole; what happened to it is for diff_pair.h to say.
+ * a spot. All that is around spots has the same bytes, so it is walked once for both, and what
+ * holds no spot is not looked into. Only what the way down says must be sure: no key of an object
+ * may be there twice, and one merge key must tell the items of a list apart. A part of which that
+ * is not so, or that came or lost members, is a spot as a whole; what happened to it is for
+ * diff_pair.h to say.
  *
- * What is told about the spots, one after the other, is what pairing would tell about the whole.
+ * The changes of the spots, one after the other, are what pairing would find for the whole.
  */
 #ifndef CORE_DIFF_SPOT_H
 #define CORE_DIFF_SPOT_H

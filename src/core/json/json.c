@@ -1,3 +1,9 @@
+/*
+ * json.c - the JSON scanner: finds where strings, containers and values end.
+ *
+ * Where json_block.h has a vector version, containers are skipped 64 bytes at a time; the rest, and
+ * all other values, byte by byte. Text that ends too early ends the walk.
+ */
 #include "core/json/json.h"
 
 #include <string.h>
@@ -17,9 +23,9 @@ static const char *skip_space(const char *at, const char *end)
 }
 
 /*
- * @at is behind the opening quote; returns the place of the closing one, or @end. A quote is
- * escaped if an odd number of backslashes stands before it. (Looking for the quote anew behind each
- * escape would be quadratic: a script in a ConfigMap is one string with thousands of them.)
+ * @at is after the opening quote; returns the closing quote, or @end. A quote is escaped if an odd
+ * number of backslashes precedes it. (Searching for the quote again after each escape would be
+ * quadratic: a script in a ConfigMap is one string with thousands of escapes.)
  */
 static const char *string_end(const char *at, const char *end)
 {
@@ -34,15 +40,16 @@ static const char *string_end(const char *at, const char *end)
     return end;
 }
 
-static const char *behind_string(const char *at, const char *end)
+static const char *skip_string(const char *at, const char *end)
 {
     const char *quote = string_end(at + 1, end);
     return quote < end ? quote + 1 : end;
 }
 
 #if JSON_BLOCK
-/* Skips whole blocks of the container at @at, until it ends in one or the text is nearly over. Returns
- * the place behind it, or NULL; then @ret_at, @ret_carry and @ret_depth say how far it came. */
+/* Skips whole blocks of the container at @at, until its end or the last incomplete block. Returns
+ * the position after the container, or NULL; @ret_at, @ret_carry and @ret_depth are then the state
+ * reached. */
 static const char *skip_blocks(const char *at, const char *end, const char **ret_at,
                                struct json_carry *ret_carry, size_t *ret_depth)
 {
@@ -60,28 +67,28 @@ static const char *skip_blocks(const char *at, const char *end, const char **ret
     return NULL;
 }
 
-/* From behind the last block, which may have ended within a string, to the first byte outside. */
+/* The last block may have ended within a string: returns the first byte after that string. */
 static const char *leave_string(const char *at, const char *end, const struct json_carry *carry)
 {
     if (!carry->inside)
         return at;
-    return at + carry->escaped < end ? behind_string(at + carry->escaped - 1, end) : end;
+    return at + carry->escaped < end ? skip_string(at + carry->escaped - 1, end) : end;
 }
 #endif
 
-static const char *behind_container(const char *at, const char *end)
+static const char *skip_container(const char *at, const char *end)
 {
     size_t depth = 0;
 #if JSON_BLOCK
     struct json_carry carry = {0};
-    const char *behind = skip_blocks(at, end, &at, &carry, &depth);
-    if (behind)
-        return behind;
+    const char *after = skip_blocks(at, end, &at, &carry, &depth);
+    if (after)
+        return after;
     at = leave_string(at, end, &carry);
 #endif
     while (at < end) {
         switch (*at) {
-        case '"': at = behind_string(at, end); continue;
+        case '"': at = skip_string(at, end); continue;
         case '{':
         case '[': depth++; break;
         case '}':
@@ -96,12 +103,12 @@ static const char *behind_container(const char *at, const char *end)
     return end;
 }
 
-static const char *behind_value(const char *at, const char *end)
+static const char *skip_value(const char *at, const char *end)
 {
     if (at < end && *at == '"')
-        return behind_string(at, end);
+        return skip_string(at, end);
     if (at < end && (*at == '{' || *at == '['))
-        return behind_container(at, end);
+        return skip_container(at, end);
     while (at < end && *at != ',' && *at != '}' && *at != ']' && !is_space(*at))
         at++;
     return at;
@@ -137,7 +144,7 @@ bool json_walk_key(struct json_walk *walk, struct str *ret_key)
 struct str json_walk_value(struct json_walk *walk)
 {
     const char *at = walk->at;
-    walk->at = behind_value(at, walk->end);
+    walk->at = skip_value(at, walk->end);
     return (struct str){at, (size_t)(walk->at - at)};
 }
 
@@ -172,14 +179,14 @@ bool json_items_start(struct json_walk *walk, struct str array)
 
 bool json_items_next(struct json_walk *walk, struct str *ret_item)
 {
-    const char *end = walk->end, *at = skip_space(walk->at, end), *behind;
+    const char *end = walk->end, *at = skip_space(walk->at, end), *after;
     if (at < end && *at == ',')
         at = skip_space(at + 1, end);
-    behind = behind_value(at, end);
-    if (behind == at) /* the closing bracket, or what is no value */
+    after = skip_value(at, end);
+    if (after == at) /* the closing bracket, or not a value */
         return false;
-    *ret_item = (struct str){at, (size_t)(behind - at)};
-    walk->at = behind;
+    *ret_item = (struct str){at, (size_t)(after - at)};
+    walk->at = after;
     return true;
 }
 
@@ -189,10 +196,10 @@ bool json_walk_complete(const struct json_walk *walk)
     return at < walk->end && *at == '}' && skip_space(at + 1, walk->end) == walk->end;
 }
 
-static const char *behind_word(const char *at, const char *end)
+static const char *skip_token(const char *at, const char *end)
 {
     while (at < end && !is_space(*at))
-        at = *at == '"' ? behind_string(at, end) : at + 1;
+        at = *at == '"' ? skip_string(at, end) : at + 1;
     return at;
 }
 
@@ -205,9 +212,9 @@ bool json_is_compact(struct str value)
         if (json_block(at, &carry).space)
             return false;
     at = leave_string(at, end, &carry);
-    return behind_word(at, end) == end;
+    return skip_token(at, end) == end;
 #else
-    return behind_word(value.at, value.at + value.len) == value.at + value.len;
+    return skip_token(value.at, value.at + value.len) == value.at + value.len;
 #endif
 }
 
@@ -220,7 +227,7 @@ void json_compact(struct buf *out, struct str value)
     }
     while (at < end) {
         const char *from = skip_space(at, end);
-        at = behind_word(from, end);
+        at = skip_token(from, end);
         buf_put(out, from, (size_t)(at - from));
     }
 }

@@ -1,3 +1,6 @@
+/*
+ * json_text.c - decodes escapes and compares strings without allocating. See json_text.h.
+ */
 #include "core/json/json_text.h"
 
 #include <stdint.h>
@@ -13,7 +16,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The number in \uXXXX at @at; -1 if that isn't there. */
+/* The code unit in \uXXXX at @at; -1 if @at is not such an escape. */
 static int32_t code_unit(const char *at, const char *end)
 {
     int32_t unit = 0;
@@ -81,7 +84,7 @@ size_t json_text_next(const char **at, const char *end, char ret_bytes[JSON_CHAR
     return 1;
 }
 
-/* The same for texts that need no complaint: never 0. */
+/* The same, but an invalid escape is returned byte by byte: never 0. */
 static size_t next_or_itself(const char **at, const char *end, char ret_bytes[JSON_CHAR_MAX])
 {
     size_t len = json_text_next(at, end, ret_bytes);
@@ -91,7 +94,8 @@ static size_t next_or_itself(const char **at, const char *end, char ret_bytes[JS
     return 1;
 }
 
-/* No spelling is shorter than what it means, and one of the same length has no escapes. */
+/* Escaped text is never shorter than decoded text; if the lengths are equal there are no escapes.
+ * */
 bool json_text_is(struct str spelled, struct str text)
 {
     const char *at = spelled.at, *end = at + spelled.len;
@@ -114,8 +118,8 @@ static bool is_string(struct str value)
     return value.len && *value.at == '"';
 }
 
-/* What is between the quotes; the second one is missing only where the text ended too early. */
-static struct str inside(struct str value)
+/* The text between the quotes. The second one is missing only if the text ended too early. */
+static struct str string_content(struct str value)
 {
     size_t quotes = value.len > 1 && value.at[value.len - 1] == '"' ? 2 : 1;
     return (struct str){value.at + 1, value.len - quotes};
@@ -123,7 +127,7 @@ static struct str inside(struct str value)
 
 bool json_value_is(struct str value, struct str text)
 {
-    return is_string(value) ? json_text_is(inside(value), text) : str_eq(value, text);
+    return is_string(value) ? json_text_is(string_content(value), text) : str_eq(value, text);
 }
 
 static void put_unescaped(struct buf *out, struct str spelled)
@@ -143,7 +147,7 @@ static void put_unescaped(struct buf *out, struct str spelled)
 void json_value_put(struct buf *out, struct str value)
 {
     if (is_string(value))
-        put_unescaped(out, inside(value));
+        put_unescaped(out, string_content(value));
     else
         buf_put(out, value.at, value.len);
 }

@@ -1,6 +1,6 @@
 /*
- * managed_fields.c - one pass, and nothing is looked at twice: it goes down to the entries without asking
- * where what it goes through ends.
+ * managed_fields.c - one pass, and nothing is looked at twice: it goes down to the entries without
+ * asking where what it goes through ends.
  */
 #include "core/object/managed_fields.h"
 
@@ -28,7 +28,7 @@ struct managers {
     bool several;
 };
 
-static const struct who nobody = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, false, false};
+static const struct who unknown_who = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, false, false};
 
 /* ---- an entry ---- */
 
@@ -54,8 +54,8 @@ static struct str text_of(struct str value)
     return text;
 }
 
-/* A string or a container, which were passed over to their end, or a word: where something else with
- * quotes or brackets in it ends is anybody's guess. */
+/* A string or a container, which were passed over to their end, or a word: where something else
+ * with quotes or brackets in it ends is anybody's guess. */
 static bool has_an_end(struct str value)
 {
     if (value.len && memchr("\"{[", value.at[0], 3))
@@ -112,7 +112,7 @@ static void weigh(struct newest *n, const struct entry *e)
     if (order < 0 || !e->time.len)
         return;
     if (order > 0)
-        *n = (struct newest){.who = nobody, .time = e->time};
+        *n = (struct newest){.who = unknown_who, .time = e->time};
     take(&n->who, e);
     n->status += is_status(e);
     n->other += !is_status(e);
@@ -138,7 +138,7 @@ static void count_managers(struct managers *status, struct managers *other, cons
 /* The walk stands on the list, and passes over it. False: it is none. */
 static bool read_entries(struct json_walk *walk, struct who *ret)
 {
-    struct newest n = {.who = nobody, .time = {"", 0}};
+    struct newest n = {.who = unknown_who, .time = {"", 0}};
     struct managers status = {{NULL, 0}, false}, other = {{NULL, 0}, false};
     struct entry e;
     if (!json_walk_pass(walk, '['))
@@ -174,8 +174,8 @@ static bool go_to(struct json_walk *walk, const char *name, struct str *ret_key)
 
 /*
  * From the comma before @key to @end, that of the value; the first of several members up to the
- * comma behind it. With any other signs around them (white space too, which servers don't send) they
- * stay: cutting must neither mend nor break what it is cut from.
+ * comma behind it. With any other signs around them (white space too, which servers don't send)
+ * they stay: cutting must neither mend nor break what it is cut from.
  */
 static struct str cut_of(struct str key, const char *end)
 {
@@ -193,7 +193,7 @@ void managed_read(struct str object, struct managed *ret)
 {
     struct json_walk walk;
     struct str key;
-    *ret = (struct managed){.who = nobody};
+    *ret = (struct managed){.who = unknown_who};
     json_walk_start(&walk, object);
     if (!go_to(&walk, "metadata", &key) || !json_walk_pass(&walk, '{') ||
         !go_to(&walk, "managedFields", &key) || !read_entries(&walk, &ret->who))

@@ -1,8 +1,9 @@
 /*
- * managed_fields.h - metadata.managedFields: who wrote an object last, and where they stand in its text.
+ * managed_fields.h - metadata.managedFields: who wrote an object last, and where they stand in its
+ * text.
  *
- * They are close to half of what a server sends, and the densest half; hardly anybody keeps them.
- * What is cut out before the text is parsed need not be parsed:
+ * They are nearly half of what a server sends, and few users keep them. Cutting them out before the
+ * text is parsed saves the parsing:
  *
  *     {"metadata":{"name":"web-0","managedFields":[{"manager":"kubelet",...}]},"spec":...
  *                                ------------------- cut ---------------------
@@ -41,9 +42,9 @@ struct managed {
 /*
  * Looks into @object, which need not be JSON.
  *
- * Who is said by the newest entries. Their times have a grain of one second, so two may be the
- * newest: then one to the status and one other are both kept, and who asks decides by what changed.
- * Two of the same sort leave that sort unknown.
+ * The newest entries determine `who`. Times have a resolution of one second, so two entries may be
+ * the newest: one for the status and one other are then both kept, and the caller decides by what
+ * changed. Two of the same sort leave that sort unknown.
  */
 void managed_read(struct str object, struct managed *ret);
 

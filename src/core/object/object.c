@@ -1,10 +1,10 @@
 /*
- * object.c - from text to object.
+ * object.c - makes objects from JSON text.
  *
- * First managedFields are cut out, unless they are wanted (managed.c). Then yyjson reads the text:
- * from then on it is known to be JSON, and its names are known. Then it is brought into canonical form
- * (object_text.c), if it is not yet. At last header, names and text go into one allocation
- * (object_layout.h).
+ * Normal path: managedFields are cut out unless they are kept (managed_fields.c); yyjson parses the
+ * text, which validates it and finds the names; the text is converted to canonical form if
+ * necessary (object_text.c); header, names and text are copied into one allocation
+ * (object_layout.h). Text that is not JSON, has no usable name or exceeds a limit is -INF_EDECODE.
  */
 #include "core/object/object.h"
 
@@ -23,7 +23,7 @@ enum {
     SCRATCH_KEPT = 256 * 1024,
 };
 
-/* Who gave us no key gets no secrets either: all values look the same. */
+/* Without a key no values are revealed: all hash to the same text. */
 static void no_digest(const struct digest *digest, const struct str *parts, size_t n_parts,
                       char ret[DIGEST_HEX + 1])
 {
@@ -226,7 +226,7 @@ static struct inf_object *make_from(const struct object_identity *n, const struc
 
 /* ---- memory of a parse ---- */
 
-/* Whether values pass through it that nobody may find there later: its context says so. */
+/* The context is a bool: true if the text has secret values, so that the memory must be wiped. */
 static void *parse_take(void *ctx, size_t size)
 {
     (void)ctx;
@@ -253,7 +253,7 @@ static void *parse_resize(void *ctx, void *memory, size_t old_size, size_t size)
 
 /* ---- the whole way ---- */
 
-/* yyjson's reader does not write into the text unless told to (YYJSON_READ_INSITU). */
+/* yyjson's reader does not write into the text without YYJSON_READ_INSITU. */
 static yyjson_doc *parse(struct str text, bool *hides, yyjson_read_err *ret_why)
 {
     yyjson_alc memory = {parse_take, parse_resize, parse_give, hides};
@@ -318,7 +318,7 @@ int object_make(struct object_maker *maker, struct str text, const struct object
 int object_make_identity(const struct object_identity *identity, struct inf_object **ret_object,
                          struct inf_error *err)
 {
-    const struct who nobody = {.manager = {"", 0}};
+    const struct who unknown_who = {.manager = {"", 0}};
     int rc;
     if ((rc = object_check_name("kind", identity->kind, err)) < 0 ||
         (rc = object_check_name("apiVersion", identity->api_version, err)) < 0 ||
@@ -328,7 +328,7 @@ int object_make_identity(const struct object_identity *identity, struct inf_obje
         (rc = object_check_name("resourceVersion", identity->version, err)) < 0 ||
         (rc = check_key(identity, err)) < 0)
         return rc;
-    *ret_object = make_from(identity, &nobody, (struct str){"", 0});
+    *ret_object = make_from(identity, &unknown_who, (struct str){"", 0});
     return 0;
 }
 

@@ -3,8 +3,8 @@
  *
  *     | header | key: shop/web-0 | shop | uid | version | kind | apiVersion | who | {"kind":...} |
  *
- * with each part NUL-terminated, so that getters can return it as it is. Only who makes objects
- * (object.c) and who reads them (object_get.c) know it; nobody else includes it.
+ * with each part NUL-terminated, so that getters can return it as it is. Only
+ * object.c, which makes objects, and object_get.c, which reads them, include it.
  */
 #ifndef CORE_OBJECT_LAYOUT_H
 #define CORE_OBJECT_LAYOUT_H

@@ -197,14 +197,14 @@ size_t inf_path_each(const struct inf_path *path, const struct inf_object *objec
 {
     struct path_walk walk;
     struct str value;
-    size_t told = 0;
+    size_t calls = 0;
     path_walk_start(&walk, path, text_of(object));
     while (path_walk_next(&walk, &value)) {
-        told++;
+        calls++;
         if (!fn(ctx, value.at, value.len))
             break;
     }
-    return told;
+    return calls;
 }
 
 /* As much of @text as fits, cut where a character begins. */

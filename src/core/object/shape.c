@@ -9,11 +9,11 @@
  * shape of the data stays, changes stay visible, values do not; and equal values in two objects, or
  * in two places, don't look equal.
  *
- * How many scalars are hashed is limited, since their number is the server's choice and each costs time
- * and more bytes than it had. A part of the object with more of them is hashed as one value: it is
- * written again from its beginning. Parts are the members at the top (data), and in metadata those of
- * metadata (annotations), which everything else needs. What becomes of a part depends on its value alone,
- * so that a part that did not change has the same hashes again.
+ * How many scalars are hashed is limited, since their number is the server's choice and each costs
+ * time and more bytes than it had. A part of the object with more of them is hashed as one value:
+ * it is written again from its beginning. Parts are the members at the top (data), and in metadata
+ * those of metadata (annotations), which everything else needs. What becomes of a part depends on
+ * its value alone, so that a part that did not change has the same hashes again.
  */
 #include "core/object/shape.h"
 
@@ -206,7 +206,7 @@ static void hash_value(struct copy *c, struct str value, unsigned depth)
 
 static void copy_value(struct copy *c, struct str value, uint64_t live, size_t depth);
 
-/* What becomes of one value; whoever comes here has written its key, or its comma. */
+/* Copies or hashes one value. The caller has written its key or comma. */
 static void copy_forked(struct copy *c, struct str value, struct path_fork fork, size_t depth)
 {
     if (fork.ended)
@@ -222,7 +222,7 @@ bool shape_hides(const struct shape *shape)
     return shape->hashed & ~(shape->secrets ? 0 : shape->secrets_only);
 }
 
-/* Cutting wins over hashing: what is not there can't be told. */
+/* Cutting takes precedence over hashing. */
 static bool is_cut(const struct shape *shape, struct path_fork fork)
 {
     return fork.ended & ~shape->hashed;
@@ -236,7 +236,8 @@ static bool is_left_out(const struct shape *shape, struct str key, size_t depth)
            !json_key_is(key, "kind") && !json_key_is(key, "apiVersion");
 }
 
-/* Without duplicate keys there are no more parts than rules; those beyond are not worth a hash each. */
+/* Without duplicate keys there are no more parts than rules; those beyond are not worth a hash
+ * each. */
 static void copy_part(struct copy *c, struct str value, struct path_fork fork, size_t depth)
 {
     size_t start = c->out->len;

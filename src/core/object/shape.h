@@ -49,8 +49,8 @@ struct shape {
  */
 void shape_init(struct shape *shape, bool secrets, const struct digest *digest);
 
-/* The same in parts, for who wants only some: nothing is cut or hashed; then, before anything else is
- * added, either or both of the two. */
+/* The same in parts: shape_init_bare() cuts and hashes nothing; then call either or both of the
+ * other two before any shape_add(). */
 void shape_init_bare(struct shape *shape, bool secrets, const struct digest *digest);
 void shape_cut_managed_fields(struct shape *shape);
 void shape_hash_secrets(struct shape *shape);

@@ -1,3 +1,6 @@
+/*
+ * version.c - compares resource versions as decimal numbers of any length. See version.h.
+ */
 #include "core/object/version.h"
 
 #include <string.h>

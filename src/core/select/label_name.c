@@ -1,3 +1,6 @@
+/*
+ * label_name.c - checks label keys and values, and explains what is wrong. See label_name.h.
+ */
 #include "core/select/label_name.h"
 
 static bool is_lower_or_digit(char c)
@@ -41,8 +44,8 @@ const char *label_value_problem(struct str value, const char **ret_at)
     const char *wrong = wrong_in_name(value);
     *ret_at = wrong ? wrong : value.at;
     if (wrong)
-        return "a label value consists of letters, digits, '-', '_' and '.', and starts and ends with "
-               "a letter or digit";
+        return "a label value consists of letters, digits, '-', '_' and '.', and starts and "
+               "ends with a letter or digit";
     return value.len > LABEL_NAME_MAX ? "a label value has at most 63 characters" : NULL;
 }
 
@@ -55,8 +58,8 @@ static const char *name_problem(struct str name, const char **ret_at)
     if (wrong && *wrong == '/')
         return "a label key has at most one '/': prefix/name";
     if (wrong)
-        return "a label name consists of letters, digits, '-', '_' and '.', and starts and ends with "
-               "a letter or digit";
+        return "a label name consists of letters, digits, '-', '_' and '.', and starts and "
+               "ends with a letter or digit";
     return name.len > LABEL_NAME_MAX ? "a label name has at most 63 characters" : NULL;
 }
 

@@ -1,5 +1,5 @@
 /*
- * label_name.h - what may be the key and the value of a label.
+ * label_name.h - the syntax of label keys and values.
  *
  * A key is `name` or `prefix/name`, the prefix a DNS name of at most 253 characters. Names and
  * values are at most 63 letters, digits, '-', '_' and '.', a letter or digit at both ends; a value
@@ -15,7 +15,8 @@ enum {
     LABEL_NAME_MAX = 63,
 };
 
-/* NULL if @key can be a label's key; else what is right, with the place that isn't in *@ret_at. */
+/* NULL if @key is a valid label key; else the rule that it breaks, with the position in *@ret_at.
+ * */
 const char *label_key_problem(struct str key, const char **ret_at);
 
 /* The same for a value. */

@@ -1,8 +1,8 @@
 /*
  * selector.h - selectors inside the engine: their parts, and matching without an object.
  *
- * label_selector.c and field_selector.c read them, selector.c matches them, selector_spell.c spells
- * them.
+ * label_selector.c and field_selector.c parse them, selector.c matches them, selector_format.c
+ * formats them.
  */
 #ifndef CORE_SELECT_SELECTOR_H
 #define CORE_SELECT_SELECTOR_H

@@ -1,3 +1,6 @@
+/*
+ * generation.c - entries of one generation: lookup, replacement, ordered walk, freeing in slices.
+ */
 #include "core/store/generation.h"
 
 #include <stdlib.h>
@@ -144,8 +147,8 @@ void generation_forget_kept(struct generation *g)
     g->n_kept = g->kept_capacity = 0;
 }
 
-/* Nobody looks for entries any more, so the hash is left as it is: to shrink it would hold the loop
- * for nothing. Returns the cost. */
+/* Leaves the hash table as it is: no lookup follows, and shrinking it would block the loop. Returns
+ * the cost. */
 static size_t drop_entry(struct generation *g, struct entry *e)
 {
     const struct inf_object *object = e->object;

@@ -1,3 +1,8 @@
+/*
+ * index.c - keeps the buckets of all indexes of a generation up to date. See index.h.
+ *
+ * Values beyond INDEX_VALUES_MAX and values that contain NUL are not indexed; nothing else fails.
+ */
 #include "core/store/index.h"
 
 #include <assert.h>

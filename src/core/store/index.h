@@ -1,25 +1,25 @@
 /*
- * index.h - finds objects by what is in them: value -> objects, for each of several named indexes.
+ * index.h - finds objects by value, in several named indexes.
  *
- * An index is a function of the object that gives zero or more values. For each value there is a
- * bucket with the objects that have it:
+ * An index is a function that returns zero or more values for an object. Each value has a bucket of
+ * the objects that have it:
  *
  *     node:   "n1" ──> shop/web-0, shop/web-3
  *             "n2" ──> shop/web-1
  *     labels: {"app":"web"} ──> shop/web-0, shop/web-1, shop/web-3
  *
- * An entry has a place in as many buckets as its object has values: the first of each index is in
- * the entry itself, further ones are in a list behind it.
+ * An entry is a member of one bucket per value of its object. The first membership of each index is
+ * stored in the entry itself, further ones in a list after it.
  *
- * Buckets are in a tree by value: sorted, and nobody who can choose values can make them collide. A
- * bucket is freed with its last object. Two indexes are always there: the label sets (objects with
- * the same text of metadata.labels share a bucket, so a selector is evaluated once for all of
- * them), and `namespace`, of which only the counts are kept: its objects are a range of the
- * generation's own order.
+ * Buckets are in a tree by value: sorted, and chosen values can't collide as in a hash table. A
+ * bucket is freed with its last object. Two indexes always exist: the label sets (objects with the
+ * same text of metadata.labels share a bucket, so a selector is evaluated once for all of them),
+ * and `namespace`, of which only the counts are kept: its objects are a range of the generation's
+ * own order.
  *
- * Filing an entry again compares first: values that stay cost no allocation and no search. Inside
- * a bucket there is no order, so that joining and leaving is O(1) and small: objects change all the
- * time, and who reads a bucket can sort it (index_sort()).
+ * Updating an entry compares first: unchanged values cost no allocation and no search. A bucket has
+ * no order, so that joining and leaving it is O(1): objects change all the time. Readers can sort
+ * (index_sort()).
  */
 #ifndef CORE_STORE_INDEX_H
 #define CORE_STORE_INDEX_H
@@ -36,42 +36,42 @@
 #include "base/tree.h"
 
 enum {
-    INDEX_VALUES_MAX = 1000, /* LIMIT: values of one object in one index; it is not found by more */
+    INDEX_VALUES_MAX = 1000, /* LIMIT: values of one object in one index; the rest is not indexed */
 };
 
-/* One value of an object, valid during the call. One with a NUL in it can't be asked for and is
- * left out. */
+/* Receives one value of an object, valid during the call. A value that contains NUL can't be
+ * queried and is left out. */
 typedef void (*index_value_fn)(void *ctx, struct str value);
 
 struct index_def {
-    const char *name; /* each once, and not "namespace" */
-    /* Calls @each with every value of @object. One that comes twice counts once. */
+    const char *name; /* unique, and not "namespace" */
+    /* Calls @each with every value of @object. Duplicates count once. */
     void (*values)(const struct index_def *def, const struct inf_object *object,
                    index_value_fn each, void *ctx);
-    const void *data; /* the function's own */
+    const void *data; /* for the function */
 };
 
 struct index_bucket {
     struct tree_node in_index;
-    struct tree *index;  /* where it is in */
+    struct tree *index;  /* that contains it */
     struct list members; /* of struct member */
     size_t count;        /* of objects */
-    uint64_t asked;      /* the last question put to its value, ... */
-    bool answer;         /* ... and what was the answer */
+    uint64_t asked;      /* number of the last query for which its value was evaluated, ... */
+    bool answer;         /* ... and the result */
     size_t len;
     char value[]; /* NUL-terminated */
 };
 
-/* An entry's place in a bucket. */
+/* The membership of an entry in a bucket. */
 struct member {
     struct list in_bucket;
-    struct index_bucket *bucket; /* NULL: in none */
+    struct index_bucket *bucket; /* NULL: none */
     struct entry *entry;
 };
 
 struct more_members;
 
-/* An object's place in a generation. */
+/* An object in a generation. */
 struct entry {
     struct hash_node by_key;
     struct tree_node in_order;
@@ -91,39 +91,39 @@ struct index_set {
     size_t n_defs;
     struct tree namespaces; /* of struct index_bucket that only count */
     struct tree *trees;     /* of struct index_bucket, by value */
-    uint64_t questions;     /* so far; see struct index_bucket */
+    uint64_t questions;     /* queries so far; see struct index_bucket */
 };
 
 void index_set_init(struct index_set *set, const struct index_def *defs, size_t n_defs);
 
-/* Every entry has been taken out. */
+/* All entries must have been removed. */
 void index_set_free(struct index_set *set);
 
-/* An entry, filed, that takes a reference to @object. */
+/* Creates an entry for @object (takes a reference) and adds it to the indexes. */
 struct entry *index_entry_new(struct index_set *set, const struct inf_object *object);
 
-/* Files @entry anew: its object is another one, of the same key. */
+/* Updates the indexes after the object of @entry was replaced by another of the same key. */
 void index_refile(struct index_set *set, struct entry *entry);
 
-/* Takes @entry out and frees it; the reference is the caller's. Returns how many places it had
- * beyond the first of each index: what it cost more than other entries. */
+/* Removes and frees @entry. Its reference goes to the caller. Returns the number of memberships
+ * beyond the first of each index: the extra cost. */
 size_t index_entry_free(struct index_set *set, struct entry *entry);
 
 struct str entry_key(const struct entry *entry);
 
 /* ---- reading ---- */
 
-/* The tree of buckets of that name; NULL if there is none. */
+/* The buckets of the index @name; NULL if it does not exist. */
 const struct tree *index_named(const struct index_set *set, const char *name);
 
-/* The bucket of that value; NULL if no object has it. */
+/* The bucket of @value; NULL if no object has it. */
 struct index_bucket *index_bucket(const struct tree *index, struct str value);
 
 /* Whether @entry is in @bucket, which is not one of namespaces. */
 bool index_is_in(const struct index_set *set, const struct entry *entry,
                  const struct index_bucket *bucket);
 
-/* Puts the objects of @bucket, lent and in no order, at @out. Returns how many they are. */
+/* Writes the objects of @bucket, borrowed and unordered, to @out. Returns their number. */
 size_t index_collect(const struct index_bucket *bucket, const struct inf_object **out);
 
 /* By key. */

@@ -1,3 +1,6 @@
+/*
+ * index_path.c - evaluates a field path for the index. A path that matches nothing gives no values.
+ */
 #include "core/store/index_path.h"
 
 #include "core/json/json_text.h"

@@ -8,7 +8,8 @@
 
 #include "core/store/index.h"
 
-/* Strings are indexed by what they mean, other values by their spelling. Borrows both. */
+/* Strings are indexed without quotes and escapes, other values as written. Borrows both arguments.
+ * */
 struct index_def index_by_path(const char *name, const struct inf_path *path);
 
 #endif

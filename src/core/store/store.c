@@ -1,3 +1,9 @@
+/*
+ * store.c - applies changes to the current generation, switches to a new one, and emits events.
+ *
+ * Every event is created here, by comparing the old state with the new. See store.h for the life of
+ * a generation. Nothing here fails.
+ */
 #include "core/store/store.h"
 
 #include <assert.h>
@@ -29,7 +35,7 @@ struct inf_store {
 
     struct list given_up; /* of struct generation: to be freed when there is time */
 
-    struct generation *former; /* what the last flip replaced, until it is told and freed */
+    struct generation *former; /* the previous generation, until its differences are emitted */
     struct inf_cursor cursor;  /* how far the telling is */
     enum telling telling;
     enum inf_origin origin;
@@ -90,7 +96,7 @@ void generation_keep(struct generation *next, const struct inf_object *identity)
     next->kept[next->n_kept++] = inf_object_ref(identity);
 }
 
-/* What is kept is taken for unchanged: nobody knows. */
+/* Kept objects count as unchanged, because their new state is unknown. */
 bool generation_differs(const struct generation *next)
 {
     size_t current = generation_count(next->store->current), count = generation_count(next);

@@ -1,25 +1,25 @@
 /*
  * store.h - the cache: generations of objects, and the one place where a change becomes an event.
  *
- * A generation is a complete set of objects with its indexes (core/store/generation.h), each entry
- * holding a reference to an object. The store has one current generation, which readers see. A
- * relist fills a second one beside it, and replaces the first in one step:
+ * A generation is a complete set of objects with its indexes (core/store/generation.h); each entry
+ * holds a reference to an object. The store has one current generation, which readers see. A relist
+ * fills a second one beside it, and replaces the first in one step:
  *
  *     readers ──> current ──> {a:1 b:2 c:3}
  *                 next ─────> {a:1 b:5}
  *
  * generation_put() adds to `next`; an item equal to the current object becomes a reference to it,
- * so nothing is held twice. store_flip() is O(1); `former` is what was current before:
+ * so that no object is stored twice. store_flip() is O(1); `former` is the previous generation:
  *
  *     readers ──> current ──> {a:1 b:5}
  *                 former ───> {a:1 b:2 c:3}
  *
- * store_tell_some() then walks the differences in slices: first what is only in `former` (deleted,
- * final: false), then what is new or changed in `current`, in key order (the server's list order);
- * at last `former` is given up, and store_sweep() frees it, in slices too.
+ * store_tell_some() then emits the differences in slices: first objects that are only in `former`
+ * (deleted, final: false), then objects that are new or changed in `current`, in key order (the
+ * server's list order). At last `former` is discarded, and store_sweep() frees it in slices.
  *
- * Between flip and the end of the telling no other delta may be applied: the pipeline keeps them in
- * the FIFO.
+ * Between the flip and the last of these events no other delta may be applied: the pipeline keeps
+ * them in the FIFO.
  */
 #ifndef CORE_STORE_H
 #define CORE_STORE_H
@@ -36,95 +36,94 @@
 struct generation;
 struct index_def;
 
-/* Public only as an opaque type. Keeps @defs (not a copy; core/store/index.h) for its life. */
+/* Borrows @defs (core/store/index.h) until the store is freed. */
 struct inf_store *store_new(const struct siphash_key *key, const struct index_def *defs,
                             size_t n_defs);
 
-/* Frees at most @budget entries and returns true when all is gone, the store itself included. */
+/* Frees at most @budget entries. Returns true when all is freed, including the store itself. */
 bool store_free_some(struct inf_store *store, size_t budget);
 
-/* ---- one change, as the stream tells it ---- */
+/* ---- single changes ---- */
 
-/* Puts @object (a reference is taken) in the place of what has its key, if anything, at its
- * resource version. Tells zero to two times: not at all if nothing differs, DELETED then ADDED if
- * the uid is another one. */
+/* Adds @object (takes a reference) or replaces the object of the same key, and advances the
+ * resource version. Emits no event if nothing differs, DELETED and ADDED if the uid differs, else
+ * one event. */
 typedef void (*store_tell_fn)(void *ctx, const struct inf_event *event);
 void store_put(struct inf_store *store, const struct inf_object *object, enum inf_origin origin,
                store_tell_fn tell, void *ctx);
 
-/* Takes out what has @object's key; @object is the state at deletion. Told once; not at all if the
- * key is unknown. If the object known by that key has another uid (its end, and @object's beginning,
- * were coalesced), that one is reported as deleted, in its last known state and with final: false;
- * @object was never reported and is not mentioned. If @object is only an identity, the last known
- * state is reported, with final: false. */
+/* Removes the object with the key of @object, which is the state at deletion. Emits one event; none
+ * if the key is unknown. If the object known by that key has another uid (its end, and @object's
+ * beginning, were coalesced), that one is reported as deleted, in its last known state and with
+ * final: false; @object was never reported and is not mentioned. If @object is only an identity,
+ * the last known state is reported, with final: false. */
 void store_delete(struct inf_store *store, const struct inf_object *object, store_tell_fn tell,
                   void *ctx);
 
-/* Nothing changed up to this version. */
+/* Advances the version; no object changed. */
 void store_bookmark(struct inf_store *store, const char *resource_version);
 
-/* ---- all at once ---- */
+/* ---- relists ---- */
 
 struct generation *generation_new(struct inf_store *store);
 
-/* Adds @object (a reference is taken); the last one of a name wins. */
+/* Adds @object (takes a reference). The last one of a key wins. */
 void generation_put(struct generation *next, const struct inf_object *object);
 
-/* Takes out what has @object's key, if anything. */
+/* Removes the object with the key of @object, if it exists. */
 void generation_delete(struct generation *next, const struct inf_object *object);
 
-/* @identity is in @next, and can't be read: what the current generation has of it when that is replaced
- * stays as it is. A reference is taken. */
+/* @identity is in the list but can't be decoded: the state in the current generation at the time of
+ * the flip is kept. Takes a reference. */
 void generation_keep(struct generation *next, const struct inf_object *identity);
 
-/* Whether @next is another set of objects than the current one, as that was when they were added. */
+/* Whether @next differs from the current generation as it was when the objects were added. */
 bool generation_differs(const struct generation *next);
 
 size_t generation_count(const struct generation *generation);
 
-/* Gives up a generation that will not be flipped to: it is freed in slices. NULL is fine. */
+/* Discards a generation that will not become current: it is freed in slices. NULL is allowed. */
 void store_discard(struct inf_store *store, struct generation *generation);
 
-/* Frees at most @budget entries of what was given up; true when nothing is left of it. */
+/* Frees at most @budget entries of discarded generations. Returns true when none are left. */
 bool store_sweep(struct inf_store *store, size_t budget);
 
-/* Readers see @next (now the store's) from here on, at @resource_version. */
+/* Makes @next current, at @resource_version. The store owns it from now on. */
 void store_flip(struct inf_store *store, struct generation *next, const char *resource_version,
                 enum inf_origin origin);
 
-/* The next flip is to what another watch selects, in another shape perhaps: objects of one uid and resource version are the
- * same then, whatever was cut from them. */
+/* The next flip is to the objects of a redefined watch, perhaps with other fields dropped: objects
+ * with the same uid and resource version then count as equal. */
 void store_redefine(struct inf_store *store);
 
-/* Generations made from now on have these indexes. Those of before keep theirs: their definitions must live as long as the
- * store. */
+/* Sets the indexes of generations created from now on. Existing ones keep theirs: all definitions
+ * must live as long as the store. */
 void store_set_indexes(struct inf_store *store, const struct index_def *defs, size_t n_defs);
 
-/* Adds the objects that @from has in @ns ("": all) and @store has not. Nothing is told. */
+/* Adds the objects of @from in @ns ("": all) that @store lacks. Emits no events. */
 void store_copy(struct inf_store *store, const struct inf_store *from, const char *ns);
 
-/* Takes out the objects in @ns. Nothing is told. */
+/* Removes the objects in @ns. Emits no events. */
 void store_forget(struct inf_store *store, const char *ns);
 
-/* Tells up to @budget entries' worth of the differences; true when nothing is left to tell. */
+/* Emits the differences of up to @budget entries. Returns true when all are emitted. */
 bool store_tell_some(struct inf_store *store, size_t budget, store_tell_fn tell, void *ctx);
 
 /* ---- reading; the rest is informer/store.h ---- */
 
-/* What readers see. */
+/* The generation that readers see. */
 struct generation *store_current(const struct inf_store *store);
 
-/* Another one after every change. */
+/* Differs after every change. */
 uint64_t store_version(const struct inf_store *store);
 
 /*
- * Gives @each the objects in @ns ("": in all) whose labels are selected, in key order, until it
- * returns false.
+ * Calls @each for the objects in @ns ("": all) whose labels match, in key order, until it returns
+ * false.
  *
- * @matches is asked once for each distinct text of metadata.labels and call ("{}" if there are
- * none), and may be asked again for one if @each itself reads by labels. Looks at no more than
- * *@budget objects, which it counts down, and goes on from @cursor in the next call. True when
- * there is no more.
+ * `matches` is called once per call for each distinct text of metadata.labels ("{}" if there are
+ * none), or more often if @each itself queries by labels. Examines at most *@budget objects, which
+ * it counts down, and continues from @cursor in the next call. Returns true at the end.
  */
 struct label_query {
     const char *ns;
@@ -135,8 +134,8 @@ bool store_by_labels(const struct inf_store *store, const struct label_query *qu
                      struct inf_cursor *cursor, size_t *budget, inf_each_fn *each, void *ctx);
 
 /*
- * The same at once, and without a look at all that is not selected. False, and nothing was told, if
- * so much is selected that a walk is cheaper.
+ * The same in one call, examining only the objects that match. Returns false without calling @each
+ * if so many match that a walk is cheaper.
  */
 bool store_few_by_labels(const struct inf_store *store, const struct label_query *query,
                          inf_each_fn *each, void *ctx);
