@@ -1,14 +1,15 @@
 /*
- * access.h - questions to a server before anything is watched: who is it, who are we to it, what does
- * a word mean there, and may we?
+ * access.h - preflight requests: the server's version, our identity there, the meaning of a
+ * resource name, and our permissions.
  *
  *     inf_identity_ask(client, on_identity, ctx);
  *     inf_access_ask(client, "deploy", "shop", on_access, ctx, &err);
  *     uv_run(loop, UV_RUN_DEFAULT);
  *
- * Each is answered once, from the loop, and gone by then; or it is closed before. Nothing is tried
- * again: an error is an answer. A server that is silent is given a minute; who has less patience
- * closes the question.
+ * Each request calls on_answer exactly once, from the loop, unless it is closed first. The handle
+ * is no longer valid when on_answer is called. A request that fails is not retried: the error is
+ * the result. If the server does not respond, the request fails after one minute; close the request
+ * to stop waiting earlier.
  */
 #ifndef INFORMER_ACCESS_H
 #define INFORMER_ACCESS_H
@@ -25,19 +26,28 @@ extern "C" {
 
 struct inf_question;
 
-/** Gives up a question that is not answered yet: on_answer is not called any more. inf_client_close()
- * does it too. NULL is fine. */
+/**
+ * Cancels a request that is still in progress: on_answer will not be called.
+ *
+ * inf_client_close() cancels all requests of its client. NULL is allowed.
+ */
 INF_API void inf_question_close(struct inf_question *question);
 
-/* Whom we speak to, and as whom. Lent until on_answer returns. */
+/* The server, and the identity under which it knows us. Valid until on_answer returns. */
 struct inf_identity {
-    const char *version; /* of the server, "v1.36.0"; NULL: it does not tell us */
-    const char *user;    /* as it knows us; NULL: it does not tell us, or can't (before 1.27) */
+    const char *version; /* of the server, "v1.36.0"; NULL: not available to us */
+    const char
+        *user; /* our user name; NULL: not available to us, or the server is older than 1.27 */
     const char *const *groups;
     size_t n_groups;
 };
 
-/** @on_answer gets @why if the server can't be reached or does not know us; then @identity is NULL. */
+/**
+ * Requests the server's version and our identity.
+ *
+ * @on_answer gets @identity; or NULL and @why if the server can't be reached or rejects our
+ * credentials.
+ */
 INF_API struct inf_question *inf_identity_ask(struct inf_client *client,
                                               void (*on_answer)(void *ctx,
                                                                 const struct inf_identity *identity,
@@ -45,46 +55,52 @@ INF_API struct inf_question *inf_identity_ask(struct inf_client *client,
                                               void *ctx);
 
 /**
- * Which cluster is it? @on_answer gets the uid of its namespace kube-system, which two servers have in common exactly if they
- * are of the same cluster; or @why that can't be known: INF_EFORBIDDEN, we may not get that namespace.
+ * Requests an identifier of the cluster: the uid of its namespace kube-system. Two servers have the
+ * same uid exactly if they belong to the same cluster.
+ *
+ * @on_answer gets @uid; or NULL and @why, for example INF_EFORBIDDEN if we may not get that
+ * namespace.
  */
 INF_API struct inf_question *inf_cluster_uid_ask(struct inf_client *client,
                                                  void (*on_answer)(void *ctx, const char *uid,
                                                                    const struct inf_error *why),
                                                  void *ctx);
 
-/* What a watch needs. Lent until on_answer returns. */
+/* The permissions that a watch needs. Valid until on_answer returns. */
 struct inf_access {
-    struct inf_resource resource; /* what the word means; without a kind if we may not ask */
-    bool namespaced;              /* its objects are in namespaces; false if that is not known */
-    bool list;                    /* we may */
-    bool watch;
-    const char *reason; /* what the server says about what we may not, often "" */
+    struct inf_resource resource; /* kind is NULL if discovery is forbidden to us */
+    bool namespaced;              /* false also if that is not known */
+    bool list;                    /* allowed */
+    bool watch;                   /* allowed */
+    const char *reason;           /* the server's reason for a denial, often "" */
 };
 
 /**
- * May we list and watch @resource (a word as in `struct inf_watch`) in @ns, or in all namespaces if
- * that is NULL?
+ * Requests whether we may list and watch @resource (a name as in `struct inf_watch`) in namespace
+ * @ns, or in all namespaces if @ns is NULL.
  *
- * @on_answer gets @why if that is not known: INF_ENOTFOUND, the server has no such resource;
- * INF_EINVAL, the word means several, or @ns is given for one that is in none; or what else went
- * wrong. NULL, with @err (which may be NULL), if @resource or @ns can't be a name.
+ * @on_answer gets @access; or NULL and @why: INF_ENOTFOUND if the server has no such resource,
+ * INF_EINVAL if the name is ambiguous or @ns is given for a cluster-scoped resource, or any other
+ * error of the request. Returns NULL, with @err, if @resource or @ns is not a valid name. @err may
+ * be NULL.
  */
 INF_API struct inf_question *inf_access_ask(
     struct inf_client *client, const char *resource, const char *ns,
     void (*on_answer)(void *ctx, const struct inf_access *access, const struct inf_error *why),
     void *ctx, struct inf_error *err);
 
-/** The same without the last part: which resource is it? `list` and `watch` are false. */
+/** Like inf_access_ask(), but only resolves the resource name: `list` and `watch` are false. */
 INF_API struct inf_question *inf_resource_ask(
     struct inf_client *client, const char *resource, const char *ns,
     void (*on_answer)(void *ctx, const struct inf_access *access, const struct inf_error *why),
     void *ctx, struct inf_error *err);
 
 /**
- * Which resource @text means if no server has to be asked for that: its group and version are named,
- * or it is the plural of one of the core group. NULL if one has, or @text can't be a resource. One
- * piece of memory, without a kind, the caller's to free().
+ * Resolves the resource name @text without a server. That is possible if @text names group and
+ * version, or is the plural of a resource of the core group.
+ *
+ * Returns NULL if a server is needed or @text is not a valid name. Otherwise returns a resource
+ * without a kind, in a single allocation that the caller releases with free().
  */
 INF_API struct inf_resource *inf_resource_known(const char *text);
 

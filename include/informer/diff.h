@@ -1,28 +1,29 @@
 /*
- * diff.h - what changed between two states of an object, as a list that reads well and says it all.
+ * diff.h - the differences between two states of an object, as a complete list of changes.
  *
  *     replace  status.phase                                       "Pending" -> "Running"
  *     add      status.conditions[type=Ready]                      {"type":"Ready",...}
  *     remove   metadata.annotations["shop.example.com/hold"]      "yes"
  *
- * Paths are those of informer/path.h. Items of a list are matched by their merge key, as Kubernetes
- * does (name, type, mountPath ...), where each item of both lists has one of its own; else by what
- * they say, and else by their place.
+ * Paths are those of informer/path.h. List items are matched by their merge key, as Kubernetes does
+ * (name, type, mountPath ...), if every item of both lists has a unique key; otherwise by value,
+ * and otherwise by position.
  *
- * A diff is complete: done one after the other, its changes turn the old state into the new one,
- * lists in their order. What they mean, exactly:
+ * A diff is complete: applied in order, its changes turn the old state into the new one, including
+ * the order of lists. The operations are:
  *
- *     replace  what is at the path
- *     remove   a member or an item. Places, as in [3], count in the old list: they are told from
- *              the last to the first
- *     add      a member or an item. Places count in the new list: they are told from the first to
- *              the last. An item with a key goes to the end, unless `at` says which place it gets
- *     reorder  the items of a list; the values are lists that name them: ["name=web","name=db"]
+ *     replace  replaces the value at the path
+ *     remove   removes a member or an item. Positions such as [3] refer to the old list and are
+ *              listed from the last to the first
+ *     add      adds a member or an item. Positions refer to the new list and are listed from the
+ *              first to the last. An item with a key is appended, unless `at` gives its position
+ *     reorder  reorders the items of a list; the values are lists of keys: ["name=web","name=db"]
  *
- * It is also bounded. Where it would grow over a limit it says less, but nothing wrong: one replace
- * of a larger part stands for the changes inside it, or the values of a change are left out; and
- * inf_diff_truncated() says so. The same two states always give the same diff. It costs time in
- * proportion to the two texts and the depth of what differs (at most 32), and sorting.
+ * A diff is bounded. Where it would exceed a limit it has less detail but remains correct: one
+ * replace of a larger part stands for the changes inside it, or the values of a change are omitted,
+ * and inf_diff_truncated() returns true. The same two states always give the same diff. The cost is
+ * proportional to the size of both texts and the depth of the differences (at most 32), plus
+ * sorting.
  */
 #ifndef INFORMER_DIFF_H
 #define INFORMER_DIFF_H
@@ -44,11 +45,12 @@ enum {
     INF_DIFF_BYTES_DEFAULT = 64 * 1024,
 };
 
-/* A zeroed struct has the defaults. Beside the values, a change has a path of at most 1024 bytes. */
+/* A zeroed struct selects the defaults. In addition to its values, a change has a path of at most
+ * 1024 bytes. */
 struct inf_diff_options {
-    size_t changes_max; /* LIMIT: how many changes are told; 0: INF_DIFF_CHANGES_DEFAULT */
-    size_t bytes_max;   /* LIMIT: bytes of all values together; 0: INF_DIFF_BYTES_DEFAULT */
-    bool all;           /* also metadata.resourceVersion and metadata.managedFields */
+    size_t changes_max; /* LIMIT: number of changes; 0: INF_DIFF_CHANGES_DEFAULT */
+    size_t bytes_max;   /* LIMIT: total bytes of all values; 0: INF_DIFF_BYTES_DEFAULT */
+    bool all;           /* include metadata.resourceVersion and metadata.managedFields */
 };
 
 enum inf_diff_op {
@@ -58,9 +60,9 @@ enum inf_diff_op {
     INF_DIFF_REORDER,
 };
 
-/* JSON as the server spelled it, not NUL-terminated. */
+/* JSON as the server sent it, not NUL-terminated. */
 struct inf_diff_value {
-    const char *json; /* NULL: there is none, or, if len is not 0, it was left out */
+    const char *json; /* NULL with len 0: no value; NULL with another len: the value was omitted */
     size_t len;
 };
 
@@ -69,32 +71,34 @@ struct inf_diff_value {
 struct inf_change {
     enum inf_diff_op op;
     const char *path;                /* "." is the whole object */
-    struct inf_diff_value old_value; /* none for an add */
-    struct inf_diff_value new_value; /* none for a remove */
-    size_t at; /* add of an item with a key: its place in the new list; else INF_DIFF_END */
+    struct inf_diff_value old_value; /* no value for an add */
+    struct inf_diff_value new_value; /* no value for a remove */
+    size_t at; /* add of an item with a key: its position in the new list; otherwise INF_DIFF_END */
 };
 
 /**
  * Compares two states of an object. @options may be NULL. The caller frees the diff.
  *
- * Values are lent from the two objects: the diff is of use as long as both are kept. NULL with
- * INF_EINVAL if one of them is missing. @err may be NULL.
+ * Values point into the two objects: keep both as long as the diff is used. Returns NULL with
+ * INF_EINVAL if one of the objects is NULL. @err may be NULL.
  */
 INF_API struct inf_diff *inf_diff_make(const struct inf_object *old_object,
                                        const struct inf_object *new_object,
                                        const struct inf_diff_options *options,
                                        struct inf_error *err);
 
-/** NULL is fine. */
+/** NULL is allowed. */
 INF_API void inf_diff_free(struct inf_diff *diff);
 
-/** How many changes there are; 0: nothing changed but what options.all would show. */
+/** The number of changes. 0: nothing changed, except possibly what options.all would include. */
 INF_API size_t inf_diff_count(const struct inf_diff *diff);
 
-/** Change number @i, below the count, in the order of doing. Lives as long as the diff. */
+/**
+ * Change number @i, less than the count, in the order of application. Valid as long as the diff.
+ */
 INF_API const struct inf_change *inf_diff_get(const struct inf_diff *diff, size_t i);
 
-/** Whether a limit made it say less than there is to say. */
+/** Whether detail was omitted because of a limit. */
 INF_API bool inf_diff_truncated(const struct inf_diff *diff);
 
 /** "add", "remove", "replace", "reorder". */

@@ -1,9 +1,9 @@
 /*
- * error.h - what can go wrong, as codes a program can act on and texts a person can.
+ * error.h - error codes for programs and error texts for people.
  *
- * Every function that can fail returns 0 or more on success and a negated code on failure
- * (-INF_ENET). Where more is known it is in a `struct inf_error`: the same code and a sentence that
- * names the place (file, server, object) and, where there is one, the remedy. Texts never contain
+ * Functions that can fail return 0 or more on success and a negated code on failure (-INF_ENET).
+ * Functions with a `struct inf_error` parameter also store the code and a text there. The text
+ * names the place (file, server, object) and, if there is one, the remedy. Texts never contain
  * tokens or keys.
  */
 #ifndef INFORMER_ERROR_H
@@ -52,20 +52,20 @@ enum inf_error_code {
 
 enum {
     INF_ERRORS = 32,           /* codes are below this */
-    INF_ERROR_TEXT_MAX = 1024, /* longer texts are cut, with an ellipsis */
+    INF_ERROR_TEXT_MAX = 1024, /* longer texts are truncated, with an ellipsis */
 };
 
 struct inf_error {
-    int code;                /* one of enum inf_error_code; 0: nothing went wrong */
-    int http_status;         /* of the answer that said so; 0: none did */
-    uint32_t retry_after_ms; /* how long the server asked us to wait; 0: it didn't */
+    int code;                /* one of enum inf_error_code; 0: no error */
+    int http_status;         /* of the response that reported the error; 0: none */
+    uint32_t retry_after_ms; /* the delay that the server requested; 0: none */
     char text[INF_ERROR_TEXT_MAX];
 };
 
-/** The code's name ("INF_EGONE"), for logs and metrics. Takes both signs. Never NULL. */
+/** The name of @code ("INF_EGONE"), for logs and metrics. Accepts both signs. Never NULL. */
 INF_API const char *inf_error_name(int code);
 
-/** What the code means in general, in a few words. Takes both signs. Never NULL. */
+/** A short description of @code. Accepts both signs. Never NULL. */
 INF_API const char *inf_error_meaning(int code);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /*
- * event.h - what a handler is told: one change of one object.
+ * event.h - what a handler receives: one change of one object.
  *
- * For each object a handler sees `add (update)* delete`, and across the objects of one informer the
- * order in which the server told them. When a handler runs, the store is at least as new as the
- * event.
+ * For each object a handler receives `add (update)* delete`. Events of different objects of one
+ * informer are delivered in the order in which the server reported them. When a handler runs, the
+ * store is at least as new as the event.
  */
 #ifndef INFORMER_EVENT_H
 #define INFORMER_EVENT_H
@@ -18,59 +18,62 @@ extern "C" {
 #endif
 
 enum inf_verb {
-    INF_ADDED,    /* now in the cache; old is NULL */
-    INF_MODIFIED, /* old and new are both there and differ */
-    INF_DELETED,  /* no longer in the cache; new is NULL */
+    INF_ADDED,    /* now in the cache; old_object is NULL */
+    INF_MODIFIED, /* old_object and new_object are both set */
+    INF_DELETED,  /* no longer in the cache; new_object is NULL */
 };
 
-/* How the change came to be known. */
+/* How the change was detected. */
 enum inf_origin {
-    INF_LIVE,    /* the server told it when it happened */
-    INF_INITIAL, /* it was there when the cache was first filled */
-    INF_RELIST,  /* found by comparing with a new list; states in between are unknown */
-    INF_RESYNC,  /* nothing changed: told again because the handler asked to be, now and then */
+    INF_LIVE,    /* reported by the server when it happened */
+    INF_INITIAL, /* the object existed when the cache was first filled */
+    INF_RELIST,  /* found by comparison with a new list; intermediate states are unknown */
+    INF_RESYNC,  /* nothing changed: periodic redelivery, see resync_s in struct inf_handler */
 };
 
 struct inf_event {
     enum inf_verb verb;
     enum inf_origin origin;
 
-    /* Lent for the call; inf_object_ref() what you keep. For INF_DELETED `old` is the last state
-     * that is known: as the server sent it with the deletion if `final`, else as it was last seen.
-     */
+    /* Valid during the call; use inf_object_ref() to keep them. For INF_DELETED, old_object is the
+     * last known state: if `final`, the state that the server sent with the deletion, otherwise the
+     * state last seen. */
     const struct inf_object *old_object;
     const struct inf_object *new_object;
 
-    bool final; /* INF_DELETED: whether old_object is the state at deletion; true otherwise */
-    int64_t received_us; /* when it arrived here: microseconds since 1970, UTC */
+    bool final; /* INF_DELETED: whether old_object is the state at deletion; otherwise true */
+    int64_t received_us; /* time of arrival: microseconds since 1970, UTC */
 };
 
-/* Where what is told has a hole, or may have. */
+/* Why the event stream has, or may have, a gap. */
 enum inf_gap_reason {
-    INF_GAP_RELIST, /* the stream was interrupted and listed anew: the differences follow, states in
-                       between are unknown */
-    INF_GAP_REWIND, /* the same, and the server itself went back to an older state (a restored
-                       backup) */
-    INF_GAP_SKIPPED, /* an object could not be read (over a limit): it is missing, or an earlier state
-                        of it stays in the cache, as `text` says; once per version */
-    INF_GAP_DROPPED, /* this handler was too slow: events were dropped, as it asked (INF_DROP) */
+    /* The watch was interrupted and the objects were listed again: the differences follow,
+     * intermediate states are unknown. */
+    INF_GAP_RELIST,
+    /* Like INF_GAP_RELIST, and the server returned to an older state (a restored backup). */
+    INF_GAP_REWIND,
+    /* An object could not be decoded (over a limit): it is missing, or an earlier state of it stays
+     * in the cache, see `text`. Once per resource version. */
+    INF_GAP_SKIPPED,
+    /* This handler was too slow and has INF_DROP: events were dropped. */
+    INF_GAP_DROPPED,
 };
 
 struct inf_gap {
     enum inf_gap_reason reason;
-    const char *text; /* why, for people; lent for the call */
-    uint64_t dropped; /* INF_GAP_DROPPED: how many events */
+    const char *text; /* the cause, for people; valid during the call */
+    uint64_t dropped; /* INF_GAP_DROPPED: number of events */
     int64_t received_us;
 };
 
-/* Whether the copy may still be taken for true: see on_freshness. */
+/* Whether the cache is up to date: see on_freshness. */
 struct inf_freshness {
-    bool stale;       /* nothing was heard from the server for too long; false: it was again */
-    const char *text; /* for how long, and why if that is known; lent for the call */
+    bool stale;       /* true: the server has sent nothing for too long; false: it sends again */
+    const char *text; /* for how long, and the cause if it is known; valid during the call */
     int64_t received_us;
 };
 
-/** The object the event is about: the new one, or the old one if it was deleted. */
+/** The object of the event: the new state, or the old state of a deleted object. */
 static inline const struct inf_object *inf_event_object(const struct inf_event *event)
 {
     return event->new_object ? event->new_object : event->old_object;

@@ -1,15 +1,15 @@
 /*
- * object.h - a Kubernetes object as the cache holds it: immutable, shared, one piece of memory.
+ * object.h - a Kubernetes object as the cache holds it: immutable, shared, in one allocation.
  *
- * Canonical form. The text is compact JSON with `kind` and `apiVersion` always present and first,
- * fields that the informer drops cut out (by default metadata.managedFields), and the server's own
- * spelling of strings and numbers kept. So two objects are equal exactly if their texts are,
- * whether they came from a list or a watch.
+ * Canonical form. The text is compact JSON. `kind` and `apiVersion` are always present and come
+ * first. Fields that the informer drops (by default metadata.managedFields) are removed. Strings
+ * and numbers keep the server's spelling. Two objects are therefore equal exactly if their texts
+ * are, whether they came from a list or from a watch.
  *
- * Ownership. Objects are reference-counted and never change. A function that hands you an object to
- * look at lends it: it is yours to read until you return to the loop; to keep it longer,
- * inf_object_ref() it and unref it later. Strings returned by the getters live as long as the
- * object. An object belongs to the thread of its loop.
+ * Ownership. Objects are reference-counted and never change. An object that a function returns or
+ * passes to a callback is borrowed: it is valid until you return to the loop. To keep it longer,
+ * call inf_object_ref(), and inf_object_unref() later. Strings returned by the getters are valid as
+ * long as the object. An object belongs to the thread of its loop.
  */
 #ifndef INFORMER_OBJECT_H
 #define INFORMER_OBJECT_H
@@ -26,13 +26,13 @@ extern "C" {
 
 struct inf_object;
 
-/** Keeps @object until as many inf_object_unref(). Returns @object. */
+/** Adds a reference to @object, to be released with inf_object_unref(). Returns @object. */
 INF_API struct inf_object *inf_object_ref(const struct inf_object *object);
 
-/** Lets go of @object. NULL is fine. */
+/** Releases a reference to @object. NULL is allowed. */
 INF_API void inf_object_unref(const struct inf_object *object);
 
-/* Identity. Never NULL; namespace is "" for cluster-scoped objects. */
+/* Identity. Never NULL; the namespace is "" for cluster-scoped objects. */
 INF_API const char *inf_object_kind(const struct inf_object *object);
 INF_API const char *inf_object_api_version(const struct inf_object *object);
 INF_API const char *inf_object_namespace(const struct inf_object *object);
@@ -40,11 +40,15 @@ INF_API const char *inf_object_name(const struct inf_object *object);
 INF_API const char *inf_object_uid(const struct inf_object *object);
 INF_API const char *inf_object_resource_version(const struct inf_object *object);
 
-/** Whether resource version @version of a resource is certainly older than @than. False also where the
- * two can't be compared: Kubernetes' own are numbers, those of other servers may be anything. */
+/**
+ * Whether resource version @version is certainly older than @than, for one resource.
+ *
+ * Returns false also if the two can't be compared: those of Kubernetes are numbers, those of other
+ * servers may be any string.
+ */
 INF_API bool inf_resource_version_is_older(const char *version, const char *than);
 
-/* Who wrote an object, as the server noted it; one-second grain. */
+/* The writer of an object, as recorded by the server with a resolution of one second. */
 struct inf_who {
     const char *manager;     /* the field manager: "kubelet", "kubectl-client-side-apply" */
     const char *subresource; /* "status", "scale", or "" */
@@ -52,24 +56,27 @@ struct inf_who {
     bool sole;               /* no other manager wrote to this part: the status, or the rest */
 };
 
-/* Which part of an object a write was to, as far as what changed shows it. */
+/* The part of an object that a write changed, as far as the difference shows it. */
 enum inf_part {
     INF_PART_ANY,    /* not known */
-    INF_PART_STATUS, /* all that changed is under `status` */
-    INF_PART_REST,   /* nothing under `status` changed, and not only `metadata` */
+    INF_PART_STATUS, /* all changes are under `status` */
+    INF_PART_REST,   /* no change is under `status`, and not only `metadata` changed */
 };
 
 /**
- * Who wrote @object last. @part decides where a write to the status and another one have the same
- * time. False, and @ret_who untouched, if that is not known. The strings live as long as the object.
+ * Finds the last writer of @object. If a write to the status and another write have the same time,
+ * @part decides between them.
+ *
+ * Returns false, and leaves @ret_who untouched, if the writer is not known. The strings are valid
+ * as long as the object.
  */
 INF_API bool inf_object_who(const struct inf_object *object, enum inf_part part,
                             struct inf_who *ret_who);
 
-/** The canonical text, NUL-terminated; its length goes to @ret_len unless that is NULL. */
+/** The canonical text, NUL-terminated. Stores its length in @ret_len, which may be NULL. */
 INF_API const char *inf_object_json(const struct inf_object *object, size_t *ret_len);
 
-/** How much memory the object takes, header and text. */
+/** The memory of the object in bytes, header and text. */
 INF_API size_t inf_object_size(const struct inf_object *object);
 
 #ifdef __cplusplus

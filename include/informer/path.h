@@ -1,20 +1,19 @@
 /*
- * path.h - field paths: one way to name a place in any object, for indexes, rules and selectors.
+ * path.h - field paths, which name values in an object; used by indexes, rules and selectors.
  *
  *     spec.nodeName                            a field
- *     metadata.annotations["a.b/c"]            a key that is no plain name; escapes as in JSON
- *     metadata.ownerReferences[*].uid          of every item (or, in a map, of every member)
- *     status.conditions[type=Ready].status     of the items whose `type` is Ready
- *     spec.containers[0].image                 of the first item
+ *     metadata.annotations["a.b/c"]            a key that is not a plain name; escapes as in JSON
+ *     metadata.ownerReferences[*].uid          a field of every item (in a map: member)
+ *     status.conditions[type=Ready].status     a field of the items whose `type` is Ready
+ *     spec.containers[0].image                 a field of the first item
  *
- * Plain names are letters, digits, '-' and '_'. The value in [key=value] needs quotes unless it is
- * letters, digits and
- * - _ . / : + @ %. It is compared with strings by what they say, with numbers and booleans by their
- * spelling. There is no leading '.' or '$', no braces and no '..': a path is not JSONPath, and the
- * message about one says what to write.
+ * Plain names consist of letters, digits, '-' and '_'. The value in [key=value] needs quotes unless
+ * it consists of letters, digits and - _ . / : + @ %. It is compared with the decoded value of
+ * strings, and with the spelling of numbers and booleans. A leading '.' or '$', braces and '..' are
+ * errors: a path is not JSONPath. The error message gives the correct form.
  *
- * A path reads the object's text where it lies. It costs time in proportion to that text, and no
- * memory.
+ * Evaluating a path reads the object's text in place. The time is proportional to the length of the
+ * text; no memory is allocated.
  */
 #ifndef INFORMER_PATH_H
 #define INFORMER_PATH_H
@@ -32,41 +31,44 @@ extern "C" {
 struct inf_path;
 
 /**
- * Reads a path of at most 1024 bytes and 32 steps. The caller frees it.
+ * Parses a path of at most 1024 bytes and 32 steps. The caller frees it.
  *
- * Returns NULL with INF_EINVAL if it is none; the text names the column and what would be right.
+ * Returns NULL with INF_EINVAL if it is invalid; the text names the column and the expected form.
  * @err may be NULL.
  */
 INF_API struct inf_path *inf_path_parse(const char *text, struct inf_error *err);
 
-/** NULL is fine. */
+/** NULL is allowed. */
 INF_API void inf_path_free(struct inf_path *path);
 
-/** The path in canonical spelling: two paths are the same exactly if their texts are. Lives as long
- * as @path. */
+/**
+ * The path in canonical spelling: two paths are equal exactly if their texts are. Valid as long as
+ * @path.
+ */
 INF_API const char *inf_path_text(const struct inf_path *path);
 
-/** A value as the server spelled it: @len bytes at @json, lent, not NUL-terminated. Returns whether
- * to go on. */
+/**
+ * Receives one value as the server spelled it: @len bytes at @json, borrowed, not NUL-terminated.
+ * Returns whether to continue.
+ */
 typedef bool inf_path_fn(void *ctx, const char *json, size_t len);
 
 /**
- * Calls @fn for every value of @object that @path names, in the object's order, until it returns
+ * Calls @fn for every value of @object that @path names, in the object's order, until @fn returns
  * false.
  *
- * Of a key that is there twice, the first counts. Returns how many values were told; 0: the object
- * has no such place.
+ * If a key occurs twice, the first one is used. Returns the number of calls; 0: the object has no
+ * such field.
  */
 INF_API size_t inf_path_each(const struct inf_path *path, const struct inf_object *object,
                              inf_path_fn *fn, void *ctx);
 
 /**
- * Writes the first value that @path names as text to @buf, a string by what it says, anything else
- * as spelled.
+ * Writes the first value that @path names to @buf: a string decoded, any other value as spelled.
  *
- * Returns the length of the whole text. If that is @size or more, the text in @buf was cut, between
- * two characters; it always ends in NUL, unless @size is 0. Returns -INF_ENOTFOUND, and "" in @buf,
- * if the object has no such place.
+ * Returns the length of the whole text. If that is @size or more, the text in @buf was truncated
+ * between two characters; it is always NUL-terminated, unless @size is 0. Returns -INF_ENOTFOUND,
+ * and "" in @buf, if the object has no such field.
  */
 INF_API int inf_path_string(const struct inf_path *path, const struct inf_object *object, char *buf,
                             size_t size);

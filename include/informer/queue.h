@@ -1,5 +1,5 @@
 /*
- * queue.h - the work queue: between handlers, which must be quick, and work, which may be slow.
+ * queue.h - a work queue between handlers, which must be fast, and work, which may be slow.
  *
  *     static void on_event(struct inf_handler *handler, const struct inf_event *event)
  *     {
@@ -18,13 +18,13 @@
  *     }
  *     app->queue = inf_queue_open(client, &app->worker, NULL, &err);
  *
- * It holds keys, not events. A key that is added while it waits is there already, so a burst of
- * changes is one run. A key that is added while it is worked on is handed out again when that run
- * is done: never two runs of one key at a time, and behind each add begins a run that sees what the
- * adder saw. Keys that are ready are handed out in the order in which they became so.
+ * The queue holds keys, not events. Adding a key that already waits has no effect, so a burst of
+ * changes causes one run. A key that is added while a worker runs it is run again afterwards. Two
+ * runs of one key never overlap, and every add is followed by a run that starts after it and sees
+ * what the adder saw. Keys are handed out in the order in which they became ready.
  *
- * Nothing is called back before a function returns: keys are handed out by the loop, in its pump
- * phase. Everything here belongs to the thread that runs the loop.
+ * No function calls back before it returns: the loop hands out keys in its pump phase. Everything
+ * here belongs to the thread that runs the loop.
  */
 #ifndef INFORMER_QUEUE_H
 #define INFORMER_QUEUE_H
@@ -42,128 +42,134 @@ struct inf_client;
 struct inf_queue;
 
 enum {
-    INF_QUEUE_KEY_MAX = 4096, /* LIMIT: bytes of a key and its NUL; namespace/name has 2050 */
+    INF_QUEUE_KEY_MAX = 4096, /* LIMIT: bytes of a key and its NUL; namespace/name needs 2050 */
 };
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
-/* Embed in your own struct. Both functions may call any function of this library. */
+/* Embed it in your own struct. Both callbacks may call any function of this library. */
 struct inf_worker {
-    /* Work on @key, and say inf_queue_done() once that is over: in this call or in any later one.
-     * The key is lent: it stays until then, and after that until you return to the loop. */
+    /* Works on @key. Call inf_queue_done() when the work is finished: in this call or later. @key
+     * is borrowed: it is valid until then, and after that until you return to the loop. */
     void (*work)(struct inf_worker *worker, struct inf_queue *queue, const char *key);
 
-    /* Once, after inf_queue_drain(): nothing is queued or worked on any more. May be NULL. */
+    /* Called once after inf_queue_drain(), when no key is queued or being worked on. May be
+     * NULL. */
     void (*on_drained)(struct inf_worker *worker, struct inf_queue *queue);
 };
 
-/* All fields may be left zero. The string is copied. */
+/* All fields may be zero. The string is copied. */
 struct inf_queue_options {
-    const char *name; /* for the log; NULL: "queue" */
-    uint32_t workers; /* so many keys are worked on at a time; 0: 1 */
-    uint32_t base_ms; /* a key's first retry waits so long, each further one twice as long; 0: 5 */
-    uint32_t max_ms;  /* ... but no longer than this; 0: 1,000,000 */
-    uint32_t retries_per_sec; /* of all keys together; 0: 10 */
-    uint32_t burst;           /* retries which that lets pass at once after a quiet time; 0: 100 */
-    size_t keys_max;          /* LIMIT: different keys queued, delayed or worked on; 0: 1,000,000 */
+    const char *name;         /* for the log; NULL: "queue" */
+    uint32_t workers;         /* number of keys worked on at the same time; 0: 1 */
+    uint32_t base_ms;         /* delay of a key's first retry, doubled for each further one; 0: 5 */
+    uint32_t max_ms;          /* maximum delay of a retry; 0: 1,000,000 */
+    uint32_t retries_per_sec; /* rate of retries of all keys together; 0: 10 */
+    uint32_t burst;           /* retries that may exceed that rate after an idle period; 0: 100 */
+    size_t keys_max;          /* LIMIT: distinct keys queued, delayed or worked on; 0: 1,000,000 */
 };
 
 /**
- * A queue whose keys @worker works on. @options may be NULL.
+ * Opens a queue whose keys are handed to @worker. @options may be NULL.
  *
- * Keeps @worker (not a copy) until inf_queue_close() or inf_client_close(). NULL, with @err, if it
- * has no work().
+ * Keeps a pointer to @worker until inf_queue_close() or inf_client_close(). Returns NULL, with
+ * @err, if @worker has no work().
  */
 INF_API struct inf_queue *inf_queue_open(struct inf_client *client, struct inf_worker *worker,
                                          const struct inf_queue_options *options,
                                          struct inf_error *err);
 
 /**
- * Ends the work in an orderly way: adds are refused from now on, delayed keys and further retries
- * are dropped, what is queued is still handed out, and what is worked on and was added again is
- * worked on again. When the last of it is done, on_drained() is called. Asking twice is asking
- * once. The queue still wants closing.
+ * Starts an orderly shutdown. From now on adds are refused, and delayed keys and further retries
+ * are dropped. Queued keys are still handed out, and keys that were added again while being worked
+ * on are run again. When the last run is done, on_drained() is called. Calling it again has no
+ * effect. The queue must still be closed.
  */
 INF_API void inf_queue_drain(struct inf_queue *queue);
 
 /**
- * Closes the queue at whatever it is; it is gone for the caller, and so are the keys that it lent
- * as soon as you return to the loop. @worker is not called any more, not even on_drained(). May be
- * called from its functions. NULL is fine.
+ * Closes the queue immediately. The handle is no longer valid; borrowed keys stay valid until you
+ * return to the loop. The worker is not called any more, not even on_drained(). May be called from
+ * its callbacks. NULL is allowed.
  */
 INF_API void inf_queue_close(struct inf_queue *queue);
 
-/* ---- keys in ---- */
+/* ---- adding keys ---- */
 
 /**
- * Has @key (copied) worked on, from now on at the earliest. One that waits for that already keeps
- * its place.
+ * Queues @key (copied). A key that is already queued keeps its position.
  *
- * Returns 0; -INF_ECLOSED when draining; -INF_ETOOBIG, changing nothing, if the key is too long or
- * would be one more than keys_max: for the caller to remember, or to inf_handler_pause(). A key
- * that the queue knows always has room.
+ * Returns 0; -INF_ECLOSED after inf_queue_drain(); -INF_ETOOBIG, changing nothing, if the key is
+ * too long or would exceed keys_max: the caller can then remember it, or call inf_handler_pause().
+ * A key that the queue already knows is never refused for keys_max.
  */
 INF_API int inf_queue_add(struct inf_queue *queue, const char *key);
 
 /**
- * The same, in @delay_ms. Of several delays of one key only the earliest end counts; that it is
- * worked on before, for another reason, ends no delay. No delay is inf_queue_add(). Fails as that
- * does.
+ * Queues @key after @delay_ms. Of several delays of one key only the one that ends first counts. A
+ * run of the key for another reason does not cancel the delay. A delay of 0 is inf_queue_add().
+ * Fails as inf_queue_add() does.
  */
 INF_API int inf_queue_add_after(struct inf_queue *queue, const char *key, uint64_t delay_ms);
 
 /**
- * The same, after a delay that grows with each retry of this key (base_ms, max_ms) and with those
- * of all keys (retries_per_sec, burst): the longer of the two. Counts a retry. Fails as
- * inf_queue_add() does.
+ * Queues @key after a delay: the longer of the key's own back-off (base_ms, max_ms), which grows
+ * with each retry, and the rate limit of all keys (retries_per_sec, burst). Counts a retry. Fails
+ * as inf_queue_add() does.
  */
 INF_API int inf_queue_add_rate_limited(struct inf_queue *queue, const char *key);
 
-/* ---- keys out ---- */
+/* ---- finishing keys ---- */
 
 enum inf_work_outcome {
-    INF_WORK_OK,    /* or given up: its retries are forgotten */
-    INF_WORK_RETRY, /* once more, as inf_queue_add_rate_limited(); always has room */
+    INF_WORK_OK,    /* success, or given up: the retry count is reset */
+    INF_WORK_RETRY, /* run again, as by inf_queue_add_rate_limited(); never refused */
 };
 
 /**
- * The work on @key that work() began is over. If the key was added meanwhile, it is queued again.
+ * Reports that the work on @key, started by work(), is finished. If the key was added meanwhile, it
+ * is queued again.
  *
- * Returns 0, or -INF_ENOTFOUND if it is not being worked on.
+ * Returns 0, or -INF_ENOTFOUND if @key is not being worked on.
  */
 INF_API int inf_queue_done(struct inf_queue *queue, const char *key, enum inf_work_outcome outcome);
 
-/** The next retry of @key waits base_ms again; a delay under way goes on. Any key is fine. */
+/**
+ * Resets the retry count of @key: the next retry waits base_ms again. A current delay is not
+ * changed. Any key is allowed.
+ */
 INF_API void inf_queue_forget(struct inf_queue *queue, const char *key);
 
-/** How often @key was retried since it last was done with INF_WORK_OK or forgotten. */
+/** The number of retries of @key since it was last done with INF_WORK_OK or forgotten. */
 INF_API uint32_t inf_queue_retries(const struct inf_queue *queue, const char *key);
 
-/* ---- numbers ---- */
+/* ---- statistics ---- */
 
-/** How many keys wait for a worker: neither those delayed nor those worked on. */
+/** The number of keys that wait for a worker, without delayed keys and keys being worked on. */
 INF_API size_t inf_queue_length(const struct inf_queue *queue);
 
-/* The first group only grows; the others are of this moment. */
+/* The counters of the first group only grow; the others are current values. */
 struct inf_queue_stats {
-    uint64_t adds;      /* that lead to a run of their own; a delay counts when it is over */
-    uint64_t collapsed; /* those of a key that waited already */
-    uint64_t refused;   /* adds answered by -INF_ETOOBIG */
-    uint64_t retries;   /* rate limited adds */
-    uint64_t done;      /* runs that are over */
-    uint64_t queued_ms; /* how long the keys of all runs, begun so far, had been ready, together */
-    uint64_t worked_ms; /* how long all runs that are over took, together */
+    uint64_t
+        adds; /* adds that cause a run of their own; delayed adds count when the delay is over */
+    uint64_t collapsed; /* adds of a key that was already waiting */
+    uint64_t refused;   /* adds that returned -INF_ETOOBIG */
+    uint64_t retries;   /* rate-limited adds */
+    uint64_t done;      /* finished runs */
+    uint64_t
+        queued_ms; /* total time that the keys of all started runs waited after they were ready */
+    uint64_t worked_ms; /* total duration of all finished runs */
 
     size_t depth;   /* inf_queue_length() */
-    size_t delayed; /* keys with a delay not over */
+    size_t delayed; /* keys whose delay is not over */
     size_t working;
 
-    uint64_t oldest_queued_ms;  /* how long the first of those ready has waited; 0: none does */
-    uint64_t longest_worked_ms; /* how long the run that began first goes on; 0: there is none */
-    uint64_t unfinished_ms;     /* how long all runs that go on do so, together */
+    uint64_t oldest_queued_ms;  /* waiting time of the first ready key; 0: none waits */
+    uint64_t longest_worked_ms; /* duration of the oldest current run; 0: there is none */
+    uint64_t unfinished_ms;     /* total duration of all current runs */
 };
 
-/** Costs no more than copying it. */
+/** Copies the current numbers to @ret_stats. Costs no more than the copy. */
 INF_API void inf_queue_stats(const struct inf_queue *queue, struct inf_queue_stats *ret_stats);
 
 #ifdef __cplusplus

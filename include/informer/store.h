@@ -1,18 +1,18 @@
 /*
- * store.h - the cache of one informer, as a reader sees it.
+ * store.h - read access to the cache of one informer.
  *
- * At any instant it equals the server's state at one resource version: a relist replaces the whole
- * of it between two calls, never object by object. Reading is a hash look-up or a walk; it never
- * talks to the server and never blocks.
+ * At any time the store equals the server's state at one resource version: a relist replaces all of
+ * it between two calls, never object by object. Reading is a hash lookup or a walk; it never
+ * contacts the server and never blocks.
  *
- * Order. Everything that gives several objects gives them in the server's own order: by the bytes
- * of `namespace/name` (so `a-b/x` is before `a/x`). It depends on what is in the store, not on how
- * it came there.
+ * Order. Functions that return several objects return them in the server's own order: sorted by the
+ * bytes of `namespace/name` (so `a-b/x` comes before `a/x`). The order depends only on the contents
+ * of the store.
  *
- * Indexes are named functions of an object that give zero or more values, chosen when the informer
- * is made; `namespace` is always one of them. An object is found under each of its values, as it is
- * now. Of more than 1000 values of one object in one index only the first 1000 count, and none that
- * contains a NUL.
+ * Indexes are named functions that give zero or more values for an object. They are chosen when the
+ * informer is opened; `namespace` always exists. An object is found under each of its current
+ * values. Only the first 1000 values of one object in one index are used, and values that contain a
+ * NUL are ignored.
  */
 #ifndef INFORMER_STORE_H
 #define INFORMER_STORE_H
@@ -29,7 +29,10 @@ extern "C" {
 
 struct inf_store;
 
-/** The object of that name, lent (see object.h), or NULL. @ns is "" for cluster-scoped objects. */
+/**
+ * The object with that namespace and name, borrowed (see object.h), or NULL. @ns is "" for
+ * cluster-scoped objects.
+ */
 INF_API const struct inf_object *inf_store_get(const struct inf_store *store, const char *ns,
                                                const char *name);
 
@@ -38,13 +41,13 @@ INF_API size_t inf_store_count(const struct inf_store *store);
 /** The sum of inf_object_size() over all objects. */
 INF_API size_t inf_store_bytes(const struct inf_store *store);
 
-/** The resource version the store is at; "" before the first sync. Lent until the next change. */
+/** The resource version of the store; "" before the first sync. Valid until the next change. */
 INF_API const char *inf_store_resource_version(const struct inf_store *store);
 
 /*
- * A walk. It may be stopped and taken up again at any time, also after the store changed: it goes
- * on behind the last object it gave, so each object that stays is given exactly once, and none
- * twice. End each walk, also half-way.
+ * A walk over the objects. It may be interrupted and continued at any time, also after the store
+ * has changed: it continues after the last object it returned. An object that stays in the store is
+ * returned exactly once. End every walk with inf_cursor_end(), also an incomplete one.
  *
  *     struct inf_cursor cursor = INF_CURSOR_START;
  *     while ((object = inf_store_next(store, &cursor)))
@@ -52,8 +55,8 @@ INF_API const char *inf_store_resource_version(const struct inf_store *store);
  *     inf_cursor_end(&cursor);
  */
 struct inf_cursor {
-    const struct inf_object *last; /* kept by the cursor; its name is where to go on */
-    const void *place;             /* a short cut, good while `version` is the store's */
+    const struct inf_object *last; /* referenced by the cursor; the walk continues after it */
+    const void *place;             /* a shortcut, valid while `version` is the store's */
     uint64_t version;
 };
 
@@ -62,55 +65,62 @@ struct inf_cursor {
         0, 0, 0          \
     }
 
-/** The next object, lent, or NULL at the end. */
+/** The next object, borrowed, or NULL at the end. */
 INF_API const struct inf_object *inf_store_next(const struct inf_store *store,
                                                 struct inf_cursor *cursor);
 
-/** The same for the objects of one namespace; "" is all. A walk keeps to one namespace from start
- * to end. */
+/**
+ * Like inf_store_next(), for the objects of one namespace; "" is all. Use the same namespace from
+ * the start to the end of a walk.
+ */
 INF_API const struct inf_object *inf_store_next_in(const struct inf_store *store, const char *ns,
                                                    struct inf_cursor *cursor);
 
-/** Lets go of what the cursor holds. It can start anew. */
+/** Releases what the cursor holds. The cursor can then start another walk. */
 INF_API void inf_cursor_end(struct inf_cursor *cursor);
 
-/** Gets one object, lent. Returns whether to go on. It may call any function of this header. */
+/**
+ * Receives one object, borrowed. Returns whether to continue. May call any function of this header.
+ */
 typedef bool inf_each_fn(void *ctx, const struct inf_object *object);
 
 /**
- * Calls @each for every object that has @value in the index of that name, until it returns false.
+ * Calls @each for every object that has @value in the index named @index, until @each returns
+ * false.
  *
- * Under "namespace", "" is what has no namespace. A value that no object has is no error.
- * Returns 0, or -INF_EINVAL if there is no such index.
+ * In the index "namespace", "" selects cluster-scoped objects. A value that no object has is not an
+ * error. Returns 0, or -INF_EINVAL if there is no such index.
  */
 INF_API int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
                                inf_each_fn *each, void *ctx);
 
 /**
- * Calls @each for every object of namespace @ns ("": all) that @selector takes, in the server's order,
- * until it returns false. NULL selects everything.
+ * Calls @each for every object of namespace @ns ("": all) that @selector matches, in the server's
+ * order, until @each returns false. A NULL selector matches everything.
  *
- * A selector by labels is evaluated once for each set of labels there is, not for each object: pods of
- * one ReplicaSet share theirs, those of a StatefulSet mostly don't. One by fields looks at every
- * object.
+ * A label selector is evaluated once for each distinct set of labels, not for each object: the pods
+ * of one ReplicaSet share their labels, those of a StatefulSet mostly do not. A field selector is
+ * evaluated for every object.
  */
 INF_API void inf_store_select(const struct inf_store *store, const char *ns,
                               const struct inf_selector *selector, inf_each_fn *each, void *ctx);
 
-/** Gets one value, lent until the next change, and how many objects have it. Returns whether to go
- * on. */
+/**
+ * Receives one value, valid until the next change, and the number of objects that have it. Returns
+ * whether to continue.
+ */
 typedef bool inf_each_value_fn(void *ctx, const char *value, size_t count);
 
 /**
- * Calls @each for every value that objects have in the index of that name, by the bytes of the
- * value, until it returns false. Values that no object has any more are not among them.
+ * Calls @each for every value that objects have in the index named @index, sorted by the bytes of
+ * the value, until @each returns false. Values that no object has any more are not included.
  *
  * Returns 0, or -INF_EINVAL if there is no such index.
  */
 INF_API int inf_store_index_values(const struct inf_store *store, const char *index,
                                    inf_each_value_fn *each, void *ctx);
 
-/** How many values that is, without a walk; 0 if there is no such index. */
+/** The number of values in that index, without a walk; 0 if there is no such index. */
 INF_API size_t inf_store_index_count(const struct inf_store *store, const char *index);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /*
- * idna.c - the name is read into characters, which are mapped; then each label is written as it is, or
- * by Punycode (RFC 3492) with "xn--" before it. Fails as idna.h says.
+ * idna.c - decodes the name into characters and maps them, then writes each label as it is, or in
+ * Punycode (RFC 3492) with the prefix "xn--". Fails as idna.h states.
  */
 #include "base/idna.h"
 
@@ -14,7 +14,8 @@
 
 /* ---- characters ---- */
 
-/* Capital letters, and how far the small ones are from them. Every other one, where both alternate. */
+/* Ranges of upper case letters and the distance to their lower case; step 2 where both
+ * alternate. */
 static const struct capitals {
     uint32_t first, last, step, distance;
 } capitals[] = {
@@ -37,7 +38,7 @@ static uint32_t map_character(uint32_t c)
     return c;
 }
 
-/* How many there are, or -1 if @name is not UTF-8 or too long. */
+/* Returns the number of characters, or -1 if @name is not UTF-8 or too long. */
 static int read_characters(struct str name, uint32_t ret[IDNA_NAME_MAX])
 {
     int n = 0;
@@ -91,7 +92,7 @@ static void put_number(struct buf *out, uint32_t number, uint32_t bias)
     buf_putc(out, puny_digit(number));
 }
 
-/* The smallest character that is not below @from. */
+/* The smallest character that is at least @from. */
 static uint32_t next_character(const uint32_t *label, size_t len, uint32_t from)
 {
     uint32_t next = UINT32_MAX;
@@ -143,7 +144,7 @@ static bool is_label_character(uint32_t c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c >= ASCII_END;
 }
 
-/* "xn--..." is what somebody else has converted. */
+/* "xn--..." is an already converted label. */
 static bool is_label(const uint32_t *label, size_t len)
 {
     bool converted = len > 3 && label[0] == 'x' && label[1] == 'n';

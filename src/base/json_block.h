@@ -1,19 +1,19 @@
 /*
- * json_block.h - JSON text sixty-four bytes at a time: which of them are brackets, and which are
- * blanks, outside of strings.
+ * json_block.h - scans JSON text in blocks of 64 bytes: finds brackets and spaces outside of
+ * strings.
  *
- * Most of the work on an object is to find where its parts end. Looked at byte by byte, each byte
- * waits for the one before it: does it belong to a string? Here a block becomes a few words of 64
- * bits, one bit a byte, and the question is answered for all of them at once:
+ * Most of the work on an object is to find where its parts end. Byte by byte, each step depends on
+ * the previous one: is this byte inside a string? Here a block becomes a few 64-bit words, one bit
+ * per byte, and all bytes are classified at once:
  *
  *     text       {"a\"b":[1]}
- *     quotes     .1.....1....       those that no backslash hides
- *     inside     .111111.....       from each opening one to before the closing one: the parity of
+ *     quotes     .1.....1....       quotes that are not escaped
+ *     inside     .111111.....       from each opening quote to before the closing one: the parity of
  *                                   the quotes so far
- *     brackets   1.......1.11       that are not inside
+ *     brackets   1.......1.11       brackets that are not inside
  *
- * With SSE2, which every x86-64 has, sixteen bytes are compared in one instruction. Where it is
- * missing JSON_BLOCK is 0, and users go byte by byte.
+ * With SSE2, which every x86-64 has, sixteen bytes are compared in one instruction. Without it
+ * JSON_BLOCK is 0, and users scan byte by byte.
  */
 #ifndef BASE_JSON_BLOCK_H
 #define BASE_JSON_BLOCK_H
@@ -29,17 +29,17 @@
 #define JSON_BLOCK 0
 #endif
 
-/* What one block leaves for the next. A zeroed one begins outside of a string. */
+/* State carried from one block to the next. Zeroed: outside of a string. */
 struct json_carry {
     uint64_t inside;  /* all ones: the block ended within a string */
-    uint64_t escaped; /* 1: its last byte hides the first of the next */
+    uint64_t escaped; /* 1: its last byte escapes the first of the next */
 };
 
 /* Bit i is byte i. */
 struct json_marks {
     uint64_t open;  /* { [ */
     uint64_t close; /* } ] */
-    uint64_t space; /* blanks, tabs, newlines and what else is no more than a blank */
+    uint64_t space; /* bytes up to ' ': spaces, tabs, newlines and control characters */
 };
 
 #if JSON_BLOCK
@@ -62,8 +62,8 @@ static inline void json_look(const char *at, int i, struct json_bits *bits)
 #undef JSON_BITS
 }
 
-/* The bytes that a backslash hides: of a run of backslashes every second one, and what follows an
- * odd run. Runs are few and short, so each is followed. @escaped is carry.escaped, before and after. */
+/* The bytes that are escaped: every second backslash of a run, and the byte after an odd run. Runs
+ * are few and short, so each is followed. @escaped is carry.escaped, before and after. */
 static inline uint64_t json_hidden(uint64_t backslash, uint64_t *escaped)
 {
     uint64_t hidden = *escaped;
@@ -102,8 +102,9 @@ __attribute__((cold)) static inline uint64_t json_inside_bytewise(const struct j
     return inside;
 }
 
-/* The same for a block that has backslashes. One outside of strings, which JSON does not have, hides
- * nothing; json_hidden() can't know that, so such a block is looked at byte by byte. */
+/* Which bytes are inside of strings, in a block with backslashes. A backslash outside of a string,
+ * which is not valid JSON, escapes nothing; json_hidden() can't know that, so such a block is
+ * scanned byte by byte. */
 static inline uint64_t json_inside_escaped(const struct json_bits *bits, struct json_carry *carry)
 {
     uint64_t escaped = carry->escaped, hidden = json_hidden(bits->backslash, &escaped);
@@ -114,8 +115,8 @@ static inline uint64_t json_inside_escaped(const struct json_bits *bits, struct 
     return inside;
 }
 
-/* Looks at the JSON_BLOCK bytes at @at. A backslash means something only inside of strings; so
- * where a value ends never depends on where blocks begin. */
+/* Scans the JSON_BLOCK bytes at @at. Backslashes count only inside of strings, so that the end of a
+ * value never depends on where blocks begin. */
 static inline struct json_marks json_block(const char *at, struct json_carry *carry)
 {
     struct json_bits bits = {0};
@@ -132,15 +133,14 @@ static inline struct json_marks json_block(const char *at, struct json_carry *ca
     return (struct json_marks){bits.open & ~inside, bits.close & ~inside, bits.space & ~inside};
 }
 
-/* What the first of the brackets left in @both does to the depth: +1 or -1, without a branch, since
- * nobody can guess which comes. */
+/* The effect of the first bracket in @both on the depth: +1 or -1, without a branch, because it
+ * can't be predicted. */
 static inline size_t json_step(const struct json_marks *marks, uint64_t both)
 {
     return 2 * (size_t)((marks->open & both & (~both + 1)) != 0) - 1;
 }
 
-/* How many bits are set, two and two, four and four and so on added up: not every x86-64 has an
- * instruction for it. */
+/* The number of set bits. Not every x86-64 has an instruction for it. */
 static inline size_t json_count(uint64_t bits)
 {
     bits -= bits >> 1 & UINT64_C(0x5555555555555555);
@@ -150,10 +150,10 @@ static inline size_t json_count(uint64_t bits)
 }
 
 /*
- * Passes a block of a container that is open at @depth: to the end of the block, if the container
- * has not as many closing brackets there as it would need to end. Then it counts them, which is much
- * faster than to look at one after the other. `{}` neither opens nor closes anything; managedFields
- * are full of it. False: look at them one by one. (@marks are then without those pairs.)
+ * Skips a block inside of a container that is open at @depth, if the block has too few closing
+ * brackets to end the container. Then the brackets are only counted, which is much faster than
+ * processing them one by one. `{}` pairs, frequent in managedFields, are ignored. Returns false if
+ * the brackets must be processed one by one (@marks are then without those pairs).
  */
 static inline bool json_pass_block(struct json_marks *marks, size_t *depth)
 {

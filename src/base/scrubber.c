@@ -1,13 +1,13 @@
 /*
- * scrubber.c - finds credentials in a text, however they are escaped, and cuts them out in place.
+ * scrubber.c - finds credentials in a text, in plain or escaped form, and replaces them in place.
  *
  * At each position of the text every credential is compared twice: byte by byte, and with escapes
  * decoded on the way. (A text in which a backslash stands for itself and one in which it begins an
- * escape look the same, so both readings are tried.) The longest match is replaced by asterisks, never
- * more than it had bytes, so that the text can only become shorter. Nothing here can fail.
+ * escape look the same, so both readings are tried.) The longest match is replaced by asterisks,
+ * never more than it had bytes, so that the text can only become shorter. Nothing here can fail.
  *
- * Credentials that were replaced must be left in no memory, but peers may still repeat them: of those there
- * are hashes, with which the text is compared where it has their first byte.
+ * Credentials that were replaced must be left in no memory, but peers may still repeat them: of
+ * those there are hashes; the text is compared with them where it has their first byte.
  */
 #include "base/scrubber.h"
 
@@ -35,7 +35,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The number that @n digits at @at spell; -1: they are none. */
+/* The value of @n hex digits at @at; -1: not hex digits. */
 static long hex_number(const char *at, size_t n)
 {
     long number = 0;
@@ -101,8 +101,9 @@ static bool is_word(const char *text, size_t len, size_t from, size_t taken)
            (from + taken >= len || !isalnum((unsigned char)text[from + taken]));
 }
 
-/* How many bytes of @text, from @from on, are @secret or enough of its beginning; 0: none. Takes few steps where it is neither,
- * so that no text costs more than its length. */
+/* The number of bytes of @text, from @from on, that match @secret or enough of its beginning; 0: no
+ * match. A mismatch ends early, so that the total cost stays proportional to the length of the
+ * text. */
 static size_t match_one_way(const char *text, size_t len, size_t from, const char *secret,
                             bool decode)
 {
@@ -129,10 +130,10 @@ static size_t match_secret(const char *text, size_t len, size_t from, const char
     return plain > decoded ? plain : decoded;
 }
 
-/* ---- comparing with what was replaced ---- */
+/* ---- comparing with former credentials ---- */
 
-/* The next @want bytes that the text means, fewer at its end. Returns how many bytes it takes for that; @ret has room for two
- * bytes more, since a character may go beyond. */
+/* The next @want bytes that the text means, fewer at its end. Returns how many bytes it takes for
+ * that; @ret has room for two bytes more, since a character may go beyond. */
 static size_t read_units(const char *text, size_t len, size_t from, bool decode, size_t want,
                          char *ret, size_t *ret_len)
 {
@@ -194,7 +195,7 @@ static size_t match_former(const struct scrubber *s, const struct scrubber_forme
     return plain > decoded ? plain : decoded;
 }
 
-/* ---- all of them ---- */
+/* ---- cleaning ---- */
 
 static size_t larger(size_t a, size_t b)
 {

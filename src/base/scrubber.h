@@ -5,8 +5,8 @@
  *     scrubber_add(&scrubber, SCRUBBER_SERVER, token);
  *     len = scrubber_clean(&scrubber, text, len);       "token ***" instead of "token eyJhb..."
  *
- * A server or a proxy may repeat what we sent it, in an error message for instance. Text of a peer is
- * cleaned before it becomes part of an error, a log line or a record.
+ * A server or a proxy may repeat what we sent it, in an error message for instance. Text of a peer
+ * is cleaned before it becomes part of an error, a log line or a record.
  *
  * Found are: the credential as it was sent; with characters escaped as in JSON (\u0041, \/) or in
  * URLs (%41); and, because texts are cut, the beginning of it from SCRUBBER_FRAGMENT bytes on.
@@ -30,21 +30,21 @@ enum {
     SCRUBBER_FRAGMENT = 16, /* this much of the beginning of a credential is replaced, too */
 };
 
-/* Whom they are for; each group is replaced on its own. */
+/* The peer that a credential is for; each group is replaced separately. */
 enum scrubber_group {
     SCRUBBER_SERVER,
     SCRUBBER_PROXY,
     SCRUBBER_GROUPS,
 };
 
-/* A credential that was replaced: no memory keeps it, but it is still recognised. */
+/* A credential that was replaced: only hashes are kept, to recognize it. */
 struct scrubber_former {
     size_t len;           /* 0: none */
     uint64_t head, whole; /* keyed hashes of its first SCRUBBER_FRAGMENT bytes, and of all */
-    char first;           /* byte of it */
+    char first;           /* its first byte */
 };
 
-/* A zeroed one knows no credentials. Owns copies. */
+/* Zeroed: no credentials. Owns copies. */
 struct scrubber {
     char *current[SCRUBBER_GROUPS][SCRUBBER_CURRENT];
     struct scrubber_former former[SCRUBBER_FORMER];
@@ -55,24 +55,24 @@ struct scrubber {
 /* Adds a credential that is used from now on. NULL and "" are ignored. */
 void scrubber_add(struct scrubber *s, enum scrubber_group group, const char *secret);
 
-/* Those of @group are not used any more: overwrites them, and keeps no more than hashes, since an answer to
- * a request that was sent with them may still come. */
+/* Marks the credentials of @group as replaced: overwrites them and keeps only hashes, because a
+ * response to a request that was sent with them may still arrive. */
 void scrubber_retire(struct scrubber *s, enum scrubber_group group);
 
 /* Adds the base64 of "user:password", and the password in it. */
 void scrubber_add_basic(struct scrubber *s, enum scrubber_group group, const char *basic);
 
 /* Replaces credentials in the @len bytes of @text by "***" and returns the new length, which is
- * never larger. @s may be NULL: then the text stays as it is. */
+ * never larger. @s may be NULL: then the text is not changed. */
 size_t scrubber_clean(const struct scrubber *s, char *text, size_t len);
 
-/* The same for a text that ends with a NUL. */
+/* Like scrubber_clean(), for a NUL-terminated text. */
 void scrubber_clean_text(const struct scrubber *s, char *text);
 
-/* Whether there is a credential in @text, which ends with a NUL. */
+/* Whether the NUL-terminated @text contains a credential. */
 bool scrubber_finds(const struct scrubber *s, const char *text);
 
-/* Overwrites and forgets all of them. */
+/* Overwrites and frees all credentials. */
 void scrubber_free(struct scrubber *s);
 
 #endif

@@ -1,3 +1,7 @@
+/*
+ * timestamp.c - formats and parses RFC 3339 times. Parsing is strict: each take_* function consumes
+ * one part and reports whether it was valid.
+ */
 #include "base/timestamp.h"
 
 #include <stdbool.h>
@@ -16,7 +20,7 @@ void timestamp_format(int64_t us, char ret[TIMESTAMP_SIZE])
     int64_t clamped = us < first_us ? first_us : us > last_us ? last_us : us;
     int64_t fraction = (clamped % 1000000 + 1000000) % 1000000; /* before 1970 as well */
     time_t seconds = (time_t)((clamped - fraction) / 1000000);
-    char text[128]; /* far more than is used: the compiler does not know the ranges */
+    char text[128]; /* more than needed: the compiler does not know the ranges */
     struct tm tm = {0};
     gmtime_r(&seconds, &tm);
     snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", tm.tm_year + 1900,
@@ -24,7 +28,7 @@ void timestamp_format(int64_t us, char ret[TIMESTAMP_SIZE])
     memcpy(ret, text, TIMESTAMP_SIZE);
 }
 
-/* Exactly @n digits; moves on. -1: they are not there. */
+/* Consumes exactly @n digits; -1: invalid. */
 static int take_digits(const char **text, int n)
 {
     int value = 0;
@@ -38,16 +42,16 @@ static int take_digits(const char **text, int n)
 
 static bool take_letter(const char **text, char upper)
 {
-    bool there = **text == upper || **text == upper + ('a' - 'A');
-    *text += there;
-    return there;
+    bool found = **text == upper || **text == upper + ('a' - 'A');
+    *text += found;
+    return found;
 }
 
 static bool take_sign(const char **text, char sign)
 {
-    bool there = **text == sign;
-    *text += there;
-    return there;
+    bool found = **text == sign;
+    *text += found;
+    return found;
 }
 
 static bool take_date(const char **text, struct tm *tm)

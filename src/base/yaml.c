@@ -1,12 +1,12 @@
 /*
- * yaml.c - from libyaml's events to a tree.
+ * yaml.c - builds a tree from libyaml's events.
  *
- * Happy path: parse -> read_stream -> read_node, which calls itself for what is inside a
- * collection (at most YAML_DEPTH_MAX deep). Each read_* finds its first event in r->event, and
- * leaves its last one there.
+ * Normal path: yaml_read -> read_stream -> read_node, which calls itself for the contents of a
+ * collection (at most YAML_DEPTH_MAX deep). Each read_* function starts with its first event in
+ * r->event and ends with its last one there.
  *
- * A node is linked into the tree as soon as it exists; on failure parse() frees the part that
- * was built, so the read_* functions just return.
+ * A node is linked into the tree as soon as it exists; on failure yaml_read() frees the partial
+ * tree; the read_* functions just return.
  */
 #include "base/yaml.h"
 
@@ -24,21 +24,21 @@
 
 struct reader {
     yaml_parser_t parser;
-    yaml_event_t event; /* the one being read */
+    yaml_event_t event; /* the current one */
     char *file;
     const char *text; /* without the byte order mark */
     size_t len;
     yaml_encoding_t encoding;
     size_t depth;
     size_t nodes;
-    bool loose; /* a key may be given twice */
+    bool loose; /* duplicate keys are allowed */
     struct inf_error *err;
 };
 
 static int read_node(struct reader *r, struct yaml_node **slot);
 
-/* -- errors: all with a place, none with a part of the text, which may be a password --------------
- */
+/* -- errors: all with a position, none with text of the file, which may contain a password
+ * --------- */
 
 __attribute__((format(printf, 3, 4))) static int mark_error(struct reader *r,
                                                             const yaml_mark_t *mark,
@@ -53,8 +53,8 @@ __attribute__((format(printf, 3, 4))) static int mark_error(struct reader *r,
                    text);
 }
 
-/* libyaml tells only the offset of a byte that is no text. Of UTF-16, which few write, lines are
- * told but no columns. */
+/* For an invalid byte libyaml reports only its offset. In UTF-16, which is rare, only the line is
+ * computed. */
 static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
 {
     bool wide = r->encoding != YAML_UTF8_ENCODING;
@@ -71,7 +71,7 @@ static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
     return mark;
 }
 
-/* libyaml's sentences are constants. */
+/* libyaml's messages are constants: they contain no text of the file. */
 static int syntax_error(struct reader *r)
 {
     const yaml_parser_t *p = &r->parser;
@@ -131,7 +131,7 @@ static int next_event(struct reader *r)
     return yaml_parser_parse(&r->parser, &r->event) ? 0 : syntax_error(r);
 }
 
-/* What is written before a value: an anchor is refused, and a tag that isn't the value's own. */
+/* Refuses an anchor, and a tag other than the default one of the value. */
 static int check_properties(struct reader *r, const yaml_char_t *anchor, const yaml_char_t *tag,
                             const char *own_tag)
 {
@@ -151,7 +151,7 @@ static int read_scalar(struct reader *r, struct yaml_node **slot)
     struct yaml_node *n = *slot = node_new(r, YAML_SCALAR);
     n->plain = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !tag;
     n->text = xstrndup(value, len);
-    explicit_bzero(value, len); /* libyaml frees it as it is */
+    explicit_bzero(value, len); /* libyaml does not wipe it */
     if (strlen(n->text) != len)
         return mark_error(r, &r->event.start_mark, "a NUL character can't be part of a value");
     return check_properties(r, r->event.data.scalar.anchor, tag, YAML_STR_TAG);
@@ -190,7 +190,7 @@ static int check_key(const struct reader *r, const struct yaml_node *map,
     return 0;
 }
 
-/* One key and its value. The key hangs from the value, so it has to wait for one. */
+/* Reads a key and its value. The value owns the key. */
 static int read_member(struct reader *r, struct yaml_node *map, struct yaml_node **slot)
 {
     struct yaml_node *key = NULL;
@@ -247,7 +247,7 @@ static int read_node(struct reader *r, struct yaml_node **slot)
         return mark_error(r, &r->event.start_mark, "aliases (*) are not supported");
     if (r->event.type == YAML_SCALAR_EVENT)
         return read_scalar(r, slot);
-    return read_collection(r, slot); /* what is left: the start of a sequence or a mapping */
+    return read_collection(r, slot); /* the start of a sequence or a mapping */
 }
 
 static int read_document(struct reader *r, struct yaml_node **slot)
@@ -280,8 +280,8 @@ static int read_stream(struct reader *r, struct yaml_node **slot)
     return 0;
 }
 
-/* What is before the text says how it is written: PowerShell's redirection makes UTF-16. */
-static void take_byte_order_mark(struct reader *r)
+/* The byte order mark gives the encoding: redirection in PowerShell writes UTF-16. */
+static void skip_byte_order_mark(struct reader *r)
 {
     static const struct {
         const char *mark;
@@ -301,7 +301,7 @@ static void take_byte_order_mark(struct reader *r)
     }
 }
 
-static int parse(struct reader *r, const char *name, struct yaml_node **ret_root)
+static int yaml_read(struct reader *r, const char *name, struct yaml_node **ret_root)
 {
     struct yaml_node *root = NULL;
     int rc;
@@ -309,7 +309,7 @@ static int parse(struct reader *r, const char *name, struct yaml_node **ret_root
         return err_set(r->err, INF_ECONF, "%s: more than %d bytes", name, YAML_TEXT_MAX);
     if (!yaml_parser_initialize(&r->parser)) /* UNTESTED: libyaml's malloc */
         return err_set(r->err, INF_ECONF, "%s: out of memory", name);
-    take_byte_order_mark(r);
+    skip_byte_order_mark(r);
     r->file = xstrdup(name);
     yaml_parser_set_encoding(&r->parser, r->encoding);
     yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text, r->len);
@@ -329,14 +329,14 @@ int yaml_parse(const char *name, const char *text, size_t len, struct yaml_node 
                struct inf_error *err)
 {
     struct reader r = {.text = text, .len = len, .err = err};
-    return parse(&r, name, ret_root);
+    return yaml_read(&r, name, ret_root);
 }
 
 int yaml_parse_loose(const char *name, const char *text, size_t len, struct yaml_node **ret_root,
                      struct inf_error *err)
 {
     struct reader r = {.text = text, .len = len, .loose = true, .err = err};
-    return parse(&r, name, ret_root);
+    return yaml_read(&r, name, ret_root);
 }
 
 void yaml_tree_free(struct yaml_node *root)
@@ -379,7 +379,7 @@ const char *yaml_string(const struct yaml_node *node)
 
 int yaml_bool(const struct yaml_node *node, bool *ret)
 {
-    /* YAML 1.1's words, as the reader of Kubernetes takes them */
+    /* the words of YAML 1.1, as Kubernetes accepts them */
     static const char *const words[][2] = {{"false", "true"}, {"no", "yes"}, {"off", "on"}};
     if (!node || node->kind != YAML_SCALAR || !node->plain)
         return -INF_ECONF;

@@ -1,10 +1,10 @@
 /*
- * access.c - may we watch this?
+ * access.c - resolves a resource name and checks our permissions for it.
  *
- *     the word is looked up, then SelfSubjectAccessReviews are posted for `list` and for `watch`
- *
- * Who may not even ask what there is (discovery is for who is known) can still use names that need
- * no look.
+ * Normal path: the name is looked up by discovery, then one SelfSubjectAccessReview is posted for
+ * `list` and one for `watch`. If discovery is forbidden to us, names that need no lookup (group and
+ * version given, or core group) still work, without a kind. Any other failure is reported as it is;
+ * nothing is retried.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +31,14 @@ struct access {
     char *kind;
     bool namespaced;
     bool allowed[ARRAY_LEN(verbs)];
-    size_t asked; /* verbs, so far */
+    size_t reviewed; /* number of verbs */
     char *reason;
 };
 
-/* It is over: who is told may close the client. */
-static void answer(struct access *a, const struct inf_error *why)
+/* Closes the request first: on_answer may close the client. */
+static void access_report(struct access *a, const struct inf_error *why)
 {
-    struct inf_access told = {
+    struct inf_access result = {
         .resource = {.group = a->resource.group,
                      .version = a->resource.version,
                      .name = a->resource.name,
@@ -49,19 +49,19 @@ static void answer(struct access *a, const struct inf_error *why)
         .reason = a->reason ? a->reason : "",
     };
     inf_question_close(&a->question);
-    a->on_answer(a->ctx, why ? NULL : &told, why);
+    a->on_answer(a->ctx, why ? NULL : &result, why);
 }
 
-/* ---- may we? ---- */
+/* ---- permissions ---- */
 
-static void reflector_request_next(struct access *a)
+static void access_review_next(struct access *a)
 {
     char *body;
-    if (a->only_resource || a->asked == ARRAY_LEN(verbs)) {
-        answer(a, NULL);
+    if (a->only_resource || a->reviewed == ARRAY_LEN(verbs)) {
+        access_report(a, NULL);
         return;
     }
-    body = self_review_access_body(&a->resource, a->ns, verbs[a->asked]);
+    body = self_review_access_body(&a->resource, a->ns, verbs[a->reviewed]);
     document_start(&a->document, &a->question.client->server, self_review_access_path, body);
     free(body);
 }
@@ -73,26 +73,26 @@ static void access_on_review(struct document *document, const char *text,
     struct inf_error bad;
     char *reason = NULL;
     if (!text) {
-        answer(a, why);
+        access_report(a, why);
         return;
     }
-    if (self_review_access_read(text, &a->allowed[a->asked], &reason, &bad) < 0) {
-        answer(a, &bad);
+    if (self_review_access_read(text, &a->allowed[a->reviewed], &reason, &bad) < 0) {
+        access_report(a, &bad);
         return;
     }
-    if (!a->allowed[a->asked]) {
+    if (!a->allowed[a->reviewed]) {
         free(a->reason);
         a->reason = reason;
     } else {
         free(reason);
     }
-    a->asked++;
-    reflector_request_next(a);
+    a->reviewed++;
+    access_review_next(a);
 }
 
-/* ---- what is it? ---- */
+/* ---- the resource ---- */
 
-static void take_found(struct access *a, const struct api_resource *r)
+static void access_set_resource(struct access *a, const struct api_resource *r)
 {
     a->resource = (struct resource){xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
     a->kind = xstrdup(r->kind);
@@ -106,18 +106,18 @@ static void access_on_found(struct lookup *lookup, const struct api_resource *fo
     struct inf_error wrong;
     if (found && a->ns && !found->namespaced) {
         resource_word_refuse_scope(&a->word, found->name, &wrong);
-        answer(a, &wrong);
+        access_report(a, &wrong);
     } else if (found) {
-        take_found(a, found);
-        reflector_request_next(a);
+        access_set_resource(a, found);
+        access_review_next(a);
     } else if (why->code == INF_EFORBIDDEN && resource_word_is_complete(&a->word, &a->resource)) {
-        reflector_request_next(a);
+        access_review_next(a);
     } else {
-        answer(a, why);
+        access_report(a, why);
     }
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 static void access_stop(struct inf_question *question)
 {
@@ -137,7 +137,7 @@ static void access_free(struct inf_question *question)
     free(a);
 }
 
-/* Takes over what @word owns. */
+/* Takes ownership of the contents of @word. */
 static struct access *access_new(struct inf_client *client, struct resource_word *word,
                                  const char *ns)
 {
@@ -154,10 +154,10 @@ static struct access *access_new(struct inf_client *client, struct resource_word
     return a;
 }
 
-static struct access *ask(struct inf_client *client, const char *resource, const char *ns,
-                          void (*on_answer)(void *ctx, const struct inf_access *access,
-                                            const struct inf_error *why),
-                          void *ctx, struct inf_error *err)
+static struct access *access_start(struct inf_client *client, const char *resource, const char *ns,
+                                   void (*on_answer)(void *ctx, const struct inf_access *access,
+                                                     const struct inf_error *why),
+                                   void *ctx, struct inf_error *err)
 {
     struct resource_word word;
     struct access *a;
@@ -176,7 +176,7 @@ struct inf_question *inf_access_ask(struct inf_client *client, const char *resou
                                                       const struct inf_error *why),
                                     void *ctx, struct inf_error *err)
 {
-    struct access *a = ask(client, resource, ns, on_answer, ctx, err);
+    struct access *a = access_start(client, resource, ns, on_answer, ctx, err);
     return a ? &a->question : NULL;
 }
 
@@ -186,9 +186,9 @@ struct inf_question *inf_resource_ask(struct inf_client *client, const char *res
                                                         const struct inf_error *why),
                                       void *ctx, struct inf_error *err)
 {
-    struct access *a = ask(client, resource, ns, on_answer, ctx, err);
+    struct access *a = access_start(client, resource, ns, on_answer, ctx, err);
     if (a)
-        a->only_resource = true; /* it answers from the loop, not before this returns */
+        a->only_resource = true; /* in time: on_answer is called from the loop only */
     return a ? &a->question : NULL;
 }
 

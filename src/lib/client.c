@@ -1,8 +1,10 @@
 /*
- * client.c - one cluster: a connection (lib/connection.h) becomes a pool, credentials and an address that sources
- * can use.
+ * client.c - one cluster: makes a pool, credentials and a server address for sources from a
+ * connection (lib/connection.h).
  *
- * Another connection can take its place while informers run: requests that are under way are ended and made again by it.
+ * The connection can be replaced while informers run (inf_client_adopt()): requests in progress end
+ * with INF_ECUT and their users repeat them on the new connection. Closing releases everything
+ * while the loop runs.
  */
 #include "lib/client.h"
 
@@ -17,7 +19,7 @@
 #include "lib/shared.h"
 
 enum {
-    SYNCS_AT_A_TIME = 4, /* a server that comes back is not asked for everything at once */
+    SYNCS_AT_A_TIME = 4, /* limits the load on a server that restarts */
 };
 
 _Static_assert((int)INF_HASH_KEY == (int)TLS_DIGEST_KEY, "the public size is the internal one");
@@ -40,7 +42,7 @@ static void client_on_log(struct log *log, enum log_level level, const char *lin
 _Static_assert((int)INF_LOG_ERROR == (int)LOG_ERROR && (int)INF_LOG_DEBUG == (int)LOG_DEBUG,
                "the public levels are the internal ones");
 
-/* Said once, here: what each informer does about it is a detail. */
+/* Logged once per client, not per informer. */
 static void client_on_slept(struct sleep_watch *watch, uint64_t ms)
 {
     struct inf_client *client = container_of(watch, struct inf_client, sleep);
@@ -57,7 +59,7 @@ static struct log *log_of(struct inf_client *client)
     return client->user_log ? &client->log : NULL;
 }
 
-/* What sources need to know of the connection. */
+/* Copies what sources need from the connection. */
 static void describe_server(struct inf_client *client)
 {
     const struct connection *c = client->connection;
@@ -66,7 +68,7 @@ static void describe_server(struct inf_client *client)
     client->server.no_compression = c->config.no_compression;
 }
 
-static void connect_parts(struct inf_client *client)
+static void client_connect_parts(struct inf_client *client)
 {
     struct connection *c = client->connection;
     struct clock *clock = &client->loop.clock;
@@ -182,7 +184,7 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
         client_free(client);
         return NULL;
     }
-    connect_parts(client);
+    client_connect_parts(client);
     log_proxy(client);
     sleep_watch_start(&client->loop.clock, &client->sleep, client_on_slept);
     return client;
@@ -190,12 +192,13 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
 
 /* ---- another connection ---- */
 
-static void bury_connection(struct deferred_free *deferred_free)
+static void free_former_connection(struct deferred_free *deferred_free)
 {
     connection_free(container_of(deferred_free, struct connection, deferred_free));
 }
 
-/* Requests of before end now, and their users make them again. After that no stream uses a former connection. */
+/* Ends the requests on former connections; their users repeat them. After that no stream uses a
+ * former connection. */
 static void client_on_cut(struct timer *timer)
 {
     struct inf_client *client = container_of(timer, struct inf_client, cut);
@@ -206,11 +209,12 @@ static void client_on_cut(struct timer *timer)
         list_remove(node);
         clock_free_later(&client->loop.clock,
                          &container_of(node, struct connection, node)->deferred_free,
-                         bury_connection);
+                         free_former_connection);
     }
 }
 
-/* Takes @next over. Users are told of the end of their requests later, from the loop. */
+/* Takes ownership of @next. Requests on the former connection end later, from the loop:
+ * client_on_cut(). */
 static void use_connection(struct inf_client *client, struct connection *next)
 {
     struct clock *clock = &client->loop.clock;
@@ -237,8 +241,8 @@ static void set_stale_after(struct inf_client *client, uint32_t ms)
         reflector_set_stale_after(&container_of(node, struct shared, node)->pipeline.reflector, ms);
 }
 
-/* All that is known is of another server. */
-static void list_elsewhere(struct inf_client *client, const char *before)
+/* The caches hold the state of another server: discovers and lists again. */
+static void relist_at_new_server(struct inf_client *client, const char *before)
 {
     char *why = xasprintf("the server URL changed from %s to %s", before, client->connection->url);
     shelf_forget(client->discovery_cache);
@@ -265,16 +269,16 @@ void inf_client_adopt(struct inf_client *client, struct inf_client *fresh)
         return;
     }
     connection_stop(next);
-    fresh->connection = NULL; /* now the client's */
+    fresh->connection = NULL; /* owned by the client now */
     inf_client_close(fresh);
     before = xstrdup(client->connection->url);
     use_connection(client, next);
     if (strcmp(before, next->url) != 0)
-        list_elsewhere(client, before);
+        relist_at_new_server(client, before);
     free(before);
 }
 
-/* ---- the rest ---- */
+/* ---- getters and close ---- */
 
 bool inf_client_same(const struct inf_client *a, const struct inf_client *b)
 {

@@ -1,5 +1,5 @@
 /*
- * client.h - what a client's informers need to know of it.
+ * client.h - the client as the files of lib/ see it.
  */
 #ifndef LIB_CLIENT_H
 #define LIB_CLIENT_H
@@ -22,37 +22,37 @@
 
 struct inf_client {
     struct loop loop;
-    struct log log; /* hands lines to the user's hook */
+    struct log log; /* passes lines to user_log */
     void (*user_log)(void *ctx, enum inf_log_level level, const char *line);
     void *user_log_ctx;
-    char *log_name; /* NULL: lines are told as they are */
+    char *log_name; /* prefix of lines; NULL: none */
     struct rng rng;
     struct digest digest; /* hashes secret values, with `keyed_digest` */
     struct tls_digest *keyed_digest;
 
-    struct connection *connection; /* how the server is reached now */
-    struct list former;            /* of struct connection: stopped, until the cut */
-    struct timer cut;              /* ends what was requested by a former one */
+    struct connection *connection; /* the current one */
+    struct list former;            /* of struct connection: stopped, freed after the cut */
+    struct timer cut;              /* ends the requests on former connections */
     struct tcp_dialer tcp_dialer;
     struct http_pool *pool;
     struct warnings warnings;
     struct child_spawner spawner;
     struct auth *auth;
     struct api_server server;
-    struct discovery_cache *discovery_cache; /* what the server says it has */
+    struct discovery_cache *discovery_cache; /* the server's discovery documents */
     char *user_agent;
 
     struct sleep_watch sleep;
-    struct list_limiter list_limiter; /* lists of this cluster wait for their turn there */
+    struct list_limiter list_limiter; /* limits concurrent lists */
     uint32_t stale_after_ms;
-    struct inf_budget *budget; /* NULL: none; its informers' accounts keep it */
+    struct inf_budget *budget; /* NULL: none; referenced by the informers' accounts */
     struct list informers;     /* of struct shared */
     struct list handles;       /* of struct inf_informer */
     struct list queues;
     struct list questions; /* of struct inf_question */
 };
 
-/* Closes all that is open. */
+/* Each closes all open handles of its kind. */
 void informer_close_all(struct inf_client *client);
 void queue_close_all(struct inf_client *client);
 void question_close_all(struct inf_client *client);

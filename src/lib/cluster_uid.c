@@ -1,8 +1,9 @@
 /*
- * cluster_uid.c - which cluster is it? GET the namespace kube-system: every cluster has one, and its uid stays as long as the
- * cluster does, whatever its servers are called.
+ * cluster_uid.c - identifies a cluster by the uid of its namespace kube-system.
  *
- * Only who may get that namespace can know; all else is an error.
+ * Every cluster has this namespace, and its uid does not change during the life of the cluster,
+ * whatever the addresses of its servers. Without permission to get the namespace the request fails
+ * with INF_EFORBIDDEN.
  */
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ static void cluster_uid_on_end(struct document *document, const char *text,
     char *uid = NULL;
     if (text && review_uid_read(text, &uid, &bad) < 0)
         why = &bad;
-    inf_question_close(&c->question); /* who is told may close the client */
+    inf_question_close(&c->question); /* first: on_answer may close the client */
     c->on_answer(c->ctx, uid, uid ? NULL : why);
     free(uid);
 }

@@ -1,6 +1,9 @@
 /*
- * connection.c - the configuration is read, the proxy chosen, and the TLS contexts made; then each dialer is put over the one
- * before. What can't be used is found while it is opened, so that starting it can't fail.
+ * connection.c - reads the configuration, chooses the proxy and makes the TLS contexts; then stacks
+ * the dialers.
+ *
+ * All errors of the configuration are found by connection_open(), so that connection_start() can't
+ * fail.
  */
 #include "lib/connection.h"
 
@@ -29,7 +32,7 @@ static int load_direct(const struct inf_client_options *o, struct kubeconfig *re
     return direct_load(&direct, ret, err);
 }
 
-/* A file that somebody names is never passed over for the cluster we may be in. */
+/* In-cluster settings are used only if nothing was configured explicitly. */
 static int load_found(const struct inf_client_options *o, struct kubeconfig *ret,
                       struct inf_error *err)
 {
@@ -71,7 +74,7 @@ int inf_proxy_check(const char *text, struct inf_error *err)
     return rc;
 }
 
-/* The option goes before the kubeconfig, and that before the environment. */
+/* Precedence: the option, the kubeconfig, the environment. */
 static int choose_proxy(struct connection *connection, const char *option, struct inf_error *err)
 {
     struct kubeconfig *c = &connection->config;
@@ -82,7 +85,7 @@ static int choose_proxy(struct connection *connection, const char *option, struc
     if (option || !c->proxy.host)
         return proxy_from_env(c->https, c->host, c->port, &connection->proxy, err);
     connection->proxy = c->proxy;
-    c->proxy = (struct proxy){0}; /* now the connection's */
+    c->proxy = (struct proxy){0}; /* owned by the connection now */
     return 0;
 }
 
@@ -96,8 +99,9 @@ static bool is_https_proxy(const struct connection *connection)
     return connection->proxy.host && connection->proxy.kind == PROXY_HTTPS;
 }
 
-/* An https proxy has to show a certificate as the server has to; ours is not for it to see. What is
- * wrong with files is said by the reloader of the server's TLS: they are the same ones. */
+/* The certificate of an https proxy is checked like the server's; our client certificate is not
+ * sent to it. This reloader does not log: the files are those of the server's TLS, whose reloader
+ * reports errors. */
 static int open_proxy(struct connection *connection, const char *option, struct inf_error *err)
 {
     const struct kubeconfig *config = &connection->config;
@@ -147,7 +151,7 @@ struct connection *connection_open(const struct inf_client_options *options, str
     return connection;
 }
 
-/* Each dialer over the one before: TCP, TLS with the proxy, the proxy, TLS with the server. */
+/* Stacks the dialers, from the lowest: TCP, TLS with the proxy, the proxy, TLS with the server. */
 struct dialer *connection_start(struct connection *connection, struct clock *clock,
                                 struct dialer *tcp, struct log *log)
 {
@@ -173,7 +177,7 @@ void connection_set_pool(struct connection *connection, struct http_pool *pool)
     connection->tls.pool = connection->proxy_tls.pool = pool;
 }
 
-/* ---- the rest ---- */
+/* ---- compare, reload and close ---- */
 
 bool connection_equal(const struct connection *a, const struct connection *b)
 {

@@ -1,6 +1,8 @@
 /*
- * definition.c - a watch as its caller gave it, checked and copied: what is wrong with it is found here, before anything is
- * opened.
+ * definition.c - checks and copies a watch before anything is opened for it.
+ *
+ * All errors in a watch (names, selectors, paths, limits) are found here and reported with
+ * INF_EINVAL.
  */
 #include "lib/definition.h"
 
@@ -22,7 +24,7 @@ static void put_part(struct buf *out, const char *text)
     buf_printf(out, "%zu:%s", strlen(text), text);
 }
 
-/* Two spellings of one selector are the same. */
+/* In canonical spelling, so that equivalent selectors are equal. */
 static void put_selector(struct buf *out, const char *text,
                          struct inf_selector *(*parse)(const char *text, struct inf_error *err))
 {
@@ -38,7 +40,7 @@ static void put_parts(struct buf *out, const char *const *texts, size_t n)
         put_part(out, texts[i]);
 }
 
-/* Of a watch that was checked. */
+/* @watch has passed check_watch(). */
 static char *identity_of(const struct inf_watch *watch)
 {
     struct buf out = {0};
@@ -115,7 +117,7 @@ static int add_rules(struct shape *shape, const char *const *texts, size_t n, bo
     return rc;
 }
 
-/* That the objects are Secrets, if they are, is known when the resource is: see shared_on_found(). */
+/* Whether the objects are Secrets is known when the resource is resolved: see shared_on_found(). */
 static int make_shape(struct definition *d, const struct inf_watch *watch,
                       const struct digest *digest, struct inf_error *err)
 {
@@ -158,7 +160,7 @@ static int check_watch(const struct inf_watch *watch, struct inf_error *err)
     return rc;
 }
 
-/* What the server would have to refuse, and in words that say less. */
+/* The server would refuse this too, with a less specific message. */
 static int check_scope(const struct resource_word *word, const struct inf_watch *watch,
                        struct inf_error *err)
 {
@@ -168,7 +170,7 @@ static int check_scope(const struct resource_word *word, const struct inf_watch 
     return resource_word_refuse_scope(word, word->name, err);
 }
 
-/* ---- life ---- */
+/* ---- new and free ---- */
 
 static char *copy_or_null(const char *text)
 {

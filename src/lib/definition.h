@@ -1,10 +1,10 @@
 /*
  * definition.h - a watch as its caller gave it, checked and copied.
  *
- * What makes two watches the same is all that decides what is in the copy and how it can be read:
- * resource, namespaces, selectors, shape, indexes, coalescing. It is written into one text, `identity`, which is
- * compared. What follows its first DEFINITION_MANNERS characters decides which objects there are and what of them; those
- * alone can change without a list.
+ * Two watches are identical if everything that determines the contents of the cache and how it is
+ * read is equal: resource, namespaces, selectors, shape, indexes, coalescing. All of that is
+ * encoded in one string, `identity`, which is compared. Its first DEFINITION_MANNERS characters are
+ * options that can change without a list; the rest determines the objects and their fields.
  */
 #ifndef LIB_DEFINITION_H
 #define LIB_DEFINITION_H
@@ -24,11 +24,11 @@ enum {
 };
 
 struct definition {
-    struct list node; /* among those that its copy had before */
+    struct list node; /* in the list of former definitions of its cache */
     char *identity;
-    char *who; /* in log lines */
+    char *who; /* the name in log lines */
     char *resource;
-    struct resource_word word; /* what it means; given away to the first source */
+    struct resource_word word; /* the parsed name; ownership passes to the first source */
     char *ns;                  /* NULL: all */
     char *label_selector;
     char *field_selector;
@@ -44,11 +44,12 @@ struct definition {
     size_t n_exclude_ns;
 };
 
-/* NULL with @err if @watch can't be watched. @digest (borrowed) hashes what the watch redacts. */
+/* Returns NULL with @err if @watch is invalid. @digest (borrowed) hashes the values that the watch
+ * redacts. */
 struct definition *definition_new(const struct inf_watch *watch, const struct digest *digest,
                                   struct inf_error *err);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void definition_free(struct definition *definition);
 
 #endif

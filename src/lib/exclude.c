@@ -1,3 +1,7 @@
+/*
+ * exclude.c - checks and copies the namespaces to exclude, and adds plain names to the field
+ * selector.
+ */
 #include "lib/exclude.h"
 
 #include <stdlib.h>
@@ -9,7 +13,7 @@
 #include "base/glob.h"
 
 enum {
-    PATTERN_MAX = 63, /* LIMIT: as long as a namespace's name can be */
+    PATTERN_MAX = 63, /* LIMIT: the length of a namespace name */
 };
 
 static int check_pattern(const char *pattern, struct inf_error *err)

@@ -1,9 +1,9 @@
 /*
- * exclude.h - the namespaces that a watch over all of them leaves out.
+ * exclude.h - the namespaces that a watch of all namespaces excludes.
  *
- * A plain name becomes a field selector, metadata.namespace!=kube-system, which every server takes:
- * what is in there is never sent. Of a pattern the server knows nothing; it is the engine that passes
- * such objects over as they come in, so that they are neither kept nor told.
+ * A plain name becomes a field selector, metadata.namespace!=kube-system, which every server
+ * supports: these objects are never sent. Servers do not support patterns; the engine discards
+ * objects that match one when they arrive, so that they are neither stored nor delivered.
  */
 #ifndef LIB_EXCLUDE_H
 #define LIB_EXCLUDE_H
@@ -17,14 +17,16 @@ enum {
         64, /* LIMIT: names and patterns of one watch; each object is compared with them */
 };
 
-/* -INF_EINVAL if there are too many, one is no name or pattern, or the watch is of one namespace. */
+/* Returns 0, or -INF_EINVAL if there are too many, one is not valid, or the watch is of one
+ * namespace. */
 int exclude_check(const struct inf_watch *watch, struct inf_error *err);
 
-/* A copy of the list, which the caller frees, each text and all; NULL if there are none. */
+/* A copy of the list, for exclude_free(); NULL if it is empty. */
 char **exclude_copy(const struct inf_watch *watch);
 void exclude_free(char **patterns, size_t n);
 
-/* The watch's field selector with the plain names in it; the caller's. NULL: none is needed. */
+/* The watch's field selector, extended by the plain names. The caller frees it. NULL: no
+ * selector. */
 char *exclude_fields(const struct inf_watch *watch);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * identity.c - whom do we speak to, and who are we to it?
+ * identity.c - requests the server's version and the identity under which it knows us.
  *
- *     GET /version, then POST a SelfSubjectReview: of v1, or v1beta1 before Kubernetes 1.28
- *
- * What we may not know is left out; that we are not known at all (401), or nobody answers, is an
- * error.
+ * Normal path: GET /version, then POST a SelfSubjectReview: v1, or v1beta1 before Kubernetes 1.28.
+ * A part that the server does not have or does not allow (404, 403) is left out. A rejected
+ * credential (401) or an unreachable server is an error.
  */
 #include <stdlib.h>
 
@@ -19,23 +18,23 @@ struct identity {
     void (*on_answer)(void *ctx, const struct inf_identity *identity, const struct inf_error *why);
     void *ctx;
     struct document document;
-    const char *review; /* the version that is asked for; NULL: that of the server is */
+    const char *review; /* API version of the review in progress; NULL: /version is in progress */
     char *version;
     struct self_review_identity self;
 };
 
-/* It is over: who is told may close the client. */
-static void answer(struct identity *i, const struct inf_error *why)
+/* Closes the request first: on_answer may close the client. */
+static void identity_report(struct identity *i, const struct inf_error *why)
 {
-    struct inf_identity told = {.version = i->version,
-                                .user = i->self.user,
-                                .groups = (const char *const *)i->self.groups,
-                                .n_groups = i->self.n_groups};
+    struct inf_identity result = {.version = i->version,
+                                  .user = i->self.user,
+                                  .groups = (const char *const *)i->self.groups,
+                                  .n_groups = i->self.n_groups};
     inf_question_close(&i->question);
-    i->on_answer(i->ctx, why ? NULL : &told, why);
+    i->on_answer(i->ctx, why ? NULL : &result, why);
 }
 
-static void ask_review(struct identity *i, const char *version)
+static void identity_request_review(struct identity *i, const char *version)
 {
     char *path = self_review_identity_path(version), *body = self_review_identity_body(version);
     i->review = version;
@@ -44,31 +43,31 @@ static void ask_review(struct identity *i, const char *version)
     free(body);
 }
 
-static bool is_kept_from_us(const struct inf_error *why)
+static bool is_unavailable(const struct inf_error *why)
 {
     return why->code == INF_ENOTFOUND || why->code == INF_EFORBIDDEN;
 }
 
-static void take_version(struct identity *i, const char *text, const struct inf_error *why)
+static void identity_take_version(struct identity *i, const char *text, const struct inf_error *why)
 {
     struct inf_error bad;
     if (text && self_review_version_read(text, &i->version, &bad) < 0)
-        answer(i, &bad);
-    else if (!text && !is_kept_from_us(why))
-        answer(i, why);
+        identity_report(i, &bad);
+    else if (!text && !is_unavailable(why))
+        identity_report(i, why);
     else
-        ask_review(i, "v1");
+        identity_request_review(i, "v1");
 }
 
-static void take_review(struct identity *i, const char *text, const struct inf_error *why)
+static void identity_take_review(struct identity *i, const char *text, const struct inf_error *why)
 {
     struct inf_error bad;
     if (text && self_review_identity_read(text, &i->self, &bad) < 0)
-        answer(i, &bad);
-    else if (text || is_kept_from_us(why))
-        answer(i, NULL);
+        identity_report(i, &bad);
+    else if (text || is_unavailable(why))
+        identity_report(i, NULL);
     else
-        answer(i, why);
+        identity_report(i, why);
 }
 
 static void identity_on_end(struct document *document, const char *text,
@@ -77,11 +76,11 @@ static void identity_on_end(struct document *document, const char *text,
     static const char beta[] = "v1beta1";
     struct identity *i = container_of(document, struct identity, document);
     if (!i->review)
-        take_version(i, text, why);
+        identity_take_version(i, text, why);
     else if (!text && why->code == INF_ENOTFOUND && i->review != beta)
-        ask_review(i, beta);
+        identity_request_review(i, beta);
     else
-        take_review(i, text, why);
+        identity_take_review(i, text, why);
 }
 
 static void identity_stop(struct inf_question *question)

@@ -1,6 +1,9 @@
 /*
- * informer.c - what a caller holds of a copy that it may share with others: the copy (lib/shared.c)
- * goes when the last one closes, its handlers go with each.
+ * informer.c - the caller's handle on a cache that it may share with other informers.
+ *
+ * The cache (lib/shared.c) is freed when its last informer closes; handlers are removed with their
+ * informer. Counters are kept per cache; each handle subtracts what was counted before it was
+ * opened.
  */
 #include <stdlib.h>
 
@@ -9,7 +12,7 @@
 #include "kube/discovery/resource_name.h"
 #include "lib/shared.h"
 
-/* Those of struct inf_status that only grow. */
+/* The counters of struct inf_status, which only grow. */
 struct counters {
     struct reflector_counts reflector;
     uint64_t coalesced;
@@ -19,7 +22,7 @@ struct inf_informer {
     struct list node; /* among the client's */
     struct shared *shared;
     char *log_name;         /* NULL: none */
-    struct counters before; /* what the copy had counted when this one came, modulo 2^64 */
+    struct counters before; /* of the cache when this handle was opened, modulo 2^64 */
 };
 
 void inf_informer_set_log_name(struct inf_informer *informer, const char *name)
@@ -66,7 +69,7 @@ static struct counters counters_of(const struct shared *s)
                              .coalesced = s->pipeline.fifo.merged};
 }
 
-static void subtract(struct counters *from, const struct counters *c)
+static void counters_subtract(struct counters *from, const struct counters *c)
 {
     from->reflector.requests -= c->reflector.requests;
     from->reflector.skipped -= c->reflector.skipped;
@@ -80,19 +83,19 @@ static void subtract(struct counters *from, const struct counters *c)
 static struct counters counters_since_opened(const struct inf_informer *informer)
 {
     struct counters now = counters_of(informer->shared);
-    subtract(&now, &informer->before);
+    counters_subtract(&now, &informer->before);
     return now;
 }
 
-/* Goes on with another copy, which no other informer has used. */
-static void use_copy(struct inf_informer *informer, struct shared *s)
+/* Continues with another cache, which no other informer has used; counters continue. */
+static void informer_use_shared(struct inf_informer *informer, struct shared *s)
 {
     struct counters so_far = counters_since_opened(informer);
     if (s == informer->shared)
         return;
     informer->shared = s;
     informer->before = (struct counters){0};
-    subtract(&informer->before, &so_far);
+    counters_subtract(&informer->before, &so_far);
 }
 
 /* ---- opening and changing ---- */
@@ -120,7 +123,7 @@ int inf_informer_change(struct inf_informer *informer, const struct inf_watch *w
     struct shared *s = shared_change(informer->shared, watch, informer, why, err ? err : &ignored);
     if (!s)
         return err ? -err->code : -ignored.code;
-    use_copy(informer, s);
+    informer_use_shared(informer, s);
     inf_informer_set_log_name(informer, watch->log_name);
     return 0;
 }
@@ -132,19 +135,19 @@ int inf_informer_separate(struct inf_informer *informer, const struct inf_watch 
     struct shared *s = shared_separate(informer->shared, watch, informer, err ? err : &ignored);
     if (!s)
         return -INF_EINVAL;
-    use_copy(informer, s);
+    informer_use_shared(informer, s);
     return 0;
 }
 
 void inf_informer_end(struct inf_informer *informer, const char *why)
 {
-    use_copy(informer, shared_own(informer->shared, informer));
+    informer_use_shared(informer, shared_own(informer->shared, informer));
     reflector_end(&informer->shared->pipeline.reflector, why);
 }
 
 void inf_informer_merge(struct inf_informer *informer, struct inf_informer *other)
 {
-    use_copy(informer, shared_own(informer->shared, informer));
+    informer_use_shared(informer, shared_own(informer->shared, informer));
     pipeline_merge(&other->shared->pipeline, &informer->shared->pipeline, other);
     inf_informer_close(other);
 }
@@ -155,7 +158,7 @@ struct inf_informer *inf_informer_carve(struct inf_informer *informer,
 {
     struct inf_informer *part;
     struct shared *s;
-    use_copy(informer, shared_own(informer->shared, informer));
+    informer_use_shared(informer, shared_own(informer->shared, informer));
     s = shared_carve(informer->shared, watch, why, err);
     if (!s)
         return NULL;

@@ -1,3 +1,6 @@
+/*
+ * question.c - opens and closes preflight requests; their memory is freed in the reap phase.
+ */
 #include "lib/question.h"
 
 #include "base/base.h"

@@ -1,6 +1,6 @@
 /*
- * question.h - what all questions to a server have in common: they are among their client's, and go
- * when they are answered or closed.
+ * question.h - the common part of all preflight requests (informer/access.h): each is in its
+ * client's list until it is complete or closed.
  */
 #ifndef LIB_QUESTION_H
 #define LIB_QUESTION_H
@@ -13,8 +13,8 @@ struct inf_question {
     struct list node;
     struct inf_client *client;
     struct deferred_free deferred_free;
-    void (*stop)(struct inf_question *question); /* what is under way; it may be nothing */
-    void (*free)(struct inf_question *question); /* with what it is in */
+    void (*stop)(struct inf_question *question); /* cancels what is in progress, if anything */
+    void (*free)(struct inf_question *question); /* frees the struct that contains it */
 };
 
 void question_open(struct inf_question *question, struct inf_client *client);

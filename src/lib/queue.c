@@ -1,6 +1,6 @@
 /*
- * queue.c - a work queue on the loop of a client, which closes with it. What it does is
- * core/dispatch/workqueue.c's.
+ * queue.c - opens work queues on the loop of a client and closes them with it. The queue itself is
+ * core/dispatch/workqueue.c.
  */
 #include "base/base.h"
 #include "base/err.h"

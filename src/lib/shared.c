@@ -1,5 +1,10 @@
 /*
- * shared.c - opening a copy, changing what it is of while handlers keep it, and closing it with its last user.
+ * shared.c - opens a cache, changes its watch while handlers stay registered, and closes it with
+ * its last user.
+ *
+ * A change that affects only one of several users splits the cache: that user gets its own, which
+ * starts with the same objects. All functions that take a watch fail with INF_EINVAL and change
+ * nothing if it is invalid.
  */
 #include "lib/shared.h"
 
@@ -10,7 +15,7 @@
 #include "base/base.h"
 #include "base/err.h"
 
-static struct shared *find(const struct inf_client *client, const char *identity)
+static struct shared *shared_find(const struct inf_client *client, const char *identity)
 {
     list_for_each(node, &client->informers) {
         struct shared *s = container_of(node, struct shared, node);
@@ -20,7 +25,7 @@ static struct shared *find(const struct inf_client *client, const char *identity
     return NULL;
 }
 
-/* ---- what it is made of ---- */
+/* ---- parts ---- */
 
 static bool is_secrets(const struct resource *resource)
 {
@@ -71,7 +76,7 @@ static struct named_source *new_source(struct shared *s)
                                                 });
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 static void shared_free(struct shared *s)
 {
@@ -85,7 +90,8 @@ static void shared_free(struct shared *s)
     free(s);
 }
 
-/* A line begins with the resource; the names of the watches are put before it, unless it is the name. */
+/* A line begins with the resource. Prefixes it with the names of the watches, unless they are
+ * equal. */
 static void shared_on_log(struct log *log, enum log_level level, const char *line)
 {
     struct shared *s = container_of(log, struct shared, log);
@@ -98,7 +104,7 @@ static void shared_on_log(struct log *log, enum log_level level, const char *lin
     buf_free(&names);
 }
 
-/* Takes @definition over. Nothing is requested yet. */
+/* Takes ownership of @definition. Sends no request yet. */
 static struct shared *shared_new(struct inf_client *client, struct definition *definition)
 {
     struct shared *s = NEW(struct shared);
@@ -123,7 +129,7 @@ struct shared *shared_use(struct inf_client *client, const struct inf_watch *wat
     struct shared *s;
     if (!definition)
         return NULL;
-    s = find(client, definition->identity);
+    s = shared_find(client, definition->identity);
     if (s) {
         definition_free(definition);
     } else {
@@ -155,8 +161,8 @@ static bool same_objects(const struct definition *a, const struct definition *b)
     return strcmp(a->identity + DEFINITION_MANNERS, b->identity + DEFINITION_MANNERS) == 0;
 }
 
-/* Takes over of @definition what needs no list. */
-static void adjust(struct shared *s, struct definition *definition)
+/* Applies the options of @definition that need no list, and frees it. */
+static void shared_adjust(struct shared *s, struct definition *definition)
 {
     struct pipeline_settings settings;
     memcpy(s->definition->identity, definition->identity, DEFINITION_MANNERS);
@@ -167,8 +173,8 @@ static void adjust(struct shared *s, struct definition *definition)
     pipeline_adjust(&s->pipeline, &settings);
 }
 
-/* The definition of before is kept: generations have its indexes, and what was queued its shape. */
-static void redefine(struct shared *s, struct definition *definition, const char *why)
+/* Keeps the former definition: generations use its indexes, and queued changes its shape. */
+static void shared_redefine(struct shared *s, struct definition *definition, const char *why)
 {
     struct named_source *before = s->source;
     struct pipeline_settings settings;
@@ -180,8 +186,9 @@ static void redefine(struct shared *s, struct definition *definition, const char
     named_source_close(before);
 }
 
-/* @user gets a copy of its own, which begins with what is in @s. */
-static struct shared *split(struct shared *s, struct definition *definition, const void *user)
+/* Gives @user a cache of its own, which starts with the objects of @s. */
+static struct shared *shared_split(struct shared *s, struct definition *definition,
+                                   const void *user)
 {
     struct shared *own = shared_new(s->client, definition);
     own->users = 1;
@@ -197,8 +204,8 @@ struct shared *shared_own(struct shared *s, const void *user)
     if (s->users == 1)
         return s;
     nothing = definition_new(&watch, &s->client->digest, NULL);
-    nothing->identity[0] = nothing->identity[DEFINITION_MANNERS] = '-'; /* is no other's */
-    return split(s, nothing, user);
+    nothing->identity[0] = nothing->identity[DEFINITION_MANNERS] = '-'; /* matches no other watch */
+    return shared_split(s, nothing, user);
 }
 
 struct shared *shared_carve(struct shared *s, const struct inf_watch *watch, const char *why,
@@ -215,7 +222,7 @@ struct shared *shared_carve(struct shared *s, const struct inf_watch *watch, con
     return part;
 }
 
-/* What the FIFO of @s has is newer than the store: the new stream brings it again. */
+/* Changes in the FIFO of @s are newer than the store: the new stream delivers them again. */
 struct shared *shared_separate(struct shared *s, const struct inf_watch *watch, const void *user,
                                struct inf_error *err)
 {
@@ -232,7 +239,7 @@ struct shared *shared_separate(struct shared *s, const struct inf_watch *watch, 
         definition_free(definition);
         return s;
     }
-    own = split(s, definition, user);
+    own = shared_split(s, definition, user);
     if (s->resource.name)
         shared_on_found(own, &s->resource, s->kind);
     reflector_resume(&own->pipeline.reflector, inf_store_resource_version(own->pipeline.store));
@@ -252,12 +259,12 @@ struct shared *shared_change(struct shared *s, const struct inf_watch *watch, co
     }
     if (s->users == 1) {
         if (same_objects(definition, s->definition))
-            adjust(s, definition);
+            shared_adjust(s, definition);
         else
-            redefine(s, definition, why);
+            shared_redefine(s, definition, why);
         return s;
     }
-    own = split(s, definition, user);
+    own = shared_split(s, definition, user);
     reflector_continue(&own->pipeline.reflector, s->pipeline.reflector.version, why);
     return own;
 }

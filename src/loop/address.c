@@ -1,3 +1,6 @@
+/*
+ * address.c - orders the result of getaddrinfo(), and parses literal addresses.
+ */
 #include "loop/address.h"
 
 #include <assert.h>
@@ -6,15 +9,15 @@
 
 #include <uv.h>
 
-/* The first one of @family, from @at on. */
-static const struct addrinfo *next_of(int family, const struct addrinfo *at)
+/* The first entry of @family, starting at @at. */
+static const struct addrinfo *next_of_family(int family, const struct addrinfo *at)
 {
     while (at && at->ai_family != family)
         at = at->ai_next;
     return at;
 }
 
-static void put(struct addresses *to, const struct addrinfo *one)
+static void addresses_add(struct addresses *to, const struct addrinfo *one)
 {
     assert(one->ai_addrlen <= sizeof(to->list[0]));
     memcpy(&to->list[to->count++], one->ai_addr, one->ai_addrlen);
@@ -23,13 +26,14 @@ static void put(struct addresses *to, const struct addrinfo *one)
 void addresses_from_answer(struct addresses *ret, const struct addrinfo *answer)
 {
     static const int families[2] = {AF_INET6, AF_INET};
-    const struct addrinfo *next[2] = {next_of(AF_INET6, answer), next_of(AF_INET, answer)};
+    const struct addrinfo *next[2] = {next_of_family(AF_INET6, answer),
+                                      next_of_family(AF_INET, answer)};
     int turn = answer && answer->ai_family == AF_INET;
     memset(ret, 0, sizeof(*ret));
     while (ret->count < ADDRESSES_MAX && (next[0] || next[1])) {
         if (next[turn]) {
-            put(ret, next[turn]);
-            next[turn] = next_of(families[turn], next[turn]->ai_next);
+            addresses_add(ret, next[turn]);
+            next[turn] = next_of_family(families[turn], next[turn]->ai_next);
         }
         turn = !turn;
     }

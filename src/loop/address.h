@@ -1,5 +1,5 @@
 /*
- * address.h - where to connect to: the addresses of one name, in the order in which to try them.
+ * address.h - the addresses of one host name, in the order in which they are tried.
  */
 #ifndef LOOP_ADDRESS_H
 #define LOOP_ADDRESS_H
@@ -13,7 +13,7 @@
 struct addrinfo;
 
 enum {
-    ADDRESSES_MAX = 16, /* LIMIT: of one name; a name server that says more is not listened to */
+    ADDRESSES_MAX = 16, /* LIMIT: per name; further addresses are ignored */
 };
 
 union address {
@@ -28,13 +28,13 @@ struct addresses {
 };
 
 /*
- * Takes over what getaddrinfo() said: IPv6 and IPv4 take turns, beginning with the family of its
- * first, and each family keeps its order. So the second one to be tried is of the other family,
- * which is the one that works where the first does not.
+ * Copies the result of getaddrinfo(): IPv6 and IPv4 addresses alternate, starting with the family
+ * of the first one, and each family keeps its order. The second address to be tried is thus of the
+ * other family, which often works if the first does not.
  */
 void addresses_from_answer(struct addresses *ret, const struct addrinfo *answer);
 
-/* "10.0.0.1", "::1", "fe80::1%eth0". False, and nothing set, if @host is none of these but a name. */
+/* "10.0.0.1", "::1", "fe80::1%eth0". Returns false, and sets nothing, if @host is a name. */
 bool addresses_from_literal(struct addresses *ret, const char *host);
 
 void address_set_port(union address *address, uint16_t port);

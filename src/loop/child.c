@@ -1,15 +1,15 @@
 /*
- * child.c - a running program: what it says, and its end.
+ * child.c - a running program: its output and its end.
  *
- * The happy path: loop/spawn.c makes the process; its two pipes are read into the loop's one buffer
- * as they fill; its pidfd says that it has ended; it is reaped, what is still in the pipes is read,
- * and on_end is told.
+ * Normal path: loop/spawn.c starts the process; its two pipes are read into the loop's buffer as
+ * they fill; its pidfd becomes readable when it has ended; it is reaped, the rest of the pipes is
+ * read, and on_end is called.
  *
- * What is not waited for is the end of the pipes: a process that it left behind may hold them for
- * ever. Whatever the program itself has said is in them when it ends.
+ * The end of the pipes is not awaited: a process that the program started may keep them open
+ * forever. All output of the program itself is in the pipes when it ends.
  *
- * A child that is doomed (too late, too loud, closed) is sent SIGTERM, then SIGKILL, and goes the
- * same way to its end. Closed before that, it is freed there.
+ * A child that is doomed (timeout, too much output, closed) gets SIGTERM, then SIGKILL, and ends in
+ * the same way. If it was closed, it is freed then.
  */
 #include "loop/child.h"
 
@@ -28,7 +28,7 @@
 #include "loop/spawn.h"
 
 enum {
-    REST_READS_MAX = 16, /* LIMIT: of 64 KiB, when it has ended: as much as a pipe can hold */
+    REST_READS_MAX = 16, /* LIMIT: reads of 64 KiB after its end: the size of a full pipe */
 };
 
 /* A descriptor that is polled. */
@@ -44,13 +44,13 @@ struct program {
     struct deferred_free deferred_free;
     struct again again;
 
-    pid_t pid; /* also of its group; 0: there is none, or none any more */
+    pid_t pid; /* also of its group; 0: not running */
     struct outlet life, output, errors;
-    struct buf said, complained;
+    struct buf stdout_text, stderr_text;
     size_t output_max, errors_max;
     uint64_t timeout_ms;
-    struct timer timer; /* until the timeout; of a doomed one, until it is killed */
-    bool doomed;        /* `fate` is known before its end */
+    struct timer timer; /* the timeout; of a doomed child, the delay until SIGKILL */
+    bool doomed;        /* it is being ended, and `fate` is already set */
     bool closed;
 
     enum child_fate fate;
@@ -64,7 +64,7 @@ static int outlet_watch(struct program *p, struct outlet *outlet, uv_poll_cb on_
 {
     uv_poll_t *poll = NEW(uv_poll_t);
     int rc = uv_poll_init(p->loop->uv, poll, outlet->fd);
-    if (rc < 0) { /* UNTESTED: the kernel has no room to watch one more */
+    if (rc < 0) { /* UNTESTED: the kernel refuses to watch another descriptor */
         free(poll);
         return rc;
     }
@@ -88,8 +88,8 @@ static void program_free_deferred(struct deferred_free *deferred_free)
 {
     struct program *p = container_of(deferred_free, struct program, deferred_free);
     loop_drop(p->loop);
-    buf_free(&p->said);
-    buf_free(&p->complained);
+    buf_free(&p->stdout_text);
+    buf_free(&p->stderr_text);
     free(p);
 }
 
@@ -104,8 +104,8 @@ __attribute__((format(printf, 4, 5))) static void set_fate(struct program *p, en
     va_end(args);
 }
 
-/* There is no process any more: that is told at the end of this phase. */
-static void ended(struct program *p)
+/* The process has ended: on_end is called at the end of this phase. */
+static void child_ended(struct program *p)
 {
     timer_stop(&p->loop->clock, &p->timer);
     outlet_close(p, &p->life);
@@ -117,14 +117,14 @@ static void ended(struct program *p)
         loop_again(p->loop, &p->again);
 }
 
-static void on_again(struct again *again)
+static void child_on_again(struct again *again)
 {
     struct program *p = container_of(again, struct program, again);
     struct child_end end = {.fate = p->fate,
                             .code = p->code,
                             .how = p->how,
-                            .output = {p->said.bytes, p->said.len},
-                            .errors = {p->complained.bytes, p->complained.len}};
+                            .output = {p->stdout_text.bytes, p->stdout_text.len},
+                            .errors = {p->stderr_text.bytes, p->stderr_text.len}};
     p->child.user->ops->on_end(p->child.user, &end);
 }
 
@@ -134,15 +134,15 @@ static void signal_group(struct program *p, int signal)
         kill(-p->pid, signal);
 }
 
-/* It has to end before its time; why is decided by the first reason. */
-static void doom(struct program *p)
+/* Ends the program early. The first reason determines its fate. */
+static void child_doom(struct program *p)
 {
     p->doomed = true;
     signal_group(p, SIGTERM);
     timer_start(&p->loop->clock, &p->timer, CHILD_GRACE_MS);
 }
 
-static void on_timer(struct timer *timer)
+static void child_on_timer(struct timer *timer)
 {
     struct program *p = container_of(timer, struct program, timer);
     if (p->doomed) {
@@ -150,69 +150,69 @@ static void on_timer(struct timer *timer)
         return;
     }
     set_fate(p, CHILD_TIMED_OUT, 0, "timed out after %g s", (double)p->timeout_ms / 1000);
-    doom(p);
+    child_doom(p);
 }
 
-/* ---- what it says ---- */
+/* ---- output ---- */
 
-/* More than is allowed: the rest is of no interest, and whoever says it may know. */
-static void too_much(struct program *p)
+/* The output exceeds its limit: closes the pipe, so that the program notices, and ends it. */
+static void child_exceeded_output(struct program *p)
 {
     outlet_close(p, &p->output);
     if (p->doomed)
         return;
     set_fate(p, CHILD_TOO_MUCH, 0, "more than %zu bytes of output", p->output_max);
-    doom(p);
+    child_doom(p);
 }
 
-static void keep(struct program *p, struct outlet *from, const char *bytes, size_t len)
+static void child_keep_output(struct program *p, struct outlet *from, const char *bytes, size_t len)
 {
     if (from == &p->output) {
-        if (buf_append(&p->said, bytes, len, p->output_max) < 0)
-            too_much(p);
+        if (buf_append(&p->stdout_text, bytes, len, p->output_max) < 0)
+            child_exceeded_output(p);
         return;
     }
-    buf_put(&p->complained, bytes, len);
-    if (p->complained.len > p->errors_max)
-        buf_consume(&p->complained, p->complained.len - p->errors_max);
+    buf_put(&p->stderr_text, bytes, len);
+    if (p->stderr_text.len > p->errors_max)
+        buf_consume(&p->stderr_text, p->stderr_text.len - p->errors_max);
 }
 
-/* Reads once. False: nothing is there now, or will ever be. */
-static bool hear(struct program *p, struct outlet *outlet)
+/* Reads once. Returns false if nothing is available now, or the pipe has ended. */
+static bool child_read(struct program *p, struct outlet *outlet)
 {
     ssize_t n;
     loop_busy(p->loop);
     n = read(outlet->fd, p->loop->read_buffer, sizeof(p->loop->read_buffer));
     if (n > 0) {
-        keep(p, outlet, p->loop->read_buffer, (size_t)n);
+        child_keep_output(p, outlet, p->loop->read_buffer, (size_t)n);
         secret_wipe(p->loop->read_buffer, (size_t)n);
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         outlet_close(p, outlet);
     return n > 0;
 }
 
-static void on_output(uv_poll_t *poll, int status, int events)
+static void child_on_output(uv_poll_t *poll, int status, int events)
 {
     struct program *p = poll->data;
-    (void)status, (void)events; /* reading will tell */
-    hear(p, &p->output);
+    (void)status, (void)events; /* reading finds errors */
+    child_read(p, &p->output);
 }
 
-static void on_errors(uv_poll_t *poll, int status, int events)
+static void child_on_errors(uv_poll_t *poll, int status, int events)
 {
     struct program *p = poll->data;
     (void)status, (void)events;
-    hear(p, &p->errors);
+    child_read(p, &p->errors);
 }
 
-static void hear_the_rest(struct program *p, struct outlet *outlet)
+static void child_read_rest(struct program *p, struct outlet *outlet)
 {
     for (int i = 0; i < REST_READS_MAX && outlet->fd >= 0; i++)
-        if (!hear(p, outlet))
+        if (!child_read(p, outlet))
             return;
 }
 
-/* ---- its life ---- */
+/* ---- start and end ---- */
 
 static void set_fate_of(struct program *p, const siginfo_t *info)
 {
@@ -224,8 +224,8 @@ static void set_fate_of(struct program *p, const siginfo_t *info)
                  signal_name ? signal_name : "?");
 }
 
-/* Its group is killed before it is reaped: until then the group's number can't be somebody else's. */
-static int reap(struct program *p, siginfo_t *ret_info)
+/* Kills the group before the process is reaped: until then the group's number can't be reused. */
+static int child_reap(struct program *p, siginfo_t *ret_info)
 {
     id_t pidfd = (id_t)p->life.fd;
     int rc = waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOHANG | WNOWAIT);
@@ -238,19 +238,19 @@ static int reap(struct program *p, siginfo_t *ret_info)
     return rc;
 }
 
-static void on_life(uv_poll_t *poll, int status, int events)
+static void child_on_exit(uv_poll_t *poll, int status, int events)
 {
     struct program *p = poll->data;
     siginfo_t info = {0};
-    int rc = reap(p, &info);
+    int rc = child_reap(p, &info);
     (void)status, (void)events;
-    hear_the_rest(p, &p->output); /* which may still be too much */
-    hear_the_rest(p, &p->errors);
+    child_read_rest(p, &p->output); /* may still exceed the limit */
+    child_read_rest(p, &p->errors);
     if (!p->doomed && rc < 0)
         set_fate(p, CHILD_LOST, 0, "its exit status was collected by other code");
     else if (!p->doomed)
         set_fate_of(p, &info);
-    ended(p);
+    child_ended(p);
 }
 
 /* ---- seam/child.h ---- */
@@ -263,22 +263,22 @@ static void program_close(struct child *child)
     if (!p->pid)
         clock_free_later(&p->loop->clock, &p->deferred_free, program_free_deferred);
     else if (!p->doomed)
-        doom(p);
+        child_doom(p);
 }
 
 static const struct child_ops program_ops = {
     .close = program_close,
 };
 
-static int watch(struct program *p)
+static int child_watch_all(struct program *p)
 {
-    int rc = outlet_watch(p, &p->life, on_life);
-    rc = rc ? rc : outlet_watch(p, &p->output, on_output);
-    return rc ? rc : outlet_watch(p, &p->errors, on_errors);
+    int rc = outlet_watch(p, &p->life, child_on_exit);
+    rc = rc ? rc : outlet_watch(p, &p->output, child_on_output);
+    return rc ? rc : outlet_watch(p, &p->errors, child_on_errors);
 }
 
 /* Returns 0, or an errno: then it does not run. */
-static int start(struct program *p, const struct child_spec *spec)
+static int child_start(struct program *p, const struct child_spec *spec)
 {
     siginfo_t info;
     struct spawned s;
@@ -290,13 +290,14 @@ static int start(struct program *p, const struct child_spec *spec)
     p->output.fd = s.output;
     p->errors.fd = s.errors;
     p->spawner->running++;
-    rc = watch(p);
+    rc = child_watch_all(p);
     if (rc < 0) { /* UNTESTED: as in outlet_watch() */
         signal_group(p, SIGKILL);
-        waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOWAIT); /* the pidfd may not block by now */
-        reap(p, &info);
+        waitid(P_PID, (id_t)p->pid, &info,
+               WEXITED | WNOWAIT); /* the pidfd may be non-blocking by now */
+        child_reap(p, &info);
     }
-    return -rc; /* libuv's are errnos, negated */
+    return -rc; /* libuv's errors are negated errnos */
 }
 
 static struct child *child_spawn(struct spawner *spawner, const struct child_spec *spec,
@@ -307,19 +308,19 @@ static struct child *child_spawn(struct spawner *spawner, const struct child_spe
     p->child = (struct child){.ops = &program_ops, .user = user};
     p->spawner = container_of(spawner, struct child_spawner, spawner);
     p->loop = p->spawner->loop;
-    p->said.secret = p->complained.secret = true; /* credentials may come this way */
+    p->stdout_text.secret = p->stderr_text.secret = true; /* output may contain credentials */
     p->life.fd = p->output.fd = p->errors.fd = -1;
     p->output_max = spec->output_max;
     p->errors_max = spec->errors_max;
     p->timeout_ms = spec->timeout_ms;
-    p->timer.fire = on_timer;
-    p->again.run = on_again;
+    p->timer.fire = child_on_timer;
+    p->again.run = child_on_again;
     list_init(&p->again.node);
     loop_keep(p->loop);
-    rc = start(p, spec);
+    rc = child_start(p, spec);
     if (rc) {
         set_fate(p, CHILD_UNSTARTED, rc, "%s", strerror(rc));
-        ended(p);
+        child_ended(p);
     } else if (spec->timeout_ms) {
         timer_start(&p->loop->clock, &p->timer, spec->timeout_ms);
     }

@@ -8,11 +8,11 @@
 #include "seam/child.h"
 
 enum {
-    CHILDREN_MAX = 64, /* LIMIT: programs of one spawner at a time; one more can't be started */
+    CHILDREN_MAX = 64, /* LIMIT: running programs per spawner; further ones can't be started */
 };
 
-/* Needs no closing. As a closed child may end in the background, its memory stays until the loop is
- * closed. */
+/* Needs no closing. Its memory must stay until the loop is closed, because a closed child may still
+ * end in the background. */
 struct child_spawner {
     struct spawner spawner;
     struct loop *loop;

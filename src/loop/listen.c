@@ -1,14 +1,15 @@
 /*
- * listen.c - accepting.
+ * listen.c - accepts connections.
  *
- * Happy path: the socket is bound (listen_socket.c), libuv listens on it, each connection becomes a
- * stream (tcp.c) and goes to the user.
+ * Normal path: the socket is bound (listen_socket.c), libuv listens on it, each connection becomes
+ * a stream (tcp.c) and is passed to the user.
  *
- * Too many: a connection that is not accepted makes libuv stop watching the socket, so `max` needs
- * no more than not accepting. The user is asked for one that can be closed first. The close of a stream
- * makes room, and what waits is accepted at the end of the I/O phase.
+ * Limit: libuv stops watching the socket while a connection is not accepted, so `max` only needs to
+ * postpone accepting. The user may close another connection first. When a stream closes, a waiting
+ * connection is accepted at the end of the I/O phase.
  *
- * The listener counts its streams, so its memory stays until the last of them is closed.
+ * The listener counts its streams; its memory stays until the last of them is closed. Errors while
+ * accepting are handled by libuv.
  */
 #include "loop/listen.h"
 
@@ -26,7 +27,7 @@
 #include "loop/tcp.h"
 
 enum {
-    BACKLOG = 128, /* LIMIT: connections the kernel lets wait for us */
+    BACKLOG = 128, /* LIMIT: connections that wait in the kernel */
 };
 
 struct listener {
@@ -37,15 +38,15 @@ struct listener {
         uv_tcp_t tcp;
         uv_pipe_t pipe;
         uv_stream_t stream;
-        uv_handle_t handle; /* `data` is set while there is one to close */
+        uv_handle_t handle; /* `data` is set while it must be closed */
     };
-    struct again again; /* to accept what waits */
+    struct again again; /* accepts a waiting connection */
     struct deferred_free deferred_free;
     char *path; /* of a Unix socket */
     struct stat file;
     size_t max;
     size_t open;  /* streams */
-    bool waiting; /* a connection that is one too many */
+    bool waiting; /* a connection waits for room */
     int refs;     /* the user, the handle, each stream */
 };
 
@@ -87,7 +88,7 @@ static bool has_room(struct listener *l)
     return l->open < l->max;
 }
 
-/* What goes wrong here (out of descriptors, a client gone again) is libuv's to get over. */
+/* Errors (out of descriptors, a client that disconnected) are ignored: libuv recovers from them. */
 static void on_connection(uv_stream_t *stream, int status)
 {
     struct listener *l = container_of(stream, struct listener, stream);
@@ -100,7 +101,7 @@ static void on_connection(uv_stream_t *stream, int status)
         l->waiting = true;
 }
 
-static void on_room(struct again *again)
+static void listener_on_room(struct again *again)
 {
     struct listener *l = container_of(again, struct listener, again);
     if (!l->waiting || l->open >= l->max)
@@ -132,7 +133,7 @@ static int start_tcp(struct listener *l, const char *address, struct inf_error *
     if (rc == 0)
         rc = uv_listen(&l->stream, BACKLOG, on_connection);
     else
-        close(fd); /* UNTESTED: a socket that was just made can be opened */
+        close(fd); /* UNTESTED: a new socket can always be opened */
     return rc < 0 ? err_set(err, INF_EIO, "listen address '%s': %s", address, uv_strerror(rc)) : 0;
 }
 
@@ -141,7 +142,7 @@ static int start_unix(struct listener *l, const struct listen_options *o, struct
     int rc, fd = listen_socket_unix(o, &l->file, err);
     if (fd < 0)
         return fd;
-    l->path = xstrdup(o->path); /* from now on there is a file to remove */
+    l->path = xstrdup(o->path); /* the file must be removed from now on */
     uv_pipe_init(l->loop->uv, &l->pipe, 0);
     l->handle.data = l;
     l->refs++;
@@ -162,7 +163,7 @@ struct listener *listener_open(struct loop *loop, const struct listen_options *o
     l->loop = loop;
     l->user = user;
     l->parent.on_close = on_stream_closed;
-    l->again.run = on_room;
+    l->again.run = listener_on_room;
     list_init(&l->again.node);
     l->max = o->max ? o->max : LISTEN_MAX;
     l->refs = 1;

@@ -1,12 +1,13 @@
 /*
- * listen.h - where others connect to us: a TCP address or a Unix socket.
+ * listen.h - listens on a TCP address or a Unix socket.
  *
  *     l = listener_open(loop, &(struct listen_options){.address = "127.0.0.1:9470"}, &user, &err);
  *     l = listener_open(loop, &(struct listen_options){.path = "/run/informerd/informerd.sock",
  *                                                      .mode = 0660, .group = "informerd"}, ...);
  *
- * Each connection is a stream that is open already (on_open will not come). When `max` of them are
- * open the next one waits in the kernel's queue until one is closed, or the user can spare one.
+ * Each connection is a stream that is already open (on_open is not called). When `max` of them are
+ * open, the next one waits in the kernel's queue until one is closed, or until the user closes one
+ * in on_full.
  */
 #ifndef LOOP_LISTEN_H
 #define LOOP_LISTEN_H
@@ -22,53 +23,53 @@
 #include "seam/stream.h"
 
 enum {
-    LISTEN_MAX = 64, /* LIMIT: connections open at a time, unless the options say otherwise */
+    LISTEN_MAX = 64, /* LIMIT: open connections; the default of listen_options.max */
 };
 
 struct listener;
 
 struct listener_user {
-    /* Somebody came: @stream is the user's now, to close too. Sets stream->user before it returns,
-     * or closes. From the loop's I/O phase. */
+    /* A client connected. The user owns @stream and must set stream->user before it returns, or
+     * close it. Called in the loop's I/O phase. */
     void (*on_accept)(struct listener_user *user, struct stream *stream);
 
-    /* As many are open as may be, and another one waits. Closes one that can be spared and returns true,
-     * or returns false: then it waits until one is closed. NULL: none can be spared. */
+    /* The limit is reached and another client waits. Either closes a connection and returns true,
+     * or returns false: then the client waits until one is closed. May be NULL. */
     bool (*on_full)(struct listener_user *user);
 };
 
-/* One of `address` and `path`. Copied. */
+/* Either `address` or `path`. Copied. */
 struct listen_options {
     const char *address; /* "127.0.0.1:9470", "[::1]:9470", "localhost:9470"; port 0: any */
     const char *path;    /* of a Unix socket */
     mode_t mode;         /* of the socket; 0: 0600 */
-    const char *group;   /* it belongs to; NULL: as it comes */
+    const char *group;   /* of the socket; NULL: the default */
     size_t max;          /* 0: LISTEN_MAX */
 };
 
 /*
- * Listens at once. NULL and @err: INF_ECONF for an address that can't be meant, a path that is too
- * long or an unknown group; INF_EIO for what the system refuses, among it an address in use.
+ * Starts to listen. Returns NULL and @err on failure: INF_ECONF for an invalid address, a path that
+ * is too long or an unknown group; INF_EIO for errors of the system, such as an address in use.
  *
- * A socket file that a dead process left is replaced. One with a living process behind it is
- * refused, and what is no socket is never touched. @user is kept until listener_close().
+ * A stale socket file is replaced. A socket on which another process listens is an error, and a
+ * file that is not a socket is never touched. @user is kept until listener_close().
  */
 struct listener *listener_open(struct loop *loop, const struct listen_options *options,
                                struct listener_user *user, struct inf_error *err);
 
-/* Another mode and group for a Unix socket that is in use; NULL is our own group. 0, or as
- * listener_open() fails. */
+/* Changes mode and group of an open Unix socket; NULL is our own group. Returns 0, or fails as
+ * listener_open() does. */
 int listener_permit(struct listener *listener, mode_t mode, const char *group,
                     struct inf_error *err);
 
-/* The port of a TCP listener; the one it got, if any would do. 0 for a Unix socket. */
+/* The port of a TCP listener; the assigned one, if port 0 was given. 0 for a Unix socket. */
 uint16_t listener_port(const struct listener *listener);
 
-/* Connections that are open now. */
+/* The number of open connections. */
 size_t listener_count(const struct listener *listener);
 
-/* Accepts no more, and removes the socket file if it is still the one we made. Streams it gave away
- * live on. NULL is fine. */
+/* Stops listening, and removes the socket file if it is still ours. Accepted streams stay open.
+ * NULL is allowed. */
 void listener_close(struct listener *listener);
 
 #endif

@@ -1,3 +1,10 @@
+/*
+ * listen_socket.c - creates and binds listening sockets.
+ *
+ * TCP: parses the address and binds. Unix: checks path and group, removes a stale socket file, and
+ * binds with mode and group set. Fails with INF_ECONF for invalid settings and with INF_EIO for
+ * errors of the system.
+ */
 #include "loop/listen_socket.h"
 
 #include <arpa/inet.h>
@@ -29,7 +36,7 @@ union any_address {
 
 /* ---- TCP ---- */
 
-/* Decimal, 0 to 65535, and nothing behind it. */
+/* Decimal, 0 to 65535, without trailing characters. */
 static int parse_port(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
@@ -49,7 +56,7 @@ static int split_address(const char *text, char host[static HOST_MAX])
         text++;
         end--;
     } else if (memchr(text, ':', (size_t)(colon - text))) {
-        return -1; /* an IPv6 address without brackets: where would the port begin? */
+        return -1; /* an IPv6 address without brackets is ambiguous */
     }
     if (end <= text || end - text >= HOST_MAX)
         return -1;
@@ -131,9 +138,9 @@ static int find_group(const char *name, gid_t *ret_gid, struct inf_error *err)
     return 0;
 }
 
-/* 0 if somebody accepts connections there, else why not. Never waits: one whose queue is full is
- * alive, too. */
-static int knock(const union any_address *a)
+/* Returns 0 if another process listens there, otherwise an errno. Never blocks: a full queue also
+ * means that a process listens. */
+static int probe_socket(const union any_address *a)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int rc = fd < 0 || connect(fd, &a->any, sizeof(a->un)) < 0 ? errno : 0;
@@ -142,7 +149,7 @@ static int knock(const union any_address *a)
     return rc == EAGAIN ? 0 : rc;
 }
 
-/* Makes room for our socket, if what is there is what a dead process left. */
+/* Removes a stale socket file, which no process listens on. */
 static int clear_path(const char *path, const union any_address *a, struct inf_error *err)
 {
     struct stat st;
@@ -155,7 +162,7 @@ static int clear_path(const char *path, const union any_address *a, struct inf_e
             err, INF_EIO,
             "socket '%s': the file exists and is not a socket; remove it or choose another path",
             path);
-    why = knock(a);
+    why = probe_socket(a);
     if (why == 0)
         return err_set(err, INF_EIO, "socket '%s': another process is listening on it", path);
     if (why != ECONNREFUSED || unlink(path) < 0)
@@ -164,13 +171,13 @@ static int clear_path(const char *path, const union any_address *a, struct inf_e
     return 0;
 }
 
-/* A service may be forbidden to call this at all (SystemCallFilter), so only who needs it does. */
+/* Called only if needed: a service may be forbidden to use lchown (SystemCallFilter). */
 static bool give_to_group(const char *path, gid_t gid)
 {
     return gid == (gid_t)OWN_GROUP || lchown(path, (uid_t)-1, gid) == 0;
 }
 
-/* Between bind and listen nobody can connect: there is no moment with a wrong mode. */
+/* Mode and group are set between bind and listen, when no client can connect yet. */
 static int bind_unix(int fd, const struct listen_options *o, const union any_address *a, gid_t gid,
                      struct stat *ret_file, struct inf_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * listen_socket.h - the sockets behind loop/listen.c: named and bound, not listening yet.
+ * listen_socket.h - creates the sockets for loop/listen.c: bound, not listening yet.
  */
 #ifndef LOOP_LISTEN_SOCKET_H
 #define LOOP_LISTEN_SOCKET_H
@@ -10,17 +10,19 @@
 
 #include "loop/listen.h"
 
-/* Each returns a descriptor, the caller's to close, or a negated code. */
+/* The first two return a descriptor, which the caller closes, or a negated error code. */
 
-/* On "host:port", where host is an address or localhost: names could mean another host tomorrow. */
+/* On "host:port", where host is an address or localhost. Other names are not accepted, because they
+ * could resolve to another host later. */
 int listen_socket_tcp(const char *address, struct inf_error *err);
 
-/* At @options->path, with mode and group set before anybody can connect. @ret_file tells the socket
- * file from one that takes its place later. */
+/* At @options->path, with mode and group set before a client can connect. @ret_file identifies the
+ * socket file, in case another file replaces it later. */
 int listen_socket_unix(const struct listen_options *options, struct stat *ret_file,
                        struct inf_error *err);
 
-/* Another mode and group for the socket at @path, if it is still @file. 0 is 0600, NULL our own. */
+/* Changes mode and group of the socket at @path, if it is still @file. Mode 0 is 0600, group NULL
+ * is our own. */
 int listen_socket_permit(const char *path, const struct stat *file, mode_t mode, const char *group,
                          struct inf_error *err);
 

@@ -1,3 +1,10 @@
+/*
+ * loop.c - implements seam/clock.h on libuv: one timer, one check and one idle handle drive the
+ * phases of a tick.
+ *
+ * It also detects a suspended host (two clocks diverge) and a stopped process (a timer fires too
+ * late). Nothing here fails after loop_init().
+ */
 #include "loop/loop.h"
 
 #include <stdlib.h>
@@ -26,7 +33,8 @@ static int64_t loop_wall_us(struct clock *clock)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* The budget of I/O begins with its first callback, that of a later phase when somebody first asks. */
+/* The budget of the I/O phase starts with its first callback, that of a later phase with the first
+ * check. */
 static bool loop_over_budget(struct clock *clock)
 {
     struct loop *loop = of_clock(clock);
@@ -36,8 +44,8 @@ static bool loop_over_budget(struct clock *clock)
     return now >= loop->deadline_ns;
 }
 
-/* Before anything else is done with timers that are late: SIGSTOP, or a loop that was not run. */
-static void notice_stop(struct loop *loop)
+/* Detects late timers, before they fire: SIGSTOP, or a loop that was not run. */
+static void detect_stop(struct loop *loop)
 {
     uint64_t now = uv_now(loop->uv), expected = loop->wake_ms;
     if (now <= expected)
@@ -55,12 +63,12 @@ static void expect_wake(struct loop *loop)
         uv_is_active(timer) ? uv_now(loop->uv) + uv_timer_get_due_in(&loop->timer) : UINT64_MAX;
 }
 
-static void on_time(uv_timer_t *handle)
+static void loop_on_time(uv_timer_t *handle)
 {
     struct loop *loop = handle->data;
     uint64_t began_ns = uv_hrtime();
     loop->firing = true;
-    notice_stop(loop);
+    detect_stop(loop);
     timers_fire(&loop->clock.timers, uv_now(loop->uv));
     loop->clock.ops->timer_changed(&loop->clock);
     loop->firing = false;
@@ -68,16 +76,16 @@ static void on_time(uv_timer_t *handle)
     loop->timers_ns += uv_hrtime() - began_ns;
 }
 
-/* Who wants to hear of a sleep hears of it soon after, though all timers are long ones. */
+/* Limits the wait, so that a suspend is detected soon even if all timers are long. */
 static uint64_t longest_wait_ms(const struct clock *clock)
 {
     return list_empty(&clock->sleep_watches) ? UINT64_MAX : LOOP_SLEEP_CHECK_MS;
 }
 
 /*
- * One uv_timer stands for all of ours: it is set to the earliest. libuv (1.44) calls one that is
- * due at once in the same round again, for ever if it starts itself; so what a firing timer starts
- * is due in a millisecond at the earliest.
+ * One uv_timer serves all of our timers: it is set to the earliest. libuv (1.44) calls a timer with
+ * delay 0 again in the same round, forever if it restarts itself; a timer that is started while
+ * timers fire is therefore due after one millisecond at the earliest.
  */
 static void loop_timer_changed(struct clock *clock)
 {
@@ -88,17 +96,17 @@ static void loop_timer_changed(struct clock *clock)
     if (due == TIMERS_NONE)
         uv_timer_stop(&loop->timer);
     else
-        uv_timer_start(&loop->timer, on_time, wait < most ? wait : most, 0);
+        uv_timer_start(&loop->timer, loop_on_time, wait < most ? wait : most, 0);
 }
 
-static void on_idle(uv_idle_t *handle)
+static void loop_on_idle(uv_idle_t *handle)
 {
-    (void)handle; /* its being active is all it is for */
+    (void)handle; /* an active idle handle keeps poll from blocking */
 }
 
 static void loop_wake(struct clock *clock)
 {
-    uv_idle_start(&of_clock(clock)->idle, on_idle);
+    uv_idle_start(&of_clock(clock)->idle, loop_on_idle);
 }
 
 static const struct clock_ops clock_ops = {
@@ -109,9 +117,9 @@ static const struct clock_ops clock_ops = {
     .wake = loop_wake,
 };
 
-/* ---- the host's sleep ---- */
+/* ---- suspend ---- */
 
-static int64_t ms_of(clockid_t id)
+static int64_t clock_ms(clockid_t id)
 {
     struct timespec now;
     clock_gettime(id, &now);
@@ -119,25 +127,25 @@ static int64_t ms_of(clockid_t id)
 }
 
 /*
- * How long the host has slept since it was booted: one clock goes on meanwhile, the other does not.
- * False if they could not be read at the same moment: we ourselves may have been stopped in between,
- * and that is not sleep.
+ * The total time that the host was suspended since boot: CLOCK_BOOTTIME includes it,
+ * CLOCK_MONOTONIC does not. Returns false if the clocks could not be read at the same time: the
+ * process may have been stopped in between, which is not a suspend.
  */
-static bool time_asleep(int64_t *ret_ms)
+static bool read_suspended_time(int64_t *ret_ms)
 {
-    int64_t before = ms_of(CLOCK_MONOTONIC), boot = ms_of(CLOCK_BOOTTIME);
-    int64_t after = ms_of(CLOCK_MONOTONIC);
+    int64_t before = clock_ms(CLOCK_MONOTONIC), boot = clock_ms(CLOCK_BOOTTIME);
+    int64_t after = clock_ms(CLOCK_MONOTONIC);
     if (after - before > 1)
         return false;
     *ret_ms = boot - after;
     return true;
 }
 
-/* In each tick: it costs less than a tenth of a microsecond, and who wakes up ticks. */
-static void notice_sleep(struct loop *loop)
+/* Called in each tick: it takes less than 0.1 microseconds, and a resumed host causes a tick. */
+static void detect_suspend(struct loop *loop)
 {
     int64_t asleep, slept;
-    if (!time_asleep(&asleep))
+    if (!read_suspended_time(&asleep))
         return;
     slept = asleep - loop->asleep_ms;
     loop->asleep_ms = asleep;
@@ -195,12 +203,12 @@ uint64_t loop_worst_tick_us(struct loop *loop)
     return peak_value(&loop->ticks, uv_now(loop->uv));
 }
 
-static void on_check(uv_check_t *handle)
+static void loop_on_check(uv_check_t *handle)
 {
     struct loop *loop = handle->data;
     loop_busy(loop);
-    notice_stop(loop);
-    notice_sleep(loop);
+    detect_stop(loop);
+    detect_suspend(loop);
     run_agains(loop);
     run_phase(loop, PHASE_PUMP);
     run_phase(loop, PHASE_FLUSH);
@@ -215,10 +223,9 @@ static void on_check(uv_check_t *handle)
         close_handles(loop);
 }
 
-/* ---- life ---- */
+/* ---- init and close ---- */
 
-/* The handles that make the tick work don't keep the loop alive; what waits for a tick does,
- * through the idle. */
+/* The check handle does not keep the loop alive; pending work does, through the idle handle. */
 int loop_init(struct loop *loop, uv_loop_t *uv)
 {
     loop->uv = uv;
@@ -231,10 +238,10 @@ int loop_init(struct loop *loop, uv_loop_t *uv)
     loop->kept = 0;
     list_init(&loop->agains);
     clock_init(&loop->clock, &clock_ops);
-    while (!time_asleep(&loop->asleep_ms))
+    while (!read_suspended_time(&loop->asleep_ms))
         continue;
     if (uv_timer_init(uv, &loop->timer) || uv_check_init(uv, &loop->check) ||
-        uv_idle_init(uv, &loop->idle) || uv_check_start(&loop->check, on_check))
+        uv_idle_init(uv, &loop->idle) || uv_check_start(&loop->check, loop_on_check))
         return -INF_EIO; /* UNTESTED: libuv's own code never fails here */
     uv_unref((uv_handle_t *)&loop->check);
     loop->timer.data = loop;

@@ -1,8 +1,8 @@
 /*
- * peak.h - the largest value of the last minute, for the price of a comparison.
+ * peak.h - the largest value of the last minute, at the cost of one comparison.
  *
- * Two buckets of a minute each, the one that is filling and the one before: what is told is at least
- * one minute back and at most two.
+ * Two buckets of one minute each, the current and the previous one: the result covers at least one
+ * minute and at most two.
  */
 #ifndef LOOP_PEAK_H
 #define LOOP_PEAK_H
@@ -13,7 +13,7 @@ enum {
     PEAK_BUCKET_MS = 60 * 1000,
 };
 
-/* A zeroed one is ready. */
+/* Initialize with zeros. */
 struct peak {
     uint64_t filling, before;
     uint64_t began_ms; /* `filling` */

@@ -1,3 +1,7 @@
+/*
+ * race.c - connection attempts in parallel: a timer starts the next one, the first success ends all
+ * others.
+ */
 #include "loop/race.h"
 
 #include <stdlib.h>
@@ -5,18 +9,18 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-/* One address that is being tried. libuv calls on_connected() in any case, also when the handle is
- * closed before: that is where an attempt is freed. */
+/* One connection attempt. libuv always calls race_on_connected(), also if the handle is closed
+ * before: the attempt is freed there. */
 struct attempt {
     struct list node;
-    struct race *race; /* NULL: given up */
+    struct race *race; /* NULL: abandoned */
     uv_tcp_t *handle;
     uv_connect_t request;
 };
 
-static void try_next(struct race *race, const char *why);
+static void race_try_next(struct race *race, const char *why);
 
-static void on_connected(uv_connect_t *request, int status)
+static void race_on_connected(uv_connect_t *request, int status)
 {
     struct attempt *attempt = container_of(request, struct attempt, request);
     struct race *race = attempt->race;
@@ -27,23 +31,23 @@ static void on_connected(uv_connect_t *request, int status)
         return;
     if (status < 0) {
         loop_discard(race->loop, (uv_handle_t *)handle);
-        try_next(race, uv_strerror(status));
+        race_try_next(race, uv_strerror(status));
         return;
     }
-    loop_busy(race->loop); /* not above: a failure may come before poll, which then sleeps */
+    loop_busy(race->loop); /* not above: a failure may be reported before poll, which then blocks */
     race_stop(race);
     race->on_won(race, handle);
 }
 
-/* Returns 0, or libuv's error if this address can't even be tried. */
-static int try_address(struct race *race, const struct sockaddr *address)
+/* Returns 0, or libuv's error if the attempt can't be started. */
+static int race_try_address(struct race *race, const struct sockaddr *address)
 {
     struct attempt *attempt = NEW(struct attempt);
     int rc;
     attempt->race = race;
     attempt->handle = NEW(uv_tcp_t);
-    uv_tcp_init(race->loop->uv, attempt->handle); /* makes no socket yet: nothing can fail */
-    rc = uv_tcp_connect(&attempt->request, attempt->handle, address, on_connected);
+    uv_tcp_init(race->loop->uv, attempt->handle); /* creates no socket yet: can't fail */
+    rc = uv_tcp_connect(&attempt->request, attempt->handle, address, race_on_connected);
     if (rc < 0) {
         loop_discard(race->loop, (uv_handle_t *)attempt->handle);
         free(attempt);
@@ -53,18 +57,18 @@ static int try_address(struct race *race, const struct sockaddr *address)
     return 0;
 }
 
-static void lose(struct race *race, const char *why)
+static void race_lose(struct race *race, const char *why)
 {
     race_stop(race);
     race->on_lost(race, why);
 }
 
-/* Starts one more, if there is one; @why the last one failed, if that is why. */
-static void try_next(struct race *race, const char *why)
+/* Starts the next attempt, if any. @why: the error of the last attempt. */
+static void race_try_next(struct race *race, const char *why)
 {
     int rc = -1;
     while (rc < 0 && race->next < race->addresses.count) {
-        rc = try_address(race, &race->addresses.list[race->next++].any);
+        rc = race_try_address(race, &race->addresses.list[race->next++].any);
         if (rc < 0)
             why = uv_strerror(rc);
     }
@@ -72,22 +76,23 @@ static void try_next(struct race *race, const char *why)
     if (race->next < race->addresses.count)
         timer_start(&race->loop->clock, &race->stagger, RACE_STAGGER_MS);
     if (list_empty(&race->attempts))
-        lose(race, why);
+        race_lose(race, why);
 }
 
-static void on_stagger(struct timer *timer)
+static void race_on_stagger(struct timer *timer)
 {
-    try_next(container_of(timer, struct race, stagger), "no response");
+    race_try_next(container_of(timer, struct race, stagger), "no response");
 }
 
-static void on_deadline(struct timer *timer)
+static void race_on_deadline(struct timer *timer)
 {
-    lose(container_of(timer, struct race, deadline), "no response");
+    race_lose(container_of(timer, struct race, deadline), "no response");
 }
 
 void race_init(struct race *race, struct loop *loop)
 {
-    *race = (struct race){.loop = loop, .stagger.fire = on_stagger, .deadline.fire = on_deadline};
+    *race = (struct race){
+        .loop = loop, .stagger.fire = race_on_stagger, .deadline.fire = race_on_deadline};
     list_init(&race->attempts);
 }
 
@@ -98,7 +103,7 @@ void race_start(struct race *race, const struct addresses *addresses, uint16_t p
     for (size_t i = 0; i < race->addresses.count; i++)
         address_set_port(&race->addresses.list[i], port);
     timer_start(&race->loop->clock, &race->deadline, RACE_MAX_MS);
-    try_next(race, "the name has no address");
+    race_try_next(race, "the name has no address");
 }
 
 void race_stop(struct race *race)

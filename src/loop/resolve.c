@@ -1,3 +1,7 @@
+/*
+ * resolve.c - one getaddrinfo() at a time per resolver, with a deadline per request and the last
+ * good result as a fallback.
+ */
 #include "loop/resolve.h"
 
 #include <assert.h>
@@ -8,35 +12,36 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-/* What libuv's pool is busy with. An allocation of its own: it may come back when the resolver is
- * long gone. */
+/* A lookup in libuv's thread pool. An allocation of its own: it may complete after the resolver is
+ * closed. */
 struct lookup {
     uv_getaddrinfo_t request;
     struct loop *loop;
     struct resolver *resolver; /* NULL: closed */
     char *name;
-    bool late; /* somebody has waited for it in vain */
+    bool late; /* a request has timed out waiting for it */
 };
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
-static bool knows(const struct resolver *resolver, const char *name)
+static bool resolver_knows(const struct resolver *resolver, const char *name)
 {
     return resolver->good_name && strcmp(resolver->good_name, name) == 0;
 }
 
-static void learn(struct resolver *resolver, const char *name, const struct addresses *addresses)
+static void resolver_learn(struct resolver *resolver, const char *name,
+                           const struct addresses *addresses)
 {
     resolver->good = *addresses;
     free(resolver->good_name);
     resolver->good_name = xstrdup(name);
 }
 
-/* With what is known, however old; @why there may be nothing. */
-static void answer(struct resolving *r, const char *why)
+/* Completes @r with the known addresses, however old, or with @why if there are none. */
+static void resolve_complete(struct resolving *r, const char *why)
 {
     struct resolver *resolver = r->resolver;
-    bool known = knows(resolver, r->name);
+    bool known = resolver_knows(resolver, r->name);
     resolve_stop(r);
     if (known)
         r->on_resolved(r, &resolver->good);
@@ -44,26 +49,26 @@ static void answer(struct resolving *r, const char *why)
         r->on_unresolved(r, why);
 }
 
-static void answer_all(struct resolver *resolver, const char *name, const char *why)
+static void resolve_complete_all(struct resolver *resolver, const char *name, const char *why)
 {
     list_for_each_safe(node, &resolver->waiting) {
         struct resolving *r = container_of(node, struct resolving, node);
         if (strcmp(r->name, name) == 0)
-            answer(r, why);
+            resolve_complete(r, why);
     }
 }
 
-static void on_deadline(struct timer *timer)
+static void resolve_on_deadline(struct timer *timer)
 {
     struct resolving *r = container_of(timer, struct resolving, deadline);
-    r->resolver->lookup->late = true; /* while anybody waits, there is one */
-    answer(r, "no response within 5s");
+    r->resolver->lookup->late = true; /* set while any request waits */
+    resolve_complete(r, "no response within 5s");
 }
-_Static_assert(RESOLVE_MAX_MS == 5000, "the text says so");
+_Static_assert(RESOLVE_MAX_MS == 5000, "the message contains the limit");
 
 /* ---- lookups ---- */
 
-static void look_up_next(struct resolver *resolver);
+static void resolver_look_up_next(struct resolver *resolver);
 
 static void lookup_free(struct lookup *lookup)
 {
@@ -71,38 +76,39 @@ static void lookup_free(struct lookup *lookup)
     free(lookup);
 }
 
-/* @why it failed; NULL: it did not. */
-static void looked_up(struct resolver *resolver, const char *name, const struct addrinfo *found,
-                      const char *why)
+/* @why: the error; NULL: success. */
+static void resolver_on_result(struct resolver *resolver, const char *name,
+                               const struct addrinfo *found, const char *why)
 {
     struct addresses addresses;
     addresses_from_answer(&addresses, found);
     if (addresses.count)
-        learn(resolver, name, &addresses);
-    answer_all(resolver, name, why ? why : "the name has no address");
-    look_up_next(resolver);
+        resolver_learn(resolver, name, &addresses);
+    resolve_complete_all(resolver, name, why ? why : "the name has no address");
+    resolver_look_up_next(resolver);
 }
 
-static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+static void resolver_on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
 {
     struct lookup *lookup = container_of(request, struct lookup, request);
     struct resolver *resolver = lookup->resolver;
     loop_busy(lookup->loop);
     if (resolver) {
         resolver->lookup = NULL;
-        looked_up(resolver, lookup->name, found, status < 0 ? uv_strerror(status) : NULL);
+        resolver_on_result(resolver, lookup->name, found, status < 0 ? uv_strerror(status) : NULL);
     }
     uv_freeaddrinfo(found);
     loop_drop(lookup->loop);
     lookup_free(lookup);
 }
 
-/* Returns 0, or libuv's error if it can't even be asked for. */
-static int look_up(struct resolver *resolver, const char *name)
+/* Returns 0, or libuv's error if the lookup can't be started. */
+static int resolver_look_up(struct resolver *resolver, const char *name)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct lookup *lookup = NEW(struct lookup);
-    int rc = uv_getaddrinfo(resolver->loop->uv, &lookup->request, on_looked_up, name, NULL, &hints);
+    int rc = uv_getaddrinfo(resolver->loop->uv, &lookup->request, resolver_on_looked_up, name, NULL,
+                            &hints);
     if (rc < 0) {
         lookup_free(lookup);
         return rc;
@@ -115,22 +121,22 @@ static int look_up(struct resolver *resolver, const char *name)
     return 0;
 }
 
-/* One at a time, for whoever has waited longest. */
-static void look_up_next(struct resolver *resolver)
+/* One at a time, in the order of the requests. */
+static void resolver_look_up_next(struct resolver *resolver)
 {
     while (!resolver->lookup && !list_empty(&resolver->waiting)) {
         struct resolving *first = container_of(resolver->waiting.next, struct resolving, node);
-        int rc = look_up(resolver, first->name);
+        int rc = resolver_look_up(resolver, first->name);
         if (rc < 0)
-            answer(first, uv_strerror(rc));
+            resolve_complete(first, uv_strerror(rc));
     }
 }
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 void resolving_init(struct resolving *r, struct resolver *resolver)
 {
-    *r = (struct resolving){.resolver = resolver, .deadline.fire = on_deadline};
+    *r = (struct resolving){.resolver = resolver, .deadline.fire = resolve_on_deadline};
     list_init(&r->node);
 }
 
@@ -143,13 +149,13 @@ void resolve_start(struct resolving *r, const char *name)
         return;
     }
     r->name = xstrdup(name);
-    if (resolver->lookup && resolver->lookup->late && knows(resolver, name)) {
-        answer(r, NULL);
+    if (resolver->lookup && resolver->lookup->late && resolver_knows(resolver, name)) {
+        resolve_complete(r, NULL);
         return;
     }
     list_push(&resolver->waiting, &r->node);
     timer_start(&resolver->loop->clock, &r->deadline, RESOLVE_MAX_MS);
-    look_up_next(resolver);
+    resolver_look_up_next(resolver);
 }
 
 void resolve_stop(struct resolving *r)
@@ -160,7 +166,7 @@ void resolve_stop(struct resolving *r)
     r->name = NULL;
 }
 
-/* ---- life ---- */
+/* ---- init and close ---- */
 
 void resolver_init(struct resolver *resolver, struct loop *loop)
 {
@@ -173,7 +179,7 @@ void resolver_close(struct resolver *resolver)
     assert(list_empty(&resolver->waiting));
     if (resolver->lookup) {
         resolver->lookup->resolver = NULL;
-        uv_cancel((uv_req_t *)&resolver->lookup->request); /* if it has not begun */
+        uv_cancel((uv_req_t *)&resolver->lookup->request); /* succeeds only if it has not started */
     }
     free(resolver->good_name);
 }

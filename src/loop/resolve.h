@@ -1,16 +1,17 @@
 /*
- * resolve.h - from a name to its addresses, waiting for a name server no longer than that is worth.
+ * resolve.h - resolves host names, with a bounded wait for the name server.
  *
- * libuv asks in its pool, where a lookup can't be interrupted: a name server that does not answer
- * holds one of its threads for half a minute. So a resolver, which belongs to the dialer of one cluster, has one lookup under way at most;
- * whoever wants the same name waits for the same answer, other names wait for their turn.
+ * libuv runs lookups in its thread pool, where they can't be interrupted: a name server that does
+ * not respond occupies a thread for half a minute. A resolver, which belongs to the dialer of one
+ * cluster, therefore has at most one lookup in progress; requests for the same name share its
+ * result, other names wait.
  *
- * The last good answer is kept. If a lookup fails, or has not come back after RESOLVE_MAX_MS, the
- * addresses of the last time are used, and from then on at once until it comes back: a cluster that
- * was reachable stays reachable while its name server is not. The late answer is not lost either, it
- * is the next last good one.
+ * The last good result is kept. If a lookup fails, or takes longer than RESOLVE_MAX_MS, the
+ * previous addresses are used; until that lookup completes they are used at once. A cluster that
+ * was reachable thus stays reachable while its name server is not. A late result becomes the new
+ * last good result.
  *
- * Addresses ("10.0.0.1", "::1", "fe80::1%eth0") are resolved on the spot and ask nobody.
+ * Literal addresses ("10.0.0.1", "::1", "fe80::1%eth0") need no lookup.
  */
 #ifndef LOOP_RESOLVE_H
 #define LOOP_RESOLVE_H
@@ -24,34 +25,35 @@ enum {
 
 struct resolver {
     struct loop *loop;
-    struct lookup *lookup; /* under way; NULL: none */
-    struct list waiting;   /* of struct resolving, in the order in which they came */
-    struct addresses good; /* the last ones */
-    char *good_name;       /* whose they are: a cluster has one name. NULL: nobody's yet */
+    struct lookup *lookup; /* in progress; NULL: none */
+    struct list waiting;   /* of struct resolving, oldest first */
+    struct addresses good; /* the last good result */
+    char *good_name;       /* its name: a cluster has one name; NULL: no result yet */
 };
 
-/* One question. Embedded in its owner, who sets the two callbacks; exactly one of them is called,
- * perhaps before resolve_start() returns. */
+/* One request. Embedded in its owner, which sets the two callbacks; exactly one of them is called,
+ * possibly before resolve_start() returns. */
 struct resolving {
     struct list node;
     struct resolver *resolver;
     char *name; /* NULL: not waiting */
     struct timer deadline;
-    void (*on_resolved)(struct resolving *resolving, const struct addresses *addresses); /* lent */
+    void (*on_resolved)(struct resolving *resolving,
+                        const struct addresses *addresses); /* borrowed */
     void (*on_unresolved)(struct resolving *resolving, const char *why);
 };
 
 void resolver_init(struct resolver *resolver, struct loop *loop);
 
-/* Nobody may be waiting any more. A lookup that can't be stopped keeps the loop, and nothing else,
- * until it comes back. */
+/* No request may be waiting. A lookup that can't be cancelled keeps only the loop until it
+ * completes. */
 void resolver_close(struct resolver *resolver);
 
 void resolving_init(struct resolving *resolving, struct resolver *resolver);
 void resolve_start(struct resolving *resolving, const char *name);
 
-/* Nothing is called any more; harmless if that is so already. The lookup goes on, for the others and
- * for the next time. */
+/* Cancels the request: no callback is made afterwards. Harmless if it has ended. The lookup
+ * continues for other requests and for the next time. */
 void resolve_stop(struct resolving *resolving);
 
 #endif

@@ -1,3 +1,9 @@
+/*
+ * spawn.c - prepares descriptors and environment, and starts a process with posix_spawn().
+ *
+ * Every function returns 0 or an errno. On failure everything that was opened is closed, and no
+ * process runs.
+ */
 #include "loop/spawn.h"
 
 #include <errno.h>
@@ -14,7 +20,7 @@
 
 #include "base/alloc.h"
 
-/* Both ends of everything, while the process is being made; -1: not open. */
+/* Both ends of all descriptors while the process is started; -1: not open. */
 struct plumbing {
     int input;
     int output[2];
@@ -23,14 +29,14 @@ struct plumbing {
 
 /* ---- descriptors ---- */
 
-static void shut(int *fd)
+static void close_fd(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
 }
 
-static int give(int *fd)
+static int release_fd(int *fd)
 {
     int given = *fd;
     *fd = -1;
@@ -39,16 +45,16 @@ static int give(int *fd)
 
 static void plumbing_close(struct plumbing *p)
 {
-    shut(&p->input);
-    shut(&p->output[0]);
-    shut(&p->output[1]);
-    shut(&p->errors[0]);
-    shut(&p->errors[1]);
+    close_fd(&p->input);
+    close_fd(&p->output[0]);
+    close_fd(&p->output[1]);
+    close_fd(&p->errors[0]);
+    close_fd(&p->errors[1]);
 }
 
-/* Above the three that are to be replaced: a program that closed its own stdin may have given us
- * its number. */
-static int lift(int *fd)
+/* Moves @fd above the three standard descriptors, which are replaced: if our own stdin is closed, a
+ * new descriptor may have its number. */
+static int move_fd_up(int *fd)
 {
     int high;
     if (*fd > STDERR_FILENO)
@@ -66,7 +72,7 @@ static int write_all(int fd, struct str bytes)
     while (bytes.len) {
         ssize_t n = write(fd, bytes.at, bytes.len);
         if (n < 0 && errno != EINTR)
-            return errno; /* UNTESTED: no memory for a file in memory */
+            return errno; /* UNTESTED: out of memory */
         if (n > 0)
             bytes = (struct str){bytes.at + n, bytes.len - (size_t)n};
     }
@@ -79,7 +85,7 @@ static int open_input(struct plumbing *p, struct str input)
     p->input = input.len ? memfd_create("stdin", MFD_CLOEXEC) : open("/dev/null", O_CLOEXEC);
     if (p->input < 0)
         return errno;
-    rc = lift(&p->input);
+    rc = move_fd_up(&p->input);
     return rc || !input.len ? rc : write_all(p->input, input);
 }
 
@@ -88,8 +94,8 @@ static int open_pipe(int ends[2])
     int rc;
     if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
         return errno;
-    rc = lift(&ends[0]);
-    return rc ? rc : lift(&ends[1]);
+    rc = move_fd_up(&ends[0]);
+    return rc ? rc : move_fd_up(&ends[1]);
 }
 
 static int plumbing_open(struct plumbing *p, struct str input)
@@ -115,7 +121,7 @@ static bool is_replaced(const char *variable, const char *const *extra)
     return false;
 }
 
-static size_t count(const char *const *strings)
+static size_t count_strings(const char *const *strings)
 {
     size_t n = 0;
     while (strings[n])
@@ -123,7 +129,7 @@ static size_t count(const char *const *strings)
     return n;
 }
 
-/* An array to free; what it points to is lent. */
+/* The caller frees the array; the strings are borrowed. */
 static const char **make_environment(const char *const *extra)
 {
     static const char *const none[] = {NULL};
@@ -131,7 +137,7 @@ static const char **make_environment(const char *const *extra)
     const char **all;
     size_t n = 0;
     extra = extra ? extra : none;
-    all = xcalloc(count(ours) + count(extra) + 1, sizeof(*all));
+    all = xcalloc(count_strings(ours) + count_strings(extra) + 1, sizeof(*all));
     for (; *ours; ours++)
         if (!is_replaced(*ours, extra))
             all[n++] = *ours;
@@ -142,7 +148,7 @@ static const char **make_environment(const char *const *extra)
 
 /* ---- the process ---- */
 
-/* These can only fail for lack of a few bytes. */
+/* These fail only if out of memory. */
 static int connect_descriptors(posix_spawn_file_actions_t *actions, const struct plumbing *p)
 {
     int rc = posix_spawn_file_actions_adddup2(actions, p->input, STDIN_FILENO);
@@ -156,20 +162,20 @@ static void set_attributes(posix_spawnattr_t *attributes)
     sigset_t all, none;
     sigfillset(&all);
     sigemptyset(&none);
-    posix_spawnattr_setpgroup(attributes, 0); /* its own */
+    posix_spawnattr_setpgroup(attributes, 0); /* a new group */
     posix_spawnattr_setsigdefault(attributes, &all);
     posix_spawnattr_setsigmask(attributes, &none);
     posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
                                              POSIX_SPAWN_SETSIGMASK);
 }
 
-/* The type is older than const: nothing is written there. */
-static char *const *words(const char *const *strings)
+/* posix_spawn() lacks const: it does not modify the strings. */
+static char *const *without_const(const char *const *strings)
 {
     return (char *const *)(uintptr_t)strings;
 }
 
-static int start(const struct child_spec *spec, const struct plumbing *p, pid_t *ret_pid)
+static int spawn_start(const struct child_spec *spec, const struct plumbing *p, pid_t *ret_pid)
 {
     const char **environment = make_environment(spec->env);
     posix_spawn_file_actions_t actions;
@@ -180,15 +186,15 @@ static int start(const struct child_spec *spec, const struct plumbing *p, pid_t 
     set_attributes(&attributes);
     rc = connect_descriptors(&actions, p);
     if (rc == 0)
-        rc = posix_spawnp(ret_pid, spec->argv[0], &actions, &attributes, words(spec->argv),
-                          words(environment));
+        rc = posix_spawnp(ret_pid, spec->argv[0], &actions, &attributes, without_const(spec->argv),
+                          without_const(environment));
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     free(environment);
     return rc;
 }
 
-/* Without a pidfd we would not hear of its end: it ends now. */
+/* Without a pidfd its end could not be detected: kills it. */
 static int open_pidfd(pid_t pid, int *ret_pidfd)
 {
     int fd = pidfd_open(pid, 0), why = errno;
@@ -206,10 +212,10 @@ int spawn_process(const struct child_spec *spec, struct spawned *ret)
     struct plumbing p = {-1, {-1, -1}, {-1, -1}};
     pid_t pid = 0;
     int pidfd = -1, rc = plumbing_open(&p, spec->input);
-    rc = rc ? rc : start(spec, &p, &pid);
+    rc = rc ? rc : spawn_start(spec, &p, &pid);
     rc = rc ? rc : open_pidfd(pid, &pidfd);
     if (rc == 0)
-        *ret = (struct spawned){pid, pidfd, give(&p.output[0]), give(&p.errors[0])};
+        *ret = (struct spawned){pid, pidfd, release_fd(&p.output[0]), release_fd(&p.errors[0])};
     plumbing_close(&p);
     return rc;
 }

@@ -1,12 +1,12 @@
 /*
- * spawn.h - makes a process of a child_spec: what the kernel has to be told.
+ * spawn.h - starts a process for a child_spec.
  *
- * It gets its own process group, the signals' default handlers, an empty signal mask, and no other
- * descriptors than 0, 1 and 2. Its stdin is a file in memory that holds the input: so there is
- * nothing to write while it runs, and no deadlock with a program that does not read.
+ * The process gets its own process group, default signal handlers, an empty signal mask, and no
+ * descriptors other than 0, 1 and 2. Its stdin is a memory file with the input, so that nothing has
+ * to be written while it runs, and a program that does not read causes no deadlock.
  *
- * posix_spawn() because it does not copy our page tables, which with a large replica takes a tenth
- * of a second; a pidfd because it can be polled like any other descriptor and is never another
+ * posix_spawn() is used because it does not copy our page tables, which takes 0.1 s with a large
+ * cache. A pidfd is used because it can be polled like any descriptor and never refers to another
  * process.
  */
 #ifndef LOOP_SPAWN_H
@@ -17,13 +17,13 @@
 #include "seam/child.h"
 
 struct spawned {
-    pid_t pid;  /* and the number of its group */
+    pid_t pid;  /* also the number of its group */
     int pidfd;  /* readable when it has ended */
-    int output; /* what it says on stdout and stderr; both do not block */
+    int output; /* its stdout; non-blocking, like errors (its stderr) */
     int errors;
 };
 
-/* Returns 0, or an errno; then there is no process and nothing to close. */
+/* Returns 0, or an errno; then no process runs and nothing must be closed. */
 int spawn_process(const struct child_spec *spec, struct spawned *ret);
 
 #endif

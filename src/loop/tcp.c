@@ -1,17 +1,17 @@
 /*
  * tcp.c - a TCP connection as a stream.
  *
- * The happy path: resolve the name (an address needs no resolving), connect to the address that
- * answers first, open; each read goes into the loop's one buffer and straight to the user.
+ * Normal path: resolve the name (not needed for an address), connect to the address that responds
+ * first, open. Each read goes into the loop's shared buffer and directly to the user.
  *
- * A user that takes less than it was given: the rest is copied to `kept`, reading stops, and the
- * rest is offered again in the next tick, then reading goes on. The same call without bytes is what
- * resume() promises.
+ * Yields: if the user takes less than it was given, the rest is copied to `kept`, reading stops,
+ * and the rest is offered again in the next tick; then reading continues. The same call without
+ * bytes fulfils the guarantee of resume().
  *
- * What can go wrong: no such name, none of its addresses answers, reset, end. Each is told once, by
- * on_end, after every byte was taken.
+ * Failures: the name can't be resolved, no address responds, reset, end of stream. Each is reported
+ * once by on_end, after every byte was taken.
  *
- * A write can outlive close(): it holds a reference, and the last one to go buries.
+ * A write can outlive close(): it holds a reference, and the last reference frees the connection.
  */
 #include "loop/tcp.h"
 
@@ -29,17 +29,17 @@
 #include "loop/race.h"
 
 enum {
-    KEEPALIVE_S = 30,            /* a dead peer is noticed though nothing is sent */
-    USER_TIMEOUT_MS = 30 * 1000, /* and one that does not acknowledge, too */
+    KEEPALIVE_S = 30,            /* detects a dead peer while nothing is sent */
+    USER_TIMEOUT_MS = 30 * 1000, /* detects a peer that does not acknowledge */
 };
 
 struct tcp {
     struct stream stream;
     struct loop *loop;
     char *peer;                /* host:port, for messages */
-    struct tcp_parent *parent; /* of an accepted one; NULL: dialled */
+    struct tcp_parent *parent; /* of an accepted connection; NULL: dialled */
     int refs;                  /* the user, each write */
-    size_t n_writes;           /* under way */
+    size_t n_writes;           /* in progress */
     struct deferred_free deferred_free;
 
     struct resolving resolving;
@@ -49,14 +49,14 @@ struct tcp {
     struct buf unsent;   /* written before the connection was open */
 
     struct again again;
-    struct buf kept; /* bytes the user did not take yet */
+    struct buf kept; /* bytes not taken yet */
     struct inf_error end;
     bool reading;
-    bool owed;   /* a call to on_bytes, even without bytes */
-    bool paused; /* by the user */
-    bool ended;  /* `end` is to be told when all is taken */
-    bool told;   /* it was */
-    bool closed; /* by the user: nothing is told any more */
+    bool owed;     /* the user must get an on_bytes call, even without bytes */
+    bool paused;   /* by the user */
+    bool ended;    /* `end` is set; reported when all bytes are taken */
+    bool reported; /* on_end was called */
+    bool closed;   /* by the user: no more callbacks */
 };
 
 struct tcp_write {
@@ -77,7 +77,7 @@ static void tcp_free_deferred(struct deferred_free *deferred_free)
     free(t);
 }
 
-/* In the reap phase, as the last one to go may be a user that still reads what on_end gave it. */
+/* Freed in the reap phase: the user may still read the argument of on_end. */
 static void tcp_unref(struct tcp *t)
 {
     if (--t->refs == 0)
@@ -86,9 +86,9 @@ static void tcp_unref(struct tcp *t)
 
 /* ---- bytes to the user ---- */
 
-static void read_or_not(struct tcp *t);
+static void tcp_update_reading(struct tcp *t);
 
-static void end(struct tcp *t, int code, const char *what, const char *why)
+static void tcp_end(struct tcp *t, int code, const char *what, const char *why)
 {
     if (t->ended)
         return;
@@ -100,8 +100,8 @@ static void end(struct tcp *t, int code, const char *what, const char *why)
     loop_again(t->loop, &t->again);
 }
 
-/* Hands over @len bytes, remembers what was not taken. */
-static void offer(struct tcp *t, const char *bytes, size_t len)
+/* Offers @len bytes and keeps what was not taken. */
+static void tcp_offer(struct tcp *t, const char *bytes, size_t len)
 {
     size_t taken;
     t->owed = false;
@@ -119,31 +119,31 @@ static void offer(struct tcp *t, const char *bytes, size_t len)
         buf_free(&t->kept);
 }
 
-/* At the end of the I/O phase of a tick: what was kept or is owed, then the end. */
+/* At the end of the I/O phase: delivers kept bytes or an owed call, then the end. */
 static void tcp_on_again(struct again *again)
 {
     struct tcp *t = container_of(again, struct tcp, again);
-    if (t->paused || t->told)
+    if (t->paused || t->reported)
         return;
     if (clock_over_budget(&t->loop->clock)) {
-        loop_again(t->loop, &t->again); /* in the next tick, then */
+        loop_again(t->loop, &t->again); /* in the next tick */
         return;
     }
     if (t->handle && (t->kept.len || t->owed))
-        offer(t, t->kept.bytes, t->kept.len);
+        tcp_offer(t, t->kept.bytes, t->kept.len);
     if (t->closed || t->paused)
         return;
     if (t->ended && !t->kept.len && (!t->owed || !t->handle)) {
-        t->told = true;
+        t->reported = true;
         t->stream.user->ops->on_end(t->stream.user, &t->end);
         return;
     }
-    read_or_not(t);
+    tcp_update_reading(t);
 }
 
-/* libuv calls for every stream that has something to read, in one go: those that come when the tick
- * has worked long enough get no buffer, and are read in the next one. */
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
+/* libuv calls this for all readable streams in one round: after the budget is used up, streams get
+ * no buffer and are read in the next tick. */
+static void tcp_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 {
     struct tcp *t = handle->data;
     (void)suggested;
@@ -152,27 +152,27 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
                            clock_over_budget(&t->loop->clock) ? 0 : sizeof(t->loop->read_buffer));
 }
 
-static void on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
+static void tcp_on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
 {
     struct tcp *t = handle->data;
     loop_busy(t->loop);
     if (n > 0)
-        offer(t, buf->base, (size_t)n);
+        tcp_offer(t, buf->base, (size_t)n);
     else if (n == UV_EOF)
-        end(t, INF_EEOF, "connection closed by the peer", NULL);
+        tcp_end(t, INF_EEOF, "connection closed by the peer", NULL);
     else if (n < 0 && n != UV_ENOBUFS)
-        end(t, INF_ENET, "connection lost", uv_strerror((int)n));
+        tcp_end(t, INF_ENET, "connection lost", uv_strerror((int)n));
     if (!t->closed)
-        read_or_not(t);
+        tcp_update_reading(t);
 }
 
-/* Reads unless the user has enough, the stream is over, or this tick has worked long enough. */
-static void read_or_not(struct tcp *t)
+/* Starts or stops reading: not while paused, ended, with kept bytes, or over budget. */
+static void tcp_update_reading(struct tcp *t)
 {
     bool busy = clock_over_budget(&t->loop->clock);
     bool want = t->handle && !t->paused && !t->ended && !t->kept.len && !busy;
     if (want && !t->reading)
-        uv_read_start(t->handle, on_alloc, on_read);
+        uv_read_start(t->handle, tcp_on_alloc, tcp_on_read);
     if (!want && t->reading)
         uv_read_stop(t->handle);
     t->reading = want;
@@ -182,26 +182,26 @@ static void read_or_not(struct tcp *t)
 
 /* ---- bytes to the peer ---- */
 
-/* A peer that says no more may still listen. */
-static bool can_send(const struct tcp *t)
+/* A peer that has closed its sending side may still read. */
+static bool tcp_can_send(const struct tcp *t)
 {
     return !t->ended || t->end.code == INF_EEOF;
 }
 
-static void on_written(uv_write_t *request, int status)
+static void tcp_on_written(uv_write_t *request, int status)
 {
     struct tcp_write *w = container_of(request, struct tcp_write, request);
     struct tcp *t = w->tcp;
     t->n_writes--;
     if (status < 0 && !t->closed)
-        end(t, INF_ENET, "sending failed", uv_strerror(status));
-    else if (!t->closed && !t->n_writes && can_send(t))
+        tcp_end(t, INF_ENET, "sending failed", uv_strerror(status));
+    else if (!t->closed && !t->n_writes && tcp_can_send(t))
         stream_call_on_drain(&t->stream);
     free(w);
     tcp_unref(t);
 }
 
-static void send_bytes(struct tcp *t, const char *bytes, size_t len)
+static void tcp_send_bytes(struct tcp *t, const char *bytes, size_t len)
 {
     struct tcp_write *w;
     uv_buf_t all;
@@ -210,10 +210,10 @@ static void send_bytes(struct tcp *t, const char *bytes, size_t len)
     memcpy(w->bytes, bytes, len);
     w->tcp = t;
     all = uv_buf_init(w->bytes, (unsigned)len);
-    rc = uv_write(&w->request, t->handle, &all, 1, on_written);
+    rc = uv_write(&w->request, t->handle, &all, 1, tcp_on_written);
     if (rc < 0) {
         free(w);
-        end(t, INF_ENET, "sending failed", uv_strerror(rc));
+        tcp_end(t, INF_ENET, "sending failed", uv_strerror(rc));
         return;
     }
     t->refs++;
@@ -223,10 +223,10 @@ static void send_bytes(struct tcp *t, const char *bytes, size_t len)
 static void tcp_write(struct stream *stream, const char *bytes, size_t len)
 {
     struct tcp *t = container_of(stream, struct tcp, stream);
-    if (!can_send(t) || !len)
+    if (!tcp_can_send(t) || !len)
         return;
     if (t->handle)
-        send_bytes(t, bytes, len);
+        tcp_send_bytes(t, bytes, len);
     else
         buf_put(&t->unsent, bytes, len);
 }
@@ -242,34 +242,35 @@ static void set_socket_options(uv_tcp_t *handle)
         setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 }
 
-static void on_won(struct race *race, uv_tcp_t *handle)
+static void tcp_on_won(struct race *race, uv_tcp_t *handle)
 {
     struct tcp *t = container_of(race, struct tcp, race);
     t->handle = (uv_stream_t *)handle;
     t->handle->data = t;
     set_socket_options(handle);
     if (t->unsent.len)
-        send_bytes(t, t->unsent.bytes, t->unsent.len);
+        tcp_send_bytes(t, t->unsent.bytes, t->unsent.len);
     buf_free(&t->unsent);
     t->stream.user->ops->on_open(t->stream.user);
     if (!t->closed)
-        loop_again(t->loop, &t->again); /* reads from now on */
+        loop_again(t->loop, &t->again); /* starts reading */
 }
 
-static void on_lost(struct race *race, const char *why)
+static void tcp_on_lost(struct race *race, const char *why)
 {
-    end(container_of(race, struct tcp, race), INF_ENET, "can't connect", why);
+    tcp_end(container_of(race, struct tcp, race), INF_ENET, "can't connect", why);
 }
 
-static void on_resolved(struct resolving *resolving, const struct addresses *addresses)
+static void tcp_on_resolved(struct resolving *resolving, const struct addresses *addresses)
 {
     struct tcp *t = container_of(resolving, struct tcp, resolving);
     race_start(&t->race, addresses, t->port);
 }
 
-static void on_unresolved(struct resolving *resolving, const char *why)
+static void tcp_on_unresolved(struct resolving *resolving, const char *why)
 {
-    end(container_of(resolving, struct tcp, resolving), INF_ENET, "can't resolve the name", why);
+    tcp_end(container_of(resolving, struct tcp, resolving), INF_ENET, "can't resolve the name",
+            why);
 }
 
 /* ---- seam/stream.h ---- */
@@ -311,7 +312,7 @@ static void tcp_close(struct stream *stream)
 static size_t tcp_unsent(struct stream *stream)
 {
     struct tcp *t = container_of(stream, struct tcp, stream);
-    if (!can_send(t))
+    if (!tcp_can_send(t))
         return 0;
     return t->handle ? uv_stream_get_write_queue_size(t->handle) : t->unsent.len;
 }
@@ -339,11 +340,11 @@ static struct tcp *tcp_new(struct loop *loop, struct stream_user *user)
 static void prepare_connecting(struct tcp *t, struct tcp_dialer *dialer)
 {
     resolving_init(&t->resolving, &dialer->resolver);
-    t->resolving.on_resolved = on_resolved;
-    t->resolving.on_unresolved = on_unresolved;
+    t->resolving.on_resolved = tcp_on_resolved;
+    t->resolving.on_unresolved = tcp_on_unresolved;
     race_init(&t->race, t->loop);
-    t->race.on_won = on_won;
-    t->race.on_lost = on_lost;
+    t->race.on_won = tcp_on_won;
+    t->race.on_lost = tcp_on_lost;
 }
 
 static struct stream *tcp_dial(struct dialer *dialer, const char *host, uint16_t port,
@@ -371,7 +372,7 @@ void tcp_dialer_close(struct tcp_dialer *dialer)
 
 /* ---- accepting ---- */
 
-/* A handle of the listener's own kind. */
+/* A handle of the listener's type. */
 static uv_stream_t *new_handle(uv_loop_t *uv, const uv_stream_t *listener)
 {
     uv_pipe_t *pipe;
@@ -391,7 +392,7 @@ struct stream *tcp_accept(struct loop *loop, uv_stream_t *listener, struct tcp_p
     uv_stream_t *handle = new_handle(loop->uv, listener);
     struct tcp *t;
     if (uv_accept(listener, handle) < 0) {
-        loop_discard(loop, (uv_handle_t *)handle); /* UNTESTED: libuv has it in hand already */
+        loop_discard(loop, (uv_handle_t *)handle); /* UNTESTED: libuv has already accepted it */
         return NULL;
     }
     if (uv_handle_get_type((uv_handle_t *)handle) == UV_TCP)

@@ -1,5 +1,5 @@
 /*
- * tcp.h - streams by TCP: the lowest ones. Unix sockets too, once accepted.
+ * tcp.h - TCP streams, the lowest layer; also accepted Unix sockets.
  */
 #ifndef LOOP_TCP_H
 #define LOOP_TCP_H
@@ -8,7 +8,7 @@
 #include "loop/resolve.h"
 #include "seam/stream.h"
 
-/* For one cluster: its streams share the lookups of its name. */
+/* A dialer for one cluster: its streams share name lookups. */
 struct tcp_dialer {
     struct dialer dialer;
     struct loop *loop;
@@ -17,18 +17,19 @@ struct tcp_dialer {
 
 void tcp_dialer_init(struct tcp_dialer *dialer, struct loop *loop);
 
-/* When all its streams are closed. The memory is the owner's again at once. */
+/* All its streams must be closed. The owner may free the memory at once. */
 void tcp_dialer_close(struct tcp_dialer *dialer);
 
-/* Who accepted a stream, and is told when its user closes it. It has to outlive the stream. */
+/* The acceptor of a stream; on_close is called when the user closes the stream. Must outlive the
+ * stream. */
 struct tcp_parent {
     void (*on_close)(struct tcp_parent *parent);
 };
 
 /*
- * The connection that waits at @listener (libuv has called its connection_cb) as a stream. It is
- * open: on_open will not come, and reading begins at the end of this tick's I/O. The caller sets its
- * user. NULL if it has gone again.
+ * Accepts the connection that waits at @listener (libuv has called its connection_cb). The stream
+ * is open: on_open is not called, and reading starts at the end of this tick's I/O phase. The
+ * caller sets its user. Returns NULL if the client has disconnected.
  */
 struct stream *tcp_accept(struct loop *loop, uv_stream_t *listener, struct tcp_parent *parent);
 

@@ -1,6 +1,6 @@
 /*
- * child.h - the seam for child processes: runs a program, writes its input, collects its output, and
- * reports how it ended.
+ * child.h - the seam for child processes: runs a program, writes its input, collects its output,
+ * and reports how it ended.
  *
  * loop/child.c runs real programs; tests provide simulated ones. Everything a program controls is
  * bounded: its run time, the size of its output, the processes it leaves running.
@@ -53,7 +53,7 @@ enum child_fate {
 struct child_end {
     enum child_fate fate;
     int code;
-    const char *how; /* the same as text: "exit code 3", "not done after 10s" */
+    const char *how; /* the same as text: "exit code 3", "timed out after 10 s" */
     struct str output;
     struct str errors;
 };

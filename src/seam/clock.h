@@ -2,9 +2,9 @@
  * clock.h - the seam for time: the current time, timers, tasks, the time budget of a tick,
  * notification after the host was suspended, and deferred freeing.
  *
- * loop/loop.c provides real time, test/lib/sim.c virtual time. Timers are embedded in their owner and
- * are not closed: after timer_stop() the owner may free them at once. Timers that are due at the same
- * time fire in the order in which they were started.
+ * loop/loop.c provides real time, test/lib/sim.c virtual time. Timers are embedded in their owner
+ * and are not closed: after timer_stop() the owner may free them at once. Timers that are due at
+ * the same time fire in the order in which they were started.
  */
 #ifndef SEAM_CLOCK_H
 #define SEAM_CLOCK_H
@@ -79,8 +79,8 @@ static inline uint64_t clock_now_ms(struct clock *clock)
     return clock->ops->now_ms(clock);
 }
 
-/* Like clock_now_ms(), but includes the time that the host was suspended: for ages. Timers do not use
- * it. */
+/* Like clock_now_ms(), but includes the time that the host was suspended: for ages. Timers do not
+ * use it. */
 static inline uint64_t clock_elapsed_ms(struct clock *clock)
 {
     return clock_now_ms(clock) + clock->slept_ms;
@@ -91,8 +91,8 @@ static inline int64_t clock_wall_us(struct clock *clock)
     return clock->ops->wall_us(clock);
 }
 
-/* True when this tick has used up its time: stop at the next suitable place and continue in the next
- * tick. */
+/* True when this tick has used up its time: stop at the next suitable place and continue in the
+ * next tick. */
 static inline bool clock_over_budget(struct clock *clock)
 {
     return clock->ops->over_budget(clock);
@@ -122,9 +122,9 @@ static inline void task_init(struct task *task, enum phase phase, void (*run)(st
     task->run = run;
 }
 
-/* Runs @task once, in the next phase of its kind that has time for it. Scheduling a scheduled task has
- * no effect. A task that schedules itself while it runs continues in the next tick, after the tasks
- * that already wait. */
+/* Runs @task once, in the next phase of its kind that has time for it. Scheduling a scheduled task
+ * has no effect. A task that schedules itself while it runs continues in the next tick, after the
+ * tasks that already wait. */
 static inline void task_schedule(struct clock *clock, struct task *task)
 {
     if (!list_empty(&task->node))
@@ -177,10 +177,10 @@ static inline void sleep_watch_stop(struct sleep_watch *watch)
 /* Calls each registered watch once; a watch may stop itself or others. */
 static inline void clock_call_sleep_watches(struct clock *clock, uint64_t ms)
 {
-    struct list telling, *node;
-    list_init(&telling);
-    list_move_all(&telling, &clock->sleep_watches);
-    while ((node = list_pop(&telling))) {
+    struct list due, *node;
+    list_init(&due);
+    list_move_all(&due, &clock->sleep_watches);
+    while ((node = list_pop(&due))) {
         struct sleep_watch *watch = container_of(node, struct sleep_watch, node);
         list_push(&clock->sleep_watches, node);
         watch->on_slept(watch, ms);
@@ -194,9 +194,9 @@ static inline void clock_report_suspend(struct clock *clock, uint64_t ms)
     clock_call_sleep_watches(clock, ms);
 }
 
-/* For implementations of clocks: this process did not run for @ms (SIGSTOP), while the time went on.
- * Timers that fell due meanwhile get as much more time: they wait for peers, whose data was not read.
- */
+/* For implementations of clocks: this process did not run for @ms (SIGSTOP), while the time went
+ * on. Timers that fell due meanwhile get as much more time: they wait for peers, whose data was not
+ * read. */
 static inline void clock_report_stop(struct clock *clock, uint64_t ms)
 {
     timers_postpone(&clock->timers, clock_now_ms(clock), ms);

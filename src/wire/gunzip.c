@@ -1,11 +1,13 @@
 /*
- * gunzip.c - zlib's inflate, member by member, slice by slice.
+ * gunzip.c - zlib's inflate, member by member and slice by slice.
  *
- * Happy path: a slice is filled from the input until it is full or the input is used up, and lent.
- * At the end of a member zlib is reset and the next byte must begin another.
+ * Normal path: a slice is filled from the input until the slice is full or the input is used up,
+ * and lent to the caller. At the end of a member zlib is reset, and the next byte must begin
+ * another member.
  *
- * Failures: bytes that begin no member, or a member zlib finds fault with. What was inflated before
- * is told first, so that the same is told however the input was cut.
+ * Failures: bytes that do not begin a member, and members that zlib rejects. Everything inflated
+ * before the error is delivered first, so that the result does not depend on how the input was
+ * split.
  */
 #include "wire/gunzip.h"
 
@@ -20,47 +22,47 @@
 #include "base/err.h"
 
 enum {
-    GZIP_ONLY = 16, /* added to the window's bits: zlib's own format is not for HTTP's gzip */
+    GZIP_ONLY = 16, /* added to the window bits: accept gzip only, not zlib's own format */
     FIRST_BYTE = 0x1f,
 };
 
 struct gunzip {
     z_stream zlib;
-    bool inside; /* a member: its end has not come yet */
-    bool any;    /* member was complete */
-    bool full;   /* the slice was filled: zlib may have more without any input */
-    char *slice; /* NULL while there is nothing in it: a quiet watch holds none */
-    size_t at;   /* what of it was taken */
+    bool inside; /* within a member */
+    bool any;    /* at least one member was complete */
+    bool full;   /* the slice was filled: zlib may have more output without input */
+    char *slice; /* NULL while empty: an idle watch holds no memory */
+    size_t at;   /* number of bytes taken */
     size_t len;
-    struct inf_error why; /* to be told once the slice is taken; code 0: nothing */
+    struct inf_error why; /* reported once the slice is taken; code 0: no error */
 };
 
-/* Sizes we choose: like all memory of ours, there or not at all. */
-static voidpf zlib_take(voidpf opaque, uInt n, uInt size)
+/* Sizes are limited by zlib: failing to allocate aborts, as everywhere. */
+static voidpf zlib_alloc(voidpf opaque, uInt n, uInt size)
 {
     (void)opaque;
     return xcalloc(n, size);
 }
 
-static void zlib_give(voidpf opaque, voidpf memory)
+static void zlib_free(voidpf opaque, voidpf memory)
 {
     (void)opaque;
-    wipe_free(memory); /* the last 32 KiB of what it inflated are there */
+    wipe_free(memory); /* it holds the last 32 KiB of output */
 }
 
 struct gunzip *gunzip_new(void)
 {
     struct gunzip *g = NEW(struct gunzip);
     int rc;
-    g->zlib.zalloc = zlib_take;
-    g->zlib.zfree = zlib_give;
+    g->zlib.zalloc = zlib_alloc;
+    g->zlib.zfree = zlib_free;
     rc = inflateInit2(&g->zlib, MAX_WBITS + GZIP_ONLY);
-    assert(rc == Z_OK); /* it has memory, and is the zlib of its header */
+    assert(rc == Z_OK); /* can fail only without memory or with a wrong zlib version */
     (void)rc;
     return g;
 }
 
-/* It may have been a Secret's. */
+/* Wipes it: it may contain a Secret. */
 static void forget_slice(struct gunzip *g)
 {
     if (g->slice)
@@ -78,7 +80,7 @@ void gunzip_free(struct gunzip *g)
     free(g);
 }
 
-/* Zeros behind the end are what some tools pad files with; in a body they have no business. */
+/* Trailing zeros, with which some tools pad files, are not allowed in a body. */
 static void begin_member(struct gunzip *g, struct str input)
 {
     unsigned char first = (unsigned char)input.at[0];
@@ -104,7 +106,7 @@ static void inflate_some(struct gunzip *g, struct str *input)
     if (rc == Z_STREAM_END) {
         g->inside = false;
         g->any = true;
-    } else if (rc != Z_OK && rc != Z_BUF_ERROR) { /* the latter: it has got nothing to do */
+    } else if (rc != Z_OK && rc != Z_BUF_ERROR) { /* Z_BUF_ERROR: no progress possible */
         err_set(&g->why, INF_EPROTO, "gzip: %s", g->zlib.msg ? g->zlib.msg : "corrupt");
     }
 }

@@ -3,17 +3,17 @@
  *
  *     opening -> idle -> asked -> reading -> idle -> ...       dead: no more requests       closed
  *
- * Happy path: dialled at once; a request is written at once too, the stream keeps it until it is
- * open. The head of the answer is told, then the body as it comes, then the end; if HTTP allows,
- * the connection is idle and can be asked again.
+ * Normal path: the connection dials at once. A request is written at once too; the stream keeps it
+ * until it is open. The head of the response is delivered, then the body as it arrives, then the
+ * end. If HTTP allows it, the connection is then idle and accepts another request.
  *
- * Yields: the parser holds no bytes of its own. What the user does not take is not taken from the
- * stream either.
+ * Yields: the parser keeps no bytes. What the user does not take is not taken from the stream
+ * either.
  *
- * Failures: the stream ends or fails, the answer is no HTTP or over a limit, a timeout, bytes that
- * nobody asked for. All of them make the connection `dead`: the stream is closed, `why` remembered,
- * and the user of the request, if there is one, told once. A request on a dead connection is
- * answered with `why` by a timer, since no call may call back.
+ * Failures: the stream ends or fails, the response is not HTTP or exceeds a limit, a timeout, bytes
+ * without a request. All of them make the connection `dead`: the stream is closed, `why` is kept,
+ * and the user of the request, if any, gets on_end once. A request on a dead connection fails with
+ * `why` from a timer, because no function may call back before it returns.
  */
 #include "wire/http_conn.h"
 
@@ -42,8 +42,8 @@ enum {
 enum conn_state {
     CONN_OPENING,
     CONN_IDLE,
-    CONN_ASKED,   /* the request is out, the head of the answer is not here yet */
-    CONN_READING, /* the head was told */
+    CONN_ASKED,   /* the request was sent, the head of the response is incomplete */
+    CONN_READING, /* the head was delivered */
     CONN_DEAD,
     CONN_CLOSED,
 };
@@ -61,21 +61,21 @@ static const struct sm_state conn_states[] = {
 /* clang-format on */
 
 struct http_conn {
-    struct stream_user stream_user; /* what the stream calls */
+    struct stream_user stream_user; /* the stream's callbacks */
     struct stream *stream;          /* NULL once dead */
     struct clock *clock;
     struct http_limits limits;
     struct http_parser *parser;
-    struct http_user *user; /* of the request in flight; NULL: none is */
+    struct http_user *user; /* of the request in progress; NULL: none */
     struct sm sm;
-    struct timer timer; /* for the state it is in; see conn_arm() */
+    struct timer timer; /* for the current state; see conn_arm() */
     char *peer;
-    bool answered; /* at least one byte of the answer came */
-    bool over;     /* the parser is through with the answer; its end is still to be told */
+    bool answered; /* at least one byte of the response arrived */
+    bool over;     /* the parser has finished; on_end is still to be called */
     bool paused;
-    bool owed;            /* the user asked for a call: resume() */
-    bool offered;         /* it got one, in the running call from the stream */
-    struct inf_error why; /* why it is dead, or is about to be; code 0: it is not */
+    bool owed;            /* the user called resume() and must get a call */
+    bool offered;         /* it got one in the current call from the stream */
+    struct inf_error why; /* the reason for `dead`; code 0: none */
     struct deferred_free deferred_free;
 };
 
@@ -101,7 +101,7 @@ static void conn_arm(struct http_conn *c)
             timer_start(c->clock, &c->timer, 0);
         break;
     case CONN_IDLE:
-    case CONN_READING: /* how long a body may be silent is for its reader to say */
+    case CONN_READING: /* the reader of a body has its own timeout */
     case CONN_CLOSED: break;
     }
 }
@@ -115,8 +115,8 @@ static void conn_move(struct http_conn *c, enum conn_state next, const char *why
 
 /* --- the end of a request, and of the connection ---------------------------------------------- */
 
-/* The last thing done with @c in a callback: the user may close it. */
-static void conn_tell_end(struct http_conn *c, const struct inf_error *why)
+/* Must be the last use of @c in a callback: the user may close it. */
+static void conn_report_end(struct http_conn *c, const struct inf_error *why)
 {
     struct http_user *user = c->user;
     c->user = NULL;
@@ -138,7 +138,7 @@ static void conn_die(struct http_conn *c, const struct inf_error *why)
 static void conn_fail(struct http_conn *c, const struct inf_error *why)
 {
     conn_die(c, why);
-    conn_tell_end(c, &c->why);
+    conn_report_end(c, &c->why);
 }
 
 static void conn_time_out(struct http_conn *c, const char *what, uint64_t ms)
@@ -157,14 +157,15 @@ static void conn_on_timer(struct timer *timer)
     switch ((enum conn_state)c->sm.state) {
     case CONN_OPENING: conn_time_out(c, "no connection to", c->limits.open_timeout_ms); break;
     case CONN_ASKED: conn_time_out(c, "no response from", c->limits.head_timeout_ms); break;
-    case CONN_DEAD: conn_tell_end(c, &c->why); break;
+    case CONN_DEAD: conn_report_end(c, &c->why); break;
     case CONN_IDLE:
     case CONN_READING:
     case CONN_CLOSED: break;
     }
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
+/* --- the response
+ * ------------------------------------------------------------------------------ */
 
 static void conn_on_head(struct http_conn *c, const struct http_head *head)
 {
@@ -180,7 +181,7 @@ static size_t conn_offer(struct http_conn *c, const char *bytes, size_t len)
     return taken;
 }
 
-/* @rest bytes came behind the answer: nobody asked for them, so whose they are can't be known. */
+/* @rest bytes follow the response. They belong to no request, so the connection can't be reused. */
 static void conn_complete(struct http_conn *c, size_t rest)
 {
     struct inf_error why;
@@ -192,7 +193,7 @@ static void conn_complete(struct http_conn *c, size_t rest)
         conn_die(c, &why);
     else
         conn_move(c, CONN_IDLE, "complete");
-    conn_tell_end(c, NULL);
+    conn_report_end(c, NULL);
 }
 
 static bool conn_may_go_on(const struct http_conn *c)
@@ -200,7 +201,7 @@ static bool conn_may_go_on(const struct http_conn *c)
     return (c->sm.state == CONN_ASKED || c->sm.state == CONN_READING) && !c->paused && !c->owed;
 }
 
-/* Hands @piece up, or notes that it was the last. Returns how many bytes were taken. */
+/* Delivers @piece, or notes that it was the last. Returns the number of bytes taken. */
 static size_t conn_take(struct http_conn *c, struct http_piece *piece)
 {
     size_t taken = 0;
@@ -234,7 +235,7 @@ static size_t conn_read(struct http_conn *c, const char *bytes, size_t len)
     return at;
 }
 
-/* Tells the end as soon as nothing else has to be told before; @rest bytes are left. */
+/* Calls on_end as soon as everything before it was delivered; @rest bytes are left. */
 static void conn_finish(struct http_conn *c, size_t rest)
 {
     if (!c->over || !conn_may_go_on(c))
@@ -280,7 +281,7 @@ static size_t conn_on_bytes(struct stream_user *user, const char *bytes, size_t 
     return at;
 }
 
-/* What an end of the stream means depends on where it found us. */
+/* The meaning of the end of the stream depends on the state. */
 static void conn_on_end(struct stream_user *user, const struct inf_error *end)
 {
     struct http_conn *c = conn_of(user);
@@ -331,7 +332,7 @@ struct http_conn *http_conn_open(struct clock *clock, struct dialer *dialer, con
 
 static void conn_send(struct http_conn *c, const struct http_request *request)
 {
-    struct buf bytes = {.secret = true}; /* a token may be in it */
+    struct buf bytes = {.secret = true}; /* it may contain a token */
     struct inf_error why;
     if (http_request_write(request, &bytes, &why) < 0) {
         conn_die(c, &why);
@@ -369,7 +370,7 @@ bool http_conn_answered(const struct http_conn *c)
 void http_conn_pause(struct http_conn *c)
 {
     c->paused = true;
-    timer_stop(c->clock, &c->timer); /* while we don't listen, silence is no fault of the peer */
+    timer_stop(c->clock, &c->timer); /* the peer is not at fault while we do not read */
     if (c->stream)
         stream_pause(c->stream);
 }

@@ -1,8 +1,9 @@
 /*
- * http_exchange.c - answers: their heads, chunks, and how far they have come.
+ * http_exchange.c - the response side of a server connection: heads, chunks, progress.
  *
- * Answers have a length, or come in chunks, or end with the connection if the client speaks
- * HTTP/1.0. They are never to be kept by anybody in between: what we say is about now.
+ * A response has a length, or is chunked, or ends with the connection if the client uses HTTP/1.0.
+ * All responses are marked no-store, because they describe the current state. Write errors are
+ * handled by http_server.c.
  */
 #include "wire/http_exchange.h"
 
@@ -80,8 +81,8 @@ int64_t exchange_sent(const struct http_exchange *x)
     return x->written - (int64_t)stream_unsent(x->stream);
 }
 
-/* The timer runs from the first byte that waits: who keeps writing does not hide a stalled client.
- */
+/* The timer runs from the first waiting byte, so that further writes do not hide a stalled
+ * client. */
 static void send_bytes(struct http_exchange *x, const struct buf *bytes)
 {
     stream_write(x->stream, bytes->bytes, bytes->len);
@@ -115,14 +116,14 @@ void exchange_say(struct http_exchange *x, int status, const char *text)
     buf_free(&line);
 }
 
-/* ---- answers in pieces ---- */
+/* ---- streamed responses ---- */
 
 void http_exchange_start(struct http_exchange *x, int status, const char *content_type)
 {
     struct buf out = {0};
     x->chunked = !request_of(x)->http_1_0;
     if (!x->chunked)
-        x->keep_alive = false; /* the end of the connection is the end of the answer */
+        x->keep_alive = false; /* the end of the connection ends the response */
     put_head(x, &out, status, content_type);
     buf_puts(&out, x->chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
     sm_move(&x->sm, X_ANSWERING, "%d", status);
@@ -135,7 +136,7 @@ void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len)
     struct buf out = {0};
     assert(x->sm.state == X_ANSWERING);
     if (!len || request_of(x)->head)
-        return; /* a chunk without bytes would be the last one */
+        return; /* an empty chunk would end the response */
     if (x->chunked)
         buf_printf(&out, "%zx\r\n", len);
     buf_put(&out, bytes, len);

@@ -1,16 +1,16 @@
 /*
- * http_exchange.h - one request to be answered: at once, later, or bit by bit.
+ * http_exchange.h - the response to one request: at once, later, or streamed.
  *
- *     http_exchange_reply(x, 200, "text/plain", "ok\n", 3);            and x is gone
+ *     http_exchange_reply(x, 200, "text/plain", "ok\n", 3);            x is no longer valid
  *
  *     http_exchange_follow(x, &list->follower);
  *     http_exchange_start(x, 200, "application/json");
- *     while (more && http_exchange_unsent(x) < HIGH)                   and the rest in on_drain
+ *     while (more && http_exchange_unsent(x) < HIGH)                   the rest in on_drain
  *         http_exchange_write(x, bytes, len);
- *     http_exchange_end(x);                                            and x is gone
+ *     http_exchange_end(x);                                            x is no longer valid
  *
- * An exchange that is not over when on_request returns has to be followed: its follower is told if
- * the client goes away.
+ * An exchange that is not finished when on_request returns must have a follower, which is called if
+ * the client disconnects.
  */
 #ifndef WIRE_HTTP_EXCHANGE_H
 #define WIRE_HTTP_EXCHANGE_H
@@ -21,47 +21,49 @@ struct http_exchange;
 struct http_follower;
 
 struct http_follower_ops {
-    /* All that was written is out: time to write more. In the pump phase, once after one or many
-     * writes. May be NULL for who only replies. */
+    /* Everything written was sent: more may be written. Called in the pump phase, once after one or
+     * many writes. May be NULL if only http_exchange_reply() is used. */
     void (*on_drain)(struct http_follower *follower);
 
-    /* The client has gone, or is too slow; so is the exchange. From the loop. */
+    /* The client disconnected or is too slow. The exchange is no longer valid. Called from the
+     * loop. */
     void (*on_abort)(struct http_follower *follower);
 };
 
-/* Embed as the first thing in whatever answers later. */
+/* The first member of every follower. */
 struct http_follower {
     const struct http_follower_ops *ops;
 };
 
-/* Calls @follower (kept, not copied) until the exchange is over. */
+/* Sets the follower (not copied), which is called until the exchange is finished. */
 void http_exchange_follow(struct http_exchange *x, struct http_follower *follower);
 
-/* Adds a header to the answer, before reply or start. Name and value are ours: no line ends. */
+/* Adds a header to the response, before reply or start. Name and value must not contain line
+ * ends. */
 void http_exchange_header(struct http_exchange *x, const char *name, const char *value);
 
 /*
- * The whole answer; copied. To a HEAD the same without the body. @status is one that may have a
- * body: from 200, neither 204 nor 304. The exchange is over.
+ * Sends the whole response (copied); without the body if the request is a HEAD. @status must allow
+ * a body: 200 or more, neither 204 nor 304. Finishes the exchange.
  */
 void http_exchange_reply(struct http_exchange *x, int status, const char *content_type,
                          const char *bytes, size_t len);
 
-/* The head of an answer whose length is not known yet. */
+/* Sends the head of a response whose length is not known yet. */
 void http_exchange_start(struct http_exchange *x, int status, const char *content_type);
 
-/* A piece of it; copied. To a HEAD nothing is sent. No length has no effect. */
+/* Sends a piece of the body (copied); nothing if the request is a HEAD or @len is 0. */
 void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len);
 
-/* How many bytes wait for the client. While it is more than a little, wait for on_drain: it comes
- * after every write that leaves some. */
+/* The number of bytes not sent yet. Wait for on_drain while this is large: it is called after every
+ * write that leaves unsent bytes. */
 size_t http_exchange_unsent(const struct http_exchange *x);
 
-/* The answer is complete. The exchange is over. */
+/* Completes the response and finishes the exchange. */
 void http_exchange_end(struct http_exchange *x);
 
-/* The answer can't be completed: cuts the connection, so that nobody takes it for a whole one. The
- * exchange is over. */
+/* Aborts the response by closing the connection, so that the client does not take it for a complete
+ * one. Finishes the exchange. */
 void http_exchange_cut(struct http_exchange *x);
 
 #endif

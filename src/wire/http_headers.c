@@ -1,3 +1,6 @@
+/*
+ * http_headers.c - collects header names and values as NUL-terminated strings in one buffer.
+ */
 #include "wire/http_headers.h"
 
 #include <stdlib.h>
@@ -15,17 +18,17 @@ void http_headers_end_text(struct http_headers *h)
     buf_putc(&h->text, '\0');
 }
 
-static bool is_blank(char c)
+static bool is_space(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-/* llhttp skips the blanks before a value and leaves those behind it. */
+/* llhttp skips spaces before a value and keeps those after it. */
 bool http_headers_end_line(struct http_headers *h, size_t max)
 {
     if (++h->count > max)
         return false;
-    while (is_blank(h->text.bytes[h->text.len - 1])) /* the end of the name stops us */
+    while (is_space(h->text.bytes[h->text.len - 1])) /* the NUL of the name ends this loop */
         h->text.len--;
     http_headers_end_text(h);
     return true;
@@ -33,7 +36,7 @@ bool http_headers_end_line(struct http_headers *h, size_t max)
 
 const char *http_headers_next_text(const char *text)
 {
-    return text + strlen(text) + 1; /* llhttp lets no NUL through */
+    return text + strlen(text) + 1; /* llhttp rejects NUL characters */
 }
 
 void http_headers_finish(struct http_headers *h, const char *first)

@@ -1,9 +1,9 @@
 /*
  * http_headers.h - the header lines of one head, collected from llhttp's callbacks.
  *
- * Texts come in pieces and are put one behind the other, each with a NUL at its end: names and values in turn, and before
- * them what else a head has. Only when all are there, pointers into them are made. How much comes is
- * for the parsers to limit.
+ * Strings arrive in pieces and are stored one after the other, each NUL-terminated: first the
+ * request target, if there is one, then names and values alternately. Pointers are made when all
+ * are complete. The parsers limit the total size.
  */
 #ifndef WIRE_HTTP_HEADERS_H
 #define WIRE_HTTP_HEADERS_H
@@ -17,25 +17,25 @@
 struct http_headers {
     struct buf text;
     size_t count;
-    struct http_header *lines; /* into the text, once it is complete */
+    struct http_header *lines; /* pointers into the text, once it is complete */
 };
 
-/* A piece of a name, a value, or what comes before them. */
+/* Appends a piece of a name, a value, or the target. */
 void http_headers_put(struct http_headers *h, const char *at, size_t len);
 
-/* The end of a name, or of what comes before them. */
+/* Ends a name or the target. */
 void http_headers_end_text(struct http_headers *h);
 
-/* The end of a value, and so of a line. False: that is more than @max lines. */
+/* Ends a value, and with it a line. Returns false if there are more than @max lines. */
 bool http_headers_end_line(struct http_headers *h, size_t max);
 
-/* All is there; the first name is at @first. */
+/* Makes the pointers. The first name is at @first. */
 void http_headers_finish(struct http_headers *h, const char *first);
 
-/* Holds nothing any more. */
+/* Frees everything. */
 void http_headers_clear(struct http_headers *h);
 
-/* Behind a text and its NUL. */
+/* The string after @text. */
 const char *http_headers_next_text(const char *text);
 
 #endif

@@ -12,7 +12,7 @@
 #include "wire/http_target.h"
 
 enum {
-    HOST_MAX = 255, /* LIMIT: of a DNS name; longer ones are not allowed */
+    HOST_MAX = 255, /* LIMIT: length of a DNS name; longer ones are not allowed */
 };
 
 static bool is_port(struct str text)
@@ -23,10 +23,10 @@ static bool is_port(struct str text)
     return true;
 }
 
-/* The host in @authority, without brackets and without a dot at its end; false if it is none. */
+/* The host in @authority, without brackets and without a trailing dot; false if it is invalid. */
 static bool read_host(struct str authority, char ret[HOST_MAX + 1], bool *ret_brackets)
 {
-    const char *end, *behind = authority.at + authority.len;
+    const char *end, *after = authority.at + authority.len;
     size_t len;
     *ret_brackets = authority.at[0] == '[';
     end = memchr(authority.at, *ret_brackets ? ']' : ':', authority.len);
@@ -35,8 +35,8 @@ static bool read_host(struct str authority, char ret[HOST_MAX + 1], bool *ret_br
     len = end ? (size_t)(end - authority.at) : authority.len;
     end = authority.at + len + *ret_brackets;
     if (len > HOST_MAX ||
-        (end < behind &&
-         (*end != ':' || !is_port((struct str){end + 1, (size_t)(behind - end - 1)}))))
+        (end < after &&
+         (*end != ':' || !is_port((struct str){end + 1, (size_t)(after - end - 1)}))))
         return false;
     memcpy(ret, authority.at + *ret_brackets, len - *ret_brackets);
     ret[len - *ret_brackets] = '\0';

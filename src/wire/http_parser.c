@@ -1,16 +1,16 @@
 /*
- * http_parser.c - llhttp pushes; this turns it around, so that pieces can be pulled and left half
- * taken.
+ * http_parser.c - turns llhttp's push interface into a pull interface with pieces that may be taken
+ * partly.
  *
- * Happy path: each callback that finds a piece notes it down and returns HPE_PAUSED (llhttp_pause()
- * inside a callback does nothing), which makes llhttp_execute() return just behind the piece. Some
- * pieces need no byte of their own (the end of an answer behind the last byte of its body), so
- * llhttp is asked even when there is nothing to feed.
+ * Normal path: each callback that finds a piece records it and returns HPE_PAUSED (llhttp_pause()
+ * has no effect inside a callback), which makes llhttp_execute() return just after the piece. Some
+ * pieces need no byte of their own (the end of a response after the last byte of its body), so
+ * llhttp is run even without input.
  *
- * Limits: all bytes that are not body are counted, whatever llhttp takes them for: status line,
- * headers, blanks between them, 1xx answers, chunk extensions, leading zeros, trailers. Chunks have
- * an allowance each for their plain framing. What counts never becomes less, so whether an answer is
- * over the limit does not depend on how it is cut.
+ * Limits: all bytes that are not body are counted: status line, headers, spaces, 1xx responses,
+ * chunk extensions, leading zeros, trailers. Each chunk has an allowance for its plain framing. The
+ * count never decreases, so whether a response exceeds the limit does not depend on how it is
+ * split.
  */
 #include "wire/http_parser.h"
 
@@ -28,11 +28,11 @@
 struct http_parser {
     llhttp_t http;
     llhttp_settings_t settings;
-    struct http_piece *piece; /* what the running call has found */
+    struct http_piece *piece; /* the result of the current call */
     size_t head_max;
     size_t overhead; /* bytes that count into head_max, up to the last head or body */
     size_t framing;  /* bytes since then that are not body */
-    size_t untaken;  /* bytes of body that llhttp is through with and the user is not */
+    size_t untaken;  /* bytes of body that llhttp has parsed and the user has not taken */
     bool no_body;
     bool in_body;
     bool over; /* after PIECE_DONE or PIECE_BAD */
@@ -45,7 +45,7 @@ static struct http_parser *parser_of(llhttp_t *http)
     return container_of(http, struct http_parser, http);
 }
 
-static int refuse(struct http_parser *p, int code, const char *text)
+static int parser_refuse(struct http_parser *p, int code, const char *text)
 {
     p->piece->type = PIECE_BAD;
     err_set(&p->piece->why, code, "%s", text);
@@ -59,13 +59,13 @@ static bool is_interim(const llhttp_t *http)
     return http->status_code >= 100 && http->status_code < 200;
 }
 
-static int on_begin(llhttp_t *http)
+static int parser_on_begin(llhttp_t *http)
 {
-    http_headers_clear(&parser_of(http)->headers); /* those of a 1xx answer */
+    http_headers_clear(&parser_of(http)->headers); /* of a 1xx response */
     return 0;
 }
 
-/* Trailers come by the same callbacks; they are counted with all overhead, and forgotten. */
+/* Trailers use the same callbacks; they count as overhead and are discarded. */
 static int on_text(llhttp_t *http, const char *at, size_t len)
 {
     struct http_parser *p = parser_of(http);
@@ -87,7 +87,7 @@ static int on_value_end(llhttp_t *http)
     struct http_parser *p = parser_of(http);
     if (p->in_body || http_headers_end_line(&p->headers, HTTP_HEADERS_MAX))
         return 0;
-    return refuse(p, INF_ETOOBIG, "too many header lines");
+    return parser_refuse(p, INF_ETOOBIG, "too many header lines");
 }
 
 static void finish_head(struct http_parser *p)
@@ -105,15 +105,15 @@ static int on_head_end(llhttp_t *http)
 {
     struct http_parser *p = parser_of(http);
     if (http->http_major != 1)
-        return refuse(p, INF_EPROTO, "not HTTP/1.1");
+        return parser_refuse(p, INF_EPROTO, "not HTTP/1.1");
     if (http->status_code == HTTP_STATUS_SWITCHING_PROTOCOLS)
-        return refuse(p, INF_EPROTO, "unexpected protocol switch (status 101)");
+        return parser_refuse(p, INF_EPROTO, "unexpected protocol switch (status 101)");
     if (is_interim(http))
         return 0;
     if (p->no_body)
         http->flags |= F_SKIPBODY;
     if (llhttp_message_needs_eof(http))
-        return refuse(
+        return parser_refuse(
             p, INF_EPROTO,
             "neither Content-Length nor chunked: the end of the body can't be recognized");
     p->in_body = true;
@@ -135,7 +135,7 @@ static int on_body(llhttp_t *http, const char *at, size_t len)
     return HPE_PAUSED;
 }
 
-static int on_done(llhttp_t *http)
+static int parser_on_done(llhttp_t *http)
 {
     struct http_parser *p = parser_of(http);
     if (is_interim(http))
@@ -152,14 +152,14 @@ struct http_parser *http_parser_new(size_t head_max)
     struct http_parser *p = NEW(struct http_parser);
     p->head_max = head_max;
     llhttp_settings_init(&p->settings);
-    p->settings.on_message_begin = on_begin;
+    p->settings.on_message_begin = parser_on_begin;
     p->settings.on_header_field = on_text;
     p->settings.on_header_field_complete = on_text_end;
     p->settings.on_header_value = on_text;
     p->settings.on_header_value_complete = on_value_end;
     p->settings.on_headers_complete = on_head_end;
     p->settings.on_body = on_body;
-    p->settings.on_message_complete = on_done;
+    p->settings.on_message_complete = parser_on_done;
     http_parser_start(p, false);
     return p;
 }
@@ -181,7 +181,7 @@ void http_parser_start(struct http_parser *p, bool no_body)
     p->in_body = p->over = p->keep_alive = false;
 }
 
-/* Runs llhttp up to the next piece. Returns how much of @bytes lies before it. */
+/* Runs llhttp up to the next piece. Returns the number of bytes before it. */
 static size_t run_to_piece(struct http_parser *p, const char *bytes, size_t len)
 {
     enum llhttp_errno rc = llhttp_execute(&p->http, bytes, len);
@@ -190,7 +190,7 @@ static size_t run_to_piece(struct http_parser *p, const char *bytes, size_t len)
         used = (size_t)(llhttp_get_error_pos(&p->http) - bytes) - p->untaken;
         llhttp_resume(&p->http);
     } else if (rc != HPE_OK && p->piece->type != PIECE_BAD) {
-        refuse(p, INF_EPROTO, llhttp_get_error_reason(&p->http));
+        parser_refuse(p, INF_EPROTO, llhttp_get_error_reason(&p->http));
     }
     p->framing += used;
     return used;
@@ -199,8 +199,8 @@ static size_t run_to_piece(struct http_parser *p, const char *bytes, size_t len)
 static void check_overhead(struct http_parser *p)
 {
     bool head = !p->in_body || p->piece->type == PIECE_HEAD;
-    size_t free_of_charge = head ? 0 : HTTP_CHUNK_ALLOWANCE;
-    size_t counted = p->framing > free_of_charge ? p->framing - free_of_charge : 0;
+    size_t allowance = head ? 0 : HTTP_CHUNK_ALLOWANCE;
+    size_t counted = p->framing > allowance ? p->framing - allowance : 0;
     if (p->piece->type == PIECE_BAD)
         return;
     if (p->overhead + counted > p->head_max) {
@@ -226,7 +226,7 @@ size_t http_parser_next(struct http_parser *p, const char *bytes, size_t len,
         ret_piece->len = len < p->untaken ? len : p->untaken;
         return 0;
     }
-    if (p->in_body) /* as most connections are, most of the time: hold nothing for them */
+    if (p->in_body) /* most connections, most of the time: hold no memory for them */
         http_headers_clear(&p->headers);
     p->piece = ret_piece;
     used = run_to_piece(p, bytes, len);

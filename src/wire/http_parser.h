@@ -1,8 +1,7 @@
 /*
- * http_parser.h - answers of an HTTP/1.1 server, cut out of the bytes as they come; a thin cover
- * over llhttp.
+ * http_parser.h - an incremental parser for HTTP/1.1 responses; a thin layer over llhttp.
  *
- * It calls nobody: the caller asks for the next piece as long as there is one.
+ * It makes no callbacks: the caller pulls the next piece as long as there is one.
  *
  *     while ((at += http_parser_next(p, bytes + at, len - at, &piece)), piece.type != PIECE_MORE)
  *         switch (piece.type) {
@@ -13,13 +12,13 @@
  *         case PIECE_BAD:  ...  piece.why
  *         }
  *
- * A body piece is a part of the caller's bytes, never copied. What was not taken of it is
- * recognised when it comes again, so a yield costs no buffer.
+ * A body piece points into the caller's bytes and is never copied. The part that was not taken is
+ * recognized when it is offered again, so a yield needs no buffer.
  *
- * Refused: heads, trailers and chunk extensions over the limit, 101, other versions than 1.0
- * and 1.1, bodies that end with the connection. 1xx answers are skipped. Nothing is parsed after
+ * Refused: heads, trailers and chunk extensions over the limit, 101, other versions than 1.0 and
+ * 1.1, bodies that end with the connection. 1xx responses are skipped. Nothing is parsed after
  * PIECE_DONE or PIECE_BAD until the next http_parser_start(). There is no call for the end of the
- * connection: before PIECE_DONE it always means a cut.
+ * connection: before PIECE_DONE it always means that the response is incomplete.
  */
 #ifndef WIRE_HTTP_PARSER_H
 #define WIRE_HTTP_PARSER_H
@@ -34,10 +33,10 @@
 struct http_parser;
 
 enum http_piece_type {
-    PIECE_MORE, /* nothing yet: come back with more bytes */
+    PIECE_MORE, /* more bytes are needed */
     PIECE_HEAD,
     PIECE_BODY,
-    PIECE_DONE, /* the answer is complete, by HTTP's own framing */
+    PIECE_DONE, /* the response is complete, by HTTP's own framing */
     PIECE_BAD,
 };
 
@@ -51,21 +50,21 @@ struct http_piece {
 
 enum {
     HTTP_HEADERS_MAX = 256,    /* header lines in one head */
-    HTTP_CHUNK_ALLOWANCE = 32, /* what a chunk may cost in framing before it counts into head_max */
+    HTTP_CHUNK_ALLOWANCE = 32, /* bytes of framing per chunk that do not count towards head_max */
 };
 
 struct http_parser *http_parser_new(size_t head_max);
-void http_parser_free(struct http_parser *p); /* NULL is fine */
+void http_parser_free(struct http_parser *p); /* NULL is allowed */
 
-/* Gets ready for the answer to one request. @no_body: the request was a HEAD. */
+/* Prepares for the response to one request. @no_body: the request was a HEAD. */
 void http_parser_start(struct http_parser *p, bool no_body);
 
-/* Finds the next piece. Returns how many bytes were used up before it, or by it if it is no body.
- */
+/* Finds the next piece. Returns the number of bytes consumed before it, or including it if it is
+ * not a body. */
 size_t http_parser_next(struct http_parser *p, const char *bytes, size_t len,
                         struct http_piece *ret_piece);
 
-/* Says how much of the last body piece was taken. */
+/* Reports how much of the last body piece was taken. */
 void http_parser_took(struct http_parser *p, size_t len);
 
 /* After PIECE_DONE: whether the connection can carry another request. */

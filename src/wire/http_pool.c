@@ -1,12 +1,12 @@
 /*
- * http_pool.c - a short stack of idle connections, and the calls that use them.
+ * http_pool.c - a small stack of idle connections, and the calls that use them.
  *
- * Happy path: a call takes the connection that was used last (the one that is least likely to be
- * closed soon), sits between it and the user, and puts it back before it tells the end, so that the
- * user can ask the next thing at once.
+ * Normal path: a call takes the connection that was used last (the least likely to be closed soon),
+ * forwards callbacks between it and the user, and returns it before it reports the end, so that the
+ * user can send the next request at once.
  *
- * What happens to an idle connection, unasked bytes or its end, http_conn.c knows: it is dead, and
- * found so when it is looked for. All else goes to the user as it comes.
+ * Failures of an idle connection (its end, unexpected bytes) are recorded by http_conn.c: it is
+ * found dead when it is taken from the stack. All other failures are passed to the user.
  */
 #include "wire/http_pool.h"
 
@@ -34,22 +34,22 @@ struct http_pool {
     size_t n_idle;
     struct timer timer; /* for the oldest */
     struct sleep_watch sleep;
-    uint64_t drops;           /* how often it was dropped: older connections don't come back */
-    struct list calls;        /* that are not closed */
+    uint64_t drops;    /* number of drops: connections from before the last one are not reused */
+    struct list calls; /* not closed */
     struct inf_error cut_why; /* of the last cut */
 };
 
 struct http_call {
-    struct http_user http; /* what the connection calls */
+    struct http_user http; /* the connection's callbacks */
     struct list node;
     bool paused;
     struct http_pool *pool;
     struct http_user *user;
-    struct http_conn *conn;     /* NULL once the answer is over */
-    uint64_t drops;             /* of the pool, when conn was opened or taken */
-    struct http_request *spare; /* to be made once more if it has to; NULL: it will not be */
-    bool cut;                   /* while it was paused; its end is still to be told */
-    struct timer tell_cut;
+    struct http_conn *conn;     /* NULL after the end of the response */
+    uint64_t drops;             /* of the pool when conn was opened or taken */
+    struct http_request *spare; /* a copy for a retry; NULL: no retry */
+    bool cut;                   /* cut while paused; on_end is still to be called */
+    struct timer cut_timer;
     struct deferred_free deferred_free;
 };
 
@@ -98,7 +98,7 @@ static void pool_put(struct http_pool *p, struct http_conn *conn)
     pool_arm(p);
 }
 
-/* The connection used last that is still good; NULL: there is none. */
+/* The usable connection that was used last; NULL: none. */
 static struct http_conn *pool_take(struct http_pool *p)
 {
     struct http_conn *conn = NULL;
@@ -113,7 +113,8 @@ static struct http_conn *pool_take(struct http_pool *p)
     return conn;
 }
 
-/* Who was asleep is not told that the server closed them: a request would wait for its timeout. */
+/* The server may have closed them during the suspend without our notice: a request would wait for
+ * its timeout. */
 static void pool_on_slept(struct sleep_watch *sleep, uint64_t ms)
 {
     struct http_pool *p = container_of(sleep, struct http_pool, sleep);
@@ -181,14 +182,14 @@ static void call_forget_spare(struct http_call *c)
     c->spare = NULL;
 }
 
-/* Whether the server had just closed a connection that it had no more use for. Silence is something
- * else: it may be at work. */
-static bool call_was_unlucky(const struct http_call *c, const struct inf_error *why)
+/* Whether the server had just closed an idle connection. A timeout does not count: the server may
+ * be processing the request. */
+static bool call_may_retry(const struct http_call *c, const struct inf_error *why)
 {
     return c->spare && !http_conn_answered(c->conn) && why->code != INF_ETIMEOUT;
 }
 
-static void call_try_again(struct http_call *c)
+static void call_retry(struct http_call *c)
 {
     http_conn_close(c->conn);
     call_dial(c);
@@ -222,20 +223,20 @@ static void call_on_end(struct http_user *http, const struct inf_error *why)
 {
     struct http_call *c = call_of(http);
     struct inf_error copy;
-    if (why && call_was_unlucky(c, why)) {
-        call_try_again(c);
+    if (why && call_may_retry(c, why)) {
+        call_retry(c);
         return;
     }
     if (why)
-        copy = *why; /* the connection is about to go */
+        copy = *why; /* the connection is closed next */
     call_give_back(c);
     c->user->ops->on_end(c->user, why ? &copy : NULL);
 }
 
-/* It goes on after a cut: no call may call back, so this is later. */
-static void call_on_tell_cut(struct timer *timer)
+/* Reports a cut after resume, from a timer: no function may call back before it returns. */
+static void call_report_cut(struct timer *timer)
 {
-    struct http_call *c = container_of(timer, struct http_call, tell_cut);
+    struct http_call *c = container_of(timer, struct http_call, cut_timer);
     struct inf_error why = c->pool->cut_why;
     c->cut = false;
     c->user->ops->on_end(c->user, &why);
@@ -248,7 +249,7 @@ struct http_call *http_pool_request(struct http_pool *p, const struct http_reque
 {
     struct http_call *c = NEW(struct http_call);
     *c = (struct http_call){.http = {&call_ops}, .pool = p, .user = user, .drops = p->drops};
-    c->tell_cut.fire = call_on_tell_cut;
+    c->cut_timer.fire = call_report_cut;
     list_push(&p->calls, &c->node);
     c->conn = pool_take(p);
     if (c->conn)
@@ -262,7 +263,7 @@ struct http_call *http_pool_request(struct http_pool *p, const struct http_reque
 void http_call_pause(struct http_call *c)
 {
     c->paused = true;
-    timer_stop(c->pool->clock, &c->tell_cut);
+    timer_stop(c->pool->clock, &c->cut_timer);
     if (c->conn)
         http_conn_pause(c->conn);
 }
@@ -273,10 +274,10 @@ void http_call_resume(struct http_call *c)
     if (c->conn)
         http_conn_resume(c->conn);
     else if (c->cut)
-        timer_start(c->pool->clock, &c->tell_cut, 0);
+        timer_start(c->pool->clock, &c->cut_timer, 0);
 }
 
-/* One under way on a connection from before the last drop; NULL: there is none. */
+/* A call in progress on a connection from before the last drop; NULL: none. */
 static struct http_call *pool_find_old(const struct http_pool *p)
 {
     list_for_each(node, &p->calls) {
@@ -287,7 +288,7 @@ static struct http_call *pool_find_old(const struct http_pool *p)
     return NULL;
 }
 
-/* Who is told may close other calls, and open new ones: these are not old. */
+/* Users may close other calls in on_end, and open new ones; new ones are not cut. */
 void http_pool_cut(struct http_pool *p, const struct inf_error *why)
 {
     struct http_call *c;
@@ -314,7 +315,7 @@ void http_call_close(struct http_call *c)
     http_conn_close(c->conn);
     c->conn = NULL;
     call_forget_spare(c);
-    timer_stop(c->pool->clock, &c->tell_cut);
+    timer_stop(c->pool->clock, &c->cut_timer);
     list_remove(&c->node);
     clock_free_later(c->pool->clock, &c->deferred_free, call_free_deferred);
 }

@@ -1,3 +1,9 @@
+/*
+ * http_request.c - writes a request, and copies requests for a retry.
+ *
+ * Every part is checked before anything is written: a byte that could end a line is refused with
+ * INF_EINVAL.
+ */
 #include "wire/http_request.h"
 
 #include <stdbool.h>
@@ -8,7 +14,7 @@
 #include "base/base.h"
 #include "base/err.h"
 
-/* RFC 9110's token: what methods and header names are made of. */
+/* The token of RFC 9110: methods and header names. */
 static bool is_token(const char *s)
 {
     static const char letters[] = "!#$%&'*+-.^_`|~0123456789"
@@ -16,7 +22,7 @@ static bool is_token(const char *s)
     return *s && s[strspn(s, letters)] == '\0';
 }
 
-/* Printable and without blanks: what a target or a host may be. */
+/* Printable and without spaces: targets and hosts. */
 static bool is_solid(const char *s)
 {
     if (!*s)
@@ -36,7 +42,7 @@ static bool is_value(const char *s)
     return true;
 }
 
-static int check(const struct http_request *r, struct inf_error *err)
+static int request_check(const struct http_request *r, struct inf_error *err)
 {
     if (!is_token(r->method))
         return err_set(err, INF_EINVAL, "request: the method is not a token");
@@ -58,7 +64,7 @@ static int check(const struct http_request *r, struct inf_error *err)
 
 int http_request_write(const struct http_request *r, struct buf *out, struct inf_error *err)
 {
-    int rc = check(r, err);
+    int rc = request_check(r, err);
     if (rc < 0)
         return rc;
     buf_printf(out, "%s %s HTTP/1.1\r\nHost: %s\r\n", r->method, r->target, r->host);
@@ -72,9 +78,9 @@ int http_request_write(const struct http_request *r, struct buf *out, struct inf
 
 /* ---- copies ---- */
 
-struct copy {
+struct request_copy {
     struct http_request request;
-    char *method, *target, *host, *body; /* what the request points to */
+    char *method, *target, *host, *body; /* the request points to these */
     struct {
         char *name, *value;
     } * strings;
@@ -83,38 +89,40 @@ struct copy {
 
 struct http_request *http_request_copy(const struct http_request *r)
 {
-    struct copy *copy = NEW(struct copy);
-    copy->strings = xcalloc(r->n_headers, sizeof(*copy->strings));
-    copy->headers = xcalloc(r->n_headers, sizeof(*copy->headers));
+    struct request_copy *request_copy = NEW(struct request_copy);
+    request_copy->strings = xcalloc(r->n_headers, sizeof(*request_copy->strings));
+    request_copy->headers = xcalloc(r->n_headers, sizeof(*request_copy->headers));
     for (size_t i = 0; i < r->n_headers; i++) {
-        copy->headers[i].name = copy->strings[i].name = xstrdup(r->headers[i].name);
-        copy->headers[i].value = copy->strings[i].value = xstrdup(r->headers[i].value);
+        request_copy->headers[i].name = request_copy->strings[i].name = xstrdup(r->headers[i].name);
+        request_copy->headers[i].value = request_copy->strings[i].value =
+            xstrdup(r->headers[i].value);
     }
-    copy->request = (struct http_request){
-        .method = copy->method = xstrdup(r->method),
-        .target = copy->target = xstrdup(r->target),
-        .host = copy->host = xstrdup(r->host),
-        .headers = copy->headers,
+    request_copy->request = (struct http_request){
+        .method = request_copy->method = xstrdup(r->method),
+        .target = request_copy->target = xstrdup(r->target),
+        .host = request_copy->host = xstrdup(r->host),
+        .headers = request_copy->headers,
         .n_headers = r->n_headers,
-        .body = copy->body = r->body ? xstrdup(r->body) : NULL,
+        .body = request_copy->body = r->body ? xstrdup(r->body) : NULL,
     };
-    return &copy->request;
+    return &request_copy->request;
 }
 
 void http_request_free(struct http_request *request)
 {
-    struct copy *copy = request ? container_of(request, struct copy, request) : NULL;
-    if (!copy)
+    struct request_copy *request_copy =
+        request ? container_of(request, struct request_copy, request) : NULL;
+    if (!request_copy)
         return;
     for (size_t i = 0; i < request->n_headers; i++) {
-        free(copy->strings[i].name);
-        secret_free(copy->strings[i].value); /* one of them may be a token */
+        free(request_copy->strings[i].name);
+        secret_free(request_copy->strings[i].value); /* one of them may be a token */
     }
-    free(copy->strings);
-    free(copy->headers);
-    free(copy->method);
-    free(copy->target);
-    free(copy->host);
-    free(copy->body);
-    free(copy);
+    free(request_copy->strings);
+    free(request_copy->headers);
+    free(request_copy->method);
+    free(request_copy->target);
+    free(request_copy->host);
+    free(request_copy->body);
+    free(request_copy);
 }

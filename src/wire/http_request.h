@@ -1,5 +1,5 @@
 /*
- * http_request.h - a request as the bytes that go out.
+ * http_request.h - writes and copies requests.
  */
 #ifndef WIRE_HTTP_REQUEST_H
 #define WIRE_HTTP_REQUEST_H
@@ -10,14 +10,14 @@
 #include "wire/http_conn.h"
 
 /*
- * Adds @request to @out. Returns 0, or -INF_EINVAL if it holds a byte that could be taken for the
- * end of a line or of the request; then @out is as it was. The text of @err names the header, never
- * its value: it may be a token.
+ * Appends @request to @out. Returns 0, or -INF_EINVAL if it contains a byte that could be taken for
+ * the end of a line or of the request; then @out is unchanged. The text of @err names the header,
+ * never its value: it may be a token.
  */
 int http_request_write(const struct http_request *request, struct buf *out, struct inf_error *err);
 
-/* A copy with strings of its own, to be given to http_request_free(), which overwrites the values. */
+/* A deep copy, released with http_request_free(), which overwrites the header values. */
 struct http_request *http_request_copy(const struct http_request *request);
-void http_request_free(struct http_request *copy); /* NULL is fine */
+void http_request_free(struct http_request *copy); /* NULL is allowed */
 
 #endif

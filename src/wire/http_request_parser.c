@@ -1,13 +1,13 @@
 /*
- * http_request_parser.c - one request at a time out of llhttp.
+ * http_request_parser.c - parses one request at a time with llhttp.
  *
- * Happy path: llhttp's callbacks collect target and headers as text; at the end of the head the
- * request is checked and taken apart, and llhttp is stopped there. It is set up anew for the next
- * one, so that nothing of a request outlives it.
+ * Normal path: llhttp's callbacks collect target and headers; at the end of the head the request is
+ * checked and split, and llhttp is stopped there. It is initialized again for the next request, so
+ * that no state is carried over.
  *
- * Refused: what llhttp does not take for HTTP, other versions than 1.0 and 1.1, HTTP/1.1 without
- * exactly one Host, bodies, expectations other than 100-continue, targets that mean nothing, and
- * everything over a limit.
+ * Refused: input that llhttp does not accept, versions other than 1.0 and 1.1, HTTP/1.1 without
+ * exactly one Host, bodies, expectations other than 100-continue, invalid targets, and everything
+ * over a limit.
  */
 #include "wire/http_request_parser.h"
 
@@ -26,12 +26,12 @@ struct http_request_parser {
     llhttp_t http;
     llhttp_settings_t settings;
     size_t head_max;
-    size_t seen; /* bytes of this request, and of blank lines before it */
+    size_t seen; /* bytes of this request and of empty lines before it */
     bool began;
     enum http_asked asked;
     int status; /* of a refusal */
     const char *why;
-    struct http_headers headers; /* and the target before them */
+    struct http_headers headers; /* preceded by the target */
     size_t target_len;
     char *path, *query;
     struct http_server_request request;
@@ -42,7 +42,7 @@ static struct http_request_parser *parser_of(llhttp_t *http)
     return container_of(http, struct http_request_parser, http);
 }
 
-static int refuse(struct http_request_parser *p, int status, const char *why)
+static int request_refuse(struct http_request_parser *p, int status, const char *why)
 {
     p->asked = ASKED_BAD;
     p->status = status;
@@ -60,7 +60,7 @@ static int on_text(llhttp_t *http, const char *at, size_t len)
 
 static int on_method(llhttp_t *http, const char *at, size_t len)
 {
-    (void)at, (void)len; /* llhttp remembers which one it is */
+    (void)at, (void)len; /* llhttp stores the method */
     parser_of(http)->began = true;
     return 0;
 }
@@ -70,7 +70,7 @@ static int on_target(llhttp_t *http, const char *at, size_t len)
     struct http_request_parser *p = parser_of(http);
     p->target_len += len;
     if (p->target_len > HTTP_ASK_TARGET_MAX)
-        return refuse(p, 414, "the target is too long");
+        return request_refuse(p, 414, "the target is too long");
     return on_text(http, at, len);
 }
 
@@ -85,10 +85,10 @@ static int on_value_end(llhttp_t *http)
     struct http_request_parser *p = parser_of(http);
     if (http_headers_end_line(&p->headers, HTTP_ASK_HEADERS_MAX))
         return 0;
-    return refuse(p, 431, "too many header lines");
+    return request_refuse(p, 431, "too many header lines");
 }
 
-/* ---- judging ---- */
+/* ---- checks ---- */
 
 static void make_request(struct http_request_parser *p)
 {
@@ -115,7 +115,7 @@ static size_t count_header(const struct http_server_request *r, const char *name
     return n;
 }
 
-/* Whoever waits for our 100 before sending a body gets the refusal of the body instead. */
+/* A client that waits for 100 before it sends a body gets the refusal of the body instead. */
 static bool expects_too_much(const struct http_server_request *r)
 {
     const char *expect = http_server_request_get(r, "Expect");
@@ -127,13 +127,13 @@ static int check_request(struct http_request_parser *p)
     const struct http_server_request *r = &p->request;
     size_t hosts = count_header(r, "Host");
     if (p->http.http_major != 1)
-        return refuse(p, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
+        return request_refuse(p, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
     if (hosts > 1 || (hosts == 0 && !r->http_1_0))
-        return refuse(p, 400, "exactly one Host header is required");
+        return request_refuse(p, 400, "exactly one Host header is required");
     if (expects_too_much(r))
-        return refuse(p, 417, "unsupported expectation");
+        return request_refuse(p, 417, "unsupported expectation");
     if (p->http.content_length > 0 || (p->http.flags & F_TRANSFER_ENCODING))
-        return refuse(p, 413, "request bodies are not supported");
+        return request_refuse(p, 413, "request bodies are not supported");
     return 0;
 }
 
@@ -147,8 +147,8 @@ static int on_head_end(llhttp_t *http)
     rc = check_request(p);
     if (rc)
         return rc;
-    if (bad && is_get) /* "*" and "host:port" are for other methods, which are refused as such */
-        return refuse(p, 400, "invalid request target");
+    if (bad && is_get) /* "*" and "host:port" belong to methods that are refused later */
+        return request_refuse(p, 400, "invalid request target");
     p->asked = ASKED;
     return HPE_PAUSED;
 }
@@ -172,7 +172,7 @@ struct http_request_parser *http_request_parser_new(size_t head_max)
     return p;
 }
 
-/* Connections are idle most of the time: nothing is held for them. */
+/* Frees all memory: connections are idle most of the time. */
 void http_request_parser_start(struct http_request_parser *p)
 {
     llhttp_init(&p->http, HTTP_REQUEST, &p->settings);
@@ -194,7 +194,7 @@ void http_request_parser_free(struct http_request_parser *p)
     free(p);
 }
 
-/* Never more at once than the limit allows, so that what was collected is within it too. */
+/* Feeds at most the remaining limit, so that what is collected stays within it. */
 size_t http_request_parser_feed(struct http_request_parser *p, const char *bytes, size_t len,
                                 enum http_asked *ret_asked)
 {
@@ -204,10 +204,10 @@ size_t http_request_parser_feed(struct http_request_parser *p, const char *bytes
         if (rc == HPE_PAUSED)
             used = (size_t)(llhttp_get_error_pos(&p->http) - bytes);
         else if (rc != HPE_OK && p->asked != ASKED_BAD)
-            refuse(p, 400, llhttp_get_error_reason(&p->http));
+            request_refuse(p, 400, llhttp_get_error_reason(&p->http));
         p->seen += used;
         if (p->asked == ASKED_MORE && used < len)
-            refuse(p, 431, "the request head is too large");
+            request_refuse(p, 431, "the request head is too large");
     } else {
         used = 0;
     }

@@ -1,17 +1,16 @@
 /*
- * http_request_parser.h - requests of HTTP/1.1 clients, cut out of the bytes as they come; a thin
- * cover over llhttp.
+ * http_request_parser.h - an incremental parser for HTTP/1.1 requests; a thin layer over llhttp.
  *
- * It calls nobody, and takes no byte beyond the end of a request: what follows is the next one.
+ * It makes no callbacks, and consumes no byte after the end of a request: the next request may
+ * follow.
  *
  *     at += http_request_parser_feed(p, bytes + at, len - at, &answer);
- *     ASKED_MORE:    come back with more bytes
+ *     ASKED_MORE:    more bytes are needed
  *     ASKED:         http_request_parser_request(p); then http_request_parser_start(p) for the next
- *     ASKED_BAD:     answer with http_request_parser_status(p), and close: nobody can tell where
- *                    the next request would begin
+ *     ASKED_BAD:     answer with http_request_parser_status(p), and close: the start of the
+ *                    next request is not known
  *
- * Requests have no body here: one that announces a body is refused. Methods are the server's to
- * judge.
+ * A request that announces a body is refused. Methods are not checked here but by the server.
  */
 #ifndef WIRE_HTTP_REQUEST_PARSER_H
 #define WIRE_HTTP_REQUEST_PARSER_H
@@ -30,14 +29,14 @@ struct http_request_parser;
 
 struct http_server_request {
     const char *method; /* "GET" */
-    const char *target; /* as it came */
+    const char *target; /* as sent */
     const char *path;   /* decoded; begins with '/' */
-    const char *query;  /* as it came: see http_query_get(); "" if there is none */
+    const char *query;  /* as sent: see http_query_get(); "" if there is none */
     const struct http_header *headers;
     size_t n_headers;
-    bool head;       /* the method is HEAD: nothing but the head of an answer will be sent */
-    bool keep_alive; /* the client would send another request after this one */
-    bool http_1_0;   /* it does not know chunks */
+    bool head;       /* the method is HEAD: only the head of the response is sent */
+    bool keep_alive; /* the client may send another request after this one */
+    bool http_1_0;   /* the client does not support chunks */
 };
 
 enum http_asked {
@@ -46,24 +45,24 @@ enum http_asked {
     ASKED_BAD,
 };
 
-/* @head_max: LIMIT for all bytes of a request, and those before it: 431. */
+/* @head_max: LIMIT: bytes of a request and of empty lines before it: 431. */
 struct http_request_parser *http_request_parser_new(size_t head_max);
-void http_request_parser_free(struct http_request_parser *p); /* NULL is fine */
+void http_request_parser_free(struct http_request_parser *p); /* NULL is allowed */
 
-/* Gets ready for a request, forgetting the last one. */
+/* Prepares for the next request and frees the last one. */
 void http_request_parser_start(struct http_request_parser *p);
 
-/* Returns how many bytes were used up. After ASKED and ASKED_BAD it takes none. */
+/* Returns the number of bytes consumed. After ASKED and ASKED_BAD it consumes none. */
 size_t http_request_parser_feed(struct http_request_parser *p, const char *bytes, size_t len,
                                 enum http_asked *ret_asked);
 
-/* After ASKED_MORE: whether any byte of a request has come, blank lines before it aside. */
+/* After ASKED_MORE: whether any byte of a request arrived, not counting empty lines before it. */
 bool http_request_parser_began(const struct http_request_parser *p);
 
-/* After ASKED: good until start or free. */
+/* After ASKED: valid until start or free. */
 const struct http_server_request *http_request_parser_request(const struct http_request_parser *p);
 
-/* After ASKED_BAD: 400, 413, 414, 417, 431 or 505, and why in a few words. */
+/* After ASKED_BAD: 400, 413, 414, 417, 431 or 505, and a short reason. */
 int http_request_parser_status(const struct http_request_parser *p);
 const char *http_request_parser_why(const struct http_request_parser *p);
 

@@ -1,17 +1,18 @@
 /*
- * http_server.c - connections of clients: who asks, whose turn it is, and who is let go.
+ * http_server.c - client connections of the server: requests, turns, timeouts.
  *
- * Happy path: bytes come, a request is complete, the pump calls the user, the answer goes out, and
- * only when it is out the next request is looked at. So a client that asks and asks without reading
- * fills one answer and `in`, then its own buffers.
+ * Normal path: bytes arrive, a request is complete, the pump calls the user, the response is sent,
+ * and only then is the next request parsed. A client that sends requests without reading responses
+ * thus fills one response and `in`, then its own buffers.
  *
- * While an answer is under way we read on, into `in`, to notice a client that leaves. One that has
- * said its last (FIN) is still answered: that is how nc asks. But an answer in pieces that is under
- * way ends there: a watch would never notice otherwise.
+ * While a response is in progress, reading continues into `in`, to notice a client that
+ * disconnects. A client that has closed its sending side (FIN, as nc does) still gets its response.
+ * A streamed response, however, ends there: a watch would never notice otherwise.
  *
- * Let go: who is idle (for too long, or the longest when another client waits for room), who sends a head too slowly, who takes an answer too slowly, who speaks no
- * HTTP. A refusal is followed by some lingering: closing with unread bytes would make the kernel
- * throw away what the client has not read yet.
+ * Closed: connections that are idle for too long, or idle for the longest time when another client
+ * waits; that send a head too slowly; that read a response too slowly; that do not speak HTTP.
+ * After a refusal the connection lingers: closing with unread bytes would make the kernel discard
+ * what the client has not read yet.
  */
 #include "wire/http_server.h"
 
@@ -32,7 +33,7 @@ enum {
 };
 
 /* clang-format off */
-static const struct sm_state states[] = {
+static const struct sm_state exchange_states[] = {
     [X_IDLE]      = {"idle",      SM_TO(X_READING) | SM_TO(X_ASKED) | SM_TO(X_SENDING) |
                                   SM_TO(X_CLOSED)},
     [X_READING]   = {"reading",   SM_TO(X_ASKED) | SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
@@ -70,7 +71,7 @@ void exchange_close(struct http_exchange *x, const char *why)
     clock_free_later(x->server->clock, &x->deferred_free, exchange_free_deferred);
 }
 
-/* The same, for a reason the user does not know of. */
+/* Closes for a reason that the user does not know: calls on_abort. */
 static void exchange_abort(struct http_exchange *x, const char *why)
 {
     struct http_follower *follower = x->follower;
@@ -101,7 +102,7 @@ void exchange_arm(struct http_exchange *x)
         timer_stop(x->server->clock, &x->timer);
 }
 
-static void refuse(struct http_exchange *x, int status, const char *why)
+static void server_refuse(struct http_exchange *x, int status, const char *why)
 {
     x->keep_alive = false;
     x->linger = true;
@@ -112,31 +113,31 @@ static void on_timeout(struct timer *timer)
 {
     struct http_exchange *x = container_of(timer, struct http_exchange, timer);
     if (x->sm.state == X_READING)
-        refuse(x, 408, "the request took too long");
+        server_refuse(x, 408, "the request took too long");
     else if (exchange_sent(x) - x->mark >= HTTP_SERVER_PROGRESS)
-        exchange_arm(x); /* slow, but it moves */
+        exchange_arm(x); /* slow, but it makes progress */
     else
         exchange_abort(x, "timeout");
 }
 
 /* ---- requests ---- */
 
-static void asked(struct http_exchange *x)
+static void server_take_request(struct http_exchange *x)
 {
     const struct http_server_request *request = http_request_parser_request(x->parser);
     x->keep_alive = request->keep_alive;
     sm_move(&x->sm, X_ASKED, "%s", request->method);
     exchange_arm(x);
     if (request->head || strcmp(request->method, "GET") == 0) {
-        x->told = false;
+        x->delivered = false;
         task_schedule(x->server->clock, &x->task);
         return;
     }
     http_exchange_header(x, "Allow", "GET, HEAD");
-    refuse(x, 405, "only GET and HEAD are supported");
+    server_refuse(x, 405, "only GET and HEAD are supported");
 }
 
-/* Looks for a request in `in`, if it is time for one. Calls nobody. */
+/* Parses a request from `in`, if the state allows one. Makes no callbacks. */
 static void read_request(struct http_exchange *x)
 {
     enum http_asked what;
@@ -152,9 +153,9 @@ static void read_request(struct http_exchange *x)
             exchange_arm(x);
         }
         break;
-    case ASKED: asked(x); break;
+    case ASKED: server_take_request(x); break;
     case ASKED_BAD:
-        refuse(x, http_request_parser_status(x->parser), http_request_parser_why(x->parser));
+        server_refuse(x, http_request_parser_status(x->parser), http_request_parser_why(x->parser));
         break;
     }
 }
@@ -169,7 +170,7 @@ static void next_request(struct http_exchange *x)
     exchange_arm(x);
     read_request(x);
     if (x->ended && (x->sm.state == X_IDLE || x->sm.state == X_READING)) {
-        exchange_close(x, "the client is done");
+        exchange_close(x, "closed by the client");
     } else if (x->sm.state == X_IDLE && x->server->crowded) {
         x->server->crowded = false;
         exchange_close(x, "another client waits");
@@ -179,8 +180,8 @@ static void next_request(struct http_exchange *x)
     }
 }
 
-/* The answer is out. */
-static void sent(struct http_exchange *x)
+/* The response was sent. */
+static void server_on_sent(struct http_exchange *x)
 {
     if (x->keep_alive) {
         next_request(x);
@@ -198,20 +199,20 @@ void exchange_answered(struct http_exchange *x)
 {
     x->follower = NULL;
     if (!x->waiting)
-        sent(x);
+        server_on_sent(x);
 }
 
 /* ---- the user's turn ---- */
 
-static void on_turn(struct task *task)
+static void server_run_user(struct task *task)
 {
     struct http_exchange *x = container_of(task, struct http_exchange, task);
     struct http_server_user *user = x->server->user;
-    if (!x->told) {
-        x->told = true;
+    if (!x->delivered) {
+        x->delivered = true;
         user->ops->on_request(user, http_request_parser_request(x->parser), x);
         assert((x->follower || (x->sm.state != X_ASKED && x->sm.state != X_ANSWERING)) &&
-               "what is not answered has to be followed");
+               "an unfinished exchange needs a follower");
     } else if (x->sm.state == X_ANSWERING && !x->waiting && x->follower->ops->on_drain) {
         x->follower->ops->on_drain(x->follower);
     }
@@ -219,12 +220,12 @@ static void on_turn(struct task *task)
 
 /* ---- what the stream calls ---- */
 
-static void on_open(struct stream_user *user)
+static void server_on_open(struct stream_user *user)
 {
     (void)user;
 }
 
-static size_t on_bytes(struct stream_user *user, const char *bytes, size_t len)
+static size_t server_on_bytes(struct stream_user *user, const char *bytes, size_t len)
 {
     struct http_exchange *x = exchange_of(user);
     size_t room = HTTP_SERVER_IN_MAX - x->in.len, taken = len < room ? len : room;
@@ -239,19 +240,19 @@ static size_t on_bytes(struct stream_user *user, const char *bytes, size_t len)
     return taken;
 }
 
-static void on_drain(struct stream_user *user)
+static void server_on_drain(struct stream_user *user)
 {
     struct http_exchange *x = exchange_of(user);
     x->waiting = false;
     if (x->sm.state == X_SENDING)
-        sent(x);
+        server_on_sent(x);
     else if (x->sm.state == X_ANSWERING) {
         exchange_arm(x);
         task_schedule(x->server->clock, &x->task);
     }
 }
 
-static void on_end(struct stream_user *user, const struct inf_error *why)
+static void server_on_end(struct stream_user *user, const struct inf_error *why)
 {
     struct http_exchange *x = exchange_of(user);
     x->ended = true;
@@ -260,10 +261,10 @@ static void on_end(struct stream_user *user, const struct inf_error *why)
 }
 
 static const struct stream_user_ops stream_user_ops = {
-    .on_open = on_open,
-    .on_bytes = on_bytes,
-    .on_end = on_end,
-    .on_drain = on_drain,
+    .on_open = server_on_open,
+    .on_bytes = server_on_bytes,
+    .on_end = server_on_end,
+    .on_drain = server_on_drain,
 };
 
 /* ---- the server ---- */
@@ -294,8 +295,8 @@ void http_server_accept(struct http_server *s, struct stream *stream)
     stream->user = &x->stream_user;
     x->parser = http_request_parser_new(s->limits.head_max);
     x->timer.fire = on_timeout;
-    task_init(&x->task, PHASE_PUMP, on_turn);
-    sm_init(&x->sm, states, X_IDLE, "client", NULL);
+    task_init(&x->task, PHASE_PUMP, server_run_user);
+    sm_init(&x->sm, exchange_states, X_IDLE, "client", NULL);
     list_push(&s->exchanges, &x->node);
     s->crowded = false;
     exchange_arm(x);

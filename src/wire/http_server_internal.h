@@ -1,8 +1,8 @@
 /*
- * http_server_internal.h - what http_server.c (asking) and http_exchange.c (answering) share; nobody
- * else includes it.
+ * http_server_internal.h - shared by http_server.c (requests) and http_exchange.c (responses); not
+ * for other files.
  *
- * A connection has one exchange at a time, so they are one struct.
+ * A connection has one exchange at a time, so both are one struct.
  *
  *     idle -> reading -> asked -> answering -> sending -> idle ...       lingering       closed
  */
@@ -17,11 +17,11 @@
 
 enum exchange_state {
     X_IDLE,      /* no byte of a request yet */
-    X_READING,   /* some of its head */
-    X_ASKED,     /* it is the user's turn */
-    X_ANSWERING, /* the head of the answer is written, the user writes on */
-    X_SENDING,   /* the answer is written, and not out yet */
-    X_LINGERING, /* out; the client may read the refusal while it still sends */
+    X_READING,   /* the head is incomplete */
+    X_ASKED,     /* waiting for the user */
+    X_ANSWERING, /* the head of the response is written, the user streams the body */
+    X_SENDING,   /* the response is written and not sent yet */
+    X_LINGERING, /* sent; the client may read the refusal while it still sends */
     X_CLOSED,
 };
 
@@ -29,9 +29,8 @@ struct http_server {
     struct clock *clock;
     struct http_server_limits limits;
     struct http_server_user *user;
-    struct list
-        exchanges; /* of those that are idle, the one that has been so the longest is first */
-    bool crowded;  /* a client waits for one of them to go */
+    struct list exchanges; /* idle ones are ordered, the longest idle first */
+    bool crowded;          /* a client waits for a connection to close */
     struct deferred_free deferred_free;
 };
 
@@ -42,41 +41,41 @@ struct http_exchange {
     struct stream *stream;
     struct sm sm;
     struct http_request_parser *parser;
-    struct buf in;    /* what came behind the request at hand */
+    struct buf in;    /* bytes after the current request */
     struct task task; /* calls the user */
     struct timer timer;
     struct deferred_free deferred_free;
-    bool served;     /* a request before this one */
-    bool ended;      /* the client says no more */
+    bool served;     /* at least one request was served */
+    bool ended;      /* the client sends no more */
     bool paused;     /* `in` is full */
-    bool told;       /* on_request was called */
+    bool delivered;  /* on_request was called */
     bool keep_alive; /* another request may follow */
-    bool linger;     /* there may be bytes on their way that we will not read */
+    bool linger;     /* unread bytes may still arrive */
 
     struct http_follower *follower;
     struct buf headers; /* by http_exchange_header() */
     bool chunked;
     bool waiting;    /* for on_drain of the stream */
-    int64_t written; /* bytes, ever */
+    int64_t written; /* bytes, in total */
     int64_t mark;    /* exchange_sent() when the timer began */
 };
 
 /* ---- http_server.c ---- */
 
-/* The answer is complete and written. */
+/* The response is complete and written. */
 void exchange_answered(struct http_exchange *x);
 
-/* Sets the timer for the state it is in. */
+/* Sets the timer for the current state. */
 void exchange_arm(struct http_exchange *x);
 
 void exchange_close(struct http_exchange *x, const char *why);
 
 /* ---- http_exchange.c ---- */
 
-/* Bytes that are out. Over a stream that adds bytes of its own it is a guess, and may go back. */
+/* The number of bytes sent. An estimate that may decrease if the stream adds bytes of its own. */
 int64_t exchange_sent(const struct http_exchange *x);
 
-/* A short answer in words. */
+/* Sends a short text response. */
 void exchange_say(struct http_exchange *x, int status, const char *text);
 
 #endif

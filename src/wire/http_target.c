@@ -1,3 +1,6 @@
+/*
+ * http_target.c - splits and decodes request targets and queries. Invalid input gives -INF_EINVAL.
+ */
 #include "wire/http_target.h"
 
 #include <stdbool.h>
@@ -19,7 +22,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* The byte that "%XX" at the start of @text stands for; 0, which is never meant, if it is none. */
+/* The byte of "%XX" at the start of @text; 0, which is never valid, if it is malformed. */
 static char escaped_byte(struct str text)
 {
     int high = text.len >= 3 ? hex_digit(text.at[1]) : -1;
@@ -27,7 +30,7 @@ static char escaped_byte(struct str text)
     return high < 0 || low < 0 ? '\0' : (char)(high * 16 + low);
 }
 
-static char *decode(struct str text, bool plus_is_blank)
+static char *decode_escapes(struct str text, bool plus_is_blank)
 {
     char *decoded = xmalloc(text.len + 1), *to = decoded;
     for (size_t i = 0; i < text.len; to++) {
@@ -47,7 +50,7 @@ static char *decode(struct str text, bool plus_is_blank)
 
 /* ---- the target ---- */
 
-/* @but: bytes that are not welcome either. */
+/* No control characters, and none of the characters in @but. */
 static bool is_clean(const char *text, const char *but)
 {
     for (; *text; text++)
@@ -67,7 +70,7 @@ struct str http_target_authority(const char *target)
     return (struct str){target, 0};
 }
 
-/* Where path and query begin; NULL if it is no target for a GET. */
+/* The start of path and query; NULL if it is not a valid target for GET. */
 static const char *skip_authority(const char *target)
 {
     struct str authority = http_target_authority(target);
@@ -80,7 +83,7 @@ int http_target_split(const char *target, char **ret_path, char **ret_query)
 {
     const char *at = is_clean(target, " #") ? skip_authority(target) : NULL;
     size_t len = at ? strcspn(at, "?") : 0;
-    char *path = at ? decode(len ? (struct str){at, len} : STR("/"), false) : NULL;
+    char *path = at ? decode_escapes(len ? (struct str){at, len} : STR("/"), false) : NULL;
     if (!path || !is_clean(path, "")) {
         free(path);
         return -INF_EINVAL;
@@ -93,12 +96,12 @@ int http_target_split(const char *target, char **ret_path, char **ret_query)
 /* ---- the query ---- */
 
 /* Whether the parameter @pair is called @name: 1 and the value, 0, or -INF_EINVAL. */
-static int match(struct str pair, const char *name, char **ret_value)
+static int match_parameter(struct str pair, const char *name, char **ret_value)
 {
     const char *equals = pair.len ? memchr(pair.at, '=', pair.len) : NULL;
     size_t len = equals ? (size_t)(equals - pair.at) : pair.len, skip = equals ? len + 1 : len;
-    char *called = decode((struct str){pair.at, len}, true);
-    char *value = decode((struct str){pair.at + skip, pair.len - skip}, true);
+    char *called = decode_escapes((struct str){pair.at, len}, true);
+    char *value = decode_escapes((struct str){pair.at + skip, pair.len - skip}, true);
     int rc = !called || !value ? -INF_EINVAL : strcmp(called, name) == 0;
     free(called);
     if (rc == 1)
@@ -114,7 +117,7 @@ int http_query_get(const char *query, const char *name, char **ret_value)
     while (rc == 0 && *query) {
         size_t len = strcspn(query, "&");
         if (len)
-            rc = match((struct str){query, len}, name, ret_value);
+            rc = match_parameter((struct str){query, len}, name, ret_value);
         query += len + (query[len] == '&');
     }
     return rc;

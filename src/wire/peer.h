@@ -1,5 +1,5 @@
 /*
- * peer.h - how texts name the other side: "10.0.0.1:6443", "[::1]:6443".
+ * peer.h - the name of a peer in messages: "10.0.0.1:6443", "[::1]:6443".
  */
 #ifndef WIRE_PEER_H
 #define WIRE_PEER_H
@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 
-/* The caller's to free. */
+/* The caller frees it. */
 static inline char *peer_name(const char *host, uint16_t port)
 {
     return strchr(host, ':') ? xasprintf("[%s]:%u", host, port) : xasprintf("%s:%u", host, port);

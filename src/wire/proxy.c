@@ -1,15 +1,15 @@
 /*
- * proxy.c - the filter: first a talk with the proxy, then bytes as they are.
+ * proxy.c - the filter: first the dialogue with the proxy, then bytes unchanged.
  *
  *     opening -> asking -> open -> ended        and from everywhere: closed
  *
- * Happy path: the stream to the proxy opens, the talk (proxy_http.c, proxy_socks.c) says what to
- * send and reads what comes, what was written meanwhile is sent, the user hears on_open. From then on
- * every call goes through, in both directions; so the yields, pauses and promises are those of the
- * stream below.
+ * Normal path: the stream to the proxy opens, the dialogue (proxy_http.c, proxy_socks.c) produces
+ * what to send and parses what arrives, bytes written meanwhile are sent, the user gets on_open.
+ * From then on every call is passed through in both directions, so yields, pauses and guarantees
+ * are those of the stream below.
  *
- * What ends it before it was open is told as what the proxy did. How long that may take is for the
- * user to say: it closes.
+ * A failure before that is reported as an error of the proxy. There is no timeout here: the user
+ * has one and closes.
  */
 #include "wire/proxy.h"
 
@@ -32,7 +32,7 @@ enum state {
     CLOSED,
 };
 
-static const struct sm_state states[] = {
+static const struct sm_state proxy_states[] = {
     [OPENING] = {"opening", SM_TO(ASKING) | SM_TO(ENDED) | SM_TO(CLOSED)},
     [ASKING] = {"asking", SM_TO(OPEN) | SM_TO(ENDED) | SM_TO(CLOSED)},
     [OPEN] = {"open", SM_TO(ENDED) | SM_TO(CLOSED)},
@@ -41,15 +41,15 @@ static const struct sm_state states[] = {
 };
 
 struct proxied {
-    struct stream stream;          /* what the user above holds */
-    struct stream_user lower_user; /* what the stream to the proxy calls */
+    struct stream stream;          /* the user's handle */
+    struct stream_user lower_user; /* callbacks of the stream to the proxy */
     struct stream *lower;
     struct clock *clock;
     struct sm sm;
     struct proxy_talk talk;
-    struct buf unsent; /* written before it was open */
+    struct buf unsent; /* bytes written before it was open */
     bool paused;
-    bool opened; /* on_open was told */
+    bool opened; /* on_open was called */
     struct deferred_free deferred_free;
 };
 
@@ -82,35 +82,35 @@ int proxy_error(const struct proxy_talk *talk, struct inf_error *err, int code, 
     return err_set(err, code, "proxy %s %s", talk->name, text);
 }
 
-/* ---- the talk ---- */
+/* ---- the dialogue ---- */
 
 static bool is_socks(const struct proxied *p)
 {
     return p->talk.proxy->kind == PROXY_SOCKS5;
 }
 
-/* A login may be in it. */
-static void wipe(struct buf *b)
+/* It may contain a login. */
+static void wipe_buf(struct buf *b)
 {
     if (b->bytes)
         secret_wipe(b->bytes, b->cap);
     buf_free(b);
 }
 
-static void say(struct proxied *p)
+static void proxied_send(struct proxied *p)
 {
     if (p->talk.out.len)
         stream_write(p->lower, p->talk.out.bytes, p->talk.out.len);
-    wipe(&p->talk.out);
+    wipe_buf(&p->talk.out);
 }
 
-static void end(struct proxied *p, const struct inf_error *why)
+static void proxied_end(struct proxied *p, const struct inf_error *why)
 {
     sm_move(&p->sm, ENDED, "%s", why->text);
     p->stream.user->ops->on_end(p->stream.user, why);
 }
 
-static void opened(struct proxied *p)
+static void proxied_on_opened(struct proxied *p)
 {
     sm_move(&p->sm, OPEN, "by %s", p->talk.name);
     buf_free(&p->talk.in);
@@ -121,16 +121,16 @@ static void opened(struct proxied *p)
     p->stream.user->ops->on_open(p->stream.user);
 }
 
-static void listen_to_proxy(struct proxied *p, struct str *input)
+static void proxied_parse(struct proxied *p, struct str *input)
 {
     struct inf_error why;
     int rc = is_socks(p) ? proxy_socks_next(&p->talk, input, &why)
                          : proxy_http_next(&p->talk, input, &why);
-    say(p);
+    proxied_send(p);
     if (rc == 1)
-        opened(p);
+        proxied_on_opened(p);
     else if (rc < 0)
-        end(p, &why);
+        proxied_end(p, &why);
 }
 
 /* ---- what the stream below calls ---- */
@@ -143,7 +143,7 @@ static void proxied_on_lower_open(struct stream_user *user)
         proxy_socks_begin(&p->talk);
     else
         proxy_http_begin(&p->talk);
-    say(p);
+    proxied_send(p);
 }
 
 static size_t proxied_on_lower_bytes(struct stream_user *user, const char *bytes, size_t len)
@@ -151,33 +151,33 @@ static size_t proxied_on_lower_bytes(struct stream_user *user, const char *bytes
     struct proxied *p = proxied_of_user(user);
     struct str input = {bytes, len};
     if (p->sm.state == ASKING) {
-        listen_to_proxy(p, &input);
+        proxied_parse(p, &input);
         if (p->paused || input.len == 0)
             return len - input.len;
     }
     if (p->sm.state == OPEN)
         return len - input.len + p->stream.user->ops->on_bytes(p->stream.user, input.at, input.len);
-    return len; /* after the end they mean nothing */
+    return len; /* bytes after the end are discarded */
 }
 
 static void proxied_on_lower_end(struct stream_user *user, const struct inf_error *why)
 {
     struct proxied *p = proxied_of_user(user);
-    struct inf_error told = *why;
+    struct inf_error error = *why;
     if (p->sm.state == ENDED)
         return;
     if (p->sm.state != OPEN && why->code == INF_EEOF)
-        proxy_error(&p->talk, &told, INF_ENET, "closed the connection before connecting to %s",
+        proxy_error(&p->talk, &error, INF_ENET, "closed the connection before connecting to %s",
                     p->talk.target);
     else if (p->sm.state != OPEN)
-        err_wrap(&told, "proxy"); /* the text names it */
-    end(p, &told);
+        err_wrap(&error, "proxy"); /* the text contains its name */
+    proxied_end(p, &error);
 }
 
 static void proxied_on_lower_drain(struct stream_user *user)
 {
     struct proxied *p = proxied_of_user(user);
-    if (p->opened) /* before that it was about our own words */
+    if (p->opened) /* earlier it concerns only the dialogue */
         stream_call_on_drain(&p->stream);
 }
 
@@ -220,7 +220,7 @@ static void proxied_free_deferred(struct deferred_free *deferred_free)
     free(p->talk.host);
     free(p->talk.target);
     buf_free(&p->talk.in);
-    wipe(&p->talk.out);
+    wipe_buf(&p->talk.out);
     buf_free(&p->unsent);
     free(p);
 }
@@ -264,7 +264,7 @@ static struct stream *proxy_dial(struct dialer *dialer, const char *host, uint16
         .port = port,
         .target = peer_name(host, port),
     };
-    sm_init(&p->sm, states, OPENING, p->talk.name, NULL);
+    sm_init(&p->sm, proxy_states, OPENING, p->talk.name, NULL);
     p->lower = dialer_dial(d->lower, d->proxy->host, d->proxy->port, &p->lower_user);
     return &p->stream;
 }

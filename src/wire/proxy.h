@@ -1,13 +1,13 @@
 /*
- * proxy.h - a connection by way of a proxy, as a filter: a stream over the stream to the proxy.
+ * proxy.h - a connection through a proxy, as a filter: a stream over the stream to the proxy.
  *
- *      wire/tls            to the server, end to end: the proxy sees none of it
- *      wire/proxy          asks the proxy to connect us, then passes bytes on as they are
+ *      wire/tls            to the server, end to end: not visible to the proxy
+ *      wire/proxy          requests a connection from the proxy, then passes bytes through
  *      [wire/tls           to an https proxy]
  *      loop/tcp            to the proxy
  *
- * Opens when the proxy says that it has reached the server. Until then everything ends with a
- * sentence that names the proxy and what it said; its user and password are in no text.
+ * Opens when the proxy reports that it has reached the server. Errors before that name the proxy
+ * and its response; no text contains its user or password.
  */
 #ifndef WIRE_PROXY_H
 #define WIRE_PROXY_H
@@ -18,35 +18,35 @@
 
 enum proxy_kind {
     PROXY_HTTP,  /* HTTP CONNECT */
-    PROXY_HTTPS, /* the same, by TLS */
+    PROXY_HTTPS, /* HTTP CONNECT over TLS */
     PROXY_SOCKS5,
 };
 
 enum {
-    PROXY_LOGIN_MAX = 255, /* LIMIT: bytes of a user or a password; SOCKS5 has no room for more */
+    PROXY_LOGIN_MAX = 255, /* LIMIT: bytes of a user or a password, by SOCKS5 */
 };
 
 /* Owned strings. */
 struct proxy {
     enum proxy_kind kind;
-    char *host; /* a name, or an address without brackets; NULL: there is no proxy */
+    char *host; /* a name, or an address without brackets; NULL: no proxy */
     uint16_t port;
-    char *user; /* NULL: it wants none */
+    char *user; /* NULL: no login */
     char *password;
 };
 
-/* Adds @proxy's password, and the login as it is sent, to what @scrubber removes. Does nothing if it has no
+/* Adds @proxy's password, and the login as it is sent, to @scrubber. Has no effect without a
  * user. */
 void proxy_hide_login(const struct proxy *proxy, struct scrubber *scrubber);
 
-/* Overwrites the password. A zeroed one is fine. */
+/* Frees the strings; overwrites user and password. A zeroed struct is allowed. */
 void proxy_free(struct proxy *proxy);
 
-/* Dials @proxy by @lower, and has it connect to whatever is dialled; the name is resolved there.
- * All is borrowed and must outlive its streams. */
+/* Dials @proxy with @lower and requests a connection to the dialled host, whose name the proxy
+ * resolves. All members are borrowed and must outlive the streams. */
 struct proxy_dialer {
     struct dialer dialer;
-    struct dialer *lower; /* TCP; for an https proxy TLS over it */
+    struct dialer *lower; /* TCP; for an https proxy, TLS over TCP */
     struct clock *clock;
     const struct proxy *proxy;
 };

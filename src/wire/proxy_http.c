@@ -3,8 +3,9 @@
  *
  *     CONNECT api.example.com:6443 HTTP/1.1         HTTP/1.1 200 Connection established
  *
- * Of the answer only the status line counts; its head ends with an empty line, and what follows a
- * 2xx is the server's already. The body of a refusal is a page for browsers: not read.
+ * Only the status line of the response is used. Its head ends with an empty line; what follows a
+ * 2xx comes from the server. The body of an error response is not read. Errors name the status,
+ * with our login removed.
  */
 #include <ctype.h>
 #include <string.h>
@@ -14,12 +15,12 @@
 #include "wire/proxy_talk.h"
 
 enum {
-    HEAD_MAX = 16 * 1024, /* LIMIT: of the proxy's answer */
-    SHOWN_MAX = 80,       /* LIMIT: of its words in a message */
-    STATUS_AT = 9,        /* behind "HTTP/1.1 " */
+    HEAD_MAX = 16 * 1024, /* LIMIT: bytes of the response head */
+    SHOWN_MAX = 80,       /* LIMIT: bytes of its status line in a message */
+    STATUS_AT = 9,        /* after "HTTP/1.1 " */
     OK_FIRST = 200,
     OK_LAST = 299,
-    UNAUTHORIZED = 401, /* some say that of a wrong login, tinyproxy for one */
+    UNAUTHORIZED = 401, /* some proxies, such as tinyproxy, use it for a wrong login */
     FORBIDDEN = 403,
     LOGIN_WANTED = 407,
     BAD_GATEWAY = 502,
@@ -60,7 +61,7 @@ void proxy_http_begin(struct proxy_talk *talk)
     buf_puts(&talk->out, "\r\n");
 }
 
-/* An empty line, whichever way lines end, also if they end in different ways. */
+/* An empty line; lines may end in CRLF or LF, also mixed. */
 static bool head_is_complete(const struct buf *in)
 {
     const char *end = in->bytes + in->len;
@@ -68,7 +69,7 @@ static bool head_is_complete(const struct buf *in)
            (in->len >= 2 && memcmp(end - 2, "\n\n", 2) == 0);
 }
 
-/* Whether it can still become an HTTP answer: who speaks first and something else is no proxy. */
+/* Whether the bytes so far are a prefix of an HTTP status line. */
 static bool looks_like_http(const struct buf *in)
 {
     static const char form[] = "HTTP/1.d ddd";
@@ -78,7 +79,7 @@ static bool looks_like_http(const struct buf *in)
     return true;
 }
 
-/* A proxy may repeat the login that it refuses. Its own words need no user name of ours either. */
+/* A proxy may repeat the login that it refuses. Also removes the user name. */
 static void hide_login(struct proxy_talk *talk)
 {
     struct scrubber scrubber = {.next_former = 0};
@@ -89,7 +90,7 @@ static void hide_login(struct proxy_talk *talk)
     scrubber_free(&scrubber);
 }
 
-/* "403 Forbidden": what the status line says, without what could harm a terminal. */
+/* "403 Forbidden": the status line, up to the first unprintable character. */
 static struct str shown_status(struct proxy_talk *talk)
 {
     struct str s = {talk->in.bytes + STATUS_AT, 0};
@@ -100,34 +101,35 @@ static struct str shown_status(struct proxy_talk *talk)
     return s;
 }
 
-static int login_refused(struct proxy_talk *talk, struct str said, struct inf_error *err)
+static int report_login_refusal(struct proxy_talk *talk, struct str status_line,
+                                struct inf_error *err)
 {
     if (talk->proxy->user)
         return proxy_error(talk, err, INF_ENET, "rejected the user and password of its URL (%.*s)",
-                           STR_FMT(said));
+                           STR_FMT(status_line));
     return proxy_error(talk, err, INF_ENET,
                        "requires a login (%.*s); put user:password@ before the host in its URL",
-                       STR_FMT(said));
+                       STR_FMT(status_line));
 }
 
-static int refused(struct proxy_talk *talk, int status, struct inf_error *err)
+static int report_refusal(struct proxy_talk *talk, int status, struct inf_error *err)
 {
-    struct str said = shown_status(talk);
+    struct str status_line = shown_status(talk);
     if (status == LOGIN_WANTED || status == UNAUTHORIZED)
-        return login_refused(talk, said, err);
+        return report_login_refusal(talk, status_line, err);
     if (status == FORBIDDEN)
         return proxy_error(
             talk, err, INF_ENET,
             "does not allow connections to %s (%.*s); allow CONNECT to this address in its rules",
-            talk->target, STR_FMT(said));
+            talk->target, STR_FMT(status_line));
     if (status >= BAD_GATEWAY && status <= GATEWAY_TIMEOUT)
         return proxy_error(talk, err, INF_ENET, "can't reach %s (%.*s)", talk->target,
-                           STR_FMT(said));
+                           STR_FMT(status_line));
     return proxy_error(talk, err, INF_EPROTO, "did not connect to %s: it responded '%.*s'",
-                       talk->target, STR_FMT(said));
+                       talk->target, STR_FMT(status_line));
 }
 
-/* Three digits; a fourth makes it something else. */
+/* Three digits; a fourth digit makes it invalid. */
 static int status_of(const struct buf *in)
 {
     int status = 0;
@@ -136,10 +138,10 @@ static int status_of(const struct buf *in)
     return status;
 }
 
-static int judge(struct proxy_talk *talk, struct inf_error *err)
+static int check_status(struct proxy_talk *talk, struct inf_error *err)
 {
     int status = status_of(&talk->in);
-    return status >= OK_FIRST && status <= OK_LAST ? 1 : refused(talk, status, err);
+    return status >= OK_FIRST && status <= OK_LAST ? 1 : report_refusal(talk, status, err);
 }
 
 int proxy_http_next(struct proxy_talk *talk, struct str *input, struct inf_error *err)
@@ -154,7 +156,7 @@ int proxy_http_next(struct proxy_talk *talk, struct str *input, struct inf_error
             return proxy_error(talk, err, INF_EPROTO,
                                "does not respond like an HTTP proxy; check the proxy URL");
         if (head_is_complete(&talk->in))
-            return judge(talk, err);
+            return check_status(talk, err);
     }
     return 0;
 }

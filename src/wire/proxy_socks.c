@@ -1,12 +1,14 @@
 /*
- * proxy_socks.c - SOCKS5 (RFC 1928), with user and password (RFC 1929) if the proxy wants them.
+ * proxy_socks.c - SOCKS5 (RFC 1928), with user and password (RFC 1929) if the proxy requires them.
  *
- *     05 02 00 02                  we know no login (00), and user and password (02)
- *           05 02                  the proxy picks one
- *     01 04 user 06 secret         only then
+ *     05 02 00 02                  we offer: no login (00), user and password (02)
+ *           05 02                  the proxy selects one
+ *     01 04 user 06 secret         only if it selected 02
  *           01 00                  accepted
- *     05 01 00 03 len name port    connect us; an address goes as 01 (IPv4) or 04 (IPv6)
- *           05 00 00 01 addr port  done; the address is of no interest
+ *     05 01 00 03 len name port    connect; an address is sent as 01 (IPv4) or 04 (IPv6)
+ *           05 00 00 01 addr port  connected; the address is ignored
+ *
+ * Any other response is an error that names the proxy.
  */
 #include <arpa/inet.h>
 
@@ -29,7 +31,7 @@ enum {
     IPV6 = 4,
     IPV4_LEN = 4,
     IPV6_LEN = 16,
-    HEAD = 4, /* of the last answer: version, reply, 0, type of address */
+    HEAD = 4, /* of the last response: version, reply, 0, type of address */
     PORT_LEN = 2,
 };
 
@@ -38,7 +40,7 @@ static unsigned char byte_at(const struct buf *in, size_t i)
     return (unsigned char)in->bytes[i];
 }
 
-/* ---- what we say ---- */
+/* ---- requests ---- */
 
 void proxy_socks_begin(struct proxy_talk *talk)
 {
@@ -51,11 +53,11 @@ void proxy_socks_begin(struct proxy_talk *talk)
 
 static void put_counted(struct buf *out, const char *text)
 {
-    buf_putc(out, (char)strlen(text)); /* at most 255: LIMITs of names and logins */
+    buf_putc(out, (char)strlen(text)); /* at most 255: see the limits of names and logins */
     buf_puts(out, text);
 }
 
-static void say_login(struct proxy_talk *talk)
+static void send_login(struct proxy_talk *talk)
 {
     talk->step = LOGIN;
     buf_putc(&talk->out, LOGIN_VERSION);
@@ -78,7 +80,7 @@ static void put_address(struct buf *out, const char *host)
     }
 }
 
-static void say_connect(struct proxy_talk *talk)
+static void send_connect(struct proxy_talk *talk)
 {
     talk->step = CONNECT;
     buf_put(&talk->out, "\5\1\0", 3);
@@ -87,21 +89,21 @@ static void say_connect(struct proxy_talk *talk)
     buf_putc(&talk->out, (char)(talk->port & 0xFF));
 }
 
-/* ---- what it says ---- */
+/* ---- responses ---- */
 
-static int no_socks(const struct proxy_talk *talk, struct inf_error *err)
+static int report_no_socks(const struct proxy_talk *talk, struct inf_error *err)
 {
     return proxy_error(talk, err, INF_EPROTO,
                        "does not respond like a SOCKS5 proxy; check the proxy URL");
 }
 
-static int hear_method(struct proxy_talk *talk, struct inf_error *err)
+static int parse_method(struct proxy_talk *talk, struct inf_error *err)
 {
     int method = byte_at(&talk->in, 1);
     if (method == BY_NOTHING)
-        say_connect(talk);
+        send_connect(talk);
     else if (method == BY_PASSWORD && talk->proxy->user)
-        say_login(talk);
+        send_login(talk);
     else if (talk->proxy->user)
         return proxy_error(talk, err, INF_ENET, "does not support login by user and password");
     else
@@ -110,15 +112,15 @@ static int hear_method(struct proxy_talk *talk, struct inf_error *err)
     return 0;
 }
 
-static int hear_login(struct proxy_talk *talk, struct inf_error *err)
+static int parse_login(struct proxy_talk *talk, struct inf_error *err)
 {
     if (byte_at(&talk->in, 1) != 0)
         return proxy_error(talk, err, INF_ENET, "rejected the user and password of its URL");
-    say_connect(talk);
+    send_connect(talk);
     return 0;
 }
 
-static int hear_refusal(const struct proxy_talk *talk, struct inf_error *err)
+static int parse_refusal(const struct proxy_talk *talk, struct inf_error *err)
 {
     static const char *const replies[] = {
         "",
@@ -137,13 +139,13 @@ static int hear_refusal(const struct proxy_talk *talk, struct inf_error *err)
     return proxy_error(talk, err, INF_ENET, "can't reach %s: reply %u", talk->target, reply);
 }
 
-/* How long the answer is, as far as that is known yet. */
-static size_t answer_len(const struct proxy_talk *talk)
+/* The length of the response, as far as it is known; 0: invalid. */
+static size_t response_len(const struct proxy_talk *talk)
 {
     if (talk->step != CONNECT)
         return 2;
     if (talk->in.len < HEAD + 1)
-        return talk->in.len < 2 ? 2 : HEAD + 1; /* a refusal may be as short as that */
+        return talk->in.len < 2 ? 2 : HEAD + 1; /* a refusal may have only 2 bytes */
     switch (byte_at(&talk->in, HEAD - 1)) {
     case IPV4: return HEAD + IPV4_LEN + PORT_LEN;
     case IPV6: return HEAD + IPV6_LEN + PORT_LEN;
@@ -152,32 +154,33 @@ static size_t answer_len(const struct proxy_talk *talk)
     return 0;
 }
 
-static void take(struct proxy_talk *talk, struct str *input)
+static void socks_take_bytes(struct proxy_talk *talk, struct str *input)
 {
-    size_t want = answer_len(talk) - talk->in.len;
+    size_t want = response_len(talk) - talk->in.len;
     size_t len = want < input->len ? want : input->len;
     buf_put(&talk->in, input->at, len);
     input->at += len;
     input->len -= len;
 }
 
-/* The answer to the last thing we said, or the part of it that is here: 1 if we are connected. */
-static int hear(struct proxy_talk *talk, struct inf_error *err)
+/* Parses the response, or the part that has arrived. Returns 1 if connected, 0 to continue, or an
+ * error. */
+static int socks_parse(struct proxy_talk *talk, struct inf_error *err)
 {
     int step = talk->step, rc = 0;
     if (talk->in.len && byte_at(&talk->in, 0) != (step == LOGIN ? LOGIN_VERSION : VERSION))
-        return no_socks(talk, err);
+        return report_no_socks(talk, err);
     if (talk->in.len < 2)
         return 0;
     if (step == CONNECT && byte_at(&talk->in, 1) != 0)
-        return hear_refusal(talk, err);
-    if (step == CONNECT && !answer_len(talk))
-        return no_socks(talk, err);
-    if (talk->in.len < answer_len(talk))
+        return parse_refusal(talk, err);
+    if (step == CONNECT && !response_len(talk))
+        return report_no_socks(talk, err);
+    if (talk->in.len < response_len(talk))
         return 0;
     if (step == CONNECT)
         return 1;
-    rc = step == METHOD ? hear_method(talk, err) : hear_login(talk, err);
+    rc = step == METHOD ? parse_method(talk, err) : parse_login(talk, err);
     buf_clear(&talk->in);
     return rc;
 }
@@ -186,8 +189,8 @@ int proxy_socks_next(struct proxy_talk *talk, struct str *input, struct inf_erro
 {
     int rc = 0;
     while (rc == 0 && input->len) {
-        take(talk, input);
-        rc = hear(talk, err);
+        socks_take_bytes(talk, input);
+        rc = socks_parse(talk, err);
     }
     return rc;
 }

@@ -3,22 +3,20 @@
  *
  *     opening -> handshaking -> open -> ending -> ended        and from everywhere: closed
  *
- * Happy path: the stream below opens, OpenSSL shakes hands over it, what was written meanwhile is
- * sent, the user hears on_open. Then each on_bytes from below is decrypted record by record and
- * handed up. close_notify from the peer ends it in good order.
+ * Normal path: the stream below opens, OpenSSL does the handshake over it, bytes written meanwhile
+ * are sent, the user gets on_open. Then each on_bytes from below is decrypted record by record and
+ * delivered. close_notify from the peer ends the stream properly.
  *
- * Yields: a user that takes only part of a record leaves the rest in `kept` (so at most one
- * record), and nothing more is decrypted until it is taken; ciphertext not decrypted yet stays
- * below. Between records we look at the clock, and yield ourselves when this tick has worked long
- * enough.
+ * Yields: if the user takes only part of a record, the rest stays in `kept` (at most one record)
+ * and nothing more is decrypted until it is taken; ciphertext that is not decrypted stays below.
+ * Between records the budget is checked, and we yield when it is used up.
  *
- * Failures: a refused certificate, a peer that does not speak TLS, an alert, a FIN without
- * close_notify. All of them become `why` and the state `ending`, and are told as soon as the rules
- * of stream.h allow: everything taken, no call owed, not paused. What fails inside a call from
- * above (write) is told by the next call from below, which we ask for.
+ * Failures: a rejected certificate, a peer that does not speak TLS, an alert, a FIN without
+ * close_notify. They set `why` and the state `ending`, and are reported as soon as the rules of
+ * stream.h allow: everything taken, no call owed, not paused. A failure inside a call from above
+ * (write) is reported by the next call from below, which we request.
  *
- * The user may close in any of its callbacks: after each we look at the state before touching
- * anything else.
+ * The user may close in any callback: the state is checked after each of them.
  */
 #include "wire/tls.h"
 
@@ -39,7 +37,7 @@ enum tls_state {
     TLS_OPENING,
     TLS_HANDSHAKING,
     TLS_OPEN,
-    TLS_ENDING, /* `why` is known and not told yet */
+    TLS_ENDING, /* `why` is set and not reported yet */
     TLS_ENDED,
     TLS_CLOSED,
 };
@@ -54,8 +52,8 @@ static const struct sm_state tls_states[] = {
 };
 
 struct tls {
-    struct stream stream;          /* what the user above holds */
-    struct stream_user lower_user; /* what the stream below calls */
+    struct stream stream;          /* the user's handle */
+    struct stream_user lower_user; /* callbacks of the stream below */
     struct stream *lower;
     struct clock *clock;
     struct tls_context *context;
@@ -65,12 +63,12 @@ struct tls {
     struct tls_check check;
     char *peer;
     char *name;
-    struct buf unsent; /* written before the handshake was done */
-    struct buf kept;   /* plaintext the user did not take yet: at most one record */
-    bool opened;       /* on_open was told */
+    struct buf unsent; /* bytes written before the handshake was done */
+    struct buf kept;   /* plaintext not taken yet: at most one record */
+    bool opened;       /* on_open was called */
     bool paused;
-    bool owed;    /* the user asked for a call: resume() */
-    bool offered; /* it got one, in the running call from below */
+    bool owed;    /* the user called resume() and must get a call */
+    bool offered; /* it got one in the current call from below */
     struct inf_error why;
     struct deferred_free deferred_free;
 };
@@ -85,17 +83,17 @@ static struct tls *tls_of(struct stream *stream)
     return container_of(stream, struct tls, stream);
 }
 
-/* Hands down, in one write, what OpenSSL wants sent. */
+/* Sends OpenSSL's output in one write. */
 static void tls_flush(struct tls *t)
 {
     if (t->wire.out.len)
         stream_write(t->lower, t->wire.out.bytes, t->wire.out.len);
-    buf_free(&t->wire.out); /* watches are idle most of the time: hold nothing for them */
+    buf_free(&t->wire.out); /* watches are idle most of the time: hold no memory for them */
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void tls_tell_end(struct tls *t)
+static void tls_report_end(struct tls *t)
 {
     if (t->sm.state != TLS_ENDING || t->paused || t->owed || t->kept.len)
         return;
@@ -103,14 +101,14 @@ static void tls_tell_end(struct tls *t)
     t->stream.user->ops->on_end(t->stream.user, &t->why);
 }
 
-/* After OpenSSL said no. The next flush sends the alert that tells the peer. */
+/* After an OpenSSL call failed. The next flush sends the alert to the peer. */
 static void tls_fail(struct tls *t)
 {
     tls_check_explain(&t->check, &t->wire, &t->why);
     sm_move(&t->sm, TLS_ENDING, "failed");
 }
 
-static void tls_peer_is_done(struct tls *t)
+static void tls_on_close_notify(struct tls *t)
 {
     err_set(&t->why, INF_EEOF, "%s closed the connection", t->peer);
     sm_move(&t->sm, TLS_ENDING, "close_notify");
@@ -118,7 +116,7 @@ static void tls_peer_is_done(struct tls *t)
 
 /* --- upwards ---------------------------------------------------------------------------------- */
 
-/* Whether to go on after a callback. */
+/* Whether to continue after a callback. */
 static bool tls_may_go_on(const struct tls *t)
 {
     return t->sm.state == TLS_OPEN && !t->paused && !t->owed && t->kept.len == 0;
@@ -132,7 +130,7 @@ static size_t tls_offer(struct tls *t, const char *bytes, size_t len)
     return taken;
 }
 
-/* What the user left comes before anything new. */
+/* Offers what the user did not take before anything new. */
 static void tls_offer_kept(struct tls *t)
 {
     size_t taken;
@@ -145,7 +143,7 @@ static void tls_offer_kept(struct tls *t)
     if (t->kept.len == 0)
         buf_free(&t->kept);
     else if (!t->paused)
-        stream_resume(t->lower); /* to be called again even if nothing comes */
+        stream_resume(t->lower); /* to be called again even if nothing arrives */
 }
 
 static void tls_offer_record(struct tls *t, const char *bytes, size_t len)
@@ -159,18 +157,18 @@ static void tls_offer_record(struct tls *t, const char *bytes, size_t len)
         stream_resume(t->lower);
 }
 
-/* All that came is read: an idle connection does without some 30 KB. (SSL_MODE_RELEASE_BUFFERS would
- * do it after each record, wiping the whole buffer each time, and miss one that OpenSSL 3.0 makes for
- * an answer to a ticket.) Not within a record ("RB" is "read body"): versions without the fix of
- * CVE-2024-4741 would lose what they have of it. */
+/* Called when all input is read: saves about 30 KB per idle connection. (SSL_MODE_RELEASE_BUFFERS
+ * would do it after each record, wiping the whole buffer each time, and would miss a buffer that
+ * OpenSSL 3.0 allocates when it processes a ticket.) Not within a record ("RB" is "read body"):
+ * versions without the fix of CVE-2024-4741 would lose its first part. */
 static void tls_release_buffers(struct tls *t)
 {
     if (strcmp(SSL_rstate_string(t->ssl), "RH") == 0)
         SSL_free_buffers(t->ssl);
 }
 
-/* The next record into the context's buffer. 0: there is none for now; then the state says if there
- * ever will be. */
+/* Decrypts the next record into the context's buffer. Returns 0 if there is none now; the state
+ * shows whether the stream has ended. */
 static size_t tls_decrypt(struct tls *t)
 {
     int n, error;
@@ -178,12 +176,12 @@ static size_t tls_decrypt(struct tls *t)
     n = SSL_read(t->ssl, t->context->record, sizeof(t->context->record));
     error = SSL_get_error(t->ssl, n);
     if (error == SSL_ERROR_ZERO_RETURN)
-        tls_peer_is_done(t);
+        tls_on_close_notify(t);
     else if (error == SSL_ERROR_WANT_READ)
         tls_release_buffers(t);
     else if (error != SSL_ERROR_NONE)
         tls_fail(t);
-    tls_flush(t); /* it may have answered a key update */
+    tls_flush(t); /* a key update may need a response */
     return n > 0 ? (size_t)n : 0;
 }
 
@@ -192,7 +190,8 @@ static void tls_read(struct tls *t)
     size_t len;
     while (tls_may_go_on(t) && (len = tls_decrypt(t)) > 0) {
         tls_offer_record(t, t->context->record, len);
-        secret_wipe(t->context->record, len); /* closed or not: the context is kept in this call */
+        secret_wipe(t->context->record,
+                    len); /* also if closed: the context stays valid during this call */
         if (tls_may_go_on(t) && clock_over_budget(t->clock)) {
             if (SSL_has_pending(t->ssl))
                 stream_resume(t->lower);
@@ -211,7 +210,7 @@ static void tls_encrypt(struct tls *t, const char *bytes, size_t len)
         tls_fail(t);
 }
 
-static void tls_opened(struct tls *t)
+static void tls_on_handshake_done(struct tls *t)
 {
     if (t->check.why.code) {
         tls_fail(t); /* UNTESTED: a protocol we did not offer, with an OpenSSL that lets it pass */
@@ -235,7 +234,7 @@ static void tls_handshake(struct tls *t)
     ERR_clear_error();
     rc = SSL_do_handshake(t->ssl);
     if (rc == 1)
-        tls_opened(t);
+        tls_on_handshake_done(t);
     else if (SSL_get_error(t->ssl, rc) != SSL_ERROR_WANT_READ)
         tls_fail(t);
     if (t->sm.state != TLS_CLOSED)
@@ -251,7 +250,7 @@ static int tls_prepare(struct tls *t)
         BIO_free(bio); /* UNTESTED: only out of memory leads here */
         return err_set(&t->why, INF_ETLS, "TLS with %s: %s", t->peer, tls_reason());
     }
-    SSL_set_bio(t->ssl, bio, bio); /* now its own */
+    SSL_set_bio(t->ssl, bio, bio); /* takes ownership */
     SSL_set_connect_state(t->ssl);
     t->check.begun_us = clock_wall_us(t->clock);
     if (tls_check_init(t->ssl, &t->check, &t->why) < 0)
@@ -266,12 +265,12 @@ static void tls_on_lower_open(struct stream_user *user)
 {
     struct tls *t = tls_of_user(user);
     if (tls_prepare(t) < 0) {
-        sm_move(&t->sm, TLS_ENDING, "can't begin");
+        sm_move(&t->sm, TLS_ENDING, "setup failed");
     } else {
         sm_move(&t->sm, TLS_HANDSHAKING, "connected");
         tls_handshake(t);
     }
-    tls_tell_end(t);
+    tls_report_end(t);
 }
 
 static size_t tls_on_lower_bytes(struct stream_user *user, const char *bytes, size_t len)
@@ -288,17 +287,18 @@ static size_t tls_on_lower_bytes(struct stream_user *user, const char *bytes, si
     tls_read(t);
     if (owed && !t->offered && t->sm.state != TLS_CLOSED)
         tls_offer(t, "", 0);
-    tls_tell_end(t);
+    tls_report_end(t);
     t->wire.in = NULL;
     t->wire.in_len = 0;
-    return t->sm.state == TLS_ENDED ? len : t->wire.in_taken; /* after the end they mean nothing */
+    return t->sm.state == TLS_ENDED ? len
+                                    : t->wire.in_taken; /* bytes after the end are discarded */
 }
 
 static void tls_on_lower_end(struct stream_user *user, const struct inf_error *why)
 {
     struct tls *t = tls_of_user(user);
     if (t->sm.state >= TLS_ENDING) {
-        tls_tell_end(t);
+        tls_report_end(t);
         return;
     }
     if (why->code != INF_EEOF)
@@ -308,10 +308,10 @@ static void tls_on_lower_end(struct stream_user *user, const struct inf_error *w
     else
         err_set(&t->why, INF_ENET, "%s closed the connection during the TLS handshake", t->peer);
     sm_move(&t->sm, TLS_ENDING, "the connection ended");
-    tls_tell_end(t);
+    tls_report_end(t);
 }
 
-/* Also after a handshake message or a key update went out: a call too many does no harm. */
+/* Also called for handshake messages and key updates: an extra on_drain is harmless. */
 static void tls_on_lower_drain(struct stream_user *user)
 {
     struct tls *t = tls_of_user(user);
@@ -343,7 +343,7 @@ static void tls_write(struct stream *stream, const char *bytes, size_t len)
         break;
     case TLS_ENDING:
     case TLS_ENDED:
-    case TLS_CLOSED: break; /* the user hears why, or has heard it */
+    case TLS_CLOSED: break; /* on_end reports the reason, or has done so */
     }
 }
 
@@ -358,7 +358,7 @@ static void tls_resume(struct stream *stream)
 {
     struct tls *t = tls_of(stream);
     t->paused = false;
-    t->owed = t->opened && t->sm.state != TLS_ENDED; /* before on_open there is nothing to call */
+    t->owed = t->opened && t->sm.state != TLS_ENDED; /* not before on_open */
     stream_resume(t->lower);
 }
 
@@ -380,7 +380,7 @@ static void tls_close(struct stream *stream)
     struct tls *t = tls_of(stream);
     ERR_clear_error();
     if (t->sm.state == TLS_OPEN) {
-        SSL_shutdown(t->ssl); /* says goodbye; that the peer says it too is not awaited */
+        SSL_shutdown(t->ssl); /* sends close_notify; does not wait for the peer's */
         tls_flush(t);
     } else if (t->ssl && t->why.code != INF_ETLS) {
         tls_session_spare(t->ssl);
@@ -406,7 +406,7 @@ static const struct stream_ops tls_stream_ops = {
 
 /* --- the dialer ------------------------------------------------------------------------------- */
 
-/* "example.com." is how DNS writes it; certificates and SNI do without the last dot. */
+/* DNS allows "example.com."; certificates and SNI have no trailing dot. */
 static char *name_without_dot(const char *name)
 {
     size_t len = strlen(name);
@@ -424,7 +424,7 @@ static struct stream *tls_dial(struct dialer *dialer, const char *host, uint16_t
     t->context = tls_context_ref(d->context);
     t->peer = peer_name(host, port);
     t->name = name_without_dot(d->server_name ? d->server_name : host);
-    t->unsent.secret = true; /* requests, with their tokens */
+    t->unsent.secret = true; /* requests contain tokens */
     t->check.peer = t->peer;
     t->check.name = t->name;
     t->check.sessions = &t->context->sessions;

@@ -1,8 +1,8 @@
 /*
  * tls.h - TLS 1.2 and 1.3, client side, as a filter: a stream over another stream.
  *
- * Opens when the handshake is done and the server's certificate is good for the name; everything
- * else ends with INF_ETLS and a sentence a person can act on.
+ * Opens when the handshake is done and the server's certificate is valid for the name. Otherwise it
+ * ends with INF_ETLS and a text that names the cause and the remedy.
  */
 #ifndef WIRE_TLS_H
 #define WIRE_TLS_H
@@ -11,13 +11,14 @@
 #include "seam/stream.h"
 #include "wire/tls_context.h"
 
-/* Dials @lower, then speaks TLS over it. Embed; no closing needed; must outlive its streams. */
+/* Dials with @lower and speaks TLS over it. Embedded in its owner; needs no closing; must outlive
+ * its streams. */
 struct tls_dialer {
     struct dialer dialer;
     struct dialer *lower;
     struct clock *clock;
-    struct tls_context *context; /* borrowed; each stream takes a reference of its own */
-    const char *server_name; /* for SNI and the check, borrowed; NULL: the host that is dialled */
+    struct tls_context *context; /* borrowed; each stream takes its own reference */
+    const char *server_name;     /* for SNI and verification, borrowed; NULL: the dialled host */
 };
 
 void tls_dialer_init(struct tls_dialer *d, struct dialer *lower, struct clock *clock,

@@ -1,13 +1,12 @@
 /*
- * tls_bio.c - what OpenSSL takes for its socket: it reads from the bytes in hand and writes into a
- * buffer.
+ * tls_bio.c - OpenSSL's socket: reads from the bytes of the current call and writes into a buffer.
  *
- * Not a pair of memory BIOs: those copy every byte and grow with the peer's appetite. Here OpenSSL
- * takes from the caller's own buffer just what it needs for the next record and leaves the rest
- * where it is. What it writes is collected, so that one call to OpenSSL is at most one write below.
+ * Memory BIOs are not used: they copy every byte and grow with the input. Here OpenSSL takes from
+ * the caller's buffer only what it needs for the next record and leaves the rest in place. Its
+ * output is collected, so that one call to OpenSSL causes at most one write below.
  *
- * It never fails and never ends: an empty hand is "try again later", and the end of the connection
- * is tls.c's business.
+ * It never fails and never ends: no input means "try again later", and tls.c handles the end of the
+ * connection.
  */
 #include <string.h>
 
@@ -53,7 +52,7 @@ static int bio_on_write(BIO *bio, const char *bytes, size_t len, size_t *ret_wri
 static long bio_on_ctrl(BIO *bio, int what, long n, void *p)
 {
     (void)bio, (void)n, (void)p;
-    return what == BIO_CTRL_FLUSH; /* OpenSSL insists on it; anything else we don't do */
+    return what == BIO_CTRL_FLUSH; /* required by OpenSSL; nothing else is supported */
 }
 
 BIO_METHOD *tls_bio_method_new(void)

@@ -1,10 +1,10 @@
 /*
- * tls_check.c - is this the server we meant? And if not, or if anything else goes wrong, why: in
- * words.
+ * tls_check.c - verifies that the server is the intended one, and explains TLS failures in words.
  *
- * OpenSSL does the checking. We tell it the name and the time, and write down its verdict while the
- * certificate is still at hand: after a failed handshake it is gone. What a certificate says is the
- * peer's text, so it is cut and cleaned of control bytes before it gets into ours.
+ * OpenSSL does the verification. We set the name and the time, and record the result while the
+ * certificate is available: after a failed handshake it is gone. Strings from a certificate come
+ * from the peer; they are truncated and cleaned of control characters before they are used in a
+ * message.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "wire/tls_internal.h"
 
 enum {
-    NAMES_MAX = 240, /* how much of a certificate's list of names is told */
+    NAMES_MAX = 240, /* LIMIT: bytes of a certificate's names in a message */
 };
 
 static bool is_address(const char *name)
@@ -28,7 +28,7 @@ static bool is_address(const char *name)
     return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
 }
 
-/* --- the verdict over a certificate ----------------------------------------------------------- */
+/* --- verification of a certificate ----------------------------------------------------------- */
 
 static void name_text(const X509_NAME *name, char *ret_text, size_t size)
 {
@@ -53,7 +53,7 @@ static void put_clean(struct buf *text, const unsigned char *bytes, int len)
         buf_putc(text, bytes[i] > ' ' && bytes[i] < 0x7f ? (char)bytes[i] : '?');
 }
 
-/* A frequent slip, and "is for 10.0.0.1; not for 10.0.0.1" would help nobody. */
+/* Explains a frequent mistake, which would read "is valid for 10.0.0.1, not for 10.0.0.1". */
 static void put_dns_name(struct buf *text, const unsigned char *bytes, int len)
 {
     size_t start = text->len;
@@ -73,8 +73,7 @@ static void put_address(struct buf *text, const unsigned char *bytes, int len)
         buf_puts(text, "an invalid address");
 }
 
-/* Adds one of the names a certificate is for; the kinds that no server is called by are left out.
- */
+/* Appends a name of a certificate, if it is of a kind that identifies servers. */
 static void put_name(struct buf *text, const GENERAL_NAME *name)
 {
     int type;
@@ -89,8 +88,8 @@ static void put_name(struct buf *text, const GENERAL_NAME *name)
         put_address(text, ASN1_STRING_get0_data(s), ASN1_STRING_length(s));
 }
 
-/* "10.0.0.1, kubernetes.default"; without such names, the subject, which does not count as one.
- * Whether there are any. */
+/* "10.0.0.1, kubernetes.default"; without such names, the subject, which is not used for
+ * verification. Returns whether there are any names. */
 static bool names_text(const X509 *cert, struct buf *ret_text)
 {
     GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
@@ -112,7 +111,7 @@ static bool names_text(const X509 *cert, struct buf *ret_text)
     return any;
 }
 
-static void say_wrong_name(struct tls_check *check, const X509 *cert)
+static void report_wrong_name(struct tls_check *check, const X509 *cert)
 {
     struct buf names = {0};
     bool any = names_text(cert, &names);
@@ -121,7 +120,7 @@ static void say_wrong_name(struct tls_check *check, const X509 *cert)
     buf_free(&names);
 }
 
-static void say_wrong_time(struct tls_check *check, const X509 *cert, int depth, bool expired)
+static void report_wrong_time(struct tls_check *check, const X509 *cert, int depth, bool expired)
 {
     char when[64], subject[128], whose[160] = "";
     time_text(expired ? X509_get0_notAfter(cert) : X509_get0_notBefore(cert), when, sizeof(when));
@@ -133,7 +132,7 @@ static void say_wrong_time(struct tls_check *check, const X509 *cert, int depth,
             expired ? "expired on" : "is not valid before", when);
 }
 
-static void say_unknown_authority(struct tls_check *check, const X509 *cert)
+static void report_unknown_authority(struct tls_check *check, const X509 *cert)
 {
     char issuer[160];
     name_text(X509_get_issuer_name(cert), issuer, sizeof(issuer));
@@ -152,16 +151,16 @@ int tls_check_verify(int ok, X509_STORE_CTX *store)
         return 1;
     switch (error) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
-    case X509_V_ERR_IP_ADDRESS_MISMATCH: say_wrong_name(check, cert); break;
-    case X509_V_ERR_CERT_HAS_EXPIRED: say_wrong_time(check, cert, depth, true); break;
-    case X509_V_ERR_CERT_NOT_YET_VALID: say_wrong_time(check, cert, depth, false); break;
+    case X509_V_ERR_IP_ADDRESS_MISMATCH: report_wrong_name(check, cert); break;
+    case X509_V_ERR_CERT_HAS_EXPIRED: report_wrong_time(check, cert, depth, true); break;
+    case X509_V_ERR_CERT_NOT_YET_VALID: report_wrong_time(check, cert, depth, false); break;
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    case X509_V_ERR_CERT_SIGNATURE_FAILURE: /* an authority of that name is known, but it has
-                                               another key */
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE: /* a known authority of that name
+                                               has another key */
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: say_unknown_authority(check, cert); break;
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: report_unknown_authority(check, cert); break;
     default:
         err_set(&check->why, INF_ETLS, "certificate of %s: %s", check->peer,
                 X509_verify_cert_error_string(error));
@@ -177,10 +176,11 @@ int tls_check_cert_asked(SSL *ssl, void *unused)
     return 1;
 }
 
-/* --- the protocol the server picked ----------------------------------------------------------- */
+/* --- the protocol the server selected
+ * ---------------------------------------------------------- */
 
-/* Some versions of OpenSSL let a server pick what was not offered, others end the handshake with
- * "bad extension". So we look for ourselves, at the extension as it comes: the length of a list, of
+/* Some versions of OpenSSL let a server select a protocol that was not offered, others end the
+ * handshake with "bad extension". We therefore check the raw extension: the length of a list, of
  * its one name, the name. */
 static void check_on_extension(SSL *ssl, int unused, int type, const unsigned char *bytes, int len,
                                void *unused_too)
@@ -218,7 +218,7 @@ int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
     SSL_set_tlsext_debug_callback(ssl, check_on_extension);
     X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), (time_t)(check->begun_us / 1000000));
     ERR_clear_error();
-    if (check->name[0] == '\0') /* OpenSSL would take it for "any name will do" */
+    if (check->name[0] == '\0') /* OpenSSL would accept any name */
         return err_set(err, INF_ETLS, "%s: no server name to check the certificate against",
                        check->peer);
     if (set_name(ssl, check->name) != 1)
@@ -232,8 +232,8 @@ int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
 static const char *const CERT_WANTED =
     "requires a client certificate; set client-certificate and client-key";
 
-/* What servers refuse us for, as sentences that begin with the server. */
-static const char *refusal(int reason, bool cert_missing)
+/* The reason of an alert; the name of the server precedes it. */
+static const char *alert_text(int reason, bool cert_missing)
 {
     switch (reason) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return CERT_WANTED;
@@ -266,7 +266,7 @@ static bool speaks_tls(const struct tls_wire *wire)
 void tls_check_explain(const struct tls_check *check, const struct tls_wire *wire,
                        struct inf_error *ret_why)
 {
-    const char *text = refusal(ERR_GET_REASON(ERR_peek_last_error()), check->cert_missing);
+    const char *text = alert_text(ERR_GET_REASON(ERR_peek_last_error()), check->cert_missing);
     if (check->why.code)
         *ret_why = check->why;
     else if (wire->n_first == TLS_FIRST && memcmp(wire->first, "HTTP/", TLS_FIRST) == 0)

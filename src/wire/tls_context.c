@@ -1,9 +1,9 @@
 /*
  * tls_context.c - one SSL_CTX per set of credentials.
  *
- * Happy path: TLS 1.2 or newer, the server's certificate checked against the given or the system's
- * authorities, our own certificate with its chain and key if there is one. Failures are all of one
- * kind: text that is not what it should be. Each names the kubeconfig field to look at.
+ * Normal path: TLS 1.2 or later, the server's certificate verified against the given or the
+ * system's authorities, our own certificate with its chain and key if there is one. Invalid PEM
+ * text fails with INF_ECONF; the message names the kubeconfig field.
  */
 #include "wire/tls_context.h"
 
@@ -24,7 +24,7 @@ const char *tls_reason(void)
     return reason ? reason : "unknown reason";
 }
 
-/* A daemon has nobody to ask; without this OpenSSL would ask on the terminal. */
+/* Without this OpenSSL would prompt on the terminal. */
 static int no_password(char *buf, int size, int writing, void *unused)
 {
     (void)buf, (void)size, (void)writing, (void)unused;
@@ -66,24 +66,24 @@ static int pem_each_cert(const char *pem, const char *what, SSL_CTX *ctx,
     return rc;
 }
 
-static int trust(SSL_CTX *ctx, X509 *cert, int index)
+static int add_authority(SSL_CTX *ctx, X509 *cert, int index)
 {
     (void)index;
     return X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), cert);
 }
 
-static int present(SSL_CTX *ctx, X509 *cert, int index)
+static int add_client_cert(SSL_CTX *ctx, X509 *cert, int index)
 {
     return index == 0 ? SSL_CTX_use_certificate(ctx, cert)
                       : (int)SSL_CTX_add1_chain_cert(ctx, cert);
 }
 
-/* Like kubectl, trusts what the file names even if it is not a root. */
+/* Like kubectl, trusts the certificates in the file even if they are not roots. */
 static int set_authorities(SSL_CTX *ctx, const char *ca_pem, struct inf_error *err)
 {
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
     if (ca_pem)
-        return pem_each_cert(ca_pem, "certificate-authority", ctx, trust, err);
+        return pem_each_cert(ca_pem, "certificate-authority", ctx, add_authority, err);
     ERR_clear_error();
     if (SSL_CTX_set_default_verify_paths(ctx) != 1)
         return err_set(err, INF_ECONF, "the system's certificate authorities: %s", tls_reason());
@@ -121,7 +121,7 @@ static int set_identity(SSL_CTX *ctx, const struct tls_settings *s, struct inf_e
         return err_set(err, INF_ECONF, "%s without %s",
                        s->cert_pem ? "client-certificate" : "client-key",
                        s->cert_pem ? "client-key" : "client-certificate");
-    if (pem_each_cert(s->cert_pem, "client-certificate", ctx, present, err) < 0)
+    if (pem_each_cert(s->cert_pem, "client-certificate", ctx, add_client_cert, err) < 0)
         return -err->code;
     return set_key(ctx, s->key_pem, err);
 }

@@ -1,3 +1,7 @@
+/*
+ * tls_digest.c - HMAC-SHA256 with OpenSSL's EVP_MAC. A failure aborts: a wrong digest could reveal
+ * secrets.
+ */
 #include "wire/tls_digest.h"
 
 #include <stdint.h>
@@ -16,19 +20,18 @@ struct tls_digest {
     EVP_MAC_CTX *keyed;
 };
 
-/* A key or a digest that is not what it should be would let secrets out: no way to go on. */
-static void must(int ok)
+/* There is no safe way to continue with a wrong key or digest. */
+static void digest_must(int ok)
 {
     if (ok)
         return;
-    fprintf(stderr,
-            "informer: OpenSSL can't compute a digest\n"); /* UNTESTED: only without memory */
+    fprintf(stderr, "informer: OpenSSL can't compute a digest\n"); /* UNTESTED: out of memory */
     abort();
 }
 
 void tls_digest_key(unsigned char ret_key[TLS_DIGEST_KEY])
 {
-    must(RAND_bytes(ret_key, TLS_DIGEST_KEY) == 1);
+    digest_must(RAND_bytes(ret_key, TLS_DIGEST_KEY) == 1);
 }
 
 struct tls_digest *tls_digest_new(const unsigned char key[TLS_DIGEST_KEY])
@@ -38,9 +41,9 @@ struct tls_digest *tls_digest_new(const unsigned char key[TLS_DIGEST_KEY])
                            OSSL_PARAM_construct_end()};
     struct tls_digest *d = NEW(struct tls_digest);
     d->algorithm = EVP_MAC_fetch(NULL, OSSL_MAC_NAME_HMAC, NULL);
-    must(d->algorithm != NULL);
+    digest_must(d->algorithm != NULL);
     d->keyed = EVP_MAC_CTX_new(d->algorithm);
-    must(d->keyed != NULL && EVP_MAC_init(d->keyed, key, TLS_DIGEST_KEY, params) == 1);
+    digest_must(d->keyed != NULL && EVP_MAC_init(d->keyed, key, TLS_DIGEST_KEY, params) == 1);
     return d;
 }
 
@@ -57,11 +60,13 @@ void tls_digest_make(struct tls_digest *d, const struct str *parts, size_t n_par
                      unsigned char ret[TLS_DIGEST_BYTES])
 {
     size_t made;
-    must(EVP_MAC_init(d->keyed, NULL, 0, NULL) == 1); /* the same key again */
+    digest_must(EVP_MAC_init(d->keyed, NULL, 0, NULL) == 1); /* reuses the key */
     for (size_t i = 0; i < n_parts; i++) {
         uint64_t len = parts[i].len;
-        must(EVP_MAC_update(d->keyed, (const unsigned char *)&len, sizeof(len)) == 1);
-        must(EVP_MAC_update(d->keyed, (const unsigned char *)parts[i].at, parts[i].len) == 1);
+        digest_must(EVP_MAC_update(d->keyed, (const unsigned char *)&len, sizeof(len)) == 1);
+        digest_must(EVP_MAC_update(d->keyed, (const unsigned char *)parts[i].at, parts[i].len) ==
+                    1);
     }
-    must(EVP_MAC_final(d->keyed, ret, &made, TLS_DIGEST_BYTES) == 1 && made == TLS_DIGEST_BYTES);
+    digest_must(EVP_MAC_final(d->keyed, ret, &made, TLS_DIGEST_BYTES) == 1 &&
+                made == TLS_DIGEST_BYTES);
 }

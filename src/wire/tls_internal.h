@@ -1,12 +1,12 @@
 /*
- * tls_internal.h - what the files of TLS share among themselves; nobody else includes it.
+ * tls_internal.h - shared by the tls*.c files; not for other files.
  *
  * OpenSSL's types appear by their struct names, so that only the tls*.c files include its headers.
  *
- *     tls_context.c   whom to trust and who we are: one SSL_CTX per set of credentials
- *     tls_bio.c       OpenSSL's reads and writes, turned into our bytes in hand
- *     tls_check.c     is this the server we meant? and every refusal in words
- *     tls_session.c   what a connection leaves for the next one, and when that may be used
+ *     tls_context.c   credentials: one SSL_CTX per set
+ *     tls_bio.c       OpenSSL's reads and writes on our buffers
+ *     tls_check.c     verification of the server, and error texts
+ *     tls_session.c   session resumption
  *     tls.c           the filter
  */
 #ifndef WIRE_TLS_INTERNAL_H
@@ -28,11 +28,11 @@ struct ssl_session_st;
 struct ssl_st;
 struct x509_store_ctx_st;
 
-#define TLS_PROTOCOL "http/1.1" /* as ALPN calls it */
+#define TLS_PROTOCOL "http/1.1" /* its ALPN name */
 
 enum {
     TLS_RECORD_MAX = 16384, /* plaintext in one record, by RFC 8446 */
-    TLS_FIRST = 5,          /* enough of what a peer said first to tell what it speaks */
+    TLS_FIRST = 5,          /* bytes of the peer's first message, to recognize its protocol */
 };
 
 struct tls_sessions {
@@ -45,23 +45,21 @@ struct tls_context {
     struct ssl_ctx_st *ssl_ctx;
     struct bio_method_st *bio_method;
     struct tls_sessions sessions;
-    /* Where a record is decrypted to before it goes up. One for all streams: it is in use only
-     * within one call. */
+    /* The buffer for a decrypted record. One for all streams: it is used only within one call. */
     char record[TLS_RECORD_MAX];
 };
 
-/* The last OpenSSL error in words. */
+/* The text of the last OpenSSL error. */
 const char *tls_reason(void);
 
 /* --- tls_bio.c -------------------------------------------------------------------------------- */
 
-/* What OpenSSL sees as its socket. */
+/* The data of OpenSSL's socket. */
 struct tls_wire {
-    const char
-        *in; /* ciphertext in hand; borrowed from whoever called on_bytes, NULL between calls */
+    const char *in; /* ciphertext of the current on_bytes call, borrowed; NULL between calls */
     size_t in_len;
     size_t in_taken;
-    struct buf out; /* what OpenSSL wants sent */
+    struct buf out; /* output of OpenSSL */
     char first[TLS_FIRST];
     size_t n_first;
 };
@@ -71,26 +69,26 @@ struct bio_st *tls_bio_new(const struct bio_method_st *method, struct tls_wire *
 
 /* --- tls_check.c ------------------------------------------------------------------------------ */
 
-/* The check of one server, and what came of it. Every SSL carries one as its app data. */
+/* The verification of one server and its result. The app data of every SSL. */
 struct tls_check {
-    const char *peer; /* host:port, for texts */
-    char *name; /* what the certificate has to be good for; not changed (OpenSSL lacks a const) */
+    const char *peer;              /* host:port, for messages */
+    char *name;                    /* the expected name; not changed (OpenSSL lacks a const) */
     struct tls_sessions *sessions; /* the context's */
-    int64_t begun_us;              /* wall clock at the beginning: certificates are good then */
-    int64_t good_until_us; /* of the session that was offered: until when its check may stand */
-    bool cert_missing;     /* the server asked for a client certificate and we have none */
-    struct inf_error why;  /* code 0 until the certificate or the protocol was found wanting */
+    int64_t begun_us;              /* wall clock at the start: the time of verification */
+    int64_t good_until_us;         /* expiry of the verification of the offered session */
+    bool cert_missing;             /* the server requested a client certificate and we have none */
+    struct inf_error why;          /* code 0: certificate and protocol are valid so far */
 };
 
-/* Tells OpenSSL which name or address to check at which time, and names the server (SNI). */
+/* Sets the name or address to verify, the time of verification, and SNI. */
 int tls_check_init(struct ssl_st *ssl, struct tls_check *check, struct inf_error *err);
 
-/* Callbacks for the SSL_CTX: the verdict over each certificate, and "the server asks who we are".
- */
+/* Callbacks for the SSL_CTX: verification of a certificate, and a request for a client
+ * certificate. */
 int tls_check_verify(int ok, struct x509_store_ctx_st *store);
 int tls_check_cert_asked(struct ssl_st *ssl, void *unused);
 
-/* After a call to OpenSSL failed: why, in words. */
+/* Describes the failure of the last OpenSSL call. */
 void tls_check_explain(const struct tls_check *check, const struct tls_wire *wire,
                        struct inf_error *ret_why);
 
@@ -99,18 +97,18 @@ void tls_check_explain(const struct tls_check *check, const struct tls_wire *wir
 void tls_sessions_init(struct tls_sessions *sessions);
 void tls_sessions_free(struct tls_sessions *sessions);
 
-/* Before the handshake: offers the newest session that may still stand for @check, if there is one.
- */
+/* Before the handshake: offers the newest session that is valid for @check, if any. */
 void tls_session_offer(struct ssl_st *ssl, struct tls_check *check);
 
-/* Callback for the SSL_CTX: a session has come. 1: kept, with the caller's reference. */
+/* Callback for the SSL_CTX: a new session arrived. Returns 1 if it was kept, with the caller's
+ * reference. */
 int tls_session_on_new(struct ssl_st *ssl, struct ssl_session_st *session);
 
-/* After the handshake: a session that worked, and works again, is put back. */
+/* After the handshake: stores a resumed session again if it can be reused (TLS 1.2). */
 void tls_session_worked(struct ssl_st *ssl);
 
-/* The connection ended without our close_notify, but not for a failure of TLS: its sessions are
- * still good. OpenSSL would drop them. */
+/* Keeps the sessions of a connection that ended without our close_notify, but not by a TLS failure.
+ * OpenSSL would drop them. */
 void tls_session_spare(struct ssl_st *ssl);
 
 #endif

@@ -1,20 +1,21 @@
 /*
- * tls_session.c - sessions kept for the next connection: half the work of a handshake, for both
+ * tls_session.c - sessions kept for later connections: halves the work of a handshake for both
  * sides.
  *
- * A resumed connection is not verified again: the server proves that it is the one we talked to
- * before, and OpenSSL never looks at a certificate. So a session is only as good as the check
- * behind it, and is used
- *   - by the same context: other credentials or authorities are another context, with no sessions;
+ * A resumed connection is not verified again: the server proves that it is the one of the earlier
+ * connection, and OpenSSL checks no certificate. A session is therefore only as trustworthy as the
+ * verification it came from, and is used only
+ *   - by the same context: other credentials or authorities mean another context, without sessions;
  *   - for the same server and name;
- *   - until the first certificate of the chain expires, and for a day at most. What a resumed
- *     connection brings inherits that moment: however many follow each other, the check gets no
- *     younger.
- * The newest is offered first, and it is taken out for that: a ticket shown twice would let an
- * onlooker know us again (RFC 8446, C.4), and a session that leads to a failure must not be met
- * again. Only those of TLS 1.2, which come once and last, are put back when they have worked.
+ *   - until the first certificate of the chain expires, and for at most one day. Sessions from a
+ *     resumed connection inherit that time: however many follow each other, the verification does
+ *     not become newer.
+ * The newest session is offered first and removed at the same time: a ticket used twice would let
+ * an observer recognize us (RFC 8446, C.4), and a session that leads to a failure must not be used
+ * again. Only sessions of TLS 1.2, which are issued once and can be reused, are stored again after
+ * they worked.
  *
- * Nothing fails here: without a session, or with one the server does not know any more, the
+ * Nothing fails here: without a session, or with one that the server no longer accepts, the
  * handshake is a full one.
  */
 #include <stdlib.h>
@@ -28,9 +29,9 @@
 #include "wire/tls_internal.h"
 
 enum {
-    SESSIONS_MAX = 8,     /* LIMIT: kept in a context; the oldest goes */
+    SESSIONS_MAX = 8,     /* LIMIT: sessions per context; the oldest is dropped */
     TICKET_MAX = 16384,   /* LIMIT: a session with a larger ticket is not kept */
-    CHECK_HOURS_MAX = 24, /* how long after a full check sessions may stand for it */
+    CHECK_HOURS_MAX = 24, /* maximum age of a verification */
 };
 
 struct tls_session {
@@ -40,7 +41,7 @@ struct tls_session {
     int64_t good_until_us;
 };
 
-static int64_t earlier(int64_t a, int64_t b)
+static int64_t earlier_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -71,7 +72,7 @@ void tls_sessions_free(struct tls_sessions *sessions)
         session_drop(sessions, session_of(n));
 }
 
-/* --- coming in -------------------------------------------------------------------------------- */
+/* --- storing ---------------------------------------------------------------------------------- */
 
 static int64_t cert_end_us(const X509 *cert)
 {
@@ -81,7 +82,7 @@ static int64_t cert_end_us(const X509 *cert)
     return (int64_t)timegm(&tm) * 1000000;
 }
 
-/* Until when what was verified on @ssl, now or when its session was made, may stand. */
+/* The expiry of the verification of @ssl, done now or when its session was made. */
 static int64_t check_end_us(const SSL *ssl, const struct tls_check *check)
 {
     STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
@@ -89,7 +90,7 @@ static int64_t check_end_us(const SSL *ssl, const struct tls_check *check)
     if (SSL_session_reused(ssl))
         return check->good_until_us;
     for (int i = 0; i < sk_X509_num(chain); i++)
-        end = earlier(end, cert_end_us(sk_X509_value(chain, i)));
+        end = earlier_of(end, cert_end_us(sk_X509_value(chain, i)));
     return end;
 }
 
@@ -111,7 +112,7 @@ int tls_session_on_new(SSL *ssl, SSL_SESSION *session)
     s = NEW(struct tls_session);
     s->peer = xstrdup(check->peer);
     s->name = xstrdup(check->name);
-    s->session = session; /* the reference is ours */
+    s->session = session; /* we own the reference */
     s->good_until_us = check_end_us(ssl, check);
     list_push(&all->list, &s->node);
     if (++all->count > SESSIONS_MAX)
@@ -129,14 +130,14 @@ void tls_session_worked(SSL *ssl)
         SSL_SESSION_free(session);
 }
 
-/* --- going out -------------------------------------------------------------------------------- */
+/* --- offering --------------------------------------------------------------------------------- */
 
 static bool still_good(const struct tls_session *s, int64_t now_us)
 {
     return now_us < s->good_until_us && SSL_SESSION_is_resumable(s->session);
 }
 
-/* The newest for @check; drops on the way what is of no use any more. */
+/* The newest session for @check. Drops expired sessions. */
 static struct tls_session *session_find(const struct tls_check *check)
 {
     struct tls_session *newest = NULL;
@@ -156,7 +157,7 @@ void tls_session_offer(SSL *ssl, struct tls_check *check)
     if (!s)
         return;
     check->good_until_us = s->good_until_us;
-    SSL_set_session(ssl, s->session); /* takes a reference; fails only out of memory: no matter */
+    SSL_set_session(ssl, s->session); /* takes a reference; a failure (out of memory) is harmless */
     session_drop(check->sessions, s);
 }
 
