@@ -205,8 +205,8 @@ struct inf_watch {
  * Opens an informer: a copy of the objects that @watch selects. The copy is filled when the loop
  * runs.
  *
- * Identical watches on one client share one cache and one stream; all fields must be equal, indexes
- * included. Returns NULL, with @err, if @watch is not valid; whether the server has the resource is
+ * Identical watches on one client share one cache and one stream; all fields except log_name must
+ * be equal. Returns NULL, with @err, if @watch is not valid; whether the server has the resource is
  * known later (inf_informer_status()). The informer is valid until inf_informer_close() or
  * inf_client_close().
  */
@@ -293,7 +293,10 @@ INF_API void inf_informer_set_log_name(struct inf_informer *informer, const char
  */
 INF_API void inf_informer_close(struct inf_informer *informer);
 
-/** The cache. Valid as long as the informer, except as inf_informer_separate() states. */
+/**
+ * The cache. Valid as long as the informer. Get it again after inf_informer_separate(), _change(),
+ * _merge(), _carve() and _end(): an informer that shared its cache has another one afterwards.
+ */
 INF_API const struct inf_store *inf_informer_store(const struct inf_informer *informer);
 
 /* A resource of the API. */

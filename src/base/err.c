@@ -30,7 +30,7 @@ const char *inf_error_meaning(int code)
 }
 
 /* Text from a peer or a file must not move a cursor or start a new line: C0, DEL and C1 (in UTF-8)
- * become blanks. */
+ * become spaces. */
 static void blank_controls(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; c++) {

@@ -1,3 +1,8 @@
+/*
+ * syntax_error.c - formats the message: a part of the text, the column, the reason.
+ *
+ * Both parts have a limit, so that the reason is never truncated by a long text.
+ */
 #include "base/syntax_error.h"
 
 #include <stdarg.h>
@@ -6,11 +11,12 @@
 #include "base/err.h"
 
 enum {
-    SHOWN_MAX = 120,  /* bytes of the text, so that the sentence behind it is never cut */
-    REASON_MAX = 320, /* bytes of that sentence */
+    SHOWN_MAX = 120,  /* bytes of the text */
+    REASON_MAX = 320, /* bytes of the reason */
 };
 
-static bool goes_on(char c) /* the second, third or fourth byte of a character */
+/* Whether @c is the second, third or fourth byte of a UTF-8 character. */
+static bool is_continuation(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
 }
@@ -19,7 +25,7 @@ static size_t column_of(struct str text, const char *at)
 {
     size_t column = 1;
     for (const char *c = text.at; c < at; c++)
-        column += !goes_on(*c);
+        column += !is_continuation(*c);
     return column;
 }
 
@@ -28,7 +34,7 @@ static size_t shown_len(struct str text)
     size_t len = SHOWN_MAX;
     if (text.len <= SHOWN_MAX)
         return text.len;
-    while (len && goes_on(text.at[len]))
+    while (len && is_continuation(text.at[len]))
         len--;
     return len;
 }

@@ -1,9 +1,8 @@
 /*
- * syntax_error.h - says where in a line that a person wrote something is wrong, and what would be
- * right.
+ * syntax_error.h - error messages with the column of a syntax error in one line of user input.
  *
- *     return syntax_error(err, "path", text, at, "a name is missing behind the last '.'");
- *         ->  path 'spec.': column 6: a name is missing behind the last '.'
+ *     return syntax_error(err, "path", text, at, "a name is missing after the last '.'");
+ *         ->  path 'spec.': column 6: a name is missing after the last '.'
  */
 #ifndef BASE_SYNTAX_ERROR_H
 #define BASE_SYNTAX_ERROR_H
@@ -12,8 +11,8 @@
 
 #include "base/str.h"
 
-/* Fills @err (may be NULL) about the place @at, in @text or right behind it. Columns are
- * characters, from 1; a long text is shown in part. Returns -INF_EINVAL. */
+/* Sets @err (may be NULL) to a message about position @at, in @text or at its end. Columns count
+ * characters, from 1; a long text is truncated. Returns -INF_EINVAL. */
 __attribute__((format(printf, 5, 6))) int syntax_error(struct inf_error *err, const char *what,
                                                        struct str text, const char *at,
                                                        const char *fmt, ...);
