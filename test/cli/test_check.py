@@ -106,7 +106,7 @@ class Check(Case):
                                        {'name': 'n', 'resource': 'node', 'namespaces': ['a']}]), 78)
         self.assertEqual(self.lines(report), [
             "invalid p (podz) in all namespaces resource 'podz' is not known to the server; did you mean 'pods'?",
-            "invalid n (node) in a resource 'node': nodes are in no namespace; ask for all of them"])
+            "invalid n (node) in a resource 'node': nodes are cluster-scoped and cannot be limited to namespaces"])
 
     def test_a_dead_cluster_hides_no_other(self):
         with Sim() as mute, socket.create_server(('127.0.0.1', 0)) as deaf:
@@ -161,7 +161,7 @@ class Check(Case):
             'missing': (str(self.folder / 'absent'), "kubeconfig file '.*/absent' doesn't exist"),
             'folder': (str(self.folder), 'is a directory'),
             'syntax': (str(text), 'text:2:[0-9]+: anchors'),
-            'kind': (kube('kind', kind='Pod'), "its kind must be 'Config'"),
+            'kind': (kube('kind', kind='Pod'), "kind must be 'Config'"),
             'current': (kube('current', **{'current-context': 'hunter2'}), 'current-context: no such context'),
             'none': (kube('none', **{'current-context': ''}), 'no current-context is set'),
             'cluster': (kube('cluster', clusters=[]), 'cluster: no such cluster'),
@@ -173,14 +173,14 @@ class Check(Case):
             'ca-text': (kube('ca-text', {'certificate-authority': 'no.pem'}), 'certificate-authority: no certificate'),
             'key': (kube('key', user={'client-certificate': str(other)}), 'needs a client-key'),
             'no-key': (kube('no-key', user={'client-certificate': str(other), 'client-key': 'no.pem'}), 'client-key: '),
-            'token': (kube('token', user={'token': 'hunter2 x'}), 'token: must have no white space'),
-            'http': (kube('http', {'server': 'http://h'}, {'token': 'hunter2'}), 'credentials go only to https'),
-            'provider': (kube('provider', user={'auth-provider': {'name': 'hunter2'}}), 'a provider of old'),
-            'exec': (kube('exec', user={'exec': exec_v1 | {'interactiveMode': 'Always'}}), 'interactiveMode is Always'),
+            'token': (kube('token', user={'token': 'hunter2 x'}), 'token: must not contain white space'),
+            'http': (kube('http', {'server': 'http://h'}, {'token': 'hunter2'}), 'credentials are sent only over https'),
+            'provider': (kube('provider', user={'auth-provider': {'name': 'hunter2'}}), 'auth-provider: not supported; use exec'),
+            'exec': (kube('exec', user={'exec': exec_v1 | {'interactiveMode': 'Always'}}), 'interactiveMode Always is not supported'),
         }
         conf = [({'name': name, 'kubeconfig': path}, said) for name, (path, said) in rows.items()]
         good = kube('good', user={'exec': exec_v1})
-        conf += [({'name': 'allow', 'kubeconfig': good, 'exec_allow': []}, 'is not among the plugins that may be run'),
+        conf += [({'name': 'allow', 'kubeconfig': good, 'exec_allow': []}, 'is not allowed to run'),
                  ({'name': 'context', 'kubeconfig': good, 'context': 'no'}, "context 'no' doesn't exist"),
                  ({'name': 'direct', 'server': 'https://h', 'ca': str(self.folder / 'absent')}, 'No such file'),
                  ({'name': 'token-file', 'server': 'https://h', 'token_file': str(self.folder / 'absent')}, 'No such file')]

@@ -126,7 +126,7 @@ class Words(Case):
         """Issue 14, 38: it ended with 64, saying that the resource is not known."""
         self.sim.fault('status', code=503, path='/apis/b.io/v1', times=0)
         daemon = self.watch('widgets.b.io')
-        wait_until(lambda: 'b.io/v1 does not answer' in daemon.said() and 'retrying' in daemon.said(), 'retries')
+        wait_until(lambda: 'b.io/v1 does not respond' in daemon.said() and 'retrying' in daemon.said(), 'retries')
         self.assertTrue(daemon.alive())
         self.sim.control('clear')
         wait_until(lambda: 'SYNCED' in daemon.said() or self.sim.control('stats')['watches']['open'], 'a watch')
@@ -138,8 +138,8 @@ class Words(Case):
             self.sim.fault('status', code=503, path=f'/apis/{down}/v1', times=0)
         daemon = self.watch('widgets')
         wait_until(lambda: self.sim.control('stats')['watches']['open'], 'a watch')
-        self.assertIn("resource 'widgets': using widgets.a.io/v1, but b.io/v1 does not answer", daemon.said())
-        self.assertIn('nor do 1 other group versions; name the group to be certain', daemon.said())
+        self.assertIn("resource 'widgets': using widgets.a.io/v1, but b.io/v1 does not respond", daemon.said())
+        self.assertIn('nor do 1 other group versions; specify the group to be certain', daemon.said())
 
     def test_a_typing_error_ends_it(self):
         daemon = self.watch('widgetz.b.io')
@@ -157,7 +157,7 @@ class Words(Case):
         self.sim.fault('blackhole', path='/apis/batch/v1', times=0)
         daemon = self.watch('deploy')
         wait_until(lambda: self.sim.control('stats')['watches']['open'], 'a watch')
-        self.assertIn("using deployments.apps/v1, but batch/v1 does not answer (no answer within 5 s)", daemon.said())
+        self.assertIn("using deployments.apps/v1, but batch/v1 does not respond (no response within 5 s)", daemon.said())
         self.assertNotIn('streaming list failed', daemon.said())
 
 

@@ -62,7 +62,7 @@ void named_world_deployments_404(struct named_world *w, const char *word, const 
 
 #define DEPLOYMENTS    "/apis/apps/v1/deployments?limit=5"
 #define PAGE           "<html>No backend</html>"
-#define STRAY          "INF_ESERVER: k:6443: the server answers HTTP 404: "
+#define STRAY          "INF_ESERVER: k:6443: the server returned HTTP 404: "
 #define APPS_DOCUMENTS "GET /apis/apps\nGET /apis/apps/v1\n"
 
 #endif

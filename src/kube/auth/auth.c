@@ -162,7 +162,7 @@ char *auth_describe(const struct auth *a)
     if (c->token_file && (!a->file.user || a->file.token))
         return xasprintf("the token in '%s'", c->token_file);
     if (c->exec)
-        return xasprintf("what exec plugin '%s' gives", c->exec->name);
+        return xasprintf("the credential of exec plugin '%s'", c->exec->name);
     if (c->token || c->token_file)
         return xasprintf("the token of user '%s'", user);
     if (c->basic)

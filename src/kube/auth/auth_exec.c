@@ -37,7 +37,7 @@ static void give_hint(struct auth_exec *e)
     if (e->hints++ >= EXEC_HINTS_MAX)
         return;
     secret_filter_put(&shown, str_of(hint));
-    log_line(e->log, LOG_WARN, "exec plugin '%s' is not there; its install hint: %.*s", command(e),
+    log_line(e->log, LOG_WARN, "exec plugin '%s' not found; install hint: %.*s", command(e),
              (int)shown.len, shown.bytes);
     buf_free(&shown);
 }
@@ -45,9 +45,9 @@ static void give_hint(struct auth_exec *e)
 static const char *remedy(const struct child_end *end)
 {
     if (end->fate == CHILD_UNSTARTED)
-        return "see that it is installed, and where this process may find and run it";
-    return end->errors.len ? "what it says on stderr is logged at level debug (watch -v)"
-                           : "it does not say why: run it by hand";
+        return "check that it is installed and that this process can find and execute it";
+    return end->errors.len ? "its stderr is logged at level debug (watch -v)"
+                           : "it wrote nothing to stderr; run it manually to find the cause";
 }
 
 static int judge(struct auth_exec *e, const struct child_end *end, struct exec_credential *ret,
@@ -60,7 +60,7 @@ static int judge(struct auth_exec *e, const struct child_end *end, struct exec_c
                        remedy(end));
     if (exec_credential_parse(end->output, e->config->exec->api_version, ret, err) < 0) {
         err->code = INF_EUNAUTHORIZED; /* no answer of the server's was undecodable */
-        return err_wrap(err, "exec plugin '%s': its ExecCredential can't be used", command(e));
+        return err_wrap(err, "exec plugin '%s': invalid ExecCredential", command(e));
     }
     return 0;
 }

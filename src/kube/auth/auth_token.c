@@ -36,10 +36,8 @@ static int not_readable(const struct auth_token *t, struct inf_error *err)
 {
     err->code = INF_EIO; /* a missing file must not look like a missing resource */
     if (t->user && !t->token)
-        err_wrap(err, "tokenFile of user '%s'", t->user);
-    else
-        err_wrap(err, "file '%s'", t->path);
-    return err_wrap(err, "token");
+        return err_wrap(err, "tokenFile of user '%s'", t->user);
+    return err_wrap(err, "token file '%s'", t->path);
 }
 
 static int read_word(const struct auth_token *t, char **ret_token, struct inf_error *err)
@@ -53,7 +51,8 @@ static int read_word(const struct auth_token *t, char **ret_token, struct inf_er
     if (word.len)
         *ret_token = xstrndup(word.at, word.len);
     else
-        err_set(err, INF_EIO, "token file '%s': expected one word, the token", t->path);
+        err_set(err, INF_EIO, "token file '%s': expected a single token without white space",
+                t->path);
     secret_wipe(text, len);
     free(text);
     return word.len ? 0 : -INF_EIO;
@@ -75,7 +74,7 @@ static int keep(struct auth_token *t, const struct inf_error *why)
     if (!t->token)
         return -INF_EIO;
     if (!t->complained)
-        log_line(t->log, LOG_WARN, "%s; the last good one is kept", why->text);
+        log_line(t->log, LOG_WARN, "%s; keeping the previous token", why->text);
     t->complained = true;
     t->due_ms = clock_now_ms(t->clock) + TOKEN_RETRY_MS;
     return 0;

@@ -19,7 +19,7 @@ static int text_of(yyjson_val *object, const char *key, const char **ret, struct
     if (!value || yyjson_is_null(value))
         return 0;
     if (!text || strlen(text) != yyjson_get_len(value))
-        return err_set(err, INF_EDECODE, "%s must be a text", key);
+        return err_set(err, INF_EDECODE, "%s must be a string", key);
     *ret = *text ? text : NULL;
     return 0;
 }
@@ -29,7 +29,7 @@ static int must_be(yyjson_val *root, const char *key, const char *expected, stru
     const char *text;
     int rc = text_of(root, key, &text, err);
     if (!rc && (!text || strcmp(text, expected) != 0))
-        rc = err_set(err, INF_EDECODE, "its %s must be '%s'", key, expected);
+        rc = err_set(err, INF_EDECODE, "%s must be '%s'", key, expected);
     return rc;
 }
 
@@ -38,8 +38,7 @@ static int check_token(const char *token, struct inf_error *err)
     for (; token && *token; token++)
         if ((unsigned char)*token <= ' ' || *token == 0x7F)
             return err_set(err, INF_EDECODE,
-                           "status.token must have no white space or control "
-                           "characters");
+                           "status.token must not contain white space or control characters");
     return 0;
 }
 
@@ -94,14 +93,14 @@ static int read_root(yyjson_val *root, const char *api_version, struct exec_cred
     yyjson_val *status = yyjson_obj_get(root, "status");
     int rc;
     if (!yyjson_is_obj(root))
-        return err_set(err, INF_EDECODE, "it is no JSON object");
+        return err_set(err, INF_EDECODE, "not a JSON object");
     rc = must_be(root, "kind", "ExecCredential", err);
     if (!rc)
         rc = must_be(root, "apiVersion", api_version, err);
     if (rc)
         return rc;
     if (!yyjson_is_obj(status))
-        return err_set(err, INF_EDECODE, "it has no status");
+        return err_set(err, INF_EDECODE, "status is missing");
     return read_status(status, ret, err);
 }
 

@@ -29,7 +29,7 @@ static int read_text(const struct exec_reader *r, const char *key, const char **
     if (yaml_is_null(node))
         return 0;
     if (node->kind != YAML_SCALAR)
-        return WRONG(r, "%s must be a text", key);
+        return WRONG(r, "%s must be a string", key);
     *ret = *node->text ? node->text : NULL;
     return 0;
 }
@@ -65,7 +65,7 @@ static int check_interactive(const struct exec_reader *r, const struct exec_plug
     if (!mode && strcmp(p->api_version, API_GROUP "v1beta1") == 0)
         return 0;
     if (mode && strcmp(mode, "Always") == 0)
-        return WRONG(r, "interactiveMode is Always, but there is no terminal to ask anybody");
+        return WRONG(r, "interactiveMode Always is not supported; there is no terminal");
     if (!mode || (strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0))
         return WRONG(r, "interactiveMode must be Never, IfAvailable or Always");
     return 0;
@@ -114,7 +114,7 @@ static int read_argv(const struct exec_reader *r, struct exec_plugin *p)
     p->name = shown_name(p->argv[0]);
     for (const struct yaml_node *arg = args ? args->first : NULL; arg; arg = arg->next) {
         if (arg->kind != YAML_SCALAR)
-            return WRONG(r, "args must be a list of texts");
+            return WRONG(r, "args must be a list of strings");
         p->argv[n++] = xstrdup(arg->text);
     }
     return 0;

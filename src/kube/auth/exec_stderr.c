@@ -42,7 +42,8 @@ void exec_stderr_log(struct log *log, const char *command, struct str errors)
     while (n) {
         struct buf text = {0};
         exec_stderr_put(&text, lines[--n]);
-        log_line(log, LOG_DEBUG, "exec plugin '%s' says: %.*s", command, (int)text.len, text.bytes);
+        log_line(log, LOG_DEBUG, "exec plugin '%s' stderr: %.*s", command, (int)text.len,
+                 text.bytes);
         buf_free(&text);
     }
 }

@@ -12,7 +12,7 @@
 #include "kube/config/kubeconfig_entry.h"
 
 #define IMPERSONATE_USER "Impersonate-User"
-#define IMPOSSIBLE       "must have no control characters"
+#define IMPOSSIBLE       "must not contain control characters"
 
 static bool is_value(const char *text)
 {
@@ -78,11 +78,11 @@ static int read_extra(const struct user_entry *e, const struct yaml_node *values
 {
     int rc = 0;
     if (!values->key->text[0] || values->kind != YAML_SEQUENCE)
-        return entry_error(&e->entry, e->as_user_extra, err, "must map names to lists of texts");
+        return entry_error(&e->entry, e->as_user_extra, err, "must map names to lists of strings");
     for (const struct yaml_node *n = values->first; n && !rc; n = n->next) {
         if (n->kind != YAML_SCALAR)
             return entry_error(&e->entry, e->as_user_extra, err,
-                               "must map names to lists of texts");
+                               "must map names to lists of strings");
         rc = add_checked(c, e, e->as_user_extra, extra_name(values->key->text), n, err);
     }
     return rc;
@@ -103,7 +103,7 @@ int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct in
     int rc = 0;
     more = more ? more : e->as_user_extra;
     if (more && !e->as)
-        return entry_error(&e->entry, more, err, "needs an as: the user to act as");
+        return entry_error(&e->entry, more, err, "requires 'as', the user to impersonate");
     if (e->as)
         rc = add_checked(c, e, e->as, xstrdup(IMPERSONATE_USER), e->as, err);
     if (!rc && e->as_uid)
@@ -118,8 +118,7 @@ int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct in
 int impersonate_user(struct kubeconfig *c, const char *user, struct inf_error *err)
 {
     if (!user[0] || !is_value(user))
-        return err_set(err, INF_ECONF,
-                       "as: must be the name of a user, without control characters");
+        return err_set(err, INF_ECONF, "as: must be a user name without control characters");
     if (c->n_impersonate) /* the first is the user, always */
         str_replace(&c->impersonate[0].value, user);
     else

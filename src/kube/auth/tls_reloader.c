@@ -93,7 +93,7 @@ static void tls_reloader_on_cut(struct timer *timer)
 {
     struct tls_reloader *k = container_of(timer, struct tls_reloader, cut);
     struct inf_error why;
-    err_set(&why, INF_ECUT, "our certificate is another one now: the connection is made anew");
+    err_set(&why, INF_ECUT, "client certificate changed; reconnecting");
     if (k->pool)
         http_pool_cut(k->pool, &why);
 }
@@ -111,7 +111,7 @@ static void syntax_error(struct tls_reloader *k, const struct inf_error *why)
 {
     char *owner = whose(k->config);
     if (!k->complained)
-        log_line(k->log, LOG_WARN, "%s: %s; what was there before is kept", owner, why->text);
+        log_line(k->log, LOG_WARN, "%s: %s; keeping the previous certificates", owner, why->text);
     k->complained = true;
     free(owner);
 }

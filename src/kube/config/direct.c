@@ -33,7 +33,8 @@ static int read_files(const struct direct *d, struct kubeconfig *c, struct inf_e
     if (!d->token_file)
         return 0;
     if (!c->https)
-        return err_set(err, INF_ECONF, "credentials go only to https, and the server is http");
+        return err_set(err, INF_ECONF,
+                       "credentials are sent only over https, but the server uses http");
     c->token_file = path_beside(".", d->token_file);
     if (access(c->token_file, R_OK) < 0)
         return err_set(err, INF_ECONF, "token file '%s': %s", c->token_file, strerror(errno));

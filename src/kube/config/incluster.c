@@ -58,7 +58,7 @@ int incluster_load(const char *dir, struct kubeconfig *ret, struct inf_error *er
 {
     char *server = server_url(), *namespace = own_namespace(dir);
     char *ca = xasprintf("%s/ca.crt", dir), *token = xasprintf("%s/token", dir);
-    int rc = direct_load(&(struct direct){.origin = "in the cluster",
+    int rc = direct_load(&(struct direct){.origin = "in-cluster configuration",
                                           .server = server,
                                           .ca_file = ca,
                                           .token_file = token,

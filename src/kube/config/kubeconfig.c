@@ -75,7 +75,7 @@ static int resolve_cluster(const struct yaml_node *node, struct kubeconfig *c,
         return rc;
     if (e.insecure && (e.ca_file || e.ca_data))
         return entry_error(&e.entry, e.ca_file ? e.ca_file : e.ca_data, err,
-                           "given together with insecure-skip-tls-verify; keep one of them");
+                           "cannot be combined with insecure-skip-tls-verify; remove one of them");
     c->cluster = xstrdup(e.entry.name);
     c->insecure = e.insecure;
     c->no_compression = e.no_compression;
@@ -114,10 +114,10 @@ static int find_named(const struct kubeconfig_files *files, const struct context
         return 0;
     kubeconfig_files_names(files, list, &names);
     if (field)
-        rc = entry_error(&e->entry, field, err, "no such %.*s; %s there are: %.*s",
+        rc = entry_error(&e->entry, field, err, "no such %.*s; available %s: %.*s",
                          (int)strlen(list) - 1, list, list, (int)names.len, names.bytes);
     else
-        rc = err_set(err, INF_ECONF, "%s: %.*s '%s' doesn't exist; %s there are: %.*s",
+        rc = err_set(err, INF_ECONF, "%s: %.*s '%s' doesn't exist; available %s: %.*s",
                      files->origin, (int)strlen(list) - 1, list, name, list, (int)names.len,
                      names.bytes);
     buf_free(&names);
@@ -171,15 +171,15 @@ static int no_context(const struct kubeconfig_files *files, const struct yaml_no
     kubeconfig_files_names(files, "contexts", &names);
     len = (int)names.len;
     if (at)
-        rc = yaml_error(at->key, err, "current-context: no such context; contexts there are: %.*s",
+        rc = yaml_error(at->key, err, "current-context: no such context; available contexts: %.*s",
                         len, names.bytes);
     else if (name)
-        rc = err_set(err, INF_ECONF, "%s: context '%s' doesn't exist; contexts there are: %.*s",
+        rc = err_set(err, INF_ECONF, "%s: context '%s' doesn't exist; available contexts: %.*s",
                      files->origin, name, len, names.bytes);
     else
         rc = err_set(err, INF_ECONF,
-                     "%s: no current-context is set and no context was asked for; contexts there "
-                     "are: %.*s",
+                     "%s: no current-context is set and no context was selected; available "
+                     "contexts: %.*s",
                      files->origin, len, names.bytes);
     buf_free(&names);
     return rc;
@@ -207,7 +207,8 @@ static int choose_context(const struct kubeconfig_files *files,
         return 0;
     if (!name && !choice->path && !has_entries(files, "contexts") &&
         !has_entries(files, "clusters"))
-        return err_set(err, INF_ENOTFOUND, "no kubeconfig: %s says nothing", files->origin);
+        return err_set(err, INF_ENOTFOUND, "no kubeconfig: %s has no contexts and no clusters",
+                       files->origin);
     return no_context(files, current, name, err);
 }
 
@@ -221,8 +222,8 @@ static int check_allowed(const struct kubeconfig *c, const char *const *allow,
             return 0;
     return err_set(
         err, INF_ECONF,
-        "%s: context '%s': user '%s': exec: command '%s' is not among the plugins that may "
-        "be run (exec_allow)",
+        "%s: context '%s': user '%s': exec: command '%s' is not allowed to run; add it to "
+        "exec_allow",
         c->origin, c->context, c->user, c->exec->name);
 }
 

@@ -111,11 +111,11 @@ static int read_field(struct entry *entry, const struct field *field, const stru
     switch (field->kind) {
     case FIELD_TEXT:
         if (node->kind != YAML_SCALAR)
-            return entry_error(entry, node, err, "must be a text");
+            return entry_error(entry, node, err, "must be a string");
         break;
     case FIELD_LIST:
         if (!is_list_of_texts(node))
-            return entry_error(entry, node, err, "must be a list of texts");
+            return entry_error(entry, node, err, "must be a list of strings");
         break;
     case FIELD_MAP:
         if (node->kind != YAML_MAPPING)

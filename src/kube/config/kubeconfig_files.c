@@ -30,7 +30,7 @@ static int check_word(const struct yaml_node *root, const char *key, const char 
     const char *text = yaml_string(node);
     if (yaml_is_null(node) || (text && (!*text || strcmp(text, word) == 0)))
         return 0;
-    return yaml_error(node->key, err, "not a kubeconfig: its %s must be '%s'", key, word);
+    return yaml_error(node->key, err, "not a kubeconfig: %s must be '%s'", key, word);
 }
 
 static const char *entry_name(const struct yaml_node *entry)
@@ -58,7 +58,7 @@ static int check_entry(const struct yaml_node *list, const struct yaml_node *ent
         return yaml_error(entry, err, "an entry of %s needs a name", list->key->text);
     before = find_entry(list, name, entry);
     if (before)
-        return yaml_error(entry, err, "%s: name '%s' is given twice; first at %zu:%zu",
+        return yaml_error(entry, err, "%s: duplicate name '%s'; first defined at %zu:%zu",
                           list->key->text, name, before->line, before->column);
     return 0;
 }
@@ -184,7 +184,7 @@ static int add_listed(struct kubeconfig_files *files, const char *list, struct i
     while (!rc && (name = strsep(&rest, ":")))
         rc = add_if_there(files, name, err);
     if (!rc && !files->count)
-        rc = err_set(err, INF_ENOTFOUND, "no file of KUBECONFIG='%s' exists", list);
+        rc = err_set(err, INF_ENOTFOUND, "none of the files in KUBECONFIG='%s' exists", list);
     free(names);
     return rc;
 }

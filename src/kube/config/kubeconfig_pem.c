@@ -29,7 +29,7 @@ static int from_data(const struct yaml_node *data, char **ret, struct inf_error 
     char *pem;
     size_t len;
     if (base64_decode(data->text, strlen(data->text), &pem, &len) < 0)
-        return err_set(err, INF_EIO, "must be base64 on one line, with its padding");
+        return err_set(err, INF_EIO, "must be base64 on one line, including its padding");
     return keep_text(pem, len, ret, err);
 }
 
@@ -52,7 +52,7 @@ int kubeconfig_pem(const struct entry *entry, const struct yaml_node *file,
     if (!file && !data)
         return 0;
     if (file && data)
-        return entry_error(entry, data, err, "given together with %s; keep one of them",
+        return entry_error(entry, data, err, "cannot be combined with %s; remove one of them",
                            file->key->text);
     path = file ? path_beside(file->file, file->text) : NULL;
     rc = data ? from_data(data, ret_pem, &why) : from_file(path, ret_pem, &why);

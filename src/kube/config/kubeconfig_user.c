@@ -28,7 +28,8 @@ static int check_may_send(const struct user_entry *e, const struct kubeconfig *c
         if (all[i] && !c->https)
             return entry_error(
                 &e->entry, all[i], err,
-                "credentials go only to https, and the server of cluster '%s' is http", c->cluster);
+                "credentials are sent only over https, but the server of cluster '%s' uses http",
+                c->cluster);
     return 0;
 }
 
@@ -62,7 +63,7 @@ static int resolve_token(const struct user_entry *e, struct kubeconfig *c, struc
 {
     if (e->token && !token_is_clean(e->token->text))
         return entry_error(&e->entry, e->token, err,
-                           "must have no white space, line ends or control characters");
+                           "must not contain white space, line ends or control characters");
     if (e->token)
         c->token = xstrdup(e->token->text);
     if (e->token_file)
@@ -77,9 +78,10 @@ static int resolve_password(const struct user_entry *e, struct kubeconfig *c, st
     if (!given)
         return 0;
     if (e->token || e->token_file)
-        return entry_error(&e->entry, given, err, "given together with a token; keep one of them");
+        return entry_error(&e->entry, given, err,
+                           "cannot be combined with a token; remove one of them");
     if (e->username && strchr(e->username->text, ':'))
-        return entry_error(&e->entry, given, err, "must have no ':'");
+        return entry_error(&e->entry, given, err, "must not contain ':'");
     both = xasprintf("%s:%s", e->username ? e->username->text : "",
                      e->password ? e->password->text : "");
     c->basic = base64_encode(both, strlen(both));
@@ -110,12 +112,12 @@ static int refuse_provider(const struct user_entry *e, struct inf_error *err)
         {"oidc", "kubectl-oidc_login"},
     };
     const char *name = yaml_string(yaml_get(e->auth_provider, "name"));
-    const char *plugin = "the one of your provider";
+    const char *plugin = "the plugin of your provider";
     for (size_t i = 0; name && i < ARRAY_LEN(plugins); i++)
         if (strcmp(name, plugins[i][0]) == 0)
             plugin = plugins[i][1];
     return entry_error(&e->entry, e->auth_provider, err,
-                       "a provider of old; use exec with a plugin instead: %s", plugin);
+                       "not supported; use exec with a plugin instead: %s", plugin);
 }
 
 int kubeconfig_user(const struct yaml_node *node, struct kubeconfig *c, struct inf_error *err)

@@ -88,8 +88,8 @@ static int parse_login(const char **at, struct proxy *p, struct inf_error *err)
     if (!p->user || !p->password || !p->user[0] ||
         (p->kind != PROXY_SOCKS5 && strchr(p->user, ':')))
         return err_set(err, INF_ECONF,
-                       "must have a user and a password of at most %d characters before its '@', "
-                       "each %%xx escaped where it has characters such as : / @ %%",
+                       "user and password before '@' must not exceed %d characters each; escape "
+                       "characters such as : / @ %% as %%xx",
                        PROXY_LOGIN_MAX);
     *at = mark + 1;
     return 0;
@@ -100,7 +100,7 @@ static int parse_host(const char *at, struct proxy *p, struct inf_error *err)
     struct server_url url = {.port = p->port};
     int rc = server_url_parse_host(&at, &url, err);
     if (!rc && at[0] && strcmp(at, "/") != 0)
-        rc = err_set(err, INF_ECONF, "must end after the host and port");
+        rc = err_set(err, INF_ECONF, "must not continue after the host and port");
     if (rc) {
         server_url_free(&url);
         return rc;

@@ -39,9 +39,10 @@ static int check_parts(const char *at, struct inf_error *err)
 {
     if (strcspn(at, "@") < strcspn(at, "/?#"))
         return err_set(err, INF_ECONF,
-                       "must have no user name or password; credentials belong to the user entry");
+                       "must not contain a user name or password; put credentials into the user "
+                       "entry");
     if (strpbrk(at, "?#"))
-        return err_set(err, INF_ECONF, "must have no query (?) and no fragment (#)");
+        return err_set(err, INF_ECONF, "must not contain a query (?) or a fragment (#)");
     return 0;
 }
 
@@ -50,10 +51,10 @@ static int parse_address(const char **at, struct server_url *u, struct inf_error
     struct in6_addr address;
     size_t len = strcspn(*at, "]");
     if ((*at)[len] != ']')
-        return err_set(err, INF_ECONF, "the '[' of its IPv6 address has no ']'");
+        return err_set(err, INF_ECONF, "']' is missing after the IPv6 address");
     u->host = xstrndup(*at + 1, len - 1);
     if (inet_pton(AF_INET6, u->host, &address) != 1)
-        return err_set(err, INF_ECONF, "has no IPv6 address between '[' and ']'");
+        return err_set(err, INF_ECONF, "needs an IPv6 address between '[' and ']'");
     *at += len + 1;
     return 0;
 }
@@ -62,14 +63,14 @@ static int parse_name(const char **at, struct server_url *u, struct inf_error *e
 {
     size_t len = strcspn(*at, ":/");
     if (len == 0)
-        return err_set(err, INF_ECONF, "has no host name");
+        return err_set(err, INF_ECONF, "host name is missing");
     if (len > HOST_MAX)
-        return err_set(err, INF_ECONF, "has a host name of more than %d characters", HOST_MAX);
+        return err_set(err, INF_ECONF, "host name exceeds %d characters", HOST_MAX);
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)(*at)[i];
         if (!isascii(c) || (!isalnum(c) && !strchr("-._", c)))
             return err_set(err, INF_ECONF,
-                           "has a host name with other characters than a-z 0-9 - . _");
+                           "host name contains characters other than a-z 0-9 - . _");
     }
     u->host = xstrndup(*at, len);
     *at += len;
@@ -88,8 +89,7 @@ static int parse_port(const char **at, struct server_url *u, struct inf_error *e
     *at += len;
     if (port < 1 || port > UINT16_MAX || (**at && **at != '/'))
         return err_set(err, INF_ECONF,
-                       "must have a port of 1 to 65535 after the host's ':'"
-                       " (an IPv6 address needs brackets)");
+                       "port after ':' must be 1 to 65535 (an IPv6 address needs brackets)");
     u->port = (uint16_t)port;
     return 0;
 }
@@ -104,12 +104,12 @@ static int parse_prefix(const char *at, struct server_url *u, struct inf_error *
 {
     size_t len = strlen(at);
     if (*at && *at != '/')
-        return err_set(err, INF_ECONF, "must go on with ':' or '/' after the host");
+        return err_set(err, INF_ECONF, "only ':' or '/' may follow the host");
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)at[i];
         if (c <= ' ' || c >= 0x7F || strchr("\"<>\\^`{|}", c))
             return err_set(err, INF_ECONF,
-                           "has a character in its path that must be escaped (%%xx)");
+                           "path contains a character that must be escaped as %%xx");
     }
     while (len && at[len - 1] == '/')
         len--;

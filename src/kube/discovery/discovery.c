@@ -97,9 +97,10 @@ static int add_resources(struct discovery *d, yyjson_val *root, struct inf_error
     size_t i, n, room = yyjson_arr_size(list);
     struct str group, version;
     if (!split_version(text_of(root, "groupVersion"), &group, &version))
-        return err_set(err, INF_EDECODE, "a list of resources without a group and version");
+        return err_set(err, INF_EDECODE, "APIResourceList without a valid groupVersion");
     if (d->n_resources + room > DISCOVERY_RESOURCES_MAX)
-        return err_set(err, INF_ETOOBIG, "more than %d resources", DISCOVERY_RESOURCES_MAX);
+        return err_set(err, INF_ETOOBIG, "discovery lists more than %d resources",
+                       DISCOVERY_RESOURCES_MAX);
     d->resources = xrealloc(d->resources, (d->n_resources + room + 1) * sizeof(*d->resources));
     yyjson_arr_foreach(list, i, n, entry) if (can_be_asked_for(entry))
         add_resource(d, group, version, entry);
@@ -115,7 +116,8 @@ static int add_group(struct discovery *d, yyjson_val *root, struct inf_error *er
     yyjson_val *list = yyjson_obj_get(root, "versions"), *entry;
     size_t i, n, room = yyjson_arr_size(list);
     if (d->n_versions + room > DISCOVERY_GROUPS_MAX)
-        return err_set(err, INF_ETOOBIG, "more than %d versions of groups", DISCOVERY_GROUPS_MAX);
+        return err_set(err, INF_ETOOBIG, "discovery lists more than %d group versions",
+                       DISCOVERY_GROUPS_MAX);
     if (!resource_is_group(group, strlen(group)))
         return 0;
     d->versions = xrealloc(d->versions, (d->n_versions + room + 1) * sizeof(*d->versions));
@@ -155,7 +157,7 @@ int discovery_add(struct discovery *d, struct str text, struct inf_error *err)
     else if (strcmp(kind, "APIGroup") == 0)
         rc = add_group(d, root, err);
     else
-        rc = err_set(err, INF_EDECODE, "not a document about groups or resources");
+        rc = err_set(err, INF_EDECODE, "not an APIResourceList, APIGroup or APIGroupList");
     yyjson_doc_free(doc);
     return rc;
 }

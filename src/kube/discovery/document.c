@@ -37,7 +37,7 @@ static void end(struct document *d, const struct inf_error *why)
     d->text = (struct buf){0};
     document_stop(d);
     if (told.code == INF_EEOF && !text.len)
-        err_set(&told, INF_EDECODE, "the server answered with nothing");
+        err_set(&told, INF_EDECODE, "the server sent an empty response");
     d->on_end(d, told.code == INF_EEOF ? text.bytes : NULL, &told);
     buf_free(&text);
 }
@@ -50,7 +50,7 @@ static void document_on_end(struct source_user *user, const struct inf_error *wh
 static void document_on_due(struct timer *timer)
 {
     struct inf_error why;
-    err_set(&why, INF_ETIMEOUT, "no complete answer within %d s", DOCUMENT_TIMEOUT_MS / 1000);
+    err_set(&why, INF_ETIMEOUT, "no complete response within %d s", DOCUMENT_TIMEOUT_MS / 1000);
     end(container_of(timer, struct document, due), &why);
 }
 

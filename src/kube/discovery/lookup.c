@@ -29,7 +29,7 @@ static void end(struct lookup *l, const struct api_resource *found, const struct
 
 static void put_silent(const struct lookup *l, struct buf *out)
 {
-    buf_printf(out, "%s does not answer (%s)", l->silent_version, l->silence.text);
+    buf_printf(out, "%s does not respond (%s)", l->silent_version, l->silence.text);
     if (l->silent > 1)
         buf_printf(out, ", nor do %u other group versions", l->silent - 1);
     buf_putc(out, '\0');
@@ -45,7 +45,8 @@ static void end_unanswered(struct lookup *l)
     put_silent(l, &silent);
     err_set(&why, keep ? first.code : INF_ESERVER, "resource '%s': %s%s", l->word->text,
             silent.bytes,
-            l->word->group ? "" : "; no other group has it. Name its group to ask only that one");
+            l->word->group ? ""
+                           : "; no other group has it; specify the group to query only that group");
     why.http_status = first.http_status;
     why.retry_after_ms = first.retry_after_ms;
     buf_free(&silent);
@@ -61,7 +62,7 @@ static void warn_of_silent(const struct lookup *l, const struct api_resource *fo
     if (!l->silent || l->word->group || !found->group[0] || !warnings)
         return;
     put_silent(l, &silent);
-    text = xasprintf("resource '%s': using %s.%s/%s, but %s; name the group to be certain",
+    text = xasprintf("resource '%s': using %s.%s/%s, but %s; specify the group to be certain",
                      l->word->text, found->name, found->group, found->version, silent.bytes);
     warnings_tell(warnings, text);
     free(text);
@@ -133,7 +134,7 @@ static const struct api_version *next_version(struct lookup *l)
             continue;
         if (clock_now_ms(l->clock) < l->groups_until_ms)
             return v;
-        err_set(&why, INF_ETIMEOUT, "not read: discovery took longer than %d s",
+        err_set(&why, INF_ETIMEOUT, "skipped: discovery took longer than %d s",
                 LOOKUP_GROUPS_MS / 1000);
         note_silent(l, &why);
     }
@@ -231,7 +232,7 @@ static void lookup_on_group_due(struct timer *timer)
     struct lookup *l = container_of(timer, struct lookup, group_due);
     struct inf_error why;
     discovery_cache_stop_reading(&l->reader);
-    err_set(&why, INF_ETIMEOUT, "no answer within %d s", group_timeout_ms(l) / 1000);
+    err_set(&why, INF_ETIMEOUT, "no response within %d s", group_timeout_ms(l) / 1000);
     l->hung = true;
     note_silent(l, &why);
     read_from(l, next_path(l));

@@ -51,8 +51,8 @@ int resource_check_namespace(const char *ns, struct inf_error *err)
     if (resource_is_label(ns, strlen(ns)))
         return 0;
     return err_set(err, INF_EINVAL,
-                   "namespace '%s': use lower case letters, digits and '-', at most %d", ns,
-                   LABEL_MAX);
+                   "namespace '%s': use lower case letters, digits and '-', at most %d characters",
+                   ns, LABEL_MAX);
 }
 
 /* Versions and tokens are opaque, selectors are a user's: whatever they are, they can't leave their

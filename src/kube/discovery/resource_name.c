@@ -80,7 +80,7 @@ int resource_word_parse(const char *text, struct resource_word *ret, struct inf_
     char *lower;
     size_t name;
     if (strlen(text) > WORD_MAX)
-        return err_set(err, INF_EINVAL, "a resource of more than %d characters", WORD_MAX);
+        return err_set(err, INF_EINVAL, "resource name exceeds %d characters", WORD_MAX);
     lower = lower_case(text);
     name = strcspn(lower, "./");
     w.text = xstrdup(text);
@@ -91,8 +91,8 @@ int resource_word_parse(const char *text, struct resource_word *ret, struct inf_
     if (!word_is_good(&w) || text[name] == '/') {
         resource_word_free(&w);
         return err_set(err, INF_EINVAL,
-                       "resource '%s': use a name as in 'pods', with its group as in "
-                       "'deployments.apps', or with its version too as in 'deployments.apps/v1'",
+                       "resource '%s': invalid name; use a form such as 'pods', "
+                       "'deployments.apps' or 'deployments.apps/v1'",
                        text);
     }
     *ret = w;
@@ -162,7 +162,8 @@ enum resource_scope_kind resource_word_scope(const struct resource_word *word)
 int resource_word_refuse_scope(const struct resource_word *word, const char *name,
                                struct inf_error *err)
 {
-    return err_set(err, INF_EINVAL, "resource '%s': %s are in no namespace; ask for all of them",
+    return err_set(err, INF_EINVAL,
+                   "resource '%s': %s are cluster-scoped and cannot be limited to namespaces",
                    word->text, name);
 }
 
@@ -272,7 +273,7 @@ static int unknown(const struct resource_word *w, const struct discovery *d, str
 static int ambiguous(const struct resource_word *w, const struct matches *m, struct inf_error *err)
 {
     char *all = list_matches(m);
-    int rc = err_set(err, INF_EINVAL, "resource '%s' can be one of: %s", w->text, all);
+    int rc = err_set(err, INF_EINVAL, "resource '%s' is ambiguous; use one of: %s", w->text, all);
     free(all);
     return rc;
 }
@@ -291,7 +292,8 @@ int resource_word_find(const struct resource_word *word, const struct discovery 
     if (!r)
         return ambiguous(word, &m, err);
     if (!r->watchable)
-        return err_set(err, INF_EINVAL, "resource '%s': the server can't list and watch %s",
+        return err_set(err, INF_EINVAL,
+                       "resource '%s': the server does not support list and watch for %s",
                        word->text, r->name);
     *ret = r;
     return 0;

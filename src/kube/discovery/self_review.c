@@ -25,7 +25,7 @@ static yyjson_val *read_status(const char *text, const char *kind, yyjson_doc **
     yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
     yyjson_val *root = yyjson_doc_get_root(doc);
     if (strcmp(text_of(root, "kind"), kind) != 0) {
-        err_set(err, INF_EDECODE, "the server answered a %s with something else", kind);
+        err_set(err, INF_EDECODE, "the server sent an unexpected response to a %s", kind);
         yyjson_doc_free(doc);
         return NULL;
     }
@@ -144,7 +144,7 @@ int self_review_version_read(const char *text, char **ret_version, struct inf_er
     if (version[0])
         *ret_version = xstrdup(version);
     else
-        rc = err_set(err, INF_EDECODE, "the server does not say its version; is it an API server?");
+        rc = err_set(err, INF_EDECODE, "the response contains no gitVersion; is it an API server?");
     yyjson_doc_free(doc);
     return rc;
 }

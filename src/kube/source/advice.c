@@ -82,7 +82,7 @@ static void put_commands(struct buf *out, const struct resource *r, const char *
 
 static void put_rights(struct buf *out, const struct resource *r, const char *ns)
 {
-    buf_puts(out, "; it takes the verbs list and watch on ");
+    buf_puts(out, "; this requires the verbs list and watch on ");
     put_resource(out, r);
     if (ns)
         buf_printf(out, " in namespace %s", ns);
@@ -101,13 +101,12 @@ static void put_forbidden(struct buf *out, const char *text, const struct resour
     struct refusal refusal;
     bool read = read_refusal(text, &refusal);
     if (!r->name[0])
-        buf_puts(out, "; a resource that is named in full, as in deployments.apps/v1, need not be "
-                      "looked up");
+        buf_puts(out, "; a fully qualified resource such as deployments.apps/v1 needs no lookup");
     else if (!read)
         put_rights(out, r, ns);
     else if (str_eq(refusal.user, STR("system:anonymous")))
-        buf_puts(out, "; the server takes us for nobody: credentials are missing, or are not for "
-                      "this cluster");
+        buf_puts(out, "; the server treats the request as anonymous: credentials are missing or "
+                      "not valid for this cluster");
     else if (is_ours(refusal.verb) && can_be_quoted(refusal.user))
         put_commands(out, r, ns, refusal.user);
     else if (is_ours(refusal.verb))
@@ -116,7 +115,7 @@ static void put_forbidden(struct buf *out, const char *text, const struct resour
 
 /* ---- all ---- */
 
-static const char not_found[] = "; are the resource's name, group and version right";
+static const char not_found[] = "; check the resource's name, group and version";
 
 void advice_cut_not_found(struct inf_error *why)
 {
@@ -129,18 +128,21 @@ static void put_not_found(struct buf *out, const struct advice *a)
 {
     buf_puts(out, not_found);
     if (a->path_prefix[0])
-        buf_printf(out, ", and is the path of the server's URL (%s)", a->path_prefix);
-    buf_puts(out, a->ns ? "? Are its objects in namespaces?" : "?");
-    buf_puts(out, " See kubectl api-resources");
+        buf_printf(out, ", and the path of the server URL (%s)", a->path_prefix);
+    if (a->ns)
+        buf_puts(out, ", and whether it is namespaced");
+    buf_puts(out, "; see kubectl api-resources");
 }
 
 static void put_unauthorized(struct buf *out, const struct advice *a)
 {
     if (a->credentials)
-        buf_printf(out, "; %s is not accepted: is it of this cluster, not expired and not revoked?",
+        buf_printf(out,
+                   "; the server rejected %s; check that it is valid for this cluster, not "
+                   "expired and not revoked",
                    a->credentials);
     else
-        buf_puts(out, "; there are no credentials to show: the kubeconfig needs a user");
+        buf_puts(out, "; no credentials were sent; the kubeconfig needs a user");
 }
 
 void advice_add(struct inf_error *why, const struct advice *a)

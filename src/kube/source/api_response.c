@@ -33,8 +33,8 @@ static int refuse_redirect(int status, const char *location, struct inf_error *e
 {
     int len = location ? (int)strcspn(location, "?#") : 0;
     return err_set(err, INF_EPROTO,
-                   "redirects to '%.*s' (HTTP %d), where we don't go with our credentials; if that "
-                   "is the API server, make it the `server:` of the kubeconfig",
+                   "redirects to '%.*s' (HTTP %d), which is not followed to protect credentials; "
+                   "if that is the API server, set it as `server:` in the kubeconfig",
                    len < SHOWN_MAX ? len : SHOWN_MAX, location ? location : "", status);
 }
 
@@ -49,7 +49,7 @@ static int read_encoding(struct api_response *a, const char *encoding, struct in
     a->unreadable = true;
     if (!api_response_good(a))
         return 0; /* the status says enough */
-    return err_set(err, INF_EPROTO, "answered in encoding '%.*s', which nobody asked for",
+    return err_set(err, INF_EPROTO, "sent content encoding '%.*s', which was not requested",
                    SHOWN_MAX, encoding);
 }
 
@@ -62,9 +62,8 @@ int api_response_start(struct api_response *a, const struct http_head *head, str
     if (a->status >= HTTP_REDIRECTS && a->status < HTTP_REFUSALS)
         return refuse_redirect(a->status, http_head_get(head, "Location"), err);
     if (api_response_good(a) && !is_json(type))
-        return err_set(err, INF_EPROTO,
-                       "answered with '%.*s' instead of JSON; is it an API server?", SHOWN_MAX,
-                       type ? type : "no content type");
+        return err_set(err, INF_EPROTO, "sent '%.*s' instead of JSON; is it an API server?",
+                       SHOWN_MAX, type ? type : "no content type");
     return read_encoding(a, http_head_get(head, "Content-Encoding"), err);
 }
 

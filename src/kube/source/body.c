@@ -60,9 +60,9 @@ static int next_frame(struct body *body, struct str *input, struct source_event 
     if (rc > 0)
         rc = decode_event(&body->decoder, text, ret_event, err);
     else if (rc == -INF_ETOOBIG)
-        err_set(err, INF_ETOOBIG, "watch event over frame_max=%d bytes", FRAME_MAX);
+        err_set(err, INF_ETOOBIG, "watch event exceeds frame_max=%d bytes", FRAME_MAX);
     else
-        err_set(err, INF_EDECODE, "watch event over %d brackets deep", FRAME_DEPTH_MAX);
+        err_set(err, INF_EDECODE, "watch event is nested deeper than %d levels", FRAME_DEPTH_MAX);
     if (rc == 0)
         return 1;
     name_event(text, err);
@@ -93,7 +93,7 @@ static int next_of_document(struct body *body, struct str *input, struct source_
     struct str text;
     int rc = lines_next(&body->lines, input, &text);
     if (rc < 0)
-        return err_set(err, -rc, "a document that is too long or too deep");
+        return err_set(err, -rc, "the document exceeds the size or nesting limit");
     if (rc == 0)
         return 0;
     buf_clear(&body->document);
@@ -153,7 +153,8 @@ static int check_version(const struct body *body, const char *version, struct in
 {
     if (!version[strspn(version, "0123456789")] || !scrubber_finds(body->scrubber, version))
         return 0;
-    return err_set(err, INF_EPROTO, "the server sent a credential of ours as a resourceVersion");
+    return err_set(err, INF_EPROTO,
+                   "the server returned one of our credentials as a resourceVersion");
 }
 
 int body_next(struct body *body, struct str *input, struct source_event *ret_event,

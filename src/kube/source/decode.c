@@ -256,8 +256,7 @@ int decode_item(struct decoder *decoder, struct str text, const struct object_de
         return rc;
     if (!has_kind(event.object)) {
         inf_object_unref(event.object);
-        return err_set(err, INF_EDECODE,
-                       "object: neither it nor its list says its kind and apiVersion");
+        return err_set(err, INF_EDECODE, "object: neither it nor its list has kind and apiVersion");
     }
     event.resource_version = inf_object_resource_version(event.object);
     *ret_event = event;

@@ -37,7 +37,7 @@ int list_head_key(struct list_head *head, struct str key, enum list_member *ret,
     if (!doc)
         return err_set(err, INF_EDECODE, "list: a key is not a JSON string");
     if (member != LIST_OTHER && head->seen & 1u << member)
-        return err_set(err, INF_EDECODE, "list: %s comes twice", names[member]);
+        return err_set(err, INF_EDECODE, "list: duplicate %s", names[member]);
     head->seen |= 1u << member;
     *ret = member;
     return 0;
@@ -78,11 +78,10 @@ static int read_kind(struct list_head *head, yyjson_val *value, struct inf_error
     if (rc < 0)
         return rc;
     if (strcmp(head->kind, "Status") == 0)
-        return err_set(err, INF_EDECODE, "the server answered with a Status instead of a list");
+        return err_set(err, INF_EDECODE, "the server sent a Status instead of a list");
     if (strcmp(head->kind, "Table") == 0)
         return err_set(err, INF_EDECODE,
-                       "the server answered with a Table instead of a list: its rows are no "
-                       "objects");
+                       "the server sent a Table instead of a list; its rows are not objects");
     return 0;
 }
 
@@ -137,7 +136,7 @@ static void default_empty(char **text)
 int list_head_end(struct list_head *head, struct inf_error *err)
 {
     if (!head->kind || !(head->seen & 1u << LIST_ITEMS))
-        return err_set(err, INF_EDECODE, "the server answered without a list: no %s in it",
+        return err_set(err, INF_EDECODE, "the response is not a list: %s is missing",
                        head->kind ? "items" : "kind");
     default_empty(&head->api_version);
     default_empty(&head->resource_version);

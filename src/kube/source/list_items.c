@@ -62,9 +62,9 @@ static int take_token(struct list_items *items, struct str *input, size_t limit,
     bool too_deep = items->scan.deepest > SCAN_DEPTH_MAX, dropping = items->dropping;
     int rc = dropping ? 0 : join(items, piece, *ret_ended, limit, ret);
     if (rc < 0)
-        err_set(err, INF_ETOOBIG, "over %zu bytes", limit);
+        err_set(err, INF_ETOOBIG, "exceeds %zu bytes", limit);
     else if (too_deep && rc > 0) /* whole, since its name may be behind what is deep */
-        rc = err_set(err, INF_EDECODE, "over %d brackets deep", SCAN_DEPTH_MAX);
+        rc = err_set(err, INF_EDECODE, "nested deeper than %d levels", SCAN_DEPTH_MAX);
     items->dropping = !*ret_ended && (dropping || rc < 0);
     items->partial_lent |= rc < 0;
     if (*ret_ended)

@@ -84,7 +84,7 @@ static int code_for_status(const struct status *s)
 
 static void set_from_status(const struct status *s, struct inf_error *err)
 {
-    err_set(err, code_for_status(s), "the server says: %s (%d%s%s)",
+    err_set(err, code_for_status(s), "server error: %s (%d%s%s)",
             s->message[0] ? s->message : "no message", s->code, s->reason[0] ? " " : "", s->reason);
     err->http_status = s->code;
     err->retry_after_ms = s->retry_after_s * 1000;
@@ -96,7 +96,7 @@ static void set_from_text(int http_status, struct str body, struct inf_error *er
     size_t len = body.len < 200 ? body.len : 200;
     while (len && (body.at[len - 1] == '\n' || body.at[len - 1] == '\r'))
         len--;
-    err_set(err, code_for_http(http_status), "the server answers HTTP %d%s%.*s", http_status,
+    err_set(err, code_for_http(http_status), "the server returned HTTP %d%s%.*s", http_status,
             len ? ": " : "", (int)len, len ? body.at : "");
     err->http_status = http_status;
 }

@@ -73,8 +73,9 @@ static bool remember(struct warnings *w, const char *server, const char *text)
         return true;
     }
     if (!w->full)
-        log_line(w->log, LOG_WARN, "%s warns of more than %d things; the others are not shown",
-                 server, WARNINGS_MAX);
+        log_line(w->log, LOG_WARN,
+                 "%s sent more than %d different warnings; further ones are not logged", server,
+                 WARNINGS_MAX);
     w->full = true;
     return false;
 }
@@ -82,7 +83,7 @@ static bool remember(struct warnings *w, const char *server, const char *text)
 static void tell(struct warnings *w, const char *server, const char *text)
 {
     if (remember(w, server, text))
-        log_line(w->log, LOG_WARN, "%s warns: %s", server, text);
+        log_line(w->log, LOG_WARN, "warning from %s: %s", server, text);
 }
 
 void warnings_tell(struct warnings *w, const char *text)

@@ -112,7 +112,7 @@ class Way:
 
 
 class CertificateFiles(Way):
-    says = r"401 Unauthorized\); the client certificate of user 'u' is not accepted"
+    says = r"401 Unauthorized\); the server rejected the client certificate of user 'u'"
 
     def right(self):
         return self.attempt(user=files_of(self.plane.certs))
@@ -134,7 +134,8 @@ class CertificateData(Way):
 
 
 class Token(Way):
-    says = r"401 Unauthorized\); the token of user 'u' is not accepted: is it of this cluster"
+    says = (r"401 Unauthorized\); the server rejected the token of user 'u';"
+            r" check that it is valid for this cluster")
 
     def right(self):
         return self.attempt(user=self.by_token)
@@ -144,7 +145,7 @@ class Token(Way):
 
 
 class TokenFile(Way):
-    says = r"token: tokenFile of user 'u': No such file"
+    says = r"tokenFile of user 'u': No such file"
 
     def right(self):
         self.write("token", self.plane.token + "\n")
@@ -155,7 +156,7 @@ class TokenFile(Way):
 
 
 class ExecToken(Way):
-    says = r"exec plugin '.*/plugin': exit code 3; what it says on stderr is logged at level debug"
+    says = r"exec plugin '.*/plugin': exit code 3; its stderr is logged at level debug"
 
     def right(self):
         return self.attempt(user=self.saying(self.by_token))
@@ -167,7 +168,7 @@ class ExecToken(Way):
 class ExecTokenBeta(Way):
     """In the older version, which does not have to say whether it is interactive."""
 
-    says = r"its ExecCredential can't be used: its apiVersion must be '.*v1beta1'"
+    says = r"invalid ExecCredential: apiVersion must be '.*v1beta1'"
 
     def right(self):
         user = self.saying(self.by_token, "v1beta1")
@@ -248,8 +249,8 @@ class SystemAuthorities(Way):
 
 
 class Insecure(Way):
-    says = (r"cluster 'c': certificate-authority-data: given together with"
-            r" insecure-skip-tls-verify; keep one of them")
+    says = (r"cluster 'c': certificate-authority-data: cannot be combined with"
+            r" insecure-skip-tls-verify; remove one of them")
 
     def right(self):
         return self.attempt({"insecure-skip-tls-verify": True})
@@ -345,7 +346,7 @@ class SocksProxy(Way):
 class MergedFiles(Way):
     """The first that says something wins; the rest of it comes from the others."""
 
-    says = r"first:1:\d+: context 'x': user: no such user; users there are: 'u'"
+    says = r"first:1:\d+: context 'x': user: no such user; available users: 'u'"
 
     def right(self):
         return self.merged("u")
@@ -380,7 +381,7 @@ class Namespace(Way):
 class Overrides(Way):
     """The command line's word against that of a context in which nothing is right."""
 
-    says = r"user 'v' doesn't exist; users there are: 'nobody', 'u'"
+    says = r"user 'v' doesn't exist; available users: 'nobody', 'u'"
 
     def right(self):
         return self.overridden("u")
@@ -404,7 +405,7 @@ class Overrides(Way):
 class Conf(Way):
     """The same words in a conf file."""
 
-    says = r"cluster 'default': .*context 'z' doesn't exist; contexts there are: 'x', 'y'"
+    says = r"cluster 'default': .*context 'z' doesn't exist; available contexts: 'x', 'y'"
 
     def right(self):
         return self.conf("y")
@@ -437,7 +438,7 @@ class Directly(Way):
 class InCluster(Way):
     """A pod's: its files are where a pod has them. A bad authority is never passed over."""
 
-    says = (r"in the cluster: certificate-authority: no certificate in PEM format found"
+    says = (r"in-cluster configuration: certificate-authority: no certificate in PEM format found"
             r" \(file '/.*/ca.crt'\)")
 
     def right(self):

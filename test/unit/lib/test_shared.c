@@ -139,9 +139,9 @@ static void what_is_wrong_is_named(void **state)
     assert_null(inf_path_parse("a..b", &path));
     refused(p, &(struct inf_watch){0}, "no resource given");
     refused(p, &(struct inf_watch){.resource = "nodes", .ns = "shop"},
-            "resource 'nodes': nodes are in no namespace; ask for all of them");
+            "resource 'nodes': nodes are cluster-scoped and cannot be limited to namespaces");
     refused(p, &(struct inf_watch){.resource = "nodes", .exclude_ns = status, .n_exclude_ns = 1},
-            "resource 'nodes': nodes are in no namespace; ask for all of them");
+            "resource 'nodes': nodes are cluster-scoped and cannot be limited to namespaces");
     refused(
         p,
         &(struct inf_watch){.resource = "pods", .ns = "a", .exclude_ns = spec, .n_exclude_ns = 1},

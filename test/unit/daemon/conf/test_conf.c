@@ -311,8 +311,8 @@ static const struct bad bad_values[] = {
      "x.conf:1:16: http.listen: '::1:80' is not an address and port; write it like "
      "127.0.0.1:9470 or [::1]:9470\n"},
     {"watches: [{resource: pods/log}]\n",
-     "x.conf:1:22: watches[0].resource: resource 'pods/log': use a name as in 'pods', with its "
-     "group as in 'deployments.apps', or with its version too as in 'deployments.apps/v1'\n"},
+     "x.conf:1:22: watches[0].resource: resource 'pods/log': invalid name; use a form such as "
+     "'pods', 'deployments.apps' or 'deployments.apps/v1'\n"},
     {OF_WATCH "name: My Pods\n",
      "x.conf:3:11: watches[0].name: 'My Pods' is not a valid name; use lower case letters, "
      "digits, '-', '_', '.' and '/', with a letter or digit at both ends\n"},

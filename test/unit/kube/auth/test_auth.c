@@ -238,8 +238,8 @@ static void a_refused_token_is_read_again_at_once(void **state)
 static void the_last_good_token_is_kept_and_that_is_said_once(void **state)
 {
     struct place *p = *state;
-    char *line = xasprintf("token: file '%s': No such file or directory; the last good one is "
-                           "kept\n",
+    char *line = xasprintf("token file '%s': No such file or directory; keeping the previous "
+                           "token\n",
                            p->path);
     put_file(p, STR("monday"));
     auth_open(p, (struct kubeconfig){.token_file = p->path});
@@ -276,7 +276,7 @@ static void a_file_must_hold_one_word(void **state)
     struct place *p = *state;
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         put_file(p, wrong[i]);
-        assert_no_header(p, "expected one word, the token");
+        assert_no_header(p, "expected a single token without white space");
     }
 }
 
@@ -306,7 +306,7 @@ static void a_path_that_was_never_read_is_not_named(void **state)
     char *name;
     auth_open(p, (struct kubeconfig){.token_file = TEXT("/nowhere/s3cr3t"), .user = TEXT("u")});
     assert_int_equal(auth_get(p->auth, NULL, &headers, &err), -INF_EIO);
-    assert_string_equal(err.text, "token: tokenFile of user 'u': No such file or directory");
+    assert_string_equal(err.text, "tokenFile of user 'u': No such file or directory");
     name = auth_describe(p->auth);
     assert_string_equal(name, "the token of user 'u'");
     free(name);
@@ -325,7 +325,7 @@ static void credentials_can_be_named(void **state)
         {{.token = TEXT("s3cr3t"), .token_file = TEXT("/t")}, "the token in '/t'"},
         {{.basic = TEXT("s3cr3t"), .user = TEXT("u")}, "the name and password of user 'u'"},
         {{.cert_pem = TEXT("x"), .user = TEXT("u")}, "the client certificate of user 'u'"},
-        {{.exec = &plugin}, "what exec plugin 'get-token' gives"},
+        {{.exec = &plugin}, "the credential of exec plugin 'get-token'"},
     };
     struct place *p = *state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

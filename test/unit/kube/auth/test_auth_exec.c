@@ -29,9 +29,9 @@
 #define SAYS(x)         "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{" x "}}"
 #define TOKEN(t)        SAYS("\"token\":\"" t "\"")
 #define UNTIL(t, until) SAYS("\"token\":\"" t "\",\"expirationTimestamp\":\"" until "\"")
-#define BY_HAND         "; it does not say why: run it by hand"
-#define SAYS_WHY        "; what it says on stderr is logged at level debug (watch -v)"
-#define INSTALL         "; see that it is installed, and where this process may find and run it"
+#define BY_HAND         "; it wrote nothing to stderr; run it manually to find the cause"
+#define SAYS_WHY        "; its stderr is logged at level debug (watch -v)"
+#define INSTALL         "; check that it is installed and that this process can find and execute it"
 
 struct world {
     struct log log; /* first */
@@ -267,7 +267,7 @@ static void a_failure_is_told_to_all_and_rests(void **state)
         {{.fate = CHILD_TOO_MUCH, .how = "too much", .output = STR("s3cr3t")},
          "exec plugin 'get-token': too much" BY_HAND},
         {{.fate = CHILD_EXITED, .output = STR("s3cr3t")},
-         "exec plugin 'get-token': its ExecCredential can't be used: it is no JSON object"},
+         "exec plugin 'get-token': invalid ExecCredential: not a JSON object"},
         {{.fate = CHILD_EXITED,
           .output = STR(SAYS("\"clientCertificateData\":\"s3cr3t\",\"clientKeyData\":\"x\""))},
          "exec plugin 'get-token': client-certificate: no certificate in PEM format found"},
@@ -304,12 +304,12 @@ static void its_reasons_are_for_who_wants_details(void **state)
     fake_spawner_end(&w->plugin, &end);
     assert_string_equal(a.err.text, "exec plugin 'get-token': exit code 1" SAYS_WHY);
     buf_putc(&w->logged, '\0');
-    assert_null(strstr(w->logged.bytes, " says: 1\n")); /* ten lines are enough */
-    assert_string_equal(strstr(w->logged.bytes, "debug: exec plugin 'get-token' says: 8\n"),
-                        "debug: exec plugin 'get-token' says: 8\n"
-                        "debug: exec plugin 'get-token' says: \\u001b[31msession expired\n"
-                        "debug: exec plugin 'get-token' says: old: [...]\n"
-                        "debug: exec plugin 'get-token' says: run 'login'\n");
+    assert_null(strstr(w->logged.bytes, " stderr: 1\n")); /* ten lines are enough */
+    assert_string_equal(strstr(w->logged.bytes, "debug: exec plugin 'get-token' stderr: 8\n"),
+                        "debug: exec plugin 'get-token' stderr: 8\n"
+                        "debug: exec plugin 'get-token' stderr: \\u001b[31msession expired\n"
+                        "debug: exec plugin 'get-token' stderr: old: [...]\n"
+                        "debug: exec plugin 'get-token' stderr: run 'login'\n");
 }
 
 /* In any form: a slash ends no secret, and one without digits is one too. */
@@ -334,7 +334,7 @@ static void no_secret_of_its_reasons_is_logged(void **state)
     assert_null(strstr(w->logged.bytes, "K7MDENG"));
     assert_null(strstr(w->logged.bytes, "EXAMPLEKEY"));
     assert_null(strstr(w->logged.bytes, "qrst"));
-    assert_non_null(strstr(w->logged.bytes, "says: key [...] refused\n"));
+    assert_non_null(strstr(w->logged.bytes, "stderr: key [...] refused\n"));
     buf_clear(&w->logged);
     buf_clear(&errors);
     buf_puts(&errors, "hunter\n"); /* and of a line whose beginning is lost, nothing */
@@ -354,7 +354,7 @@ static void a_missing_program_is_hinted_at_ten_times_an_hour(void **state)
 {
     struct world *w = *state;
     struct asker a;
-    size_t line = strlen("exec plugin 'get-token' is not there; its install hint: apt install "
+    size_t line = strlen("exec plugin 'get-token' not found; install hint: apt install "
                          "get-token --password [...]\n");
     for (int i = 0; i < 12; i++) {
         ask(w, &a);

@@ -180,9 +180,9 @@ static void a_new_certificate_is_shown_and_old_connections_end(void **state)
     assert_true(shown(&watch, "monday"));
     put_client(&w, certs->other_client);
     sim_advance(&w.sim, TLS_KEEPER_EVERY_MS - 1);
-    assert_false(has(&watch.caller.told, "anew"));
+    assert_false(has(&watch.caller.told, "reconnecting"));
     sim_advance(&w.sim, 1);
-    assert_true(has(&watch.caller.told, "200;hi;our certificate is another one now"));
+    assert_true(has(&watch.caller.told, "200;hi;client certificate changed; reconnecting"));
     logged(&w, "info config, context 'c': new client certificate\n");
     ask(&w, &next, certs, certs->server, HELLO);
     assert_true(shown(&next, "tuesday"));
@@ -209,9 +209,9 @@ static void it_is_seen_when_a_connection_is_made(void **state)
     sim_advance(&w.sim, 1);
     ask(&w, &later, certs, certs->server, CHUNKED);
     assert_true(shown(&later, "tuesday"));
-    assert_true(has(&watch.caller.told, "anew"));
-    assert_true(has(&soon.caller.told, "anew"));
-    assert_false(has(&later.caller.told, "anew"));
+    assert_true(has(&watch.caller.told, "reconnecting"));
+    assert_true(has(&soon.caller.told, "reconnecting"));
+    assert_false(has(&later.caller.told, "reconnecting"));
     hang_up(&w, &watch);
     hang_up(&w, &soon);
     hang_up(&w, &later);
@@ -239,7 +239,7 @@ static void new_authorities_leave_live_connections_alone(void **state)
     world_done(&w);
 }
 
-#define KEPT "; what was there before is kept\n"
+#define KEPT "; keeping the previous certificates\n"
 
 static void bad_files_change_nothing_and_are_looked_at_again(void **state)
 {
@@ -319,12 +319,12 @@ static void a_certificate_can_be_given_instead(void **state)
     assert_int_equal(tls_reloader_present(&w.reloader, other->pem, other->key_pem, &err), 0);
     assert_int_equal(watch.caller.told.len, strlen("200;hi")); /* not inside that call */
     sim_run(&w.sim);
-    assert_true(has(&watch.caller.told, "anew"));
+    assert_true(has(&watch.caller.told, "reconnecting"));
     ask(&w, &next, certs, certs->server, CHUNKED);
     assert_true(shown(&next, "tuesday"));
     assert_int_equal(tls_reloader_present(&w.reloader, other->pem, other->key_pem, &err), 0);
     sim_run(&w.sim);
-    assert_false(has(&next.caller.told, "anew"));
+    assert_false(has(&next.caller.told, "reconnecting"));
     hang_up(&w, &watch);
     hang_up(&w, &next);
     world_done(&w);

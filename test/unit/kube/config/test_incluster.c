@@ -108,11 +108,11 @@ static void test_not_inside(void **state)
 static void test_bad_authorities(void **state)
 {
     const char *dir = *state;
-    char *missing = xasprintf("in the cluster: certificate authorities: file '%s/ca.crt': No such "
-                              "file or directory",
+    char *missing = xasprintf("in-cluster configuration: certificate authorities: file "
+                              "'%s/ca.crt': No such file or directory",
                               dir);
-    char *empty = xasprintf("in the cluster: certificate authorities: file '%s/ca.crt': is empty; "
-                            "must be PEM (-----BEGIN ...)",
+    char *empty = xasprintf("in-cluster configuration: certificate authorities: file '%s/ca.crt': "
+                            "is empty; must be PEM (-----BEGIN ...)",
                             dir);
     struct kubeconfig c;
     struct inf_error err;
@@ -158,7 +158,7 @@ static void test_direct_wrongly(void **state)
     } cases[] = {
         {{.server = "h"}, "here: server: must begin with https:// or http://"},
         {{.server = "http://h", .token_file = "token"},
-         "here: credentials go only to https, and the server is http"},
+         "here: credentials are sent only over https, but the server uses http"},
         {{.server = "https://h", .token_file = "/nowhere/token"},
          "here: token file '/nowhere/token': No such file or directory"},
     };

@@ -185,7 +185,8 @@ static void test_list_troubles(void **state)
     put_config("good", CONFIG(HTTPS, ""));
     put_config("broken", "a: [\n");
     assert_int_equal(setenv("KUBECONFIG", "x/a:b", 1), 0);
-    assert_config_error(NULL, NULL, INF_ENOTFOUND, "no file of KUBECONFIG='x/a:b' exists");
+    assert_config_error(NULL, NULL, INF_ENOTFOUND,
+                        "none of the files in KUBECONFIG='x/a:b' exists");
     assert_int_equal(setenv("KUBECONFIG", "good:broken", 1), 0);
     assert_config_error(
         NULL, NULL, INF_ECONF,
@@ -209,8 +210,7 @@ static void test_explicit(void **state)
     assert_config_error("absent", NULL, INF_ECONF, "kubeconfig file 'absent' doesn't exist");
     assert_config_error(
         "other", NULL, INF_ECONF,
-        "other: no current-context is set and no context was asked for; contexts there "
-        "are: none");
+        "other: no current-context is set and no context was selected; available contexts: none");
 }
 
 static void test_too_big(void **state)
@@ -274,9 +274,9 @@ static void test_other_cluster_and_user(void **state)
     assert_string_equal(c.token, "v");
     kubeconfig_free(&c);
     assert_refused(&(struct kubeconfig_choice){.path = "config", .cluster = "m"},
-                   "config: cluster 'm' doesn't exist; clusters there are: 'k', 'l'");
+                   "config: cluster 'm' doesn't exist; available clusters: 'k', 'l'");
     assert_refused(&(struct kubeconfig_choice){.path = "config", .user = "w"},
-                   "config: user 'w' doesn't exist; users there are: 'u', 'v'");
+                   "config: user 'w' doesn't exist; available users: 'u', 'v'");
 }
 
 static void test_no_context_needed(void **state)
@@ -291,8 +291,8 @@ static void test_no_context_needed(void **state)
     assert_string_equal(c.context, "");
     kubeconfig_free(&c);
     assert_refused(&(struct kubeconfig_choice){.path = "config", .user = "u"},
-                   "config: no current-context is set and no context was asked for; contexts there "
-                   "are: none");
+                   "config: no current-context is set and no context was selected; available "
+                   "contexts: none");
 }
 
 static void test_only_some_plugins(void **state)
@@ -303,7 +303,7 @@ static void test_only_some_plugins(void **state)
     (void)state;
     put_config("config", CONFIG(HTTPS, EXEC ", interactiveMode: Never}"));
 #define NOT_ALLOWED \
-    "config: context 'c': user 'u': exec: command 'x' is not among the plugins that may be run (exec_allow)"
+    "config: context 'c': user 'u': exec: command 'x' is not allowed to run; add it to exec_allow"
     assert_refused(&(struct kubeconfig_choice){.path = "config", .exec_allow = none}, NOT_ALLOWED);
     assert_refused(&(struct kubeconfig_choice){.path = "config", .exec_allow = others},
                    NOT_ALLOWED);
@@ -321,12 +321,13 @@ static void test_files_that_say_nothing(void **state)
     put_config("one", "");
     put_config("two", "users: [{name: u}]\ncontexts: []\n");
     assert_int_equal(setenv("KUBECONFIG", "one:two", 1), 0);
-    assert_config_error(NULL, NULL, INF_ENOTFOUND, "no kubeconfig: one:two says nothing");
+    assert_config_error(NULL, NULL, INF_ENOTFOUND,
+                        "no kubeconfig: one:two has no contexts and no clusters");
     assert_config_error("one", NULL, INF_ECONF,
-                        "one: no current-context is set and no context was asked for; contexts "
-                        "there are: none");
+                        "one: no current-context is set and no context was selected; available "
+                        "contexts: none");
     assert_config_error(NULL, "c", INF_ECONF,
-                        "one:two: context 'c' doesn't exist; contexts there are: none");
+                        "one:two: context 'c' doesn't exist; available contexts: none");
 }
 
 /* -- what is wrong with them ---------------------------------------------------------------------
@@ -343,45 +344,45 @@ static void test_names(void **state)
     put_config("two", "contexts: [{name: a}, {name: u, context: {cluster: k, user: no}}]\n");
     assert_int_equal(setenv("KUBECONFIG", "one:two", 1), 0);
     assert_config_error(NULL, NULL, INF_ECONF,
-                        "one:1:1: current-context: no such context; contexts "
-                        "there are: 'a', 'b', 'd', 'e', 'u'");
+                        "one:1:1: current-context: no such context; available contexts: 'a', 'b', "
+                        "'d', 'e', 'u'");
     assert_config_error(NULL, "x", INF_ECONF,
-                        "one:two: context 'x' doesn't exist; contexts there are: "
+                        "one:two: context 'x' doesn't exist; available contexts: "
                         "'a', 'b', 'd', 'e', 'u'");
     assert_config_error(NULL, "a", INF_ECONF,
                         "one:4:12: context 'a': cluster 'k': needs a server (https://host:port)");
     assert_config_error(NULL, "b", INF_ECONF,
-                        "one:2:66: context 'b': cluster: no such cluster; clusters there are: 'k'");
+                        "one:2:66: context 'b': cluster: no such cluster; available clusters: 'k'");
     assert_config_error(NULL, "d", INF_ECONF, "one:3:3: context 'd': needs a cluster");
     assert_config_error(NULL, "e", INF_ECONF, "one:3:27: context 'e': needs a cluster");
     assert_config_error(NULL, "u", INF_ECONF,
-                        "two:1:55: context 'u': user: no such user; users there are: none");
+                        "two:1:55: context 'u': user: no such user; available users: none");
 }
 
-#define FILE_AND_DATA "given together with certificate-authority; keep one of them"
+#define FILE_AND_DATA "cannot be combined with certificate-authority; remove one of them"
 #define NAMESPACE     "must be a namespace: a-z, 0-9 and '-', at most 63 characters"
 
 static const struct bad_config bad[] = {
     /* the file */
     {"a: 1\na: 2\n", "config:2:1: duplicate key; first at 1:1"},
     {"just text\n", "config:1:1: not a kubeconfig: must be a mapping (clusters: ...)"},
-    {"kind: Pod\n", "config:1:1: not a kubeconfig: its kind must be 'Config'"},
-    {"kind: [Config]\n", "config:1:1: not a kubeconfig: its kind must be 'Config'"},
-    {"apiVersion: v2\n", "config:1:1: not a kubeconfig: its apiVersion must be 'v1'"},
+    {"kind: Pod\n", "config:1:1: not a kubeconfig: kind must be 'Config'"},
+    {"kind: [Config]\n", "config:1:1: not a kubeconfig: kind must be 'Config'"},
+    {"apiVersion: v2\n", "config:1:1: not a kubeconfig: apiVersion must be 'v1'"},
     {"current-context: [c]\n", "config:1:18: current-context must be the name of a context"},
     {"users: {a: b}\n", "config:1:8: users must be a list of entries (- name: ...)"},
     {"users: [{user: {}}]\n", "config:1:9: an entry of users needs a name"},
     {"contexts: [{name: ''}]\n", "config:1:12: an entry of contexts needs a name"},
     {"clusters: [text]\n", "config:1:12: an entry of clusters needs a name"},
     {"users:\n- name: a\n- name: b\n- name: a\n",
-     "config:4:3: users: name 'a' is given twice; first at 2:3"},
+     "config:4:3: users: duplicate name 'a'; first defined at 2:3"},
     /* the context */
     {"current-context: c\ncontexts: [{name: c, context: [x]}]\n",
      "config:2:22: context 'c': context: must be a mapping of fields"},
     {"current-context: c\ncontexts: [{name: c, context: {cluster: {}}}]\n",
      "config:2:12: context 'c': needs a cluster"},
     {"current-context: c\ncontexts: [{name: c, context: {cluster: [k]}}]\n",
-     "config:2:32: context 'c': cluster: must be a text"},
+     "config:2:32: context 'c': cluster: must be a string"},
     {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: ../x}}]\n"
      "clusters: [{name: k}]\n",
      "config:2:44: context 'c': namespace: " NAMESPACE},
@@ -390,22 +391,22 @@ static const struct bad_config bad[] = {
     {CONFIG("server: 'h:6443'", ""),
      "config:5:13: context 'c': cluster 'k': server: must begin with https:// or http://"},
     {CONFIG("server: 'https://me:pw@h'", ""),
-     "config:5:13: context 'c': cluster 'k': server: must have no user name or password; credentials belong to "
-     "the user entry"},
+     "config:5:13: context 'c': cluster 'k': server: must not contain a user name or password; "
+     "put credentials into the user entry"},
     {CONFIG(HTTPS ", proxy-url: 'ftp://me:pw@p'", ""),
      "config:5:34: context 'c': cluster 'k': proxy-url: must begin with http://, https:// or socks5://"},
     {CONFIG(HTTPS ", certificate-authority: ca.pem, certificate-authority-data: eA==", ""),
      "config:5:65: context 'c': cluster 'k': certificate-authority-data: " FILE_AND_DATA},
     {CONFIG(HTTPS ", certificate-authority: ca.pem, insecure-skip-tls-verify: true", ""),
-     "config:5:34: context 'c': cluster 'k': certificate-authority: given together with "
-     "insecure-skip-tls-verify; keep one of them"},
+     "config:5:34: context 'c': cluster 'k': certificate-authority: cannot be combined with "
+     "insecure-skip-tls-verify; remove one of them"},
     {CONFIG(HTTPS ", insecure-skip-tls-verify: 'true'", ""),
      "config:5:34: context 'c': cluster 'k': insecure-skip-tls-verify: must be true or false"},
     {CONFIG(HTTPS ", disable-compression: yes please", ""),
      "config:5:34: context 'c': cluster 'k': disable-compression: must be true or false"},
     {CONFIG(HTTPS ", certificate-authority-data: 'no base64'", ""),
-     "config:5:34: context 'c': cluster 'k': certificate-authority-data: must be base64 on one line, with its "
-     "padding"},
+     "config:5:34: context 'c': cluster 'k': certificate-authority-data: must be base64 on one "
+     "line, including its padding"},
     {CONFIG(HTTPS ", certificate-authority-data: AAAA", ""),
      "config:5:34: context 'c': cluster 'k': certificate-authority-data: is binary; must be PEM (-----BEGIN "
      "...)"},

@@ -164,14 +164,14 @@ static void test_exec_comes_last(void **state)
 /* -- what is wrong --------------------------------------------------------------------------------
  */
 
-#define OF_OLD   "a provider of old; use exec with a plugin instead: "
-#define NEEDS_AS "needs an as: the user to act as"
+#define OF_OLD   "not supported; use exec with a plugin instead: "
+#define NEEDS_AS "requires 'as', the user to impersonate"
 #define VERSION \
     "apiVersion must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1"
 #define MODE       "interactiveMode must be Never, IfAvailable or Always"
 #define ENV        "env must be a list of {name: NAME, value: TEXT}"
-#define WHITE      "must have no white space, line ends or control characters"
-#define ONLY_HTTPS "credentials go only to https, and the server of cluster 'k' is http"
+#define WHITE      "must not contain white space, line ends or control characters"
+#define ONLY_HTTPS "credentials are sent only over https, but the server of cluster 'k' uses http"
 
 static const struct bad_config bad[] = {
     {CONFIG(HTTPS, "exec: x"),
@@ -179,11 +179,11 @@ static const struct bad_config bad[] = {
     {CONFIG(HTTPS, "exec: {apiVersion: x}"),
      "config:8:10: context 'c': user 'u': exec: needs a command"},
     {CONFIG(HTTPS, "exec: {command: [x]}"),
-     "config:8:10: context 'c': user 'u': exec: command must be a text"},
+     "config:8:10: context 'c': user 'u': exec: command must be a string"},
     {CONFIG(HTTPS, "exec: {command: x, args: y}"),
      "config:8:10: context 'c': user 'u': exec: args must be a list"},
     {CONFIG(HTTPS, "exec: {command: x, args: [[y]]}"),
-     "config:8:10: context 'c': user 'u': exec: args must be a list of texts"},
+     "config:8:10: context 'c': user 'u': exec: args must be a list of strings"},
     {CONFIG(HTTPS, "exec: {command: x}"), "config:8:10: context 'c': user 'u': exec: " VERSION},
     {CONFIG(HTTPS, "exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}"),
      "config:8:10: context 'c': user 'u': exec: " VERSION},
@@ -191,8 +191,8 @@ static const struct bad_config bad[] = {
     {CONFIG(HTTPS, EXEC ", interactiveMode: maybe}"),
      "config:8:10: context 'c': user 'u': exec: " MODE},
     {CONFIG(HTTPS, EXEC ", interactiveMode: Always}"),
-     "config:8:10: context 'c': user 'u': exec: interactiveMode is Always, but there is no terminal to ask "
-     "anybody"},
+     "config:8:10: context 'c': user 'u': exec: interactiveMode Always is not supported; there is "
+     "no terminal"},
     {CONFIG(HTTPS, EXEC ", interactiveMode: Never, env: [{name: '', value: x}]}"),
      "config:8:10: context 'c': user 'u': exec: " ENV},
     {CONFIG(HTTPS, EXEC ", interactiveMode: Never, env: [{name: A=B, value: x}]}"),
@@ -208,7 +208,7 @@ static const struct bad_config bad[] = {
     {CONFIG("server: 'http://h'", EXEC ", interactiveMode: Never}"),
      "config:8:10: context 'c': user 'u': exec: " ONLY_HTTPS},
     {CONFIG(HTTPS, "auth-provider: {name: x}"),
-     "config:8:10: context 'c': user 'u': auth-provider: " OF_OLD "the one of your provider"},
+     "config:8:10: context 'c': user 'u': auth-provider: " OF_OLD "the plugin of your provider"},
     {CONFIG(HTTPS, "auth-provider: {name: gcp, config: {}}, token: t"),
      "config:8:10: context 'c': user 'u': auth-provider: " OF_OLD "gke-gcloud-auth-plugin"},
     {CONFIG(HTTPS, "auth-provider: {name: oidc}"),
@@ -218,11 +218,13 @@ static const struct bad_config bad[] = {
     {CONFIG(HTTPS, "auth-provider: x"),
      "config:8:10: context 'c': user 'u': auth-provider: must be a mapping of fields"},
     {CONFIG(HTTPS, "username: x, token: t"),
-     "config:8:10: context 'c': user 'u': username: given together with a token; keep one of them"},
+     "config:8:10: context 'c': user 'u': username: cannot be combined with a token; remove one "
+     "of them"},
     {CONFIG(HTTPS, "tokenFile: t, password: x"),
-     "config:8:24: context 'c': user 'u': password: given together with a token; keep one of them"},
+     "config:8:24: context 'c': user 'u': password: cannot be combined with a token; remove one "
+     "of them"},
     {CONFIG(HTTPS, "username: 'a:b'"),
-     "config:8:10: context 'c': user 'u': username: must have no ':'"},
+     "config:8:10: context 'c': user 'u': username: must not contain ':'"},
     {CONFIG("server: 'http://h'", "username: x"),
      "config:8:10: context 'c': user 'u': username: " ONLY_HTTPS},
     {CONFIG(HTTPS, "as-uid: 1"), "config:8:10: context 'c': user 'u': as-uid: " NEEDS_AS},
@@ -230,30 +232,31 @@ static const struct bad_config bad[] = {
     {CONFIG(HTTPS, "as-user-extra: {x: [y]}"),
      "config:8:10: context 'c': user 'u': as-user-extra: " NEEDS_AS},
     {CONFIG(HTTPS, "as: \"a\\r\\nX: y\""),
-     "config:8:10: context 'c': user 'u': as: must have no control characters"},
+     "config:8:10: context 'c': user 'u': as: must not contain control characters"},
     {CONFIG(HTTPS, "as: x, as-groups: [a, \"\\e\"]"),
-     "config:8:17: context 'c': user 'u': as-groups: must have no control characters"},
+     "config:8:17: context 'c': user 'u': as-groups: must not contain control characters"},
     {CONFIG(HTTPS, "as: x, as-groups: y"),
-     "config:8:17: context 'c': user 'u': as-groups: must be a list of texts"},
+     "config:8:17: context 'c': user 'u': as-groups: must be a list of strings"},
     {CONFIG(HTTPS, "as: x, as-groups: [[y]]"),
-     "config:8:17: context 'c': user 'u': as-groups: must be a list of texts"},
+     "config:8:17: context 'c': user 'u': as-groups: must be a list of strings"},
     {CONFIG(HTTPS, "as: x, as-user-extra: {a: b}"),
-     "config:8:17: context 'c': user 'u': as-user-extra: must map names to lists of texts"},
+     "config:8:17: context 'c': user 'u': as-user-extra: must map names to lists of strings"},
     {CONFIG(HTTPS, "as: x, as-user-extra: {a: [[b]]}"),
-     "config:8:17: context 'c': user 'u': as-user-extra: must map names to lists of texts"},
+     "config:8:17: context 'c': user 'u': as-user-extra: must map names to lists of strings"},
     {CONFIG(HTTPS, "as: x, as-user-extra: {'': [b]}"),
-     "config:8:17: context 'c': user 'u': as-user-extra: must map names to lists of texts"},
+     "config:8:17: context 'c': user 'u': as-user-extra: must map names to lists of strings"},
     {CONFIG(HTTPS, "client-certificate: ca.pem, client-certificate-data: eA==, client-key: ca.pem"),
-     "config:8:38: context 'c': user 'u': client-certificate-data: given together with client-certificate; keep "
-     "one of them"},
+     "config:8:38: context 'c': user 'u': client-certificate-data: cannot be combined with "
+     "client-certificate; remove one of them"},
     {CONFIG(HTTPS, "client-certificate: ca.pem, client-key: ca.pem, client-key-data: eA=="),
-     "config:8:58: context 'c': user 'u': client-key-data: given together with client-key; keep one of them"},
+     "config:8:58: context 'c': user 'u': client-key-data: cannot be combined with client-key; "
+     "remove one of them"},
     {CONFIG(HTTPS, "client-certificate: ca.pem"),
      "config:8:10: context 'c': user 'u': client-certificate: needs a client-key or client-key-data"},
     {CONFIG(HTTPS, "client-key-data: eA=="),
      "config:8:10: context 'c': user 'u': client-key-data: needs a client-certificate or "
      "client-certificate-data"},
-    {CONFIG(HTTPS, "token: [t]"), "config:8:10: context 'c': user 'u': token: must be a text"},
+    {CONFIG(HTTPS, "token: [t]"), "config:8:10: context 'c': user 'u': token: must be a string"},
     {CONFIG(HTTPS, "token: 'a b'"), "config:8:10: context 'c': user 'u': token: " WHITE},
     {CONFIG(HTTPS, "token: \"a\\n\""), "config:8:10: context 'c': user 'u': token: " WHITE},
     {CONFIG("server: 'http://h'", "token: t"),

@@ -116,8 +116,8 @@ static void it_is_posted(void **state)
 static void what_is_none_is_told(void **state)
 {
     static const char *const rows[][2] = {
-        {ANSWER("200 OK", "0"), "the server answered with nothing"},
-        {ANSWER("404 Not Found", "2") "no", "k:6443: the server answers HTTP 404: no"},
+        {ANSWER("200 OK", "0"), "the server sent an empty response"},
+        {ANSWER("404 Not Found", "2") "no", "k:6443: the server returned HTTP 404: no"},
         {ANSWER("200 OK", "5") "{\"a\":", "k:6443: the document ended in the middle"},
     };
     (void)state;
@@ -140,7 +140,7 @@ static void it_has_its_time(void **state)
     sim_advance(&w.sim, DOCUMENT_TIMEOUT_MS - 1000);
     told(&w, "");
     sim_advance(&w.sim, 1000);
-    told(&w, "no complete answer within 60 s");
+    told(&w, "no complete response within 60 s");
     done(&w);
 }
 

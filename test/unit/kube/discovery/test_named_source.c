@@ -79,8 +79,9 @@ static void a_group_that_is_down_hides_only_itself(void **state)
     named_world_list(&w);
     named_world_told(
         &w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\nGET /apis/example.com/v1\n"
-            "INF_ESERVER: resource 'deploy': apps/v1 does not answer (k:6443: the server answers "
-            "HTTP 503: down); no other group has it. Name its group to ask only that one\n");
+            "INF_ESERVER: resource 'deploy': apps/v1 does not respond (k:6443: the server "
+            "returned HTTP 503: down); no other group has it; specify the group to query only "
+            "that group\n");
     named_world_done(&w);
 }
 
@@ -91,7 +92,7 @@ static void the_core_group_has_to_answer(void **state)
     named_world_init(&w, "po", NULL);
     w.broken = "/api/v1";
     named_world_list(&w);
-    named_world_told(&w, "GET /api/v1\nINF_ESERVER: k:6443: the server answers HTTP 503: down\n");
+    named_world_told(&w, "GET /api/v1\nINF_ESERVER: k:6443: the server returned HTTP 503: down\n");
     w.broken = NULL;
     named_world_list(&w);
     named_world_told(&w, "GET /api/v1\nfound /v1/pods Pod\nGET /api/v1/pods?limit=5\n" LISTED);
@@ -117,8 +118,8 @@ static void what_is_in_no_namespace_is_not_asked_for_in_one(void **state)
     named_world_init(&w, "node", "shop");
     named_world_list(&w);
     named_world_told(
-        &w, "GET /api/v1\nINF_EINVAL: resource 'node': nodes are in no namespace; ask for all of "
-            "them\n");
+        &w, "GET /api/v1\nINF_EINVAL: resource 'node': nodes are cluster-scoped and cannot be "
+            "limited to namespaces\n");
     named_world_done(&w);
 }
 

@@ -66,26 +66,25 @@ static void a_404_is_not_confirmed_by_discovery_that_does_not_answer(void **stat
     named_world_list(&w);
     named_world_told(
         &w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS STRAY
-            "no; are the resource's name, group and version right? See kubectl api-resources; "
-            "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not answer (k:6443: "
-            "the server answers HTTP 503: down)\n");
+            "no; check the resource's name, group and version; see kubectl api-resources; "
+            "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not respond (k:6443: "
+            "the server returned HTTP 503: down)\n");
     w.broken = NULL;
     w.hanging = "/apis/apps/v1";
     sim_advance(&w.sim, 1000);
     named_world_list(&w);
     sim_advance(&w.sim, LOOKUP_GROUP_MS);
     named_world_told(
-        &w,
-        "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS "INF_ETIMEOUT: k:6443: the server answers HTTP 404: "
-        "no; are the resource's name, group and version right? See kubectl api-resources; "
-        "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not answer (no answer "
-        "within 5 s)\n");
+        &w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS "INF_ETIMEOUT: k:6443: the server returned HTTP "
+            "404: no; check the resource's name, group and version; see kubectl api-resources; "
+            "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not respond (no "
+            "response within 5 s)\n");
     w.everything_404 = true;
     named_world_list(&w);
-    named_world_told(
-        &w, "GET " DEPLOYMENTS "\nGET /apis/apps\nGET /apis\n" STRAY
-            "no; are the resource's name, group and version right? See kubectl api-resources; "
-            "discovery can't confirm it: k:6443: the server answers HTTP 404: no\n");
+    named_world_told(&w,
+                     "GET " DEPLOYMENTS "\nGET /apis/apps\nGET /apis\n" STRAY
+                     "no; check the resource's name, group and version; see kubectl api-resources; "
+                     "discovery can't confirm it: k:6443: the server returned HTTP 404: no\n");
     named_world_done(&w);
 }
 
@@ -127,7 +126,7 @@ static void the_api_s_own_404_is_believed_when_it_repeats(void **state)
     sim_advance(&w.sim, 10);
     named_world_list(&w);
     assert_true(
-        named_world_is_told(&w, "INF_ENOTFOUND: k:6443: the server says: gone (404 NotFound); "));
+        named_world_is_told(&w, "INF_ENOTFOUND: k:6443: server error: gone (404 NotFound); "));
     named_world_done(&w);
     named_world_deployments_404(&w, "deploy.apps", STATUS("\"kind\":\"deployments\""));
     for (int i = 0; i < 3; i++) {
@@ -203,8 +202,8 @@ static void a_group_that_hangs_is_skipped_after_a_while(void **state)
                          "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
     assert_false(source_is_preparing(named_source_source(w.named)));
     named_world_warned(
-        &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not answer (no "
-            "answer within 5 s); name the group to be certain\n");
+        &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not respond (no "
+            "response within 5 s); specify the group to be certain\n");
     named_world_done(&w);
 }
 
@@ -217,8 +216,8 @@ static void a_resource_found_while_another_group_is_down_is_warned_about(void **
     w.broken = "/apis/apps/v1";
     named_world_list(&w);
     named_world_warned(
-        &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not answer "
-            "(k:6443: the server answers HTTP 503: down); name the group to be certain\n");
+        &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not respond "
+            "(k:6443: the server returned HTTP 503: down); specify the group to be certain\n");
     named_world_done(&w);
     named_world_init(&w, "widgets.example.com", NULL); /* whose group is named is not in doubt */
     w.broken = "/apis/apps/v1";

@@ -26,7 +26,7 @@ static void the_library_s_users_can_ask_the_same(void **state)
     assert_int_equal(inf_resource_check("deployments.apps/v1", &err), 0);
     assert_int_equal(inf_resource_check("Po", &err), 0);
     assert_int_equal(inf_resource_check("pods/log", &err), -INF_EINVAL);
-    assert_non_null(strstr(err.text, "use a name as in 'pods'"));
+    assert_non_null(strstr(err.text, "use a form such as 'pods'"));
 }
 
 static void a_namespace_is_one_label(void **state)

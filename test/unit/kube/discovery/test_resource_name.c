@@ -214,7 +214,8 @@ static void words_that_mean_nothing_are_answered(void **state)
         {"deployments.extensions", "resource 'deployments.extensions' is not known to the server; "
                                    "did you mean 'deployments.apps/v1'?"},
         {"pods.v2.", "resource 'pods.v2.' is not known to the server; did you mean 'pods'?"},
-        {"bindings", "resource 'bindings': the server can't list and watch bindings"},
+        {"bindings", "resource 'bindings': the server does not support list and watch for "
+                     "bindings"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_string_equal(meaning(*state, rows[i][0]), rows[i][1]);
@@ -240,7 +241,7 @@ static void several_groups_have_it(void **state)
         LIST("v1", "{\"name\":\"services\",\"kind\":\"Service\"," CAN),
     };
     static const char *const rows[][2] = {
-        {"things", "resource 'things' can be one of: things.a.io/v2, things.b.io/v1"},
+        {"things", "resource 'things' is ambiguous; use one of: things.a.io/v2, things.b.io/v1"},
         {"things.a.io", "a.io/v2/things"}, /* the preferred version */
         {"things.v1.a.io", "a.io/v1/things"},
         {"olds", "a.io/v1/olds"},     /* only there; and a name goes before a short name */

@@ -33,27 +33,28 @@ static const struct {
      "--clusterrole=watch-deployments.apps --user='jane doe@example.com'"},
     {INF_EFORBIDDEN, "pods is forbidden: User \"system:anonymous\" cannot list resource", "",
      "pods", NULL,
-     "; the server takes us for nobody: credentials are missing, or are not for this cluster"},
+     "; the server treats the request as anonymous: credentials are missing or not valid for this "
+     "cluster"},
     {INF_EFORBIDDEN, "x: User \"a'; rm -rf ~; '\" cannot list resource", "", "pods", "shop",
-     "; it takes the verbs list and watch on pods in namespace shop"},
+     "; this requires the verbs list and watch on pods in namespace shop"},
     {INF_EFORBIDDEN, "x: User \"a\\\" cannot list resource", "", "pods", NULL,
-     "; it takes the verbs list and watch on pods in all namespaces"},
+     "; this requires the verbs list and watch on pods in all namespaces"},
     {INF_EFORBIDDEN, "x: User \"\" cannot list resource", "", "pods", NULL,
-     "; it takes the verbs list and watch on pods in all namespaces"},
+     "; this requires the verbs list and watch on pods in all namespaces"},
     {INF_EFORBIDDEN, "no, by a webhook", "apps", "deployments", "shop",
-     "; it takes the verbs list and watch on deployments.apps in namespace shop"},
+     "; this requires the verbs list and watch on deployments.apps in namespace shop"},
     {INF_EFORBIDDEN, "x: User \"jane\" cannot", "", "pods", NULL,
-     "; it takes the verbs list and watch on pods in all namespaces"},
+     "; this requires the verbs list and watch on pods in all namespaces"},
     {INF_EFORBIDDEN, "users \"bob\" is forbidden: User \"jane\" cannot impersonate resource", "",
      "pods", NULL, ""},
     {INF_EFORBIDDEN, "forbidden: User \"jane\" cannot get path \"/apis\"", "", "", NULL,
-     "; a resource that is named in full, as in deployments.apps/v1, need not be looked up"},
+     "; a fully qualified resource such as deployments.apps/v1 needs no lookup"},
     {INF_EUNAUTHORIZED, "Unauthorized", "", "pods", NULL,
-     "; there are no credentials to show: the kubeconfig needs a user"},
+     "; no credentials were sent; the kubeconfig needs a user"},
     {INF_ENOTFOUND, "404 page not found", "x.io", "foos", NULL,
-     "; are the resource's name, group and version right? See kubectl api-resources"},
+     "; check the resource's name, group and version; see kubectl api-resources"},
     {INF_ENOTFOUND, "404 page not found", "x.io", "foos", "shop",
-     "; are the resource's name, group and version right? Are its objects in namespaces? See kubectl "
+     "; check the resource's name, group and version, and whether it is namespaced; see kubectl "
      "api-resources"},
     {INF_ESERVER, "down", "", "pods", NULL, ""},
 };
@@ -80,13 +81,13 @@ static void what_was_shown_and_where(void **state)
     (void)state;
     err_set(&why, INF_EUNAUTHORIZED, "no");
     advice_add(&why, &advice);
-    assert_string_equal(why.text, "no; the token of user 'u' is not accepted: is it of this "
-                                  "cluster, not expired and not revoked?");
+    assert_string_equal(why.text, "no; the server rejected the token of user 'u'; check that it "
+                                  "is valid for this cluster, not expired and not revoked");
     err_set(&why, INF_ENOTFOUND, "no");
     advice_add(&why, &advice);
     assert_string_equal(why.text,
-                        "no; are the resource's name, group and version right, and is the "
-                        "path of the server's URL (/k8s)? See kubectl api-resources");
+                        "no; check the resource's name, group and version, and the path of the "
+                        "server URL (/k8s); see kubectl api-resources");
     resource_free(&r);
 }
 

@@ -71,9 +71,9 @@ static bool asked_with(struct place *p, const char *token)
 static void told_refused(struct place *p)
 {
     char *expected =
-        xasprintf("INF_EUNAUTHORIZED: kube.test:6443: the server answers HTTP 401; the "
-                  "token in '%s' is not accepted: is it of this cluster, not expired "
-                  "and not revoked?\n",
+        xasprintf("INF_EUNAUTHORIZED: kube.test:6443: the server returned HTTP 401; the server "
+                  "rejected the token in '%s'; check that it is valid for this cluster, not "
+                  "expired and not revoked\n",
                   p->path);
     source_world_told(&p->w, expected);
     free(expected);
@@ -141,9 +141,8 @@ static void other_refusals_change_nothing(void **state)
     source_world_ask(&p->w);
     put_token(p, "tuesday");
     answer(p, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
-    source_world_told(&p->w,
-                      "INF_EFORBIDDEN: kube.test:6443: the server answers HTTP 403; it takes the "
-                      "verbs list and watch on pods in all namespaces\n");
+    source_world_told(&p->w, "INF_EFORBIDDEN: kube.test:6443: the server returned HTTP 403; this "
+                             "requires the verbs list and watch on pods in all namespaces\n");
 }
 
 static void a_request_made_again_may_be_paused_and_cancelled(void **state)
@@ -209,11 +208,11 @@ static const struct {
      "*** a/b: object:"},
     {SOURCE_WATCH, GOOD,
      "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"" TOKEN "\"}}}",
-     "sent a credential of ours as a resourceVersion"},
+     "returned one of our credentials as a resourceVersion"},
     {SOURCE_LIST, GOOD,
      "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"" TOKEN
      "\"},\"items\":[]}",
-     "sent a credential of ours as a resourceVersion"},
+     "returned one of our credentials as a resourceVersion"},
     {SOURCE_DOCUMENT, GOOD, "{\"groupVersion\":\"v1\",\"resources\":[{\"name\":\"" TOKEN "\"}]}",
      "\"name\":\"***\""},
 };
@@ -262,7 +261,7 @@ static void the_token_before_is_not_shown_either(void **state)
     answer(p, "HTTP/1.1 500 Oops\r\nContent-Length: 41\r\n\r\n"
               "not monday-0123456789, tuesday-0123456789");
     source_world_told(&p->w,
-                      "INF_ESERVER: kube.test:6443: the server answers HTTP 500: not ***, ***\n");
+                      "INF_ESERVER: kube.test:6443: the server returned HTTP 500: not ***, ***\n");
 }
 
 static void a_password_and_the_login_as_it_is_sent_are_not_shown(void **state)
@@ -277,7 +276,7 @@ static void a_password_and_the_login_as_it_is_sent_are_not_shown(void **state)
     answer(p, "HTTP/1.1 500 Oops\r\nContent-Length: 44\r\n\r\n"
               "amFuZTpodW50ZXItMg== is jane with hunter%2D2");
     source_world_told(
-        &p->w, "INF_ESERVER: kube.test:6443: the server answers HTTP 500: *** is jane with ***\n");
+        &p->w, "INF_ESERVER: kube.test:6443: the server returned HTTP 500: *** is jane with ***\n");
 }
 
 int main(void)

@@ -232,8 +232,8 @@ static void the_reason_of_a_refusal_may_be_in_gzip_too(void **state)
     pipe_sends(pipe, WATCH_LAST);
     sim_run(&w.sim);
     source_world_told(
-        &w, "INF_EFORBIDDEN: kube.test:6443: the server says: not you (403); it takes the "
-            "verbs list and watch on pods in all namespaces\n");
+        &w, "INF_EFORBIDDEN: kube.test:6443: server error: not you (403); this requires the verbs "
+            "list and watch on pods in all namespaces\n");
     source_world_done(&w);
 }
 
@@ -244,10 +244,11 @@ static void other_encodings_are_refused_by_name(void **state)
     } cases[] = {
         {"200 OK", "identity", "open\nADDED a 1\nINF_EEOF: " WATCH_END},
         {"200 OK", "br",
-         "INF_EPROTO: kube.test:6443: answered in encoding 'br', which nobody asked for\n"},
+         "INF_EPROTO: kube.test:6443: sent content encoding 'br', which was not requested\n"},
         {"200 OK", "gzip, gzip",
-         "INF_EPROTO: kube.test:6443: answered in encoding 'gzip, gzip', which nobody asked for\n"},
-        {"503 No", "br", "INF_ESERVER: kube.test:6443: the server answers HTTP 503\n"},
+         "INF_EPROTO: kube.test:6443: sent content encoding 'gzip, gzip', which was not "
+         "requested\n"},
+        {"503 No", "br", "INF_ESERVER: kube.test:6443: the server returned HTTP 503\n"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

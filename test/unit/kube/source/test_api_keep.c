@@ -69,16 +69,16 @@ static void odd_answers_are_named(void **state)
     } cases[] = {
         {"HTTP/1.1 302 Found\r\nLocation: https://sso.test/login?state=s3cr3t\r\n"
          "Content-Length: 0\r\n\r\n",
-         "INF_EPROTO: kube.test:6443: redirects to 'https://sso.test/login' (HTTP 302), where we "
-         "don't go with our credentials; if that is the API server, make it the `server:` of the "
-         "kubeconfig\n"},
+         "INF_EPROTO: kube.test:6443: redirects to 'https://sso.test/login' (HTTP 302), which is "
+         "not followed to protect credentials; if that is the API server, set it as `server:` in "
+         "the kubeconfig\n"},
         {"HTTP/1.1 308 Permanent Redirect\r\nContent-Length: 0\r\n\r\n",
-         "INF_EPROTO: kube.test:6443: redirects to '' (HTTP 308), where we don't go with our "
-         "credentials; if that is the API server, make it the `server:` of the kubeconfig\n"},
+         "INF_EPROTO: kube.test:6443: redirects to '' (HTTP 308), which is not followed to "
+         "protect credentials; if that is the API server, set it as `server:` in the kubeconfig\n"},
         {"HTTP/1.1 204 No Content\r\n\r\n",
-         "INF_EPROTO: kube.test:6443: the server answers HTTP 204\n"},
+         "INF_EPROTO: kube.test:6443: the server returned HTTP 204\n"},
         {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n",
-         "INF_ESERVER: kube.test:6443: the server answers HTTP 503\n"},
+         "INF_ESERVER: kube.test:6443: the server returned HTTP 503\n"},
         {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n",
          "INF_EPROTO: response from kube.test:6443: unexpected protocol switch (status 101)\n"},
     };
@@ -110,7 +110,7 @@ static void a_refusal_whose_reason_never_ends_is_told_without_it(void **state)
     source_world_told(&w, "");
     sim_advance(&w.sim, 1000);
     source_world_told(&w,
-                      "INF_ESERVER: kube.test:6443: the server answers HTTP 503: drip drip drip "
+                      "INF_ESERVER: kube.test:6443: the server returned HTTP 503: drip drip drip "
                       "drip drip drip drip drip drip \n");
     assert_true(pipe_closed(pipe));
     source_world_done(&w);
@@ -126,7 +126,7 @@ static void a_refusal_that_is_cut_is_a_refusal(void **state)
     pipe_end(w.pipes.last, INF_EEOF, "FIN");
     sim_run(&w.sim);
     source_world_told(&w,
-                      "INF_ETHROTTLED: kube.test:6443: the server answers HTTP 429: Too many\n");
+                      "INF_ETHROTTLED: kube.test:6443: the server returned HTTP 429: Too many\n");
     source_world_done(&w);
 }
 

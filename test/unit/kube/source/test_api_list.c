@@ -85,7 +85,7 @@ static const struct {
     {"widgets-list", "open\n" WIDGET "1 505\n" WIDGET "2 506\n" WIDGET "3 507\n"
                      "PAGE_END 577\n" LIST_END},
     {"pods-list-rv-too-large",
-     "INF_EFUTURE: kube.test:6443: the server says: Timeout: Too large resource version: "
+     "INF_EFUTURE: kube.test:6443: server error: Timeout: Too large resource version: "
      "999999999, current: 610 (504 Timeout)\n"},
     {"secrets-watchlist", /* of a server that doesn't know what a list is */
      "open\nINF_EDECODE: kube.test:6443: list: expected nothing more, not byte 0x7b (0 items so "
@@ -167,7 +167,7 @@ static void items_get_what_only_their_list_says(void **state)
     source_world_done(&w);
 }
 
-#define NAMELESS "neither it nor its list says its kind and apiVersion\n"
+#define NAMELESS "neither it nor its list has kind and apiVersion\n"
 
 static void an_item_of_no_kind_is_refused(void **state)
 {
@@ -185,12 +185,10 @@ static void what_is_no_list_is_refused(void **state)
     (void)state;
     source_world_tells(
         &patient_list, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":410}",
-        "open\nINF_EDECODE: kube.test:6443: the server answered with a Status instead of "
-        "a list\n");
+        "open\nINF_EDECODE: kube.test:6443: the server sent a Status instead of a list\n");
     source_world_tells(
         &patient_list, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}",
-        "open\nINF_EDECODE: kube.test:6443: the server answered without a list: no items "
-        "in it\n");
+        "open\nINF_EDECODE: kube.test:6443: the response is not a list: items is missing\n");
     source_world_tells(
         &patient_list, LIST_HEAD LIST_META ",\"items\":[" ITEM("a") "]}}",
         "open\nADDED shop/a 5\nINF_EDECODE: kube.test:6443: list: expected nothing more, "

@@ -76,7 +76,7 @@ static void an_item_too_big_is_skipped_to_its_end(void **state)
         &any_list, LIST_HEAD "\"items\":[" ITEM("a") ",{" LARGE, "}," ITEM("c") "]," LIST_META "}",
         "open\n"
         "ADDED shop/a 5\n"
-        "SKIPPED shop/big  uid '' item 2 of the list, ConfigMap shop/big: over 16777216 bytes\n"
+        "SKIPPED shop/big  uid '' item 2 of the list, ConfigMap shop/big: exceeds 16777216 bytes\n"
         "ADDED shop/c 5\n"
         "PAGE_END 9\n"
         "INF_EEOF: kube.test:6443: the list is complete\n");
@@ -90,13 +90,13 @@ static void a_watch_event_too_big_is_skipped_to_its_end(void **state)
         "}}\n" POD("c", "3"),
         "open\n"
         "ADDED a 1\n"
-        "SKIPPED shop/big  uid '' Pod shop/big: watch event over frame_max=16777216 bytes\n"
+        "SKIPPED shop/big  uid '' Pod shop/big: watch event exceeds frame_max=16777216 bytes\n"
         "ADDED c 3\n"
         "INF_EEOF: kube.test:6443: the server ended the watch\n");
     assert_tells_of_large(
         &any_watch, "{\"type\":\"ADDED\",\"object\":{" LARGE, "",
         "open\n"
-        "SKIPPED shop/big  uid '' shop/big: watch event over frame_max=16777216 bytes\n"
+        "SKIPPED shop/big  uid '' shop/big: watch event exceeds frame_max=16777216 bytes\n"
         "INF_ECUT: kube.test:6443: the watch ended in the middle of an event\n");
 }
 
@@ -130,7 +130,7 @@ static void a_deep_object_is_skipped_by_its_name_and_version(void **state)
         &any_watch, watch,
         "open\n"
         "ADDED a 1\n"
-        "SKIPPED shop/bad 9 uid 'u9' Deep shop/bad: watch event over 513 brackets deep\n"
+        "SKIPPED shop/bad 9 uid 'u9' Deep shop/bad: watch event is nested deeper than 513 levels\n"
         "DELETED shop/bad 9 uid 'u9' \n"
         "ADDED c 3\n"
         "INF_EEOF: kube.test:6443: the server ended the watch\n");
@@ -163,7 +163,7 @@ static void a_bad_watch_event_is_skipped_but_an_error_is_not(void **state)
         "SKIPPED b  uid '' b: object: 'uid' is not a string\n"
         "SKIPPED b  uid '' b: watch event: unknown type \"RENAMED\"\n"
         "ADDED c 3\n"
-        "INF_EGONE: kube.test:6443: the server says: too old (410)\n");
+        "INF_EGONE: kube.test:6443: server error: too old (410)\n");
 }
 
 /* What was lost with it nobody knows. */

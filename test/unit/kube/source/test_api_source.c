@@ -62,8 +62,8 @@ static void a_watch_in_a_namespace_behind_a_proxy_with_a_token(void **state)
 
 /* ---- what it tells ---- */
 
-#define NOBODY "; there are no credentials to show: the kubeconfig needs a user"
-#define SAYS   "kube.test:6443: the server says: "
+#define NOBODY "; no credentials were sent; the kubeconfig needs a user"
+#define SAYS   "kube.test:6443: server error: "
 #define CURL   "default/curl-deployment-7775d66994-54zsw"
 #define WIDGET "ADDED default/widget-"
 
@@ -90,11 +90,11 @@ static const struct {
     {"anonymous-403",
      "INF_EFORBIDDEN: " SAYS
      "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
-     "in API group \"\" at the cluster scope (403 Forbidden); the server takes us for "
-     "nobody: credentials are missing, or are not for this cluster\n"},
+     "in API group \"\" at the cluster scope (403 Forbidden); the server treats the request as "
+     "anonymous: credentials are missing or not valid for this cluster\n"},
     {"notfound-404",
-     "INF_ENOTFOUND: kube.test:6443: the server answers HTTP 404: 404 page not found; are the "
-     "resource's name, group and version right? See kubectl api-resources\n"},
+     "INF_ENOTFOUND: kube.test:6443: the server returned HTTP 404: 404 page not found; check the "
+     "resource's name, group and version; see kubectl api-resources\n"},
     {"watch-rvmatch-invalid-422",
      "INF_EREFUSED: " SAYS "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: "
      "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
@@ -252,8 +252,8 @@ static void an_event_over_the_limit_ends_the_request(void **state)
     pipe_sends(pipe, WATCH_HEAD "1000001\r\n");
     pipe_send(pipe, large, FRAME_MAX + 1);
     sim_run(&w.sim);
-    source_world_told(&w, "open\nINF_ETOOBIG: kube.test:6443: watch event over frame_max=16777216 "
-                          "bytes\n");
+    source_world_told(&w, "open\nINF_ETOOBIG: kube.test:6443: watch event exceeds "
+                          "frame_max=16777216 bytes\n");
     source_world_done(&w);
     free(large);
 }
@@ -268,12 +268,11 @@ static void only_json_is_taken_for_an_answer(void **state)
         {"content-type: application/json;charset=utf-8\r\n", "open\n"},
         {"Content-Type: Application/JSON\r\n", "open\n"}, /* types have no case */
         {"Content-Type: text/html\r\n",
-         "INF_EPROTO: kube.test:6443: answered with 'text/html' instead of JSON; is it an API "
-         "server?\n"},
+         "INF_EPROTO: kube.test:6443: sent 'text/html' instead of JSON; is it an API server?\n"},
         {"Content-Type: application/json-seq\r\n",
-         "INF_EPROTO: kube.test:6443: answered with 'application/json-seq' instead of JSON; is it "
+         "INF_EPROTO: kube.test:6443: sent 'application/json-seq' instead of JSON; is it "
          "an API server?\n"},
-        {"", "INF_EPROTO: kube.test:6443: answered with 'no content type' instead of JSON; is it "
+        {"", "INF_EPROTO: kube.test:6443: sent 'no content type' instead of JSON; is it "
              "an API server?\n"},
     };
     (void)state;
@@ -306,7 +305,7 @@ static void a_long_page_of_a_proxy_is_read_to_its_end_but_not_kept(void **state)
     pipe_sends(pipe, WATCH_LAST);
     sim_run(&w.sim);
     assert_true(strncmp(w.told.bytes,
-                        "INF_ESERVER: kube.test:6443: the server answers HTTP 503: It "
+                        "INF_ESERVER: kube.test:6443: the server returned HTTP 503: It "
                         "is not you, it is us. It",
                         80) == 0);
     source_world_done(&w);
@@ -344,8 +343,8 @@ static void ask_with_another_file(struct source_world *w)
     look_for_the_token_again(w);
 }
 
-#define NO_TOKEN "INF_EIO: token: file '/nowhere/token': No such file or directory\n"
-#define NO_OTHER "INF_EIO: token: file '/nowhere/else': No such file or directory\n"
+#define NO_TOKEN "INF_EIO: token file '/nowhere/token': No such file or directory\n"
+#define NO_OTHER "INF_EIO: token file '/nowhere/else': No such file or directory\n"
 
 static void a_missing_token_file_ends_the_request_before_anything_is_sent(void **state)
 {

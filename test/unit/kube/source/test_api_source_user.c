@@ -100,9 +100,8 @@ static void the_next_request_may_be_made_after_a_refusal(void **state)
     source_world_play(&w, source_world_ask(&w), "pods-list-rv-too-large");
     buf_clear(&w.told);
     source_world_play(&w, w.pipes.last, "badtoken-401"); /* with no wait of the first one's */
-    source_world_told(&w, "INF_EUNAUTHORIZED: kube.test:6443: the server says: Unauthorized (401 "
-                          "Unauthorized); there are no credentials to show: the kubeconfig needs "
-                          "a user\n");
+    source_world_told(&w, "INF_EUNAUTHORIZED: kube.test:6443: server error: Unauthorized (401 "
+                          "Unauthorized); no credentials were sent; the kubeconfig needs a user\n");
     source_world_done(&w);
 }
 

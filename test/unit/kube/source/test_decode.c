@@ -212,8 +212,8 @@ static void an_error_event_speaks_for_the_server(void **state)
     recording_open(&r, "pods-watch-too-old-410");
     assert_true(recording_next(&r, &line));
     what = decoded_str(line);
-    assert_string_equal(
-        what, "INF_EGONE: the server says: too old resource version: 2 (533) (410 Expired)");
+    assert_string_equal(what,
+                        "INF_EGONE: server error: too old resource version: 2 (533) (410 Expired)");
     free(what);
     recording_close(&r);
     assert_refused(EVENT("\"ERROR\"", "{}"), "ERROR event without a Status");

@@ -259,17 +259,17 @@ static void what_can_t_be_a_list_of_ours_is_refused_with_a_reason(void **state)
 {
     (void)state;
     assert_told("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\"}",
-                NO "the server answered with a Status instead of a list");
+                NO "the server sent a Status instead of a list");
     assert_told("{\"apiVersion\":\"meta.k8s.io/v1\",\"kind\":\"Table\",\"rows\":[{}]}",
-                NO "the server answered with a Table instead of a list: its rows are no objects");
-    assert_told("{}", NO "the server answered without a list: no kind in it");
-    assert_told("{\"kind\":\"Pod\"}", NO "the server answered without a list: no items in it");
+                NO "the server sent a Table instead of a list; its rows are not objects");
+    assert_told("{}", NO "the response is not a list: kind is missing");
+    assert_told("{\"kind\":\"Pod\"}", NO "the response is not a list: items is missing");
     assert_told("{" HEAD ",\"items\":{}}", NO "list: 'items' is not an array");
     assert_told("{" HEAD ",\"items\":0 }", NO "list: 'items' is not an array");
-    assert_told("{" HEAD ",\"items\":[],\"items\":[{}]}", NO "list: items comes twice");
-    assert_told("{" HEAD ",\"items\":null,\"i\\u0074ems\":[]}", NO "list: items comes twice");
-    assert_told("{" HEAD ",\"items\":[],\"kind\":\"YList\"}", NO "list: kind comes twice");
-    assert_told("{" META "," META "}", NO "list: metadata comes twice");
+    assert_told("{" HEAD ",\"items\":[],\"items\":[{}]}", NO "list: duplicate items");
+    assert_told("{" HEAD ",\"items\":null,\"i\\u0074ems\":[]}", NO "list: duplicate items");
+    assert_told("{" HEAD ",\"items\":[],\"kind\":\"YList\"}", NO "list: duplicate kind");
+    assert_told("{" META "," META "}", NO "list: duplicate metadata");
     assert_told("{\"kind\":1}", NO "list: 'kind' is not a string");
     assert_told("{\"metadata\":7}", NO "list: 'metadata' is not an object");
     assert_told("{\"metadata\":{\"continue\":true}}", NO "list: 'continue' is not a string");
@@ -308,7 +308,7 @@ static void an_item_too_deep_is_lost_and_the_others_are_not(void **state)
     buf_puts(&expected, "<{\"a\":1}><");
     put_nested(&expected, SCAN_DEPTH_MAX);
     buf_puts(&expected,
-             "><[[[[[[[[[[[[[[[[[[[[...: over 512 brackets deep><{\"b\":2}> v1 XList at 7");
+             "><[[[[[[[[[[[[[[[[[[[[...: nested deeper than 512 levels><{\"b\":2}> v1 XList at 7");
     buf_putc(&expected, '\0');
     split_each((struct str){list.bytes, list.len}, play, expected.bytes);
     buf_free(&list);
@@ -337,7 +337,7 @@ static void an_item_may_have_item_max_bytes_and_not_one_more(void **state)
         char *good = told_with_large_item(ITEM_MAX, splits[i]);
         char *bad = told_with_large_item(ITEM_MAX + 1, splits[i]);
         assert_int_equal(strlen(good), ITEM_MAX + strlen("<{\"a\":1}><><{\"b\":2}> v1 XList at 7"));
-        assert_string_equal(bad, "<{\"a\":1}><\"xxxxxxxxxxxxxxxxxxx...: over 16777216 bytes>"
+        assert_string_equal(bad, "<{\"a\":1}><\"xxxxxxxxxxxxxxxxxxx...: exceeds 16777216 bytes>"
                                  "<{\"b\":2}> v1 XList at 7");
         free(good);
         free(bad);
@@ -353,23 +353,23 @@ static void other_members_have_a_limit_too(void **state)
     buf_puts(&list, "{\"metadata\":{\"x\":\"");
     put_times(&list, "0123456789abcdef", LIST_MEMBER_MAX / 16);
     text = told((struct str){list.bytes, list.len}, pieces);
-    assert_string_equal(text, " INF_ETOOBIG: list: metadata: over 65536 bytes");
+    assert_string_equal(text, " INF_ETOOBIG: list: metadata: exceeds 65536 bytes");
     free(text);
     list.bytes[2] = '_'; /* and so do members that nobody reads */
     text = told((struct str){list.bytes, list.len}, pieces);
-    assert_string_equal(text, " INF_ETOOBIG: list: another member: over 65536 bytes");
+    assert_string_equal(text, " INF_ETOOBIG: list: another member: exceeds 65536 bytes");
     free(text);
     list.bytes[10] = ' '; /* and keys: now the first goes on and on */
     list.bytes[13] = list.bytes[14] = list.bytes[15] = ' ';
     list.bytes[17] = ' ';
     text = told((struct str){list.bytes, list.len}, pieces);
-    assert_string_equal(text, " INF_ETOOBIG: list: a key: over 65536 bytes");
+    assert_string_equal(text, " INF_ETOOBIG: list: a key: exceeds 65536 bytes");
     free(text);
     buf_clear(&list);
     buf_puts(&list, "{\"metadata\":");
     put_nested(&list, SCAN_DEPTH_MAX + 1);
     text = told((struct str){list.bytes, list.len}, pieces);
-    assert_string_equal(text, " INF_EDECODE: list: metadata: over 512 brackets deep");
+    assert_string_equal(text, " INF_EDECODE: list: metadata: nested deeper than 512 levels");
     free(text);
     buf_free(&list);
 }

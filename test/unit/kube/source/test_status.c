@@ -37,26 +37,25 @@ static const struct {
     const char *name;
     struct verdict verdict;
 } recorded[] = {
-    {"badtoken-401",
-     {INF_EUNAUTHORIZED, 401, 0, "the server says: Unauthorized (401 Unauthorized)"}},
+    {"badtoken-401", {INF_EUNAUTHORIZED, 401, 0, "server error: Unauthorized (401 Unauthorized)"}},
     {"anonymous-403",
      {INF_EFORBIDDEN, 403, 0,
-      "the server says: pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
+      "server error: pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
       "in API group \"\" at the cluster scope (403 Forbidden)"}},
-    {"notfound-404", {INF_ENOTFOUND, 404, 0, "the server answers HTTP 404: 404 page not found"}},
+    {"notfound-404", {INF_ENOTFOUND, 404, 0, "the server returned HTTP 404: 404 page not found"}},
     {"list-invalid-rv-400",
      {INF_EREFUSED, 400, 0,
-      "the server says: invalid resource version: resourceVersion: Invalid value: \"abc\": "
+      "server error: invalid resource version: resourceVersion: Invalid value: \"abc\": "
       "strconv.ParseUint: parsing \"abc\": invalid syntax (400 BadRequest)"}},
     {"pods-list-fieldselector-400",
      {INF_EREFUSED, 400, 0,
-      "the server says: field label not supported: spec.bogus (400 BadRequest)"}},
+      "server error: field label not supported: spec.bogus (400 BadRequest)"}},
     {"pods-list-exact-expired-410",
      {INF_EGONE, 410, 0,
-      "the server says: The resourceVersion for the provided list is too old. (410 Expired)"}},
+      "server error: The resourceVersion for the provided list is too old. (410 Expired)"}},
     {"configmaps-list-expired-continue-410",
      {INF_EGONE, 410, 0,
-      "the server says: The provided continue parameter is too old to display a consistent list "
+      "server error: The provided continue parameter is too old to display a consistent list "
       "result. You can start a new list without the continue parameter, or use the continue token "
       "in this response to retrieve the remainder of the results. Continuing with the provided "
       "token results in an inconsistent list - objects that were created, modified, or deleted "
@@ -64,11 +63,10 @@ static const struct {
       "(410 Expired)"}},
     {"pods-list-rv-too-large",
      {INF_EFUTURE, 504, 1000,
-      "the server says: Timeout: Too large resource version: 999999999, current: 610 "
-      "(504 Timeout)"}},
+      "server error: Timeout: Too large resource version: 999999999, current: 610 (504 Timeout)"}},
     {"watch-rvmatch-invalid-422",
      {INF_EREFUSED, 422, 0,
-      "the server says: ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: "
+      "server error: ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: "
       "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided "
       "(422 Invalid)"}},
 };
@@ -99,87 +97,90 @@ static const struct {
      "Too many requests, please try again later.\n",
      "1",
      {INF_ETHROTTLED, 429, 1000,
-      "the server answers HTTP 429: Too many requests, please try again later."}},
-    {429, "", NULL, {INF_ETHROTTLED, 429, 0, "the server answers HTTP 429"}},
+      "the server returned HTTP 429: Too many requests, please try again later."}},
+    {429, "", NULL, {INF_ETHROTTLED, 429, 0, "the server returned HTTP 429"}},
     {429,
      STATUS("\"message\":\"storage is (re)initializing\",\"reason\":\"TooManyRequests\","
             "\"details\":{\"retryAfterSeconds\":7},\"code\":429"),
      NULL,
      {INF_ETHROTTLED, 429, 7000,
-      "the server says: storage is (re)initializing (429 TooManyRequests)"}},
+      "server error: storage is (re)initializing (429 TooManyRequests)"}},
     {500,
      STATUS("\"message\":\"etcdserver: no leader\",\"code\":500"),
      NULL,
-     {INF_ESERVER, 500, 0, "the server says: etcdserver: no leader (500)"}},
+     {INF_ESERVER, 500, 0, "server error: etcdserver: no leader (500)"}},
     {503,
      STATUS("\"message\":\"shutting down\",\"reason\":\"ServiceUnavailable\",\"code\":503"),
      "1",
-     {INF_ESERVER, 503, 1000, "the server says: shutting down (503 ServiceUnavailable)"}},
+     {INF_ESERVER, 503, 1000, "server error: shutting down (503 ServiceUnavailable)"}},
     {503,
      "<html>\r\n<head><title>503 Service Temporarily Unavailable</title></head>\r\n</html>\r\n",
      NULL,
      {INF_ESERVER, 503, 0,
-      "the server answers HTTP 503: <html>  <head><title>503 Service Temporarily "
+      "the server returned HTTP 503: <html>  <head><title>503 Service Temporarily "
       "Unavailable</title></head>  </html>"}},
     /* a 410 that says nothing more is still a 410 */
-    {410, "", NULL, {INF_EGONE, 410, 0, "the server answers HTTP 410"}},
+    {410, "", NULL, {INF_EGONE, 410, 0, "the server returned HTTP 410"}},
     /* the body's word counts: an expired version under another HTTP status */
     {500,
      STATUS("\"message\":\"old\",\"reason\":\"Expired\",\"code\":500"),
      NULL,
-     {INF_EGONE, 500, 0, "the server says: old (500 Expired)"}},
+     {INF_EGONE, 500, 0, "server error: old (500 Expired)"}},
     {410,
      STATUS("\"reason\":\"Gone\""),
      NULL,
-     {INF_EGONE, 410, 0, "the server says: no message (410 Gone)"}},
+     {INF_EGONE, 410, 0, "server error: no message (410 Gone)"}},
     /* older servers say it in words only */
     {504,
      STATUS("\"message\":\"Too large resource version: 9, current: 8\",\"reason\":\"Timeout\","
             "\"code\":504"),
      NULL,
      {INF_EFUTURE, 504, 0,
-      "the server says: Too large resource version: 9, current: 8 (504 Timeout)"}},
+      "server error: Too large resource version: 9, current: 8 (504 Timeout)"}},
     {504,
      "upstream request timeout",
      NULL,
-     {INF_ESERVER, 504, 0, "the server answers HTTP 504: upstream request timeout"}},
+     {INF_ESERVER, 504, 0, "the server returned HTTP 504: upstream request timeout"}},
     {404,
      STATUS("\"message\":\"the server could not find the requested resource\","
             "\"reason\":\"NotFound\",\"code\":404"),
      NULL,
      {INF_ENOTFOUND, 404, 0,
-      "the server says: the server could not find the requested resource (404 NotFound)"}},
-    {405, "", NULL, {INF_EREFUSED, 405, 0, "the server answers HTTP 405"}},
+      "server error: the server could not find the requested resource (404 NotFound)"}},
+    {405, "", NULL, {INF_EREFUSED, 405, 0, "the server returned HTTP 405"}},
     {301,
      "Moved",
      NULL,
-     {INF_EPROTO, 301, 0, "the server answers HTTP 301: Moved"}}, /* we follow nobody elsewhere */
-    {204, "", NULL, {INF_EPROTO, 204, 0, "the server answers HTTP 204"}},
+     {INF_EPROTO, 301, 0, "the server returned HTTP 301: Moved"}}, /* we follow nobody elsewhere */
+    {204, "", NULL, {INF_EPROTO, 204, 0, "the server returned HTTP 204"}},
     /* JSON that is no Status is as good as plain text */
     {502,
      "{\"error\":\"bad gateway\"}",
      NULL,
-     {INF_ESERVER, 502, 0, "the server answers HTTP 502: {\"error\":\"bad gateway\"}"}},
-    {500, "[]", NULL, {INF_ESERVER, 500, 0, "the server answers HTTP 500: []"}},
-    {500, "{\"kind\":5}", NULL, {INF_ESERVER, 500, 0, "the server answers HTTP 500: {\"kind\":5}"}},
+     {INF_ESERVER, 502, 0, "the server returned HTTP 502: {\"error\":\"bad gateway\"}"}},
+    {500, "[]", NULL, {INF_ESERVER, 500, 0, "the server returned HTTP 500: []"}},
+    {500,
+     "{\"kind\":5}",
+     NULL,
+     {INF_ESERVER, 500, 0, "the server returned HTTP 500: {\"kind\":5}"}},
     /* fields of the wrong type are as good as absent */
     {403,
      STATUS("\"message\":[],\"reason\":{},\"details\":\"x\",\"code\":\"403\""),
      NULL,
-     {INF_EFORBIDDEN, 403, 0, "the server says: no message (403)"}},
+     {INF_EFORBIDDEN, 403, 0, "server error: no message (403)"}},
     {429,
      STATUS("\"details\":{\"causes\":{},\"retryAfterSeconds\":-5},\"code\":429"),
      NULL,
-     {INF_ETHROTTLED, 429, 0, "the server says: no message (429)"}},
+     {INF_ETHROTTLED, 429, 0, "server error: no message (429)"}},
     /* what would move a cursor or begin a new line does not come through */
     {500,
      "\x1b[2J\x07line one\nline two\x7f",
      NULL,
-     {INF_ESERVER, 500, 0, "the server answers HTTP 500:  [2J line one line two "}},
+     {INF_ESERVER, 500, 0, "the server returned HTTP 500:  [2J line one line two "}},
     {500,
      STATUS("\"message\":\"\\u001b]0;title\\u0007\\r\\nnext\",\"code\":500"),
      NULL,
-     {INF_ESERVER, 500, 0, "the server says:  ]0;title   next (500)"}},
+     {INF_ESERVER, 500, 0, "server error:  ]0;title   next (500)"}},
 };
 
 static void answers_made_by_hand_get_their_codes(void **state)
@@ -245,19 +246,19 @@ static void error_events_are_read_the_same_way(void **state)
     } events[] = {
         {STATUS("\"message\":\"too old resource version: 2 (533)\",\"reason\":\"Expired\","
                 "\"code\":410"),
-         {INF_EGONE, 410, 0, "the server says: too old resource version: 2 (533) (410 Expired)"}},
+         {INF_EGONE, 410, 0, "server error: too old resource version: 2 (533) (410 Expired)"}},
         {STATUS("\"message\":\"Timeout: Too large resource version: 9, current: 8\","
                 "\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":\"Other\"},"
                 "{\"reason\":\"ResourceVersionTooLarge\"}],\"retryAfterSeconds\":1},\"code\":504"),
          {INF_EFUTURE, 504, 1000,
-          "the server says: Timeout: Too large resource version: 9, current: 8 (504 Timeout)"}},
+          "server error: Timeout: Too large resource version: 9, current: 8 (504 Timeout)"}},
         {STATUS("\"message\":\"unable to decode an event\",\"reason\":\"InternalError\","
                 "\"code\":500"),
-         {INF_ESERVER, 500, 0, "the server says: unable to decode an event (500 InternalError)"}},
+         {INF_ESERVER, 500, 0, "server error: unable to decode an event (500 InternalError)"}},
         {STATUS("\"reason\":\"TooManyRequests\",\"code\":429"),
-         {INF_ETHROTTLED, 429, 0, "the server says: no message (429 TooManyRequests)"}},
+         {INF_ETHROTTLED, 429, 0, "server error: no message (429 TooManyRequests)"}},
         {STATUS("\"reason\":\"Expired\""),
-         {INF_EGONE, 0, 0, "the server says: no message (0 Expired)"}},
+         {INF_EGONE, 0, 0, "server error: no message (0 Expired)"}},
         {"{}", {INF_EDECODE, 0, 0, "the server sent an ERROR event without a Status"}},
         {"not JSON", {INF_EDECODE, 0, 0, "the server sent an ERROR event without a Status"}},
     };

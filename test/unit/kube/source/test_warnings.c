@@ -47,16 +47,16 @@ static void warnings_are_read_as_they_are_written(void **state)
     static const struct {
         const char *value, *lines;
     } cases[] = {
-        {"299 - \"v1beta1 is deprecated\"", "k warns: v1beta1 is deprecated\n"},
+        {"299 - \"v1beta1 is deprecated\"", "warning from k: v1beta1 is deprecated\n"},
         {"299 - \"a\", 299 kube:6443 \"b\" \"Mon, 16 Nov 2026 00:00:00 GMT\",299 - \"c\"",
-         "k warns: a\nk warns: b\nk warns: c\n"},
-        {"299 - \"say \\\"hi\\\" \\\\ , 299\"", "k warns: say \"hi\" \\ , 299\n"},
+         "warning from k: a\nwarning from k: b\nwarning from k: c\n"},
+        {"299 - \"say \\\"hi\\\" \\\\ , 299\"", "warning from k: say \"hi\" \\ , 299\n"},
         {"299 - \"a\tb\x01"
          "c\x7f\"",
-         "k warns: a b c \n"},
-        {"110 proxy \"stale\", 299 - \"a\"", "k warns: a\n"},
-        {"299 - \"\"", "k warns: \n"},
-        {"299 - \"a\" nonsense, 299 - \"b\"", "k warns: a\n"},
+         "warning from k: a b c \n"},
+        {"110 proxy \"stale\", 299 - \"a\"", "warning from k: a\n"},
+        {"299 - \"\"", "warning from k: \n"},
+        {"299 - \"a\" nonsense, 299 - \"b\"", "warning from k: a\n"},
         {"299 - \"never closed", ""},
         {"299 - \"ends in a \\", ""},
         {"299 - \"a\" \"never closed", ""},
@@ -85,14 +85,14 @@ static void a_text_is_told_once_and_so_many_texts_at_all(void **state)
     (void)state;
     warnings_init(&w, &n.log);
     heed(&w, "299 - \"0\", 299 - \"0\"");
-    noted(&n, "k warns: 0\n");
+    noted(&n, "warning from k: 0\n");
     for (int i = 0; i < WARNINGS_MAX; i++) {
         snprintf(value, sizeof(value), "299 - \"%d\"", i);
         heed(&w, value);
     }
     buf_clear(&n.lines);
     heed(&w, "299 - \"one more\"");
-    noted(&n, "k warns of more than 64 things; the others are not shown\n");
+    noted(&n, "k sent more than 64 different warnings; further ones are not logged\n");
     heed(&w, "299 - \"and another\", 299 - \"7\"");
     noted(&n, "");
     warnings_free(&w);
@@ -108,8 +108,8 @@ static void a_long_text_is_cut(void **state)
     warnings_init(&w, &n.log);
     buf_printf(&value, "299 - \"%05000d\", 299 - \"short\"%c", 0, '\0');
     heed(&w, value.bytes);
-    assert_int_equal(strcspn(n.lines.bytes, "\n"), strlen("k warns: ") + WARNING_TEXT_MAX);
-    assert_non_null(strstr(n.lines.bytes, "k warns: short\n"));
+    assert_int_equal(strcspn(n.lines.bytes, "\n"), strlen("warning from k: ") + WARNING_TEXT_MAX);
+    assert_non_null(strstr(n.lines.bytes, "warning from k: short\n"));
     warnings_free(&w);
     buf_free(&value);
     buf_free(&n.lines);
@@ -129,7 +129,7 @@ static void they_are_heeded_in_any_answer(void **state)
                                          "Warning: 299 - \"really\"\r\nContent-Length: 0\r\n\r\n");
         sim_run(&w.sim);
     }
-    noted(&n, "kube.test:6443 warns: not long now\nkube.test:6443 warns: really\n");
+    noted(&n, "warning from kube.test:6443: not long now\nwarning from kube.test:6443: really\n");
     source_world_done(&w);
     warnings_free(&warnings);
     buf_free(&n.lines);
