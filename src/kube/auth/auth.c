@@ -1,9 +1,9 @@
 /*
- * auth.c - the headers of the moment, from whichever kind of credentials there is.
+ * auth.c - builds the authentication headers from the configured kind of credentials.
  *
- * In order of precedence: a token file, a token, a password, a program. A token is used as long as
- * the file beside it was never read. Only the program takes its time; meanwhile those who asked wait
- * in a list.
+ * In order of precedence: token file, token, password, exec plugin. If both a token and a token
+ * file are configured, the token is used until the file has been read. Only the plugin is
+ * asynchronous; requests wait for it in a list. If it fails, all waiters get its error.
  */
 #include "kube/auth/auth.h"
 
@@ -26,9 +26,9 @@ struct auth {
     struct auth_exec exec;  /* used if the kubeconfig has one */
     struct list waiters;
     char *authorization;         /* NULL: no such header */
-    uint64_t generation;         /* of the authorization; grows with each other one */
-    struct http_header *headers; /* room for the authorization first, then impersonation */
-    struct scrubber scrubber;    /* of those that were sent */
+    uint64_t generation;         /* of the authorization; incremented when it changes */
+    struct http_header *headers; /* the authorization first (may be unset), then impersonation */
+    struct scrubber scrubber;    /* knows the credentials that were sent */
 };
 
 /* ---- the authorization ---- */
@@ -62,13 +62,13 @@ static void clear_authorization(struct auth *a)
     scrubber_retire(&a->scrubber, SCRUBBER_SERVER);
 }
 
-/* ---- the program ---- */
+/* ---- the exec plugin ---- */
 
 static int use_credential(struct auth *a, struct inf_error *err)
 {
     const struct exec_credential *c = &a->exec.credential;
     if (tls_reloader_present(a->settings.tls, c->cert_pem, c->key_pem, err) < 0) {
-        err->code = INF_EUNAUTHORIZED; /* the kubeconfig is good; what we were given isn't */
+        err->code = INF_EUNAUTHORIZED; /* the kubeconfig is valid; the plugin's certificate isn't */
         return err_wrap(err, "exec plugin '%s'", a->settings.config->exec->name);
     }
     if (c->token)
@@ -78,13 +78,13 @@ static int use_credential(struct auth *a, struct inf_error *err)
     return 0;
 }
 
-/* Who asks again in on_ready, and has to wait again, waits for the next time. */
-static void tell_waiters(struct auth *a, const struct inf_error *why)
+/* A waiter that has to wait again after on_ready is called at the next end of a run, not now. */
+static void notify_waiters(struct auth *a, const struct inf_error *why)
 {
-    struct list telling, *node;
-    list_init(&telling);
-    list_move_all(&telling, &a->waiters);
-    while ((node = list_pop(&telling))) {
+    struct list notified, *node;
+    list_init(&notified);
+    list_move_all(&notified, &a->waiters);
+    while ((node = list_pop(&notified))) {
         struct auth_waiter *waiter = container_of(node, struct auth_waiter, node);
         waiter->on_ready(waiter, why);
     }
@@ -98,10 +98,10 @@ static void auth_on_done(struct auth_exec *exec, const struct inf_error *why)
         exec->failed = unusable;
         why = &unusable;
     }
-    tell_waiters(a, why);
+    notify_waiters(a, why);
 }
 
-static int renew_by_program(struct auth *a, struct auth_waiter *waiter, struct inf_error *err)
+static int renew_by_plugin(struct auth *a, struct auth_waiter *waiter, struct inf_error *err)
 {
     int rc = auth_exec_get(&a->exec, err);
     if (rc == 1)
@@ -109,7 +109,7 @@ static int renew_by_program(struct auth *a, struct auth_waiter *waiter, struct i
     return rc == 1 ? AUTH_LATER : rc;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 int auth_get(struct auth *a, struct auth_waiter *waiter, struct auth_headers *ret,
              struct inf_error *err)
@@ -123,7 +123,7 @@ int auth_get(struct auth *a, struct auth_waiter *waiter, struct auth_headers *re
     if (a->file.path)
         rc = renew_from_file(a, err);
     else if (a->settings.config->exec)
-        rc = renew_by_program(a, waiter, err);
+        rc = renew_by_plugin(a, waiter, err);
     if (rc)
         return rc;
     skip = a->authorization ? 0 : 1;
@@ -144,7 +144,7 @@ bool auth_refused(struct auth *a, uint64_t generation)
     if (!a)
         return false;
     if (generation != a->generation)
-        return true; /* others were faster */
+        return true; /* renewed since the request was sent */
     if (a->settings.config->exec)
         return auth_exec_refused(&a->exec);
     if (!a->file.path || !auth_token_refused(&a->file))
@@ -177,7 +177,7 @@ const struct scrubber *auth_scrubber(const struct auth *a)
 
 /* ---- life ---- */
 
-/* Of a zeroed one, or one whose credentials were forgotten. */
+/* @a is new, or forget_credentials() was called. */
 static void use_config(struct auth *a)
 {
     const struct auth_settings *settings = &a->settings;
@@ -204,7 +204,7 @@ static void use_config(struct auth *a)
         proxy_hide_login(settings->proxy, &a->scrubber);
 }
 
-/* The scrubber keeps them: a peer may repeat what it was sent before. */
+/* The scrubber keeps them: a peer may still repeat credentials that it received earlier. */
 static void forget_credentials(struct auth *a)
 {
     auth_exec_close(&a->exec);
@@ -231,7 +231,7 @@ void auth_change(struct auth *a, const struct kubeconfig *config, struct tls_rel
     a->settings.tls = tls;
     a->settings.proxy = proxy;
     use_config(a);
-    tell_waiters(a, NULL);
+    notify_waiters(a, NULL);
 }
 
 void auth_renew(struct auth *a)

@@ -1,12 +1,12 @@
 /*
- * auth.h - who we are, said with each request.
+ * auth.h - the credentials of a cluster, as HTTP headers for each request.
  *
  *     rc = auth_get(auth, &waiter, &headers, &err);
- *     rc == 0: send headers; AUTH_LATER: the waiter is told when to ask again
- *     ... answered 401:  if (auth_refused(auth, headers.generation))  ask again, once
+ *     rc == 0: send the headers; AUTH_LATER: wait for on_ready, then call auth_get() again
+ *     ... response 401:  if (auth_refused(auth, headers.generation))  retry once
  *
- * One for each cluster, shared by all its requests. Credentials that change (files, programs) are
- * looked after here; a request only ever sees the headers of the moment.
+ * There is one for each cluster, shared by all its requests. It renews credentials that change
+ * (token files, exec plugins); a request only sees the headers that are current when it is sent.
  */
 #ifndef KUBE_AUTH_H
 #define KUBE_AUTH_H
@@ -36,20 +36,20 @@ enum {
 struct auth_settings {
     struct clock *clock;
     struct log *log;                 /* may be NULL */
-    const struct kubeconfig *config; /* the user's part of it */
-    struct spawner *spawner;         /* runs the kubeconfig's exec; NULL if it has none */
-    struct tls_reloader *tls;        /* shows the certificates that it gives */
+    const struct kubeconfig *config; /* only the user's part is used */
+    struct spawner *spawner;         /* runs the exec plugin; NULL if there is none */
+    struct tls_reloader *tls;        /* presents the certificates that the plugin returns */
     const struct proxy *proxy;       /* between us and the server; NULL: none */
 };
 
 struct auth_headers {
     const struct http_header *list;
     size_t count;
-    uint64_t generation; /* of the credentials that are in them */
+    uint64_t generation; /* of the credentials in the headers */
 };
 
-/* Told once, from the loop: ask again (@why is NULL), or there is nothing to be had. Embedded in
- * its owner, zeroed at first. */
+/* Embedded in its owner, initially zero. on_ready is called once, from the loop: call auth_get()
+ * again (@why is NULL), or no credentials are available because of @why. */
 struct auth_waiter {
     struct list node;
     void (*on_ready)(struct auth_waiter *waiter, const struct inf_error *why);
@@ -58,34 +58,35 @@ struct auth_waiter {
 /* All of @settings is borrowed. */
 struct auth *auth_new(const struct auth_settings *settings);
 
-/* Uses the credentials of @config from now on; who waits is told to ask again. All is borrowed, as in auth_settings. */
+/* Uses the credentials of @config from now on and calls on_ready of all waiters. The arguments are
+ * borrowed, as in auth_settings. */
 void auth_change(struct auth *auth, const struct kubeconfig *config, struct tls_reloader *tls,
                  const struct proxy *proxy);
 
 /* Reads a token file again at the next request. */
 void auth_renew(struct auth *auth);
 
-/* Nobody waits any more. NULL is fine. */
+/* There must be no waiters. NULL is allowed. */
 void auth_free(struct auth *auth);
 
-/* Returns 0 with the headers, lent until the next call; AUTH_LATER; or -code if there are none to
- * be had. @auth may be NULL: nobody. */
+/* Returns 0 with the headers, valid until the next call; AUTH_LATER, and on_ready will be called;
+ * or -code if no credentials are available. If @auth is NULL there are no headers. */
 int auth_get(struct auth *auth, struct auth_waiter *waiter, struct auth_headers *ret,
              struct inf_error *err);
 
-/* Harmless for one that does not wait. */
+/* Does nothing if @waiter does not wait. */
 void auth_stop_waiting(struct auth_waiter *waiter);
 
-/* What the server saw of us, for people: "the token of user 'u'". The caller frees it; NULL: there
- * was nothing to see. @auth may be NULL. */
+/* Describes the credentials for messages: "the token of user 'u'". The caller frees it; NULL if
+ * there are none. @auth may be NULL. */
 char *auth_describe(const struct auth *auth);
 
-/* The server did not know us by the headers of @generation. Whether there are others, now or soon:
- * then the request is worth another try. */
+/* The server rejected the headers of @generation with 401. Returns whether other credentials are or
+ * will be available, so that the request should be retried. */
 bool auth_refused(struct auth *auth, uint64_t generation);
 
-/* Knows the credentials that are in use, the ones before them, and the proxy's, to remove them from what
- * peers send. Lent; NULL if @auth is. */
+/* Removes the current and previous credentials and those of the proxy from texts that peers send.
+ * Borrowed from @auth; NULL if @auth is. */
 const struct scrubber *auth_scrubber(const struct auth *auth);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * auth_exec.h - credentials from a program, as kubectl's exec plugins give them.
+ * auth_exec.h - credentials from a kubectl exec plugin.
  *
- * It is run when they are asked for and none are at hand: at first, when they have expired, and
- * when the server has refused them. One run at a time, in the background; whoever asks meanwhile
- * waits for its end. It is bounded in time and output, and not run again right after a run: a
- * program that fails, or whose credentials nobody accepts, is not hammered.
+ * The plugin runs when credentials are requested and none are usable: at first, after they have
+ * expired, and after the server has rejected them. It runs in the background, one run at a time;
+ * requests wait for its end. Time and output are limited, and there is a pause after each run, so
+ * that a plugin that fails, or whose credentials are rejected, is not run in a tight loop.
  *
- * What it says on stdout is never repeated, for the credentials are there. Of a run that failed,
- * stderr is shown to who asked for details: see exec_stderr.h.
+ * Its stdout contains the credentials and is never logged. If a run fails, its stderr is logged at
+ * level debug: see exec_stderr.h.
  */
 #ifndef KUBE_AUTH_EXEC_H
 #define KUBE_AUTH_EXEC_H
@@ -25,38 +25,38 @@
 enum {
     EXEC_TIMEOUT_MS = 60 * 1000,
     EXEC_OUTPUT_MAX = 256 * 1024, /* LIMIT: bytes of stdout */
-    EXEC_REST_MS = 5 * 1000,      /* between the end of a run and the next */
-    EXEC_HINTS_MAX = 10,          /* install hints an hour */
+    EXEC_REST_MS = 5 * 1000,      /* pause between the end of a run and the next */
+    EXEC_HINTS_MAX = 10,          /* LIMIT: install hints logged per hour */
 };
 
-/* Embed; fill the first five, leave the rest zero. */
+/* Embedded in its owner, which sets the first five members; the rest is zero. */
 struct auth_exec {
     struct clock *clock;
     struct log *log; /* may be NULL */
     struct spawner *spawner;
-    const struct kubeconfig *config; /* has an exec */
-    /* A run has ended: with `credential`, or with @why. */
+    const struct kubeconfig *config; /* its exec is set */
+    /* A run has ended: `credential` is set, or @why is the error. */
     void (*on_done)(struct auth_exec *e, const struct inf_error *why);
 
     struct child_user user;
-    struct child *child; /* NULL: it isn't running */
+    struct child *child; /* NULL: not running */
     bool has_run;
-    uint64_t ended_ms;       /* the last run */
-    struct inf_error failed; /* it; code 0: it didn't */
+    uint64_t ended_ms;       /* when the last run ended */
+    struct inf_error failed; /* error of the last run; code 0: it succeeded */
     struct exec_credential credential;
-    bool refused; /* the credential, by the server */
-    unsigned hints;
-    uint64_t hints_ms; /* when the first of them was given */
+    bool refused;      /* the server rejected the credential */
+    unsigned hints;    /* install hints logged in this hour */
+    uint64_t hints_ms; /* when the first of them was logged */
 };
 
-/* Returns 0 if `credential` can be used; 1 if on_done will be called; or what the last run failed
- * with, if that is not long ago. */
+/* Returns 0 if `credential` can be used; 1 if on_done will be called; or the error of the last run
+ * during the pause after it. */
 int auth_exec_get(struct auth_exec *e, struct inf_error *err);
 
-/* The credential was refused. Whether there will be another one for who asks. */
+/* The server rejected the credential. Returns whether auth_exec_get() will provide another one. */
 bool auth_exec_refused(struct auth_exec *e);
 
-/* Ends a run, tells nobody. */
+/* Cancels a run without calling on_done. */
 void auth_exec_close(struct auth_exec *e);
 
 #endif

@@ -1,3 +1,9 @@
+/*
+ * auth_token.c - reads the token file and keeps its contents.
+ *
+ * A file that can't be read or does not hold a single token is an error only if there is no
+ * previous token. Otherwise one warning is logged, and the file is read again after TOKEN_RETRY_MS.
+ */
 #include "kube/auth/auth_token.h"
 
 #include <stdlib.h>
@@ -9,9 +15,10 @@
 #include "base/str.h"
 
 enum {
-    TOKEN_MAX = 64 * 1024,  /* LIMIT: bytes of a token file */
-    TOKEN_GOOD_MS = 50000,  /* within the minute that kubelet leaves after a renewal */
-    TOKEN_RETRY_MS = 10000, /* for a file that can't be read */
+    TOKEN_MAX = 64 * 1024, /* LIMIT: bytes of a token file */
+    TOKEN_GOOD_MS =
+        50000, /* shorter than the minute that kubelet leaves between renewal and expiry */
+    TOKEN_RETRY_MS = 10000, /* after a file that can't be read */
 };
 
 static bool is_blank(char c)
@@ -19,8 +26,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* @text without the white space around it; empty unless that is one word, fit for a header. */
-static struct str only_word(struct str text)
+/* @text without surrounding white space; empty if that can't be sent in a header as one token. */
+static struct str trim_token(struct str text)
 {
     while (text.len && is_blank(text.at[text.len - 1]))
         text.len--;
@@ -32,7 +39,7 @@ static struct str only_word(struct str text)
     return text;
 }
 
-static int not_readable(const struct auth_token *t, struct inf_error *err)
+static int set_read_error(const struct auth_token *t, struct inf_error *err)
 {
     err->code = INF_EIO; /* a missing file must not look like a missing resource */
     if (t->user && !t->token)
@@ -40,14 +47,14 @@ static int not_readable(const struct auth_token *t, struct inf_error *err)
     return err_wrap(err, "token file '%s'", t->path);
 }
 
-static int read_word(const struct auth_token *t, char **ret_token, struct inf_error *err)
+static int read_token(const struct auth_token *t, char **ret_token, struct inf_error *err)
 {
     struct str word;
     char *text;
     size_t len;
     if (file_read_unnamed(t->path, TOKEN_MAX, &text, &len, err) < 0)
-        return not_readable(t, err);
-    word = only_word((struct str){text, len});
+        return set_read_error(t, err);
+    word = trim_token((struct str){text, len});
     if (word.len)
         *ret_token = xstrndup(word.at, word.len);
     else
@@ -58,18 +65,18 @@ static int read_word(const struct auth_token *t, char **ret_token, struct inf_er
     return word.len ? 0 : -INF_EIO;
 }
 
-/* Takes @token over. */
-static bool take(struct auth_token *t, char *token)
+/* Takes ownership of @token. Returns whether it has changed. */
+static bool replace_token(struct auth_token *t, char *token)
 {
-    bool other = !t->token || strcmp(t->token, token) != 0;
+    bool changed = !t->token || strcmp(t->token, token) != 0;
     secret_free(t->token);
     t->token = token;
     t->due_ms = clock_now_ms(t->clock) + TOKEN_GOOD_MS;
     t->complained = false;
-    return other;
+    return changed;
 }
 
-static int keep(struct auth_token *t, const struct inf_error *why)
+static int keep_previous(struct auth_token *t, const struct inf_error *why)
 {
     if (!t->token)
         return -INF_EIO;
@@ -80,23 +87,23 @@ static int keep(struct auth_token *t, const struct inf_error *why)
     return 0;
 }
 
-static int read_now(struct auth_token *t, struct inf_error *err)
+static int reread_file(struct auth_token *t, struct inf_error *err)
 {
     char *token = NULL;
-    if (read_word(t, &token, err) == 0)
-        return take(t, token);
-    return keep(t, err);
+    if (read_token(t, &token, err) == 0)
+        return replace_token(t, token);
+    return keep_previous(t, err);
 }
 
 int auth_token_renew(struct auth_token *t, struct inf_error *err)
 {
-    return t->token && clock_now_ms(t->clock) < t->due_ms ? 0 : read_now(t, err);
+    return t->token && clock_now_ms(t->clock) < t->due_ms ? 0 : reread_file(t, err);
 }
 
 bool auth_token_refused(struct auth_token *t)
 {
     struct inf_error err;
-    return read_now(t, &err) == 1;
+    return reread_file(t, &err) == 1;
 }
 
 void auth_token_free(struct auth_token *t)

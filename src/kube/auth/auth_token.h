@@ -1,9 +1,9 @@
 /*
- * auth_token.h - a token in a file that somebody else renews.
+ * auth_token.h - a token in a file that another process renews.
  *
- * Read on use, at most once a minute; at once when the server has refused what is kept. What was
- * read once is kept while the file can't be read: the token may still be good, and the server is
- * who knows.
+ * The file is read on use, at most about once a minute, and immediately after the server has
+ * rejected the token. If the file can't be read, the previous token is kept: it may still be valid,
+ * and only the server can decide that.
  */
 #ifndef KUBE_AUTH_TOKEN_H
 #define KUBE_AUTH_TOKEN_H
@@ -15,24 +15,24 @@
 #include "base/log.h"
 #include "seam/clock.h"
 
-/* Fill `path`, `user`, `clock` and `log`, leave the rest zero. */
+/* Set `path`, `user`, `clock` and `log`; the rest is zero. */
 struct auth_token {
-    const char *path; /* borrowed, as the others */
+    const char *path; /* borrowed, like the others */
     const char
-        *user; /* whose tokenFile it is in a kubeconfig: a path that could never be read may be
-                         the token itself, and is not named. NULL: it is from somewhere else */
+        *user; /* the kubeconfig user whose tokenFile it is; NULL: not from a kubeconfig. If set,
+                         a path that was never readable is not logged: it may be a token */
     struct clock *clock;
     struct log *log; /* may be NULL */
-    char *token;     /* NULL: the file was never read */
+    char *token;     /* NULL: the file has never been read */
     uint64_t due_ms; /* when to read it again */
-    bool complained; /* about the file, since it was last good */
+    bool complained; /* a warning was logged since the file was last readable */
 };
 
-/* Reads the file if that is due. Returns 1 if `token` is another one now, 0 if not, or -INF_EIO if
- * there is none. */
+/* Reads the file if that is due. Returns 1 if `token` has changed, 0 if not, or -INF_EIO if there
+ * is no token. */
 int auth_token_renew(struct auth_token *t, struct inf_error *err);
 
-/* Reads it now. Whether `token` is another one. */
+/* Reads the file now. Returns whether `token` has changed. */
 bool auth_token_refused(struct auth_token *t);
 
 void auth_token_free(struct auth_token *t);

@@ -1,3 +1,9 @@
+/*
+ * exec_credential.c - parses an ExecCredential and checks its kind, apiVersion and status.
+ *
+ * The JSON document is parsed in a copy that is overwritten afterwards. The first problem is the
+ * error; its message names the field but never its value.
+ */
 #include "kube/auth/exec_credential.h"
 
 #include <stdlib.h>
@@ -9,8 +15,8 @@
 #include "base/err.h"
 #include "base/timestamp.h"
 
-/* The text of @key; NULL if it is absent, null or "". -INF_EDECODE if it is something else, or holds
- * a NUL. */
+/* The string @key; NULL if it is absent, null or "". -INF_EDECODE if it is not a string, or
+ * contains a NUL. */
 static int text_of(yyjson_val *object, const char *key, const char **ret, struct inf_error *err)
 {
     yyjson_val *value = yyjson_obj_get(object, key);
@@ -24,7 +30,8 @@ static int text_of(yyjson_val *object, const char *key, const char **ret, struct
     return 0;
 }
 
-static int must_be(yyjson_val *root, const char *key, const char *expected, struct inf_error *err)
+static int check_string(yyjson_val *root, const char *key, const char *expected,
+                        struct inf_error *err)
 {
     const char *text;
     int rc = text_of(root, key, &text, err);
@@ -62,7 +69,7 @@ static int read_expiry(const char *text, int64_t *ret, struct inf_error *err)
     return 0;
 }
 
-static char *copy(const char *text)
+static char *copy_or_null(const char *text)
 {
     return text ? xstrdup(text) : NULL;
 }
@@ -83,7 +90,8 @@ static int read_status(yyjson_val *status, struct exec_credential *ret, struct i
     if (!rc)
         rc = read_expiry(expires, &expires_us, err);
     if (!rc)
-        *ret = (struct exec_credential){copy(token), copy(cert), copy(key), expires_us};
+        *ret = (struct exec_credential){copy_or_null(token), copy_or_null(cert), copy_or_null(key),
+                                        expires_us};
     return rc;
 }
 
@@ -94,9 +102,9 @@ static int read_root(yyjson_val *root, const char *api_version, struct exec_cred
     int rc;
     if (!yyjson_is_obj(root))
         return err_set(err, INF_EDECODE, "not a JSON object");
-    rc = must_be(root, "kind", "ExecCredential", err);
+    rc = check_string(root, "kind", "ExecCredential", err);
     if (!rc)
-        rc = must_be(root, "apiVersion", api_version, err);
+        rc = check_string(root, "apiVersion", api_version, err);
     if (rc)
         return rc;
     if (!yyjson_is_obj(status))
@@ -104,7 +112,7 @@ static int read_root(yyjson_val *root, const char *api_version, struct exec_cred
     return read_status(status, ret, err);
 }
 
-/* In a copy that is overwritten afterwards: strings of the document are in there. */
+/* Parses in situ, so that all strings of the document are in the copy that is wiped. */
 int exec_credential_parse(struct str text, const char *api_version, struct exec_credential *ret,
                           struct inf_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * exec_credential.h - what a credential plugin says on its stdout: an ExecCredential.
+ * exec_credential.h - the ExecCredential that a credential plugin writes to stdout.
  */
 #ifndef KUBE_AUTH_EXEC_CREDENTIAL_H
 #define KUBE_AUTH_EXEC_CREDENTIAL_H
@@ -19,13 +19,13 @@ struct exec_credential {
 };
 
 /*
- * Reads @text, which must be of @api_version. Returns 0, or -INF_EDECODE with a sentence that says
- * what is wrong and nothing of what it holds.
+ * Parses @text, which must have @api_version. Returns 0, or -INF_EDECODE with a message that
+ * repeats nothing of @text.
  */
 int exec_credential_parse(struct str text, const char *api_version, struct exec_credential *ret,
                           struct inf_error *err);
 
-/* Overwrites it first. Fine with a zeroed one. */
+/* Overwrites the strings first. A zeroed struct is allowed. */
 void exec_credential_free(struct exec_credential *c);
 
 #endif

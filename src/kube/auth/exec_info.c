@@ -1,3 +1,6 @@
+/*
+ * exec_info.c - writes the ExecCredential for the plugin's environment as JSON. Can't fail.
+ */
 #include "kube/auth/exec_info.h"
 
 #include <stdlib.h>
@@ -9,7 +12,7 @@
 #include "base/str.h"
 #include "kube/config/kubeconfig.h"
 
-/* NULL: no such member. */
+/* Writes nothing if @value is NULL. */
 static void put_member(struct buf *out, const char *name, const char *value)
 {
     if (!value)
@@ -39,7 +42,7 @@ static void put_cluster(struct buf *out, const struct kubeconfig *c)
     buf_printf(out, ",\"config\":%s}", c->exec_extension ? c->exec_extension : "null");
 }
 
-/* Nobody is there to be asked: never interactive. */
+/* Never interactive: the plugin has no terminal. */
 char *exec_info_variable(const struct kubeconfig *c)
 {
     struct buf out = {0};

@@ -1,13 +1,13 @@
 /*
- * exec_info.h - what a credential plugin is told in its environment: KUBERNETES_EXEC_INFO.
+ * exec_info.h - the environment variable KUBERNETES_EXEC_INFO of a credential plugin.
  */
 #ifndef KUBE_AUTH_EXEC_INFO_H
 #define KUBE_AUTH_EXEC_INFO_H
 
 struct kubeconfig;
 
-/* "KUBERNETES_EXEC_INFO={...}"; the caller frees it, by secret_free(). @config has an exec, which
- * says whether the cluster is in it. */
+/* "KUBERNETES_EXEC_INFO={...}"; the caller frees it with secret_free(). @config must have an exec;
+ * its cluster_info decides whether the cluster is included. */
 char *exec_info_variable(const struct kubeconfig *config);
 
 #endif

@@ -1,3 +1,9 @@
+/*
+ * exec_plugin.c - reads the exec mapping of a user entry.
+ *
+ * Fields are checked as kubectl checks them; the first wrong one is the error. Command, arguments
+ * and environment may contain secrets by mistake, so messages show only a filtered name.
+ */
 #include "kube/auth/exec_plugin.h"
 
 #include <stdlib.h>
@@ -12,7 +18,7 @@
 
 #define API_GROUP "client.authentication.k8s.io/"
 
-/* What is being read, to say where it is wrong. */
+/* The mapping under way, for the position in errors. */
 struct exec_reader {
     const struct entry *entry;
     const struct yaml_node *node;
@@ -21,7 +27,7 @@ struct exec_reader {
 
 #define WRONG(r, ...) entry_error((r)->entry, (r)->node, (r)->err, __VA_ARGS__)
 
-/* NULL if it isn't there, or is "". */
+/* Sets NULL if it is missing or "". */
 static int read_text(const struct exec_reader *r, const char *key, const char **ret)
 {
     const struct yaml_node *node = yaml_get(r->node, key);
@@ -34,7 +40,7 @@ static int read_text(const struct exec_reader *r, const char *key, const char **
     return 0;
 }
 
-/* A list, or NULL. */
+/* Sets NULL if it is missing. */
 static int find_list(const struct exec_reader *r, const char *key, const struct yaml_node **ret)
 {
     const struct yaml_node *node = yaml_get(r->node, key);
@@ -55,7 +61,7 @@ static int read_version(const struct exec_reader *r, struct exec_plugin *p)
     return 0;
 }
 
-/* We have no terminal to offer: "IfAvailable" is "Never" here. */
+/* There is no terminal, so "IfAvailable" means "Never". */
 static int check_interactive(const struct exec_reader *r, const struct exec_plugin *p)
 {
     const char *mode;
@@ -71,7 +77,8 @@ static int check_interactive(const struct exec_reader *r, const struct exec_plug
     return 0;
 }
 
-/* One with a slash is beside the file, and is named without detours: people list its path. */
+/* A command with a slash is relative to the file. A leading "./" is removed so that its path
+ * matches exec_allow. */
 static char *resolve_command(const char *file, const char *command)
 {
     if (!strchr(command, '/'))
@@ -81,8 +88,8 @@ static char *resolve_command(const char *file, const char *command)
     return path_beside(file, command);
 }
 
-/* A path that exists is a path. Anything else may be a whole command line, or a token in the wrong
- * field: then it is the first word, without its directory, and without what may be a secret. */
+/* An existing path is shown as it is. Anything else may be a whole command line, or a token in the
+ * wrong field: then only the first word is shown, without its directory and filtered. */
 static char *shown_name(const char *command)
 {
     struct str word = {command, strcspn(command, " \t\r\n")};

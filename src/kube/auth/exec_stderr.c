@@ -1,3 +1,8 @@
+/*
+ * exec_stderr.c - takes the last lines of a plugin's stderr, filters each, and logs them in order.
+ *
+ * If the beginning of the text was dropped, the first line is dropped too: see exec_stderr_log().
+ */
 #include "kube/auth/exec_stderr.h"
 
 #include <stdbool.h>
@@ -14,7 +19,7 @@ void exec_stderr_put(struct buf *out, struct str line)
     buf_free(&bare);
 }
 
-/* Takes the last line off @text; the end of the text may lack its line end. */
+/* Removes the last line from @text; it may lack its line end. */
 static struct str pop_line(struct str *text)
 {
     struct str line;
@@ -36,7 +41,8 @@ void exec_stderr_log(struct log *log, const char *command, struct str errors)
     size_t n = 0;
     while (n < COMPLAINT_LINES && errors.len) {
         struct str line = pop_line(&errors);
-        if (line.len && (errors.len || !cut)) /* without its beginning a secret has no name */
+        if (line.len &&
+            (errors.len || !cut)) /* a cut line may have lost the name that marks a secret */
             lines[n++] = line;
     }
     while (n) {

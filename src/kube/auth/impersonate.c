@@ -1,3 +1,9 @@
+/*
+ * impersonate.c - builds the Impersonate-* headers, the user first.
+ *
+ * Every value is checked before it becomes a header; the first bad one is the error. There are at
+ * most IMPERSONATE_MAX headers.
+ */
 #include "kube/auth/impersonate.h"
 
 #include <ctype.h>
@@ -14,7 +20,7 @@
 #define IMPERSONATE_USER "Impersonate-User"
 #define IMPOSSIBLE       "must not contain control characters"
 
-static bool is_value(const char *text)
+static bool is_header_value(const char *text)
 {
     for (; *text; text++)
         if ((unsigned char)*text < ' ' || *text == 0x7F)
@@ -22,21 +28,21 @@ static bool is_value(const char *text)
     return true;
 }
 
-/* Takes @name over. */
-static void add(struct kubeconfig *c, char *name, const char *value)
+/* Takes ownership of @name. */
+static void add_header(struct kubeconfig *c, char *name, const char *value)
 {
     size_t size = (c->n_impersonate + 1) * sizeof(c->impersonate[0]);
     c->impersonate = xrealloc(c->impersonate, size);
     c->impersonate[c->n_impersonate++] = (struct named_value){name, xstrdup(value)};
 }
 
-/* @field is where it was said, @value one of its texts. Takes @name over. */
+/* @field is the field in the file, @value one of its strings. Takes ownership of @name. */
 static int add_checked(struct kubeconfig *c, const struct user_entry *e,
                        const struct yaml_node *field, char *name, const struct yaml_node *value,
                        struct inf_error *err)
 {
     int rc = 0;
-    if (!is_value(value->text))
+    if (!is_header_value(value->text))
         rc = entry_error(&e->entry, field, err, IMPOSSIBLE);
     else if (c->n_impersonate >= IMPERSONATE_MAX)
         rc = entry_error(&e->entry, field, err, "too many groups and extras; at most %d",
@@ -45,11 +51,11 @@ static int add_checked(struct kubeconfig *c, const struct user_entry *e,
         free(name);
         return rc;
     }
-    add(c, name, value->text);
+    add_header(c, name, value->text);
     return 0;
 }
 
-/* Header names have few letters; all others of a key are written %XX. */
+/* Characters of @key that header names can't have are written %XX. */
 static char *extra_name(const char *key)
 {
     struct buf name = {0};
@@ -117,11 +123,11 @@ int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct in
 
 int impersonate_user(struct kubeconfig *c, const char *user, struct inf_error *err)
 {
-    if (!user[0] || !is_value(user))
+    if (!user[0] || !is_header_value(user))
         return err_set(err, INF_ECONF, "as: must be a user name without control characters");
-    if (c->n_impersonate) /* the first is the user, always */
+    if (c->n_impersonate) /* the first header is always the user */
         str_replace(&c->impersonate[0].value, user);
     else
-        add(c, xstrdup(IMPERSONATE_USER), user);
+        add_header(c, xstrdup(IMPERSONATE_USER), user);
     return 0;
 }

@@ -1,6 +1,5 @@
 /*
- * impersonate.h - to act as somebody else: the as fields of a user entry, as the headers the server
- * wants to see.
+ * impersonate.h - impersonation: converts the `as` fields of a user entry to request headers.
  */
 #ifndef KUBE_AUTH_IMPERSONATE_H
 #define KUBE_AUTH_IMPERSONATE_H
@@ -13,12 +12,12 @@ enum {
     IMPERSONATE_MAX = 256, /* LIMIT: headers */
 };
 
-/* Adds to @c what @e says; -INF_ECONF if it can't be said. Unlike credentials it goes to http too:
- * it is no secret. */
+/* Adds the headers for @e to @c. Unlike credentials they are not secret and are also sent over
+ * http. Returns 0, or -INF_ECONF if a value can't be sent in a header. */
 int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err);
 
-/* Acts as @user, whatever the file says; its uid, groups and extras stay. -INF_ECONF, with a
- * sentence about "as", if that can't stand in a header. */
+/* Impersonates @user instead of the user in the file; uid, groups and extras are kept. Returns 0,
+ * or -INF_ECONF with a message about "as" if the name can't be sent in a header. */
 int impersonate_user(struct kubeconfig *c, const char *user, struct inf_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * secret_filter.c - cuts a line into words, and a word into parts; judges each.
+ * secret_filter.c - splits a line into words, and a word into parts, and decides which to show.
  *
- * Normal path: what is between words is copied. A word is shown if all its parts, the runs of
- * letters and digits in it, are harmless: few digits, or letters as words have them. Letters of a
- * key are random; they betray themselves by capitals in odd places and by pairs of letters that
- * words rarely have. One part that is not harmless hides the whole word.
+ * Normal path: delimiters are copied. A word is shown if all its parts (runs of letters and digits)
+ * are harmless: few digits, or letters that look like a word. Letters of a key are random: they
+ * have capitals in unusual places and pairs of letters that are rare in words. One part that is not
+ * harmless hides the whole word.
  */
 #include "kube/auth/secret_filter.h"
 
@@ -19,14 +19,14 @@
 #define HIDDEN "[...]"
 
 enum {
-    SHORT_PART = 3,     /* letters that are too few to judge */
+    SHORT_PART = 3,     /* too few letters to decide */
     ODD_LETTERS = 6,    /* the most letters that may be an abbreviation: OAuth, eksctl */
     ODD_PART = 5,       /* the longest mixture with digits that may be harmless: k8s, 17T03 */
-    VERSION_DIGITS = 4, /* behind a word */
+    VERSION_DIGITS = 4, /* after a word */
     CODE_LETTERS = 6,   /* of an error code, all of them capitals */
     CODE_DIGITS = 6,
-    UNIT_LETTERS = 3,      /* behind a number */
-    ODD_SIGN = 3,          /* what a sign counts that names and paths rarely have */
+    UNIT_LETTERS = 3,      /* after a number */
+    ODD_SIGN = 3,          /* added to the odd bytes for a sign that is rare in names and paths */
     LETTERS_OF_A_HUMP = 3, /* in camelCase, on average */
     RARE_PAIRS = 1,
 };
@@ -46,7 +46,7 @@ static bool is_number(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Characters of other languages are letters of words; no key has them. */
+/* Non-ASCII characters count as letters of words; keys do not contain them. */
 static bool is_foreign(char c)
 {
     return (unsigned char)c >= 0x80;
@@ -212,7 +212,7 @@ static bool may_be_shown(struct str word)
     return odd <= FILTER_ODD_MAX;
 }
 
-/* ---- what a value is called ---- */
+/* ---- names of secret values ---- */
 
 enum naming {
     NAMES_NOTHING,
@@ -284,7 +284,7 @@ static bool is_before_value(char c)
     return is_sign(c) || is_delimiter(c);
 }
 
-/* "\033[31m": the letters of a colour are no part of the next word. */
+/* "\033[31m": the letters of a colour code are not part of the next word. */
 static size_t escape_length(struct str text)
 {
     size_t len = 2;
@@ -295,7 +295,7 @@ static size_t escape_length(struct str text)
     return len < text.len && is_letter(text.at[len]) ? len + 1 : len;
 }
 
-/* How much of @text lies before the next word. */
+/* The length of @text before the next word. */
 static size_t delimiters_length(struct str text)
 {
     size_t len = 0;
@@ -311,8 +311,8 @@ static bool is_option(struct str word)
     return word.len > 2 && word.at[0] == '-';
 }
 
-/* Whether @word, at the front of @line, names a secret that follows it. @ret_name is how long the
- * name is, @ret_gap what is between it and the value: `": "`. */
+/* Whether @word, at the front of @line, names a secret that follows it. @ret_name is the length of
+ * the name, @ret_gap the text between name and value: `": "`. */
 static enum naming find_value(struct str line, struct str word, size_t *ret_name,
                               struct str *ret_gap)
 {
@@ -332,7 +332,7 @@ static enum naming find_value(struct str line, struct str word, size_t *ret_name
     return is_option(word) ? naming : NAMES_NOTHING;
 }
 
-/* The end of what @quote has opened; NULL: nowhere. */
+/* The closing @quote in @text; NULL if there is none. */
 static const char *closing_quote(struct str text, char quote)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -344,8 +344,8 @@ static const char *closing_quote(struct str text, char quote)
     return NULL;
 }
 
-/* How much at the front of @text is the value behind @gap. One that was opened by an escaped quote or
- * by a bracket may be anything: then it is all. */
+/* The length of the value at the front of @text, after @gap. After an escaped quote or a bracket
+ * the end is unknown: then the value is all of @text. */
 static size_t value_length(struct str text, struct str gap, enum naming naming)
 {
     char last = gap.len ? gap.at[gap.len - 1] : ' ';
@@ -367,7 +367,7 @@ static void put_shown(struct buf *out, struct str word)
         buf_puts(out, HIDDEN);
 }
 
-/* Takes one word off the front of @line, with the value that it names. Returns their length. */
+/* Writes the word at the front of @line and the value that it names. Returns their length. */
 static size_t put_word(struct buf *out, struct str line)
 {
     struct str word = {line.at, count_at_front(line, is_of_word)}, gap;

@@ -1,14 +1,13 @@
 /*
- * secret_filter.h - text of another program without what may be a secret, for logs.
+ * secret_filter.h - removes possible secrets from the output of another program, for logs.
  *
- * Nothing marks a secret as one, so the filter works the other way round: it shows words that look
- * like those of a message (names, numbers, file names, times) and replaces each other one by
- * "[...]". A word ends at white space, quotes, brackets, commas and semicolons only, so that
- * a key with / + = . _ - in it is judged as one. Also replaced, whatever they look like: values of
- * what is named a password, secret, token, key or the like (`password=x`, `"token": "x"`,
- * `--secret x`), logins in URLs and queries of URLs.
+ * Secrets can't be recognised reliably, so the filter uses an allow list: it keeps words that are
+ * typical of messages (names, numbers, file names, times) and replaces all others by "[...]". A
+ * word ends only at white space, quotes, brackets, commas and semicolons, so that a key that
+ * contains / + = . _ - is one word. Always replaced are values named password, secret, token, key
+ * or similar (`password=x`, `"token": "x"`, `--secret x`), and logins and queries in URLs.
  *
- * It can't recognise a password that is an ordinary word and stands alone.
+ * Limit: it does not recognise a password that is an ordinary word without a name before it.
  */
 #ifndef KUBE_AUTH_SECRET_FILTER_H
 #define KUBE_AUTH_SECRET_FILTER_H
@@ -17,13 +16,13 @@
 #include "base/str.h"
 
 enum {
-    /* The longest of each that is still shown. */
-    FILTER_LETTERS_MAX = 32, /* LIMIT: letters in a row */
-    FILTER_DIGITS_MAX = 12,  /* LIMIT: digits in a row */
-    FILTER_ODD_MAX = 8,      /* LIMIT: bytes of one word in parts such as k8s and 17T03 */
+    /* A word that exceeds one of these is replaced. */
+    FILTER_LETTERS_MAX = 32, /* LIMIT: consecutive letters */
+    FILTER_DIGITS_MAX = 12,  /* LIMIT: consecutive digits */
+    FILTER_ODD_MAX = 8,      /* LIMIT: bytes of a word in parts such as k8s and 17T03 */
 };
 
-/* Adds @line, which has no line end in it. */
+/* Appends @line, which has no line end, to @out. */
 void secret_filter_put(struct buf *out, struct str line);
 
 #endif

@@ -1,3 +1,11 @@
+/*
+ * tls_reloader.c - rereads the PEM files, compares them with the texts in use, and replaces the TLS
+ * context if they differ.
+ *
+ * Normal path: a timer or a dial calls check_files(); unchanged files cost only reading them. Files
+ * that can't be read or parsed leave the context as it is. Connections in use are cut by a timer
+ * and not at once, since a caller may be in the middle of dialling.
+ */
 #include "kube/auth/tls_reloader.h"
 
 #include <stdio.h>
@@ -9,7 +17,7 @@
 #include "base/err.h"
 #include "kube/config/kubeconfig_pem.h"
 
-/* What a context is made of, as it is now in the files; NULL: not from a file, or none at all. */
+/* The current contents of the files; NULL: not from a file, or not configured. */
 struct pems {
     char *ca, *cert, *key;
 };
@@ -44,7 +52,7 @@ static bool differs(const char *fresh, const char *kept)
 
 /* ---- the context ---- */
 
-/* What is wrong is told by the name of its field; where it stands is for us to add. */
+/* tls_context_new() names the field; adds the file that it comes from. */
 static void name_file(const struct kubeconfig *config, struct inf_error *err)
 {
     const struct {
@@ -80,7 +88,7 @@ static struct tls_context *make_context(const struct tls_reloader *k, const stru
     return context;
 }
 
-/* Takes @context over. Sessions of the old one are not resumed: they are the old one's. */
+/* Takes ownership of @context. TLS sessions of the old context are not resumed. */
 static void use_context(struct tls_reloader *k, struct tls_context *context)
 {
     tls_context_unref(k->context);
@@ -98,52 +106,51 @@ static void tls_reloader_on_cut(struct timer *timer)
         http_pool_cut(k->pool, &why);
 }
 
-/* ---- looking ---- */
+/* ---- reloading ---- */
 
-/* "file, context 'x'", or what stands for a file where there is none. */
-static char *whose(const struct kubeconfig *config)
+/* "file, context 'x'", or only the origin if there is no context. */
+static char *describe_config(const struct kubeconfig *config)
 {
     return config->context[0] ? xasprintf("%s, context '%s'", config->origin, config->context)
                               : xstrdup(config->origin);
 }
 
-static void syntax_error(struct tls_reloader *k, const struct inf_error *why)
+static void warn_once(struct tls_reloader *k, const struct inf_error *why)
 {
-    char *owner = whose(k->config);
+    char *owner = describe_config(k->config);
     if (!k->complained)
         log_line(k->log, LOG_WARN, "%s: %s; keeping the previous certificates", owner, why->text);
     k->complained = true;
     free(owner);
 }
 
-static void replace(char **kept, char **fresh)
+static void replace_pem(char **kept, char **fresh)
 {
     if (!*fresh)
         return;
     secret_free(*kept);
     *kept = *fresh;
-    *fresh = NULL; /* now the config's */
+    *fresh = NULL; /* owned by the config now */
 }
 
 static void use_pems(struct tls_reloader *k, struct pems *fresh, struct tls_context *context)
 {
     struct kubeconfig *config = k->config;
-    bool other_cert =
-        differs(fresh->cert, config->cert_pem) || differs(fresh->key, config->key_pem);
-    char *owner = whose(config);
+    bool new_cert = differs(fresh->cert, config->cert_pem) || differs(fresh->key, config->key_pem);
+    char *owner = describe_config(config);
     log_line(k->log, LOG_INFO, "%s: new %s", owner,
-             other_cert ? "client certificate" : "certificate authorities");
+             new_cert ? "client certificate" : "certificate authorities");
     free(owner);
-    replace(&config->ca_pem, &fresh->ca);
-    replace(&config->cert_pem, &fresh->cert);
-    replace(&config->key_pem, &fresh->key);
+    replace_pem(&config->ca_pem, &fresh->ca);
+    replace_pem(&config->cert_pem, &fresh->cert);
+    replace_pem(&config->key_pem, &fresh->key);
     use_context(k, context);
-    if (other_cert && !k->cert_pem)
-        timer_start(k->clock, &k->cut, 0); /* not now: somebody may be dialling */
+    if (new_cert && !k->cert_pem)
+        timer_start(k->clock, &k->cut, 0); /* not at once: a caller may be dialling */
 }
 
-/* Whether the files are good; if they are, they are what is used. */
-static bool renew(struct tls_reloader *k)
+/* Uses the files if they have changed. Returns whether they are usable. */
+static bool reload_files(struct tls_reloader *k)
 {
     const struct kubeconfig *config = k->config;
     struct tls_context *context;
@@ -151,7 +158,7 @@ static bool renew(struct tls_reloader *k)
     struct pems fresh;
     bool good = true;
     if (pems_read(config, &fresh, &why) < 0) {
-        syntax_error(k, &why);
+        warn_once(k, &why);
         return false;
     }
     if (differs(fresh.ca, config->ca_pem) || differs(fresh.cert, config->cert_pem) ||
@@ -160,7 +167,7 @@ static bool renew(struct tls_reloader *k)
         if (context)
             use_pems(k, &fresh, context);
         else
-            syntax_error(k, &why);
+            warn_once(k, &why);
         good = context;
     }
     pems_free(&fresh);
@@ -172,9 +179,9 @@ static bool has_files(const struct tls_reloader *k)
     return k->config->ca_file || k->config->cert_file || k->config->key_file;
 }
 
-static void look(struct tls_reloader *k)
+static void check_files(struct tls_reloader *k)
 {
-    bool good = renew(k);
+    bool good = reload_files(k);
     k->looked_ms = clock_now_ms(k->clock);
     k->complained = k->complained && !good;
     timer_start(k->clock, &k->look, good ? TLS_KEEPER_EVERY_MS : TLS_KEEPER_AGAIN_MS);
@@ -182,13 +189,13 @@ static void look(struct tls_reloader *k)
 
 static void tls_reloader_on_look(struct timer *timer)
 {
-    look(container_of(timer, struct tls_reloader, look));
+    check_files(container_of(timer, struct tls_reloader, look));
 }
 
 void tls_reloader_look(struct tls_reloader *k)
 {
     if (has_files(k))
-        look(k);
+        check_files(k);
 }
 
 static struct stream *tls_reloader_dial(struct dialer *dialer, const char *host, uint16_t port,
@@ -196,7 +203,7 @@ static struct stream *tls_reloader_dial(struct dialer *dialer, const char *host,
 {
     struct tls_reloader *k = container_of(dialer, struct tls_reloader, dialer);
     if (has_files(k) && clock_now_ms(k->clock) - k->looked_ms >= TLS_KEEPER_LOOK_MS)
-        look(k);
+        check_files(k);
     return dialer_dial(&k->tls.dialer, host, port, user);
 }
 
@@ -213,7 +220,7 @@ int tls_reloader_open(struct tls_reloader *k, struct kubeconfig *config, struct 
     k->context = make_context(k, &(struct pems){0}, NULL, NULL, err);
     if (k->context)
         return 0;
-    owner = whose(config);
+    owner = describe_config(config);
     err_wrap(err, "%s", owner);
     free(owner);
     return -err->code;
@@ -228,7 +235,7 @@ void tls_reloader_start(struct tls_reloader *k, struct clock *clock, struct dial
         timer_start(clock, &k->look, TLS_KEEPER_EVERY_MS);
 }
 
-static bool same(const char *a, const char *b)
+static bool same_string(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -237,7 +244,7 @@ int tls_reloader_present(struct tls_reloader *k, const char *cert_pem, const cha
                          struct inf_error *err)
 {
     struct tls_context *context;
-    if (same(cert_pem, k->cert_pem) && same(key_pem, k->key_pem))
+    if (same_string(cert_pem, k->cert_pem) && same_string(key_pem, k->key_pem))
         return 0;
     context = make_context(k, &(struct pems){0}, cert_pem, key_pem, err);
     if (!context)

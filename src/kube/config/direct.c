@@ -1,3 +1,10 @@
+/*
+ * direct.c - fills a struct kubeconfig from a server URL and file names, without a kubeconfig.
+ *
+ * The CA file is read now; of the token file only the path is kept, and the auth layer reads it on
+ * use. Fails with INF_ECONF, prefixed with the origin, if the URL is malformed, a file can't be
+ * read, or a token would be sent over http.
+ */
 #include "kube/config/direct.h"
 
 #include <errno.h>
@@ -17,7 +24,7 @@ static int read_server(const struct direct *d, struct kubeconfig *c, struct inf_
         return err_wrap(err, "server");
     c->server = xstrdup(d->server);
     c->https = url.https;
-    c->host = url.host; /* now c's, as is the prefix */
+    c->host = url.host; /* owned by c now, as is the prefix */
     c->port = url.port;
     c->path_prefix = url.path_prefix;
     return 0;

@@ -1,3 +1,9 @@
+/*
+ * incluster.c - builds the configuration of a pod from its service account directory and from
+ * KUBERNETES_SERVICE_HOST and _PORT, and passes it to direct_load(), which reports all errors.
+ *
+ * The namespace is $POD_NAMESPACE, else the first word of DIR/namespace, else "default".
+ */
 #include "kube/config/incluster.h"
 
 #include <stdlib.h>
@@ -9,10 +15,10 @@
 #include "kube/config/direct.h"
 
 enum {
-    NAMESPACE_MAX = 256, /* LIMIT: bytes of the namespace's file */
+    NAMESPACE_MAX = 256, /* LIMIT: bytes of the namespace file */
 };
 
-static const char *variable(const char *name)
+static const char *getenv_nonempty(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
@@ -24,26 +30,27 @@ bool incluster_possible(const char *dir)
     struct stat st;
     bool there = stat(token, &st) == 0 && !S_ISDIR(st.st_mode);
     free(token);
-    return there && variable("KUBERNETES_SERVICE_HOST") && variable("KUBERNETES_SERVICE_PORT");
+    return there && getenv_nonempty("KUBERNETES_SERVICE_HOST") &&
+           getenv_nonempty("KUBERNETES_SERVICE_PORT");
 }
 
 static char *server_url(void)
 {
-    const char *host = variable("KUBERNETES_SERVICE_HOST");
-    const char *port = variable("KUBERNETES_SERVICE_PORT");
+    const char *host = getenv_nonempty("KUBERNETES_SERVICE_HOST");
+    const char *port = getenv_nonempty("KUBERNETES_SERVICE_PORT");
     bool v6 = strchr(host, ':');
     return xasprintf("https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
-/* NULL: nobody says. The caller frees it. */
+/* The caller frees it. NULL if neither the environment nor the file names one. */
 static char *own_namespace(const char *dir)
 {
-    const char *said = variable("POD_NAMESPACE");
+    const char *from_env = getenv_nonempty("POD_NAMESPACE");
     char *path, *text = NULL;
     size_t len;
     struct inf_error err;
-    if (said)
-        return xstrdup(said);
+    if (from_env)
+        return xstrdup(from_env);
     path = xasprintf("%s/namespace", dir);
     if (file_read(path, NAMESPACE_MAX, &text, &len, &err) == 0)
         text[strcspn(text, " \t\r\n")] = '\0';

@@ -1,5 +1,6 @@
 /*
- * incluster.h - how a pod reaches the cluster it runs in: by what kubelet puts into it.
+ * incluster.h - how a pod connects to its own cluster: with the service account files and the
+ * environment that kubelet provides.
  */
 #ifndef KUBE_CONFIG_INCLUSTER_H
 #define KUBE_CONFIG_INCLUSTER_H
@@ -10,13 +11,14 @@
 
 #define INCLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/* Whether we are in one: KUBERNETES_SERVICE_HOST and _PORT are set, and @dir has a token. */
+/* Whether this process runs in a pod: KUBERNETES_SERVICE_HOST and _PORT are set, and @dir contains
+ * a token. */
 bool incluster_possible(const char *dir);
 
 /*
- * Takes token, authorities and namespace from @dir ($POD_NAMESPACE wins). Authorities that can't be
- * read are an error: to trust the system's instead would be to trust somebody else. Returns 0, or
- * -INF_ECONF.
+ * Takes token, CA bundle and namespace from @dir ($POD_NAMESPACE takes precedence). A CA bundle
+ * that can't be read is an error; falling back to the system's authorities would trust the wrong
+ * parties. Call only if incluster_possible(). Returns 0, or -INF_ECONF.
  */
 int incluster_load(const char *dir, struct kubeconfig *ret, struct inf_error *err);
 

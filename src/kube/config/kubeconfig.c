@@ -1,8 +1,8 @@
 /*
- * kubeconfig.c - from the entries of the files to one resolved struct kubeconfig.
+ * kubeconfig.c - resolves the entries of the kubeconfig files into one struct kubeconfig.
  *
- * Happy path: read the files, choose the context, then its cluster and its user; check what must
- * hold between those two; copy. Every step stops at its first error.
+ * Normal path: read the files, choose the context, find its cluster and user, check that the two
+ * fit together, and copy the values. Every step stops at its first error.
  */
 #include "kube/config/kubeconfig.h"
 
@@ -35,13 +35,13 @@ static int resolve_server(const struct cluster_entry *e, struct kubeconfig *c,
         return entry_error(&e->entry, e->server, err, "%s", why.text);
     c->server = xstrdup(e->server->text);
     c->https = url.https;
-    c->host = url.host; /* now c's, as is the prefix */
+    c->host = url.host; /* owned by c now, as is the prefix */
     c->port = url.port;
     c->path_prefix = url.path_prefix;
     return 0;
 }
 
-/* What is here for credential plugins; other people's extensions are not ours to judge. */
+/* The extension for credential plugins, as JSON, or NULL. Other extensions are ignored. */
 static char *exec_extension(const struct cluster_entry *e)
 {
     struct buf json = {0};
@@ -102,7 +102,8 @@ static int resolve_namespace(const struct context_entry *e, struct kubeconfig *c
     return 0;
 }
 
-/* The entry of that name in @list. @field is where a context names it; NULL: the caller did. */
+/* Finds the entry of that name in @list. @field is the field of the context that names it; NULL if
+ * the caller named it. */
 static int find_named(const struct kubeconfig_files *files, const struct context_entry *e,
                       const struct yaml_node *field, const char *name, const char *list,
                       const struct yaml_node **ret, struct inf_error *err)
@@ -124,18 +125,19 @@ static int find_named(const struct kubeconfig_files *files, const struct context
     return rc;
 }
 
-/* What was asked for, else what the context names; neither leaves NULL. */
+/* Finds the entry that the caller selected, else the one that the context names. Sets NULL if
+ * neither names one. */
 static int find_entry(const struct kubeconfig_files *files, const struct context_entry *e,
-                      const char *asked, const struct yaml_node *field, const char *list,
+                      const char *selected, const struct yaml_node *field, const char *list,
                       const struct yaml_node **ret, struct inf_error *err)
 {
     *ret = NULL;
-    if (asked)
-        return find_named(files, e, NULL, asked, list, ret, err);
+    if (selected)
+        return find_named(files, e, NULL, selected, list, ret, err);
     return field ? find_named(files, e, field, field->text, list, ret, err) : 0;
 }
 
-/* @node is the context's; NULL: there is none, but a cluster was asked for. */
+/* @node is the context's entry; NULL if the caller selected a cluster and no context is set. */
 static int resolve_context(const struct kubeconfig_files *files,
                            const struct kubeconfig_choice *choice, const struct yaml_node *node,
                            struct kubeconfig *c, struct inf_error *err)
@@ -161,7 +163,7 @@ static int resolve_context(const struct kubeconfig_files *files,
     return rc;
 }
 
-/* @at is where the name was written; NULL if the caller named it, or nobody did. */
+/* @at is the current-context that names it; NULL if the caller named it, or if @name is NULL. */
 static int no_context(const struct kubeconfig_files *files, const struct yaml_node *at,
                       const char *name, struct inf_error *err)
 {
@@ -195,7 +197,7 @@ static bool has_entries(const struct kubeconfig_files *files, const char *list)
     return false;
 }
 
-/* Leaves NULL if none is needed. */
+/* Sets NULL if no context is needed. */
 static int choose_context(const struct kubeconfig_files *files,
                           const struct kubeconfig_choice *choice, const struct yaml_node **ret,
                           struct inf_error *err)
@@ -243,7 +245,7 @@ int kubeconfig_load(const struct kubeconfig_choice *choice, struct kubeconfig *r
         rc = check_allowed(&c, choice->exec_allow, err);
     }
     if (!rc)
-        *ret = c; /* now the caller's */
+        *ret = c; /* owned by the caller now */
     else
         kubeconfig_free(&c);
     kubeconfig_files_free(&files);
@@ -287,7 +289,7 @@ void kubeconfig_free(struct kubeconfig *c)
     *c = (struct kubeconfig){0};
 }
 
-static bool same(const char *a, const char *b)
+static bool same_string(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -296,27 +298,30 @@ static bool same_impersonation(const struct kubeconfig *a, const struct kubeconf
 {
     bool equal = a->n_impersonate == b->n_impersonate;
     for (size_t i = 0; equal && i < a->n_impersonate; i++)
-        equal = same(a->impersonate[i].name, b->impersonate[i].name) &&
-                same(a->impersonate[i].value, b->impersonate[i].value);
+        equal = same_string(a->impersonate[i].name, b->impersonate[i].name) &&
+                same_string(a->impersonate[i].value, b->impersonate[i].value);
     return equal;
 }
 
-/* What comes from a file is the same if the file is: its contents may change while we run. */
+/* PEM texts from files are compared by path: the contents may change while we run. */
 static bool same_pem(const char *a, const char *a_file, const char *b, const char *b_file)
 {
-    return same(a_file, b_file) && (a_file || same(a, b));
+    return same_string(a_file, b_file) && (a_file || same_string(a, b));
 }
 
 bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
 {
-    return same(a->host, b->host) && a->port == b->port && same(a->path_prefix, b->path_prefix) &&
-           a->https == b->https && proxy_equal(&a->proxy, &b->proxy) &&
-           same(a->tls_server_name, b->tls_server_name) && a->insecure == b->insecure &&
+    return same_string(a->host, b->host) && a->port == b->port &&
+           same_string(a->path_prefix, b->path_prefix) && a->https == b->https &&
+           proxy_equal(&a->proxy, &b->proxy) &&
+           same_string(a->tls_server_name, b->tls_server_name) && a->insecure == b->insecure &&
            a->no_compression == b->no_compression &&
            same_pem(a->ca_pem, a->ca_file, b->ca_pem, b->ca_file) &&
            same_pem(a->cert_pem, a->cert_file, b->cert_pem, b->cert_file) &&
-           same_pem(a->key_pem, a->key_file, b->key_pem, b->key_file) && same(a->token, b->token) &&
-           same(a->token_file, b->token_file) && same(a->basic, b->basic) &&
-           same_impersonation(a, b) && exec_plugin_equal(a->exec, b->exec) &&
-           same(a->exec_extension, b->exec_extension) && same(a->namespace, b->namespace);
+           same_pem(a->key_pem, a->key_file, b->key_pem, b->key_file) &&
+           same_string(a->token, b->token) && same_string(a->token_file, b->token_file) &&
+           same_string(a->basic, b->basic) && same_impersonation(a, b) &&
+           exec_plugin_equal(a->exec, b->exec) &&
+           same_string(a->exec_extension, b->exec_extension) &&
+           same_string(a->namespace, b->namespace);
 }

@@ -1,8 +1,9 @@
 /*
- * kubeconfig_entry.c - the fields of a kubeconfig, a row each, and the loop that reads them.
+ * kubeconfig_entry.c - the fields of a kubeconfig, one table row each, and the loop that reads
+ * them.
  *
- * Only the shape of a field is checked here (a text, true or false, not supported yet); what the
- * fields mean together is kubeconfig.c's business.
+ * Only the type of a field is checked here (string, list, mapping, bool); kubeconfig.c and
+ * kubeconfig_user.c check how fields relate. The first field of the wrong type is the error.
  */
 #include "kube/config/kubeconfig_entry.h"
 
@@ -14,9 +15,9 @@
 
 enum field_kind {
     FIELD_TEXT, /* kept as its node */
-    FIELD_LIST, /* of texts, kept as its node */
+    FIELD_LIST, /* of strings, kept as its node */
     FIELD_MAP,  /* kept as its node */
-    FIELD_ANY,  /* whatever it is, kept as its node */
+    FIELD_ANY,  /* of any type, kept as its node */
     FIELD_BOOL, /* kept as a bool */
 };
 
@@ -85,7 +86,7 @@ int entry_error(const struct entry *entry, const struct yaml_node *field, struct
                       entry->name, field->key->text, text);
 }
 
-/* "" and {} are how some tools write that there is nothing. */
+/* Some tools write "" or {} for a field that is not set. */
 static bool is_given(const struct yaml_node *node)
 {
     if (yaml_is_null(node))
@@ -103,7 +104,7 @@ static bool is_list_of_texts(const struct yaml_node *node)
     return true;
 }
 
-/* @entry begins the struct that @field's offset is for. */
+/* @entry is the first member of the struct that @field's offset refers to. */
 static int read_field(struct entry *entry, const struct field *field, const struct yaml_node *node,
                       struct inf_error *err)
 {

@@ -1,9 +1,8 @@
 /*
- * kubeconfig_entry.h - one context, cluster or user as it is written, before it is made sense of.
+ * kubeconfig_entry.h - the fields of one context, cluster or user, before they are interpreted.
  *
- * A field is the node it was written as, so that whoever finds it wrong can say where; NULL means
- * it wasn't given (absent, null, "", {} or []). HINT: a new field is one member here and one row in the .c
- * file.
+ * A field is kept as its YAML node, so that errors can name its position; NULL means not given
+ * (absent, null, "", {} or []). HINT: a new field is one member here and one row in the .c file.
  */
 #ifndef KUBE_CONFIG_KUBECONFIG_ENTRY_H
 #define KUBE_CONFIG_KUBECONFIG_ENTRY_H
@@ -12,11 +11,11 @@
 
 #include "base/yaml.h"
 
-/* What they have in common: enough to name the entry in a message. */
+/* Common to all of them: names the entry in messages. */
 struct entry {
     const char *what;             /* "context", "cluster" or "user" */
     const char *name;             /* its name */
-    const char *context;          /* that of the context it is used in; NULL or "": none */
+    const char *context;          /* name of the context that uses it; NULL or "": none */
     const struct yaml_node *node; /* {name: ..., <what>: {...}} */
 };
 
@@ -52,14 +51,13 @@ struct user_entry {
     const struct yaml_node *exec; /* a mapping */
     const struct yaml_node *as;
     const struct yaml_node *as_uid;
-    const struct yaml_node *as_groups;     /* a list of texts */
+    const struct yaml_node *as_groups;     /* a list of strings */
     const struct yaml_node *as_user_extra; /* a mapping */
     const struct yaml_node *auth_provider; /* a mapping */
 };
 
 /*
- * Read the fields of the list entry @node. Fields nobody knows are passed over. Return 0, or
- * -INF_ECONF.
+ * Read the fields of the list entry @node. Unknown fields are ignored. Return 0, or -INF_ECONF.
  */
 int context_entry_read(const struct yaml_node *node, struct context_entry *ret,
                        struct inf_error *err);
@@ -68,8 +66,8 @@ int cluster_entry_read(const struct yaml_node *node, const char *context, struct
 int user_entry_read(const struct yaml_node *node, const char *context, struct user_entry *ret,
                     struct inf_error *err);
 
-/* Says "file:line:column: context 'c': user 'x': token: ..." (without the field if it is NULL);
- * returns -INF_ECONF. */
+/* Sets @err to "file:line:column: context 'c': user 'x': token: ..." (without the field if it is
+ * NULL) and returns -INF_ECONF. */
 __attribute__((format(printf, 4, 5))) int entry_error(const struct entry *entry,
                                                       const struct yaml_node *field,
                                                       struct inf_error *err, const char *fmt, ...);

@@ -1,8 +1,9 @@
 /*
- * kubeconfig_files.c - finds the files, reads each into a tree, checks its shape, looks names up.
+ * kubeconfig_files.c - finds the files, parses each into a tree, checks its structure, and looks up
+ * entries by name.
  *
- * A file that isn't there is passed over in $KUBECONFIG (if one of the others is); any other
- * trouble with a file is an error, also if none of its entries will be used: the user named it.
+ * A missing file in $KUBECONFIG is skipped if another one exists. Any other problem with a file is
+ * an error, even if none of its entries will be used, because the user named the file.
  */
 #include "kube/config/kubeconfig_files.h"
 
@@ -252,7 +253,8 @@ void kubeconfig_files_names(const struct kubeconfig_files *files, const char *li
     for (size_t i = 0; i < files->count; i++) {
         const struct yaml_node *entries = yaml_get(files->roots[i], list);
         for (const struct yaml_node *n = entries ? entries->first : NULL; n; n = n->next)
-            if (kubeconfig_files_find(files, list, entry_name(n)) == n) /* not a weaker file's */
+            if (kubeconfig_files_find(files, list, entry_name(n)) ==
+                n) /* not of a file with lower precedence */
                 buf_printf(names, "%s'%s'", names->len > begin ? ", " : "", entry_name(n));
     }
     if (names->len == begin)

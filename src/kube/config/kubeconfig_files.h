@@ -1,8 +1,9 @@
 /*
- * kubeconfig_files.h - the kubeconfig files there are, read and seen as one.
+ * kubeconfig_files.h - reads the kubeconfig files and merges them as kubectl does.
  *
- * Which files: the one that was named; else those of $KUBECONFIG; else ~/.kube/config. Seen as one:
- * of two entries with one name the first file's is taken, whole; nothing inside entries is merged.
+ * The files are the one given by the caller, else those of $KUBECONFIG, else ~/.kube/config. If two
+ * files have an entry of the same name, the first file's entry is used as a whole; the contents of
+ * entries are not merged.
  */
 #ifndef KUBE_CONFIG_KUBECONFIG_FILES_H
 #define KUBE_CONFIG_KUBECONFIG_FILES_H
@@ -16,7 +17,7 @@
 struct yaml_node;
 
 struct kubeconfig_files {
-    struct yaml_node **roots; /* one a file, the strongest first */
+    struct yaml_node **roots; /* one per file, highest precedence first */
     size_t count;
     char *origin; /* their names, as $KUBECONFIG would list them */
 };
@@ -24,8 +25,8 @@ struct kubeconfig_files {
 /*
  * Reads and checks the files; nodes found in them live until kubeconfig_files_free().
  *
- * Returns 0; -INF_ENOTFOUND if no @path was given and no file is in the usual places; -INF_ECONF if
- * a file can't be used.
+ * Returns 0; -INF_ENOTFOUND if no @path was given and the default locations have no file;
+ * -INF_ECONF if a file can't be used.
  */
 int kubeconfig_files_read(const char *path, struct kubeconfig_files *ret, struct inf_error *err);
 

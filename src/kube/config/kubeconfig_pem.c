@@ -1,3 +1,9 @@
+/*
+ * kubeconfig_pem.c - reads PEM texts from files or from base64 data.
+ *
+ * Only checks that the text is not empty and has no NUL; wire/tls_context.c parses it. Buffers are
+ * overwritten before they are freed because they may hold a key.
+ */
 #include "kube/config/kubeconfig_pem.h"
 
 #include <stdlib.h>
@@ -12,7 +18,7 @@ enum {
     PEM_MAX = 1024 * 1024, /* LIMIT: bytes of a certificate, bundle or key file */
 };
 
-/* Takes @pem over. Whether it is good PEM is for wire/tls_context.c to say. */
+/* Takes ownership of @pem. */
 static int keep_text(char *pem, size_t len, char **ret, struct inf_error *err)
 {
     if (len && strlen(pem) == len) {

@@ -9,17 +9,17 @@
 #include "kube/config/kubeconfig_entry.h"
 
 /*
- * Errors do not name the file: who has put the key itself there would read it in the log.
- *
- * Takes it from the one that is given; neither is fine and leaves all as it is. Both are the
- * caller's to free; @ret_path is the file's absolute path, for whoever reads it again.
+ * Reads the PEM text from @file or @data; if neither is given, changes nothing. The caller frees
+ * both results; @ret_path is the file's absolute path (NULL for @data), for reading it again.
+ * Returns 0, or -INF_ECONF. Errors do not name the file: if a user wrote the key itself into that
+ * field, it would appear in the log.
  */
 int kubeconfig_pem(const struct entry *entry, const struct yaml_node *file,
                    const struct yaml_node *data, char **ret_pem, char **ret_path,
                    struct inf_error *err);
 
-/* Reads the text of such a file; the caller gives it to secret_free(). Returns 0, or -INF_EIO with
- * a sentence that names the file. */
+/* Reads the text of such a file; the caller frees it with secret_free(). Returns 0, or -INF_EIO
+ * with a message that names the file. */
 int pem_file_read(const char *path, char **ret_pem, struct inf_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * kubeconfig_user.c - certificate, token, password, program, and whom to act as.
+ * kubeconfig_user.c - client certificate, token, password, exec plugin and impersonation.
  *
- * What can't stand together is refused, as kubectl refuses it; so is what would leave us somebody
- * else than the entry says.
+ * Combinations that kubectl refuses are errors here too. So is anything that would make requests
+ * run as a different user than the entry names. All errors are INF_ECONF and name the field.
  */
 #include "kube/config/kubeconfig_user.h"
 
@@ -17,7 +17,7 @@
 #include "kube/config/kubeconfig_entry.h"
 #include "kube/config/kubeconfig_pem.h"
 
-/* Credentials go only to https servers; leaving them out would make us somebody else. */
+/* Credentials are sent only to https servers; without them we would be a different user. */
 static int check_may_send(const struct user_entry *e, const struct kubeconfig *c,
                           struct inf_error *err)
 {
@@ -50,7 +50,7 @@ static int resolve_certificate(const struct user_entry *e, struct kubeconfig *c,
     return rc;
 }
 
-/* What can't stand in a header; a line end at the end is the usual one. */
+/* Whether it can be sent in a header. The usual mistake is a trailing line end. */
 static bool token_is_clean(const char *token)
 {
     for (; *token; token++)
@@ -89,7 +89,7 @@ static int resolve_password(const struct user_entry *e, struct kubeconfig *c, st
     return 0;
 }
 
-/* Not run if there are other credentials; but what is written has to be right. */
+/* The plugin is not used if there are other credentials, but it must be valid. */
 static int resolve_exec(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
 {
     struct exec_plugin *plugin = NULL;
@@ -103,7 +103,7 @@ static int resolve_exec(const struct user_entry *e, struct kubeconfig *c, struct
     return 0;
 }
 
-/* What took the place of the providers that were built into kubectl once. */
+/* Names the plugin that replaced each auth provider of earlier kubectl versions. */
 static int refuse_provider(const struct user_entry *e, struct inf_error *err)
 {
     static const char *const plugins[][2] = {

@@ -1,5 +1,5 @@
 /*
- * kubeconfig_user.h - who we are: the user entry, made sense of.
+ * kubeconfig_user.h - interprets the user entry: credentials and impersonation.
  */
 #ifndef KUBE_CONFIG_KUBECONFIG_USER_H
 #define KUBE_CONFIG_KUBECONFIG_USER_H

@@ -1,20 +1,21 @@
 /*
- * proxy_rules.c - what the environment says about proxies, as Go's programs read it, kubectl being
- * one (golang.org/x/net/http/httpproxy; test/unit/kube/config/test_no_proxy.c compares).
+ * proxy_rules.c - proxy settings of the environment, interpreted as Go programs such as kubectl do
+ * (golang.org/x/net/http/httpproxy; test/unit/kube/config/test_no_proxy.c compares).
  *
- * The server's scheme picks the variable: HTTPS_PROXY or HTTP_PROXY, in upper case before lower case.
- * A value without a scheme is an http proxy. This host itself is never asked for through a proxy.
- * NO_PROXY is a list of what is not either, separated by commas; blanks around an entry are ignored:
+ * The server's scheme selects the variable: HTTPS_PROXY or HTTP_PROXY, upper case before lower
+ * case. A value without a scheme is an http proxy. Loopback addresses are never reached through a
+ * proxy. NO_PROXY lists further exceptions, separated by commas; blanks around an entry are
+ * ignored:
  *
- *     *                       everything
- *     10.0.0.0/8  fd00::/8    addresses in it; names are not resolved for that
+ *     *                       every server
+ *     10.0.0.0/8  fd00::/8    addresses in this network; names are not resolved for this
  *     10.0.0.1    fd00::1     this address
- *     example.com             this name, and all names that end with .example.com; no address does
- *     .example.com            only those; also *.example.com
- *     ...:6443                any of the last three, at this port; an IPv6 address then has brackets
+ *     example.com             this name and all names that end with .example.com; never an address
+ *     .example.com            only names that end with it; *.example.com means the same
+ *     ...:6443                any of the last three, at this port; IPv6 addresses need brackets
  *
- * An IPv4 address in the form of IPv6 (::ffff:10.0.0.1) is the IPv4 address, also in a network. Names that
- * are not ASCII are compared as DNS has them (idna.h). What is none of these matches nothing.
+ * An IPv4-mapped IPv6 address (::ffff:10.0.0.1) is treated as the IPv4 address, also in a network.
+ * Names that are not ASCII are compared in their DNS form (idna.h). Other entries match nothing.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -31,8 +32,7 @@
 #include "kube/config/proxy_url.h"
 
 enum {
-    ENTRY_MAX = 1024, /* LIMIT: of one entry of the list: a name in UTF-8 and a port; others match
-                         nothing */
+    ENTRY_MAX = 1024, /* LIMIT: bytes of one entry of the list; longer ones match nothing */
 };
 
 struct address {
@@ -41,7 +41,7 @@ struct address {
 };
 
 enum {
-    MAPPED_LEN = 12, /* bytes before the IPv4 address in one of IPv6 */
+    MAPPED_LEN = 12, /* bytes before the IPv4 address in an IPv4-mapped IPv6 address */
 };
 
 static bool is_mapped(const struct address *a)
@@ -50,7 +50,7 @@ static bool is_mapped(const struct address *a)
     return a->len == 16 && memcmp(a->bytes, mapped, sizeof(mapped)) == 0;
 }
 
-static void unmap(struct address *a)
+static void address_unmap(struct address *a)
 {
     memmove(a->bytes, a->bytes + MAPPED_LEN, 4);
     a->len = 4;
@@ -66,12 +66,12 @@ static struct address address_as_written(const char *text)
     return a;
 }
 
-/* One of IPv4 in the form of IPv6 is one of IPv4. */
+/* Like address_as_written(), but turns an IPv4-mapped IPv6 address into IPv4. */
 static struct address address_of(const char *text)
 {
     struct address a = address_as_written(text);
     if (is_mapped(&a))
-        unmap(&a);
+        address_unmap(&a);
     return a;
 }
 
@@ -98,7 +98,7 @@ struct network {
     unsigned bits;
 };
 
-/* "10.0.0.0/8"; false if it is none. */
+/* "10.0.0.0/8"; false if it is not a network. */
 static bool read_network(const char *entry, struct network *ret)
 {
     const char *slash = strchr(entry, '/');
@@ -113,13 +113,13 @@ static bool read_network(const char *entry, struct network *ret)
         return false;
     ret->bits = (unsigned)bits;
     if (is_mapped(&ret->address) && bits >= MAPPED_LEN * 8) {
-        unmap(&ret->address);
+        address_unmap(&ret->address);
         ret->bits -= MAPPED_LEN * 8;
     }
     return true;
 }
 
-/* Whether @host ends with the dot before @name and @name. */
+/* Whether @host ends with "." and @name. */
 static bool is_below(const char *host, const char *name)
 {
     size_t len = strlen(host), end_len = strlen(name) + 1;
@@ -157,8 +157,8 @@ static bool name_matches(const char *entry, const char *host)
 }
 
 /*
- * Cuts "host:port" or "[address]:port" in two, as Go's net.SplitHostPort does it. NULL: it has no port, or
- * colons and brackets where they do not belong; then it stays as it is.
+ * Splits "host:port" or "[address]:port" in two, as Go's net.SplitHostPort does. NULL if there is
+ * no port, or colons or brackets are misplaced; then @entry is unchanged.
  */
 static char *cut_port(char **entry)
 {
@@ -175,7 +175,7 @@ static char *cut_port(char **entry)
     return colon + 1;
 }
 
-/* By its digits; none are any port. */
+/* Compares the digits; no port, or an empty one, matches any. */
 static bool port_matches(const char *wanted, uint16_t port)
 {
     char text[8];
@@ -201,7 +201,7 @@ static bool entry_matches(char *entry, const char *host, uint16_t port)
 
 /* ---- the list ---- */
 
-static struct str trim(struct str text)
+static struct str trim_blanks(struct str text)
 {
     while (text.len && isspace((unsigned char)text.at[0]))
         text = (struct str){text.at + 1, text.len - 1};
@@ -214,7 +214,7 @@ bool proxy_is_excluded(const char *list, const char *host, uint16_t port)
 {
     while (*list) {
         size_t len = strcspn(list, ",");
-        struct str text = trim((struct str){list, len});
+        struct str text = trim_blanks((struct str){list, len});
         char entry[ENTRY_MAX + 1];
         if (text.len <= ENTRY_MAX) {
             memcpy(entry, text.at, text.len);
@@ -236,7 +236,7 @@ static const char *value_of(const char *upper, const char *lower, const char **r
     return value && value[0] ? value : getenv(lower);
 }
 
-/* "proxy:3128" is how many write it. */
+/* Accepts the common form "proxy:3128" without a scheme. */
 static int parse_loosely(const char *text, struct proxy *ret, struct inf_error *err)
 {
     char *url;

@@ -1,5 +1,8 @@
 /*
- * proxy_url.c - cuts the URL from left to right: scheme, user, password, host, port.
+ * proxy_url.c - parses the URL of a proxy from left to right: scheme, user, password, host, port.
+ *
+ * Each step advances the position; the first that fails sets the error. Error messages never
+ * contain parts of the URL, which may include a password.
  */
 #include "kube/config/proxy_url.h"
 
@@ -21,7 +24,7 @@ static const struct scheme {
     {"http://", PROXY_HTTP, 80},
     {"https://", PROXY_HTTPS, 443},
     {"socks5://", PROXY_SOCKS5, 1080},
-    {"socks5h://", PROXY_SOCKS5, 1080}, /* says what we do anyway: the proxy resolves names */
+    {"socks5h://", PROXY_SOCKS5, 1080}, /* same behaviour: the proxy always resolves names */
 };
 
 static int parse_scheme(const char **at, struct proxy *p, struct inf_error *err)
@@ -46,7 +49,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte at the front of [@at, @end), which moves on; -1: an escape that is none. */
+/* The next byte of [@at, @end), unescaped; advances @at. -1 if an escape is malformed. */
 static int next_byte(const char **at, const char *end)
 {
     int high, low;
@@ -60,8 +63,8 @@ static int next_byte(const char **at, const char *end)
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/* NULL: what can't be a user or a password. */
-static char *unescape(const char *at, const char *end)
+/* NULL if it can't be a user or a password: a bad escape, a control character, too long. */
+static char *unescape_login(const char *at, const char *end)
 {
     char *out = xcalloc(1, (size_t)(end - at) + 1);
     size_t len = 0;
@@ -83,8 +86,8 @@ static int parse_login(const char **at, struct proxy *p, struct inf_error *err)
     if (!mark)
         return 0;
     colon = memchr(*at, ':', (size_t)(mark - *at));
-    p->user = unescape(*at, colon ? colon : mark);
-    p->password = unescape(colon ? colon + 1 : mark, mark);
+    p->user = unescape_login(*at, colon ? colon : mark);
+    p->password = unescape_login(colon ? colon + 1 : mark, mark);
     if (!p->user || !p->password || !p->user[0] ||
         (p->kind != PROXY_SOCKS5 && strchr(p->user, ':')))
         return err_set(err, INF_ECONF,
@@ -105,7 +108,7 @@ static int parse_host(const char *at, struct proxy *p, struct inf_error *err)
         server_url_free(&url);
         return rc;
     }
-    p->host = url.host; /* now p's */
+    p->host = url.host; /* owned by p now */
     p->port = url.port;
     return 0;
 }
@@ -126,13 +129,13 @@ int proxy_url_parse(const char *url, struct proxy *ret, struct inf_error *err)
     return 0;
 }
 
-static bool same(const char *a, const char *b)
+static bool same_string(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 bool proxy_equal(const struct proxy *a, const struct proxy *b)
 {
-    return a->kind == b->kind && same(a->host, b->host) && a->port == b->port &&
-           same(a->user, b->user) && same(a->password, b->password);
+    return a->kind == b->kind && same_string(a->host, b->host) && a->port == b->port &&
+           same_string(a->user, b->user) && same_string(a->password, b->password);
 }

@@ -1,11 +1,11 @@
 /*
- * server_url.c - cuts the URL from left to right: scheme, host, port, prefix.
+ * server_url.c - parses the URL of a server from left to right: scheme, host, port, prefix.
  *
  *     https://[2001:db8::1]:6443/k8s/clusters/c-1/
  *     scheme   host         port path prefix (without the last slash)
  *
- * More strict than client-go, which takes a URL without a scheme and drops a query: a URL that
- * would have to be guessed at is refused.
+ * Stricter than client-go, which accepts a URL without a scheme and drops a query: an ambiguous URL
+ * is refused with INF_ECONF.
  */
 #include "kube/config/server_url.h"
 
@@ -34,7 +34,7 @@ static int parse_scheme(const char **at, struct server_url *u, struct inf_error 
     return 0;
 }
 
-/* What a server address has no use for; looked for first, since it changes what the rest means. */
+/* Parts that a server URL must not have; checked first because they change how the rest is read. */
 static int check_parts(const char *at, struct inf_error *err)
 {
     if (strcspn(at, "@") < strcspn(at, "/?#"))

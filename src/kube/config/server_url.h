@@ -12,18 +12,18 @@
 struct server_url {
     bool https;
     char *host;        /* a name, or an address without brackets; owned */
-    uint16_t port;     /* 443 or 80 if not said */
-    char *path_prefix; /* "" or "/k8s/clusters/c-1": before every path of the API; owned */
+    uint16_t port;     /* default 443 or 80 */
+    char *path_prefix; /* "" or "/k8s/clusters/c-1": precedes every API path; owned */
 };
 
 /*
- * Returns 0, or -INF_ECONF with what is wrong and what would be right. The text never repeats the
- * URL: one that has a password in it is among those refused.
+ * Returns 0, or -INF_ECONF. The message never repeats the URL because it may contain a password; a
+ * URL with a password is refused.
  */
 int server_url_parse(const char *url, struct server_url *ret, struct inf_error *err);
 
-/* Only "host[:port]", of another URL: moves *@at behind it; u->port stays if none is said. What is
- * in @u is the caller's to free, also after an error. */
+/* Parses only "host[:port]", for other URLs: advances *@at past it; leaves u->port if no port is
+ * given. The caller frees @u, also after an error. */
 int server_url_parse_host(const char **at, struct server_url *u, struct inf_error *err);
 
 void server_url_free(struct server_url *url);

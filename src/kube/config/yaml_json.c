@@ -1,3 +1,7 @@
+/*
+ * yaml_json.c - writes a YAML tree as JSON, recursively. Can't fail: the parser has limited depth
+ * and size.
+ */
 #include "kube/config/yaml_json.h"
 
 #include <stdbool.h>
@@ -12,7 +16,7 @@ static const char *skip_digits(const char *at)
     return at + strspn(at, "0123456789");
 }
 
-/* As JSON spells it; what else YAML takes for a number (0x1F, 1_000, .inf) stays a string. */
+/* Only the JSON syntax of numbers; other YAML numbers (0x1F, 1_000, .inf) stay strings. */
 static bool is_number(const char *text)
 {
     const char *at = text + (*text == '-'), *end = skip_digits(at);
@@ -46,7 +50,7 @@ static void put_scalar(struct buf *out, const struct yaml_node *node)
         json_put_string(out, str_of(node->text));
 }
 
-/* Recurses as deep as YAML_DEPTH_MAX. */
+/* The recursion is limited by YAML_DEPTH_MAX. */
 static void put_items(struct buf *out, const struct yaml_node *node)
 {
     for (const struct yaml_node *n = node->first; n; n = n->next) {

@@ -1,5 +1,5 @@
 /*
- * yaml_json.h - a piece of YAML as the JSON that Kubernetes would make of it.
+ * yaml_json.h - converts a YAML node to the JSON that Kubernetes tools convert it to.
  */
 #ifndef KUBE_CONFIG_YAML_JSON_H
 #define KUBE_CONFIG_YAML_JSON_H
@@ -8,7 +8,8 @@
 
 struct yaml_node;
 
-/* Adds @node. A plain scalar may be null, a bool or a number; all else is a string. */
+/* Appends @node to @out. A plain scalar may be null, a bool or a number; other scalars are
+ * strings. */
 void yaml_put_json(struct buf *out, const struct yaml_node *node);
 
 #endif

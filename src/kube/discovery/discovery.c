@@ -1,6 +1,9 @@
 /*
- * discovery.c - documents into a table. What they say goes into paths and messages later, so every
- * name is looked at before it is kept.
+ * discovery.c - parses discovery documents into a table.
+ *
+ * Names from the server are used in URL paths and messages later, so each is checked before it is
+ * added; entries with invalid names are skipped. Fails if the text is not a discovery document, or
+ * if the table would exceed its limits.
  */
 #include "kube/discovery/discovery.h"
 
@@ -16,7 +19,7 @@
 
 /* ---- reading ---- */
 
-/* "": it isn't there, or no text. */
+/* "" if the field is missing or not a string. */
 static const char *text_of(yyjson_val *object, const char *field)
 {
     const char *text = yyjson_get_str(yyjson_obj_get(object, field));
@@ -58,7 +61,7 @@ static char **copy_names(yyjson_val *array)
 
 /* ---- a list of resources ---- */
 
-/* "apps/v1", or "v1" of the core group. False if it is neither. */
+/* "apps/v1", or "v1" for the core group. False if it is neither. */
 static bool split_version(const char *text, struct str *ret_group, struct str *ret_version)
 {
     const char *slash = strchr(text, '/');
@@ -68,7 +71,7 @@ static bool split_version(const char *text, struct str *ret_group, struct str *r
            (!slash || resource_is_group(ret_group->at, ret_group->len));
 }
 
-static bool can_be_asked_for(yyjson_val *entry)
+static bool has_valid_names(yyjson_val *entry)
 {
     const char *name = text_of(entry, "name"), *singular = text_of(entry, "singularName");
     return resource_is_label(name, strlen(name)) && is_kind(text_of(entry, "kind")) &&
@@ -102,7 +105,7 @@ static int add_resources(struct discovery *d, yyjson_val *root, struct inf_error
         return err_set(err, INF_ETOOBIG, "discovery lists more than %d resources",
                        DISCOVERY_RESOURCES_MAX);
     d->resources = xrealloc(d->resources, (d->n_resources + room + 1) * sizeof(*d->resources));
-    yyjson_arr_foreach(list, i, n, entry) if (can_be_asked_for(entry))
+    yyjson_arr_foreach(list, i, n, entry) if (has_valid_names(entry))
         add_resource(d, group, version, entry);
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
- * discovery.h - what a server says it has: groups, versions, resources.
+ * discovery.h - the API groups, versions and resources of a server.
  *
  *     discovery_add(&d, text, err);       a document of /api/v1, /apis, /apis/apps or /apis/apps/v1
- *     resource_word_find(&word, &d, ...)  which of them a word means: resource_word.h
+ *     resource_word_find(&word, &d, ...)  resolves a resource name: resource_name.h
  *     discovery_free(&d);
  */
 #ifndef KUBE_DISCOVERY_H
@@ -16,31 +16,31 @@
 #include "base/str.h"
 
 enum {
-    DISCOVERY_TEXT_MAX = 8 * 1024 * 1024, /* LIMIT: of one document */
-    DISCOVERY_RESOURCES_MAX = 20000,      /* LIMIT: in a table */
-    DISCOVERY_GROUPS_MAX = 2000,          /* LIMIT: versions of groups in a table */
+    DISCOVERY_TEXT_MAX = 8 * 1024 * 1024, /* LIMIT: bytes of one document */
+    DISCOVERY_RESOURCES_MAX = 20000,      /* LIMIT: resources in a table */
+    DISCOVERY_GROUPS_MAX = 2000,          /* LIMIT: group versions in a table */
 };
 
-/* Owned texts, all of a form that can stand in a path. */
+/* Owned strings, all of them valid in a URL path. */
 struct api_resource {
     char *group; /* "": the core group */
     char *version;
     char *name;         /* plural, lower case */
-    char *singular;     /* lower case; "": not said */
-    char *kind;         /* as it is written: "Deployment" */
-    char **short_names; /* NULL ends them */
+    char *singular;     /* lower case; "": not given */
+    char *kind;         /* as written: "Deployment" */
+    char **short_names; /* ends with NULL */
     bool namespaced;
-    bool watchable; /* it can be listed and watched */
+    bool watchable; /* supports list and watch */
 };
 
 /* A version of a group. */
 struct api_version {
     char *group;
     char *version;
-    bool preferred; /* what the server would take itself */
+    bool preferred; /* the server's preferred version of the group */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed struct is empty. */
 struct discovery {
     struct api_resource *resources; /* in the server's order */
     size_t n_resources;
@@ -49,13 +49,14 @@ struct discovery {
 };
 
 /*
- * Adds what a document says: an APIResourceList, an APIGroup or an APIGroupList. Entries that can't be
- * asked for, subresources among them, are passed over. -INF_EDECODE if it is no such document,
- * -INF_ETOOBIG if there are too many; then part of it may have been added.
+ * Adds the contents of an APIResourceList, an APIGroup or an APIGroupList. Subresources and entries
+ * with invalid names are skipped. Returns 0; -INF_EDECODE if @text is no such document;
+ * -INF_ETOOBIG if a table would exceed its limit, and then part of the document may have been
+ * added.
  */
 int discovery_add(struct discovery *d, struct str text, struct inf_error *err);
 
-/* The version of @group that the server prefers; NULL if nothing was said about the group. */
+/* The preferred version of @group, else its first one; NULL if the group is unknown. */
 const char *discovery_preferred(const struct discovery *d, const char *group);
 
 void discovery_free(struct discovery *d);

@@ -1,3 +1,10 @@
+/*
+ * discovery_cache.c - a list of cached documents, each with its request and the waiting readers.
+ *
+ * Normal path: discovery_cache_fetch() starts a request unless one is under way; its end is cached
+ * and delivered to all readers. All documents are dropped together DISCOVERY_CACHE_KEEP_MS after
+ * the last one was fetched. Errors other than 404 are delivered but not cached.
+ */
 #include "kube/discovery/discovery_cache.h"
 
 #include <stdlib.h>
@@ -8,15 +15,15 @@
 #include "base/err.h"
 #include "kube/discovery/document.h"
 
-/* A place for one document, that may be there, on its way, or both. */
+/* One document, which may be cached, requested, or both. */
 struct cached_document {
     struct list node;
     struct discovery_cache *discovery_cache;
     char *path;
-    char *text;           /* NULL: none is kept, or the server has none */
-    struct inf_error why; /* it has none; code 0: that is not known */
+    char *text;           /* NULL: not cached, or the server does not have it */
+    struct inf_error why; /* the server's 404; code 0: none is cached */
     uint64_t fetched_ms;
-    struct document document; /* on its way, if it has readers */
+    struct document document; /* the request, under way if there are readers */
     struct list readers;
 };
 
@@ -25,12 +32,12 @@ struct discovery_cache {
     struct deferred_free deferred_free;
     struct list places;
     size_t kept;         /* bytes */
-    struct timer expiry; /* of all that is there, counted from the last one that came */
+    struct timer expiry; /* of all documents, restarted by each that is fetched */
 };
 
-/* ---- what is kept ---- */
+/* ---- cached documents ---- */
 
-static void forget(struct cached_document *p)
+static void drop_contents(struct cached_document *p)
 {
     p->discovery_cache->kept -= p->text ? strlen(p->text) : 0;
     free(p->text);
@@ -38,46 +45,46 @@ static void forget(struct cached_document *p)
     p->why.code = 0;
 }
 
-static void remove_place(struct cached_document *p)
+static void remove_document(struct cached_document *p)
 {
-    forget(p);
+    drop_contents(p);
     document_stop(&p->document);
     list_remove(&p->node);
     free(p->path);
     free(p);
 }
 
-static bool is_on_its_way(const struct cached_document *p)
+static bool is_requested(const struct cached_document *p)
 {
     return p->document.source != NULL;
 }
 
-static void forget_all(struct discovery_cache *s)
+static void drop_all(struct discovery_cache *s)
 {
     list_for_each_safe(node, &s->places) {
         struct cached_document *p = container_of(node, struct cached_document, node);
-        if (is_on_its_way(p))
-            forget(p);
+        if (is_requested(p))
+            drop_contents(p);
         else
-            remove_place(p);
+            remove_document(p);
     }
 }
 
 void shelf_forget(struct discovery_cache *s)
 {
-    forget_all(s);
+    drop_all(s);
 }
 
 static void discovery_cache_on_expiry(struct timer *timer)
 {
-    forget_all(container_of(timer, struct discovery_cache, expiry));
+    drop_all(container_of(timer, struct discovery_cache, expiry));
 }
 
-static void keep(struct cached_document *p, const char *text, const struct inf_error *why)
+static void store_result(struct cached_document *p, const char *text, const struct inf_error *why)
 {
     struct discovery_cache *s = p->discovery_cache;
     size_t len = text ? strlen(text) : 0;
-    forget(p);
+    drop_contents(p);
     if (len > DISCOVERY_CACHE_MAX || (!text && why->code != INF_ENOTFOUND))
         return;
     p->text = text ? xstrdup(text) : NULL;
@@ -87,7 +94,7 @@ static void keep(struct cached_document *p, const char *text, const struct inf_e
     timer_start(s->server->clock, &s->expiry, DISCOVERY_CACHE_KEEP_MS);
 }
 
-/* Room for @len more, which may cost all that is there but @except. */
+/* Makes room for @len bytes; if necessary drops all documents but @except. */
 static void make_room(struct discovery_cache *s, size_t len, const struct cached_document *except)
 {
     if (s->kept + len <= DISCOVERY_CACHE_MAX)
@@ -95,11 +102,11 @@ static void make_room(struct discovery_cache *s, size_t len, const struct cached
     list_for_each(node, &s->places) {
         struct cached_document *p = container_of(node, struct cached_document, node);
         if (p != except)
-            forget(p);
+            drop_contents(p);
     }
 }
 
-static struct cached_document *find_place(const struct discovery_cache *s, const char *path)
+static struct cached_document *find_document(const struct discovery_cache *s, const char *path)
 {
     list_for_each(node, &s->places) {
         struct cached_document *p = container_of(node, struct cached_document, node);
@@ -112,7 +119,7 @@ static struct cached_document *find_place(const struct discovery_cache *s, const
 bool discovery_cache_find(struct discovery_cache *s, const char *path, uint64_t max_age_ms,
                           struct discovery_page *ret)
 {
-    const struct cached_document *p = find_place(s, path);
+    const struct cached_document *p = find_document(s, path);
     uint64_t age = p ? clock_now_ms(s->server->clock) - p->fetched_ms : 0;
     if (!p || (!p->text && !p->why.code) || age > max_age_ms || age > DISCOVERY_CACHE_KEEP_MS)
         return false;
@@ -120,19 +127,19 @@ bool discovery_cache_find(struct discovery_cache *s, const char *path, uint64_t 
     return true;
 }
 
-/* ---- what is fetched ---- */
+/* ---- requests ---- */
 
-/* Who is told may ask for the same again, stop others, or close it all. */
+/* A reader may request the same document again, stop other readers, or close the cache. */
 static void discovery_cache_on_end(struct document *document, const char *text,
                                    const struct inf_error *why)
 {
     struct cached_document *p = container_of(document, struct cached_document, document);
-    struct list telling, *node;
-    list_init(&telling);
-    list_move_all(&telling, &p->readers);
+    struct list notified, *node;
+    list_init(&notified);
+    list_move_all(&notified, &p->readers);
     make_room(p->discovery_cache, text ? strlen(text) : 0, p);
-    keep(p, text, why);
-    while ((node = list_pop(&telling))) {
+    store_result(p, text, why);
+    while ((node = list_pop(&notified))) {
         struct discovery_reader *reader = container_of(node, struct discovery_reader, node);
         reader->place = NULL;
         reader->on_page(reader, &(struct discovery_page){.text = text, .why = why});
@@ -148,7 +155,7 @@ static void discovery_cache_on_progress(struct document *document)
     }
 }
 
-static struct cached_document *new_place(struct discovery_cache *s, const char *path)
+static struct cached_document *new_document(struct discovery_cache *s, const char *path)
 {
     struct cached_document *p = NEW(struct cached_document);
     p->discovery_cache = s;
@@ -163,16 +170,16 @@ static struct cached_document *new_place(struct discovery_cache *s, const char *
 void discovery_cache_fetch(struct discovery_cache *s, const char *path,
                            struct discovery_reader *reader)
 {
-    struct cached_document *p = find_place(s, path);
+    struct cached_document *p = find_document(s, path);
     if (!p)
-        p = new_place(s, path);
+        p = new_document(s, path);
     list_push(&p->readers, &reader->node);
     reader->place = p;
-    if (!is_on_its_way(p))
+    if (!is_requested(p))
         document_start(&p->document, s->server, path, NULL);
 }
 
-/* What nobody waits for any more is given up: it may be stuck. */
+/* A request without readers is cancelled: it may hang. */
 void discovery_cache_stop_reading(struct discovery_reader *reader)
 {
     struct cached_document *p = reader->place;
@@ -200,12 +207,12 @@ const struct api_server *shelf_server(const struct discovery_cache *s)
     return s->server;
 }
 
-/* Inside a callback of a place: it has to last until that returns. */
+/* Deferred, because discovery_cache_close() may be called in a callback of a document. */
 static void discovery_cache_free_deferred(struct deferred_free *deferred_free)
 {
     struct discovery_cache *s = container_of(deferred_free, struct discovery_cache, deferred_free);
     list_for_each_safe(node, &s->places)
-        remove_place(container_of(node, struct cached_document, node));
+        remove_document(container_of(node, struct cached_document, node));
     free(s);
 }
 

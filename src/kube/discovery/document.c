@@ -1,3 +1,9 @@
+/*
+ * document.c - one request of an api_source, with a time limit.
+ *
+ * The text is collected until the end of the response and then delivered. An empty response and a
+ * timeout are errors like those of the source.
+ */
 #include "kube/discovery/document.h"
 
 #include <stdlib.h>
@@ -12,7 +18,7 @@ static void document_on_open(struct source_user *user)
     (void)user;
 }
 
-/* One is expected: what comes after it does not count. */
+/* Only the first text counts; further ones are ignored. */
 static void document_on_event(struct source_user *user, const struct source_event *event)
 {
     struct document *d = container_of(user, struct document, user);
@@ -29,29 +35,30 @@ static void document_on_progress(struct source_user *user)
         d->on_progress(d);
 }
 
-/* What is told is not in here any more: whoever is told may begin the next one. */
-static void end(struct document *d, const struct inf_error *why)
+/* The state is reset before on_end is called, because the owner may start the next request there.
+ * */
+static void document_finish(struct document *d, const struct inf_error *why)
 {
     struct buf text = d->text;
-    struct inf_error told = *why;
+    struct inf_error result = *why;
     d->text = (struct buf){0};
     document_stop(d);
-    if (told.code == INF_EEOF && !text.len)
-        err_set(&told, INF_EDECODE, "the server sent an empty response");
-    d->on_end(d, told.code == INF_EEOF ? text.bytes : NULL, &told);
+    if (result.code == INF_EEOF && !text.len)
+        err_set(&result, INF_EDECODE, "the server sent an empty response");
+    d->on_end(d, result.code == INF_EEOF ? text.bytes : NULL, &result);
     buf_free(&text);
 }
 
 static void document_on_end(struct source_user *user, const struct inf_error *why)
 {
-    end(container_of(user, struct document, user), why);
+    document_finish(container_of(user, struct document, user), why);
 }
 
 static void document_on_due(struct timer *timer)
 {
     struct inf_error why;
     err_set(&why, INF_ETIMEOUT, "no complete response within %d s", DOCUMENT_TIMEOUT_MS / 1000);
-    end(container_of(timer, struct document, due), &why);
+    document_finish(container_of(timer, struct document, due), &why);
 }
 
 static const struct source_user_ops user_ops = {

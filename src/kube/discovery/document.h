@@ -1,8 +1,8 @@
 /*
- * document.h - one JSON text of a server: asked for, or the answer to one that is posted.
+ * document.h - gets one JSON document from a server, by GET or as the response to a POST.
  *
- *     document_start(&d, server, "/version", NULL);        on_end tells the text, or why there is none
- *     document_stop(&d);                                    at any moment, also after the end
+ *     document_start(&d, server, "/version", NULL);         on_end delivers the text or the error
+ *     document_stop(&d);                                    at any time, also after the end
  */
 #ifndef KUBE_DISCOVERY_DOCUMENT_H
 #define KUBE_DISCOVERY_DOCUMENT_H
@@ -11,30 +11,30 @@
 #include "kube/source/api_source.h"
 
 enum {
-    DOCUMENT_TIMEOUT_MS = 60 * 1000, /* LIMIT: from the question to the end of the answer */
+    DOCUMENT_TIMEOUT_MS = 60 * 1000, /* LIMIT: from the request to the end of the response */
 };
 
-/* Embedded in its owner, who sets the functions; zeroed besides. */
+/* Embedded in its owner, which sets the functions; the rest is zero. */
 struct document {
-    /* It is over, told once: @text is lent; NULL: there is none, and @why says it. May be stopped
-     * and started in here. */
+    /* Called once at the end: @text is valid during the call; NULL: the request failed because of
+     * @why. The document may be stopped or started again in this callback. */
     void (*on_end)(struct document *document, const char *text, const struct inf_error *why);
-    void (*on_progress)(struct document *document); /* bytes came; may be NULL */
+    void (*on_progress)(struct document *document); /* bytes were received; may be NULL */
 
-    /* its own */
+    /* private */
     struct source_user user;
     struct clock *clock;
     struct timer due;
-    struct api_source *source; /* NULL: nothing is under way */
-    struct buf text;           /* with its NUL; empty: it has not come yet */
+    struct api_source *source; /* NULL: no request is under way */
+    struct buf text;           /* with its NUL; empty: not received yet */
 };
 
-/* Asks for @path, or posts @body (JSON) to it if it is not NULL. Nothing is under way; nothing is
- * told before this returns. @server must outlive it. */
+/* Requests @path, or posts @body (JSON) to it if it is not NULL. No request may be under way. Never
+ * calls back before it returns. @server must outlive the document. */
 void document_start(struct document *document, const struct api_server *server, const char *path,
                     const char *body);
 
-/* Nothing is told any more. Harmless if nothing is under way. */
+/* Cancels the request; there are no more callbacks. Does nothing if none is under way. */
 void document_stop(struct document *document);
 
 #endif

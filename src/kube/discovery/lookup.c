@@ -1,3 +1,10 @@
+/*
+ * lookup.c - reads discovery documents one after the other until the resource name is resolved.
+ *
+ * Normal path: take a document from the cache, or fetch it; add it to the table; choose the next
+ * path; at the end search the table. A version that fails or does not respond in time is skipped
+ * and counted. Failures that concern the whole server (network, 401, no /api/v1) end the lookup.
+ */
 #include "kube/discovery/lookup.h"
 
 #include <stdlib.h>
@@ -10,7 +17,7 @@
 #include "kube/source/warnings.h"
 
 enum step {
-    IN_CORE,   /* /api/v1 is read */
+    IN_CORE,   /* /api/v1 */
     IN_GROUP,  /* /apis/GROUP */
     IN_GROUPS, /* /apis */
     IN_LISTS,  /* the resources of a version */
@@ -18,7 +25,8 @@ enum step {
 
 /* ---- the end ---- */
 
-static void end(struct lookup *l, const struct api_resource *found, const struct inf_error *why)
+static void lookup_finish(struct lookup *l, const struct api_resource *found,
+                          const struct inf_error *why)
 {
     struct discovery table = l->table; /* @found is in it */
     l->table = (struct discovery){.resources = NULL};
@@ -35,8 +43,8 @@ static void put_silent(const struct lookup *l, struct buf *out)
     buf_putc(out, '\0');
 }
 
-/* It may be in a group that did not answer: that is the server's failure. What was not allowed or not
- * in time keeps its code; any other failure may not make callers doubt the objects they have. */
+/* The resource may be in a group that did not respond, so this is a server failure. Forbidden and
+ * timeout keep their codes; other codes could make callers discard the objects they have. */
 static void end_unanswered(struct lookup *l)
 {
     struct inf_error why, first = l->silence;
@@ -50,10 +58,10 @@ static void end_unanswered(struct lookup *l)
     why.http_status = first.http_status;
     why.retry_after_ms = first.retry_after_ms;
     buf_free(&silent);
-    end(l, NULL, &why);
+    lookup_finish(l, NULL, &why);
 }
 
-/* Another resource of this name may be in a group that did not answer. */
+/* Another resource of this name may be in a group that did not respond. */
 static void warn_of_silent(const struct lookup *l, const struct api_resource *found)
 {
     struct warnings *warnings = shelf_server(l->discovery_cache)->warnings;
@@ -69,8 +77,8 @@ static void warn_of_silent(const struct lookup *l, const struct api_resource *fo
     buf_free(&silent);
 }
 
-/* All that could be read was; what does the word mean? */
-static void settle(struct lookup *l)
+/* All documents were read: resolves the name. */
+static void resolve_name(struct lookup *l)
 {
     const struct api_resource *found = NULL;
     struct inf_error why = {.code = 0};
@@ -85,10 +93,10 @@ static void settle(struct lookup *l)
     }
     if (rc == 0)
         warn_of_silent(l, found);
-    end(l, rc < 0 ? NULL : found, &why);
+    lookup_finish(l, rc < 0 ? NULL : found, &why);
 }
 
-/* ---- what to read ---- */
+/* ---- the next document ---- */
 
 static char *first_path(struct lookup *l)
 {
@@ -98,7 +106,7 @@ static char *first_path(struct lookup *l)
     return group ? xasprintf("/apis/%s", w->group) : xstrdup("/api/v1");
 }
 
-/* The core group goes before all others: if it is there, they need not be read. */
+/* The core group takes precedence: if it has the resource, other groups need not be read. */
 static bool is_of_core(const struct lookup *l)
 {
     const struct api_resource *found;
@@ -112,7 +120,7 @@ static char *groups_path(struct lookup *l)
     return xstrdup("/apis");
 }
 
-/* What the version that was asked for last could have is not known. */
+/* Counts the version that was requested last as silent, if it could have the resource. */
 static void note_silent(struct lookup *l, const struct inf_error *why)
 {
     const struct api_version *v = &l->table.versions[l->asked - 1];
@@ -124,7 +132,7 @@ static void note_silent(struct lookup *l, const struct inf_error *why)
     }
 }
 
-/* The next version that can have it; NULL: there is none. */
+/* The next version that can have the resource; NULL if there is none. */
 static const struct api_version *next_version(struct lookup *l)
 {
     while (l->asked < l->table.n_versions) {
@@ -141,7 +149,7 @@ static const struct api_version *next_version(struct lookup *l)
     return NULL;
 }
 
-/* NULL: there is no more. */
+/* NULL after the last document. */
 static char *next_path(struct lookup *l)
 {
     const struct api_version *v;
@@ -154,9 +162,9 @@ static char *next_path(struct lookup *l)
     return v ? xasprintf("/apis/%s/%s", v->group, v->version) : NULL;
 }
 
-/* ---- what they say ---- */
+/* ---- reading ---- */
 
-/* One version of one group may be missing; the way to the server and who we are may not. */
+/* A failure of one version is tolerated; one of the connection or of authentication is not. */
 static bool can_do_without(const struct lookup *l, int code)
 {
     return l->step == IN_LISTS &&
@@ -164,8 +172,8 @@ static bool can_do_without(const struct lookup *l, int code)
             code == INF_EDECODE || code == INF_ETIMEOUT);
 }
 
-/* Whether there is reason to go on; if not, it is over. */
-static bool take(struct lookup *l, const struct discovery_page *page)
+/* Adds the document to the table. Returns false if the lookup has ended with an error. */
+static bool add_document(struct lookup *l, const struct discovery_page *page)
 {
     struct inf_error why = {.code = 0};
     if (page->age_ms > l->oldest_ms)
@@ -186,11 +194,11 @@ static bool take(struct lookup *l, const struct discovery_page *page)
     }
     if (why.code == INF_ENOTFOUND)
         why.code = INF_ESERVER; /* every API server has these documents */
-    end(l, NULL, &why);
+    lookup_finish(l, NULL, &why);
     return false;
 }
 
-/* Polling costs one small request: the word's group, or the list of groups if it names none. */
+/* Polling costs one small request: the group of the name, or the list of groups if it has none. */
 static uint64_t max_age_ms(const struct lookup *l)
 {
     bool first = l->word->group ? l->step == IN_GROUP || l->step == IN_LISTS : l->step == IN_GROUPS;
@@ -203,27 +211,27 @@ static int group_timeout_ms(const struct lookup *l)
     return l->hung ? LOOKUP_GROUP_AGAIN_MS : LOOKUP_GROUP_MS;
 }
 
-static void fetch(struct lookup *l, const char *path)
+static void fetch_document(struct lookup *l, const char *path)
 {
     if (l->step == IN_LISTS)
         timer_start(l->clock, &l->group_due, (uint64_t)group_timeout_ms(l));
     discovery_cache_fetch(l->discovery_cache, path, &l->reader);
 }
 
-/* As far as the discovery_cache reaches, then by the server. Takes over @path. */
+/* Reads from the cache as far as possible, then from the server. Takes ownership of @path. */
 static void read_from(struct lookup *l, char *path)
 {
     struct discovery_page page;
     while (path && discovery_cache_find(l->discovery_cache, path, max_age_ms(l), &page)) {
         free(path);
-        if (!take(l, &page))
+        if (!add_document(l, &page))
             return;
         path = next_path(l);
     }
     if (path)
-        fetch(l, path);
+        fetch_document(l, path);
     else
-        settle(l);
+        resolve_name(l);
     free(path);
 }
 
@@ -244,7 +252,7 @@ static void lookup_on_page(struct discovery_reader *reader, const struct discove
     timer_stop(l->clock, &l->group_due);
     if (l->on_progress)
         l->on_progress(l);
-    if (l->discovery_cache && take(l, page))
+    if (l->discovery_cache && add_document(l, page))
         read_from(l, next_path(l));
 }
 
@@ -265,7 +273,7 @@ static void lookup_on_start(struct timer *timer)
 
 /* ---- life ---- */
 
-static void reset(struct lookup *l)
+static void lookup_reset(struct lookup *l)
 {
     discovery_free(&l->table);
     free(l->silent_version);
@@ -278,7 +286,7 @@ static void reset(struct lookup *l)
 void lookup_start(struct lookup *l, struct discovery_cache *discovery_cache, struct clock *clock,
                   const struct resource_word *word, uint64_t max_age_ms)
 {
-    reset(l);
+    lookup_reset(l);
     l->discovery_cache = discovery_cache;
     l->clock = clock;
     l->word = word;
@@ -298,6 +306,6 @@ void lookup_stop(struct lookup *l)
     timer_stop(l->clock, &l->start);
     timer_stop(l->clock, &l->group_due);
     discovery_cache_stop_reading(&l->reader);
-    reset(l);
+    lookup_reset(l);
     l->discovery_cache = NULL;
 }

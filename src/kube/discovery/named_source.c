@@ -1,5 +1,9 @@
 /*
- * named_source.c - the lookup (lookup.h), and passing through what comes after it.
+ * named_source.c - resolves the name (lookup.h), then forwards all calls to an api_source.
+ *
+ * Normal path: open() starts the lookup; its result creates the inner source, which serves this and
+ * all later requests. A 404 starts a second lookup to confirm it (see the header). Errors of the
+ * lookup end the request like errors of the inner source.
  */
 #include "kube/discovery/named_source.h"
 
@@ -12,8 +16,8 @@
 #include "kube/source/advice.h"
 
 enum {
-    DENIALS_MIN = 4,        /* the API's own 404 is believed without discovery when it came this */
-    DENIALS_MS = 10 * 1000, /* often in a row, over at least this long */
+    DENIALS_MIN = 4,        /* the API's own 404 is accepted without discovery after this many */
+    DENIALS_MS = 10 * 1000, /* in a row, over at least this time */
 };
 
 struct named_source {
@@ -25,32 +29,32 @@ struct named_source {
     struct resource_word word;
     char *ns, *label_selector, *field_selector; /* NULL: none */
     bool ns_is_default, by_namespace;
-    bool whole; /* what was found is in no namespace, and that is fine */
+    bool whole; /* the resource is cluster-scoped: the namespace is not used */
     const struct shape *shape;
     void (*on_found)(void *ctx, const struct resource *found, const char *kind);
     void *ctx;
-    struct api_source *inner; /* of what was found; NULL: not known yet, or no more */
-    struct resource found;    /* the same; empty: not known yet */
+    struct api_source *inner; /* of the resolved resource; NULL: not resolved, or gone */
+    struct resource found;    /* the resolved resource; empty: not resolved yet */
     bool paused;
 
     /* the request under way */
     struct source_user *user; /* NULL: there is none */
     struct source_request request;
-    char *version, *token; /* its texts */
+    char *version, *token; /* strings that it refers to */
 
     struct lookup lookup;
-    uint64_t max_age_ms; /* of the documents it reads */
+    uint64_t max_age_ms; /* of the discovery documents */
 
     /* a 404 that the lookup has to confirm */
     bool confirming;
     struct inf_error refusal;
     struct resource_word
-        same_group;   /* the word in the group where it was found; borrows its texts */
+        same_group;   /* the name in the group where it was found; borrows its strings */
     unsigned denials; /* in a row: see api_source_denied() */
     uint64_t denied_since_ms;
 };
 
-/* ---- what was found ---- */
+/* ---- the resolved resource ---- */
 
 static struct api_source *new_source(const struct named_source *s, struct resource *resource)
 {
@@ -73,8 +77,8 @@ static void remember_found(struct named_source *s, const struct resource *resour
                                            .version = s->word.version};
 }
 
-/* Takes over what @resource owns. */
-static void found(struct named_source *s, struct resource *resource, const char *kind)
+/* Takes ownership of the strings of @resource. */
+static void use_resource(struct named_source *s, struct resource *resource, const char *kind)
 {
     remember_found(s, resource);
     s->on_found(s->ctx, resource, kind);
@@ -83,7 +87,7 @@ static void found(struct named_source *s, struct resource *resource, const char 
         source_pause(api_source_source(s->inner));
 }
 
-static void forget_inner(struct named_source *s)
+static void close_inner(struct named_source *s)
 {
     if (s->inner)
         api_source_close(s->inner);
@@ -92,12 +96,12 @@ static void forget_inner(struct named_source *s)
 
 /* ---- the lookup ---- */
 
-static void finish(struct named_source *s, const struct inf_error *why)
+static void finish_request(struct named_source *s, const struct inf_error *why)
 {
     struct source_user *user = s->user;
-    struct inf_error told = *why; /* what @why is in may go */
+    struct inf_error copy = *why; /* the owner of @why may be freed in on_end */
     s->user = NULL;
-    user->ops->on_end(user, &told);
+    user->ops->on_end(user, &copy);
 }
 
 static void open_inner(struct named_source *s)
@@ -108,23 +112,23 @@ static void open_inner(struct named_source *s)
 static int check_scope(const struct named_source *s, const struct api_resource *r,
                        struct inf_error *err)
 {
-    bool asked = (s->ns && !s->ns_is_default) || s->by_namespace;
-    return r->namespaced || !asked ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
+    bool limited = (s->ns && !s->ns_is_default) || s->by_namespace;
+    return r->namespaced || !limited ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
 }
 
 static void use_found(struct named_source *s, const struct api_resource *r)
 {
     struct resource resource = {xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
-    forget_inner(s);
+    close_inner(s);
     s->whole = !r->namespaced;
     s->max_age_ms = DISCOVERY_CACHE_KEEP_MS;
-    found(s, &resource, r->kind);
+    use_resource(s, &resource, r->kind);
     open_inner(s);
     if (s->user->ops->on_prepared)
         s->user->ops->on_prepared(s->user);
 }
 
-/* ---- is a 404 true? ---- */
+/* ---- confirming a 404 ---- */
 
 static void note_denial(struct named_source *s)
 {
@@ -141,12 +145,12 @@ static bool is_denied_for_good(const struct named_source *s)
            clock_now_ms(s->server->clock) - s->denied_since_ms >= DENIALS_MS;
 }
 
-/* It is gone: looked up again with the next request, for it may come back in another version. */
+/* The resource is gone. The next request repeats the lookup: it may return in another version. */
 static void finish_absent(struct named_source *s, const struct inf_error *why)
 {
-    forget_inner(s);
+    close_inner(s);
     s->max_age_ms = LOOKUP_FRESH_MS;
-    finish(s, why);
+    finish_request(s, why);
 }
 
 static bool is_where_it_was(const struct named_source *s, const struct api_resource *r)
@@ -155,7 +159,7 @@ static bool is_where_it_was(const struct named_source *s, const struct api_resou
            r->namespaced == !s->whole;
 }
 
-/* @why: discovery could not be read. NULL: it lists the resource. */
+/* @why is the error if discovery could not be read; NULL if discovery lists the resource. */
 static void finish_unconfirmed(struct named_source *s, const struct inf_error *why)
 {
     struct inf_error failure;
@@ -172,11 +176,11 @@ static void finish_unconfirmed(struct named_source *s, const struct inf_error *w
     }
     failure.http_status = s->refusal.http_status;
     failure.retry_after_ms = why ? why->retry_after_ms : 0;
-    finish(s, &failure);
+    finish_request(s, &failure);
 }
 
-static void confirm(struct named_source *s, const struct api_resource *r,
-                    const struct inf_error *why)
+static void confirm_not_found(struct named_source *s, const struct api_resource *r,
+                              const struct inf_error *why)
 {
     struct inf_error absent;
     s->confirming = false;
@@ -201,12 +205,12 @@ static void named_source_on_found(struct lookup *lookup, const struct api_resour
         s->confirming = false;
         finish_absent(s, &wrong);
     } else if (s->confirming) {
-        confirm(s, r, why);
+        confirm_not_found(s, r, why);
     } else if (r) {
         use_found(s, r);
     } else {
         s->max_age_ms = LOOKUP_FRESH_MS;
-        finish(s, why);
+        finish_request(s, why);
     }
 }
 
@@ -216,7 +220,8 @@ static void named_source_on_progress(struct lookup *lookup)
     s->user->ops->on_progress(s->user);
 }
 
-/* Not while it is paused: it would tell its end. What it has read by then is on the discovery_cache. */
+/* Not while paused, because its end would be delivered. Documents read before a pause are cached.
+ * */
 static void start_lookup(struct named_source *s)
 {
     if (!s->paused)
@@ -225,7 +230,7 @@ static void start_lookup(struct named_source *s)
                      s->confirming ? LOOKUP_NOW : s->max_age_ms);
 }
 
-/* ---- what the objects bring ---- */
+/* ---- callbacks of the inner source ---- */
 
 static void inner_on_open(struct source_user *user)
 {
@@ -250,7 +255,7 @@ static void inner_on_end(struct source_user *user, const struct inf_error *why)
     struct named_source *s = container_of(user, struct named_source, inner_user);
     if (why->code != INF_ENOTFOUND) {
         s->denials = 0;
-        finish(s, why);
+        finish_request(s, why);
         return;
     }
     note_denial(s);
@@ -339,8 +344,8 @@ static const struct source_ops source_ops = {
 
 /* ---- life ---- */
 
-/* What is in no namespace is looked up, to be asked for as a whole; of what is not known to be, one
- * that is not found in the namespace is looked up then. */
+/* If the namespace is only a default, core resources that are cluster-scoped are looked up, so that
+ * it is dropped. Other names are looked up after a 404 in the namespace. */
 static bool needs_no_server(const struct named_source *s, struct resource *ret)
 {
     bool known = !s->ns_is_default || resource_word_scope(&s->word) != SCOPE_CLUSTER;
@@ -366,11 +371,11 @@ struct named_source *named_source_new(const struct api_server *server,
     s->on_found = options->on_found;
     s->ctx = options->ctx;
     s->word = *options->word;
-    *options->word = (struct resource_word){.text = NULL}; /* now ours */
+    *options->word = (struct resource_word){.text = NULL}; /* owned by s now */
     s->ns_is_default = options->ns_is_default;
     s->by_namespace = options->by_namespace;
     if (needs_no_server(s, &resource))
-        found(s, &resource, NULL);
+        use_resource(s, &resource, NULL);
     return s;
 }
 
@@ -395,6 +400,6 @@ static void named_source_free_deferred(struct deferred_free *deferred_free)
 void named_source_close(struct named_source *source)
 {
     lookup_stop(&source->lookup);
-    forget_inner(source);
+    close_inner(source);
     clock_free_later(source->server->clock, &source->deferred_free, named_source_free_deferred);
 }

@@ -1,20 +1,20 @@
 /*
- * named_source.h - a source for a resource that is known by a word: what it means is looked up first.
+ * named_source.h - a source for a resource given by name; resolves the name first.
  *
- *     kube/named_source      which resource is it?       ->  on_found
- *          |  asks kube/lookup, then it is over
- *     kube/api_source        its objects
+ *     named_source      resolves the name with lookup.h     ->  on_found
+ *          |
+ *     api_source        lists and watches the objects
  *
- * The lookup is part of the first request: what goes wrong in it ends that request, and so is tried
- * again as anything else is.
+ * The lookup is part of the first request: if it fails, the request fails, and callers retry it
+ * like any other.
  *
- * A 404 may come from a load balancer, and callers may take INF_ENOTFOUND as a reason to report all
- * objects deleted. So every 404 is checked against fresh discovery documents before the request ends:
+ * A 404 may come from a load balancer, and callers may report all objects as deleted after
+ * INF_ENOTFOUND. So every 404 is checked with fresh discovery documents before the request ends:
  *
  *     discovery does not list it           INF_ENOTFOUND; looked up again with the next request
  *     it lists another version of it       the same request is sent there
- *     it lists it, or can't be read        INF_ESERVER or discovery's error: a failure like any other,
- *                                          unless the API itself has denied it (a Status) repeatedly
+ *     it lists it, or can't be read        INF_ESERVER or discovery's error, unless the API itself
+ *                                          has returned a 404 Status repeatedly: INF_ENOTFOUND
  */
 #ifndef KUBE_DISCOVERY_NAMED_SOURCE_H
 #define KUBE_DISCOVERY_NAMED_SOURCE_H
@@ -25,20 +25,20 @@
 struct named_source;
 
 struct named_source_options {
-    struct resource_word *word;              /* what it owns is taken over */
-    struct discovery_cache *discovery_cache; /* of the server's documents; borrowed */
+    struct resource_word *word;              /* its strings are taken over */
+    struct discovery_cache *discovery_cache; /* borrowed */
     struct resource_scope scope;             /* copied */
-    bool
-        ns_is_default; /* what is in no namespace is meant as a whole: the scope's does not matter */
-    bool by_namespace; /* what is in no namespace can't be meant: some namespaces are left out */
+    bool ns_is_default;        /* the scope's namespace is ignored for cluster-scoped resources */
+    bool by_namespace;         /* namespaces are selected: cluster-scoped resources are an error */
     const struct shape *shape; /* as in api_source.h */
-    /* What it means: told before anything of it is asked for, and again if that changes. @kind is
-     * NULL if no server was asked. All is lent. */
+    /* Called with the resolved resource before its first request, and again if it changes. @kind is
+     * NULL if no lookup was needed. The arguments are valid during the call. */
     void (*on_found)(void *ctx, const struct resource *found, const char *kind);
     void *ctx;
 };
 
-/* @server must outlive it. A word that needs no server is found before this returns. */
+/* @server must outlive the source. If the name needs no lookup, on_found is called before this
+ * returns. */
 struct named_source *named_source_new(const struct api_server *server,
                                       const struct named_source_options *options);
 

@@ -1,3 +1,8 @@
+/*
+ * resource.c - checks names and builds request targets.
+ *
+ * Groups, versions and names are checked before they get here; all query parameters are escaped.
+ */
 #include "kube/discovery/resource.h"
 
 #include <stdlib.h>
@@ -7,7 +12,7 @@
 #include "base/err.h"
 
 enum {
-    LABEL_MAX = 63, /* LIMIT: of a name in DNS */
+    LABEL_MAX = 63, /* LIMIT: characters of a DNS label */
     GROUP_MAX = 253,
 };
 
@@ -55,8 +60,8 @@ int resource_check_namespace(const char *ns, struct inf_error *err)
                    ns, LABEL_MAX);
 }
 
-/* Versions and tokens are opaque, selectors are a user's: whatever they are, they can't leave their
- * parameter. */
+/* Versions and tokens are opaque, and selectors are user input; escaped, they can't change the rest
+ * of the query. */
 static void put_escaped(struct buf *out, const char *text)
 {
     for (; *text; text++) {
@@ -88,7 +93,7 @@ static void put_parameter(struct buf *out, const char *name, const char *value)
     put_escaped(out, value);
 }
 
-/* A token stands for a version too: the server refuses both together. */
+/* A continue token includes a version; the server rejects both together. */
 static void put_list_query(struct buf *out, const struct source_request *request)
 {
     const char *token = request->continue_token;

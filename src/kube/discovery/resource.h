@@ -1,5 +1,5 @@
 /*
- * resource.h - what to ask for, and the path under which the server serves it.
+ * resource.h - a resource type (group, version, plural name) and the URL path of its objects.
  */
 #ifndef KUBE_DISCOVERY_RESOURCE_H
 #define KUBE_DISCOVERY_RESOURCE_H
@@ -17,21 +17,21 @@ struct resource {
 
 void resource_free(struct resource *resource);
 
-/* Names as DNS has them, in lower case; a group is labels with dots between them. */
+/* Whether it is a DNS label in lower case; a group is one or more labels separated by dots. */
 bool resource_is_label(const char *text, size_t len);
 bool resource_is_group(const char *text, size_t len);
 
-/* Whether @ns can be the name of a namespace: it goes into a path. */
+/* Whether @ns is a valid namespace name, since it becomes part of a path: 0 or -INF_EINVAL. */
 int resource_check_namespace(const char *ns, struct inf_error *err);
 
-/* Which of its objects; NULL: no matter which. */
+/* Selects objects; NULL: no restriction. */
 struct resource_scope {
     const char *ns;
-    const char *label_selector; /* as kubectl takes them: "app in (web,api)" */
+    const char *label_selector; /* kubectl syntax: "app in (web,api)" */
     const char *field_selector; /* "spec.nodeName=n1" */
 };
 
-/* Adds the request's target to @out: @prefix (of the server's URL), path, query. */
+/* Appends the request target to @out: @prefix (of the server's URL), path, query. */
 void resource_target(struct buf *out, const char *prefix, const struct resource *resource,
                      const struct resource_scope *scope, const struct source_request *request);
 

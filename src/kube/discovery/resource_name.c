@@ -1,6 +1,7 @@
 /*
- * resource_name.c - first the word is cut at its dots, then the table is searched: by name, by short
- * name, and if nothing is found, for what is near.
+ * resource_name.c - splits the name at its dots, then searches the discovery table: by name, then
+ * by short name. If there is no match, the error suggests the same name in another group, or a
+ * similar one.
  */
 #include "kube/discovery/resource_name.h"
 
@@ -15,13 +16,13 @@
 #include "base/nearest.h"
 
 enum {
-    WORD_MAX = 384,     /* LIMIT: of a resource, with its group and version */
-    CANDIDATES_MAX = 5, /* LIMIT: named in a message */
+    WORD_MAX = 384,     /* LIMIT: characters of a name with its group and version */
+    CANDIDATES_MAX = 5, /* LIMIT: candidates in a message */
 };
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
-/* "v1", "v2beta3": what a group's name does not begin with. */
+/* "v1", "v2beta3": distinguishes a version from the first label of a group. */
 static bool is_version(const char *text, size_t len)
 {
     size_t i = 1;
@@ -42,8 +43,8 @@ static bool is_version(const char *text, size_t len)
     return i == len;
 }
 
-/* What is behind the first dot: "group", "version.group", "version." or "group/version". */
-static void cut_rest(const char *rest, struct resource_word *w)
+/* The text after the first dot: "group", "version.group", "version." or "group/version". */
+static void parse_qualifiers(const char *rest, struct resource_word *w)
 {
     size_t first = strcspn(rest, ".");
     const char *slash = strchr(rest, '/');
@@ -86,7 +87,7 @@ int resource_word_parse(const char *text, struct resource_word *ret, struct inf_
     w.text = xstrdup(text);
     w.name = xstrndup(lower, name);
     if (lower[name] == '.')
-        cut_rest(lower + name + 1, &w);
+        parse_qualifiers(lower + name + 1, &w);
     free(lower);
     if (!word_is_good(&w) || text[name] == '/') {
         resource_word_free(&w);
@@ -167,15 +168,15 @@ int resource_word_refuse_scope(const struct resource_word *word, const char *nam
                    word->text, name);
 }
 
-/* ---- with one ---- */
+/* ---- with a server's discovery table ---- */
 
-static bool is_named(const struct api_resource *r, const char *name)
+static bool has_name(const struct api_resource *r, const char *name)
 {
     return strcmp(r->name, name) == 0 || strcmp(r->singular, name) == 0 ||
            strcasecmp(r->kind, name) == 0;
 }
 
-static bool is_called(const struct api_resource *r, const char *name)
+static bool has_short_name(const struct api_resource *r, const char *name)
 {
     for (char **short_name = r->short_names; *short_name; short_name++)
         if (strcmp(*short_name, name) == 0)
@@ -183,7 +184,7 @@ static bool is_called(const struct api_resource *r, const char *name)
     return false;
 }
 
-/* Of two versions of one resource, which the word means: the preferred one, else the first. */
+/* Of two versions of one resource the preferred one is used, else the first. */
 static bool is_better(const struct discovery *d, const struct api_resource *r,
                       const struct api_resource *than)
 {
@@ -191,13 +192,13 @@ static bool is_better(const struct discovery *d, const struct api_resource *r,
     return preferred && strcmp(r->version, preferred) == 0 && strcmp(than->version, preferred) != 0;
 }
 
-/* One for each group that has it. */
+/* One match for each group that has the resource. */
 struct matches {
     const struct api_resource *found[CANDIDATES_MAX];
     size_t count;
 };
 
-static void match(struct matches *m, const struct discovery *d, const struct api_resource *r)
+static void add_match(struct matches *m, const struct discovery *d, const struct api_resource *r)
 {
     for (size_t i = 0; i < m->count; i++)
         if (strcmp(m->found[i]->group, r->group) == 0) {
@@ -209,19 +210,20 @@ static void match(struct matches *m, const struct discovery *d, const struct api
         m->found[m->count++] = r;
 }
 
-static void search(struct matches *m, const struct resource_word *w, const struct discovery *d,
-                   bool (*matches)(const struct api_resource *r, const char *name))
+static void find_matches(struct matches *m, const struct resource_word *w,
+                         const struct discovery *d,
+                         bool (*matches)(const struct api_resource *r, const char *name))
 {
     for (size_t i = 0; i < d->n_resources; i++) {
         const struct api_resource *r = &d->resources[i];
         if (matches(r, w->name) && (!w->group || strcmp(r->group, w->group) == 0) &&
             (!w->version || strcmp(r->version, w->version) == 0))
-            match(m, d, r);
+            add_match(m, d, r);
     }
 }
 
-/* The core group's, if it is among them. */
-static const struct api_resource *pick(const struct matches *m)
+/* The core group's match, else the only one; NULL if ambiguous. */
+static const struct api_resource *choose_match(const struct matches *m)
 {
     for (size_t i = 0; i < m->count; i++)
         if (!m->found[i]->group[0])
@@ -229,13 +231,13 @@ static const struct api_resource *pick(const struct matches *m)
     return m->count == 1 ? m->found[0] : NULL;
 }
 
-static int not_known(const struct resource_word *w, const char *instead, struct inf_error *err)
+static int set_not_found(const struct resource_word *w, const char *instead, struct inf_error *err)
 {
     return err_set(err, INF_ENOTFOUND, "resource '%s' is not known to the server%s%s%s", w->text,
                    instead ? "; did you mean '" : "", instead ? instead : "", instead ? "'?" : "");
 }
 
-/* All of them, each in full. */
+/* All matches, fully qualified. */
 static char *list_matches(const struct matches *m)
 {
     struct buf out = {0};
@@ -249,28 +251,30 @@ static char *list_matches(const struct matches *m)
     return out.bytes;
 }
 
-/* The same name in another group or version, or a name that is near. */
-static int unknown(const struct resource_word *w, const struct discovery *d, struct inf_error *err)
+/* Suggests the same name in another group or version, or a similar name. */
+static int set_unknown_error(const struct resource_word *w, const struct discovery *d,
+                             struct inf_error *err)
 {
     struct resource_word anywhere = {.name = w->name};
     struct matches m = {.count = 0};
     struct nearest nearest = {0};
     char *others;
     int rc;
-    search(&m, &anywhere, d, is_named);
+    find_matches(&m, &anywhere, d, has_name);
     for (size_t i = 0; m.count == 0 && i < d->n_resources; i++) {
         nearest_try(&nearest, w->name, d->resources[i].name);
         nearest_try(&nearest, w->name, d->resources[i].singular);
     }
     if (m.count == 0)
-        return not_known(w, nearest.word, err);
+        return set_not_found(w, nearest.word, err);
     others = list_matches(&m);
-    rc = not_known(w, others, err);
+    rc = set_not_found(w, others, err);
     free(others);
     return rc;
 }
 
-static int ambiguous(const struct resource_word *w, const struct matches *m, struct inf_error *err)
+static int set_ambiguous_error(const struct resource_word *w, const struct matches *m,
+                               struct inf_error *err)
 {
     char *all = list_matches(m);
     int rc = err_set(err, INF_EINVAL, "resource '%s' is ambiguous; use one of: %s", w->text, all);
@@ -283,14 +287,14 @@ int resource_word_find(const struct resource_word *word, const struct discovery 
 {
     struct matches m = {.count = 0};
     const struct api_resource *r;
-    search(&m, word, d, is_named);
+    find_matches(&m, word, d, has_name);
     if (m.count == 0)
-        search(&m, word, d, is_called);
+        find_matches(&m, word, d, has_short_name);
     if (m.count == 0)
-        return unknown(word, d, err);
-    r = pick(&m);
+        return set_unknown_error(word, d, err);
+    r = choose_match(&m);
     if (!r)
-        return ambiguous(word, &m, err);
+        return set_ambiguous_error(word, &m, err);
     if (!r->watchable)
         return err_set(err, INF_EINVAL,
                        "resource '%s': the server does not support list and watch for %s",

@@ -1,5 +1,5 @@
 /*
- * resource_name.h - a resource as people name it, and which one they mean.
+ * resource_name.h - parses resource names as kubectl accepts them, and resolves them.
  *
  *     po  pod  pods  Pod              plural, singular, kind or short name, in any case
  *     deployments.apps                with its group; the server's preferred version
@@ -12,26 +12,26 @@
 #include "kube/discovery/discovery.h"
 #include "kube/discovery/resource.h"
 
-/* Owned texts, lower case. */
+/* Owned strings, in lower case except `text`. */
 struct resource_word {
-    char *text;    /* as it was written, for messages */
+    char *text;    /* as given, for messages */
     char *name;    /* plural, singular, kind or short name */
     char *group;   /* NULL: any; "": the core group */
     char *version; /* NULL: the preferred one */
 };
 
-/* -INF_EINVAL, with what would be right, for what can't be a resource. */
+/* Returns 0, or -INF_EINVAL if @text can't be a resource name. */
 int resource_word_parse(const char *text, struct resource_word *ret, struct inf_error *err);
 void resource_word_free(struct resource_word *word);
 
 /*
- * Whether the word needs no server to be understood: a group and a version are named, and so the name
- * has to be the plural; or it is the plural of a resource that every server has in its core group,
- * which goes before all others. Then @ret is the caller's.
+ * Whether the name can be resolved without a server: either group and version are given, and then
+ * the name must be the plural; or it is the plural of a resource that every server has in its core
+ * group, which takes precedence over other groups. If true, the caller frees @ret.
  */
 bool resource_word_is_complete(const struct resource_word *word, struct resource *ret);
 
-/* Where its objects are, as far as no server is needed to know. */
+/* The scope of its objects, as far as it is known without a server. */
 enum resource_scope_kind {
     SCOPE_UNKNOWN,
     SCOPE_NAMESPACE,
@@ -39,16 +39,16 @@ enum resource_scope_kind {
 };
 enum resource_scope_kind resource_word_scope(const struct resource_word *word);
 
-/* -INF_EINVAL, saying that @name, which the word means, is in no namespace. */
+/* Returns -INF_EINVAL with the message that the resolved resource @name is cluster-scoped. */
 int resource_word_refuse_scope(const struct resource_word *word, const char *name,
                                struct inf_error *err);
 
 /*
- * Which resource of @d is meant. Names go before short names, and the core group before others, as
- * for kubectl; a word that then means resources of several groups is not guessed at.
+ * Finds the resource in @d. As in kubectl, names take precedence over short names, and the core
+ * group over others. A name that is still ambiguous between groups is an error.
  *
- * Returns 0 and lends @ret; -INF_ENOTFOUND, with the nearest name; -INF_EINVAL, with the candidates,
- * or if it can't be watched.
+ * Returns 0 and @ret, borrowed from @d; -INF_ENOTFOUND with the nearest name; -INF_EINVAL with the
+ * candidates if it is ambiguous, or if the resource can't be watched.
  */
 int resource_word_find(const struct resource_word *word, const struct discovery *d,
                        const struct api_resource **ret, struct inf_error *err);

@@ -1,3 +1,8 @@
+/*
+ * self_review.c - builds the review requests and parses the responses.
+ *
+ * A response of an unexpected kind, or without the expected field, is INF_EDECODE.
+ */
 #include "kube/discovery/self_review.h"
 
 #include <stdlib.h>
@@ -18,7 +23,8 @@ static const char *text_of(yyjson_val *object, const char *field)
     return text ? text : "";
 }
 
-/* The status of a review; NULL: it is none. @ret_doc is the caller's. */
+/* The status of a review. If @text is not a review, sets @err and leaves @ret_doc; otherwise the
+ * caller frees @ret_doc. */
 static yyjson_val *read_status(const char *text, const char *kind, yyjson_doc **ret_doc,
                                struct inf_error *err)
 {
@@ -33,7 +39,7 @@ static yyjson_val *read_status(const char *text, const char *kind, yyjson_doc **
     return yyjson_obj_get(root, "status");
 }
 
-/* ---- who we are ---- */
+/* ---- identity ---- */
 
 char *self_review_identity_path(const char *version)
 {
@@ -79,7 +85,7 @@ void self_review_identity_free(struct self_review_identity *identity)
     *identity = (struct self_review_identity){.user = NULL};
 }
 
-/* ---- what we may ---- */
+/* ---- permissions ---- */
 
 const char self_review_access_path[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
@@ -121,7 +127,7 @@ int self_review_access_read(const char *text, bool *ret_allowed, char **ret_reas
     return 0;
 }
 
-/* ---- whom we speak to ---- */
+/* ---- the server ---- */
 
 int review_uid_read(const char *text, char **ret_uid, struct inf_error *err)
 {

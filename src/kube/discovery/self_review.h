@@ -1,5 +1,5 @@
 /*
- * self_review.h - the questions that a server is posted about ourselves, and how it answers them.
+ * self_review.h - requests to a server about our own identity and permissions, and their responses.
  */
 #ifndef KUBE_DISCOVERY_SELF_REVIEW_H
 #define KUBE_DISCOVERY_SELF_REVIEW_H
@@ -13,35 +13,37 @@
 #include "kube/discovery/resource.h"
 
 enum {
-    SELF_REVIEW_GROUPS_MAX = 1000, /* LIMIT: groups that a user is in; the rest is left out */
+    SELF_REVIEW_GROUPS_MAX = 1000, /* LIMIT: groups of a user; further ones are dropped */
 };
 
-/* Who we are, as the server knows us. Owned; a zeroed one is nobody. */
+/* Our identity as the server sees it. Owned strings; a zeroed struct is empty. */
 struct self_review_identity {
     char *user;
     char **groups;
     size_t n_groups;
 };
 
-/* Where it is posted: of authentication.k8s.io/@version. Texts are the caller's to free. */
+/* SelfSubjectReview of authentication.k8s.io/@version: path and body of the POST. The caller frees
+ * the strings. */
 char *self_review_identity_path(const char *version);
 char *self_review_identity_body(const char *version);
 int self_review_identity_read(const char *text, struct self_review_identity *ret,
                               struct inf_error *err);
 void self_review_identity_free(struct self_review_identity *identity);
 
-/* Whether we may do @verb to all of @resource in @ns (NULL: in all namespaces, or in none). */
+/* SelfSubjectAccessReview: whether we may @verb all of @resource in @ns (NULL: in all namespaces,
+ * or cluster-scoped). */
 extern const char self_review_access_path[];
 char *self_review_access_body(const struct resource *resource, const char *ns, const char *verb);
 
-/* @ret_reason is what the server says about it, "" if nothing; the caller's. */
+/* @ret_reason is the server's explanation, "" if there is none; the caller frees it. */
 int self_review_access_read(const char *text, bool *ret_allowed, char **ret_reason,
                             struct inf_error *err);
 
-/* The uid of an object; the caller's. */
+/* The uid of an object; the caller frees it. */
 int review_uid_read(const char *text, char **ret_uid, struct inf_error *err);
 
-/* The version of a server, of its document /version; the caller's. */
+/* The server version in the document /version; the caller frees it. */
 int self_review_version_read(const char *text, char **ret_version, struct inf_error *err);
 
 #endif
