@@ -1,6 +1,10 @@
 /*
- * adhoc.c - the words of the command line, written down as the YAML that a conf file would have, and
- * read as such: one set of rules, one set of checks.
+ * adhoc.c - `informerd watch`: converts the command line to the text of a configuration file and
+ * loads that, so that the same rules and checks apply to both.
+ *
+ * Normal path: adhoc_conf() reads the namespace of the context from the kubeconfig if no namespace
+ * option is given, writes the YAML and loads it. It prints the first error only, without the
+ * position in the generated text.
  */
 #include "daemon/cli/adhoc.h"
 
@@ -19,7 +23,7 @@
 #include "base/json_string.h"
 #include "base/str.h"
 
-/* A JSON string is a YAML scalar; a dollar stands for itself. */
+/* Writes @text as a JSON string, which is also a YAML scalar. "$$" is a literal dollar sign. */
 static void put_scalar(struct buf *out, struct str text)
 {
     struct buf doubled = {0};
@@ -41,7 +45,7 @@ static void put_option(struct buf *out, const char *before, const char *value)
     buf_putc(out, '\n');
 }
 
-/* Where one looks if nobody says where is of no matter to what is in no namespace. */
+/* The namespace of the context is only a default; it is ignored for cluster-scoped resources. */
 static bool has_namespace(struct str resource, const struct options *options)
 {
     char *text = xstrndup(resource.at, resource.len);
@@ -96,8 +100,9 @@ static void put_conf(struct buf *out, const struct options *options, const char 
                people ? "short" : "jsonl", options->format == FORMAT_FULL ? "full" : "diff");
 }
 
-/* The context's namespace is in the kubeconfig; the client that reads it for us is closed again. */
-static char *usual_namespace(const struct options *options, struct inf_error *err)
+/* Reads the namespace of the context from the kubeconfig. Opens a client for that and closes it.
+ * The caller frees the result; NULL with @err set if the kubeconfig cannot be used. */
+static char *context_namespace(const struct options *options, struct inf_error *err)
 {
     struct inf_client_options how = {.kubeconfig = options->kubeconfig,
                                      .context = options->context,
@@ -116,9 +121,10 @@ static char *usual_namespace(const struct options *options, struct inf_error *er
     return ns;
 }
 
-/* The first error alone, without the place in a text that nobody wrote: "command line:6:15:
- * watches[0].label_selector: ..." begins at the key, or behind it where the text names it too. */
-static void tell_first(const struct conf_errors *errors)
+/* Prints the first error without its position in the generated text: of "command line:6:15:
+ * watches[0].label_selector: ..." the part from the key on, without the key if the message "
+                                 "repeats it. */
+static void print_first_error(const struct conf_errors *errors)
 {
     struct str line = {errors->text.bytes, errors->text.len};
     const char *end = memchr(line.at, '\n', line.len);
@@ -140,14 +146,14 @@ int adhoc_conf(const struct options *options, struct conf *ret)
     struct buf text = {0};
     char *ns = options->ns ? xstrdup(options->ns) : NULL;
     int rc;
-    if (!ns && !options->all_namespaces && !(ns = usual_namespace(options, &err))) {
+    if (!ns && !options->all_namespaces && !(ns = context_namespace(options, &err))) {
         fprintf(stderr, "informerd: %s\n", err.text);
         return EX_CONFIG;
     }
     put_conf(&text, options, ns);
     rc = conf_load_text("command line", text.bytes, text.len, ret, &errors);
     if (rc < 0)
-        tell_first(&errors);
+        print_first_error(&errors);
     for (size_t i = 0; rc == 0 && i < ret->n_watches; i++)
         ret->watches[i].ns_is_default = !options->ns;
     conf_errors_free(&errors);

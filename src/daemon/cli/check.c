@@ -1,3 +1,11 @@
+/*
+ * check.c - `informerd --check-config` and `--print-config`.
+ *
+ * Normal path: load the configuration, open each cluster as the daemon would (this reads
+ * kubeconfigs, certificates and tokens), with --online also send requests, then print the result to
+ * stdout in one write. All errors go to stderr; the exit code is that of the first cluster that
+ * cannot be opened, because the daemon would exit with it.
+ */
 #include "daemon/cli/check.h"
 
 #include <errno.h>
@@ -59,13 +67,14 @@ static void report_cluster(const struct conf *conf, size_t i, const char *path,
         buf_free(&reader.path);
         return;
     }
-    line = xasprintf("%s: %s", path, err->text); /* the one that no file names */
+    line =
+        xasprintf("%s: %s", path, err->text); /* the implicit cluster has no position in a file */
     conf_error_line(errors, line);
     free(line);
 }
 
-/* Opens every cluster, as the daemon does before it starts. The daemon ends at the first that can't be
- * opened, so the exit code is that one's. */
+/* Opens every cluster, as the daemon does before it starts. Returns 0 or the exit code for the
+ * first one that cannot be opened. */
 static int check_clusters(const struct conf *conf, const char *path, struct conf_errors *errors)
 {
     uv_loop_t uv;
@@ -87,9 +96,9 @@ static int check_clusters(const struct conf *conf, const char *path, struct conf
     return code;
 }
 
-/* ---- all of it ---- */
+/* ---- the commands ---- */
 
-/* Says whether the conf and the files behind it are good. Returns the exit code. */
+/* Checks the configuration and the files it refers to. Returns the exit code. */
 static int check_files(const struct conf *conf, const char *path, struct buf *out)
 {
     struct conf_errors errors = {0};

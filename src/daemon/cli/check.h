@@ -7,12 +7,14 @@
 #include "daemon/cli/options.h"
 #include "daemon/conf/conf.h"
 
-/* Says on stdout that the conf is good, or prints it. Returns the exit code; of a bad conf, after
- * having told all its errors. It is good only if the daemon can open its clusters: the kubeconfigs and
- * the files they name are read too, but no plugin is run and no server asked. */
+/* Prints to stdout that the configuration is valid, or the configuration itself. Prints all
+ * errors of an invalid one to stderr. Returns the exit code.
+ *
+ * A configuration is valid only if the daemon can open its clusters: kubeconfigs and the files
+ * they name are read too. Without --online no credential plugin runs and no request is sent. */
 int check_run(const struct options *options);
 
-/* Loads the conf, or tells all its errors on stderr. Returns 0 or the exit code. */
+/* Loads the configuration, or prints all its errors to stderr. Returns 0 or the exit code. */
 int check_load(const char *path, struct conf *ret);
 
 #endif

@@ -1,11 +1,14 @@
 /*
- * check_online.c - a part for each cluster, a line for each place that a watch needs:
+ * check_online.c - formats the results of a preflight check for a terminal: one section per
+ * cluster, one line per resource and namespace that a watch needs.
  *
  *     prod  https://10.0.0.1:6443
  *       Kubernetes v1.36.0, as system:serviceaccount:ops:informerd
  *       ok       pods         in shop
- *       missing  pods         in billing          may neither list nor watch pods
- *       waits    widgets      in all namespaces   resource 'widgets' is not known to the server
+ *       missing  pods         in billing          cannot list or watch pods
+ *       waiting  widgets      in all namespaces   resource 'widgets' is not known to the server
+ *
+ * A failed cluster has a line with the error; its unchecked resources are "skipped".
  */
 #include "daemon/cli/check_online.h"
 
@@ -19,7 +22,7 @@
 struct report {
     struct buf *out;
     bool colour;
-    size_t watch_width; /* of the columns */
+    size_t watch_width; /* widths of the columns */
     size_t place_width;
 };
 
@@ -32,7 +35,7 @@ static const struct {
     [VERDICT_WRONG] = {"invalid", "\x1b[31m"},   [VERDICT_FAILED] = {"failed", "\x1b[31m"},
 };
 
-/* What others wrote can't do anything to the terminal. */
+/* Text from a server or a file: control characters are escaped to protect the terminal. */
 static void put_foreign(struct buf *out, const char *text)
 {
     utf8_put_visible(out, str_of(text));
@@ -57,8 +60,9 @@ static void put_place(struct buf *out, const struct preflight_result *a)
         buf_printf(out, "in %s", a->ns ? a->ns : "all namespaces");
 }
 
-static void widen(size_t *width, void (*put)(struct buf *out, const struct preflight_result *a),
-                  const struct preflight_result *a)
+static void widen_column(size_t *width,
+                         void (*put)(struct buf *out, const struct preflight_result *a),
+                         const struct preflight_result *a)
 {
     struct buf text = {0};
     put(&text, a);
@@ -96,7 +100,7 @@ static void put_missing(struct buf *out, const struct preflight_result *a)
     buf_printf(out, "cannot %s %s%s%s", what, a->name, a->group[0] ? "." : "", a->group);
 }
 
-/* "deployments.apps/v1", if the word is another. */
+/* "deployments.apps/v1", unless the configuration uses that name. */
 static void put_meaning(struct buf *out, const struct preflight_result *a)
 {
     size_t before = out->len;
@@ -163,9 +167,9 @@ static void put_site(const struct report *r, const struct preflight_cluster *sit
         put_answer(r, &site->answers[i]);
 }
 
-/* ---- all of it ---- */
+/* ---- the report ---- */
 
-/* The first cluster that does not allow something; NULL: all do. */
+/* The first cluster with a missing permission, or NULL. */
 static const struct preflight_cluster *find_missing(const struct preflight *q)
 {
     for (size_t i = 0; i < preflight_count(q); i++)
@@ -186,19 +190,19 @@ static void put_remedy(struct buf *out, const struct preflight *q, const char *p
                    path, several ? " --cluster " : "", several ? site->conf->name : "");
 }
 
-static void measure(struct report *r, const struct preflight *q)
+static void measure_columns(struct report *r, const struct preflight *q)
 {
     for (size_t i = 0; i < preflight_count(q); i++)
         for (size_t j = 0; j < preflight_site(q, i)->n_answers; j++) {
-            widen(&r->watch_width, put_watch, &preflight_site(q, i)->answers[j]);
-            widen(&r->place_width, put_place, &preflight_site(q, i)->answers[j]);
+            widen_column(&r->watch_width, put_watch, &preflight_site(q, i)->answers[j]);
+            widen_column(&r->place_width, put_place, &preflight_site(q, i)->answers[j]);
         }
 }
 
 void online_put(const struct preflight *q, const char *path, bool colour, struct buf *out)
 {
     struct report r = {.out = out, .colour = colour};
-    measure(&r, q);
+    measure_columns(&r, q);
     for (size_t i = 0; i < preflight_count(q); i++)
         put_site(&r, preflight_site(q, i));
     put_remedy(out, q, path);

@@ -1,5 +1,5 @@
 /*
- * check_online.h - `informerd --check-config --online`: what the clusters say to the conf, for people.
+ * check_online.h - `informerd --check-config --online`: access to each cluster, as text.
  */
 #ifndef DAEMON_CLI_CHECK_ONLINE_H
 #define DAEMON_CLI_CHECK_ONLINE_H
@@ -11,10 +11,11 @@
 
 struct preflight;
 
-/* Asks the clusters of the conf at @path and adds a report to @out. Returns the exit code. */
+/* Checks access to the clusters of @conf, which was loaded from @path, and appends a report to
+ * @out. Blocks until all checks are complete or timed out. Returns the exit code. */
 int online_check(const struct conf *conf, const char *path, bool colour, struct buf *out);
 
-/* The report alone, of an preflight that was run. */
+/* Appends only the report, of a preflight check that has run. */
 void online_put(const struct preflight *preflight, const char *path, bool colour, struct buf *out);
 
 #endif

@@ -1,3 +1,7 @@
+/*
+ * main.c - entry point of informerd: parses the command line and runs the command. Each command
+ * prints its own errors and returns its exit code.
+ */
 #include <malloc.h>
 
 #include "daemon/cli/adhoc.h"
@@ -8,11 +12,11 @@
 #include "daemon/signals.h"
 
 /*
- * glibc keeps small freed pieces aside and puts them together all at once when a large one is freed:
- * after a relist of 100,000 objects that holds the loop for 5 to 10 ms. Without that it is done piece
- * by piece (test/bench/bench_engine.c shows both).
+ * Disables the fast bins of glibc. With them, small freed chunks are merged all at once when a
+ * large one is freed; after a relist of 100,000 objects that blocks the loop for 5 to 10 ms.
+ * Without them each chunk is merged when it is freed (test/bench/bench_engine.c shows both).
  */
-static void keep_malloc_even(void)
+static void disable_malloc_fast_bins(void)
 {
     mallopt(M_MXFAST, 0);
 }
@@ -22,8 +26,8 @@ int main(int argc, char **argv)
     struct options options;
     struct conf conf;
     int rc;
-    signals_hold(); /* until the daemon has handlers for them */
-    keep_malloc_even();
+    signals_hold(); /* until the daemon has installed its handlers */
+    disable_malloc_fast_bins();
     rc = options_parse(argc, argv, &options);
     if (rc)
         return rc;

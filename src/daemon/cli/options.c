@@ -1,3 +1,10 @@
+/*
+ * options.c - parses the command line with getopt_long(), then checks which options the command
+ * allows.
+ *
+ * --help and --version are printed at once. An error is one line on stderr that names the argument
+ * and refers to --help; the exit code is EX_USAGE.
+ */
 #include "daemon/cli/options.h"
 
 #include <errno.h>
@@ -132,8 +139,8 @@ static int print_text(const char *text, struct options *ret)
     return EX_IOERR;
 }
 
-/* Reports the error that getopt_long() found in the last argument it looked at: getopt's own messages
- * do not mention --help. */
+/* Reports the error that getopt_long() found in the last argument it looked at: getopt's own
+ * messages do not mention --help. */
 static int bad_option(int option, char **argv)
 {
     const char *word = argv[optind - 1];

@@ -1,3 +1,15 @@
+/*
+ * preflight.c - runs the checks of all clusters on one event loop.
+ *
+ * Normal path for a cluster: start_site() opens the client and requests the identity; then up to
+ * AT_A_TIME requests run concurrently until each result has a verdict; then the namespaces of each
+ * namespace_selector are listed and results for them are added and requested. When no request is
+ * left the client is closed, and after the last cluster the loop.
+ *
+ * An error for one resource is its verdict. An error of the cluster (it cannot be opened, identity
+ * fails, no response within PREFLIGHT_PATIENCE_MS) ends its checks; the remaining results stay
+ * VERDICT_NONE.
+ */
 #include "daemon/cli/preflight.h"
 
 #include <stdlib.h>
@@ -17,7 +29,7 @@
 #include "loop/loop.h"
 
 enum {
-    AT_A_TIME = 4, /* questions to a cluster */
+    AT_A_TIME = 4, /* concurrent requests to a cluster */
 };
 
 struct preflight {
@@ -27,10 +39,10 @@ struct preflight {
     enum preflight_kind kind;
     struct preflight_cluster *sites;
     size_t n_sites;
-    size_t busy; /* sites that are not done */
+    size_t busy; /* sites whose checks are not complete */
 };
 
-/* ---- what there is to ask ---- */
+/* ---- results to determine ---- */
 
 static void add_answer(struct preflight_cluster *site, const struct conf_watch *watch,
                        const char *resource, const char *ns)
@@ -41,7 +53,7 @@ static void add_answer(struct preflight_cluster *site, const struct conf_watch *
         (struct preflight_result){.watch = watch, .resource = resource, .ns = ns, .site = site};
 }
 
-/* Which namespaces a selector selects is not known beforehand: see select_namespaces(). */
+/* The namespaces of a namespace_selector are added later: see select_namespaces(). */
 static void add_watch(struct preflight_cluster *site, const struct conf_watch *watch)
 {
     if (watch->namespace_selector) {
@@ -76,8 +88,8 @@ static void name_resource(struct preflight_result *a, const char *group, const c
     a->verdict = VERDICT_OK;
 }
 
-/* As far as no server is needed for that. */
-static void take_known(struct preflight_result *a)
+/* Resolves the resource name if that needs no server. */
+static void resolve_known(struct preflight_result *a)
 {
     struct inf_resource *known = inf_resource_known(a->resource);
     const char *group;
@@ -104,7 +116,7 @@ struct preflight *preflight_new(const struct conf *conf, const char *cluster,
             add_site(q, conf, &conf->clusters[i]);
     for (size_t i = 0; kind == PREFLIGHT_RESOURCE && i < q->n_sites; i++)
         for (size_t j = 0; j < q->sites[i].n_answers; j++)
-            take_known(&q->sites[i].answers[j]);
+            resolve_known(&q->sites[i].answers[j]);
     return q;
 }
 
@@ -124,18 +136,18 @@ bool preflight_needs_server(const struct preflight *q)
     return false;
 }
 
-/* ---- the end ---- */
+/* ---- end of the checks ---- */
 
 static void preflight_on_closed(struct loop *loop)
 {
-    (void)loop; /* part of the preflight */
+    (void)loop; /* embedded in struct preflight, freed with it */
 }
 
-static void end_site(struct preflight_cluster *site)
+static void finish_site(struct preflight_cluster *site)
 {
     struct preflight *q = site->preflight;
     timer_stop(&q->loop.clock, &site->patience);
-    cluster_close(site->cluster); /* with its questions */
+    cluster_close(site->cluster); /* cancels its requests */
     site->cluster = NULL;
     if (--q->busy == 0)
         loop_close(&q->loop, preflight_on_closed);
@@ -144,7 +156,7 @@ static void end_site(struct preflight_cluster *site)
 static void fail_site(struct preflight_cluster *site, const struct inf_error *why)
 {
     site->failure = *why;
-    end_site(site);
+    finish_site(site);
 }
 
 static void preflight_on_silence(struct timer *timer)
@@ -155,12 +167,12 @@ static void preflight_on_silence(struct timer *timer)
     fail_site(site, &why);
 }
 
-static void hear(struct preflight_cluster *site)
+static void restart_timeout(struct preflight_cluster *site)
 {
     timer_start(&site->preflight->loop.clock, &site->patience, PREFLIGHT_PATIENCE_MS);
 }
 
-/* ---- may we? ---- */
+/* ---- access to resources ---- */
 
 static enum verdict verdict_for(const struct preflight_result *a, const struct inf_error *why)
 {
@@ -169,7 +181,7 @@ static enum verdict verdict_for(const struct preflight_result *a, const struct i
     return why->code == INF_EINVAL ? VERDICT_WRONG : VERDICT_FAILED;
 }
 
-static void ask_more(struct preflight_cluster *site);
+static void request_next(struct preflight_cluster *site);
 static bool select_namespaces(struct preflight_cluster *site);
 
 static void preflight_on_access(void *ctx, const struct inf_access *access,
@@ -190,12 +202,12 @@ static void preflight_on_access(void *ctx, const struct inf_access *access,
             !(access->list && access->watch))
             a->verdict = VERDICT_MISSING;
     }
-    hear(a->site);
-    ask_more(a->site);
+    restart_timeout(a->site);
+    request_next(a->site);
 }
 
-/* The conf was checked: the words and names can be asked for. */
-static void ask(struct preflight_result *a)
+/* Sends the request for one result: access, or only the meaning of the resource name. */
+static void request_result(struct preflight_result *a)
 {
     struct inf_client *client = a->site->cluster->client;
     bool access = a->site->preflight->kind == PREFLIGHT_ACCESS && !a->none_selected;
@@ -206,26 +218,26 @@ static void ask(struct preflight_result *a)
         a->verdict = VERDICT_WRONG;
 }
 
-static void ask_more(struct preflight_cluster *site)
+static void request_next(struct preflight_cluster *site)
 {
     while (site->begun < site->n_answers && site->open < AT_A_TIME) {
         struct preflight_result *a = &site->answers[site->begun++];
         if (a->verdict == VERDICT_NONE)
-            ask(a);
+            request_result(a);
     }
     if (!site->open && !select_namespaces(site))
-        end_site(site);
+        finish_site(site);
 }
 
-/* ---- where? ---- */
+/* ---- namespaces of a namespace_selector ---- */
 
-/* Adds an answer behind the one at @at. Nothing is under way that would know where answers are. */
+/* Inserts a result after the one at @at. Results move, so no request may be in progress. */
 static struct preflight_result *insert_answer(struct preflight_cluster *site, size_t at)
 {
     const struct conf_watch *watch = site->answers[at].watch;
-    size_t behind = site->n_answers - at - 1;
+    size_t following = site->n_answers - at - 1;
     add_answer(site, watch, watch->resource, NULL);
-    memmove(&site->answers[at + 2], &site->answers[at + 1], behind * sizeof(*site->answers));
+    memmove(&site->answers[at + 2], &site->answers[at + 1], following * sizeof(*site->answers));
     site->answers[at + 1] =
         (struct preflight_result){.watch = watch, .resource = watch->resource, .site = site};
     return &site->answers[at + 1];
@@ -257,8 +269,8 @@ static void preflight_on_namespaces(struct inf_handler *handler)
     inf_informer_close(site->namespaces);
     site->namespaces = NULL;
     site->begun = site->selecting + 1;
-    hear(site);
-    ask_more(site);
+    restart_timeout(site);
+    request_next(site);
 }
 
 static void list_namespaces(struct preflight_cluster *site, size_t selecting)
@@ -271,20 +283,21 @@ static void list_namespaces(struct preflight_cluster *site, size_t selecting)
     site->answers[selecting].expanded = true;
     site->selecting = selecting;
     site->handler = (struct inf_handler){.on_synced = preflight_on_namespaces};
-    site->namespaces = inf_informer_open(site->cluster->client, &watch, NULL); /* it was checked */
+    site->namespaces =
+        inf_informer_open(site->cluster->client, &watch, NULL); /* selector is validated */
     inf_handler_add(site->namespaces, &site->handler);
 }
 
-/* The namespaces can't be listed: whether the resource can be in all of them is the next best. */
-static void ask_everywhere(struct preflight_cluster *site, size_t selecting)
+/* The namespaces cannot be listed: checks access to the resource in all namespaces instead. */
+static void request_all_namespaces(struct preflight_cluster *site, size_t selecting)
 {
     site->answers[selecting].expanded = true;
     insert_answer(site, selecting);
     site->begun = selecting + 1;
-    ask_more(site);
+    request_next(site);
 }
 
-/* Finds out where a watch that selects namespaces needs its resource; false: there is none left. */
+/* Starts to resolve the next unresolved namespace_selector. Returns false if there is none. */
 static bool select_namespaces(struct preflight_cluster *site)
 {
     for (size_t i = 0; site->preflight->kind == PREFLIGHT_ACCESS && i < site->n_answers; i++) {
@@ -294,15 +307,15 @@ static bool select_namespaces(struct preflight_cluster *site)
         if (a->verdict == VERDICT_OK)
             list_namespaces(site, i);
         else
-            ask_everywhere(site, i);
+            request_all_namespaces(site, i);
         return true;
     }
     return false;
 }
 
-/* ---- who is there? ---- */
+/* ---- identity ---- */
 
-static char *join(const char *const *texts, size_t n)
+static char *join_strings(const char *const *texts, size_t n)
 {
     struct buf out = {0};
     for (size_t i = 0; i < n; i++)
@@ -322,18 +335,18 @@ static void preflight_on_identity(void *ctx, const struct inf_identity *identity
     site->version = identity->version ? xstrdup(identity->version) : NULL;
     site->user = identity->user ? xstrdup(identity->user) : NULL;
     if (identity->n_groups)
-        site->groups = join(identity->groups, identity->n_groups);
-    hear(site);
-    ask_more(site);
+        site->groups = join_strings(identity->groups, identity->n_groups);
+    restart_timeout(site);
+    request_next(site);
 }
 
-static void begin_site(struct preflight_cluster *site)
+static void start_site(struct preflight_cluster *site)
 {
     struct preflight *q = site->preflight;
     struct cluster_setup setup = {.uv = &q->uv, .log = &q->log};
     struct inf_error err;
     if (!needs_server(site)) {
-        end_site(site);
+        finish_site(site);
         return;
     }
     site->patience.fire = preflight_on_silence;
@@ -343,27 +356,27 @@ static void begin_site(struct preflight_cluster *site)
         return;
     }
     site->server = xstrdup(inf_client_server(site->cluster->client));
-    hear(site);
+    restart_timeout(site);
     if (q->kind == PREFLIGHT_ACCESS)
         inf_identity_ask(site->cluster->client, preflight_on_identity, site);
     else
-        ask_more(site);
+        request_next(site);
 }
 
 void preflight_run(struct preflight *q)
 {
     uv_loop_init(&q->uv);
     loop_init(&q->loop, &q->uv);
-    q->busy = q->n_sites + 1; /* and who begins them */
+    q->busy = q->n_sites + 1; /* plus one, so that the loop stays open until all are started */
     for (size_t i = 0; i < q->n_sites; i++)
-        begin_site(&q->sites[i]);
+        start_site(&q->sites[i]);
     if (--q->busy == 0)
         loop_close(&q->loop, preflight_on_closed);
     uv_run(&q->uv, UV_RUN_DEFAULT);
     uv_loop_close(&q->uv);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 size_t preflight_count(const struct preflight *q)
 {

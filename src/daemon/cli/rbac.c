@@ -1,10 +1,11 @@
 /*
- * rbac.c - what the conf needs becomes rules: `list` and `watch` of a resource, in one namespace or
- * everywhere.
+ * rbac.c - `informerd rbac`: prints the minimal roles for a configuration.
  *
- * One ClusterRole for what is watched everywhere, and a Role in each namespace for what is watched
- * only there, each with its binding. Nothing is granted twice: what is allowed everywhere is in no
- * Role.
+ * Normal path: a preflight check resolves the resource names (it contacts the server only for names
+ * without a group), then each needed resource becomes a rule with the verbs list and watch.
+ * Resources watched in all namespaces go to one ClusterRole, the others to a Role in each
+ * namespace, each with a binding. Nothing is granted twice: a Role omits what the ClusterRole
+ * grants. If a name cannot be resolved, nothing is printed to stdout and the errors go to stderr.
  */
 #include "daemon/cli/rbac.h"
 
@@ -21,7 +22,7 @@
 #include "daemon/cli/check.h"
 #include "daemon/cli/preflight.h"
 
-/* What has to be granted, each thing once. */
+/* The resources to grant, without duplicates. */
 struct grants {
     const struct preflight_result **list;
     size_t count;
@@ -44,7 +45,7 @@ static bool same_resource(const struct preflight_result *a, const struct preflig
     return strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-/* By the same rule before it, or by one that holds everywhere. */
+/* Whether the i-th result is granted by an earlier equal one or by one for all namespaces. */
 static bool is_granted(const struct preflight_cluster *site, size_t i)
 {
     const struct preflight_result *a = &site->answers[i];
@@ -65,7 +66,7 @@ static struct grants grants_of(const struct preflight_cluster *site)
     return g;
 }
 
-/* Whether none before it is the same in that respect. */
+/* Whether no earlier grant equals the i-th according to @same. */
 static bool is_first(const struct grants *g, size_t i,
                      bool (*same)(const struct preflight_result *a,
                                   const struct preflight_result *b))
@@ -83,7 +84,7 @@ static void put_resources(struct buf *out, const struct grants *g, size_t first)
             buf_printf(out, "%s%s", i > first ? ", " : "", g->list[i]->name);
 }
 
-/* One rule for each group. */
+/* One rule per API group. */
 static void put_rules(struct buf *out, const struct grants *g, const struct preflight_result *place)
 {
     buf_puts(out, "rules:\n");
@@ -101,7 +102,7 @@ static void put_rules(struct buf *out, const struct grants *g, const struct pref
 static void put_text(struct buf *out, const char *before, const char *text)
 {
     buf_puts(out, before);
-    json_put_string(out, str_of(text)); /* a YAML scalar, whatever is in it */
+    json_put_string(out, str_of(text)); /* a JSON string is a valid YAML scalar */
     buf_putc(out, '\n');
 }
 
@@ -115,7 +116,7 @@ static void put_head(struct buf *out, const char *kind, const char *ns)
         put_text(out, "  namespace: ", ns);
 }
 
-/* Whoever is named, else the service account that a pod of ours would have. */
+/* The user, group or service account of the command line; by default informerd:informerd. */
 static void put_subject(struct buf *out, const struct options *o)
 {
     const char *account = o->service_account ? o->service_account : "informerd:informerd";
@@ -200,7 +201,7 @@ static int print_failures(const struct preflight *q, const struct preflight_clus
         fputs("informerd: resources with group and version, for example widgets.example.com/v1, "
               "are resolved without a server\n",
               stderr);
-    return code || !unknown ? code : EX_CONFIG; /* an optional one */
+    return code || !unknown ? code : EX_CONFIG; /* only an optional resource is missing */
 }
 
 static void print_lookups(const struct preflight_cluster *site)

@@ -1,3 +1,6 @@
+/*
+ * terminal.c - properties of a terminal, from the environment and the kernel.
+ */
 #include "daemon/cli/terminal.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
- * conf.c - files in, a struct conf out.
+ * conf.c - loads configuration files into a struct conf.
  *
- * Happy path: conf_load -> add_file for the file itself and for each of conf.d -> make: defaults,
- * then each file over them, then what they mean together. A file that can't be read is one error
- * among others; the rest is read nevertheless, so that all errors are told at once.
+ * Normal path: conf_load() parses the file and those in conf.d, then build_conf() sets the
+ * defaults, reads each file over them, and checks the options together. A file that cannot be read
+ * is an error, but the other files are read nevertheless, so that all errors are reported at once.
  */
 #include "daemon/conf/conf.h"
 
@@ -55,18 +55,17 @@ static int is_conf(const struct dirent *entry)
 
 static int by_bytes(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp((*a)->d_name,
-                  (*b)->d_name); /* not by the locale: the order is the same for all */
+    return strcmp((*a)->d_name, (*b)->d_name); /* independent of the locale */
 }
 
-static void too_many(const char *dir, struct conf_errors *errors)
+static void report_too_many_files(const char *dir, struct conf_errors *errors)
 {
     char *line = xasprintf("%s: more than %d files", dir, CONF_FILES_MAX);
     conf_error_line(errors, line);
     free(line);
 }
 
-/* A directory that isn't there has nothing to say. */
+/* A missing directory is not an error. */
 static void add_directory(struct conf *conf, const char *dir, struct conf_errors *errors)
 {
     struct dirent **entries = NULL;
@@ -77,7 +76,7 @@ static void add_directory(struct conf *conf, const char *dir, struct conf_errors
         free(line);
     }
     if (count > CONF_FILES_MAX)
-        too_many(dir, errors);
+        report_too_many_files(dir, errors);
     for (int i = 0; i < count; i++) {
         char *path = xasprintf("%s/%s", dir, entries[i]->d_name);
         if (i < CONF_FILES_MAX)
@@ -94,10 +93,11 @@ static char *directory_beside(const char *path)
     return xasprintf("%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path);
 }
 
-/* ---- the conf ---- */
+/* ---- loading ---- */
 
-/* Fills @conf from its files. Returns 0, or -INF_ECONF having freed it. */
-static int make(struct conf *conf, struct conf *ret, struct conf_errors *errors)
+/* Fills @conf from its parsed files and moves it to @ret. Returns 0, or -INF_ECONF after freeing
+ * @conf. */
+static int build_conf(struct conf *conf, struct conf *ret, struct conf_errors *errors)
 {
     struct conf_reader reader = {.errors = errors};
     conf_presets(&reader, &conf_table, conf);
@@ -120,7 +120,7 @@ int conf_load_text(const char *name, const char *text, size_t len, struct conf *
 {
     struct conf conf = {0};
     add_text(&conf, name, text, len, errors);
-    return make(&conf, ret, errors);
+    return build_conf(&conf, ret, errors);
 }
 
 int conf_load(const char *path, struct conf *ret, struct conf_errors *errors)
@@ -130,7 +130,7 @@ int conf_load(const char *path, struct conf *ret, struct conf_errors *errors)
     add_file(&conf, path, errors);
     add_directory(&conf, dir, errors);
     free(dir);
-    return make(&conf, ret, errors);
+    return build_conf(&conf, ret, errors);
 }
 
 void conf_free(struct conf *conf)

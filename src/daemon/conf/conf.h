@@ -1,15 +1,15 @@
 /*
- * conf.h - the conf file as plain structs.
+ * conf.h - the configuration as plain structs.
  *
  *     struct conf conf;
  *     struct conf_errors errors = {0};
  *     if (conf_load("/etc/informerd/informerd.conf", &conf, &errors) < 0)
  *         ... errors.text: a line for each error, with file, line, column and key
  *
- * What options there are, their defaults and their meaning: conf_table.c, and nowhere else. After
- * conf_load() every value is in place: defaults are filled in, names are unique, references name
- * something that exists, and selectors, field paths and addresses are well formed. A text, a list
- * or a map that is not set is NULL or empty, and the comment beside it says what that means.
+ * Options, their defaults and their documentation are defined only in conf_table.c. After
+ * conf_load() all values are set: defaults are filled in, names are unique, references are valid,
+ * and selectors, field paths and addresses are well formed. An unset string, list or map is NULL or
+ * empty; the comment at the member says what that means.
  */
 #ifndef DAEMON_CONF_H
 #define DAEMON_CONF_H
@@ -26,23 +26,23 @@
 
 struct yaml_node;
 
-/* Where a value was written. */
+/* The position of a value in the files. */
 struct conf_origin {
-    const struct yaml_node *node; /* NULL: nowhere, it is the default */
-    const struct yaml_node *over; /* in a file before, the value that this one replaced */
+    const struct yaml_node *node; /* NULL: default value */
+    const struct yaml_node *over; /* the value of an earlier file that this one replaced */
 };
 
 /*
- * Each struct below begins with one, so that whoever uses its values can still say where they were
- * written, as in yaml_error(watch->head.node, err, "...").
+ * The first member of each struct below, so that errors found later can still refer to the position
+ * of a value, as in yaml_error(watch->head.node, err, "...").
  */
 struct conf_head {
-    const struct yaml_node *node; /* the entry; NULL: nobody wrote it */
-    struct conf_origin *origins;  /* of each option, in the order of its table */
+    const struct yaml_node *node; /* the entry; NULL: not in any file */
+    struct conf_origin *origins;  /* one per option, in the order of the table */
 };
 
 struct conf_list {
-    char **items; /* not NULL if somebody gave an empty one */
+    char **items; /* NULL: not given; an explicit empty list is not NULL */
     size_t count;
 };
 
@@ -57,12 +57,12 @@ struct conf_socket {
     struct conf_head head;
     char *path; /* NULL: no socket */
     uint64_t mode;
-    char *group; /* NULL: the daemon's own */
+    char *group; /* NULL: the group of the daemon */
 };
 
 struct conf_http {
     struct conf_head head;
-    char *listen; /* "127.0.0.1:9470", "[::1]:9470"; NULL: don't */
+    char *listen; /* "127.0.0.1:9470", "[::1]:9470"; NULL: do not listen */
     struct conf_list allowed_hosts;
 };
 
@@ -85,16 +85,16 @@ struct conf_log {
 struct conf_cluster {
     struct conf_head head;
     char *name;
-    char *kubeconfig; /* NULL: as kubectl finds it */
-    char *context;    /* NULL: the current one */
-    char *cluster;    /* NULL: the context's, as the user */
+    char *kubeconfig; /* NULL: same search as kubectl */
+    char *context;    /* NULL: the current context */
+    char *cluster;    /* NULL: the cluster of the context; likewise for the user */
     char *user;
-    char *as;     /* NULL: nobody else */
+    char *as;     /* NULL: no impersonation */
     char *server; /* instead of a kubeconfig */
     char *ca;
     char *token_file;
     struct conf_list exec_allow; /* items NULL: any */
-    char *proxy;                 /* NULL: as kubectl finds it */
+    char *proxy;                 /* NULL: same search as kubectl */
     uint64_t stale_after_ms;
 };
 
@@ -114,7 +114,7 @@ struct conf_watch {
     char *cluster;
     char *resource;
     struct conf_list namespaces; /* none: all */
-    bool ns_is_default;          /* of a command line that named none: see inf_watch */
+    bool ns_is_default;          /* set by `informerd watch` without -n: see inf_watch */
     struct conf_list exclude_namespaces;
     char *namespace_selector; /* NULL: all */
     char *label_selector;     /* NULL: all objects */
@@ -123,7 +123,7 @@ struct conf_watch {
     struct conf_list drop;   /* field paths */
     struct conf_list redact; /* field paths */
     bool reveal;
-    unsigned ignore; /* of enum conf_ignore */
+    unsigned ignore; /* bits of enum conf_ignore */
     struct conf_indexes indexes;
     bool coalesce;
     bool optional;
@@ -178,44 +178,46 @@ struct conf {
     struct conf_event_log *event_logs;
     size_t n_event_logs;
 
-    struct yaml_node **files; /* what was read: the file itself, then those of conf.d */
+    struct yaml_node **files; /* parsed files: the main file, then those in conf.d */
     size_t n_files;
 };
 
 /* ---- loading ---- */
 
 enum {
-    CONF_ERRORS_MAX = 50,    /* LIMIT: told; more are counted */
-    CONF_FILES_MAX = 256,    /* LIMIT: of conf.d */
-    CONF_ENTRIES_MAX = 1024, /* LIMIT: of one list; each name is compared with all before it */
+    CONF_ERRORS_MAX = 50, /* LIMIT: errors reported; more are counted */
+    CONF_FILES_MAX = 256, /* LIMIT: files in conf.d */
+    CONF_ENTRIES_MAX =
+        1024, /* LIMIT: entries of a list; each name is compared with all earlier ones */
 };
 
-/* A zeroed struct is no errors. */
+/* A zeroed struct has no errors. */
 struct conf_errors {
     struct buf text; /* lines, each with its newline; not NUL-terminated */
     size_t count;
 };
 
 /*
- * Reads the file at @path and, in the order of their names, the files *.conf of the directory
- * conf.d beside it. Mappings are merged key by key, a later value taking the place of an earlier
- * one; lists of entries are appended. A relative path in a file is meant beside that file.
+ * Reads the file at @path and, in the order of their names, the files *.conf in the directory
+ * conf.d next to it. Mappings are merged key by key, and a later value replaces an earlier one;
+ * lists of entries are appended. A relative path is relative to the file that contains it.
  *
- * Returns 0, or -INF_ECONF with all that is wrong in @errors; @ret is untouched then. The caller
- * frees both.
+ * Returns 0, or -INF_ECONF with all errors in @errors; @ret is untouched then. The caller frees
+ * both.
  */
 int conf_load(const char *path, struct conf *ret, struct conf_errors *errors);
 
-/* The same for one text; @name is what errors call it, and its directory is what paths are beside. */
+/* The same for one text. @name is the file name in errors; relative paths are relative to its
+ * directory. */
 int conf_load_text(const char *name, const char *text, size_t len, struct conf *ret,
                    struct conf_errors *errors);
 
-/* Harmless if it is zeroed or freed already. */
+/* Both may be called for a zeroed or an already freed struct. */
 void conf_free(struct conf *conf);
 void conf_errors_free(struct conf_errors *errors);
 
-/* Adds every value in effect to @out, as a conf that means the same, each with its origin in a
- * comment. */
+/* Appends the effective configuration to @out, as YAML that loads to the same values (except the
+ * password of a proxy), each with its origin in a comment. */
 void conf_print(const struct conf *conf, struct buf *out);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * conf_advice.c - one function per kind of warning; each calls @warn with a complete line.
+ */
 #include "daemon/conf/conf_advice.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /*
- * conf_advice.h - values that are allowed but probably not intended: warned of, not refused.
+ * conf_advice.h - warnings about values that are valid but probably not intended.
  *
  * Printed by --check-config and logged at start and after a reload.
  */

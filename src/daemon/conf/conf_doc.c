@@ -1,5 +1,6 @@
 /*
- * conf_doc.c - the sample file and the options' part of the manual: walks over the option table.
+ * conf_doc.c - generates the sample file and the options section of informerd.conf(5) by walking
+ * the option table. Used at build time only.
  */
 #include "daemon/conf/conf_doc.h"
 
@@ -9,7 +10,7 @@
 #include "base/base.h"
 #include "daemon/conf/conf_table.h"
 
-/* ---- words about an option ---- */
+/* ---- parts of an option ---- */
 
 /* "off" of "(off)". */
 static void put_absence(const struct conf_option *option, struct buf *out)
@@ -99,7 +100,7 @@ static bool is_unset(const struct conf_option *option)
     return true;
 }
 
-/* One example of an entry: its first option is what makes it one, so that is always given. */
+/* One example entry. Its first option is never commented out: it starts the entry. */
 static void sample_entry(const struct conf_table *table, struct buf *out);
 
 static void sample_table(const struct conf_table *table, size_t begin, int indent, struct buf *out)
@@ -144,7 +145,7 @@ void conf_doc_sample(struct buf *out)
 
 /* ---- the manual ---- */
 
-/* Text for man, in which a backslash and a mark at the beginning of a line would mean something. */
+/* Escapes backslashes and hyphens for man. */
 static void man_text(const char *text, size_t len, struct buf *out)
 {
     for (size_t i = 0; i < len; i++)
@@ -186,7 +187,7 @@ static void man_option(const struct conf_option *option, struct buf *out)
     buf_puts(out, ")\n");
 }
 
-/* First the options of a table, then the tables within, each under a heading of its own. */
+/* The options of a table, then its nested tables, each under its own heading. */
 static void man_table(const char *name, const struct conf_table *table, struct buf *out)
 {
     if (*name)

@@ -1,5 +1,5 @@
 /*
- * conf_doc_main.c - conf_doc sample|man: prints what conf_doc.c makes. For the build; not installed.
+ * conf_doc_main.c - conf_doc sample|man: prints the generated document. Build tool, not installed.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,3 +1,8 @@
+/*
+ * conf_env.c - expands environment variables in values. The text is scanned once; a default is
+ * copied as it is, without further expansion. Any malformed reference or unset variable is an
+ * error.
+ */
 #include "daemon/conf/conf_env.h"
 
 #include <stdlib.h>
@@ -10,14 +15,14 @@
 static const char name_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
-/* A ${NAME} or ${NAME:-default} in a text. */
+/* A reference ${NAME} or ${NAME:-default}. */
 struct reference {
     struct str name;
-    struct str fallback; /* at is NULL: none */
-    const char *end;     /* what follows it */
+    struct str fallback; /* at is NULL: no default */
+    const char *end;     /* the text after it */
 };
 
-/* Reads the one at @at, which is behind "${". */
+/* Parses the reference whose text after "${" begins at @at. */
 static int read_reference(const char *at, struct reference *ret, struct inf_error *err)
 {
     const char *close = strchr(at, '}');
@@ -39,7 +44,7 @@ static int read_reference(const char *at, struct reference *ret, struct inf_erro
     return 0;
 }
 
-static int put(struct buf *out, struct str bytes, struct inf_error *err)
+static int put_limited(struct buf *out, struct str bytes, struct inf_error *err)
 {
     if (buf_append(out, bytes.at, bytes.len, CONF_VALUE_MAX) == 0)
         return 0;
@@ -53,9 +58,9 @@ static int put_variable(struct buf *out, const struct reference *reference, stru
     const char *value = getenv(name);
     int rc;
     if (reference->fallback.at && (!value || !*value))
-        rc = put(out, reference->fallback, err);
+        rc = put_limited(out, reference->fallback, err);
     else if (value)
-        rc = put(out, str_of(value), err);
+        rc = put_limited(out, str_of(value), err);
     else
         rc = err_set(err, INF_ECONF,
                      "environment variable %s is not set; set it or write ${%s:-default}", name,
@@ -71,11 +76,11 @@ int conf_env_expand(const char *text, struct buf *out, struct inf_error *err)
     while (*text && !rc) {
         size_t literal = strcspn(text, "$");
         if (literal || (text[1] != '$' && text[1] != '{')) {
-            literal += !literal; /* a dollar that means itself */
-            rc = put(out, (struct str){text, literal}, err);
+            literal += !literal; /* a literal dollar sign */
+            rc = put_limited(out, (struct str){text, literal}, err);
             text += literal;
         } else if (text[1] == '$') {
-            rc = put(out, STR("$"), err);
+            rc = put_limited(out, STR("$"), err);
             text += 2;
         } else if (!(rc = read_reference(text + 2, &reference, err))) {
             rc = put_variable(out, &reference, err);

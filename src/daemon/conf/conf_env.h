@@ -1,5 +1,6 @@
 /*
- * conf_env.h - the environment in values: ${NAME}, ${NAME:-default}, and $$ for a dollar.
+ * conf_env.h - environment variables in values: ${NAME}, ${NAME:-default}, and $$ for a dollar
+ * sign.
  */
 #ifndef DAEMON_CONF_ENV_H
 #define DAEMON_CONF_ENV_H
@@ -11,19 +12,19 @@
 #include "base/buf.h"
 
 enum {
-    CONF_VALUE_MAX = 64 * 1024, /* LIMIT: bytes of a value with all that the environment puts in */
+    CONF_VALUE_MAX = 64 * 1024, /* LIMIT: bytes of a value after expansion */
 };
 
 /*
- * Adds @text to @out with every ${NAME} replaced and NUL-terminated. As in a shell, a default
- * stands for a variable that is not set or empty; it is taken as it is, and ends at the first '}'.
- * A '$' before anything else means itself.
+ * Appends @text to @out with every reference expanded, and a NUL. As in a shell, a default replaces
+ * a variable that is unset or empty; it is copied as it is and ends at the first '}'. A '$' before
+ * any other character is literal.
  *
- * Returns 0, or -INF_ECONF with a sentence that names the variable, never its value.
+ * Returns 0, or -INF_ECONF with a message that names the variable, never its value.
  */
 int conf_env_expand(const char *text, struct buf *out, struct inf_error *err);
 
-/* Adds what @text takes from the environment to @names: "${A}, ${B}", each once. */
+/* Appends the variables that @text refers to to @names, without duplicates: "${A}, ${B}". */
 void conf_env_names(const char *text, struct buf *names);
 
 #endif

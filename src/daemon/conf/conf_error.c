@@ -1,3 +1,7 @@
+/*
+ * conf_error.c - collects errors with their position, up to a limit; further errors are only
+ * counted.
+ */
 #include "daemon/conf/conf_error.h"
 
 #include <stdarg.h>
@@ -9,7 +13,7 @@
 #include "base/json_string.h"
 
 enum {
-    SHOWN_MAX = 64, /* bytes of a value; what is longer may be something that doesn't belong here */
+    SHOWN_MAX = 64, /* bytes of a value; a longer value may be a misplaced secret */
 };
 
 void conf_error_line(struct conf_errors *errors, const char *line)
@@ -78,7 +82,7 @@ char *conf_show(const char *text)
     char *shown;
     if (strlen(text) > SHOWN_MAX)
         return xasprintf("a value of %zu bytes", strlen(text));
-    json_put_string(&quoted, str_of(text)); /* escapes what a terminal would obey */
+    json_put_string(&quoted, str_of(text)); /* escapes control characters */
     shown = xasprintf("'%.*s'", (int)quoted.len - 2, quoted.bytes + 1);
     buf_free(&quoted);
     return shown;

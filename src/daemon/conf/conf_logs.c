@@ -1,13 +1,15 @@
 /*
- * conf_logs.c - event logs compared with each other.
+ * conf_logs.c - detects event logs that share a file.
  *
- * Normal path: find out where each log is (its path without "." and empty parts and, where files are
- * looked at, the identity of the file and of its directory), then compare each log with all before it:
- * the files themselves, and the names that a rotation of one gives to its old files.
+ * Normal path: determine the location of each log (its path without "." and empty parts and, if
+ * files are examined, device and inode of the file and its directory), then compare each log with
+ * all earlier ones: the files themselves, and the names that the rotation of one gives to its old
+ * files.
  *
- * A file or directory that can't be looked at is compared by path. That is no error here: it is one when
- * the log is opened. Files are looked at in a child process, since a disk that hangs keeps a process that
- * looks at it: after a while its answer is not waited for, and the logs are compared when they are locked.
+ * A file or directory that cannot be examined is compared by path; opening the log reports the
+ * error. Files are examined in a child process, because stat() on a hanging disk blocks the
+ * process. After a timeout the result of the child is not awaited, and shared files are detected
+ * when logs are locked.
  */
 #include "daemon/conf/conf_logs.h"
 
@@ -33,14 +35,14 @@ struct identity {
     ino_t inode;
 };
 
-/* Where a log is, or would be. */
+/* The location of a log, which need not exist. */
 struct place {
-    char *path;       /* owned; NULL: it is no file */
-    const char *name; /* its last part */
+    char *path;       /* owned; NULL: not a file */
+    const char *name; /* last part of the path */
     struct identity dir;
     struct identity file;
-    unsigned keep;        /* old files of a rotation; 0: it is not rotated */
-    struct identity *old; /* owned; of those that exist; NULL: not looked at */
+    unsigned keep;        /* rotated files to keep; 0: no rotation */
+    struct identity *old; /* owned; rotated files that exist; NULL: not examined */
 };
 
 static bool same_identity(const struct identity *a, const struct identity *b)
@@ -56,7 +58,8 @@ static struct identity identity_of(const char *path)
     return (struct identity){.known = true, .device = st.st_dev, .inode = st.st_ino};
 }
 
-/* Without "." and empty parts. ".." stays: after a symbolic link it is not what it seems. */
+/* Removes "." and empty parts. ".." stays: after a symbolic link it does not cancel the part
+ * before it. */
 static char *plain_path(const char *path)
 {
     struct buf out = {0};
@@ -88,14 +91,14 @@ static bool same_place(const struct place *a, const struct place *b)
     return same_identity(&a->file, &b->file) || (same_dir(a, b) && strcmp(a->name, b->name) == 0);
 }
 
-/* ---- finding out ---- */
+/* ---- locations ---- */
 
 static bool is_file(const struct conf_event_log *log)
 {
     return log->path && strcmp(log->path, "stdout") != 0;
 }
 
-static void look_at_old(struct place *place)
+static void stat_rotated(struct place *place)
 {
     place->old = xcalloc(place->keep + 1, sizeof(*place->old));
     for (unsigned i = 0; i <= place->keep; i++) {
@@ -105,14 +108,14 @@ static void look_at_old(struct place *place)
     }
 }
 
-static void look_at_place(struct place *place)
+static void stat_place(struct place *place)
 {
     size_t len = (size_t)(place->name - place->path);
     char *dir = xstrndup(place->path, len);
     place->dir = identity_of(dir);
     place->file = identity_of(place->path);
     if (place->keep)
-        look_at_old(place);
+        stat_rotated(place);
     free(dir);
 }
 
@@ -125,7 +128,7 @@ static void place_make(struct place *place, const struct conf_event_log *log, bo
     if (log->rotate.size)
         place->keep = log->rotate.keep ? (unsigned)log->rotate.keep : 1;
     if (look)
-        look_at_place(place);
+        stat_place(place);
 }
 
 static void place_free(struct place *place)
@@ -136,8 +139,8 @@ static void place_free(struct place *place)
 
 /* ---- errors ---- */
 
-static void report(struct conf_reader *reader, const struct conf *conf, size_t first, size_t second,
-                   const char *what)
+static void report_conflict(struct conf_reader *reader, const struct conf *conf, size_t first,
+                            size_t second, const char *what)
 {
     const struct yaml_node *entry = conf->event_logs[first].head.node;
     const struct yaml_node *path = yaml_get(entry, "path");
@@ -152,7 +155,7 @@ static void report(struct conf_reader *reader, const struct conf *conf, size_t f
 
 /* ---- comparing ---- */
 
-/* Whether the rotation of @log gives the name of @other to one of its old files. */
+/* Whether the rotation of @log would rename a file to the name of @other. */
 static bool rotation_names(const struct place *log, const struct place *other)
 {
     size_t len = strlen(log->name);
@@ -167,7 +170,7 @@ static bool rotation_names(const struct place *log, const struct place *other)
     return found;
 }
 
-/* Whether @other is a link to such an old file. */
+/* Whether @other is a link to a rotated file of @log. */
 static bool rotation_has(const struct place *log, const struct place *other)
 {
     for (unsigned i = 0; log->old && i <= log->keep; i++)
@@ -187,13 +190,13 @@ static void compare_two(struct conf_reader *reader, const struct conf *conf,
     const struct place *a = &places[first], *b = &places[second];
     if (!a->path || !b->path ||
         strcmp(conf->event_logs[first].path, conf->event_logs[second].path) == 0)
-        return; /* two equal paths are an error of conf_settle() */
+        return; /* conf_settle() reports equal paths */
     if (same_place(a, b))
-        report(reader, conf, first, second, "the same file as");
+        report_conflict(reader, conf, first, second, "the same file as");
     else if (rotation_takes(a, b))
-        report(reader, conf, first, second, "a rotated file of");
+        report_conflict(reader, conf, first, second, "a rotated file of");
     else if (rotation_takes(b, a))
-        report(reader, conf, second, first, "a rotated file of");
+        report_conflict(reader, conf, second, first, "a rotated file of");
 }
 
 static void compare_all(struct conf_reader *reader, const struct conf *conf, bool look)
@@ -216,7 +219,7 @@ void conf_logs_compare(struct conf_reader *reader, const struct conf *conf)
 
 /* ---- in a child process ---- */
 
-/* Sends the lines of all errors, and ends. */
+/* In the child: writes all error lines to @to and exits. */
 static void send_errors(const struct conf *conf, int to)
 {
     struct conf_errors errors = {0};
@@ -229,10 +232,10 @@ static void send_errors(const struct conf *conf, int to)
         if (n <= 0)
             break;
     }
-    _exit(0); /* the memory is the parent's, too: nothing is freed, no handler runs */
+    _exit(0); /* a copy of the parent: frees nothing, runs no exit handlers */
 }
 
-/* Reads up to the end, or until the child takes too long. */
+/* Reads until end of file. Returns false if the child takes too long. */
 static bool receive_errors(int from, struct buf *text)
 {
     struct pollfd ready = {.fd = from, .events = POLLIN};
@@ -242,7 +245,7 @@ static bool receive_errors(int from, struct buf *text)
         if (found < 0 && errno == EINTR)
             continue;
         if (found <= 0)
-            return false; /* UNTESTED: it takes a disk that hangs */
+            return false; /* UNTESTED: needs a hanging disk */
         n = read(from, buf_room(text, PIPE_BUF), PIPE_BUF);
         text->len += n > 0 ? (size_t)n : 0;
     }
@@ -262,7 +265,7 @@ static void check_in_child(const struct conf *conf, struct buf *text)
     if (child > 0 && receive_errors(ends[0], text))
         waitpid(child, NULL, 0);
     else if (child > 0)
-        kill(child, SIGKILL); /* and not waited for: it dies when the disk lets it */
+        kill(child, SIGKILL); /* not awaited: it may stay blocked by the disk */
     close(ends[0]);
 }
 

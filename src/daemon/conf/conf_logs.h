@@ -1,6 +1,6 @@
 /*
- * conf_logs.h - no two event logs may write to one file, nor one to a file that another's rotation
- * renames.
+ * conf_logs.h - checks that no two event logs write to the same file, and none to a rotated file of
+ * another.
  */
 #ifndef DAEMON_CONF_LOGS_H
 #define DAEMON_CONF_LOGS_H
@@ -8,16 +8,16 @@
 #include "daemon/conf/conf_read.h"
 
 enum {
-    CONF_LOGS_LOOK_MS = 5000,
+    CONF_LOGS_LOOK_MS = 5000, /* timeout for examining files */
 };
 
-/* Compares the paths only. What is wrong is told. Never blocks, so it is for each reload as well: files that
- * are the same by links are noticed when the second one is locked. */
+/* Compares paths only and reports conflicts. Never blocks, so it is also used by a reload. Files
+ * that are equal through links are detected when the second one is locked. */
 void conf_logs_compare(struct conf_reader *reader, const struct conf *conf);
 
-/* Compares files that exist by device and inode, and others by those of their directory. Returns 0, or
- * -INF_ECONF with what is wrong in @errors. Waits CONF_LOGS_LOOK_MS for a disk that hangs, then returns 0:
- * for the start and for checks, before there is a loop. */
+/* Compares existing files by device and inode, others by those of their directory. Returns 0, or
+ * -INF_ECONF with the conflicts in @errors. Blocks up to CONF_LOGS_LOOK_MS if a disk hangs and then
+ * returns 0; for use at start and by checks, before the event loop runs. */
 int conf_logs_check(const struct conf *conf, struct conf_errors *errors);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * conf_number.c - a number is digits and a unit; what units there are is a table.
+ * conf_number.c - parses and formats numbers: digits and a unit from a table. Overflow and unknown
+ * units are errors.
  */
 #include "daemon/conf/conf_number.h"
 
@@ -17,7 +18,7 @@ struct unit {
     uint64_t size;
 };
 
-/* Largest first, so that the first one that divides a value makes it shortest. */
+/* Largest first: the first unit that divides a value gives the shortest spelling. */
 static const struct unit durations[] = {
     {"h", 3600 * 1000}, {"m", 60 * 1000}, {"s", 1000}, {"ms", 1}, {NULL, 0}};
 static const struct unit sizes[] = {
@@ -28,7 +29,7 @@ struct kind {
     const char *is; /* "'ten' is not ..." */
     int base;
     const struct unit *units;
-    const char *zero; /* how nothing is written; NULL: as any other value */
+    const char *zero; /* spelling of 0; NULL: as any other value */
 };
 
 static const struct kind kind_duration = {"a duration; write it like 30s, 5m or 500ms", 10,
@@ -48,7 +49,7 @@ static const struct kind *kind_of(enum conf_type type)
     }
 }
 
-static bool parse(const struct kind *kind, const char *text, uint64_t *ret)
+static bool parse_number(const struct kind *kind, const char *text, uint64_t *ret)
 {
     static const char digits[] = "0123456789";
     size_t len = strspn(text, digits);
@@ -66,8 +67,8 @@ static bool parse(const struct kind *kind, const char *text, uint64_t *ret)
     return unit->name && !__builtin_mul_overflow(count, unit->size, ret);
 }
 
-/* What a type allows, where the option says nothing. */
-static uint64_t most(const struct conf_option *option)
+/* The maximum of the option, or that of its type. */
+static uint64_t max_value(const struct conf_option *option)
 {
     if (option->max)
         return option->max;
@@ -81,7 +82,7 @@ static int out_of_range(const struct conf_option *option, const char *text, stru
     int rc;
     conf_number_write(option->type, option->min, &range);
     buf_puts(&range, " to ");
-    conf_number_write(option->type, most(option), &range);
+    conf_number_write(option->type, max_value(option), &range);
     rc = err_set(err, INF_ECONF, "%s is out of range (%.*s)", shown, (int)range.len, range.bytes);
     free(shown);
     buf_free(&range);
@@ -93,13 +94,13 @@ int conf_number_read(const struct conf_option *option, const char *text, uint64_
 {
     const struct kind *kind = kind_of(option->type);
     uint64_t value;
-    if (!parse(kind, text, &value)) {
+    if (!parse_number(kind, text, &value)) {
         char *shown = conf_show(text);
         int rc = err_set(err, INF_ECONF, "%s is not %s", shown, kind->is);
         free(shown);
         return rc;
     }
-    if (value < option->min || value > most(option))
+    if (value < option->min || value > max_value(option))
         return out_of_range(option, text, err);
     *ret = value;
     return 0;

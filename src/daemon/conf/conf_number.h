@@ -1,5 +1,5 @@
 /*
- * conf_number.h - durations (30s), sizes (16K), numbers and permissions: from text, and back.
+ * conf_number.h - durations (30s), sizes (16K), numbers and permissions: parsing and formatting.
  */
 #ifndef DAEMON_CONF_NUMBER_H
 #define DAEMON_CONF_NUMBER_H
@@ -9,12 +9,12 @@
 #include "base/buf.h"
 #include "daemon/conf/conf_table.h"
 
-/* Reads @text as @option wants it, within its limits. Returns 0, or -INF_ECONF with a sentence that
- * says what would be right. */
+/* Parses @text according to the type and limits of @option. Returns 0, or -INF_ECONF with a
+ * message that describes valid values. */
 int conf_number_read(const struct conf_option *option, const char *text, uint64_t *ret,
                      struct inf_error *err);
 
-/* Adds @value in its shortest exact spelling, which reads as the same. */
+/* Appends the shortest spelling of @value that parses to the same number. */
 void conf_number_write(enum conf_type type, uint64_t value, struct buf *out);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * conf_print.c - --print-config: every value in effect, and in a comment where it comes from.
- *
- * What is not set stands there as a comment too, with what that means.
+ * conf_print.c - --print-config: prints all effective values, each with its origin in a comment.
+ * Unset options are printed as comments with the meaning of their default.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +10,20 @@
 #include "daemon/conf/conf_read.h"
 
 enum {
-    COMMENT_AT = 40, /* the column of the comments, where there is room */
+    COMMENT_AT = 40, /* column of the comments, if the line is shorter */
 };
 
-/* One line of a struct's: "  - name: value   # origin". */
+/* State for printing a struct, one line per option: "  - name: value   # origin". */
 struct printer {
     struct buf *out;
     const struct conf *conf;
     int indent;
-    bool first; /* the next line begins an entry */
+    bool first; /* the next line starts an entry of a list */
 };
 
 /* ---- origins ---- */
 
-/* As seen from the first file: "informerd.conf", "conf.d/10-more.conf". */
+/* Path relative to the main file: "informerd.conf", "conf.d/10-more.conf". */
 static const char *short_name(const struct conf *conf, const char *file)
 {
     const char *slash = strrchr(conf->files[0]->file, '/');
@@ -95,7 +94,7 @@ static void print_value(struct printer *p, const struct conf_option *option, con
     buf_putc(p->out, '\n');
 }
 
-/* Whether nothing of a table is set, so that its own key must not stand there either. */
+/* Whether no option of a table is set. Its key is then commented out too. */
 static bool is_empty(const struct conf_table *table, const void *base)
 {
     for (size_t i = 0; i < table->count; i++)

@@ -1,9 +1,9 @@
 /*
- * conf_read.c - walks YAML and tables side by side.
+ * conf_read.c - reads YAML mappings into structs according to their tables.
  *
- * Happy path: conf_read -> read_member for each key -> conf_value_read, or conf_read again for a
- * table within, or read_entries for a list of them. Nothing stops at an error: it is told, and the
- * member stays at its default.
+ * Normal path: conf_read() -> read_option() for each key -> conf_value_read(), or conf_read() for a
+ * nested table, or read_entries() for a list of structs. Reading continues after an error: the
+ * error is reported and the member keeps its default.
  */
 #include "daemon/conf/conf_read.h"
 
@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/nearest.h"
 
-/* ---- structs by their tables ---- */
+/* ---- access to structs through their tables ---- */
 
 void *conf_member(const struct conf_option *option, const void *base)
 {
@@ -47,7 +47,7 @@ const struct conf_option *conf_option_find(const struct conf_table *table, const
 struct conf_origin *conf_origin_of(const struct conf_table *table, const struct conf_option *option,
                                    const void *base)
 {
-    const struct conf_head *head = base; /* every struct with a table begins with one */
+    const struct conf_head *head = base; /* the first member of every struct with a table */
     return &head->origins[option - table->options];
 }
 
@@ -109,7 +109,7 @@ static bool has_key(const struct conf_table *table, const char *name)
     return option && option->type != CONF_LATER;
 }
 
-/* Adds where below @path @name would be right: "socket, event_logs[]". */
+/* Appends all tables below @path that have a key @name: "socket, event_logs[]". */
 static void put_homes(const struct conf_table *table, const char *name, const char *path,
                       struct buf *homes)
 {
@@ -135,7 +135,8 @@ static void put_keys(const struct conf_table *table, struct buf *out)
         }
 }
 
-/* What to do about a key that is not known here: put it elsewhere, spell it right, or choose. */
+/* Suggests how to fix an unknown key: the tables it belongs to, a similar key, or all valid
+ * keys. */
 static void put_remedy(const struct conf_table *table, const char *name, struct buf *out)
 {
     struct nearest nearest = {0};
@@ -155,8 +156,8 @@ static void put_remedy(const struct conf_table *table, const char *name, struct 
     buf_free(&homes);
 }
 
-static void unknown_key(struct conf_reader *reader, const struct conf_table *table,
-                        const struct yaml_node *node)
+static void report_unknown_key(struct conf_reader *reader, const struct conf_table *table,
+                               const struct yaml_node *node)
 {
     struct buf remedy = {0};
     char *shown;
@@ -170,16 +171,16 @@ static void unknown_key(struct conf_reader *reader, const struct conf_table *tab
     free(shown);
 }
 
-/* The option that @node, a member of @map, is about; NULL after having said why there is none. */
-static const struct conf_option *option_of(struct conf_reader *reader,
-                                           const struct conf_table *table,
-                                           const struct yaml_node *map,
-                                           const struct yaml_node *node)
+/* The option for @node, a member of @map; NULL after reporting an error. */
+static const struct conf_option *find_option(struct conf_reader *reader,
+                                             const struct conf_table *table,
+                                             const struct yaml_node *map,
+                                             const struct yaml_node *node)
 {
     const struct conf_option *option = conf_option_find(table, node->key->text);
     const struct yaml_node *first = yaml_get(map, node->key->text);
     if (!option)
-        unknown_key(reader, table, node);
+        report_unknown_key(reader, table, node);
     else if (option->type == CONF_LATER)
         conf_reader_error(reader, node->key, "'%s' is not supported by this version", option->name);
     else if (first != node)
@@ -252,7 +253,7 @@ void conf_read(struct conf_reader *reader, const struct conf_table *table,
         return;
     }
     for (const struct yaml_node *n = node->first; n; n = n->next) {
-        const struct conf_option *option = option_of(reader, table, node, n);
+        const struct conf_option *option = find_option(reader, table, node, n);
         struct conf_origin *origin = option ? conf_origin_of(table, option, base) : NULL;
         if (!option)
             continue;

@@ -1,3 +1,7 @@
+/*
+ * conf_same.c - compares structs option by option according to their table. Two values are equal if
+ * conf_value_write() formats them equally, so that no comparison per type is needed.
+ */
 #include "daemon/conf/conf_same.h"
 
 #include <string.h>
@@ -5,7 +9,6 @@
 #include "base/str.h"
 #include "daemon/conf/conf_read.h"
 
-/* Values that are written alike are alike: what a value is, its type alone knows. */
 static bool value_same(const struct conf_option *option, const void *a, const void *b)
 {
     bool set = conf_value_is_set(option, conf_member(option, a));
@@ -28,7 +31,7 @@ static const struct conf_table *table_of(const char *name)
     return conf_option_find(&conf_table, name)->table;
 }
 
-/* Of a struct without further structs in it. */
+/* For structs without nested structs. */
 static bool struct_same(const char *name, const void *a, const void *b)
 {
     const struct conf_table *table = table_of(name);

@@ -1,5 +1,5 @@
 /*
- * conf_same.h - whether two readings of the conf say the same, wherever it is written.
+ * conf_same.h - compares two loads of the configuration by value, ignoring file positions.
  */
 #ifndef DAEMON_CONF_SAME_H
 #define DAEMON_CONF_SAME_H
@@ -8,13 +8,14 @@
 
 #include "daemon/conf/conf.h"
 
-/* But for what a watch takes over while it goes on: its name and what it ignores. */
+/* Ignores options that a running watch can adopt: its name and what it ignores. */
 bool conf_watch_same(const struct conf_watch *a, const struct conf_watch *b);
 
-/* Whether both are about the same resource of the same cluster. */
+/* Whether both watch the same resource of the same cluster. */
 bool conf_watch_same_resource(const struct conf_watch *a, const struct conf_watch *b);
 
-/* Adds the names of the options in which they differ, with commas, but for what is taken over. */
+/* Appends the names of the options that differ, separated by commas, except those that a running
+ * watch can adopt. */
 void conf_watch_put_changes(const struct conf_watch *a, const struct conf_watch *b,
                             struct buf *out);
 

@@ -1,6 +1,9 @@
 /*
- * conf_settle.c - names are unique, references name something, and no option asks for what another
- * one takes away.
+ * conf_settle.c - completes and checks a configuration after all files are read.
+ *
+ * Normal path: set default names and the default of `ignore`, then check that names are unique,
+ * that references exist, and that options do not contradict each other. Every error is reported at
+ * the position of the option or entry that causes it.
  */
 #include "daemon/conf/conf_settle.h"
 
@@ -18,11 +21,11 @@
 #include "daemon/conf/conf_logs.h"
 #include "daemon/pool.h"
 
-/* ---- where an entry is ---- */
+/* ---- position of an entry ---- */
 
-/* "watches[1]", counted within its file, as whoever reads the file counts. */
-static size_t enter(struct conf_reader *reader, const char *list, const struct yaml_node *entry,
-                    const struct conf *conf)
+/* Enters "watches[1]". Entries are counted within their file, not over all files. */
+static size_t enter_entry(struct conf_reader *reader, const char *list,
+                          const struct yaml_node *entry, const struct conf *conf)
 {
     size_t before = conf_reader_enter(reader, list);
     for (size_t i = 0; i < conf->n_files; i++) {
@@ -35,8 +38,8 @@ static size_t enter(struct conf_reader *reader, const char *list, const struct y
     return before;
 }
 
-/* The place of @key in @entry, or of the entry if it isn't given. */
-static const struct yaml_node *place(const struct yaml_node *entry, const char *key)
+/* The node of @key in @entry, or the entry if the key is missing. */
+static const struct yaml_node *node_of_key(const struct yaml_node *entry, const char *key)
 {
     const struct yaml_node *node = yaml_get(entry, key);
     return node ? node : entry;
@@ -45,10 +48,10 @@ static const struct yaml_node *place(const struct yaml_node *entry, const char *
 static void error_in(struct conf_reader *reader, const struct conf *conf, const char *list,
                      const struct yaml_node *entry, const char *key, const char *sentence)
 {
-    size_t before = enter(reader, list, entry, conf);
+    size_t before = enter_entry(reader, list, entry, conf);
     if (yaml_get(entry, key))
         conf_reader_enter(reader, key);
-    conf_reader_error(reader, place(entry, key), "%s", sentence);
+    conf_reader_error(reader, node_of_key(entry, key), "%s", sentence);
     conf_reader_leave(reader, before);
 }
 
@@ -60,12 +63,12 @@ void conf_settle_error(struct conf_reader *reader, const struct conf *conf, cons
 
 /* ---- names: clashes and references ---- */
 
-/* A list whose entries have something that must be unique. */
+/* A list whose entries have a unique key. */
 struct named {
     const char *list;
     const char *key;
-    const char *what;   /* one of them */
-    const char *remedy; /* for two that are the same */
+    const char *what;   /* name of an entry in messages */
+    const char *remedy; /* for duplicates */
 };
 
 static const struct named clusters = {"clusters", "name", "cluster", "choose another name"};
@@ -74,7 +77,7 @@ static const struct named watches = {"watches", "name", "watch",
 static const struct named event_logs = {"event_logs", "path", "event log",
                                         "each event log needs its own file"};
 
-/* The entries of such a list, at hand. */
+/* The entries of such a list in a configuration. */
 struct roll {
     const struct named *named;
     const struct conf_option *list;
@@ -95,7 +98,7 @@ static struct roll roll_of(const struct named *named, const struct conf *conf)
     };
 }
 
-/* What the nth is called; NULL: that is an error already. */
+/* The name of the n-th entry; NULL: missing, which is already reported. */
 static const char *name_of(const struct roll *roll, size_t n)
 {
     return *(char **)conf_member(roll->key, conf_entry(roll->list, roll->conf, n));
@@ -107,7 +110,7 @@ static const struct yaml_node *node_of(const struct roll *roll, size_t n)
     return head->node;
 }
 
-/* The first of them that is called so, before the nth; the count if none is. */
+/* The first entry before the n-th that is named @name; the count if there is none. */
 static size_t find_name(const struct roll *roll, const char *name, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -118,10 +121,11 @@ static size_t find_name(const struct roll *roll, const char *name, size_t n)
     return roll->count;
 }
 
-static void clash(struct conf_reader *reader, const struct roll *roll, size_t first, size_t second)
+static void report_duplicate(struct conf_reader *reader, const struct roll *roll, size_t first,
+                             size_t second)
 {
     const struct named *named = roll->named;
-    const struct yaml_node *at = place(node_of(roll, first), named->key);
+    const struct yaml_node *at = node_of_key(node_of(roll, first), named->key);
     char *shown = conf_show(name_of(roll, second));
     char *sentence = xasprintf("duplicate %s %s %s, first used at %s:%zu:%zu; %s", named->what,
                                named->key, shown, at->file, at->line, at->column, named->remedy);
@@ -138,11 +142,11 @@ static void check_unique(struct conf_reader *reader, const struct conf *conf,
         const char *name = name_of(&roll, i);
         size_t before = name ? find_name(&roll, name, i) : roll.count;
         if (before < roll.count)
-            clash(reader, &roll, before, i);
+            report_duplicate(reader, &roll, before, i);
     }
 }
 
-/* An error at @node unless @text is the name of one of them. */
+/* Reports an error at @node unless @text is the name of an entry. */
 static void check_reference(struct conf_reader *reader, const struct conf *conf,
                             const struct yaml_node *node, const struct named *named,
                             const char *text)
@@ -174,19 +178,20 @@ static void check_cluster_of(struct conf_reader *reader, const struct conf *conf
                  "missing key 'cluster'; it is required when several clusters are configured");
     if (!node || !watch->cluster)
         return;
-    before = enter(reader, "watches", watch->head.node, conf);
+    before = enter_entry(reader, "watches", watch->head.node, conf);
     conf_reader_enter(reader, "cluster");
     check_reference(reader, conf, node, &clusters, watch->cluster);
     conf_reader_leave(reader, before);
 }
 
-/* The nth name of the list is what the nth node says: see read_item() in conf_value.c. */
+/* The n-th name of the list always corresponds to the n-th node: see read_item() in
+ * conf_value.c. */
 static void check_watches_of(struct conf_reader *reader, const struct conf *conf,
                              const struct conf_event_log *log)
 {
     const struct yaml_node *list = yaml_get(log->head.node, "watches");
     const struct yaml_node *node = list ? list->first : NULL;
-    size_t before = enter(reader, "event_logs", log->head.node, conf);
+    size_t before = enter_entry(reader, "event_logs", log->head.node, conf);
     conf_reader_enter(reader, "watches");
     for (size_t i = 0; i < log->watches.count; i++, node = node->next) {
         size_t within = conf_reader_enter_nth(reader, i);
@@ -197,7 +202,7 @@ static void check_watches_of(struct conf_reader *reader, const struct conf *conf
     conf_reader_leave(reader, before);
 }
 
-/* ---- what can't be together ---- */
+/* ---- contradicting options ---- */
 
 static bool is_metadata(const char *path)
 {
@@ -219,7 +224,7 @@ static void check_kept(struct conf_reader *reader, const struct conf *conf,
         }
 }
 
-static bool leaves_nothing(const struct conf_list *excluded)
+static bool excludes_all(const struct conf_list *excluded)
 {
     for (size_t i = 0; i < excluded->count; i++)
         if (glob_matches(excluded->items[i], "") && excluded->items[i][0])
@@ -227,7 +232,6 @@ static bool leaves_nothing(const struct conf_list *excluded)
     return false;
 }
 
-/* Either those that are wanted are named, or those that are not. */
 static void check_namespaces(struct conf_reader *reader, const struct conf *conf,
                              const struct conf_watch *watch)
 {
@@ -239,7 +243,7 @@ static void check_namespaces(struct conf_reader *reader, const struct conf *conf
     if (watch->namespaces.count && excluded->count)
         error_in(reader, conf, "watches", at, "exclude_namespaces",
                  "cannot be combined with 'namespaces'; use only one of them");
-    if (leaves_nothing(excluded))
+    if (excludes_all(excluded))
         error_in(reader, conf, "watches", at, "exclude_namespaces", "'*' excludes every namespace");
 }
 
@@ -265,7 +269,7 @@ static void check_rotate(struct conf_reader *reader, const struct conf *conf,
                  "stdout cannot be rotated; remove the key or write to a file");
 }
 
-/* Each may keep a thread for as long as its disk hangs: see daemon/pool.h. */
+/* Each file may block a thread while its disk hangs: see daemon/pool.h. */
 static void check_log_count(struct conf_reader *reader, const struct conf *conf)
 {
     size_t files = 0;
@@ -284,9 +288,9 @@ static void check_log_count(struct conf_reader *reader, const struct conf *conf)
     }
 }
 
-/* ---- names for what has none ---- */
+/* ---- default names ---- */
 
-/* Resources are named in any case, watches in one. */
+/* Resource names may have upper case letters, watch names may not. */
 static char *lower_case(const char *text)
 {
     char *lower = xstrdup(text);
@@ -322,7 +326,7 @@ static void name_watches(struct conf *conf)
     }
 }
 
-/* ---- what is ignored by default ---- */
+/* ---- default of `ignore` ---- */
 
 static bool is_one_of(struct str word, const char *const *names)
 {
@@ -332,7 +336,7 @@ static bool is_one_of(struct str word, const char *const *names)
     return false;
 }
 
-/* Nodes and Leases, however they are written (informer.h): over half of their changes are heartbeats. */
+/* Nodes and Leases in any spelling (informer.h): over half of their changes are heartbeats. */
 static bool has_heartbeats(const char *resource)
 {
     static const char *const nodes[] = {"nodes", "node", "no", NULL};
@@ -340,7 +344,7 @@ static bool has_heartbeats(const char *resource)
     struct str name = {resource, strcspn(resource, "./")};
     const char *rest = resource + name.len;
     if (is_one_of(name, nodes))
-        return strspn(rest, ".v1/") == strlen(rest); /* no group but the core one */
+        return strspn(rest, ".v1/") == strlen(rest); /* only the core group */
     return is_one_of(name, leases) && (!*rest || strcasestr(rest, ".coordination.k8s.io"));
 }
 

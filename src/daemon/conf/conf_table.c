@@ -1,6 +1,6 @@
 /*
- * conf_table.c - every option of the conf file, a row each: name, type, where it goes, default, and
- * what it does.
+ * conf_table.c - all options of the configuration file, one row each: name, type, member, default
+ * and help text.
  */
 #include "daemon/conf/conf_table.h"
 
@@ -20,15 +20,15 @@ _Static_assert(INF_LOG_DEBUG == 0 && INF_LOG_ERROR == 3, "levels counts enum inf
 _Static_assert(INF_ADDED == 0 && INF_DELETED == 2, "verbs counts enum inf_verb");
 
 enum {
-    SECOND = 1000, /* as durations are kept */
+    SECOND = 1000, /* durations are in milliseconds */
     MINUTE = 60 * SECOND,
     HOUR = 60 * MINUTE,
     KIB = 1024,
     MIB = 1024 * KIB,
-    RULES_MAX = 24,      /* of each kind, so that with the library's own it has room for them all */
-    NAMESPACES_MAX = 64, /* each is a watch of its own at the server */
-    HOSTS_MAX = 100,     /* each is compared with that of every request */
-    KEEP_MAX = 100,      /* each is renamed whenever a file is full */
+    RULES_MAX = 24,      /* per list; leaves room for the rules that the library adds */
+    NAMESPACES_MAX = 64, /* each needs its own watch on the server */
+    HOSTS_MAX = 100,     /* each is compared with the Host header of every request */
+    KEEP_MAX = 100,      /* each is renamed at every rotation */
 };
 
 #define BACKLOG_MAX (UINT64_C(1) << 40)
@@ -159,7 +159,8 @@ static const struct conf_option watch_options[] = {
      .of = CONF_FIELD_PATH, .max = RULES_MAX},
     {"reveal", CONF_BOOL, AT(reveal), "false",
      .help = "keep the values of Secrets instead of hashing them"},
-    {"ignore", CONF_WORDS, AT(ignore), "([heartbeats] for nodes and leases, [unchanged] for others)",
+    {"ignore", CONF_WORDS, AT(ignore), "([heartbeats] for nodes and leases, [unchanged] for "
+    "others)",
      .help = "updates to count but not report: unchanged updates change no kept field, heartbeats "
              "also include updates that only renew timestamps; [] reports all updates",
      .words = noises, .taken_over = true, .example = "[heartbeats]"},
@@ -216,7 +217,8 @@ static const struct conf_option event_log_options[] = {
     {"rotate", CONF_TABLE, AT(rotate), NULL,
      .help = "log rotation", .table = &rotate_table},
     {"initial", CONF_BOOL, AT(initial), "true",
-     .help = "also write the objects that exist when a watch starts; a log added by a reload starts "
+     .help = "also write the objects that exist when a watch starts; a log added by a reload "
+             "starts "
              "with the next change"},
     {"format", CONF_WORD, AT(format), "jsonl",
      .help = "one JSON object per line, or a short readable line",

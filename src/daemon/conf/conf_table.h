@@ -1,6 +1,6 @@
 /*
- * conf_table.h - an option is one row. Reading, defaults, --print-config, the sample file and the
- * manual page all come from the rows.
+ * conf_table.h - the table of options. Each option is one row; reading, defaults, --print-config,
+ * the sample file and the manual page are derived from it.
  */
 #ifndef DAEMON_CONF_TABLE_H
 #define DAEMON_CONF_TABLE_H
@@ -12,11 +12,11 @@
 enum conf_type {
     /* char * */
     CONF_TEXT,
-    CONF_FILE,     /* made absolute */
-    CONF_LOG_FILE, /* the same, or stdout */
+    CONF_FILE,     /* a path, made absolute */
+    CONF_LOG_FILE, /* a path or "stdout" */
     CONF_NAME,
     CONF_NAMESPACE,
-    CONF_NAMESPACES, /* a namespace, or a pattern for several */
+    CONF_NAMESPACES, /* a namespace or a pattern */
     CONF_RESOURCE,
     CONF_LABELS,
     CONF_FIELDS,
@@ -31,13 +31,13 @@ enum conf_type {
     CONF_MODE,
     /* others */
     CONF_BOOL,    /* bool */
-    CONF_WORD,    /* an enum, whose values count the words */
-    CONF_WORDS,   /* unsigned: bit 1 << n is the nth word */
-    CONF_LIST,    /* struct conf_list, of texts of the type `of` */
+    CONF_WORD,    /* an enum; the value is the index in `words` */
+    CONF_WORDS,   /* unsigned: bit 1 << n is the n-th word */
+    CONF_LIST,    /* struct conf_list of strings of the type `of` */
     CONF_INDEXES, /* struct conf_indexes */
-    CONF_TABLE,   /* a struct with a table of its own */
-    CONF_ENTRIES, /* a list of such structs, and how many */
-    CONF_LATER,   /* refused: the name is known, the option is not there yet */
+    CONF_TABLE,   /* a nested struct with its own table */
+    CONF_ENTRIES, /* a list of such structs, and its count */
+    CONF_LATER,   /* reserved name; the option is not supported yet */
 };
 
 struct conf_option {
@@ -45,22 +45,21 @@ struct conf_option {
     enum conf_type type;
     size_t offset; /* of the member */
 
-    /* The default, as it would be written. In parentheses: not set, and what that means.
-     * NULL: must be given. */
+    /* The default in YAML. In parentheses: unset, with the meaning of that. NULL: required. */
     const char *preset;
-    const char *help;    /* one sentence, without its full stop */
-    const char *example; /* for the sample and the manual, where the default shows nothing */
+    const char *help;    /* starts in lower case, no full stop */
+    const char *example; /* for the sample and the manual if there is no default */
 
-    /* of some types only */
-    size_t count;                   /* ENTRIES: offset of how many there are */
-    const char *const *words;       /* WORD, WORDS; NULL ends them */
+    /* for some types only */
+    size_t count;                   /* ENTRIES: offset of the count */
+    const char *const *words;       /* WORD, WORDS; ends with NULL */
     const struct conf_table *table; /* TABLE, ENTRIES */
     enum conf_type of;              /* LIST */
     uint64_t min;                   /* of a number; of a list: how many at least */
     uint64_t max;                   /* the same, at most; 0: no limit but that of the type */
 
-    bool taken_over; /* a watch, or a listener, that differs in this alone goes on with it */
-    bool identifies; /* a watch that differs in this is another one */
+    bool taken_over; /* a running watch or listener adopts a new value */
+    bool identifies; /* a watch with a different value is a different watch */
 };
 
 /* The options of a struct, which begins with a struct conf_head. */
@@ -72,7 +71,7 @@ struct conf_table {
 
 extern const struct conf_table conf_table;
 
-/* Whether nothing is set unless somebody sets it. */
+/* Whether the option is unset by default. */
 static inline bool conf_preset_is_unset(const struct conf_option *option)
 {
     return !option->preset || option->preset[0] == '(';

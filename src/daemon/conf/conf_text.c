@@ -1,5 +1,6 @@
 /*
- * conf_text.c - one check for each type of text. Where the library has one, it is the library's.
+ * conf_text.c - one check per type of string value. Where the library has a check, it is used. A
+ * long value is not repeated in the error message.
  */
 #include "daemon/conf/conf_text.h"
 
@@ -18,9 +19,9 @@
 #include "daemon/conf/conf_error.h"
 
 enum {
-    NAMESPACE_MAX = 63,   /* LIMIT: of a label in DNS */
-    HOST_MAX = 253,       /* LIMIT: of a name in DNS */
-    NAME_MAX_BYTES = 384, /* LIMIT: a resource with group and version is a name too */
+    NAMESPACE_MAX = 63,   /* LIMIT: DNS label */
+    HOST_MAX = 253,       /* LIMIT: DNS name */
+    NAME_MAX_BYTES = 384, /* LIMIT: a resource with group and version is also a name */
 };
 
 #define DIGITS "0123456789"
@@ -28,7 +29,7 @@ enum {
 #define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* "'x' is not ...", or "a value of 80 bytes is not ...". */
-static int refuse(const char *text, const char *why, struct inf_error *err)
+static int value_error(const char *text, const char *why, struct inf_error *err)
 {
     char *shown = conf_show(text);
     int rc = err_set(err, INF_ECONF, "%s %s", shown, why);
@@ -38,8 +39,8 @@ static int refuse(const char *text, const char *why, struct inf_error *err)
 
 /* ---- characters ---- */
 
-/* How long the character at @text is; 0: it is none that a text may have, or no UTF-8. */
-static size_t character(const char *text)
+/* Bytes of the character at @text; 0: not allowed in a value, or invalid UTF-8. */
+static size_t character_len(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     size_t len = c[0] < 0x80 ? 1 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
@@ -61,7 +62,7 @@ static size_t character(const char *text)
 static int check_characters(const char *text, struct inf_error *err)
 {
     for (size_t len; *text; text += len)
-        if (!(len = character(text)))
+        if (!(len = character_len(text)))
             return err_set(err, INF_ECONF,
                            "contains an invalid character: a line break, a control character or "
                            "invalid UTF-8");
@@ -70,7 +71,7 @@ static int check_characters(const char *text, struct inf_error *err)
 
 /* ---- names ---- */
 
-/* Begins and ends with one of @ends, and has nothing else but @inner within. */
+/* Whether @text consists of characters of @inner and begins and ends with one of @ends. */
 static bool made_of(const char *text, size_t max, const char *ends, const char *inner)
 {
     size_t len = strlen(text);
@@ -82,17 +83,18 @@ static int check_name(const char *text, struct inf_error *err)
 {
     if (made_of(text, NAME_MAX_BYTES, LOWER DIGITS, LOWER DIGITS "-_./"))
         return 0;
-    return refuse(text,
-                  "is not a valid name; use lower case letters, digits, '-', '_', '.' and '/', "
-                  "with a letter or digit at both ends",
-                  err);
+    return value_error(
+        text,
+        "is not a valid name; use lower case letters, digits, '-', '_', '.' and '/', "
+        "with a letter or digit at both ends",
+        err);
 }
 
 static int check_namespace(const char *text, struct inf_error *err)
 {
     if (made_of(text, NAMESPACE_MAX, LOWER DIGITS, LOWER DIGITS "-"))
         return 0;
-    return refuse(
+    return value_error(
         text,
         "is not a valid namespace; use at most 63 lower case letters, digits and '-', with "
         "a letter or digit at both ends",
@@ -103,16 +105,16 @@ static int check_namespaces(const char *text, struct inf_error *err)
 {
     if (made_of(text, NAMESPACE_MAX, LOWER DIGITS "*?", LOWER DIGITS "-*?"))
         return 0;
-    return refuse(text,
-                  "is not a valid namespace or pattern; use at most 63 lower case letters, "
-                  "digits, '*', '?' and '-', without '-' at either end",
-                  err);
+    return value_error(text,
+                       "is not a valid namespace or pattern; use at most 63 lower case letters, "
+                       "digits, '*', '?' and '-', without '-' at either end",
+                       err);
 }
 
-/* ---- what the library reads ---- */
+/* ---- values parsed by the library ---- */
 
-/* The library shows the text again, more of it than we do. */
-static int as_said(const char *text, struct inf_error *why, struct inf_error *err)
+/* The error of the library. Its messages repeat the text, which is removed if it is long. */
+static int library_error(const char *text, struct inf_error *why, struct inf_error *err)
 {
     char *shown = conf_show(text);
     const char *column = strstr(why->text, "': column ");
@@ -128,7 +130,7 @@ static int check_selector(enum conf_type type, const char *text, struct inf_erro
     struct inf_selector *selector = type == CONF_LABELS ? inf_selector_parse_labels(text, &why)
                                                         : inf_selector_parse_fields(text, &why);
     if (!selector)
-        return as_said(text, &why, err);
+        return library_error(text, &why, err);
     inf_selector_free(selector);
     return 0;
 }
@@ -138,7 +140,7 @@ static int check_path(const char *text, struct inf_error *err)
     struct inf_error why = {0};
     struct inf_path *path = inf_path_parse(text, &why);
     if (!path)
-        return as_said(text, &why, err);
+        return library_error(text, &why, err);
     inf_path_free(path);
     return 0;
 }
@@ -149,11 +151,12 @@ static int check_resource(const char *text, struct inf_error *err)
     if (inf_resource_check(text, &why) == 0)
         return 0;
     if (strlen(text) > NAME_MAX_BYTES)
-        return refuse(text, "is not a resource; write it like pods or deployments.apps/v1", err);
+        return value_error(text, "is not a resource; write it like pods or deployments.apps/v1",
+                           err);
     return err_set(err, INF_ECONF, "%s", why.text);
 }
 
-/* Not shown: a password may be in it. */
+/* The value is not shown: it may contain a password. */
 static int check_proxy(const char *text, struct inf_error *err)
 {
     struct inf_error why = {0};
@@ -179,7 +182,7 @@ static bool is_address(int family, const char *text, size_t len)
     return is;
 }
 
-/* The one name there is no need to look up. */
+/* An IP address, or "localhost", the only name that needs no lookup. */
 static bool is_host(const char *text, size_t len)
 {
     if (len > 2 && text[0] == '[' && text[len - 1] == ']')
@@ -192,22 +195,24 @@ static int check_address(const char *text, struct inf_error *err)
     const char *colon = strrchr(text, ':');
     if (colon && is_port(colon + 1) && is_host(text, (size_t)(colon - text)))
         return 0;
-    return refuse(text, "is not an address and port; write it like 127.0.0.1:9470 or [::1]:9470",
-                  err);
+    return value_error(text,
+                       "is not an address and port; write it like 127.0.0.1:9470 or "
+                       "[::1]:9470",
+                       err);
 }
 
-/* As it stands in a Host header: no address (those are always allowed), no port, no URL. */
+/* A name as in a Host header, without port. IP addresses are always allowed and need no entry. */
 static int check_host(const char *text, struct inf_error *err)
 {
     if (made_of(text, HOST_MAX, LOWER UPPER DIGITS, LOWER UPPER DIGITS "-._"))
         return 0;
-    return refuse(text,
-                  "is not a host name; write it without scheme, port and path, like "
-                  "metrics.example.com",
-                  err);
+    return value_error(text,
+                       "is not a host name; write it without scheme, port and path, like "
+                       "metrics.example.com",
+                       err);
 }
 
-/* The library shows a text as it is, so what it gets to read has no control characters. */
+/* The library repeats the text in its errors, so control characters are rejected first. */
 static int check_readable(enum conf_type type, const char *text, struct inf_error *err)
 {
     int rc = check_characters(text, err);

@@ -1,5 +1,5 @@
 /*
- * conf_text.h - values that stay text: whether they are what their option wants.
+ * conf_text.h - validates values that are stored as strings.
  */
 #ifndef DAEMON_CONF_TEXT_H
 #define DAEMON_CONF_TEXT_H
@@ -8,8 +8,8 @@
 
 #include "daemon/conf/conf_table.h"
 
-/* Of a type that is kept as a char *. Returns 0, or -INF_ECONF with a sentence that says what would
- * be right. */
+/* Validates @text for a type that is stored as a char *. Returns 0, or -INF_ECONF with a message
+ * that describes valid values. */
 int conf_text_check(enum conf_type type, const char *text, struct inf_error *err);
 
 #endif

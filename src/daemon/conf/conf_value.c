@@ -1,6 +1,7 @@
 /*
- * conf_value.c - reading and freeing. Happy path: conf_value_read -> scalar (with the environment
- * put in) -> one of the read_* by type.
+ * conf_value.c - reads and frees values. Normal path: conf_value_read() -> read_scalar_text(),
+ * which expands environment variables -> a read_* function by type. Errors are reported to the
+ * reader.
  */
 #include "daemon/conf/conf_value.h"
 
@@ -18,8 +19,9 @@
 
 /* ---- one value ---- */
 
-/* The text of a scalar with the environment put in; the caller's. NULL after having said why not. */
-static char *scalar(struct conf_reader *reader, const struct yaml_node *node)
+/* The text of a scalar with environment variables expanded; the caller frees it. NULL after
+ * reporting an error. */
+static char *read_scalar_text(struct conf_reader *reader, const struct yaml_node *node)
 {
     struct inf_error err = {0};
     struct yaml_node expanded = *node;
@@ -68,7 +70,7 @@ static void read_bool(struct conf_reader *reader, const struct yaml_node *node, 
     struct yaml_node expanded = *node;
     char *shown;
     expanded.text = text;
-    expanded.plain = true; /* what comes from the environment may need quotes in the file */
+    expanded.plain = true; /* a value with a variable may need quotes in the file */
     if (yaml_bool(&expanded, member) == 0)
         return;
     shown = conf_show(text);
@@ -76,8 +78,8 @@ static void read_bool(struct conf_reader *reader, const struct yaml_node *node, 
     free(shown);
 }
 
-static void unknown_word(struct conf_reader *reader, const struct conf_option *option,
-                         const struct yaml_node *node, const char *text)
+static void report_unknown_word(struct conf_reader *reader, const struct conf_option *option,
+                                const struct yaml_node *node, const char *text)
 {
     struct nearest nearest = {0};
     struct buf all = {0};
@@ -99,21 +101,21 @@ static void unknown_word(struct conf_reader *reader, const struct conf_option *o
     free(shown);
 }
 
-/* Which of the words of @option @text is; -1 after having said that it is none. */
+/* The index of @text in the words of @option; -1 after reporting an error. */
 static int read_word(struct conf_reader *reader, const struct conf_option *option,
                      const struct yaml_node *node, const char *text)
 {
     for (int i = 0; option->words[i]; i++)
         if (strcmp(option->words[i], text) == 0)
             return i;
-    unknown_word(reader, option, node, text);
+    report_unknown_word(reader, option, node, text);
     return -1;
 }
 
 static void read_scalar(struct conf_reader *reader, const struct conf_option *option,
                         const struct yaml_node *node, void *member)
 {
-    char *text = scalar(reader, node);
+    char *text = read_scalar_text(reader, node);
     int word;
     if (!text)
         return;
@@ -152,8 +154,8 @@ static bool is_list(struct conf_reader *reader, const struct conf_option *option
     return false;
 }
 
-static void check_again(struct conf_reader *reader, const struct conf_list *list,
-                        const struct yaml_node *node, const char *text)
+static void check_duplicate(struct conf_reader *reader, const struct conf_list *list,
+                            const struct yaml_node *node, const char *text)
 {
     char *shown = conf_show(text);
     for (size_t i = 0; i < list->count; i++)
@@ -164,14 +166,15 @@ static void check_again(struct conf_reader *reader, const struct conf_list *list
     free(shown);
 }
 
-/* Adds an item in any case, so that the nth is always what the nth node says. */
+/* Appends an item even after an error, so that the n-th item always corresponds to the n-th
+ * node. */
 static void read_item(struct conf_reader *reader, const struct conf_option *option,
                       const struct yaml_node *node, struct conf_list *list)
 {
-    char *text = scalar(reader, node), *item = NULL;
+    char *text = read_scalar_text(reader, node), *item = NULL;
     if (text) {
         read_text(reader, option->of, node, text, &item);
-        check_again(reader, list, node, item);
+        check_duplicate(reader, list, node, item);
     }
     list->items[list->count++] = item ? item : xstrdup("");
     free(text);
@@ -201,7 +204,7 @@ static void read_words(struct conf_reader *reader, const struct conf_option *opt
         return;
     for (const struct yaml_node *item = node->first; item; item = item->next) {
         size_t before = conf_reader_enter_nth(reader, n++);
-        char *text = scalar(reader, item);
+        char *text = read_scalar_text(reader, item);
         int word = text ? read_word(reader, option, item, text) : -1;
         if (word >= 0 && *bits & 1u << word)
             conf_reader_error(reader, item, "'%s' is listed twice", text);
@@ -223,7 +226,7 @@ static void check_index_name(struct conf_reader *reader, const struct yaml_node 
         conf_reader_error(reader, node->key, "is a built-in index; use another name");
 }
 
-/* Only what is a name is shown as a part of the path. */
+/* Enters the index in the path only if its name is valid. */
 static size_t enter_index(struct conf_reader *reader, const struct yaml_node *node)
 {
     struct inf_error err = {0};
@@ -237,7 +240,7 @@ static void read_index(struct conf_reader *reader, const struct yaml_node *map,
                        const struct yaml_node *node, struct inf_index *ret)
 {
     size_t before = enter_index(reader, node);
-    char *text = scalar(reader, node), *path = NULL;
+    char *text = read_scalar_text(reader, node), *path = NULL;
     check_index_name(reader, map, node);
     if (text)
         read_text(reader, CONF_FIELD_PATH, node, text, &path);
@@ -286,7 +289,7 @@ void conf_value_preset(struct conf_reader *reader, const struct conf_option *opt
         return;
     len = strlen(option->preset);
     if (strchr("[{", option->preset[0]) && len == 2)
-        return; /* empty, as the member is */
+        return; /* empty, like the zeroed member */
     if (yaml_parse("(default)", option->preset, len, &node, NULL) == 0)
         conf_value_read(reader, option, node, member);
     yaml_tree_free(node);
@@ -300,7 +303,7 @@ static void free_list(struct conf_list *list)
     *list = (struct conf_list){0};
 }
 
-/* Their texts are const for who uses them, but ours. */
+/* The strings are const for users, but owned by the configuration. */
 static void free_indexes(struct conf_indexes *indexes)
 {
     for (size_t i = 0; i < indexes->count; i++) {

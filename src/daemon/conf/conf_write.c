@@ -1,5 +1,6 @@
 /*
- * conf_write.c - a value as YAML that reads as the same value.
+ * conf_write.c - writes a value as YAML that reads as the same value, with one exception: the login
+ * in the URL of a proxy is hidden.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ bool conf_value_is_set(const struct conf_option *option, const void *member)
     return false;
 }
 
-/* Whether @text means itself without quotes, in a list too, and is no word for nothing. */
+/* Whether @text needs no quotes, also inside a list, and is not a YAML null. */
 static bool is_plain(const char *text)
 {
     static const char letters[] =
@@ -58,7 +59,8 @@ static bool is_plain(const char *text)
     return plain;
 }
 
-/* JSON's strings are YAML's too; a dollar would begin something. */
+/* A JSON string is a valid YAML scalar. Dollar signs are doubled, as they could start a
+ * reference. */
 static void write_text(const char *text, struct buf *out)
 {
     struct buf doubled = {0};
@@ -108,12 +110,12 @@ static void write_indexes(const struct conf_indexes *indexes, struct buf *out)
 
 static void write_mode(uint64_t mode, struct buf *out)
 {
-    buf_putc(out, '"'); /* other readers of YAML would make a number of it */
+    buf_putc(out, '"'); /* other YAML parsers would read a number */
     conf_number_write(CONF_MODE, mode, out);
     buf_putc(out, '"');
 }
 
-/* The one value that does not read as the same: a login is not for everyone to see. */
+/* Hides the login, so the value does not read as the same. */
 static void write_proxy(const char *url, struct buf *out)
 {
     const char *login = strstr(url, "://"), *at = strrchr(url, '@');

@@ -1,6 +1,7 @@
 /*
- * reload.c - the conf file is read anew: it is applied as a whole, or refused and the old one stays.
- * A CONFIG record says which, and why.
+ * reload.c - reloads the configuration. It is applied completely, or rejected and the previous one
+ * stays in use. A CONFIG record reports the result and the first error; the daemon log has all
+ * errors.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "base/str.h"
 #include "daemon/daemon.h"
 
-/* Takes the next line out of @rest. */
+/* Removes the next line from @rest and returns it. */
 static struct str next_line(struct str *rest)
 {
     const char *end = memchr(rest->at, '\n', rest->len);
@@ -35,7 +36,7 @@ static void note_config(struct daemon *d, bool good, const char *msg)
                                 .count = -1});
 }
 
-static void refuse(struct daemon *d, struct str why, const char *more)
+static void reject_reload(struct daemon *d, struct str why, const char *more)
 {
     char *msg = xasprintf("configuration not reloaded, the previous one stays in use: %.*s%s",
                           (int)why.len, why.at, more);
@@ -51,8 +52,8 @@ static size_t count_lines(struct str text)
     return n;
 }
 
-/* The first error is in the record; all are in the daemon's own log. */
-static void refuse_errors(struct daemon *d, const struct conf_errors *errors)
+/* The record has the first error; the daemon log has all. */
+static void reject_errors(struct daemon *d, const struct conf_errors *errors)
 {
     struct str rest = {errors->text.bytes, errors->text.len};
     size_t n = count_lines(rest);
@@ -60,7 +61,7 @@ static void refuse_errors(struct daemon *d, const struct conf_errors *errors)
     char more[64] = "";
     if (n > 1)
         snprintf(more, sizeof(more), "; the daemon's log has all %zu errors", n);
-    refuse(d, first, more);
+    reject_reload(d, first, more);
     while (rest.len) {
         struct str line = next_line(&rest);
         daemon_log_printf(&d->log, INF_LOG_ERROR, "%.*s", (int)line.len, line.at);
@@ -75,7 +76,7 @@ static int check_unchangeable(const struct daemon *d, const struct conf *conf,
     return 0;
 }
 
-static void apply_anew(struct daemon *d, struct conf *conf)
+static void apply_reload(struct daemon *d, struct conf *conf)
 {
     struct buf what = {0};
     struct inf_error err;
@@ -86,7 +87,7 @@ static void apply_anew(struct daemon *d, struct conf *conf)
         note_config(d, true, what.bytes);
         daemon_advise(d);
     } else {
-        refuse(d, str_of(err.text), "");
+        reject_reload(d, str_of(err.text), "");
     }
     buf_free(&what);
 }
@@ -97,9 +98,9 @@ void daemon_reload(struct daemon *d)
     struct conf conf = {0};
     notify_reloading(&d->notify);
     if (conf_load(d->options.conf_path, &conf, &errors) == 0)
-        apply_anew(d, &conf);
+        apply_reload(d, &conf);
     else
-        refuse_errors(d, &errors);
+        reject_errors(d, &errors);
     conf_errors_free(&errors);
     conf_free(&conf);
     notify_ready(&d->notify, d->reload_failed ? "configuration reload failed" : "reloaded");

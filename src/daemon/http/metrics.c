@@ -1,3 +1,7 @@
+/*
+ * metrics.c - writes metrics in the text format of Prometheus. Help texts and label values are
+ * escaped; numbers are written with the fewest digits that read back as the same value.
+ */
 #include "daemon/http/metrics.h"
 
 #include <assert.h>
@@ -8,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values of labels also escape the quote; in a HELP line it means nothing. */
+/* Label values also escape quotes; HELP lines do not need that. */
 static void put_escaped(struct buf *out, const char *text, bool quoted)
 {
     for (; *text; text++) {
@@ -22,8 +26,8 @@ static void put_escaped(struct buf *out, const char *text, bool quoted)
     }
 }
 
-/* Nearly all values are whole and small: there are thousands of them with hundreds of watches, and
- * printf() takes its time with each. False: this one is not. */
+/* Fast path for small whole numbers, which nearly all values are: hundreds of watches have
+ * thousands of samples, and printf() is slow. Returns false for other values. */
 static bool put_whole(struct buf *out, double value)
 {
     char digits[20];
@@ -40,7 +44,7 @@ static bool put_whole(struct buf *out, double value)
     return true;
 }
 
-/* With as few digits as read back to the same number. */
+/* The fewest digits that read back as the same number. */
 static void put_finite(struct buf *out, double value)
 {
     char text[32];

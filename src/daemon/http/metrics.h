@@ -1,14 +1,14 @@
 /*
- * metrics.h - a page of metrics in Prometheus' text format, version 0.0.4.
+ * metrics.h - writes metrics in the text format of Prometheus, version 0.0.4.
  *
  *     struct metrics m = {.out = &page};
- *     metrics_family(&m, "informerd_objects", METRICS_GAUGE, "Objects in the store.");
+ *     metrics_family(&m, "informerd_objects", METRICS_GAUGE, "Objects in the cache.");
  *     metrics_sample(&m, 2, (struct metrics_label[]){{"watch", "pods"}, {"cluster", "prod"}}, 5000);
  *     metrics_sample(&m, ...)                                  the same family for another watch
  *     metrics_family(&m, ...)                                  and the next one
  *
- * A family is begun once, and all its samples follow. That no two have the same labels is up to the
- * caller; help, label values and numbers may be anything.
+ * Each family is started once, followed by all its samples. The caller ensures that no two samples
+ * have the same labels. Help texts, label values and numbers can have any value.
  */
 #ifndef DAEMON_HTTP_METRICS_H
 #define DAEMON_HTTP_METRICS_H
@@ -20,7 +20,7 @@
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 enum metrics_type {
-    METRICS_COUNTER, /* only grows while the process lives; its name ends in _total */
+    METRICS_COUNTER, /* never decreases while the process runs; its name ends in _total */
     METRICS_GAUGE,
 };
 
@@ -31,12 +31,12 @@ struct metrics_label {
 
 struct metrics {
     struct buf *out;
-    const char *family; /* whose samples come now; borrowed */
+    const char *family; /* current family; borrowed */
 };
 
 void metrics_family(struct metrics *m, const char *name, enum metrics_type type, const char *help);
 
-/* @value is written so that reading it gives the same number; a whole one as a whole one. */
+/* @value is written so that it reads back as the same number; whole numbers without a fraction. */
 void metrics_sample(struct metrics *m, size_t n_labels, const struct metrics_label *labels,
                     double value);
 
@@ -45,9 +45,9 @@ void metrics_single(struct metrics *m, const char *name, enum metrics_type type,
                     double value);
 
 /*
- * What every page has about its process: processor time, memory, open files, start and build.
- * @start_seconds since 1970, remembered by the caller, as it must never change. What the system does
- * not tell is left out.
+ * Writes the metrics of the process: CPU time, memory, open files, start time and build.
+ * @start_seconds is in seconds since 1970 and must not change between calls. Values that the system
+ * does not provide are omitted.
  */
 void metrics_process(struct metrics *m, double start_seconds);
 

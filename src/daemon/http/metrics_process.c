@@ -1,5 +1,6 @@
 /*
- * metrics_process.c - the process as the kernel sees it, under the names every dashboard knows.
+ * metrics_process.c - metrics of the process, under the standard names of Prometheus client
+ * libraries.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -11,7 +12,7 @@
 
 #include "daemon/http/metrics.h"
 
-static double seconds(struct timeval t)
+static double timeval_seconds(struct timeval t)
 {
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
@@ -22,7 +23,7 @@ static void put_cpu(struct metrics *m)
     if (getrusage(RUSAGE_SELF, &used) == 0)
         metrics_single(m, "process_cpu_seconds_total", METRICS_COUNTER,
                        "Total user and system CPU time.",
-                       seconds(used.ru_utime) + seconds(used.ru_stime));
+                       timeval_seconds(used.ru_utime) + timeval_seconds(used.ru_stime));
 }
 
 static void put_memory(struct metrics *m)
@@ -48,7 +49,7 @@ static void put_files(struct metrics *m)
         n += entry->d_name[0] != '.';
     closedir(directory);
     metrics_single(m, "process_open_fds", METRICS_GAUGE, "Open file descriptors.",
-                   (double)(n - 1)); /* without the one that looked */
+                   (double)(n - 1)); /* without the descriptor of the directory itself */
 }
 
 void metrics_process(struct metrics *m, double start_seconds)

@@ -1,3 +1,7 @@
+/*
+ * report.c - readiness, the one-line status and the state dump, from the statuses of watches and
+ * event logs. Nothing is stored; each call reads the current state.
+ */
 #include "daemon/http/report.h"
 
 #include <inttypes.h>
@@ -10,7 +14,7 @@
 
 /* ---- ages ---- */
 
-/* "3s", "12m", "5h", "2d": one number is enough to know whether to worry. */
+/* "3s", "12m", "5h", "2d": one unit is precise enough here. */
 static void put_age(struct buf *out, uint64_t ms)
 {
     uint64_t s = ms / 1000;
@@ -24,7 +28,7 @@ static void put_age(struct buf *out, uint64_t ms)
         buf_printf(out, "%" PRIu64 "d", s / 86400);
 }
 
-static void put_heard(struct buf *out, const struct inf_status *s)
+static void put_last_data(struct buf *out, const struct inf_status *s)
 {
     if (s->heard_age_ms == INF_NEVER) {
         buf_puts(out, ", no data received yet");
@@ -40,7 +44,7 @@ static void put_heard(struct buf *out, const struct inf_status *s)
     buf_puts(out, " ago");
 }
 
-/* How long it has been so; 0: what was heard last tells it. */
+/* How long the watch has been in its state; 0: the age of the last data shows that. */
 static uint64_t state_age_ms(const struct watcher_status *s)
 {
     if (s->sum.held)
@@ -63,7 +67,7 @@ void report_status(const struct watcher_status *s, struct buf *out)
     buf_printf(out, ", %zu object%s", s->objects, s->objects == 1 ? "" : "s");
     if (s->streams > 1 || s->by_labels)
         buf_printf(out, ", %zu of %zu namespaces live", s->live, s->streams);
-    put_heard(out, &s->sum);
+    put_last_data(out, &s->sum);
     if (s->sum.error.code)
         buf_printf(out, ": %s", s->sum.error.text);
 }
@@ -88,7 +92,7 @@ struct ready_page {
     bool ready;
 };
 
-/* "failing for 45s: No space left on device, 1200 bytes wait, the oldest line for 45s" */
+/* "failing for 45s: No space left on device, 1200 bytes unwritten, oldest line waiting for 45s" */
 static void put_output(void *ctx, const struct output *output)
 {
     struct ready_page *page = ctx;
@@ -171,8 +175,8 @@ static void put_number(struct buf *out, const char *name, uint64_t value)
         buf_printf(out, "%" PRIu64, value);
 }
 
-/* Of each index, how many different values there are. It is counted, not walked: with a million objects a walk held the
- * loop for 105 ms. */
+/* The number of distinct values of each index. The store keeps the count: iterating over a million
+ * objects blocked the loop for 105 ms. */
 static void dump_indexes(const struct watcher *w, struct buf *out)
 {
     const struct conf_indexes *indexes = &w->conf->indexes;

@@ -1,5 +1,5 @@
 /*
- * report.h - how the daemon is doing, for people, for Prometheus and for who looks into a dump.
+ * report.h - the state of the daemon: readiness, status line, metrics and state dump.
  */
 #ifndef DAEMON_HTTP_REPORT_H
 #define DAEMON_HTTP_REPORT_H
@@ -11,22 +11,22 @@
 struct daemon;
 struct watcher_status;
 
-/* Adds how one watch is: "live, 5 objects, last heard 3s ago, last event 1m ago", or what it is
- * instead, for how long, and why. */
+/* Appends the status of a watch: "live, 5 objects, last data 3s ago, last event 1m ago", or another
+ * state, its duration and its reason. */
 void report_status(const struct watcher_status *status, struct buf *out);
 
-/* Adds a line for each watch and each event log (if not @verbose, each that is not writable): what it
- * is, and since when. Returns whether all are ready; an event log is, unless its lines could not be
- * written for longer than its `stuck_after`. */
+/* Appends a line for each watch and each event log with its state and duration. Without
+ * @verbose, writable event logs are omitted. Returns whether all are ready; an event log is
+ * ready unless its lines could not be written for longer than `stuck_after`. */
 bool report_ready(const struct daemon *d, bool verbose, struct buf *out);
 
-/* Adds one sentence: "12 watches, 11 live; secrets: forbidden". */
+/* Appends a one-line status: "12 watches, 11 live; secrets: forbidden". */
 void report_sentence(const struct daemon *d, struct buf *out);
 
-/* Adds all numbers, as metrics.h writes them. */
+/* Appends all metrics: see metrics.h. */
 void report_metrics(struct daemon *d, struct buf *out);
 
-/* Adds everything as one JSON object, a line for each watch. */
+/* Appends the state as one JSON object, with a line for each watch and event log. */
 void report_dump(struct daemon *d, struct buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * report_metrics.c - the numbers of the daemon, family by family.
+ * report_metrics.c - the metrics of the daemon, family by family.
  *
- * Labels name watches and event logs, never objects: the number of series does not depend on what is
- * in a cluster.
+ * Labels name watches and event logs, never objects: the number of series does not depend on the
+ * contents of a cluster.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -27,9 +27,10 @@ enum {
     LABELS = 4,
 };
 
-/* ---- a family with a sample for each watch ---- */
+/* ---- families with a sample for each watch ---- */
 
-static void sample(struct page *p, size_t i, const char *label, const char *value, double number)
+static void put_watch_sample(struct page *p, size_t i, const char *label, const char *value,
+                             double number)
 {
     const struct watcher *w = p->watchers[i];
     struct metrics_label labels[LABELS] = {
@@ -44,60 +45,60 @@ static void family_of(struct page *p, const char *name, enum metrics_type type, 
 {
     metrics_family(&p->m, name, type, help);
     EACH(p, i)
-    sample(p, i, NULL, NULL, number(&p->statuses[i]));
+    put_watch_sample(p, i, NULL, NULL, number(&p->statuses[i]));
 }
 
-static double up(const struct watcher_status *s)
+static double watch_up(const struct watcher_status *s)
 {
     return watcher_ready(s) && !s->sum.error.code;
 }
 
-static double synced(const struct watcher_status *s)
+static double watch_synced(const struct watcher_status *s)
 {
     return s->sum.synced;
 }
 
-static double stale(const struct watcher_status *s)
+static double watch_stale(const struct watcher_status *s)
 {
     return s->sum.stale;
 }
 
-static double held(const struct watcher_status *s)
+static double watch_held(const struct watcher_status *s)
 {
     return s->sum.held;
 }
 
-static double objects(const struct watcher_status *s)
+static double watch_objects(const struct watcher_status *s)
 {
     return (double)s->objects;
 }
 
-static double bytes(const struct watcher_status *s)
+static double watch_bytes(const struct watcher_status *s)
 {
     return (double)s->bytes;
 }
 
-static double queued(const struct watcher_status *s)
+static double watch_queued(const struct watcher_status *s)
 {
     return (double)s->sum.queued;
 }
 
-static double skipped(const struct watcher_status *s)
+static double watch_skipped(const struct watcher_status *s)
 {
     return (double)s->sum.skipped;
 }
 
-static double coalesced(const struct watcher_status *s)
+static double watch_coalesced(const struct watcher_status *s)
 {
     return (double)s->sum.coalesced;
 }
 
-static double backlog(const struct watcher_status *s)
+static double watch_backlog(const struct watcher_status *s)
 {
     return (double)s->backlog;
 }
 
-static double requests(const struct watcher_status *s)
+static double watch_requests(const struct watcher_status *s)
 {
     return (double)s->sum.requests;
 }
@@ -105,30 +106,32 @@ static double requests(const struct watcher_status *s)
 static void put_states(struct page *p)
 {
     family_of(p, "informerd_watch_up", METRICS_GAUGE,
-              "1 if the watch is synced, not stale, not held and without errors.", up);
+              "1 if the watch is synced, not stale, not held and without errors.", watch_up);
     family_of(p, "informerd_watch_synced", METRICS_GAUGE,
-              "1 if the initial list has been delivered.", synced);
+              "1 if the initial list has been delivered.", watch_synced);
     family_of(p, "informerd_watch_stale", METRICS_GAUGE,
-              "1 if no data was received from the server for longer than stale_after.", stale);
+              "1 if no data was received from the server for longer than stale_after.",
+              watch_stale);
     family_of(p, "informerd_watch_held", METRICS_GAUGE,
               "1 if reading is paused because an event log is full or memory.backlog is used up.",
-              held);
-    family_of(p, "informerd_watch_objects", METRICS_GAUGE, "Objects in the cache.", objects);
+              watch_held);
+    family_of(p, "informerd_watch_objects", METRICS_GAUGE, "Objects in the cache.", watch_objects);
     family_of(p, "informerd_watch_cache_bytes", METRICS_GAUGE,
-              "Memory used by the objects in the cache.", bytes);
+              "Memory used by the objects in the cache.", watch_bytes);
     family_of(p, "informerd_watch_queue_length", METRICS_GAUGE,
-              "Changes waiting to be applied to the cache.", queued);
+              "Changes waiting to be applied to the cache.", watch_queued);
     family_of(p, "informerd_watch_backlog_events", METRICS_GAUGE,
-              "Applied changes waiting to be delivered to event logs.", backlog);
+              "Applied changes waiting to be delivered to event logs.", watch_backlog);
     family_of(p, "informerd_watch_coalesced_total", METRICS_COUNTER,
-              "Changes replaced by a newer one before delivery (option coalesce).", coalesced);
+              "Changes replaced by a newer one before delivery (option coalesce).",
+              watch_coalesced);
     family_of(p, "informerd_watch_skipped_objects_total", METRICS_COUNTER,
-              "Objects that could not be decoded, counted once per version.", skipped);
+              "Objects that could not be decoded, counted once per version.", watch_skipped);
     family_of(p, "informerd_watch_requests_total", METRICS_COUNTER, "Requests sent to the server.",
-              requests);
+              watch_requests);
 }
 
-/* What never happened has no age, and so no sample. */
+/* An event that never happened has no age, and no sample. */
 static void put_age(struct page *p, const char *name, const char *help, size_t offset)
 {
     metrics_family(&p->m, name, METRICS_GAUGE, help);
@@ -137,7 +140,7 @@ static void put_age(struct page *p, const char *name, const char *help, size_t o
         uint64_t ms;
         memcpy(&ms, (const char *)&p->statuses[i].sum + offset, sizeof(ms));
         if (ms != INF_NEVER)
-            sample(p, i, NULL, NULL, (double)ms / 1000);
+            put_watch_sample(p, i, NULL, NULL, (double)ms / 1000);
     }
 }
 
@@ -159,20 +162,20 @@ static void put_events(struct page *p)
                    "Changes delivered to event logs, by verb.");
     EACH(p, i)
     for (int verb = INF_ADDED; verb <= INF_DELETED; verb++)
-        sample(p, i, "verb", inf_verb_name((enum inf_verb)verb),
-               (double)p->watchers[i]->told.events[verb]);
+        put_watch_sample(p, i, "verb", inf_verb_name((enum inf_verb)verb),
+                         (double)p->watchers[i]->told.events[verb]);
     metrics_family(&p->m, "informerd_watch_heartbeats_ignored_total", METRICS_COUNTER,
                    "Updates not reported because they are heartbeats (option ignore).");
     EACH(p, i)
-    sample(p, i, NULL, NULL, (double)p->watchers[i]->told.heartbeats);
+    put_watch_sample(p, i, NULL, NULL, (double)p->watchers[i]->told.heartbeats);
     metrics_family(&p->m, "informerd_watch_unchanged_ignored_total", METRICS_COUNTER,
                    "Updates not reported because they change no kept field (option ignore).");
     EACH(p, i)
-    sample(p, i, NULL, NULL, (double)p->watchers[i]->told.unchanged);
+    put_watch_sample(p, i, NULL, NULL, (double)p->watchers[i]->told.unchanged);
     metrics_family(&p->m, "informerd_watch_gaps_total", METRICS_COUNTER,
                    "Gaps reported in the event stream.");
     EACH(p, i)
-    sample(p, i, NULL, NULL, (double)p->watchers[i]->told.gaps);
+    put_watch_sample(p, i, NULL, NULL, (double)p->watchers[i]->told.gaps);
 }
 
 /* "INF_EGONE" -> "gone" */
@@ -197,12 +200,12 @@ static void put_by_reason(struct page *p, const char *name, const char *help, si
             if (!counts[code])
                 continue;
             reason_of(code, reason);
-            sample(p, i, "reason", reason, (double)counts[code]);
+            put_watch_sample(p, i, "reason", reason, (double)counts[code]);
         }
     }
 }
 
-/* ---- the daemon's own ---- */
+/* ---- the daemon ---- */
 
 static void put_journal(struct page *p)
 {
@@ -230,7 +233,7 @@ static void put_journal(struct page *p)
                    "Event logs that hold their watches.", s.held);
 }
 
-/* ---- of each event log ---- */
+/* ---- families with a sample for each event log ---- */
 
 struct log_family {
     struct metrics *m;
@@ -323,7 +326,8 @@ static void put_config(struct page *p)
                    (double)p->d->reloaded_us / 1000000);
 }
 
-/* Each client and the daemon itself have a share of each turn; the largest share is what counts. */
+/* Each client and the daemon run a part of each iteration and measure it; the longest part is
+ * reported. */
 static double worst_tick_s(struct daemon *d)
 {
     uint64_t worst = loop_worst_tick_us(&d->loop);

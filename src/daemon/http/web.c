@@ -1,3 +1,10 @@
+/*
+ * web.c - HTTP endpoints of the daemon on a TCP address and a Unix socket.
+ *
+ * A reload changes listeners in two steps: web_prepare() opens the new ones next to the old ones,
+ * then web_commit() closes the old ones or web_abandon() the new ones. Requests over TCP with an
+ * unknown Host header get status 421, which protects against DNS rebinding; unknown paths get 404.
+ */
 #include "daemon/http/web.h"
 
 #include <stdlib.h>
@@ -13,9 +20,9 @@
 #include "wire/http_host.h"
 #include "wire/http_target.h"
 
-/* ---- answers ---- */
+/* ---- endpoints ---- */
 
-static void reply(struct http_exchange *x, int status, const char *type, struct buf *body)
+static void reply_body(struct http_exchange *x, int status, const char *type, struct buf *body)
 {
     http_exchange_reply(x, status, type, body->bytes, body->len);
     buf_free(body);
@@ -34,24 +41,24 @@ static void answer_live(struct daemon *d, const struct http_server_request *requ
     reply_text(x, 200, "ok\n");
 }
 
-static bool asks_for(const struct http_server_request *request, const char *name)
+static bool has_query(const struct http_server_request *request, const char *name)
 {
     char *value = NULL;
-    bool asked = http_query_get(request->query, name, &value) > 0;
+    bool found = http_query_get(request->query, name, &value) > 0;
     free(value);
-    return asked;
+    return found;
 }
 
 static void answer_ready(struct daemon *d, const struct http_server_request *request,
                          struct http_exchange *x)
 {
     struct buf body = {0};
-    bool verbose = asks_for(request, "verbose"), ready = report_ready(d, verbose, &body);
+    bool verbose = has_query(request, "verbose"), ready = report_ready(d, verbose, &body);
     if (ready && !verbose) {
         buf_clear(&body);
         buf_puts(&body, "ok\n");
     }
-    reply(x, ready ? 200 : 503, "text/plain; charset=utf-8", &body);
+    reply_body(x, ready ? 200 : 503, "text/plain; charset=utf-8", &body);
 }
 
 static void answer_metrics(struct daemon *d, const struct http_server_request *request,
@@ -60,7 +67,7 @@ static void answer_metrics(struct daemon *d, const struct http_server_request *r
     struct buf body = {0};
     (void)request;
     report_metrics(d, &body);
-    reply(x, 200, METRICS_CONTENT_TYPE, &body);
+    reply_body(x, 200, METRICS_CONTENT_TYPE, &body);
 }
 
 static const struct {
@@ -100,13 +107,14 @@ static void web_on_accept(struct listener_user *user, struct stream *stream)
     http_server_accept(container_of(user, struct web_place, accept)->server, stream);
 }
 
-/* Probes must get through, however many clients keep their connections open. */
+/* Closes an idle connection, so that probes can connect even if many clients keep connections
+ * open. */
 static bool web_on_full(struct listener_user *user)
 {
     return http_server_make_room(container_of(user, struct web_place, accept)->server);
 }
 
-/* ---- places ---- */
+/* ---- listeners ---- */
 
 static void init_place(struct web_place *place, struct web *web)
 {
@@ -141,7 +149,7 @@ static int prepare_tcp(struct web *web, const struct conf_http *conf, struct inf
     return 0;
 }
 
-/* A path can't be listened on twice, so the same one keeps its listener and is only changed. */
+/* A path cannot be bound twice: if it stays the same, only mode and group of the socket change. */
 static int prepare_local(struct web *web, const struct conf_socket *conf, struct inf_error *err)
 {
     const struct conf_socket *before = &web->d->conf.socket;
@@ -177,7 +185,7 @@ static void commit_place(struct web_place *place)
     place->changes = false;
 }
 
-/* The port is said because the conf may leave the choice to the system (port 0). */
+/* Logs the port, because with port 0 the system chooses it. */
 void web_commit(struct web *web)
 {
     bool moves = web->tcp.changes;

@@ -1,9 +1,9 @@
 /*
- * web.h - health and metrics by HTTP, on a TCP address and on a Unix socket, the same on both.
+ * web.h - health and metrics over HTTP. A TCP address and a Unix socket serve the same endpoints:
  *
- *     /livez              the loop turns
- *     /readyz[?verbose]   every watch is there and fresh
- *     /metrics            numbers, as Prometheus reads them
+ *     /livez              200 while the event loop runs
+ *     /readyz[?verbose]   200 if all watches and event logs are ready, otherwise 503
+ *     /metrics            metrics in the text format of Prometheus
  */
 #ifndef DAEMON_HTTP_WEB_H
 #define DAEMON_HTTP_WEB_H
@@ -16,7 +16,7 @@
 
 struct daemon;
 
-/* A place to listen, with connections of its own: what is in use, and what was prepared. */
+/* One listener with its connections: the current one, and the one prepared by a reload. */
 struct web_place {
     struct http_server_user user;
     struct listener_user accept;
@@ -24,8 +24,8 @@ struct web_place {
     struct http_server *server;
     struct listener *now;
     struct listener *next;
-    bool changes; /* `next` takes the place of `now` */
-    bool permits; /* `now` stays, and has its new mode and group already */
+    bool changes; /* `next` replaces `now` */
+    bool permits; /* `now` stays; its new mode and group are already set */
 };
 
 struct web {
@@ -36,8 +36,9 @@ struct web {
 
 void web_init(struct web *web, struct daemon *d);
 
-/* Listens where @conf says, beside where it did before; then either of the two: from now on only
- * there, or not there after all. */
+/* Opens the listeners of @conf in addition to the current ones. Then call either web_commit(),
+ * which closes the old ones, or web_abandon(), which closes the new ones. Returns 0, or a
+ * negative error code with @err set and nothing changed. */
 int web_prepare(struct web *web, const struct conf *conf, struct inf_error *err);
 void web_commit(struct web *web);
 void web_abandon(struct web *web);
