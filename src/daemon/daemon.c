@@ -84,8 +84,9 @@ static void give_up(struct daemon *d, int exit_code)
 static void on_leave_timeout(uv_timer_t *timer)
 {
     struct daemon *d = timer->data;
-    daemon_log_printf(&d->log, INF_LOG_WARN,
-                      "ending without waiting for a file or a lookup that does not end");
+    daemon_log_printf(
+        &d->log, INF_LOG_WARN,
+        "exiting without waiting for a file operation or a name lookup that does not complete");
     _exit(d->exit_code);
 }
 
@@ -236,7 +237,7 @@ static void on_lost(struct journal *journal, int error)
         daemon_log_printf(&d->log, INF_LOG_ERROR, "stdout: %s", uv_strerror(error));
         d->exit_code = EX_IOERR;
     }
-    stop(d, "stdout is gone");
+    stop(d, "stdout was closed");
 }
 
 static int open_state(struct daemon *d, const char *dir, struct inf_error *err)
@@ -304,12 +305,13 @@ static void on_memory(void *ctx, bool over)
     if (over)
         daemon_log_printf(
             &d->log, d->budget_quiet ? INF_LOG_DEBUG : INF_LOG_WARN,
-            "memory.backlog: %zu bytes wait, and %zu is the limit; watches with large "
+            "memory.backlog: %zu bytes are queued, the limit is %zu; watches with large "
             "backlogs are held",
             status.used, status.limit);
     else
         daemon_log_printf(&d->log, d->budget_quiet ? INF_LOG_DEBUG : INF_LOG_INFO,
-                          "memory.backlog: %zu bytes wait; no watch is held for it", status.used);
+                          "memory.backlog: %zu bytes are queued; watches are no longer held",
+                          status.used);
 }
 
 static void tell_manager(struct daemon *d)
@@ -382,10 +384,11 @@ static void say_hello(struct daemon *d)
     daemon_log_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s",
                       inf_version(), watches, watches == 1 ? "" : "es", logs, logs == 1 ? "" : "s");
     if (!watches)
-        daemon_log_printf(&d->log, INF_LOG_WARN, "the conf has no watches: there is nothing to do");
+        daemon_log_printf(&d->log, INF_LOG_WARN,
+                          "the configuration has no watches; there is nothing to do");
     else if (!logs)
         daemon_log_printf(&d->log, INF_LOG_WARN,
-                          "the conf has no event_logs: changes are written nowhere");
+                          "the configuration has no event_logs; changes are not logged");
 }
 
 /* The daemon's log has the reason, with the "trying again" of a service: correct that. */

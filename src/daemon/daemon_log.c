@@ -68,7 +68,8 @@ static void say_dropped(struct daemon_log *log)
     char line[80];
     if (!log->dropped)
         return;
-    snprintf(line, sizeof(line), "%" PRIu64 " lines of this log were dropped: it was not read",
+    snprintf(line, sizeof(line),
+             "%" PRIu64 " lines of this log were dropped because stderr was not read",
              log->dropped);
     log->dropped = 0;
     daemon_log_put(&log->waiting, log->format, now_us(), INF_LOG_WARN, line);

@@ -24,11 +24,12 @@ int state_take(const char *dir, struct inf_error *err)
     free(path);
     if (fd < 0)
         return err_set(err, errno == EACCES ? INF_EFORBIDDEN : INF_EIO,
-                       "state_dir '%s': %s; it must be a directory that informerd may write to",
-                       dir, strerror(errno));
+                       "state_dir '%s': %s; it must be a directory writable by informerd", dir,
+                       strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         rc = err_set(err, INF_ECONF,
-                     "state_dir '%s': another informerd uses it; each needs one of its own", dir);
+                     "state_dir '%s': in use by another informerd; each instance needs its own",
+                     dir);
         close(fd);
     }
     return rc;
@@ -100,8 +101,8 @@ static int check_private(const char *path, struct inf_error *err)
     struct stat st;
     if (stat(path, &st) == 0 && st.st_mode & 077)
         return err_set(err, INF_EIO,
-                       "file '%s': others can read it (mode %04o), and with it could tell hashed "
-                       "values; chmod 600 it, or remove it for a new key",
+                       "file '%s': readable by other users (mode %04o), who could use it to guess "
+                       "hashed values; chmod 600 it, or remove it to create a new key",
                        path, (unsigned)st.st_mode & 07777);
     return 0;
 }
@@ -116,8 +117,9 @@ static int load_key(const char *path, unsigned char ret[STATE_KEY_SIZE], struct 
     if (len == STATE_KEY_SIZE)
         memcpy(ret, text, STATE_KEY_SIZE);
     else
-        rc = err_set(err, INF_EIO, "file '%s': %zu bytes, not %d; remove it for a new key", path,
-                     len, STATE_KEY_SIZE);
+        rc = err_set(err, INF_EIO,
+                     "file '%s': %zu bytes instead of %d; remove it to create a new key", path, len,
+                     STATE_KEY_SIZE);
     secret_wipe(text, len);
     free(text);
     return rc;

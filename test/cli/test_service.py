@@ -166,7 +166,7 @@ class Life(Case):
 
     def test_one_directory_is_for_one(self):
         self.start_synced(1)
-        self.refused(78, 'each needs one of its own')
+        self.refused(78, 'each instance needs its own')
 
     def test_what_keeps_it_from_starting(self):
         with socket.socket() as other:
@@ -323,7 +323,7 @@ class Reload(Case):
     def test_what_did_not_change_goes_on(self):
         record = self.reload(1, watches=CONFIGMAPS + '\n  - {resource: pods, namespaces: [a, b]}')
         self.assertEqual((record['reason'], record['msg']),
-                         ('applied', 'configuration reloaded: 1 watch goes on, 1 watch begins'))
+                         ('applied', 'configuration reloaded: 1 watch unchanged, 1 watch started'))
         self.assertEqual(self.wait_for('SYNCED', 2)['watch'], 'pods')
         self.assertNotIn('rv', self.records()[-1])
         self.sim.put('b')

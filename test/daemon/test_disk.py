@@ -103,7 +103,7 @@ class Full(Disk):
         self.wait_ready()
         self.wait_last()
         self.assertEqual(self.failing(), 0)
-        self.assertEqual(daemon.said().count('works again'), 1)
+        self.assertEqual(daemon.said().count('writable again'), 1)
         self.end_well(daemon)
         self.assert_complete(self.path)
 
@@ -399,7 +399,7 @@ class Lookup(Disk):
         began = time.monotonic()
         self.assertEqual(daemon.end(), 0, daemon.said())
         self.assertLess(time.monotonic() - began, 15)
-        self.assertIn('ending without waiting', daemon.said())
+        self.assertIn('exiting without waiting', daemon.said())
         self.assertEqual(records_of(self.path)[-1]['type'], 'STOP')
 
 

@@ -159,7 +159,7 @@ class EventLogs(Case):
         self.wait_ready()
         self.assertRegex(self.get('/readyz?verbose').text, rf'\n\[\+\] event log {self.failing}: writable\n')
         self.assertEqual(self.log_metrics('stuck', 'failing', 'writable', 'unwritten_bytes'), [0, 0, 1, 0])
-        self.assertIn(f'event log {self.failing}: is written again', daemon.said())
+        self.assertIn(f'event log {self.failing}: no longer stuck', daemon.said())
         self.assertEqual(daemon.end(), 0, daemon.said())
 
     def test_zero_disables_it(self):
@@ -390,7 +390,7 @@ class Ends(Case):
         self.wait_ready()
         second = self.start(self.conf(socket=None, event_logs=[]))
         self.assertEqual(second.status(), 78, second.said())
-        self.assertIn('another informerd uses it', second.said())
+        self.assertIn('in use by another informerd', second.said())
         self.assertEqual(first.end(), 0, first.said())
         third = self.start()
         self.wait_ready()

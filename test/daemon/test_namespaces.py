@@ -215,7 +215,7 @@ class Selected(Case):
         records = self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
         gone = [r for r in records if r['type'] == 'DELETED']
         self.assertEqual([(r['namespace'], r['name'], r['why']) for r in gone], [('b', 'x', self.LEFT), ('b', 'y', self.LEFT)])
-        self.assertEqual(gone[0]['msg'], 'ConfigMap b/x left the selection, with its namespace')
+        self.assertEqual(gone[0]['msg'], 'ConfigMap b/x left the selection with its namespace')
         self.sim.put('configmaps', in_namespace('b', 'z'), in_namespace('a', 'z'))
         self.told(lambda all: 'a/z' in named(all, 'ADDED'), 'what follows')
         self.namespace('b')
@@ -262,7 +262,7 @@ class Selected(Case):
         for number in range(499):
             self.namespace(f'n{number}')
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop'}]))
-        wait_until(lambda: self.socket.exists() and '501 namespaces, and 500 is the limit' in self.get('/readyz').text,
+        wait_until(lambda: self.socket.exists() and '501 namespaces, the limit is 500' in self.get('/readyz').text,
                    'one too many')
         self.namespace('n0', 'other')
         self.wait_ready()

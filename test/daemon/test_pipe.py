@@ -218,7 +218,7 @@ class Shared(Case):
         self.sim.control('churn', resource='configmaps', count=9000)
         self.log.wait_for(lambda all: sum(r['type'] in CHANGES for r in all) == 9100, 'the healthy watch')
         self.assertRegex(self.get('/readyz').text, r'\[-\] sim/blocked: held.*\n\[\+\] sim/healthy: live')
-        self.assertEqual(daemon.said().count('gets a stream of its own'), 1)
+        self.assertEqual(daemon.said().count('now uses a separate stream'), 1)
         records = Memory.read_until(self, lambda all: sum(r['type'] in CHANGES for r in all) == 9100)
         versions = [r['rv'] for r in self.log.read() if r['type'] in CHANGES]
         self.assertEqual([r['rv'] for r in records if r['type'] in CHANGES], versions)

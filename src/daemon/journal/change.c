@@ -74,7 +74,7 @@ static void put_tale(struct buf *out, const struct change *change, size_t max)
 {
     const struct core_event *told = &change->told;
     if (change->event->verb == INF_DELETED)
-        buf_puts(out, "forgotten: ");
+        buf_puts(out, "deleted: ");
     buf_printf(out, "%s %s%s%s: ", told->kind, told->ns, told->ns[0] ? "/" : "", told->name);
     change_put_told(out, change, max);
 }
@@ -83,7 +83,7 @@ static void put_changed(struct buf *out, const struct change *change, bool value
 {
     size_t used;
     if (!inf_diff_count(change->diff)) {
-        buf_puts(out, " changed, in nothing that is kept");
+        buf_puts(out, " updated, but no kept field changed");
         return;
     }
     buf_puts(out, " changed: ");
@@ -101,12 +101,12 @@ static void put_gone(struct buf *out, const struct change *change)
     if (change->why && strcmp(change->why, SELECTION_LEFT) == 0)
         buf_puts(out, " left the selection");
     else if (change->why && strcmp(change->why, SELECTION_NS_LEFT) == 0)
-        buf_puts(out, " left the selection, with its namespace");
+        buf_puts(out, " left the selection with its namespace");
     else
         buf_puts(out,
                  change->selected && !change->why ? " deleted or left the selection" : " deleted");
     if (!change->event->final)
-        buf_puts(out, ", its last state unseen");
+        buf_puts(out, ", last state unknown");
 }
 
 static void put_verb(struct buf *out, const struct change *change, bool values, size_t max)

@@ -78,8 +78,8 @@ static void say_dropped(struct journal *j, struct outlet *o)
     struct note gap = {.type = NOTE_GAP,
                        .level = INF_LOG_WARN,
                        .reason = "dropped",
-                       .msg = "this log could not be written: notes of the daemon were dropped, "
-                              "changes were not",
+                       .msg = "this log could not be written: daemon records were dropped; no "
+                              "object change was lost",
                        .count = (int64_t)o->unsaid};
     struct stamp stamp;
     if (!o->unsaid || !output_has_room(&o->output))
@@ -110,7 +110,9 @@ static void say_gap(struct outlet *o, const char *reason, const char *msg, uint6
 void journal_say_lost(struct outlet *o, uint64_t lines)
 {
     say_gap(o, "unwritten",
-            "lines of this log were not written before it was removed from the conf", lines);
+            "lines of this log were not written before it was removed from the "
+            "configuration",
+            lines);
 }
 
 void journal_say_removed(struct outlet *o, uint64_t lines)
@@ -289,11 +291,9 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
                         .version = version,
                         .count = (int64_t)objects};
     if (version)
-        snprintf(at, sizeof(at), ", at version %.64s", version);
-    if (objects == 1)
-        snprintf(msg, sizeof(msg), "the one object is told%s", at);
-    else
-        snprintf(msg, sizeof(msg), "all %zu objects are told%s", objects, at);
+        snprintf(at, sizeof(at), " at resourceVersion %.64s", version);
+    snprintf(msg, sizeof(msg), "initial sync complete: %zu object%s%s", objects,
+             objects == 1 ? "" : "s", at);
     tell_note(journal, watch, &note, 0);
 }
 
@@ -308,7 +308,8 @@ void journal_start(struct journal *journal)
                         .version = inf_version(),
                         .count = -1};
     snprintf(msg, sizeof(msg), "informerd %s started%s", inf_version(),
-             skipped ? "; the last run did not end well: seq skipped to the next block" : "");
+             skipped ? "; the previous run did not stop cleanly: seq skipped to the next block"
+                     : "");
     journal_note(journal, NULL, &note);
 }
 
@@ -331,11 +332,12 @@ static void on_seq_trouble(struct seq *seq, int error)
     char line[INF_ERROR_TEXT_MAX];
     if (error)
         snprintf(line, sizeof(line),
-                 "state_dir %.200s: can't reserve numbers: %s; lines will wait when those at hand "
-                 "are used up",
+                 "state_dir %.200s: cannot reserve sequence numbers: %s; lines will wait when the "
+                 "reserved ones are used up",
                  seq->dir, disk_error_text(error));
     else
-        snprintf(line, sizeof(line), "state_dir %.200s: works again", seq->dir);
+        snprintf(line, sizeof(line), "state_dir %.200s: sequence numbers can be reserved again",
+                 seq->dir);
     j->log(j->owner, error ? INF_LOG_ERROR : INF_LOG_INFO, line);
 }
 

@@ -79,8 +79,9 @@ static void on_dropped(struct output *output, uint64_t lines)
     if (j->closing)
         return;
     remember_lost(j, output_name(output), lines);
-    msg = xasprintf("event log %s was removed from the conf before all its lines were written",
-                    output_name(output));
+    msg = xasprintf(
+        "event log %s was removed from the configuration before all its lines were written",
+        output_name(output));
     journal_note(j, NULL,
                  &(struct note){.type = NOTE_GAP,
                                 .level = INF_LOG_WARN,
@@ -204,9 +205,8 @@ static void begin_waiting(struct journal *j)
 
 static void say_waits(struct journal *j, const char *name)
 {
-    char *line = xasprintf("event log %s: waits to be opened until an event log that was removed "
-                           "is closed",
-                           name);
+    char *line = xasprintf(
+        "event log %s: not opened yet; waiting until a removed event log is closed", name);
     j->log(j->owner, INF_LOG_WARN, line);
     free(line);
 }
@@ -277,7 +277,8 @@ static int make_filters(const struct journal_output_settings *settings, size_t n
 {
     for (size_t i = 0; i < n; i++) {
         if (is_named(settings, i, name_of(&settings[i])))
-            return err_set(err, INF_EINVAL, "event log '%s' is there twice", name_of(&settings[i]));
+            return err_set(err, INF_EINVAL, "event log '%s' is configured twice",
+                           name_of(&settings[i]));
         filters[i] = filter_make(&settings[i].filter, err);
         if (!filters[i])
             return err ? err_wrap(err, "event log '%s'", name_of(&settings[i])) : -INF_EINVAL;

@@ -87,8 +87,9 @@ static void fail(struct output *o, int error)
         o->failing = true;
         o->failing_ms = clock_now_ms(o->clock);
         o->failures++;
-        output_say(o, INF_LOG_ERROR, "event log %s: %s; lines wait, trying again until it works",
-                   o->path, output_error_text(o, error));
+        output_say(o, INF_LOG_ERROR,
+                   "event log %s: %s; lines are buffered, retrying until it works", o->path,
+                   output_error_text(o, error));
     }
     output_note_progress(o);
     o->delay_ms = o->delay_ms ? 2 * o->delay_ms : OUTPUT_RETRY_MIN_MS;
@@ -104,7 +105,7 @@ static void recover(struct output *o)
         return;
     o->failing = false;
     o->failing_ms = OUTPUT_NONE;
-    output_say(o, INF_LOG_INFO, "event log %s: works again; no change was lost", o->path);
+    output_say(o, INF_LOG_INFO, "event log %s: writable again; no change was lost", o->path);
 }
 
 /* ---- what to write ---- */
@@ -267,7 +268,8 @@ static void after_open(struct output *o, int64_t result)
 
 static void say_moved(struct output *o)
 {
-    output_say(o, INF_LOG_WARN, "event log %s: was moved or removed; opening it anew", o->path);
+    output_say(o, INF_LOG_WARN, "event log %s: the file was moved or removed; reopening it",
+               o->path);
 }
 
 /* Reported once; tried again after a while. */
@@ -276,8 +278,8 @@ static void fail_rotation(struct output *o, int error)
     if (error == UV_EBUSY)
         output_note_lock(o);
     if (!o->rotation_failing)
-        output_say(o, INF_LOG_ERROR, "event log %s: can't rotate it: %s%s; it goes on growing",
-                   o->path, error == UV_EBUSY ? "an old file of it is in use: " : "",
+        output_say(o, INF_LOG_ERROR, "event log %s: rotation failed: %s%s; the file keeps growing",
+                   o->path, error == UV_EBUSY ? "a rotated file is in use: " : "",
                    error == UV_EBUSY ? o->locked_by : disk_error_text(error));
     o->rotation_failing = true;
     o->rotate_due_ms = clock_now_ms(o->clock) + OUTPUT_ROTATE_AGAIN_MS;
@@ -294,7 +296,8 @@ static void after_rotate(struct output *o, int64_t result)
     } else {
         o->rotations++;
         if (o->rotation_failing)
-            output_say(o, INF_LOG_INFO, "event log %s: rotated; no old log was lost", o->path);
+            output_say(o, INF_LOG_INFO, "event log %s: rotated again; no rotated file was lost",
+                       o->path);
         o->rotation_failing = false;
     }
     after_open(o, result);
@@ -343,10 +346,8 @@ static void after_look(struct output *o, bool has_name)
     if (!lines)
         return;
     output_say(o, INF_LOG_WARN,
-               "event log %s: %" PRIu64
-               " line%s that %s written to it after it was removed %s lost",
-               o->path, lines, lines == 1 ? "" : "s", lines == 1 ? "was" : "were",
-               lines == 1 ? "is" : "are");
+               "event log %s: %" PRIu64 " line%s written after the file was removed %s lost",
+               o->path, lines, lines == 1 ? "" : "s", lines == 1 ? "is" : "are");
     o->events->on_removed(o, lines);
 }
 
@@ -355,8 +356,8 @@ static void after_reopen_close(struct output *o, int64_t result)
 {
     if (result < 0)
         output_say(o, INF_LOG_WARN,
-                   "event log %s: the file that was closed ends with an incomplete line: %s",
-                   o->path, disk_error_text((int)result));
+                   "event log %s: the previous file ends with an incomplete line: %s", o->path,
+                   disk_error_text((int)result));
 }
 
 static void finish_closing(struct output *o);

@@ -116,8 +116,8 @@ static const char *reason_of(const struct output *o)
     if (o->failing)
         return output_error_text(o, o->error);
     if (o->waits)
-        return "too many event logs that were removed still wait for their disks";
-    return o->doing == OUTPUT_NOTHING ? NULL : "the system does not complete the operation";
+        return "too many removed event logs are still waiting for their disks";
+    return o->doing == OUTPUT_NOTHING ? NULL : "the file operation does not complete";
 }
 
 static void report_stuck(struct output *o)
@@ -125,7 +125,8 @@ static void report_stuck(struct output *o)
     const char *reason = reason_of(o);
     o->stuck = true;
     output_say(o, INF_LOG_ERROR,
-               "event log %s: not written for %" PRIu64 " s%s%s; %zu bytes wait, and informerd is "
+               "event log %s: not written for %" PRIu64
+               " s%s%s; %zu bytes are buffered, and informerd is "
                "not ready",
                output_name(o), unable_for(o) / 1000, reason ? ": " : "", reason ? reason : "",
                output_unwritten(o));
@@ -153,7 +154,7 @@ void output_note_progress(struct output *output)
 {
     if (output->stuck && !is_stuck(output)) {
         output->stuck = false;
-        output_say(output, INF_LOG_INFO, "event log %s: is written again", output_name(output));
+        output_say(output, INF_LOG_INFO, "event log %s: no longer stuck", output_name(output));
     }
     look_again(output);
 }

@@ -102,8 +102,8 @@ static int refuse(const char *dir, const char *name, struct inf_error *err)
 {
     return err_set(
         err, INF_EIO,
-        "file '%s/%s' is missing or damaged; remove 'seq' and 'log-id' there for a new sequence "
-        "under a new id",
+        "file '%s/%s' is missing or damaged; remove 'seq' and 'log-id' in that directory to "
+        "start a new sequence with a new id",
         dir, name);
 }
 

@@ -182,7 +182,7 @@ static void put_gone(struct line *line, const struct change *change)
     if (change->selected && (!change->why || strcmp(change->why, "left") == 0))
         buf_puts(&text, change->why ? "left the selection" : "or left the selection");
     if (!change->event->final)
-        buf_printf(&text, "%slast state unseen", text.len ? ", " : "");
+        buf_printf(&text, "%slast state unknown", text.len ? ", " : "");
     put(line, DIM, (struct str){text.bytes, text.len});
     buf_free(&text);
 }

@@ -36,8 +36,8 @@ struct plan {
 static char *why_other_cluster(const struct cluster *before, const struct cluster *after)
 {
     return xasprintf(
-        "cluster '%s': the server URL changed from %s to %s, and that is another cluster as far as is "
-        "known: its objects are reported as initial, those of before are not reported as deleted",
+        "cluster '%s': the server URL changed from %s to %s, which is not known to be the same "
+        "cluster: its objects are reported as initial, the previous ones are not reported as deleted",
         before->conf->name, inf_client_server(before->client), inf_client_server(after->client));
 }
 
@@ -182,7 +182,7 @@ static char *why_restarted(const struct plan *p, const struct conf_watch *conf)
         return NULL;
     if (old->cluster != cluster)
         return why_other_cluster(old->cluster, cluster);
-    buf_puts(&why, "the watch begins again, because its configuration changed: ");
+    buf_puts(&why, "the watch restarts because its configuration changed: ");
     conf_watch_put_changes(old->conf, conf, &why);
     buf_putc(&why, '\0');
     return why.bytes;
@@ -400,15 +400,15 @@ static void put_count(struct buf *out, size_t n, const char *what)
         buf_printf(out, "%s%zu %s", out->bytes[out->len - 1] == ' ' ? "" : ", ", n, what);
 }
 
-/* "2 watches go on, 1 watch changed, 1 watch begins, 1 watch ended" */
+/* "2 watches unchanged, 1 watch changed, 1 watch started, 1 watch stopped" */
 static void put_what(struct buf *out, const struct tally *t)
 {
-    put_count(out, t->kept, t->kept == 1 ? "watch goes on" : "watches go on");
+    put_count(out, t->kept, t->kept == 1 ? "watch unchanged" : "watches unchanged");
     put_count(out, t->changed, t->changed == 1 ? "watch changed" : "watches changed");
-    put_count(out, t->begun, t->begun == 1 ? "watch begins" : "watches begin");
-    put_count(out, t->closed, t->closed == 1 ? "watch ended" : "watches ended");
+    put_count(out, t->begun, t->begun == 1 ? "watch started" : "watches started");
+    put_count(out, t->closed, t->closed == 1 ? "watch stopped" : "watches stopped");
     if (!t->kept && !t->changed && !t->begun && !t->closed)
-        buf_puts(out, "there is nothing to watch");
+        buf_puts(out, "no watches");
 }
 
 static bool has_event_log(const struct conf *conf, const char *path)

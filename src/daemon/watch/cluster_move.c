@@ -39,7 +39,7 @@ static void on_uid(void *ctx, const char *uid, const struct inf_error *why)
         return;
     }
     daemon_log_printf(c->log, c->moves && !c->identity.complained ? INF_LOG_WARN : INF_LOG_DEBUG,
-                      "cluster '%s': its identity (namespace kube-system) can't be read yet: %s",
+                      "cluster '%s': cannot read its identity (namespace kube-system) yet: %s",
                       c->conf->name, why->text);
     c->identity.complained = true;
     timer_start(c->clock, &c->identity.again, c->moves ? AGAIN_MOVING_MS : AGAIN_MS);
@@ -97,8 +97,8 @@ void cluster_move(struct cluster *c, struct cluster *next)
     next->moves = c;
     daemon_log_printf(
         c->log, INF_LOG_INFO,
-        "cluster '%s': its server is %s now instead of %s; the watches stay until it is "
-        "known whether it is the same cluster",
+        "cluster '%s': the server is now %s instead of %s; the watches stay until the new "
+        "server is identified",
         c->conf->name, inf_client_server(next->client), inf_client_server(c->client));
     cluster_identify(next, on_next_identified);
 }

@@ -318,8 +318,8 @@ void namespace_tracker_status(const struct namespace_tracker *f, struct watcher_
     one.synced &= namespace_tracker_complete(f);
     if (is_over_limit(f) && !one.error.code)
         err_set(&one.error, INF_ETOOBIG,
-                "namespace_selector selects %zu namespaces, and %d is the limit; select fewer, or "
-                "watch all of them with exclude_namespaces",
+                "namespace_selector selects %zu namespaces, the limit is %d; select fewer, or "
+                "watch all namespaces except exclude_namespaces",
                 f->selected, NAMESPACE_TRACKER_MAX);
     else if (one.error.code)
         err_wrap(&one.error, "namespaces");

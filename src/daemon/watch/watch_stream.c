@@ -104,8 +104,8 @@ static void on_blocking(struct inf_handler *handler)
     char *line;
     if (inf_informer_separate(stream->informer, &watch, NULL) == 0) {
         line =
-            xasprintf("watch %s: its event log can't be written; it gets a stream of its own, so "
-                      "that other watches of the same objects go on",
+            xasprintf("watch %s: its event log cannot be written; it now uses a separate stream so "
+                      "that other watches of the same objects continue",
                       w->conf->name);
         w->journal->log(w->journal->owner, INF_LOG_INFO, line);
         free(line);

@@ -125,7 +125,7 @@ static void ready_when_all_are(void **state)
     assert_true(report_ready(&w->d, false, &out));
     assert_string_equal(text_of(&out), "ready\n");
     buf_clear(&out);
-    world_apply_says(w, conf, "2 watches begin, 1 event log added");
+    world_apply_says(w, conf, "2 watches started, 1 event log added");
     assert_false(report_ready(&w->d, false, &out));
     assert_string_equal(text_of(&out), "[-] a/pods: syncing, 0 objects, no data received yet\n"
                                        "[-] b/nodes: syncing, 0 objects, no data received yet\n"
@@ -143,7 +143,7 @@ static void not_ready_while_an_event_log_is_stuck(void **state)
     const char *log;
     world_apply_says(w,
                      "event_logs: [{path: missing/e.jsonl, stuck_after: 1ms}, {path: f.jsonl}]\n",
-                     "there is nothing to watch, 2 event logs added");
+                     "no watches, 2 event logs added");
     journal_start(&w->d.journal);
     do {
         uv_run(&w->d.uv, UV_RUN_ONCE);
@@ -170,7 +170,7 @@ static void a_dump_is_json(void **state)
     struct buf out = {0};
     yyjson_doc *doc;
     yyjson_val *pods;
-    world_apply_says(w, conf, "2 watches begin, 1 event log added");
+    world_apply_says(w, conf, "2 watches started, 1 event log added");
     report_dump(&w->d, &out);
     doc = yyjson_read(out.bytes, out.len, 0);
     assert_non_null(doc);
@@ -221,7 +221,7 @@ static void every_metric_is_in_the_manual(void **state)
     struct daemon_world *w = *state;
     struct buf out = {0};
     char *text = manual(), *rest, *line;
-    world_apply_says(w, conf, "2 watches begin, 1 event log added");
+    world_apply_says(w, conf, "2 watches started, 1 event log added");
     report_metrics(&w->d, &out);
     rest = text_of(&out);
     assert_non_null(strstr(rest, "\ninformerd_watch_up{cluster=\"a\",watch=\"pods\"} 0\n"));

@@ -44,7 +44,7 @@ static void comings_and_goings(void **state)
     assert_pod_says("'spec':{}", NULL, "Pod shop/web-0 deleted");
     sample_pod(&sample, "'spec':{}", NULL);
     sample.event.final = false;
-    assert_says(&sample, true, "Pod shop/web-0 deleted, its last state unseen");
+    assert_says(&sample, true, "Pod shop/web-0 deleted, last state unknown");
     sample_free(&sample);
     sample_make(&sample, NULL, "{'kind':'Node','apiVersion':'v1','metadata':{'name':'n1'}}");
     assert_says(&sample, true, "Node n1 added");
@@ -132,7 +132,7 @@ static void only_paths_when_values_are_not_wanted(void **state)
 static void nothing_that_is_kept(void **state)
 {
     (void)state;
-    assert_pod_says("'a':1", "'a':1", "Pod shop/web-0 changed, in nothing that is kept");
+    assert_pod_says("'a':1", "'a':1", "Pod shop/web-0 updated, but no kept field changed");
 }
 
 #define EVENT_META "'metadata':{'name':'web-0.17','namespace':'shop'}"

@@ -197,8 +197,8 @@ static void several_streams_are_at_no_version(void **state)
     world_flush(w);
     assert_file(
         &w->folder, "a",
-        "00:00:00 SYNCED   pods                              all 3 objects are told, at version 812\n"
-        "00:00:00 SYNCED   pods                              the one object is told\n");
+        "00:00:00 SYNCED   pods                              initial sync complete: 3 objects at resourceVersion 812\n"
+        "00:00:00 SYNCED   pods                              initial sync complete: 1 object\n");
 }
 
 static void a_start_after_a_crash_says_so(void **state)
@@ -252,10 +252,10 @@ static void trouble_with_the_sequence_is_said(void **state)
     w->seq.next = w->seq.reserved;
     seq_take(&w->seq);
     sim_run(&w->sim);
-    assert_said(w, "can't reserve numbers: No space left on device");
+    assert_said(w, "cannot reserve sequence numbers: No space left on device");
     w->state_disk.fail[FAKE_OPEN] = 0;
     sim_advance(&w->sim, 1000);
-    assert_said(w, "works again");
+    assert_said(w, "can be reserved again");
 }
 
 /* ---- holding ---- */

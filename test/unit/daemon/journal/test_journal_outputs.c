@@ -59,7 +59,7 @@ static void a_bad_reload_changes_nothing(void **state)
     struct inf_error err;
     world_set_outputs(w, outputs, 1);
     assert_int_equal(journal_set_outputs(&w->journal, outputs, 2, &err), -INF_EINVAL);
-    assert_non_null(strstr(err.text, "there twice"));
+    assert_non_null(strstr(err.text, "configured twice"));
     outputs[1].file.path = w->paths[1];
     outputs[1].filter.labels = "in (";
     assert_int_equal(journal_set_outputs(&w->journal, outputs, 2, &err), -INF_EINVAL);
@@ -232,7 +232,7 @@ static void lines_that_a_reload_lost_are_reported_by_a_gap(void **state)
     assert_said(w, "2 lines are lost");
     assert_lines(w, "b", "3 GAP unwritten; ");
     world_set_outputs(w, outputs, 2); /* it comes back while the system is still busy with it */
-    assert_said(w, "waits to be opened");
+    assert_said(w, "not opened yet");
     world_tell(w, &w->pods, "'a':2", NULL);
     world_flush(w);
     assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; "); /* which did write them after all */
@@ -282,7 +282,7 @@ static void with_too_many_that_hang_a_new_output_waits(void **state)
     w->disk.frozen = false;
     w->disk.stuck_all = FAKE_WRITE;
     world_set_outputs(w, &other, 1);
-    assert_said(w, "/b: waits to be opened until an event log that was removed is closed");
+    assert_said(w, "/b: not opened yet; waiting until a removed event log is closed");
     world_tell(w, &w->pods, "'a':1", NULL);
     world_flush(w);
     assert_file(&w->folder, "b", "(none)");

@@ -108,12 +108,12 @@ static void it_is_reported_once_each_way(void **state)
     w->disk.space = 3;
     output_world_put(w, LINES);
     output_world_assert_said(
-        w, "3 No space left on device; lines wait, trying again until it works\n");
+        w, "3 No space left on device; lines are buffered, retrying until it works\n");
     sim_advance(&w->sim, 1000 + 2000 + 4000 + 8000 + 16000 + 30000 + 30000);
     assert_int_equal(w->disk.calls[FAKE_WRITE], 2 + 7);
     w->disk.space = (size_t)-1;
     sim_advance(&w->sim, 30000);
-    output_world_assert_said(w, "1 works again; no change was lost\n");
+    output_world_assert_said(w, "1 writable again; no change was lost\n");
     assert_file(&w->folder, "log", LINES);
 }
 
@@ -126,11 +126,11 @@ static void a_directory_that_is_not_there_yet(void **state)
     output_world_open(w, 0, 0);
     output_world_put(w, "1\n");
     output_world_assert_said(
-        w, "3 its directory does not exist; lines wait, trying again until it works\n");
+        w, "3 its directory does not exist; lines are buffered, retrying until it works\n");
     mkdir(dir, 0700);
     sim_advance(&w->sim, 2000);
     assert_file(&w->folder, "dir/log", "1\n");
-    output_world_assert_said(w, "1 works again; no change was lost\n");
+    output_world_assert_said(w, "1 writable again; no change was lost\n");
     free(dir);
 }
 

@@ -30,7 +30,7 @@ static void a_file_that_was_moved_is_opened_anew(void **state)
     output_world_put(w, "2\n");
     assert_file(&w->folder, "moved", "1\n");
     assert_file(&w->folder, "log", "2\n");
-    output_world_assert_said(w, "2 was moved or removed; opening it anew\n");
+    output_world_assert_said(w, "2 the file was moved or removed; reopening it\n");
     free(moved);
 }
 
@@ -44,7 +44,7 @@ static void a_file_that_is_removed_between_two_writes_loses_nothing(void **state
     sim_advance(&w->sim, OUTPUT_LOOK_MS);
     output_world_put(w, "2\n");
     assert_file(&w->folder, "log", "2\n");
-    output_world_assert_said(w, "2 was moved or removed; opening it anew\n");
+    output_world_assert_said(w, "2 the file was moved or removed; reopening it\n");
     assert_int_equal(w->removed, 0);
 }
 
@@ -65,9 +65,8 @@ static void lines_written_to_a_removed_file_are_counted(void **state)
     output_world_put(w, "2\n3\n");
     assert_int_equal(w->removed, 2);
     assert_file(&w->folder, "log", "");
-    output_world_assert_said(w,
-                             "2 was moved or removed; opening it anew\n"
-                             "2 2 lines that were written to it after it was removed are lost\n");
+    output_world_assert_said(w, "2 the file was moved or removed; reopening it\n"
+                                "2 2 lines written after the file was removed are lost\n");
     output_world_put(w, "4\n");
     assert_file(&w->folder, "log", "4\n");
 }
@@ -191,7 +190,7 @@ static void half_a_line_that_can_t_be_blanked_is_reported(void **state)
     w->disk.space = strlen("first line\nsec");
     output_world_put(w, LINES);
     output_world_assert_said(
-        w, "3 No space left on device; lines wait, trying again until it works\n");
+        w, "3 No space left on device; lines are buffered, retrying until it works\n");
     rename(w->path, moved);
     w->disk.space = (size_t)-1;
     w->disk.fail[FAKE_WRITE] = UV_EIO;
@@ -199,8 +198,8 @@ static void half_a_line_that_can_t_be_blanked_is_reported(void **state)
     output_reopen(&w->output);
     sim_run(&w->sim);
     output_world_assert_said(
-        w, "2 the file that was closed ends with an incomplete line: Input/output error\n"
-           "1 works again; no change was lost\n");
+        w, "2 the previous file ends with an incomplete line: Input/output error\n"
+           "1 writable again; no change was lost\n");
     assert_file(&w->folder, "moved", "first line\nsec");
     assert_file(&w->folder, "log", "second line\nthird line\n");
     free(moved);
@@ -231,14 +230,14 @@ static void a_log_that_is_locked_is_held_and_retried(void **state)
     output_world_put(w, "1\n");
     assert_true(w->output.failing);
     output_world_assert_said(
-        w, "3 another event log of this process has locked the file; lines wait, trying again "
+        w, "3 another event log of this process has locked the file; lines are buffered, retrying "
            "until it works\n");
     sim_advance(&w->sim, 60000);
     output_world_assert_said(w, "");
     assert_file(&w->folder, "log", "theirs, and torn");
     close(fd);
     sim_advance(&w->sim, 30000);
-    output_world_assert_said(w, "1 works again; no change was lost\n");
+    output_world_assert_said(w, "1 writable again; no change was lost\n");
     assert_file(&w->folder, "log", "                \n1\n");
 }
 
@@ -279,7 +278,7 @@ static void what_can_t_be_rotated_grows(void **state)
     output_world_put(w, "1\n2\n3\n4\n");
     output_world_put(w, "5\n");
     assert_file(&w->folder, "log", "1\n2\n3\n4\n5\n");
-    output_world_assert_said(w, "3 can't rotate it: Permission denied; it goes on growing\n");
+    output_world_assert_said(w, "3 rotation failed: Permission denied; the file keeps growing\n");
     w->disk.fail[FAKE_RENAME] = 0;
     sim_advance(&w->sim, OUTPUT_ROTATE_AGAIN_MS);
     output_world_put(w, "6\n");
@@ -301,12 +300,12 @@ static void a_rotation_that_keeps_failing_is_reported_once_and_keeps_the_old_log
         sim_advance(&w->sim, OUTPUT_ROTATE_AGAIN_MS);
         output_world_put(w, "more\n");
     }
-    output_world_assert_said(w, "3 can't rotate it: Permission denied; it goes on growing\n");
+    output_world_assert_said(w, "3 rotation failed: Permission denied; the file keeps growing\n");
     assert_int_equal(w->output.rotations, 0);
     w->disk.fail[FAKE_RENAME] = 0;
     sim_advance(&w->sim, OUTPUT_ROTATE_AGAIN_MS);
     output_world_put(w, "5\n");
-    output_world_assert_said(w, "1 rotated; no old log was lost\n");
+    output_world_assert_said(w, "1 rotated again; no rotated file was lost\n");
     assert_int_equal(w->output.rotations, 1);
     assert_file(&w->folder, "log", "5\n");
     assert_file(&w->folder, "log.1", "1\n2\n3\n4\nmore\nmore\nmore\n");

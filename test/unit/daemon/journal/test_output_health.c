@@ -165,14 +165,14 @@ static void lines_that_wait_for_too_long_are_reported_once(void **state)
     sim_advance(&w->sim, 1);
     assert_true(status_of(w).stuck);
     assert_string_equal(status_of(w).state, "stuck");
-    assert_said(w, "3 not written for 30 s: the system does not complete the operation; 2 bytes "
-                   "wait, and informerd is not ready\n");
+    assert_said(w, "3 not written for 30 s: the file operation does not complete; 2 bytes "
+                   "are buffered, and informerd is not ready\n");
     sim_advance(&w->sim, 600000);
     put(w, "2\n");
     assert_int_equal(w->said.len, 0);
     w->disk.frozen = false;
     sim_run(&w->sim);
-    assert_said(w, "1 is written again\n");
+    assert_said(w, "1 no longer stuck\n");
     assert_false(status_of(w).stuck);
 }
 

@@ -108,7 +108,7 @@ static void one_that_went(void **state)
     assert_record(&sample, &pods, RECORD_DIFF,
                   HEAD("DELETED", "relist") POD
                   "'rv':'7','final':false,'level':'info',"
-                  "'msg':'Pod shop/web-0 deleted, its last state unseen'}\n");
+                  "'msg':'Pod shop/web-0 deleted, last state unknown'}\n");
     sample_free(&sample);
 }
 

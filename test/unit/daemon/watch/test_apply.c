@@ -51,11 +51,11 @@ static void what_says_the_same_goes_on(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *pods, *nodes;
-    world_apply_says(w, "watches:\n" PODS NODES, "2 watches begin");
+    world_apply_says(w, "watches:\n" PODS NODES, "2 watches started");
     pods = world_watcher(w, "pods");
     nodes = world_watcher(w, "nodes");
     assert_lent_from_conf(&w->d);
-    world_apply_says(w, "log: {level: debug}\nwatches:\n" NODES PODS, "2 watches go on");
+    world_apply_says(w, "log: {level: debug}\nwatches:\n" NODES PODS, "2 watches unchanged");
     assert_ptr_equal(world_watcher(w, "pods"), pods);
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
     assert_lent_from_conf(&w->d);
@@ -68,12 +68,12 @@ static void what_is_ignored_changes_in_passing(void **state)
     struct daemon_world *w = *state;
     struct watcher *nodes;
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: []}\n",
-                     "1 watch begins");
+                     "1 watch started");
     nodes = world_watcher(w, "nodes");
     assert_false(nodes->told.ignore_heartbeats);
     assert_false(nodes->told.ignore_unchanged);
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: [heartbeats]}\n",
-                     "1 watch goes on");
+                     "1 watch unchanged");
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
     assert_true(nodes->told.ignore_heartbeats);
 }
@@ -87,16 +87,16 @@ static void another_name_goes_on(void **state)
 {
     struct daemon_world *w = *state;
     const struct inf_store *store;
-    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    world_apply_says(w, "watches:\n" NODES, "1 watch started");
     store = store_of(w, "nodes");
     world_apply_says(w, "watches:\n  - {name: machines, resource: nodes, cluster: b}\n",
-                     "1 watch goes on");
+                     "1 watch unchanged");
     assert_ptr_equal(store_of(w, "machines"), store);
     assert_lent_from_conf(&w->d);
     world_apply_says(w, /* which of both it was can't be said: one of them is */
                      "watches:\n  - {name: x, resource: nodes, cluster: b}\n"
                      "  - {name: y, resource: nodes, cluster: b}\n",
-                     "1 watch goes on, 1 watch begins");
+                     "1 watch unchanged, 1 watch started");
     assert_lent_from_conf(&w->d);
 }
 
@@ -104,7 +104,7 @@ static void a_watch_that_changed_keeps_its_copy(void **state)
 {
     struct daemon_world *w = *state;
     const struct inf_store *store;
-    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    world_apply_says(w, "watches:\n" NODES, "1 watch started");
     store = store_of(w, "nodes");
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, label_selector: a=b}\n",
                      "1 watch changed");
@@ -117,13 +117,13 @@ static void a_watch_that_changed_keeps_its_copy(void **state)
                      "1 watch changed");
     assert_ptr_equal(store_of(w, "nodes"), store);
     world_apply_says(w, "watches:\n  - {name: nodes, resource: pods, cluster: b}\n",
-                     "1 watch begins, 1 watch ended");
+                     "1 watch started, 1 watch stopped");
 }
 
 static void namespaces_of_a_watch_come_and_go(void **state)
 {
     struct daemon_world *w = *state;
-    world_apply_says(w, "watches:\n" PODS, "1 watch begins");
+    world_apply_says(w, "watches:\n" PODS, "1 watch started");
     world_apply_says(w, "watches:\n  - {resource: pods, cluster: a, namespaces: [shop, lab]}\n",
                      "1 watch changed");
     assert_int_equal(count_feeds(world_watcher(w, "pods")), 3); /* billing until it is told */
@@ -134,23 +134,23 @@ static void only_what_changed_begins_anew(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *nodes;
-    world_apply_says(w, "watches:\n" PODS NODES, "2 watches begin");
+    world_apply_says(w, "watches:\n" PODS NODES, "2 watches started");
     nodes = world_watcher(w, "nodes");
     world_apply_says(w, "watches:\n" NODES "  - {resource: pods, cluster: a}\n",
-                     "1 watch goes on, 1 watch begins, 1 watch ended");
+                     "1 watch unchanged, 1 watch started, 1 watch stopped");
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
     assert_int_equal(count_feeds(world_watcher(w, "pods")), 1);
     assert_lent_from_conf(&w->d);
-    world_apply_says(w, "watches: []\n", "2 watches ended");
-    world_apply_says(w, "watches: []\n", "there is nothing to watch");
+    world_apply_says(w, "watches: []\n", "2 watches stopped");
+    world_apply_says(w, "watches: []\n", "no watches");
 }
 
 static void a_watch_may_move_to_another_cluster(void **state)
 {
     struct daemon_world *w = *state;
-    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    world_apply_says(w, "watches:\n" NODES, "1 watch started");
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: a}\n",
-                     "1 watch begins, 1 watch ended");
+                     "1 watch started, 1 watch stopped");
     assert_string_equal(world_watcher(w, "nodes")->told.id.cluster, "a");
     assert_lent_from_conf(&w->d);
 }
@@ -160,11 +160,12 @@ static void a_kubeconfig_that_changed_is_another_cluster(void **state)
     struct daemon_world *w = *state;
     struct watcher *pods;
     struct cluster *a;
-    world_apply_says(w, "watches:\n" PODS NODES, "2 watches begin");
+    world_apply_says(w, "watches:\n" PODS NODES, "2 watches started");
     pods = world_watcher(w, "pods");
     a = pods->cluster;
     world_put_cluster(w, "b", 3);
-    world_apply_says(w, "watches:\n" PODS NODES, "1 watch goes on, 1 watch begins, 1 watch ended");
+    world_apply_says(w, "watches:\n" PODS NODES,
+                     "1 watch unchanged, 1 watch started, 1 watch stopped");
     assert_ptr_equal(world_watcher(w, "pods"), pods);
     assert_ptr_equal(pods->cluster, a);
     assert_string_equal(inf_client_server(world_watcher(w, "nodes")->cluster->client),
@@ -178,11 +179,11 @@ static void another_name_is_another_cluster(void **state)
     world_apply_says(w,
                      "clusters: [{name: a, kubeconfig: a.kubeconfig}]\n"
                      "watches: [{resource: nodes}]\n",
-                     "1 watch begins");
+                     "1 watch started");
     world_apply_says(w,
                      "clusters: [{name: z, kubeconfig: a.kubeconfig}]\n"
                      "watches: [{resource: nodes}]\n",
-                     "1 watch begins, 1 watch ended");
+                     "1 watch started, 1 watch stopped");
     assert_string_equal(world_watcher(w, "nodes")->told.id.cluster, "z");
     assert_lent_from_conf(&w->d);
 }
@@ -197,10 +198,10 @@ static void two_watches_of_the_same_share_it(void **state)
     char *second = xasprintf("watches:\n%s", two);
     struct watcher_status status;
     const struct inf_store *store;
-    world_apply_says(w, both, "2 watches begin");
+    world_apply_says(w, both, "2 watches started");
     store = inf_informer_store(watcher_first(world_watcher(w, "one"))->informer);
     assert_ptr_equal(inf_informer_store(watcher_first(world_watcher(w, "two"))->informer), store);
-    world_apply_says(w, second, "1 watch goes on, 1 watch ended");
+    world_apply_says(w, second, "1 watch unchanged, 1 watch stopped");
     assert_ptr_equal(inf_informer_store(watcher_first(world_watcher(w, "two"))->informer), store);
     watcher_status(world_watcher(w, "two"), &status);
     assert_int_equal(status.streams, 1);
@@ -215,7 +216,7 @@ static void known_kinds_have_their_names(void **state)
     world_apply_says(w,
                      "watches:\n" NODES "  - {resource: deployments.apps/v1, cluster: a}\n"
                      "  - {resource: deployments.example.com/v1, cluster: a}\n",
-                     "3 watches begin");
+                     "3 watches started");
     assert_string_equal(world_watcher(w, "nodes")->told.id.kind, "Node");
     assert_string_equal(world_watcher(w, "deployments.apps/v1")->told.id.kind, "Deployment");
     assert_null(world_watcher(w, "deployments.example.com/v1")->told.id.kind);
@@ -239,28 +240,28 @@ static void assert_refused(struct daemon_world *w, const char *text, const char 
 static void a_cluster_that_can_t_be_read_changes_nothing(void **state)
 {
     struct daemon_world *w = *state;
-    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    world_apply_says(w, "watches:\n" NODES, "1 watch started");
     assert_refused(w,
                    "clusters:\n"
                    "  - {name: b, kubeconfig: b.kubeconfig}\n"
                    "  - {name: c, kubeconfig: nowhere}\n"
                    "watches:\n" NODES "  - {resource: pods, cluster: b}\n",
                    "cluster 'c': ");
-    world_apply_says(w, "watches:\n" NODES, "1 watch goes on");
+    world_apply_says(w, "watches:\n" NODES, "1 watch unchanged");
 }
 
 static void an_address_in_use_changes_nothing(void **state)
 {
     struct daemon_world *w = *state;
     char text[256];
-    world_apply_says(w, "http: {listen: '127.0.0.1:0'}\nwatches:\n" NODES, "1 watch begins");
+    world_apply_says(w, "http: {listen: '127.0.0.1:0'}\nwatches:\n" NODES, "1 watch started");
     assert_non_null(w->d.web.tcp.now);
     snprintf(text, sizeof(text), "http: {listen: 'localhost:%d'}\nwatches:\n" NODES PODS,
              (int)listener_port(w->d.web.tcp.now));
     assert_refused(w, text, "http: listen address 'localhost:");
     assert_non_null(w->d.web.tcp.now);
     assert_null(w->d.web.tcp.next);
-    world_apply_says(w, "watches:\n" NODES, "1 watch goes on");
+    world_apply_says(w, "watches:\n" NODES, "1 watch unchanged");
     assert_null(w->d.web.tcp.now);
 }
 
@@ -269,7 +270,7 @@ static void outputs_that_can_t_be_set_change_nothing(void **state)
 {
     struct daemon_world *w = *state;
     struct conf conf;
-    world_apply_says(w, "watches:\n" NODES, "1 watch begins");
+    world_apply_says(w, "watches:\n" NODES, "1 watch started");
     conf = world_conf(w, "http: {listen: '127.0.0.1:0'}\n"
                          "event_logs: [{path: e.jsonl, label_selector: a=b}]\n"
                          "watches:\n" NODES PODS);
@@ -291,15 +292,15 @@ static void a_socket_moves_and_goes(void **state)
     struct daemon_world *w = *state;
     char *one = folder_file(&w->folder, "one.sock"), *two = folder_file(&w->folder, "two.sock");
     struct stat st;
-    world_apply_says(w, "socket: {path: one.sock}\n", "there is nothing to watch");
+    world_apply_says(w, "socket: {path: one.sock}\n", "no watches");
     assert_int_equal(access(one, F_OK), 0);
-    world_apply_says(w, "socket: {path: one.sock, mode: '0600'}\n", "there is nothing to watch");
+    world_apply_says(w, "socket: {path: one.sock, mode: '0600'}\n", "no watches");
     assert_int_equal(stat(one, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    world_apply_says(w, "socket: {path: two.sock, mode: '0600'}\n", "there is nothing to watch");
+    world_apply_says(w, "socket: {path: two.sock, mode: '0600'}\n", "no watches");
     assert_int_equal(access(one, F_OK), -1);
     assert_int_equal(access(two, F_OK), 0);
-    world_apply_says(w, "", "there is nothing to watch");
+    world_apply_says(w, "", "no watches");
     assert_int_equal(access(two, F_OK), -1);
     free(one);
     free(two);
@@ -310,11 +311,11 @@ static void outputs_follow_the_conf(void **state)
     struct daemon_world *w = *state;
     struct journal_stats stats;
     world_apply_says(w, "event_logs: [{path: e.jsonl}, {path: f.jsonl}]\nwatches:\n" NODES,
-                     "1 watch begins, 2 event logs added");
+                     "1 watch started, 2 event logs added");
     journal_stats(&w->d.journal, &stats);
     assert_int_equal(stats.outputs, 2);
     world_apply_says(w, "event_logs: [{path: f.jsonl, watches: [nodes]}]\nwatches:\n" NODES,
-                     "1 watch goes on, 1 event log removed");
+                     "1 watch unchanged, 1 event log removed");
     journal_stats(&w->d.journal, &stats);
     assert_int_equal(stats.outputs, 1);
 }

@@ -167,8 +167,8 @@ static void how_it_is_told(void **state)
     assert_told(LABELS("web"), true, "Pod shop/web-0 deleted or left the selection",
                 "  or left the selection\n", NULL);
     assert_told(LABELS("web"), false,
-                "Pod shop/web-0 deleted or left the selection, its last state unseen",
-                "  or left the selection, last state unseen\n", NULL);
+                "Pod shop/web-0 deleted or left the selection, last state unknown",
+                "  or left the selection, last state unknown\n", NULL);
     assert_told(LABELS("web") "," DELETION, true, "Pod shop/web-0 deleted", "pod shop/web-0\n",
                 "\"final\":true,\"why\":\"deleted\",");
     assert_told(LABELS("old"), true, "Pod shop/web-0 left the selection", "  left the selection\n",
