@@ -1,10 +1,11 @@
 /*
- * daemon.c - from the first line to the last: start, signals, stop.
+ * daemon.c - startup, signals and shutdown of the daemon.
  *
- * HUP reads the conf anew, USR1 opens the event logs anew, USR2 writes down how things are. INT and
- * TERM (and HUP where there is no conf file) close all watches and write out what is left; when
- * nothing is left the loop returns. A second one ends at once, for a reader that never takes those
- * lines, and so does `drain_timeout`.
+ * HUP reloads the conf, USR1 reopens the event logs, USR2 writes a state dump. INT and TERM (and
+ * HUP without a conf file) close all watches and write the remaining records; then the loop
+ * returns. A second INT or TERM exits at once, in case a reader never accepts these records, and so
+ * does `drain_timeout`. A daemon that can't lock its state directory or open its journal exits
+ * before it starts; one whose conf can't be applied stops in the normal way.
  */
 #include "daemon/daemon.h"
 
@@ -31,15 +32,15 @@
 #include "daemon/watch/watcher.h"
 
 enum {
-    HEARTBEAT_MS = 5000, /* so often the service manager hears how we are, if that has changed */
-    LEAVE_MS = 2000,     /* what is left may take so long when all records are written */
+    HEARTBEAT_MS = 5000, /* interval of status updates to the service manager */
+    LEAVE_MS = 2000,     /* for closing files and lookups after all records are written */
     BUDGET_SAY_AGAIN_MS =
         60 * 1000, /* that memory.backlog is exceeded is logged at most this often */
 };
 
 static const int signal_numbers[DAEMON_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
-/* What is wrong with a watch is wrong with who named it: the command line or the conf. */
+/* An invalid watch is an error of the command line or of the conf, depending on which named it. */
 int daemon_exit_code(const struct inf_error *err, bool ad_hoc)
 {
     switch (err->code) {
@@ -52,7 +53,7 @@ int daemon_exit_code(const struct inf_error *err, bool ad_hoc)
     }
 }
 
-/* ---- the end ---- */
+/* ---- shutdown ---- */
 
 static void report_unwritten(void *ctx, const struct output *output)
 {
@@ -67,8 +68,8 @@ static void report_unwritten(void *ctx, const struct output *output)
                           status.reason ? status.reason : "");
 }
 
-/* Ends though records are not written: says which, for nothing else will. */
-static void give_up(struct daemon *d, int exit_code)
+/* Exits without writing the remaining records, and logs what is lost. */
+static void exit_unwritten(struct daemon *d, int exit_code)
 {
     struct journal_stats stats;
     journal_stats(&d->journal, &stats);
@@ -76,11 +77,11 @@ static void give_up(struct daemon *d, int exit_code)
     if (stats.unwritten)
         daemon_log_printf(&d->log, INF_LOG_ERROR, "stopping with %zu bytes of records not written",
                           stats.unwritten);
-    _exit(exit_code); /* a write that hangs in the kernel would keep us for ever */
+    _exit(exit_code); /* a write that hangs in the kernel would block a normal exit */
 }
 
-/* All records are written: a file that does not close, or a name server that does not answer, is
- * nothing to wait for. */
+/* All records are written: a file that does not close, or a name server that does not respond,
+ * must not delay the exit. */
 static void on_leave_timeout(uv_timer_t *timer)
 {
     struct daemon *d = timer->data;
@@ -90,8 +91,8 @@ static void on_leave_timeout(uv_timer_t *timer)
     _exit(d->exit_code);
 }
 
-/* It does not keep the loop running. */
-static void limit_leaving(struct daemon *d)
+/* The timer does not keep the loop running. */
+static void start_leave_timeout(struct daemon *d)
 {
     uv_timer_start(&d->leaving, on_leave_timeout, LEAVE_MS, 0);
     uv_unref((uv_handle_t *)&d->leaving);
@@ -99,12 +100,12 @@ static void limit_leaving(struct daemon *d)
 
 static void on_loop_closed(struct loop *loop)
 {
-    (void)loop; /* part of the daemon */
+    (void)loop; /* embedded in the daemon */
 }
 
 static void close_handles(struct daemon *d)
 {
-    signals_hold(); /* without their handlers they would end us with a bad exit status */
+    signals_hold(); /* without handlers they would end the process with a wrong exit status */
     for (size_t i = 0; i < ARRAY_LEN(d->signals); i++)
         uv_close((uv_handle_t *)&d->signals[i], NULL);
     timer_stop(&d->loop.clock, &d->drain);
@@ -122,16 +123,16 @@ static void on_drained(struct journal *journal)
 {
     struct daemon *d = container_of(journal, struct daemon, journal);
     timer_stop(&d->loop.clock, &d->drain);
-    limit_leaving(d);
+    start_leave_timeout(d);
     journal_close(journal);
 }
 
 static void on_drain_timeout(struct timer *timer)
 {
-    give_up(container_of(timer, struct daemon, drain), EX_IOERR);
+    exit_unwritten(container_of(timer, struct daemon, drain), EX_IOERR);
 }
 
-static void close_all(struct daemon *d)
+static void close_watches_and_clusters(struct daemon *d)
 {
     list_for_each_safe(node, &d->watchers)
         watcher_close(container_of(node, struct watcher, node));
@@ -143,13 +144,13 @@ static void close_all(struct daemon *d)
     unknown_resource_stop(&d->unknown);
 }
 
-static void stop(struct daemon *d, const char *why)
+static void daemon_stop(struct daemon *d, const char *why)
 {
     if (d->stopping)
         return;
     d->stopping = true;
     notify_stopping(&d->notify);
-    close_all(d);
+    close_watches_and_clusters(d);
     journal_stop(&d->journal, why);
     if (d->conf.drain_timeout_ms)
         timer_start(&d->loop.clock, &d->drain, d->conf.drain_timeout_ms);
@@ -158,7 +159,7 @@ static void stop(struct daemon *d, const char *why)
 
 /* ---- signals ---- */
 
-/* Into the state directory, or to stderr if there is none. */
+/* To the state directory, or to stderr without one. */
 static void write_dump(struct daemon *d)
 {
     char *path = xasprintf("%s/dump.json", d->conf.state_dir);
@@ -175,14 +176,14 @@ static void write_dump(struct daemon *d)
     free(path);
 }
 
-/* Without a conf file HUP is what a terminal says when it closes. */
+/* HUP gets here only without a conf file: then it means that the terminal was closed. */
 static void stop_by_signal(struct daemon *d, int number)
 {
     const char *why = number == SIGINT   ? "interrupted"
                       : number == SIGHUP ? "the terminal was closed"
                                          : "terminated";
     daemon_log_printf(&d->log, INF_LOG_INFO, "stopping: %s", why);
-    stop(d, why);
+    daemon_stop(d, why);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -191,7 +192,7 @@ static void on_signal(uv_signal_t *handle, int number)
     loop_busy(&d->loop);
     if (d->stopping) {
         if (number == SIGINT || number == SIGTERM)
-            give_up(d, 128 + number);
+            exit_unwritten(d, 128 + number);
         return;
     }
     switch (number) {
@@ -207,8 +208,8 @@ static void on_signal(uv_signal_t *handle, int number)
     }
 }
 
-/* As nohup does it, for who wants to go on when the terminal is gone. */
-static bool is_ignored(int number)
+/* nohup ignores HUP, so that a command survives its terminal. */
+static bool is_signal_ignored(int number)
 {
     struct sigaction now;
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -217,11 +218,11 @@ static bool is_ignored(int number)
 static void catch_signals(struct daemon *d)
 {
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error like any other */
+    signal(SIGXFSZ, SIG_IGN); /* handled as an error of write(2) */
     for (size_t i = 0; i < ARRAY_LEN(d->signals); i++) {
         uv_signal_init(&d->uv, &d->signals[i]);
         d->signals[i].data = d;
-        if (signal_numbers[i] != SIGHUP || !d->options.ad_hoc || !is_ignored(SIGHUP))
+        if (signal_numbers[i] != SIGHUP || !d->options.ad_hoc || !is_signal_ignored(SIGHUP))
             uv_signal_start(&d->signals[i], on_signal, signal_numbers[i]);
     }
     signals_release();
@@ -229,7 +230,7 @@ static void catch_signals(struct daemon *d)
 
 /* ---- the journal ---- */
 
-/* A reader that went away (| head) has seen enough: no failure. A service without its output is one. */
+/* For `informerd watch`, a reader that exits (| head) is not a failure. For a service it is. */
 static void on_lost(struct journal *journal, int error)
 {
     struct daemon *d = container_of(journal, struct daemon, journal);
@@ -237,7 +238,7 @@ static void on_lost(struct journal *journal, int error)
         daemon_log_printf(&d->log, INF_LOG_ERROR, "stdout: %s", uv_strerror(error));
         d->exit_code = EX_IOERR;
     }
-    stop(d, "stdout was closed");
+    daemon_stop(d, "stdout was closed");
 }
 
 static int open_state(struct daemon *d, const char *dir, struct inf_error *err)
@@ -280,7 +281,7 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
     return 0;
 }
 
-/* ---- the beginning ---- */
+/* ---- startup ---- */
 
 void daemon_forbid_core_dumps(const struct daemon *d)
 {
@@ -314,7 +315,7 @@ static void on_memory(void *ctx, bool over)
                           status.used);
 }
 
-static void tell_manager(struct daemon *d)
+static void update_status_text(struct daemon *d)
 {
     struct buf sentence = {0};
     report_sentence(d, &sentence);
@@ -326,11 +327,11 @@ static void tell_manager(struct daemon *d)
 static void on_heartbeat(struct timer *timer)
 {
     struct daemon *d = container_of(timer, struct daemon, heartbeat);
-    tell_manager(d);
+    update_status_text(d);
     timer_start(&d->loop.clock, timer, HEARTBEAT_MS);
 }
 
-static void begin(struct daemon *d, const struct daemon_options *options)
+static void init_daemon(struct daemon *d, const struct daemon_options *options)
 {
     uv_loop_init(&d->uv);
     loop_init(&d->loop, &d->uv);
@@ -355,7 +356,7 @@ static void close_loop(struct daemon *d)
     uv_loop_close(&d->uv);
 }
 
-/* Without its state directory and its journal there is nothing to drain: such an end is short. */
+/* Without state directory or journal there is nothing to drain. */
 static int fail_early(struct daemon *d, const struct inf_error *err)
 {
     fprintf(stderr, "informerd: %s\n", err->text);
@@ -378,7 +379,7 @@ void daemon_advise(struct daemon *d)
     conf_advice(&d->conf, log_warning, d);
 }
 
-static void say_hello(struct daemon *d)
+static void log_startup(struct daemon *d)
 {
     size_t watches = d->conf.n_watches, logs = d->conf.n_event_logs;
     daemon_log_printf(&d->log, INF_LOG_INFO, "informerd %s: %zu watch%s, %zu event log%s",
@@ -391,16 +392,16 @@ static void say_hello(struct daemon *d)
                           "the configuration has no event_logs; changes are not logged");
 }
 
-/* The daemon's log has the reason, with the "trying again" of a service: correct that. */
+/* The reason was logged with "trying again", as for a service, so the end is logged too. */
 static void on_unknown(struct unknown_resource *unknown, const struct inf_error *why)
 {
     struct daemon *d = container_of(unknown, struct daemon, unknown);
     d->exit_code = daemon_exit_code(why, d->options.ad_hoc);
     daemon_log_printf(&d->log, INF_LOG_ERROR, "giving up, exit code %d", d->exit_code);
-    stop(d, why->text);
+    daemon_stop(d, why->text);
 }
 
-static void start(struct daemon *d, struct conf *conf)
+static void daemon_start(struct daemon *d, struct conf *conf)
 {
     struct inf_error err;
     catch_signals(d);
@@ -408,12 +409,12 @@ static void start(struct daemon *d, struct conf *conf)
     if (daemon_apply(d, conf, NULL, &err) < 0) {
         fprintf(stderr, "informerd: %s\n", err.text);
         d->exit_code = daemon_exit_code(&err, d->options.ad_hoc);
-        stop(d, "could not start");
+        daemon_stop(d, "could not start");
         return;
     }
     daemon_forbid_core_dumps(d);
     journal_start(&d->journal);
-    say_hello(d);
+    log_startup(d);
     daemon_advise(d);
     notify_ready(&d->notify, "starting");
     if (notify_is_heard(&d->notify))
@@ -429,14 +430,14 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     struct inf_error err;
     int exit_code;
     pool_prepare(conf->n_clusters, !options->ad_hoc);
-    begin(d, options);
+    init_daemon(d, options);
     d->budget = inf_budget_new(&(struct inf_budget_options){
         .bytes = conf->memory.backlog, .on_over = on_memory, .ctx = d});
     daemon_log_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
     if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {
         exit_code = fail_early(d, &err);
     } else {
-        start(d, conf);
+        daemon_start(d, conf);
         uv_run(&d->uv, UV_RUN_DEFAULT);
         close_loop(d);
         exit_code = d->exit_code;
@@ -444,7 +445,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     if (d->state_lock >= 0)
         close(d->state_lock);
     conf_free(&d->conf);
-    conf_free(conf); /* if it could not be applied */
+    conf_free(conf); /* not empty if it could not be applied */
     inf_budget_free(d->budget);
     daemon_log_free(&d->log);
     secret_wipe(d->hash_key, sizeof(d->hash_key));

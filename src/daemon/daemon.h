@@ -1,13 +1,12 @@
 /*
- * daemon.h - what runs for the life of the process: clusters, watches, the journal, and the manners
- * of a service.
+ * daemon.h - the running process: clusters, watches, the journal, signals and the service manager.
  *
  *     conf ──apply.c──> clusters ──> watchers ──> journal ──> files
  *                                       ^
- *                    web.c, report.c ───┘ how are they doing?
+ *                    web.c, report.c ───┘ status
  *
- * `informerd -c FILE` and `informerd watch ...` are the same daemon: the second one's conf is made of
- * the command line, is never read again, and its journal keeps no state.
+ * `informerd -c FILE` and `informerd watch ...` run the same daemon. The second one's conf is built
+ * from the command line and never reloaded, and its journal keeps no state.
  */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H
@@ -32,8 +31,8 @@ enum {
 };
 
 struct daemon_options {
-    const char *conf_path; /* read again at SIGHUP */
-    bool ad_hoc;           /* no conf file, no state; on stdout only what matters there */
+    const char *conf_path; /* reloaded at SIGHUP */
+    bool ad_hoc;           /* no conf file, no state; fewer daemon records on stdout */
 };
 
 struct daemon {
@@ -44,7 +43,7 @@ struct daemon {
     struct daemon_log log;
     uv_signal_t signals[DAEMON_SIGNALS];
     struct disk disk;
-    struct inf_budget *budget; /* of all backlogs and output buffers */
+    struct inf_budget *budget; /* for all backlogs and output buffers */
     uint64_t budget_said_ms;   /* when it was last logged that its limit is exceeded; 0: never */
     bool budget_quiet;         /* that it is exceeded now is logged at level debug */
     int state_lock;            /* -1: no state is kept */
@@ -52,14 +51,14 @@ struct daemon {
     struct seq seq;
     struct journal journal;
     struct list clusters; /* of struct cluster, in the conf's order */
-    struct list watchers; /* of struct watcher, the same */
+    struct list watchers; /* of struct watcher, in the conf's order */
     struct web web;
     struct notify notify;
-    struct timer heartbeat; /* the sentence for the service manager, if there is one */
+    struct timer heartbeat; /* updates the status text for the service manager, if there is one */
     struct timer drain;
     struct heap_trim heap;
-    uv_timer_t leaving;              /* when all is written, and something does not end */
-    struct unknown_resource unknown; /* ad hoc: words of which the server knows nothing */
+    uv_timer_t leaving;              /* limits closing after all records are written */
+    struct unknown_resource unknown; /* ad hoc: detects misspelled resources */
     int64_t started_us;
     int64_t reloaded_us;
     bool reload_failed;
@@ -67,27 +66,28 @@ struct daemon {
     int exit_code;
 };
 
-/* Runs until a signal ends it, or something it can't go on without. Takes over what @conf holds.
+/* Runs until a signal or a fatal error stops it. Takes ownership of the contents of @conf.
  * Returns the exit code. */
 int daemon_run(struct conf *conf, const struct daemon_options *options);
 
-/* The exit code of a daemon that could not start because of @err. */
+/* The exit code for a daemon that could not start because of @err. */
 int daemon_exit_code(const struct inf_error *err, bool ad_hoc);
 
-/* A core dump would have every object in it: there is none from now on, if the conf says so. Once
- * forbidden it stays so. */
+/* Disables core dumps unless the conf allows them: a core dump contains every object. They stay
+ * disabled for the life of the process. */
 void daemon_forbid_core_dumps(const struct daemon *d);
 
 /* Logs warnings about the conf (conf_advice.h). */
 void daemon_advise(struct daemon *d);
 
-/* reload.c: reads the conf file anew. */
+/* reload.c: reloads the conf file. */
 void daemon_reload(struct daemon *d);
 
 /*
- * apply.c: makes the world as @conf says. What says the same as before goes on undisturbed. All or
- * nothing: if something can't be, @err says what, and nothing has changed. Takes over what @conf
- * holds if it succeeds. @ret_what, if not NULL, ends in a blank and gets what is new in words.
+ * apply.c: applies @conf to the running daemon. Clusters and watches that did not change are not
+ * disturbed. All or nothing: on failure returns a negative error with @err, and nothing has
+ * changed. On success takes ownership of the contents of @conf. If @ret_what is not NULL, it ends
+ * in a blank, and a summary of the changes is added.
  */
 int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, struct inf_error *err);
 

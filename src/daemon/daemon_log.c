@@ -1,3 +1,9 @@
+/*
+ * daemon_log.c - formats lines and writes them to stderr without blocking.
+ *
+ * Each line is appended to a buffer, which is written while poll(2) reports room. What remains is
+ * retried by a timer. A write error can't be reported anywhere, so such a line is dropped silently.
+ */
 #include "daemon/daemon_log.h"
 
 #include <errno.h>
@@ -37,8 +43,8 @@ void daemon_log_put(struct buf *out, enum conf_log_format format, int64_t at_us,
 
 /* ---- writing ---- */
 
-/* What a pipe, a socket or a terminal that polls as writable takes without a wait. One line a write,
- * so that lines of several processes don't mix. */
+/* A pipe, socket or terminal that polls as writable accepts PIPE_BUF bytes without blocking. One
+ * line is written at a time, so that lines of several processes don't mix. */
 static size_t next_piece(const struct buf *waiting)
 {
     const char *end = memchr(waiting->bytes, '\n', waiting->len);
@@ -49,10 +55,10 @@ static size_t next_piece(const struct buf *waiting)
 static bool takes_more(int fd)
 {
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    return poll(&ready, 1, 0) != 0; /* an error shows when it is written to */
+    return poll(&ready, 1, 0) != 0; /* an error is returned by write(2) */
 }
 
-/* Bytes that are out; 0: not now. What fails can't be reported: it counts as out. */
+/* Returns the bytes written; 0: none now. Bytes that fail count as written. */
 static size_t write_some(const struct daemon_log *log)
 {
     int fd = log->fd ? log->fd : STDERR_FILENO;
@@ -63,9 +69,9 @@ static size_t write_some(const struct daemon_log *log)
     return errno == EAGAIN || errno == EINTR ? 0 : len;
 }
 
-static void say_dropped(struct daemon_log *log)
+static void log_dropped(struct daemon_log *log)
 {
-    char line[80];
+    char line[96];
     if (!log->dropped)
         return;
     snprintf(line, sizeof(line),
@@ -81,7 +87,7 @@ static void send_waiting(struct daemon_log *log)
     while (log->waiting.len && (out = write_some(log))) {
         buf_consume(&log->waiting, out);
         if (!log->waiting.len)
-            say_dropped(log);
+            log_dropped(log);
     }
     if (log->waiting.len && log->clock)
         timer_start(log->clock, &log->again, OWNLOG_AGAIN_MS);

@@ -1,9 +1,10 @@
 /*
- * daemon_log.h - the daemon's log about itself: logfmt or JSON lines on stderr, never mixed with events.
+ * daemon_log.h - the daemon's own log: logfmt or JSON lines on stderr, separate from the event
+ * logs.
  *
- * It never waits for who reads it. While stderr takes nothing (a pipe that is full, a stopped
- * terminal) lines wait, and when there are too many of them the newest are dropped, which is said
- * when it goes on. O_NONBLOCK is not set: stderr may be shared with our parent.
+ * Writing never blocks. While stderr accepts nothing (a full pipe, a stopped terminal) up to
+ * OWNLOG_MAX bytes of lines are buffered; further lines are dropped and counted, and the count is
+ * logged when writing resumes. O_NONBLOCK is not set: stderr may be shared with the parent process.
  */
 #ifndef DAEMON_DAEMON_LOG_H
 #define DAEMON_DAEMON_LOG_H
@@ -15,35 +16,35 @@
 #include "seam/clock.h"
 
 enum {
-    OWNLOG_MAX = 64 * 1024, /* LIMIT: bytes that wait */
+    OWNLOG_MAX = 64 * 1024, /* LIMIT: buffered bytes; exceeded by at most one line */
     OWNLOG_AGAIN_MS = 100,
 };
 
-/* A zeroed one works, but tries again only with the next line. */
+/* A zeroed struct works, but without a clock it retries only when the next line is logged. */
 struct daemon_log {
-    enum inf_log_level level; /* lines below it are not written */
+    enum inf_log_level level; /* minimum level to write */
     enum conf_log_format format;
     int fd;              /* 0: stderr */
     struct clock *clock; /* NULL: no timer */
     struct timer again;
     struct buf waiting;
-    uint64_t dropped; /* lines, since it was said last */
+    uint64_t dropped; /* lines dropped and not yet reported */
 };
 
-/* Everything is lent. */
+/* @clock is borrowed. */
 void daemon_log_init(struct daemon_log *log, struct clock *clock, enum inf_log_level level,
                      enum conf_log_format format);
 
-/* Other settings, from the next line on. */
+/* Changes the settings, from the next line on. */
 void daemon_log_change(struct daemon_log *log, enum inf_log_level level,
                        enum conf_log_format format);
 
-/* No timer from now on; what waits goes out with the lines to come, if it can. */
+/* Stops using the clock. Buffered lines are written with the next line, if possible. */
 void daemon_log_leave_clock(struct daemon_log *log);
 
 void daemon_log_free(struct daemon_log *log);
 
-/* Adds one line, as it would be written at that time. */
+/* Adds one formatted line with the time @at_us. */
 void daemon_log_put(struct buf *out, enum conf_log_format format, int64_t at_us,
                     enum inf_log_level level, const char *line);
 

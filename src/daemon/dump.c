@@ -1,3 +1,6 @@
+/*
+ * dump.c - writes a temporary file and renames it, so that readers never see an incomplete dump.
+ */
 #include "daemon/dump.h"
 
 #include <errno.h>
@@ -22,7 +25,6 @@ static int write_all(int fd, const struct buf *dump)
     return 0;
 }
 
-/* Under another name first: nobody ever reads half of one. */
 int dump_write(const char *path, const struct buf *dump, struct inf_error *err)
 {
     char *temp = xasprintf("%s.new", path);

@@ -1,5 +1,5 @@
 /*
- * dump.h - how things are, written to a file for who looks into a daemon that behaves oddly.
+ * dump.h - writes the state dump (SIGUSR2) to a file, for diagnosis of a running daemon.
  */
 #ifndef DAEMON_DUMP_H
 #define DAEMON_DUMP_H
@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 
-/* Writes @dump to @path, in place of what is there, readable for the owner alone. A small local file:
- * it is written at once. -INF_EIO, naming the file. */
+/* Replaces the file @path by @dump, readable only by the owner. Blocks: it is a small local
+ * file. Returns 0, or -INF_EIO with @err naming the file. */
 int dump_write(const char *path, const struct buf *dump, struct inf_error *err);
 
 #endif

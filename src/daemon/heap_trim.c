@@ -1,6 +1,7 @@
 /*
- * heap_trim.c - one timer, which runs only after hints: it looks, and trims while the cache has shrunk lately. Nothing here can fail; without
- * malloc_trim() memory stays in the heap, for objects that come later.
+ * heap_trim.c - a timer that runs only after hints: it checks the size of the cache, and trims
+ * while the cache has shrunk recently. Nothing here can fail; without malloc_trim() the memory
+ * stays in the heap for later objects.
  */
 #include "daemon/heap_trim.h"
 
@@ -21,7 +22,7 @@ uint64_t heap_trim_malloc(struct heap_trim *trim)
     return (uint64_t)((to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000);
 }
 
-/* Returns what is held now. */
+/* Returns the current size of the cache. */
 static size_t note_growth(struct heap_trim *t)
 {
     size_t held = t->held(t);
@@ -41,7 +42,7 @@ static bool has_shrunk(struct heap_trim *t)
     return true;
 }
 
-/* Returns how long to wait for the next one. */
+/* Returns the time to wait before the next trim. */
 static uint64_t trim_now(struct heap_trim *t)
 {
     uint64_t cost_us = t->trim(t);

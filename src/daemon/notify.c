@@ -1,3 +1,7 @@
+/*
+ * notify.c - sends datagrams to $NOTIFY_SOCKET. Nothing here fails visibly: a message that can't be
+ * sent is dropped.
+ */
 #include "daemon/notify.h"
 
 #include <errno.h>
@@ -11,14 +15,14 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 
-static void tell(struct notify *n, const char *bytes, size_t len)
+static void notify_send(struct notify *n, const char *bytes, size_t len)
 {
     if (n->fd >= 0)
         (void)sendto(n->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT,
                      (const struct sockaddr *)&n->address, n->address_len);
 }
 
-/* A line end would begin another assignment. */
+/* A newline would start another assignment. */
 static void put_status(struct buf *b, const char *status)
 {
     buf_puts(b, "STATUS=");
@@ -26,14 +30,14 @@ static void put_status(struct buf *b, const char *status)
         buf_putc(b, *status == '\n' ? ' ' : *status);
 }
 
-static void tell_buf(struct notify *n, struct buf *b)
+static void notify_send_buf(struct notify *n, struct buf *b)
 {
-    tell(n, b->bytes, b->len);
+    notify_send(n, b->bytes, b->len);
     buf_free(b);
 }
 
-/* False: it is what the manager heard last. */
-static bool remember(struct notify *n, const char *status)
+/* False: @status is what was sent last. */
+static bool remember_status(struct notify *n, const char *status)
 {
     if (n->status && strcmp(n->status, status) == 0)
         return false;
@@ -50,22 +54,22 @@ bool notify_is_heard(const struct notify *n)
 void notify_ready(struct notify *n, const char *status)
 {
     struct buf b = {0};
-    remember(n, status);
+    remember_status(n, status);
     buf_puts(&b, "READY=1\n");
     put_status(&b, status);
-    tell_buf(n, &b);
+    notify_send_buf(n, &b);
 }
 
 void notify_status(struct notify *n, const char *status)
 {
     struct buf b = {0};
-    if (!remember(n, status))
+    if (!remember_status(n, status))
         return;
     put_status(&b, status);
-    tell_buf(n, &b);
+    notify_send_buf(n, &b);
 }
 
-/* The time lets the manager tell this reload from an earlier one. */
+/* The time lets the manager distinguish this reload from an earlier one. */
 void notify_reloading(struct notify *n)
 {
     struct buf b = {0};
@@ -73,23 +77,23 @@ void notify_reloading(struct notify *n)
     clock_gettime(CLOCK_MONOTONIC, &now);
     buf_printf(&b, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
                (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
-    tell_buf(n, &b);
+    notify_send_buf(n, &b);
 }
 
 void notify_stopping(struct notify *n)
 {
-    tell(n, "STOPPING=1", 10);
+    notify_send(n, "STOPPING=1", 10);
 }
 
 /* ---- the watchdog ---- */
 
 static void on_watchdog(uv_timer_t *timer)
 {
-    tell(timer->data, "WATCHDOG=1", 10);
+    notify_send(timer->data, "WATCHDOG=1", 10);
 }
 
-/* A whole number above 0; else 0. */
-static uint64_t number_in(const char *name)
+/* The value of an environment variable; 0 if it is not a whole number. */
+static uint64_t env_number(const char *name)
 {
     const char *text = getenv(name);
     char *end;
@@ -101,11 +105,11 @@ static uint64_t number_in(const char *name)
     return errno || *end ? 0 : number;
 }
 
-/* Twice as often as asked, as the manual advises. */
-static void watch(struct notify *n, uv_loop_t *uv)
+/* Twice as often as required, as sd_watchdog_enabled(3) recommends. */
+static void start_watchdog(struct notify *n, uv_loop_t *uv)
 {
-    uint64_t ms = number_in("WATCHDOG_USEC") / 2000;
-    bool ours = !getenv("WATCHDOG_PID") || number_in("WATCHDOG_PID") == (uint64_t)getpid();
+    uint64_t ms = env_number("WATCHDOG_USEC") / 2000;
+    bool ours = !getenv("WATCHDOG_PID") || env_number("WATCHDOG_PID") == (uint64_t)getpid();
     if (n->fd < 0 || !ms || !ours)
         return;
     n->watched = true;
@@ -115,9 +119,9 @@ static void watch(struct notify *n, uv_loop_t *uv)
     uv_unref((uv_handle_t *)&n->watchdog);
 }
 
-/* ---- whom to tell ---- */
+/* ---- socket ---- */
 
-/* A path, or a name without a file, which is written with '@' and begins with NUL. */
+/* A path, or an abstract socket, written with a leading '@' for its leading NUL. */
 static bool find_address(struct notify *n)
 {
     const char *name = getenv("NOTIFY_SOCKET");
@@ -137,7 +141,7 @@ void notify_init(struct notify *n, uv_loop_t *uv)
     *n = (struct notify){.fd = -1};
     if (find_address(n))
         n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    watch(n, uv);
+    start_watchdog(n, uv);
 }
 
 void notify_close(struct notify *n)

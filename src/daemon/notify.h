@@ -1,16 +1,18 @@
 /*
- * notify.h - telling the service manager how we are: sd_notify(3)'s protocol, one datagram a line.
+ * notify.h - reports the state of the service to the service manager with the protocol of
+ * sd_notify(3).
  *
- *     notify_init(&n, uv);                     as $NOTIFY_SOCKET and $WATCHDOG_USEC say
- *     notify_ready(&n, "watching pods");       systemctl status shows the sentence
+ *     notify_init(&n, uv);                     reads $NOTIFY_SOCKET and $WATCHDOG_USEC
+ *     notify_ready(&n, "watching pods");       shown by systemctl status
  *     ...
  *     notify_stopping(&n);
  *     notify_close(&n);
  *
- * Started by hand there is nobody to tell, and every call does nothing. What can't be sent is not
- * worth a word: the manager draws its own conclusions from silence.
+ * Without a service manager every call does nothing. Errors of sending are ignored: the manager
+ * acts on missing messages itself.
  *
- * The watchdog is fed by a timer of the loop and by nothing else, so a loop that hangs is noticed.
+ * Only a timer of the loop sends the watchdog messages, so that the manager detects a loop that
+ * hangs.
  */
 #ifndef DAEMON_NOTIFY_H
 #define DAEMON_NOTIFY_H
@@ -22,29 +24,29 @@
 #include <uv.h>
 
 struct notify {
-    int fd; /* -1: there is nobody to tell */
+    int fd; /* -1: no service manager */
     struct sockaddr_un address;
     socklen_t address_len;
-    char *status;        /* told last; NULL: none yet */
+    char *status;        /* sent last; NULL: none yet */
     bool watched;        /* `watchdog` is in use */
     uv_timer_t watchdog; /* does not keep the loop running */
 };
 
-/* Looks up whom to tell, and starts feeding the watchdog if there is one for this process. */
+/* Opens the socket, and starts the watchdog timer if the manager requests one for this process. */
 void notify_init(struct notify *n, uv_loop_t *uv);
 
-/* Whether there is somebody to tell. */
+/* Whether there is a service manager. */
 bool notify_is_heard(const struct notify *n);
 
-/* Up, or done with reloading. @status is a sentence for people. */
+/* Reports the end of starting or reloading. @status is a human-readable line. */
 void notify_ready(struct notify *n, const char *status);
 
-/* Tells @status if it is another than before. */
+/* Sends @status if it differs from the last one. */
 void notify_status(struct notify *n, const char *status);
 void notify_reloading(struct notify *n);
 void notify_stopping(struct notify *n);
 
-/* Tells nothing any more. Its memory has to stay until the loop has run once more. */
+/* Closes the socket and the timer. The memory must stay valid until the loop has run again. */
 void notify_close(struct notify *n);
 
 #endif

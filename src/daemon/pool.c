@@ -1,5 +1,5 @@
 /*
- * pool.c - libuv reads the size of its pool from the environment, when it first uses it.
+ * pool.c - libuv reads the size of its pool from the environment when it first uses the pool.
  */
 #include "daemon/pool.h"
 
@@ -10,7 +10,8 @@ enum {
     OTHERS = 2, /* stdout and the sequence file */
 };
 
-/* Twice what is needed for files, for lookups may take half; and twice what lookups need. */
+/* libuv uses at most half of the threads for lookups, so both files and lookups need half of the
+ * pool. */
 size_t pool_threads(size_t clusters, bool logs)
 {
     size_t files = logs ? POOL_LOGS + OTHERS : POOL_MIN / 2, lookups = clusters + 1;

@@ -1,5 +1,6 @@
 /*
- * signals.c - the process's signal mask. Neither call can fail: the sets and the action are valid.
+ * signals.c - changes the signal mask of the process. Neither call can fail: the signal sets are
+ * valid.
  */
 #include "daemon/signals.h"
 

@@ -1,13 +1,13 @@
 /*
- * signals.h - signals that arrive when there is no handler for them: early in the process's life, and
- * late.
+ * signals.h - keeps signals pending while the process has no handlers for them: during startup and
+ * shutdown.
  *
- *     signals_hold();        first thing in main
+ *     signals_hold();        first call in main
  *     ...                    the conf is read; HUP, USR1 and USR2 stay pending
- *     signals_release();     handlers are in place, and are called for what is pending
+ *     signals_release();     handlers are installed, and are called for pending signals
  *
- * By default HUP, USR1 and USR2 end a process, so a reload or a log rotation that comes too early would
- * stop the service. INT and TERM are not held: before the start, ending at once is right.
+ * By default HUP, USR1 and USR2 end a process, so a reload or a log rotation during startup would
+ * stop the service. INT and TERM are not held: during startup they may end the process at once.
  */
 #ifndef DAEMON_SIGNALS_H
 #define DAEMON_SIGNALS_H
@@ -15,7 +15,7 @@
 /* Keeps HUP, USR1 and USR2 pending. */
 void signals_hold(void);
 
-/* Delivers those, and INT and TERM if the parent process had them blocked. */
+/* Unblocks these, and INT and TERM in case the parent process had blocked them. */
 void signals_release(void);
 
 #endif

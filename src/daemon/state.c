@@ -1,3 +1,8 @@
+/*
+ * state.c - reads, creates and checks the files of the state directory, synchronously.
+ *
+ * Every error names the file and, where there is one, the remedy; the daemon does not start then.
+ */
 #include "daemon/state.h"
 
 #include <errno.h>
@@ -76,7 +81,7 @@ static void random_bytes(unsigned char *bytes, size_t len)
 {
     for (size_t done = 0; done < len;) {
         ssize_t n = getrandom(bytes + done, len - done, 0);
-        done += n > 0 ? (size_t)n : 0; /* only signals interrupt it */
+        done += n > 0 ? (size_t)n : 0; /* it fails only when a signal interrupts it */
     }
 }
 

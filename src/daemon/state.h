@@ -1,12 +1,12 @@
 /*
- * state.h - the state directory: whose it is, and what is kept there for good.
+ * state.h - the state directory: its lock and the small files in it.
  *
- *     lock     held by the daemon that runs
- *     key      32 random bytes by which values are hashed; nobody else's to read
- *     log-id   the name of the sequence (seq.h)
- *     seq      how far it has come
+ *     lock     held by the running daemon
+ *     key      32 random bytes, the key of hashed values; readable only by the owner
+ *     log-id   the id of the sequence (seq.h)
+ *     seq      the sequence numbers used so far
  *
- * All of this is read and written at the start, without the loop.
+ * All files are read and written at startup, without the loop.
  */
 #ifndef DAEMON_STATE_H
 #define DAEMON_STATE_H
@@ -22,15 +22,16 @@ enum {
     STATE_ID_SIZE = 33, /* 128 bits as hexadecimal digits, and a NUL */
 };
 
-/* Takes the directory for this process, until the descriptor it returns is closed. -INF_EFORBIDDEN
- * or -INF_EIO if it can't be used, -INF_ECONF if another informerd has it. */
+/* Locks the directory for this process until the returned descriptor is closed. Returns
+ * -INF_EFORBIDDEN or -INF_EIO if the directory can't be used, -INF_ECONF if another informerd
+ * has locked it. */
 int state_take(const char *dir, struct inf_error *err);
 
-/* The installation's key; made when it is not there yet. -INF_EIO, saying what to do, also if others
- * can read it. */
+/* Reads the key of the installation, and creates it if it does not exist. Returns -INF_EIO, with
+ * the remedy in @err, also if other users can read it. */
 int state_read_key(const char *dir, unsigned char ret[STATE_KEY_SIZE], struct inf_error *err);
 
-/* Reads a small text file without its newline; -INF_ENOTFOUND if it is not there. */
+/* Reads a small text file without its newline. -INF_ENOTFOUND if it does not exist. */
 int state_read_text(const char *dir, const char *name, char *ret, size_t size,
                     struct inf_error *err);
 

@@ -1,6 +1,7 @@
 /*
- * attribution.c - first which part of the object changed, then who wrote to that part last. A diff that was cut
- * short shows only some of what changed: then only the time of the newest entry counts.
+ * attribution.c - finds which part of the object changed, then the manager that wrote to that part
+ * last. A truncated diff shows only some of the changes: then only the time of the newest entry
+ * counts.
  */
 #include "daemon/journal/attribution.h"
 
@@ -8,7 +9,7 @@
 
 #include "base/base.h"
 
-/* ---- what changed ---- */
+/* ---- the changed part ---- */
 
 static bool is_under(const char *path, const char *top)
 {
@@ -34,8 +35,8 @@ static enum inf_part part_of(const struct inf_diff *diff)
     return rest ? INF_PART_REST : INF_PART_ANY;
 }
 
-/* What servers change without noting it, or may. */
-static bool is_never_noted(const char *path)
+/* Fields that servers change, or may change, without recording it. */
+static bool is_never_recorded(const char *path)
 {
     static const char *const tops[] = {"metadata.deletionTimestamp",
                                        "metadata.deletionGracePeriodSeconds", "metadata.finalizers",
@@ -46,14 +47,14 @@ static bool is_never_noted(const char *path)
     return strstr(path, "DisruptionTarget") != NULL;
 }
 
-/* Whether the server notes who makes such a change: it adds or replaces something, and has nothing in it that is
- * never noted. */
-static bool is_always_noted(const struct inf_diff *diff)
+/* Whether the server always records such a change: it adds or replaces a field, and changes none
+ * that is never recorded. */
+static bool is_always_recorded(const struct inf_diff *diff)
 {
     bool sets = false;
     for (size_t i = 0; i < inf_diff_count(diff); i++) {
         const struct inf_change *change = inf_diff_get(diff, i);
-        if (is_never_noted(change->path))
+        if (is_never_recorded(change->path))
             return false;
         sets |= (change->op == INF_DIFF_ADD || change->op == INF_DIFF_REPLACE) &&
                 !is_under(change->path, "metadata.generation");
@@ -63,7 +64,7 @@ static bool is_always_noted(const struct inf_diff *diff)
 
 /* ---- a binding ---- */
 
-/* It sets the node and the condition PodScheduled, and copies annotations and labels. */
+/* A binding sets the node and the condition PodScheduled, and copies annotations and labels. */
 static bool is_of_binding(const char *path)
 {
     return is_under(path, "spec.nodeName") || strcmp(path, "status.conditions") == 0 ||
@@ -87,7 +88,7 @@ static bool is_binding(const struct inf_object *pod, const struct inf_diff *diff
     return gets_node;
 }
 
-/* ---- who ---- */
+/* ---- the manager ---- */
 
 static bool same_who(const struct inf_who *a, const struct inf_who *b)
 {
@@ -95,7 +96,7 @@ static bool same_who(const struct inf_who *a, const struct inf_who *b)
            strcmp(a->time, b->time) == 0;
 }
 
-/* The newest entry of that part in @event's new object, and whether it was there before. */
+/* The newest entry of that part in @event's new object, and whether the old object has the same. */
 static bool find_newest(const struct inf_event *event, enum inf_part part, struct inf_who *ret,
                         bool *ret_is_old)
 {
@@ -106,7 +107,8 @@ static bool find_newest(const struct inf_event *event, enum inf_part part, struc
     return true;
 }
 
-/* Whether @who could have made a change of @part: one to the status through the status, one to the rest not. */
+/* Whether the subresource of @who matches @part: `status` for the status, any other for the
+ * rest. */
 static bool is_for_part(const struct inf_who *who, enum inf_part part)
 {
     bool status = strcmp(who->subresource, "status") == 0;
@@ -121,7 +123,7 @@ static bool find_writer(const struct inf_event *event, const struct inf_diff *di
     bool is_old;
     if (!find_newest(event, part, &who, &is_old))
         return false;
-    if (is_old && !(who.sole && is_for_part(&who, part) && is_always_noted(diff)))
+    if (is_old && !(who.sole && is_for_part(&who, part) && is_always_recorded(diff)))
         return false;
     *ret = who;
     return true;

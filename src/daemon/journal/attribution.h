@@ -1,21 +1,24 @@
 /*
- * attribution.h - who made a change, as far as metadata.managedFields proves it.
+ * attribution.h - which manager made a change, as far as metadata.managedFields proves it.
  *
- * The API server notes for each manager and subresource when it last added or changed a field, to the second.
- * A change is attributed by these rules; if none applies, it is not:
+ * For each manager and subresource the API server records when it last added or changed a field, to
+ * the second. These rules apply; if none does, the change is not attributed:
  *
  *   added             the newest entry
- *   modified          the newest entry, if it is newer than before. If a write to the status and another
- *                     one are equally new, what changed decides: only the status, or only the rest
- *   modified, and     the writer wrote a second time within the second, or the write was not noted. It was
- *   the newest is     the newest entry's manager if no other manager ever wrote to that part (the status,
- *   not newer         or the rest), and if the change is one that is always noted: see below
- *   modified, a Pod   subresource `binding`, without a manager: the scheduler's binding is not noted, and
- *   got its node      nothing else may set spec.nodeName of a Pod that exists
- *   deleted           nobody
+ *   modified          the newest entry, if it is newer than before. If a write to the status and
+ *                     another one have the same time, the changed fields decide: only the status,
+ *                     or only the rest
+ *   modified, and     either the manager wrote twice within the second, or the write was not
+ *   the newest is     recorded. It is attributed to the newest entry's manager if no other manager
+ *   not newer         ever wrote to that part (the status, or the rest), and if such a change is
+ *                     always recorded: see below
+ *   modified, a Pod   subresource `binding`, without a manager: the scheduler's binding is not
+ *   got its node      recorded, and nothing else may set spec.nodeName of an existing Pod
+ *   deleted           not attributed
  *
- * Never noted are deletions (deletionTimestamp, deletionGracePeriodSeconds, finalizers), bindings and the
- * condition that an eviction adds. Of a write that only removes fields the time is not noted.
+ * The server never records deletions (deletionTimestamp, deletionGracePeriodSeconds, finalizers),
+ * bindings, and the condition that an eviction adds. It does not record the time of a write that
+ * only removes fields.
  */
 #ifndef DAEMON_JOURNAL_ATTRIBUTION_H
 #define DAEMON_JOURNAL_ATTRIBUTION_H
@@ -25,7 +28,8 @@
 #include "informer/diff.h"
 #include "informer/event.h"
 
-/* False: that is not known. Of a binding `manager` and `time` are "". @diff is NULL but for INF_MODIFIED. */
+/* Returns false if the manager is unknown. For a binding, `manager` and `time` are "". @diff is
+ * NULL except for INF_MODIFIED. */
 bool attribution_find(const struct inf_event *event, const struct inf_diff *diff,
                       struct inf_who *ret);
 

@@ -1,3 +1,6 @@
+/*
+ * change.c - computes what all outputs need of a change, and writes the text of `msg`.
+ */
 #include "daemon/journal/change.h"
 
 #include <string.h>
@@ -5,7 +8,7 @@
 #include "daemon/journal/attribution.h"
 #include "daemon/journal/summary.h"
 
-/* An object that is metadata alone hides its kind; its watch knows. */
+/* A metadata-only object does not have its real kind; its watch has. */
 static const char *kind_of(const struct watch_id *watch, const struct inf_object *object)
 {
     const char *kind = inf_object_kind(object);
@@ -24,7 +27,7 @@ static void split_api_version(struct change *c)
         c->watch->version ? str_of(c->watch->version) : (struct str){all.at + len, all.len - len};
 }
 
-static void find_why(struct change *c)
+static void find_deletion_reason(struct change *c)
 {
     const struct selection *selection = c->watch->selection;
     bool selects = (selection && selection->selects) || c->watch->why;
@@ -44,7 +47,7 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
     ret->stamp.time_us = event->received_us;
     split_api_version(ret);
     ret->has_who = attribution_find(event, diff, &ret->who);
-    find_why(ret);
+    find_deletion_reason(ret);
     ret->tells = core_event_read(ret->object, &ret->told);
 }
 
@@ -70,7 +73,7 @@ void change_put_told(struct buf *out, const struct change *change, size_t max)
 }
 
 /* "Pod shop/web-0: BackOff: Back-off restarting failed container (x12)" */
-static void put_tale(struct buf *out, const struct change *change, size_t max)
+static void put_core_event(struct buf *out, const struct change *change, size_t max)
 {
     const struct core_event *told = &change->told;
     if (change->event->verb == INF_DELETED)
@@ -79,7 +82,7 @@ static void put_tale(struct buf *out, const struct change *change, size_t max)
     change_put_told(out, change, max);
 }
 
-static void put_changed(struct buf *out, const struct change *change, bool values, size_t max)
+static void put_modified(struct buf *out, const struct change *change, bool values, size_t max)
 {
     size_t used;
     if (!inf_diff_count(change->diff)) {
@@ -95,8 +98,8 @@ static void put_changed(struct buf *out, const struct change *change, bool value
     }
 }
 
-/* With selectors, "deleted" is said of what is known to be. */
-static void put_gone(struct buf *out, const struct change *change)
+/* With selectors, "deleted" is written only if that is known. */
+static void put_deleted(struct buf *out, const struct change *change)
 {
     if (change->why && strcmp(change->why, SELECTION_LEFT) == 0)
         buf_puts(out, " left the selection");
@@ -113,8 +116,8 @@ static void put_verb(struct buf *out, const struct change *change, bool values, 
 {
     switch (change->event->verb) {
     case INF_ADDED: buf_puts(out, " added"); break;
-    case INF_MODIFIED: put_changed(out, change, values, max); break;
-    case INF_DELETED: put_gone(out, change); break;
+    case INF_MODIFIED: put_modified(out, change, values, max); break;
+    case INF_DELETED: put_deleted(out, change); break;
     }
 }
 
@@ -122,7 +125,7 @@ void change_put_sentence(struct buf *out, const struct change *change, bool valu
 {
     struct buf text = {0};
     if (change->tells) {
-        put_tale(&text, change, max > CORE_EVENT_MESSAGE_MAX ? max : CORE_EVENT_MESSAGE_MAX);
+        put_core_event(&text, change, max > CORE_EVENT_MESSAGE_MAX ? max : CORE_EVENT_MESSAGE_MAX);
     } else {
         buf_puts(&text, change->kind);
         buf_putc(&text, ' ');

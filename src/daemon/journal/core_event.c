@@ -1,3 +1,7 @@
+/*
+ * core_event.c - reads the fields of an Event, under either of their two names. Missing fields
+ * become "".
+ */
 #include "daemon/journal/core_event.h"
 
 #include <ctype.h>
@@ -14,7 +18,7 @@ static bool is_event(const struct inf_object *object)
            (strcmp(version, "v1") == 0 || strncmp(version, "events.k8s.io/", 14) == 0);
 }
 
-/* The first of two places that says something. */
+/* The value of the first of two paths that has one. */
 static void read_one_of(const struct inf_object *object, const char *place, const char *other,
                         char *ret, size_t size)
 {

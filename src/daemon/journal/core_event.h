@@ -1,6 +1,6 @@
 /*
- * core_event.h - what an object of kind Event says: in the core group and in events.k8s.io, which
- * name the same things differently.
+ * core_event.h - the contents of an object of kind Event, in the core group or in events.k8s.io,
+ * which use different field names.
  */
 #ifndef DAEMON_JOURNAL_CORE_EVENT_H
 #define DAEMON_JOURNAL_CORE_EVENT_H
@@ -10,21 +10,21 @@
 #include "informer/object.h"
 
 enum {
-    CORE_EVENT_NAME_MAX = 320,     /* LIMIT: longer names are cut */
-    CORE_EVENT_MESSAGE_MAX = 1024, /* LIMIT: as the API server itself has it */
+    CORE_EVENT_NAME_MAX = 320,     /* LIMIT: longer names are truncated */
+    CORE_EVENT_MESSAGE_MAX = 1024, /* LIMIT: the API server has the same */
 };
 
 struct core_event {
     char reason[CORE_EVENT_NAME_MAX];
     char message[CORE_EVENT_MESSAGE_MAX];
-    char count[24];                 /* a number as spelled; "" if there is none */
-    char kind[CORE_EVENT_NAME_MAX]; /* of what it is about */
+    char count[24];                 /* decimal digits; "" if there is none */
+    char kind[CORE_EVENT_NAME_MAX]; /* of the involved object, as `ns` and `name` */
     char ns[CORE_EVENT_NAME_MAX];
     char name[CORE_EVENT_NAME_MAX];
-    bool warning; /* else it is Normal */
+    bool warning; /* type Warning; else Normal */
 };
 
-/* False, and @ret untouched, if @object is no Event. */
+/* Returns false and leaves @ret untouched if @object is not an Event. */
 bool core_event_read(const struct inf_object *object, struct core_event *ret);
 
 #endif

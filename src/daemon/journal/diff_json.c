@@ -1,3 +1,6 @@
+/*
+ * diff_json.c - writes the changes of a diff as JSON arrays.
+ */
 #include "daemon/journal/diff_json.h"
 
 #include "base/json_string.h"

@@ -1,5 +1,6 @@
 /*
- * diff_json.h - a diff as JSON, whole or cut to what there is room for.
+ * diff_json.h - a diff as JSON, complete or limited in the number of changes and the size of
+ * values.
  */
 #ifndef DAEMON_JOURNAL_DIFF_JSON_H
 #define DAEMON_JOURNAL_DIFF_JSON_H
@@ -9,14 +10,15 @@
 #include "base/buf.h"
 
 /*
- * Adds [{"op":"replace","path":"status.phase","old":"Pending","new":"Running"},...]: the first
- * @changes changes, or all there are. A value over @value_max bytes, or one that the diff left out,
- * is told by its size instead: "old_size", "new_size". "at" is there where an item does not go to
- * the end of its list.
+ * Adds [{"op":"replace","path":"status.phase","old":"Pending","new":"Running"},...]: at most the
+ * first @changes changes. For a value over @value_max bytes, or one that the diff omitted,
+ * "old_size" or "new_size" has its size instead. "at" is the index of an item that is not at the
+ * end of its list.
  */
 void diff_json_put(struct buf *out, const struct inf_diff *diff, size_t changes, size_t value_max);
 
-/* Adds ["status.phase",...]: only the paths. One that ends in a place may be there twice. */
+/* Adds ["status.phase",...]: only the paths. A path of a list whose items have no key may occur
+ * more than once. */
 void diff_json_put_paths(struct buf *out, const struct inf_diff *diff, size_t changes);
 
 #endif

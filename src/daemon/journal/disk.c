@@ -1,3 +1,10 @@
+/*
+ * disk.c - file operations with libuv: on its pool, or without a loop before the call returns.
+ *
+ * FIFOs and terminals are polled by the loop. disk_lock() looks up the type of the file system on
+ * the pool, then locks on the loop. An operation that libuv can't start ends with its error at
+ * once.
+ */
 #include "daemon/journal/disk.h"
 
 #include <errno.h>
@@ -10,8 +17,8 @@
 #include "base/base.h"
 #include "daemon/journal/disk_lock.h"
 
-/* Begun on the pool, where it may take its time to find out what the file system is. */
-static int64_t lock(struct disk_op *op, int64_t result, const uv_statfs_t *found)
+/* After statfs(2), which may take long and therefore ran on the pool. */
+static int64_t lock_if_local(struct disk_op *op, int64_t result, const uv_statfs_t *found)
 {
     op->lock_holder = 0;
     if (result < 0 || !disk_lock_is_local(found->f_type))
@@ -34,20 +41,20 @@ static void on_done(uv_fs_t *request)
             .regular = (request->statbuf.st_mode & S_IFMT) == S_IFREG,
         };
     if (request->fs_type == UV_FS_STATFS)
-        result = lock(op, result, request->ptr);
+        result = lock_if_local(op, result, request->ptr);
     uv_fs_req_cleanup(request);
     op->done(op, result);
 }
 
-/* Nothing is called back by libuv if it runs here, or if it could not even begin. */
-static void follow(struct disk *disk, struct disk_op *op, int started)
+/* libuv does not call back if the operation ran synchronously or could not be started. */
+static void end_if_synchronous(struct disk *disk, struct disk_op *op, int started)
 {
     op->request.data = disk->loop;
     if (!disk->loop || started < 0)
         on_done(&op->request);
 }
 
-static uv_fs_cb callback(const struct disk *disk)
+static uv_fs_cb callback_for(const struct disk *disk)
 {
     return disk->loop ? on_done : NULL;
 }
@@ -59,31 +66,35 @@ static uv_loop_t *uv_of(const struct disk *disk)
 
 static void disk_open(struct disk *disk, struct disk_op *op, const char *path, int flags, int mode)
 {
-    follow(disk, op, uv_fs_open(uv_of(disk), &op->request, path, flags, mode, callback(disk)));
+    end_if_synchronous(
+        disk, op, uv_fs_open(uv_of(disk), &op->request, path, flags, mode, callback_for(disk)));
 }
 
 static void disk_close(struct disk *disk, struct disk_op *op, int fd)
 {
-    follow(disk, op, uv_fs_close(uv_of(disk), &op->request, fd, callback(disk)));
+    end_if_synchronous(disk, op, uv_fs_close(uv_of(disk), &op->request, fd, callback_for(disk)));
 }
 
 static void disk_read(struct disk *disk, struct disk_op *op, int fd, char *bytes, size_t len,
                       int64_t at)
 {
     uv_buf_t piece = {.base = bytes, .len = len};
-    follow(disk, op, uv_fs_read(uv_of(disk), &op->request, fd, &piece, 1, at, callback(disk)));
+    end_if_synchronous(
+        disk, op, uv_fs_read(uv_of(disk), &op->request, fd, &piece, 1, at, callback_for(disk)));
 }
 
 static void disk_write(struct disk *disk, struct disk_op *op, int fd, const char *bytes, size_t len,
                        int64_t at)
 {
     uv_buf_t piece = {.base = (char *)(uintptr_t)bytes, .len = len}; /* libuv only reads it */
-    follow(disk, op, uv_fs_write(uv_of(disk), &op->request, fd, &piece, 1, at, callback(disk)));
+    end_if_synchronous(
+        disk, op, uv_fs_write(uv_of(disk), &op->request, fd, &piece, 1, at, callback_for(disk)));
 }
 
 /* ---- FIFOs and terminals ---- */
 
-/* An allocation of its own: libuv needs the handle a little longer than the operation lasts. */
+/* Allocated separately: libuv needs the handle until it is closed, which is after the end of the
+ * operation. */
 struct polled_write {
     uv_poll_t handle; /* first: loop_discard() frees it */
     struct loop *loop;
@@ -101,7 +112,7 @@ static void end_polled(struct polled_write *w, int64_t result)
     op->done(op, result);
 }
 
-/* An error of polling (the reader is gone) shows again when it is written to. */
+/* An error of polling (no reader) is returned by write(2) again. */
 static void on_writable(uv_poll_t *handle, int status, int events)
 {
     struct polled_write *w = container_of(handle, struct polled_write, handle);
@@ -110,7 +121,7 @@ static void on_writable(uv_poll_t *handle, int status, int events)
     loop_busy(w->loop);
     n = write(w->fd, w->bytes, w->len);
     if (n < 0 && (errno == EAGAIN || errno == EINTR) && status == 0)
-        return; /* another process was faster */
+        return; /* another process has filled it */
     end_polled(w, n < 0 ? -errno : n);
 }
 
@@ -143,27 +154,28 @@ static void disk_cancel(struct disk *disk, struct disk_op *op)
 
 static void disk_sync(struct disk *disk, struct disk_op *op, int fd)
 {
-    follow(disk, op, uv_fs_fsync(uv_of(disk), &op->request, fd, callback(disk)));
+    end_if_synchronous(disk, op, uv_fs_fsync(uv_of(disk), &op->request, fd, callback_for(disk)));
 }
 
 static void disk_rename(struct disk *disk, struct disk_op *op, const char *from, const char *to)
 {
-    follow(disk, op, uv_fs_rename(uv_of(disk), &op->request, from, to, callback(disk)));
+    end_if_synchronous(disk, op,
+                       uv_fs_rename(uv_of(disk), &op->request, from, to, callback_for(disk)));
 }
 
 static void disk_remove(struct disk *disk, struct disk_op *op, const char *path)
 {
-    follow(disk, op, uv_fs_unlink(uv_of(disk), &op->request, path, callback(disk)));
+    end_if_synchronous(disk, op, uv_fs_unlink(uv_of(disk), &op->request, path, callback_for(disk)));
 }
 
 static void disk_look(struct disk *disk, struct disk_op *op, const char *path)
 {
-    follow(disk, op, uv_fs_stat(uv_of(disk), &op->request, path, callback(disk)));
+    end_if_synchronous(disk, op, uv_fs_stat(uv_of(disk), &op->request, path, callback_for(disk)));
 }
 
 static void disk_look_at(struct disk *disk, struct disk_op *op, int fd)
 {
-    follow(disk, op, uv_fs_fstat(uv_of(disk), &op->request, fd, callback(disk)));
+    end_if_synchronous(disk, op, uv_fs_fstat(uv_of(disk), &op->request, fd, callback_for(disk)));
 }
 
 static void disk_lock(struct disk *disk, struct disk_op *op, int fd, const char *path,
@@ -171,7 +183,7 @@ static void disk_lock(struct disk *disk, struct disk_op *op, int fd, const char 
 {
     op->lock_fd = fd;
     op->lock_exclusive = exclusive;
-    follow(disk, op, uv_fs_statfs(uv_of(disk), &op->request, path, callback(disk)));
+    end_if_synchronous(disk, op, uv_fs_statfs(uv_of(disk), &op->request, path, callback_for(disk)));
 }
 
 static const struct disk_ops ops = {
@@ -194,7 +206,7 @@ void disk_init(struct disk *disk, struct loop *loop)
     *disk = (struct disk){.ops = &ops, .loop = loop};
 }
 
-/* On every system that we run on, libuv's errors are those of the system, negated. */
+/* On all supported systems, libuv's errors are negated errno values. */
 const char *disk_error_text(int error)
 {
     return strerror(-error);

@@ -1,10 +1,10 @@
 /*
- * disk_lock.c - flock(2) without waiting, and /proc/locks to name the process that was faster.
+ * disk_lock.c - flock(2) without waiting, and /proc/locks to find the process that has the lock.
  *
- * On local file systems only, where the kernel answers at once: these calls are made on the loop, since
- * libuv has none for its pool. A network file system would have to ask its server, which may hang, so files
- * there are not locked. The holder is not known if /proc is not mounted or the process is in another PID
- * namespace.
+ * Only on local file systems, where the kernel responds at once: these calls are made on the loop,
+ * since libuv has none for its pool. A network file system sends a request to its server, which may
+ * hang, so files there are not locked. The holder is unknown if /proc is not mounted or the process
+ * is in another PID namespace.
  */
 #include "daemon/journal/disk_lock.h"
 
@@ -21,7 +21,7 @@
 
 #include "base/base.h"
 
-/* Those that linux/magic.h of older systems lacks, or that are not part of Linux. */
+/* File systems that are missing in linux/magic.h of older systems, or are not part of Linux. */
 enum {
     FS_XFS = 0x58465342,
     FS_ZFS = 0x2fc12fc1,
@@ -54,7 +54,8 @@ bool disk_lock_is_local(uint64_t file_system)
     return false;
 }
 
-/* "7: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF": the process, if the line is about this file. */
+/* "7: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF": the process, if the line is about this
+ * file. */
 static pid_t holder_in(const char *line, const struct stat *st)
 {
     unsigned major_number, minor_number;

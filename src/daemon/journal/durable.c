@@ -1,3 +1,9 @@
+/*
+ * durable.c - the steps in the order of enum durable_step; each end starts the next one.
+ *
+ * The first failure is kept, the open descriptor is closed, and done() gets the error. The
+ * temporary file may remain; the next write replaces it.
+ */
 #include "daemon/journal/durable.h"
 
 #include <assert.h>
@@ -8,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-static void finish(struct durable *d)
+static void finish_write(struct durable *d)
 {
     d->step = DURABLE_DONE;
     free(d->dir);
@@ -17,7 +23,7 @@ static void finish(struct durable *d)
     d->done(d, d->error);
 }
 
-static void begin(struct durable *d)
+static void begin_step(struct durable *d)
 {
     const struct disk_ops *ops = d->disk->ops;
     switch (d->step) {
@@ -36,17 +42,17 @@ static void begin(struct durable *d)
     case DURABLE_OPEN_DIR:
         ops->open(d->disk, &d->op, d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
         break;
-    case DURABLE_DONE: finish(d); break;
+    case DURABLE_DONE: finish_write(d); break;
     }
 }
 
-static void fail(struct durable *d, int error)
+static void fail_step(struct durable *d, int error)
 {
     d->error = d->error ? d->error : error;
-    d->step = d->fd >= 0 ? DURABLE_CLOSE_DIR : DURABLE_DONE; /* whichever it is: close it */
+    d->step = d->fd >= 0 ? DURABLE_CLOSE_DIR : DURABLE_DONE; /* closes either descriptor */
 }
 
-/* What a step that went well leaves behind. Returns whether it has to be done again. */
+/* Records the result of a successful step. Returns true if the step has to be repeated. */
 static bool note_result(struct durable *d, int64_t result)
 {
     switch (d->step) {
@@ -68,14 +74,14 @@ static void on_step(struct disk_op *op, int64_t result)
     struct durable *d = container_of(op, struct durable, op);
     bool closing = d->step == DURABLE_CLOSE || d->step == DURABLE_CLOSE_DIR;
     if (closing && result < 0)
-        d->fd = -1; /* gone all the same */
+        d->fd = -1; /* closed nevertheless */
     if (d->step == DURABLE_WRITE && result == 0)
-        result = UV_EIO; /* UNTESTED: no file system takes nothing and says so */
+        result = UV_EIO; /* UNTESTED: no file system writes nothing and reports success */
     if (result < 0)
-        fail(d, (int)result);
+        fail_step(d, (int)result);
     else if (!note_result(d, result))
         d->step++;
-    begin(d);
+    begin_step(d);
 }
 
 void durable_write(struct durable *durable, struct disk *disk, const char *dir, const char *name,
@@ -88,5 +94,5 @@ void durable_write(struct durable *durable, struct disk *disk, const char *dir, 
     durable->dir = xstrdup(dir);
     durable->path = xasprintf("%s/%s", dir, name);
     durable->temp = xasprintf("%s/%s.new", dir, name);
-    begin(durable);
+    begin_step(durable);
 }

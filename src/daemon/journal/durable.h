@@ -1,7 +1,8 @@
 /*
- * durable.h - a small file replaced whole, so that after a crash it is the old one or the new one.
+ * durable.h - replaces a small file atomically and durably: after a crash it has either the old or
+ * the new contents.
  *
- *     file.new: write, sync -> rename to file -> sync the directory
+ *     write file.new, sync -> rename to file -> sync the directory
  */
 #ifndef DAEMON_JOURNAL_DURABLE_H
 #define DAEMON_JOURNAL_DURABLE_H
@@ -10,7 +11,7 @@
 #include "daemon/journal/disk.h"
 
 enum {
-    DURABLE_MAX = 128, /* bytes of such a file */
+    DURABLE_MAX = 128, /* LIMIT: bytes of the file */
 };
 
 enum durable_step {
@@ -29,17 +30,17 @@ struct durable {
     struct disk *disk;
     struct disk_op op;
     enum durable_step step;
-    char *dir, *path, *temp; /* owned while under way */
+    char *dir, *path, *temp; /* owned while an operation is in flight */
     char bytes[DURABLE_MAX];
     size_t len, written;
     int mode;
     int fd;    /* -1: none */
-    int error; /* 0, or what went wrong first, of libuv */
+    int error; /* 0, or the first libuv error */
     void (*done)(struct durable *durable, int error);
 };
 
-/* Puts a file called @name with these @bytes (at most DURABLE_MAX; copied) into @dir. One at a time.
- * @done gets 0 or a negative error of libuv, and may begin the next. */
+/* Writes @bytes (at most DURABLE_MAX; copied) to the file @name in @dir. One operation at a
+ * time. @done gets 0 or a negative libuv error, and may start the next operation. */
 void durable_write(struct durable *durable, struct disk *disk, const char *dir, const char *name,
                    int mode, struct str bytes, void (*done)(struct durable *durable, int error));
 

@@ -1,3 +1,8 @@
+/*
+ * filter.c - copies and parses the settings of a filter, and evaluates them for each event.
+ *
+ * Cheap conditions come first; the values at the `changed` paths are compared last.
+ */
 #include "daemon/journal/filter.h"
 
 #include <fnmatch.h>
@@ -12,14 +17,14 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct words {
+struct filter_strings {
     char **at;
     size_t count;
 };
 
 struct filter {
-    struct words watches;
-    struct words namespaces;
+    struct filter_strings watches;
+    struct filter_strings namespaces;
     unsigned verbs;
     struct inf_path **changed;
     size_t n_changed;
@@ -29,7 +34,7 @@ struct filter {
 
 /* ---- life ---- */
 
-static void copy_words(struct words *words, const char *const *from, size_t count)
+static void copy_strings(struct filter_strings *words, const char *const *from, size_t count)
 {
     words->at = xcalloc(count ? count : 1, sizeof(*words->at));
     words->count = count;
@@ -37,7 +42,7 @@ static void copy_words(struct words *words, const char *const *from, size_t coun
         words->at[i] = xstrdup(from[i]);
 }
 
-static void free_words(struct words *words)
+static void free_strings(struct filter_strings *words)
 {
     for (size_t i = 0; i < words->count; i++)
         free(words->at[i]);
@@ -69,8 +74,8 @@ static int parse_labels(struct filter *f, const struct filter_settings *s, struc
 struct filter *filter_make(const struct filter_settings *settings, struct inf_error *err)
 {
     struct filter *f = NEW(struct filter);
-    copy_words(&f->watches, settings->watches, settings->n_watches);
-    copy_words(&f->namespaces, settings->namespaces, settings->n_namespaces);
+    copy_strings(&f->watches, settings->watches, settings->n_watches);
+    copy_strings(&f->namespaces, settings->namespaces, settings->n_namespaces);
     f->verbs = settings->verbs;
     f->initial = settings->initial;
     if (parse_paths(f, settings, err) == 0 && parse_labels(f, settings, err) == 0)
@@ -83,8 +88,8 @@ void filter_free(struct filter *filter)
 {
     if (!filter)
         return;
-    free_words(&filter->watches);
-    free_words(&filter->namespaces);
+    free_strings(&filter->watches);
+    free_strings(&filter->namespaces);
     for (size_t i = 0; i < filter->n_changed; i++)
         inf_path_free(filter->changed[i]);
     free(filter->changed);
@@ -92,9 +97,9 @@ void filter_free(struct filter *filter)
     free(filter);
 }
 
-/* ---- what changed ---- */
+/* ---- changed paths ---- */
 
-static bool collect(void *ctx, const char *json, size_t len)
+static bool collect_value(void *ctx, const char *json, size_t len)
 {
     buf_put(ctx, (const char *)&(struct str){json, len}, sizeof(struct str));
     return true;
@@ -106,7 +111,7 @@ struct comparison {
     bool differs;
 };
 
-static bool compare(void *ctx, const char *json, size_t len)
+static bool compare_value(void *ctx, const char *json, size_t len)
 {
     struct comparison *c = ctx;
     struct str old;
@@ -120,19 +125,19 @@ static bool compare(void *ctx, const char *json, size_t len)
     return !c->differs;
 }
 
-/* By the values themselves: exact where paths of a diff are cut short or name items by their key. */
+/* Compares the values themselves: a diff may be truncated, and its paths name list items by key. */
 static bool differs_at(const struct inf_path *path, const struct inf_event *event)
 {
     struct buf before = {0};
     struct comparison c = {.before = &before};
-    inf_path_each(path, event->old_object, collect, &before);
-    inf_path_each(path, event->new_object, compare, &c);
+    inf_path_each(path, event->old_object, collect_value, &before);
+    inf_path_each(path, event->new_object, compare_value, &c);
     c.differs |= c.at < before.len;
     buf_free(&before);
     return c.differs;
 }
 
-static bool touches(const struct filter *f, const struct inf_event *event)
+static bool changes_selected_path(const struct filter *f, const struct inf_event *event)
 {
     if (!f->n_changed || event->verb != INF_MODIFIED)
         return true;
@@ -142,7 +147,7 @@ static bool touches(const struct filter *f, const struct inf_event *event)
     return false;
 }
 
-/* ---- the questions ---- */
+/* ---- evaluation ---- */
 
 bool filter_takes_watch(const struct filter *filter, const char *name)
 {
@@ -172,5 +177,5 @@ bool filter_takes(const struct filter *filter, const struct inf_event *event)
     return (filter->initial || event->origin != INF_INITIAL) &&
            (!filter->verbs || filter->verbs & 1u << event->verb) &&
            takes_namespace(filter, inf_object_namespace(inf_event_object(event))) &&
-           takes_labels(filter, event) && touches(filter, event);
+           takes_labels(filter, event) && changes_selected_path(filter, event);
 }

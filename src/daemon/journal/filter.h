@@ -1,7 +1,8 @@
 /*
- * filter.h - which changes somebody wants: by watch, namespace, verb, what changed, and labels.
+ * filter.h - the changes that an output accepts: by watch, namespace, verb, changed paths and
+ * labels.
  *
- * What a list is empty for is not asked. All that is asked must hold.
+ * A condition whose list is empty always holds. All conditions must hold.
  */
 #ifndef DAEMON_JOURNAL_FILTER_H
 #define DAEMON_JOURNAL_FILTER_H
@@ -14,34 +15,35 @@
 
 struct filter;
 
-/* Strings and lists are copied. A zeroed struct takes everything but what is there at the start. */
+/* Strings and lists are copied. A zeroed struct accepts everything except initial objects. */
 struct filter_settings {
     const char *const *watches; /* by name */
     size_t n_watches;
-    const char *const *namespaces; /* names, or patterns as a shell has them: "shop-*" */
+    const char *const *namespaces; /* names or shell patterns: "shop-*" */
     size_t n_namespaces;
-    unsigned verbs;             /* of 1 << INF_ADDED ...; 0: all */
-    const char *const *changed; /* paths of informer/path.h */
+    unsigned verbs;             /* a mask of 1 << INF_ADDED ...; 0: all */
+    const char *const *changed; /* paths as in informer/path.h */
     size_t n_changed;
-    const char *labels; /* a selector; NULL: all */
-    bool initial;       /* also what was there at the start */
+    const char *labels; /* a label selector; NULL: all */
+    bool initial;       /* also objects that existed at the start */
 };
 
-/* NULL, with @err naming the path or selector and what is wrong with it. */
+/* Returns NULL, with @err naming the path or selector and the problem. */
 struct filter *filter_make(const struct filter_settings *settings, struct inf_error *err);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void filter_free(struct filter *filter);
 
-/* Whether anything of the watch called @name is wanted. Notes of the daemon go by this alone. */
+/* Whether changes of the watch @name are accepted. For daemon records this is the only
+ * condition. */
 bool filter_takes_watch(const struct filter *filter, const char *name);
 
 /*
- * Whether @event, of a watch that is wanted, is.
+ * Whether @event, of an accepted watch, is accepted.
  *
- * A change of a path is a MODIFIED between whose states the values at one of the paths differ; other
- * verbs don't ask for it. Labels are those of the object as it is now; of one deleted, as it was. An
- * object that is changed so that it is not selected any more is told this once.
+ * `changed` applies to MODIFIED only: the old and new values at one of the paths must differ.
+ * Labels are those of the current object, or of its last state if it was deleted. A change by which
+ * an object stops matching is accepted too.
  */
 bool filter_takes(const struct filter *filter, const struct inf_event *event);
 

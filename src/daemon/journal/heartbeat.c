@@ -1,3 +1,7 @@
+/*
+ * heartbeat.c - compares each change of a diff with the known kinds of heartbeats. Anything
+ * unexpected makes the answer no, so that a real change is never ignored.
+ */
 #include "daemon/journal/heartbeat.h"
 
 #include <ctype.h>
@@ -33,8 +37,8 @@ static bool is_renewed(const struct inf_change *change)
            is_time(text_of(&change->new_value));
 }
 
-/* Cuts @json in three at the time of renewal in a leader's annotation, which is JSON in a JSON
- * string; false if there is none. */
+/* Splits @json, a leader annotation (JSON in a JSON string), before and after its renewal time.
+ * False: it has none. */
 static bool split_at_renewal(struct str json, struct str *ret_before, struct str *ret_after)
 {
     static const char key[] = "\\\"renewTime\\\":\\\"";
@@ -51,7 +55,7 @@ static bool split_at_renewal(struct str json, struct str *ret_before, struct str
     return true;
 }
 
-/* Another holder is news; the same one at another time is not. */
+/* Only the renewal time differs; a change of the holder is not a heartbeat. */
 static bool is_leader_renewal(const struct inf_change *change)
 {
     struct str before[2], after[2];
@@ -71,7 +75,7 @@ static bool is_beat(const char *kind, const struct inf_change *change)
     return strncmp(path, "status.", 7) == 0 && is_renewed(change);
 }
 
-/* Where status is no subresource, each write counts as a new generation. */
+/* If status is not a subresource, each write increments the generation. */
 static bool is_generation(const struct inf_change *change)
 {
     return strcmp(change->path, "metadata.generation") == 0 ||

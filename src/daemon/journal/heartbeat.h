@@ -1,7 +1,8 @@
 /*
- * heartbeat.h - updates that say "still alive" and nothing else.
+ * heartbeat.h - detects updates that only renew a time, such as a lease or a condition's probe
+ * time.
  *
- * A lease renewed, a condition probed again: on a quiet cluster they are nearly all there is.
+ * On a quiet cluster they are nearly all updates.
  */
 #ifndef DAEMON_JOURNAL_HEARTBEAT_H
 #define DAEMON_JOURNAL_HEARTBEAT_H
@@ -11,10 +12,10 @@
 #include "informer/diff.h"
 
 /*
- * Whether all of @diff is: a Lease's spec.renewTime; the time of renewal in the annotation by which
- * older programs elect leaders; times anywhere under status that became other times. The numbers of
- * generations may go along. A diff in which nothing changed is one too; a truncated one never is,
- * for nobody knows what else there was.
+ * Whether @diff changes nothing but: spec.renewTime of a Lease; the renewal time in the annotation
+ * that older programs use for leader election; times under status that became other times.
+ * metadata.generation and status.observedGeneration may change along with these. An empty diff is a
+ * heartbeat too; a truncated one never is, because it may hide other changes.
  */
 bool heartbeat_is(const char *kind, const struct inf_diff *diff);
 

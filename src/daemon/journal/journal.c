@@ -1,3 +1,12 @@
+/*
+ * journal.c - makes records from events and gives them to the outputs that accept them.
+ *
+ * Normal path: journal_event() finds the first output that accepts the change, computes the diff,
+ * takes a sequence number, and adds a line to each output that accepts it; journal_flush() releases
+ * the lines for writing once their numbers are reserved. If reserving fails, the lines stay in the
+ * outputs' buffers. A full output holds the watches that write to it; daemon records, which can't
+ * be held, are dropped when its buffer is full, and a GAP reports their number.
+ */
 #include "daemon/journal/journal.h"
 
 #include <stdio.h>
@@ -17,7 +26,7 @@ static bool must_hold(struct journal *j, const struct journal_watch *watch)
     return false;
 }
 
-static void weigh_watch(struct journal *j, struct journal_watch *watch)
+static void update_hold(struct journal *j, struct journal_watch *watch)
 {
     bool hold = must_hold(j, watch);
     if (hold == watch->held)
@@ -29,13 +38,13 @@ static void weigh_watch(struct journal *j, struct journal_watch *watch)
 void journal_weigh(struct journal *journal)
 {
     list_for_each_safe(n, &journal->watches)
-        weigh_watch(journal, container_of(n, struct journal_watch, node));
+        update_hold(journal, container_of(n, struct journal_watch, node));
 }
 
 void journal_watch_add(struct journal *journal, struct journal_watch *watch)
 {
     list_push(&journal->watches, &watch->node);
-    weigh_watch(journal, watch);
+    update_hold(journal, watch);
 }
 
 void journal_watch_remove(struct journal_watch *watch)
@@ -72,8 +81,8 @@ static struct stamp stamp_now(struct journal *j)
     };
 }
 
-/* Notes that found no room are a hole like any other: said before what follows. */
-static void say_dropped(struct journal *j, struct outlet *o)
+/* Reports the daemon records that were dropped, before the next record. */
+static void report_dropped(struct journal *j, struct outlet *o)
 {
     struct note gap = {.type = NOTE_GAP,
                        .level = INF_LOG_WARN,
@@ -89,13 +98,13 @@ static void say_dropped(struct journal *j, struct outlet *o)
     put_note(o, &gap, &stamp, NULL);
 }
 
-static void say_all_dropped(struct journal *j)
+static void report_all_dropped(struct journal *j)
 {
     for_each_outlet(o, j)
-        say_dropped(j, o);
+        report_dropped(j, o);
 }
 
-static void say_gap(struct outlet *o, const char *reason, const char *msg, uint64_t lines)
+static void put_gap(struct outlet *o, const char *reason, const char *msg, uint64_t lines)
 {
     struct note gap = {.type = NOTE_GAP,
                        .level = INF_LOG_WARN,
@@ -109,7 +118,7 @@ static void say_gap(struct outlet *o, const char *reason, const char *msg, uint6
 
 void journal_say_lost(struct outlet *o, uint64_t lines)
 {
-    say_gap(o, "unwritten",
+    put_gap(o, "unwritten",
             "lines of this log were not written before it was removed from the "
             "configuration",
             lines);
@@ -117,11 +126,11 @@ void journal_say_lost(struct outlet *o, uint64_t lines)
 
 void journal_say_removed(struct outlet *o, uint64_t lines)
 {
-    say_gap(o, "removed", "the file of this log was removed while lines were written to it", lines);
+    put_gap(o, "removed", "the file of this log was removed while lines were written to it", lines);
 }
 
-static bool takes_change(const struct outlet *o, const struct journal_watch *watch,
-                         const struct inf_event *event)
+static bool outlet_takes_change(const struct outlet *o, const struct journal_watch *watch,
+                                const struct inf_event *event)
 {
     return !o->output.lost && filter_takes_watch(o->filter, watch->id.name) &&
            filter_takes(o->filter, event);
@@ -134,7 +143,7 @@ static struct inf_diff *diff_of(const struct inf_event *event)
     return inf_diff_make(event->old_object, event->new_object, NULL, NULL);
 }
 
-/* Whether an update is left out, and counted as such. */
+/* Whether an update is ignored; counts it if so. */
 static bool is_ignored(struct journal_watch *watch, const struct inf_event *event,
                        const struct inf_diff *diff)
 {
@@ -149,9 +158,9 @@ static bool is_ignored(struct journal_watch *watch, const struct inf_event *even
     return true;
 }
 
-/* Works out once what all outputs tell, and takes the number. False: it is not worth telling. */
-static bool begin_telling(struct journal *j, struct journal_watch *watch,
-                          const struct inf_event *event, struct change *ret)
+/* Computes what all outputs need, and takes the number. False: the update is ignored. */
+static bool prepare_change(struct journal *j, struct journal_watch *watch,
+                           const struct inf_event *event, struct change *ret)
 {
     struct inf_diff *diff = diff_of(event);
     if (diff && is_ignored(watch, event, diff)) {
@@ -165,18 +174,18 @@ static bool begin_telling(struct journal *j, struct journal_watch *watch,
     return true;
 }
 
-/* What nobody wants costs the filters alone. */
-static struct outlet *first_taker(struct journal *j, const struct journal_watch *watch,
-                                  const struct inf_event *event)
+/* NULL: no output accepts the change, so its diff need not be computed. */
+static struct outlet *first_accepting_outlet(struct journal *j, const struct journal_watch *watch,
+                                             const struct inf_event *event)
 {
     for_each_outlet(o, j)
-        if (takes_change(o, watch, event))
+        if (outlet_takes_change(o, watch, event))
             return o;
     return NULL;
 }
 
-static void put_to_all(struct journal *j, struct journal_watch *watch, struct change *change,
-                       struct outlet *first)
+static void put_change_to_all(struct journal *j, struct journal_watch *watch, struct change *change,
+                              struct outlet *first)
 {
     struct ignored_entry *before = ignored_take(&watch->ignored, change->object);
     if (before && change->event->verb == INF_MODIFIED) {
@@ -184,7 +193,7 @@ static void put_to_all(struct journal *j, struct journal_watch *watch, struct ch
         change->ignored = before->count;
     }
     for (struct outlet *o = first; &o->node != &j->outputs; o = outlet_after(o))
-        if (o == first || takes_change(o, watch, change->event))
+        if (o == first || outlet_takes_change(o, watch, change->event))
             put_change(o, change);
     free(before);
 }
@@ -198,45 +207,46 @@ void journal_event(struct journal *journal, struct journal_watch *watch,
         return;
     if (journal->on_change)
         journal->on_change(journal, event->verb == INF_DELETED);
-    say_all_dropped(journal);
-    first = first_taker(journal, watch, event);
+    report_all_dropped(journal);
+    first = first_accepting_outlet(journal, watch, event);
     if (!first && event->verb == INF_DELETED)
         free(ignored_take(&watch->ignored, event->old_object));
-    if (!first || !begin_telling(journal, watch, event, &change))
+    if (!first || !prepare_change(journal, watch, event, &change))
         return;
-    put_to_all(journal, watch, &change, first);
+    put_change_to_all(journal, watch, &change, first);
     inf_diff_free(change.diff);
 }
 
 /* ---- notes ---- */
 
-static bool takes_note(const struct outlet *o, const struct journal_watch *watch,
-                       enum note_type type)
+static bool outlet_takes_note(const struct outlet *o, const struct journal_watch *watch,
+                              enum note_type type)
 {
     return o->notes & 1u << type && !o->output.lost &&
            (!watch || filter_takes_watch(o->filter, watch->id.name));
 }
 
-static bool is_wanted(struct journal *j, const struct journal_watch *watch, enum note_type type)
+static bool any_takes_note(struct journal *j, const struct journal_watch *watch,
+                           enum note_type type)
 {
     for_each_outlet(o, j)
-        if (takes_note(o, watch, type))
+        if (outlet_takes_note(o, watch, type))
             return true;
     return false;
 }
 
-static void tell_note(struct journal *j, const struct journal_watch *watch, const struct note *note,
-                      int64_t time_us)
+static void write_note(struct journal *j, const struct journal_watch *watch,
+                       const struct note *note, int64_t time_us)
 {
     struct stamp stamp;
-    say_all_dropped(j);
-    if (!is_wanted(j, watch, note->type))
+    report_all_dropped(j);
+    if (!any_takes_note(j, watch, note->type))
         return;
     stamp = stamp_now(j);
     if (time_us)
         stamp.time_us = time_us;
     for_each_outlet(o, j) {
-        if (!takes_note(o, watch, note->type))
+        if (!outlet_takes_note(o, watch, note->type))
             continue;
         if (output_has_room(&o->output)) {
             put_note(o, note, &stamp, watch ? &watch->id : NULL);
@@ -249,7 +259,7 @@ static void tell_note(struct journal *j, const struct journal_watch *watch, cons
 
 void journal_note(struct journal *journal, struct journal_watch *watch, const struct note *note)
 {
-    tell_note(journal, watch, note, 0);
+    write_note(journal, watch, note, 0);
     journal_flush(journal);
 }
 
@@ -266,7 +276,7 @@ void journal_gap(struct journal *journal, struct journal_watch *watch, const str
     watch->gaps++;
     if (journal->on_change)
         journal->on_change(journal, true);
-    tell_note(journal, watch, &note, gap->received_us);
+    write_note(journal, watch, &note, gap->received_us);
 }
 
 void journal_freshness(struct journal *journal, struct journal_watch *watch,
@@ -278,7 +288,7 @@ void journal_freshness(struct journal *journal, struct journal_watch *watch,
         .msg = freshness->text,
         .count = -1,
     };
-    tell_note(journal, watch, &note, freshness->received_us);
+    write_note(journal, watch, &note, freshness->received_us);
 }
 
 void journal_synced(struct journal *journal, struct journal_watch *watch, size_t objects,
@@ -294,7 +304,7 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
         snprintf(at, sizeof(at), " at resourceVersion %.64s", version);
     snprintf(msg, sizeof(msg), "initial sync complete: %zu object%s%s", objects,
              objects == 1 ? "" : "s", at);
-    tell_note(journal, watch, &note, 0);
+    write_note(journal, watch, &note, 0);
 }
 
 void journal_start(struct journal *journal)

@@ -1,5 +1,11 @@
 /*
- * journal_outputs.c - which outputs there are, from the first conf to the last line.
+ * journal_outputs.c - the set of outputs: adding, keeping and removing them at each reload, and
+ * closing them at the end.
+ *
+ * Normal path: journal_set_outputs() keeps outputs by path, finishes those that were removed, and
+ * opens new ones. A removed output stays in `leaving` until its lines are written and its file is
+ * closed; on_closed() frees it. Lines that it could not write are reported by a GAP, and remembered
+ * in case the log is configured again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +16,7 @@
 #include "daemon/journal/outlet.h"
 #include "daemon/pool.h"
 
-/* ---- what outputs say ---- */
+/* ---- callbacks of outputs ---- */
 
 static struct outlet *outlet_of(struct output *output)
 {
@@ -42,7 +48,7 @@ static void on_lost(struct output *output, int error)
     journal_check_drained(j);
 }
 
-/* ---- lines that are lost ---- */
+/* ---- lost lines ---- */
 
 static size_t find_lost(const struct journal *j, const char *name)
 {
@@ -71,7 +77,7 @@ static void remember_lost(struct journal *j, const char *name, uint64_t lines)
     j->lost[j->n_lost++] = (struct journal_lost){xstrdup(name), lines};
 }
 
-/* When the daemon ends it says itself what was not written. */
+/* At shutdown the daemon itself logs the lines that were not written. */
 static void on_dropped(struct output *output, uint64_t lines)
 {
     struct journal *j = outlet_of(output)->journal;
@@ -91,7 +97,7 @@ static void on_dropped(struct output *output, uint64_t lines)
     free(msg);
 }
 
-/* Said in that log alone: the others have these lines. */
+/* Reported only in that log: the others have these lines. */
 static void on_removed(struct output *output, uint64_t lines)
 {
     struct outlet *o = outlet_of(output);
@@ -111,8 +117,8 @@ static void check_closed(struct journal *j)
         seq_close(j->seq, on_seq_closed);
 }
 
-/* What only ever grows. */
-static void count(const struct outlet *o, struct journal_stats *sum)
+/* Counters that never decrease. */
+static void add_counters(const struct outlet *o, struct journal_stats *sum)
 {
     sum->bytes += o->output.bytes;
     sum->failures += o->output.failures;
@@ -120,17 +126,17 @@ static void count(const struct outlet *o, struct journal_stats *sum)
     sum->dropped += o->dropped;
 }
 
-static void begin_waiting(struct journal *j);
+static void open_waiting_outlets(struct journal *j);
 
 static void on_closed(struct output *output)
 {
     struct outlet *o = outlet_of(output);
     struct journal *j = o->journal;
-    count(o, &j->past);
+    add_counters(o, &j->past);
     list_remove(&o->node);
     filter_free(o->filter);
     free(o);
-    begin_waiting(j);
+    open_waiting_outlets(j);
     journal_check_drained(j);
     check_closed(j);
 }
@@ -145,29 +151,29 @@ static const struct output_events events = {
     .on_removed = on_removed,
 };
 
-/* ---- which there are ---- */
+/* ---- the set of outputs ---- */
 
-static const char *name_of(const struct journal_output_settings *s)
+static const char *settings_name(const struct journal_output_settings *s)
 {
     return s->file.path ? s->file.path : "stdout";
 }
 
-static struct outlet *find(struct list *outlets, const char *name)
+static struct outlet *find_outlet(struct list *outlets, const char *name)
 {
     for_each_outlet_of(o, outlets) if (strcmp(output_name(&o->output), name) == 0) return o;
     return NULL;
 }
 
-static void leave(struct outlet *o)
+static void move_to_leaving(struct outlet *o)
 {
     list_remove(&o->node);
     list_push(&o->journal->leaving, &o->node);
 }
 
-/* No line goes out before its number is reserved for good, not even now. */
-static void finish(struct outlet *o)
+/* Lines whose numbers are not reserved yet are released later, by journal_flush(). */
+static void remove_outlet(struct outlet *o)
 {
-    leave(o);
+    move_to_leaving(o);
     if (seq_ready(o->journal->seq))
         output_flush(&o->output);
     output_finish(&o->output);
@@ -179,7 +185,7 @@ static void close_now(struct outlet *o)
         output_close(&o->output);
 }
 
-/* Each may keep a thread of the pool. */
+/* Outputs that may occupy a thread of the pool. */
 static size_t files_in_use(const struct journal *j)
 {
     size_t n = 0;
@@ -190,20 +196,21 @@ static size_t files_in_use(const struct journal *j)
 }
 
 /* Two outputs of one path would mix their lines. */
-static bool may_begin(struct journal *j, const struct journal_output_settings *s)
+static bool may_open(struct journal *j, const struct journal_output_settings *s)
 {
-    return !find(&j->leaving, name_of(s)) && (!s->file.path || files_in_use(j) < POOL_LOGS);
+    return !find_outlet(&j->leaving, settings_name(s)) &&
+           (!s->file.path || files_in_use(j) < POOL_LOGS);
 }
 
-static void begin_waiting(struct journal *j)
+static void open_waiting_outlets(struct journal *j)
 {
     for_each_outlet(o, j)
-        if (o->output.waits && !find(&j->leaving, output_name(&o->output)) &&
+        if (o->output.waits && !find_outlet(&j->leaving, output_name(&o->output)) &&
             files_in_use(j) < POOL_LOGS)
             output_begin(&o->output);
 }
 
-static void say_waits(struct journal *j, const char *name)
+static void log_waiting(struct journal *j, const char *name)
 {
     char *line = xasprintf(
         "event log %s: not opened yet; waiting until a removed event log is closed", name);
@@ -215,24 +222,24 @@ static void open_outlet(struct outlet *o, const struct journal_output_settings *
 {
     struct journal *j = o->journal;
     struct output_settings file = s->file;
-    size_t lost = find_lost(j, name_of(s));
-    file.waits = !may_begin(j, s);
+    size_t lost = find_lost(j, settings_name(s));
+    file.waits = !may_open(j, s);
     file.budget = j->budget;
     list_push(&j->outputs, &o->node);
     output_init(&o->output, j->clock, j->disk, &file, &events);
     if (file.waits)
-        say_waits(j, name_of(s));
+        log_waiting(j, settings_name(s));
     if (lost < j->n_lost)
         journal_say_lost(o, forget_lost(j, lost));
 }
 
-/* The one of that name: of the outputs, or of those that are leaving, which stays then. */
+/* The output of that name. One that is leaving is kept then, unless it is closing already. */
 static struct outlet *find_known(struct journal *j, const char *name)
 {
-    struct outlet *o = find(&j->outputs, name);
+    struct outlet *o = find_outlet(&j->outputs, name);
     if (o)
         return o;
-    o = find(&j->leaving, name);
+    o = find_outlet(&j->leaving, name);
     if (!o || o->output.closing)
         return NULL;
     list_remove(&o->node);
@@ -241,10 +248,11 @@ static struct outlet *find_known(struct journal *j, const char *name)
     return o;
 }
 
-/* Takes over @filter. */
-static void adopt(struct journal *j, const struct journal_output_settings *s, struct filter *filter)
+/* Takes ownership of @filter. */
+static void configure_outlet(struct journal *j, const struct journal_output_settings *s,
+                             struct filter *filter)
 {
-    struct outlet *o = find_known(j, name_of(s));
+    struct outlet *o = find_known(j, settings_name(s));
     bool is_new = !o;
     if (is_new) {
         o = NEW(struct outlet);
@@ -267,7 +275,7 @@ static void adopt(struct journal *j, const struct journal_output_settings *s, st
 static bool is_named(const struct journal_output_settings *settings, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(name_of(&settings[i]), name) == 0)
+        if (strcmp(settings_name(&settings[i]), name) == 0)
             return true;
     return false;
 }
@@ -276,12 +284,12 @@ static int make_filters(const struct journal_output_settings *settings, size_t n
                         struct filter **filters, struct inf_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        if (is_named(settings, i, name_of(&settings[i])))
+        if (is_named(settings, i, settings_name(&settings[i])))
             return err_set(err, INF_EINVAL, "event log '%s' is configured twice",
-                           name_of(&settings[i]));
+                           settings_name(&settings[i]));
         filters[i] = filter_make(&settings[i].filter, err);
         if (!filters[i])
-            return err ? err_wrap(err, "event log '%s'", name_of(&settings[i])) : -INF_EINVAL;
+            return err ? err_wrap(err, "event log '%s'", settings_name(&settings[i])) : -INF_EINVAL;
     }
     return 0;
 }
@@ -297,17 +305,17 @@ int journal_set_outputs(struct journal *journal, const struct journal_output_set
         list_for_each_safe(node, &journal->outputs) {
             struct outlet *o = container_of(node, struct outlet, node);
             if (!is_named(settings, n, output_name(&o->output)))
-                finish(o);
+                remove_outlet(o);
         }
         for (size_t i = 0; i < n; i++)
-            adopt(journal, &settings[i], filters[i]);
+            configure_outlet(journal, &settings[i], filters[i]);
         journal_weigh(journal);
     }
     free(filters);
     return rc;
 }
 
-/* ---- all of them ---- */
+/* ---- all outputs ---- */
 
 void journal_check_drained(struct journal *journal)
 {
@@ -326,7 +334,7 @@ void journal_close(struct journal *journal)
     journal->draining = false;
     journal->closing = true;
     list_for_each_safe(node, &journal->outputs)
-        leave(container_of(node, struct outlet, node));
+        move_to_leaving(container_of(node, struct outlet, node));
     list_for_each_safe(node, &journal->leaving)
         close_now(container_of(node, struct outlet, node));
     list_for_each_safe(node, &journal->watches)
@@ -352,11 +360,11 @@ void journal_stats(const struct journal *journal, struct journal_stats *ret)
     ret->next_seq = journal->seq->next;
     for_each_outlet_of(o, &journal->leaving)
     {
-        count(o, ret);
+        add_counters(o, ret);
         ret->unwritten += output_unwritten(&o->output);
     }
     for_each_outlet(o, journal) {
-        count(o, ret);
+        add_counters(o, ret);
         ret->unwritten += output_unwritten(&o->output);
         ret->outputs++;
         ret->failing += o->output.failing;

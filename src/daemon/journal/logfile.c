@@ -1,3 +1,12 @@
+/*
+ * logfile.c - the steps of each operation: logfile_begin() starts a step, on_step() handles its end
+ * and starts the next.
+ *
+ * Opening: open, stat, lock, stat by path; then, if the file is not empty, its end is read through
+ * a second descriptor and an incomplete last line is overwritten with blanks. If another process
+ * replaces the file meanwhile, opening starts again, at most LOGFILE_REOPENS_MAX times. Any other
+ * failure closes what was opened and ends with that error.
+ */
 #include "daemon/journal/logfile.h"
 
 #include <assert.h>
@@ -41,8 +50,8 @@ void logfile_end(struct logfile *f, int64_t result)
 
 /* ---- opening ---- */
 
-/* Opening failed half-way: what is open is closed, then it is told. */
-static void give_up(struct logfile *f, int error)
+/* Opening failed: closes what is open, then ends with the error. */
+static void abort_opening(struct logfile *f, int error)
 {
     f->error = f->error ? f->error : error;
     if (f->mend_fd >= 0)
@@ -63,11 +72,11 @@ static void after_look(struct logfile *f)
         logfile_end(f, 0);
 }
 
-/* Before we had the lock another process may have rotated the file, or written to it. */
+/* Before the file was locked, another process may have rotated it or written to it. */
 static void after_lock_look(struct logfile *f)
 {
     if (!logfile_is_same(&f->op.file, &f->file)) {
-        give_up(f, LOGFILE_MOVED);
+        abort_opening(f, LOGFILE_MOVED);
         return;
     }
     f->size = f->torn = f->op.file.size;
@@ -87,7 +96,7 @@ static size_t piece_of(uint64_t len)
     return len < LOGFILE_PIECE ? (size_t)len : LOGFILE_PIECE;
 }
 
-/* Linux writes at the end of a file with O_APPEND, whatever the offset. */
+/* With O_APPEND, Linux writes at the end of the file even if an offset is given. */
 static int set_append(int fd, bool append)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -100,7 +109,7 @@ static void begin_reading(struct logfile *f)
     logfile_begin(f, LOGFILE_MEND_READ);
 }
 
-/* A file that must not be overwritten (chattr +a) keeps its torn line, but ended by a newline. */
+/* An append-only file (chattr +a) keeps its incomplete line, which is only ended with a newline. */
 static void begin_blanking(struct logfile *f)
 {
     f->blanked = f->torn;
@@ -114,8 +123,8 @@ static void after_mend_read(struct logfile *f, int64_t n)
     size_t len = piece_of(f->torn);
     uint64_t start = f->torn - len;
     const char *newline;
-    if (n == 0) { /* another process made the file shorter: its size is not what it was */
-        give_up(f, LOGFILE_MOVED);
+    if (n == 0) { /* another process has truncated the file */
+        abort_opening(f, LOGFILE_MOVED);
         return;
     }
     f->piece_len += (size_t)n;
@@ -148,7 +157,7 @@ static void after_mend_close(struct logfile *f)
 {
     f->mend_fd = -1;
     if (f->error)
-        give_up(f, f->error);
+        abort_opening(f, f->error);
     else
         logfile_end(f, 0);
 }
@@ -164,7 +173,7 @@ static void after_close(struct logfile *f)
 
 /* ---- closing ---- */
 
-/* Another process may have truncated the file or written to it: then the end is not ours to blank. */
+/* If another process has truncated the file or written to it, its end is not overwritten. */
 static void after_close_look(struct logfile *f)
 {
     if (f->op.file.size != f->size || set_append(f->fd, false) < 0) {
@@ -175,7 +184,7 @@ static void after_close_look(struct logfile *f)
     logfile_begin(f, LOGFILE_CLOSE_BLANK);
 }
 
-/* The last blank is a newline. */
+/* The last byte becomes a newline. */
 static void blank_unfinished(struct logfile *f)
 {
     size_t len = piece_of(f->size - f->blanked);
@@ -222,13 +231,13 @@ static bool is_blanking(enum logfile_step step)
     return step == LOGFILE_MEND_BLANK || step == LOGFILE_MEND_END || step == LOGFILE_CLOSE_BLANK;
 }
 
-/* Whether a failure ends the operation here. The others have their own ways. */
+/* Handles the failure of a step. False: the end of the step handles it. */
 static bool fail_step(struct logfile *f, int error)
 {
     bool gone =
         error == UV_ENOENT && (f->step == LOGFILE_LOCK_LOOK || f->step == LOGFILE_MEND_OPEN);
     if (is_opening(f->step))
-        give_up(f, gone ? LOGFILE_MOVED : error);
+        abort_opening(f, gone ? LOGFILE_MOVED : error);
     else if (f->step == LOGFILE_CLOSE_LOOK || f->step == LOGFILE_CLOSE_BLANK)
         fail_blanking(f, error);
     else
@@ -263,7 +272,7 @@ static void on_step(struct disk_op *op, int64_t result)
         if (logfile_is_same(&op->file, &f->file))
             begin_reading(f);
         else
-            give_up(f, LOGFILE_MOVED);
+            abort_opening(f, LOGFILE_MOVED);
         break;
     case LOGFILE_MEND_READ: after_mend_read(f, result); break;
     case LOGFILE_MEND_BLANK: after_mend_blank(f, result); break;
@@ -381,7 +390,7 @@ void logfile_check(struct logfile *file)
     logfile_begin(file, LOGFILE_CHECK);
 }
 
-/* A file system that counts no names counts none when it is opened, either. */
+/* A file system without link counts has the count 0 when the file is opened, too. */
 void logfile_look(struct logfile *file)
 {
     assert(!logfile_is_busy(file) && logfile_is_open(file));

@@ -1,19 +1,20 @@
 /*
- * logfile.h - a file that only grows: opened at its end, mended if its last line was torn, checked
- * for still being the one that its path names, and rotated.
+ * logfile.h - an append-only file: opened at its end, repaired if its last line is incomplete,
+ * checked whether its path still names it, and rotated.
  *
  *     logfile_open -> logfile_write ... -> logfile_rotate -> logfile_write ... -> logfile_close
  *
- * One operation at a time. Each ends in done(), called from the loop or, by a disk without one,
- * before the function returns.
+ * One operation at a time. Each ends with done(), called from the loop or, with a disk that has no
+ * loop, before the function returns.
  *
- * A torn line, which a crash in the middle of a write leaves, is overwritten with blanks where it
- * is and ended by a newline. It is never cut off: `tail -F` would take the smaller file for a new
- * one and show all of it again. Complete lines are never touched: the tail is read from, and blanked
- * in, the file that was opened, whatever the path names by then.
+ * An incomplete line, which a crash in the middle of a write leaves, is overwritten with blanks in
+ * place and ended with a newline. The file is never truncated: `tail -F` would take the shorter
+ * file for a new one and show all of it again. Complete lines are never modified: the end is read
+ * from, and overwritten in, the file that was opened, even if the path names another one by then.
  *
- * While it is open the file is locked (see daemon/journal/disk_lock.h). One that another process, or another log,
- * has locked is not opened: UV_EBUSY, and `holder` is the process.
+ * The file is locked while it is open (see daemon/journal/disk_lock.h). A file that another
+ * process, or another log of this process, has locked is not opened: UV_EBUSY, and `holder` is the
+ * process.
  */
 #ifndef DAEMON_JOURNAL_LOGFILE_H
 #define DAEMON_JOURNAL_LOGFILE_H
@@ -26,11 +27,11 @@
 #include "daemon/journal/disk.h"
 
 enum {
-    LOGFILE_PIECE = 4096,                /* bytes looked at and blanked at a time */
-    LOGFILE_TORN_MAX = 64 * 1024 * 1024, /* LIMIT: bytes of a torn line; of a longer one only the
-                                            end is blanked */
-    LOGFILE_REOPENS_MAX = 3,             /* LIMIT: times that one opening starts again because the
-                                            path names another file meanwhile */
+    LOGFILE_PIECE = 4096,                /* bytes read and blanked at a time */
+    LOGFILE_TORN_MAX = 64 * 1024 * 1024, /* LIMIT: bytes of an incomplete line; of a longer
+                                            one only the end is blanked */
+    LOGFILE_REOPENS_MAX = 3,             /* LIMIT: restarts of one logfile_open() because the path
+                                            names another file meanwhile */
     LOGFILE_MOVED = -ESTALE,             /* error: the path names another file */
 };
 
@@ -65,69 +66,73 @@ enum logfile_step {
 struct logfile {
     struct disk *disk;
     struct disk_op op;
-    const char *path; /* lent; NULL: somebody else's descriptor, which is never closed */
+    const char *path; /* borrowed; NULL: an inherited descriptor, which is never closed */
     int fd;           /* -1: not open */
     uint64_t size;
-    uint64_t unfinished;   /* bytes at its end that we wrote of a line whose rest is not written */
+    uint64_t unfinished;   /* bytes of an incomplete line that we wrote at its end */
     const char *bytes;     /* being written */
-    struct disk_file file; /* which one it is */
+    struct disk_file file; /* its identity */
     enum logfile_step step;
-    int error; /* of opening, kept while what was opened is closed again */
+    int error; /* of opening, kept while the file is closed again */
     unsigned reopens;
-    pid_t holder; /* of the lock, after UV_EBUSY; 0: not known */
+    pid_t holder; /* of the lock, after UV_EBUSY; 0: unknown */
 
-    int mend_fd;      /* the same file, to read, or an old one, to test; -1: none */
-    uint64_t torn;    /* where the torn line begins, as far as is known */
-    size_t piece_len; /* bytes of the piece that were read */
+    int mend_fd; /* the same file opened for reading, or a rotated one to test its lock; -1: none */
+    uint64_t torn;    /* offset of the incomplete line, as far as it is known */
+    size_t piece_len; /* bytes read into `piece` */
     uint64_t blanked;
-    unsigned keep;        /* of a rotation */
-    unsigned free_number; /* no file has it; the next file to rename gets it */
-    unsigned first_free;  /* what it was before the first rename */
+    unsigned keep;        /* rotated files to keep */
+    unsigned free_number; /* unused; the next file to rename gets it */
+    unsigned first_free;  /* free_number before the first rename */
     int rotate_error;
     char piece[LOGFILE_PIECE];
 
-    /* 0 or more, or a negative error of libuv. May begin the next operation. */
+    /* @result: 0 or more, or a negative libuv error. May start the next operation. */
     void (*done)(struct logfile *file, int64_t result);
 };
 
-/* For @path (lent), or for @fd if that is NULL: then it is open already. */
+/* For @path (borrowed). If it is NULL, for @fd, which is open already. */
 void logfile_init(struct logfile *file, struct disk *disk, const char *path, int fd,
                   void (*done)(struct logfile *file, int64_t result));
 
 bool logfile_is_open(const struct logfile *file);
 bool logfile_is_busy(const struct logfile *file);
 
-/* Opens the file at its end, and makes it if it is not there; its directory must be. */
+/* Opens the file at its end. Creates it if it does not exist; its directory must exist. */
 void logfile_open(struct logfile *file);
 
-/* done() gets how many bytes were written, maybe fewer than @len. What is not a regular file is polled and occupies no thread
- * of the pool, but for a descriptor of another process's, on which O_NONBLOCK can't be set. */
+/* done() gets the number of bytes written, possibly fewer than @len. Files that are not regular
+ * are polled and occupy no thread of the pool, except an inherited descriptor, on which
+ * O_NONBLOCK can't be set. */
 void logfile_write(struct logfile *file, const char *bytes, size_t len);
 
-/* Ends a write that waits, if it can be ended: done() gets UV_ECANCELED, perhaps before this returns. */
+/* Cancels a write that has not started, if possible: done() gets UV_ECANCELED, possibly before
+ * this returns. */
 void logfile_cancel_write(struct logfile *file);
 
-/* Whether the path still names this file: done() gets 1 if so, 0 if it was moved or removed. */
+/* Checks whether the path still names this file: done() gets 1 if so, 0 if it was moved or
+ * removed. */
 void logfile_check(struct logfile *file);
 
-/* Whether the file still has a name, that or another: done() gets 0 if it was removed. */
+/* Checks whether the open file still has any name: done() gets 0 if it was removed, else 1. */
 void logfile_look(struct logfile *file);
 
 /*
- * path -> path.1 -> ... -> path.@keep, and a new file is opened. If that fails, `rotate_error` says
- * why, nothing has changed, and the file stays open. LOGFILE_MOVED: the path names another file, or none;
- * close it and open it again. done() gets an error only if the new file could not be opened.
+ * Renames path -> path.1 -> ... -> path.@keep and opens a new file. If renaming fails,
+ * `rotate_error` has the error, nothing has changed, and the file stays open. LOGFILE_MOVED: the
+ * path names another file or none; the caller should close and reopen it. done() gets an error only
+ * if the new file could not be opened.
  */
 void logfile_rotate(struct logfile *file, unsigned keep);
 
-/* What the @number-th old file of the log @path is called, if @keep of them are kept: the one after those is
- * set aside while a rotation is under way. The caller frees it. */
+/* The name of the @number-th rotated file of @path if @keep of them are kept. Number @keep + 1
+ * exists only during a rotation. The caller frees the result. */
 char *logfile_rotated_name(const char *path, unsigned number, unsigned keep);
 
 /*
- * If only a part of the last line was written, blanks it through the descriptor, whatever has the
- * path by now, and in place, for the disk may be full. done() gets an error if that failed; the file
- * is closed either way.
+ * Closes the file. If only a part of the last line was written, overwrites it with blanks first:
+ * through the descriptor, because the path may name another file, and in place, because the disk
+ * may be full. done() gets an error if that failed; the file is closed in any case.
  */
 void logfile_close(struct logfile *file);
 

@@ -1,12 +1,12 @@
 /*
- * logfile_internal.h - what the files of logfile share. Only they include it.
+ * logfile_internal.h - shared by logfile.c and logfile_rotate.c; no other file includes it.
  */
 #ifndef DAEMON_JOURNAL_LOGFILE_INTERNAL_H
 #define DAEMON_JOURNAL_LOGFILE_INTERNAL_H
 
 #include "daemon/journal/logfile.h"
 
-/* Begins @step, whose end comes back to logfile.c. */
+/* Starts @step; its end is handled in logfile.c. */
 void logfile_begin(struct logfile *file, enum logfile_step step);
 
 /* Ends the operation: done() gets @result. */
@@ -15,7 +15,7 @@ void logfile_end(struct logfile *file, int64_t result);
 /* Whether both are the same file. */
 bool logfile_is_same(const struct disk_file *a, const struct disk_file *b);
 
-/* Steps of a rotation: their begin, and their end with what the disk returned. */
+/* Start and end of a step of a rotation; @result is what the disk returned. */
 void logfile_rotate_begin(struct logfile *file);
 void logfile_rotate_step(struct logfile *file, int64_t result);
 

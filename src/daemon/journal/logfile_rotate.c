@@ -1,16 +1,16 @@
 /*
  * logfile_rotate.c - path.1 becomes path.2, path becomes path.1, and a new file is opened.
  *
- * Normal path: check that the path still names our file, find the first number that is free while
- * testing that no process has locked the files before it, rename
- * the files below it from the top down, close our descriptor and open the new file. If no number up
- * to `keep` is free, path.oldest takes the place of the next one and is removed when our file has
- * been renamed.
+ * Normal path: check that the path still names our file; find the first unused number, testing that
+ * no process has locked the files before it; rename the files from the highest number down; close
+ * our descriptor and open the new file. If no number up to `keep` is unused, the oldest file
+ * becomes path.oldest and is removed when our file has been renamed.
  *
- * If a rename fails, the earlier ones are undone in reverse order, and the log continues in its file,
- * which stays open until its own rename has succeeded. If undoing fails too, a number stays free, which
- * the next rotation uses, and path.oldest stays. So no file is replaced or removed by a rotation that
- * fails, except a path.oldest of such an earlier failure, once there are `keep` newer files again.
+ * If a rename fails, the earlier ones are undone in reverse order, and the log continues in its
+ * file, which stays open until its own rename has succeeded. If undoing fails too, a number stays
+ * free, which the next rotation uses, and path.oldest stays. So a rotation that fails never
+ * replaces or removes a file, except a path.oldest left by an earlier failure, once there are
+ * `keep` newer files again.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ char *logfile_rotated_name(const char *path, unsigned number, unsigned keep)
     return number > keep ? xasprintf("%s.oldest", path) : xasprintf("%s.%u", path, number);
 }
 
-/* 0 is the log itself. */
+/* Number 0 is the log itself. */
 static char *name_of(const struct logfile *f, unsigned number)
 {
     return number ? logfile_rotated_name(f->path, number, f->keep) : xstrdup(f->path);
@@ -72,7 +72,7 @@ void logfile_rotate_begin(struct logfile *f)
     }
 }
 
-/* A file that another process moved or removed needs no rotation, only to be opened again. */
+/* If another process moved or removed the file, it needs no rotation, only to be reopened. */
 static void after_check(struct logfile *f, int64_t result)
 {
     if (result == UV_ENOENT || (result == 0 && !logfile_is_same(&f->op.file, &f->file)))
@@ -83,8 +83,8 @@ static void after_check(struct logfile *f, int64_t result)
         logfile_begin(f, LOGFILE_ROTATE_SEEK);
 }
 
-/* The file exists: is the next number free? */
-static void seek_on(struct logfile *f)
+/* This number is used: continues with the next one. */
+static void seek_next_number(struct logfile *f)
 {
     f->free_number++;
     if (f->free_number <= f->keep) {
@@ -95,7 +95,7 @@ static void seek_on(struct logfile *f)
     logfile_begin(f, LOGFILE_ROTATE_SHIFT);
 }
 
-/* A file that we may not open exists as well, and can be renamed. */
+/* Errors of opening a file that exists; it can be renamed nevertheless. */
 static bool exists_but_closed(int64_t error)
 {
     return error == UV_EACCES || error == UV_EPERM || error == UV_ELOOP || error == UV_ENXIO;
@@ -110,24 +110,24 @@ static void after_seek(struct logfile *f, int64_t result)
         f->first_free = f->free_number;
         logfile_begin(f, LOGFILE_ROTATE_SHIFT);
     } else if (exists_but_closed(result)) {
-        seek_on(f);
+        seek_next_number(f);
     } else {
         f->rotate_error = (int)result;
         logfile_end(f, 0);
     }
 }
 
-/* One that is locked is the log of another process, or another log of ours. */
+/* A locked file is in use as a log, by another process or by this one. */
 static void after_test_close(struct logfile *f)
 {
     f->mend_fd = -1;
     if (f->rotate_error)
         logfile_end(f, 0);
     else
-        seek_on(f);
+        seek_next_number(f);
 }
 
-static void undo(struct logfile *f)
+static void undo_next_rename(struct logfile *f)
 {
     if (f->free_number < f->first_free)
         logfile_begin(f, LOGFILE_ROTATE_UNDO);
@@ -135,14 +135,14 @@ static void undo(struct logfile *f)
         logfile_end(f, 0);
 }
 
-/* That an old file is missing is no failure: its number is the free one now. That the log itself is
- * missing means that another process moved it just now. */
+/* A missing rotated file is not a failure: its number is unused now. If the log itself is
+ * missing, another process has just moved it. */
 static void after_shift(struct logfile *f, int64_t result)
 {
     if (result == UV_ENOENT && f->free_number == 1)
         f->rotate_error = LOGFILE_MOVED;
     if (f->rotate_error)
-        undo(f);
+        undo_next_rename(f);
     else if (--f->free_number)
         logfile_begin(f, LOGFILE_ROTATE_SHIFT);
     else
@@ -156,10 +156,10 @@ static void after_undo(struct logfile *f, int64_t result)
         return;
     }
     f->free_number++;
-    undo(f);
+    undo_next_rename(f);
 }
 
-/* The first error of checking, testing and renaming is the one to report. A path.oldest that can't be
+/* Only errors of checking, testing and renaming are reported. A path.oldest that can't be
  * removed is replaced by the next rotation. */
 static void note_error(struct logfile *f, int64_t result)
 {

@@ -1,3 +1,6 @@
+/*
+ * note.c - names of record types and levels.
+ */
 #include "daemon/journal/note.h"
 
 const char *note_type_name(enum note_type type)

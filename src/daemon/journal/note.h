@@ -1,6 +1,6 @@
 /*
- * note.h - what the daemon says between the changes: that it began, that it knows all, that there
- * may be a hole.
+ * note.h - records of the daemon itself between the changes: start, sync, possible gaps,
+ * configuration.
  */
 #ifndef DAEMON_JOURNAL_NOTE_H
 #define DAEMON_JOURNAL_NOTE_H
@@ -12,20 +12,20 @@
 enum note_type {
     NOTE_START,
     NOTE_STOP,
-    NOTE_SYNCED,    /* all that was there was told */
-    NOTE_RELIST,    /* listed anew: the differences follow, states in between are unknown */
-    NOTE_GAP,       /* there is a hole, or may be: `reason` */
-    NOTE_STALE,     /* nothing heard from the server for too long */
-    NOTE_RECOVERED, /* it is heard again */
-    NOTE_CONFIG,    /* the conf file was read anew */
+    NOTE_SYNCED,    /* all existing objects were reported */
+    NOTE_RELIST,    /* listed again: the differences follow, states in between are unknown */
+    NOTE_GAP,       /* records are missing, or may be: `reason` */
+    NOTE_STALE,     /* nothing received from the server for too long */
+    NOTE_RECOVERED, /* the server responds again */
+    NOTE_CONFIG,    /* the conf file was reloaded */
     NOTE_TYPES,
 };
 
 struct note {
     enum note_type type;
     enum inf_log_level level;
-    const char *reason;  /* a word for programs; NULL: none */
-    const char *msg;     /* a sentence for people */
+    const char *reason;  /* fixed identifier for programs; NULL: none */
+    const char *msg;     /* human-readable text */
     const char *version; /* START: the program's; SYNCED: the resource version; NULL: none */
     int64_t count;       /* SYNCED: objects; GAP: events dropped; below 0: none */
 };

@@ -1,6 +1,6 @@
 /*
- * outlet.h - an output of the journal with what it wants: between journal.c, which makes lines, and
- * journal_outputs.c, which has the outputs.
+ * outlet.h - an output of the journal with its filter and format. Shared by journal.c, which makes
+ * lines, and journal_outputs.c, which manages the outputs.
  */
 #ifndef DAEMON_JOURNAL_OUTLET_H
 #define DAEMON_JOURNAL_OUTLET_H
@@ -16,9 +16,9 @@ struct outlet {
     enum journal_form form;
     struct record_options record;
     struct text_format_options text_format;
-    unsigned notes;   /* of 1 << NOTE_START ... */
-    uint64_t dropped; /* notes that found no room */
-    uint64_t unsaid;  /* of these, not told by a GAP yet */
+    unsigned notes;   /* a mask of 1 << NOTE_START ... */
+    uint64_t dropped; /* daemon records dropped because the buffer was full */
+    uint64_t unsaid;  /* of these, not yet reported by a GAP */
 };
 
 static inline struct outlet *outlet_after(const struct outlet *o)
@@ -32,16 +32,17 @@ static inline struct outlet *outlet_after(const struct outlet *o)
 
 #define for_each_outlet(o, journal) for_each_outlet_of(o, &(journal)->outputs)
 
-/* Says in this log that @lines of it were not written before a reload removed it. */
+/* Writes a GAP to this log: @lines of it were not written before a reload removed it. */
 void journal_say_lost(struct outlet *o, uint64_t lines);
 
-/* Says in this log that @lines of it were written to its file after that was removed, or may have been. */
+/* Writes a GAP to this log: @lines of it were written to its file after that was removed, or may
+ * have been. */
 void journal_say_removed(struct outlet *o, uint64_t lines);
 
-/* An output became full, or is not any more: tells the watches. */
+/* Holds or resumes the watches after an output became full or has room again. */
 void journal_weigh(struct journal *journal);
 
-/* An output has nothing to do any more: perhaps none has. */
+/* Calls on_drained() if the journal is draining and no output has anything left to write. */
 void journal_check_drained(struct journal *journal);
 
 #endif

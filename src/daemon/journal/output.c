@@ -1,6 +1,9 @@
 /*
- * output.c - whenever nothing is in flight, go_on() looks at what there is to do and begins the next
- * thing; each end of an operation comes back to it.
+ * output.c - runs one file operation at a time.
+ *
+ * Normal path: when no operation is in flight, output_continue() decides what to do next and starts
+ * it: open, check, rotate or write. The end of each operation calls it again. A failure is reported
+ * once and retried by a timer with growing delays; a descriptor that fails is given up.
  */
 #include "daemon/journal/output.h"
 
@@ -13,7 +16,7 @@
 #include "base/base.h"
 #include "base/str.h"
 
-static void go_on(struct output *o);
+static void output_continue(struct output *o);
 
 const char *output_name(const struct output *output)
 {
@@ -42,7 +45,7 @@ static void count_bytes(struct output *o)
     o->counted = now;
 }
 
-static void weigh(struct output *o)
+static void update_hold(struct output *o)
 {
     bool hold = o->held ? o->collected.len > OUTPUT_LOW : o->collected.len >= OUTPUT_HIGH;
     count_bytes(o);
@@ -52,35 +55,35 @@ static void weigh(struct output *o)
     o->events->on_hold(o, hold);
 }
 
-/* ---- trouble ---- */
+/* ---- failures ---- */
 
-static void lose(struct output *o, int error)
+static void give_up_descriptor(struct output *o, int error)
 {
     o->lost = true;
     buf_clear(&o->collected);
     buf_clear(&o->writing);
     o->cleared = o->written = 0;
-    weigh(o);
+    update_hold(o);
     o->events->on_lost(o, error);
 }
 
 static void on_retry(struct timer *timer)
 {
-    go_on(container_of(timer, struct output, retry));
+    output_continue(container_of(timer, struct output, retry));
 }
 
-static void on_too_long(struct timer *timer)
+static void on_deadline(struct timer *timer)
 {
     output_close(container_of(timer, struct output, deadline));
 }
 
-static void fail(struct output *o, int error)
+static void output_fail(struct output *o, int error)
 {
     o->error = error;
     if (error == UV_EBUSY)
         output_note_lock(o);
     if (!o->path) {
-        lose(o, error);
+        give_up_descriptor(o, error);
         return;
     }
     if (!o->failing) {
@@ -98,7 +101,7 @@ static void fail(struct output *o, int error)
     timer_start(o->clock, &o->retry, o->delay_ms);
 }
 
-static void recover(struct output *o)
+static void output_recover(struct output *o)
 {
     o->delay_ms = 0;
     if (!o->failing)
@@ -110,7 +113,7 @@ static void recover(struct output *o)
 
 /* ---- what to write ---- */
 
-/* Takes what is cleared out of what is collected. */
+/* Moves the released lines from `collected` to `writing`. */
 static void take_cleared(struct output *o)
 {
     struct buf done = o->writing;
@@ -127,7 +130,7 @@ static void take_cleared(struct output *o)
         buf_consume(&o->collected, o->cleared);
     }
     o->cleared = 0;
-    weigh(o);
+    update_hold(o);
 }
 
 static struct str rest_of(const struct output *o)
@@ -140,19 +143,19 @@ static bool is_mid_line(const struct output *o)
     return o->written && o->writing.bytes[o->written - 1] != '\n';
 }
 
-static bool rotates(const struct output *o)
+static bool may_rotate(const struct output *o)
 {
     return o->file.file.regular && o->rotate_size && clock_now_ms(o->clock) >= o->rotate_due_ms;
 }
 
-/* How much of the rest goes out now, in whole lines, so that the file keeps to its size; 0: rotate
- * first. A line that is longer than a file may be has a file of its own. */
-static size_t portion(const struct output *o)
+/* How many bytes of the rest to write now, in whole lines, so that the file stays below
+ * rotate_size; 0: rotate first. A line longer than rotate_size gets its own file. */
+static size_t next_write_len(const struct output *o)
 {
     struct str rest = rest_of(o);
     uint64_t room = o->file.size < o->rotate_size ? o->rotate_size - o->file.size : 0;
     const char *end;
-    if (!rotates(o) || rest.len <= room)
+    if (!may_rotate(o) || rest.len <= room)
         return rest.len;
     end = memrchr(rest.at, '\n', (size_t)room);
     if (!end && !is_mid_line(o) && o->file.size)
@@ -162,41 +165,41 @@ static size_t portion(const struct output *o)
     return end ? (size_t)(end - rest.at) + 1 : rest.len;
 }
 
-/* Another file than the one that has the first half of a line gets all of it. */
+/* A new file gets the complete line of which the previous file has the beginning. */
 static void back_to_line_start(struct output *o)
 {
     while (is_mid_line(o))
         o->written--;
 }
 
-/* ---- one thing after the other ---- */
+/* ---- starting operations ---- */
 
-/* An idle output does not pay for its worst moment. */
+/* So that an idle output does not keep a large buffer. */
 static void free_large(struct buf *b)
 {
     if (!b->len && b->cap > OUTPUT_LOW)
         buf_free(b);
 }
 
-static void rest_a_while(struct output *o)
+static void become_idle(struct output *o)
 {
     o->written = 0;
     buf_clear(&o->writing);
     free_large(&o->writing);
     free_large(&o->collected);
-    recover(o);
+    output_recover(o);
     output_note_progress(o);
     if (o->finishing && !output_unwritten(o)) {
         output_close(o);
         return;
     }
-    weigh(o);
+    update_hold(o);
     o->events->on_idle(o);
 }
 
-static void write_on(struct output *o)
+static void write_or_rotate(struct output *o)
 {
-    size_t len = portion(o);
+    size_t len = next_write_len(o);
     if (len) {
         o->doing = OUTPUT_WRITING;
         logfile_write(&o->file, o->writing.bytes + o->written, len);
@@ -232,7 +235,7 @@ static void look_at_file(struct output *o)
     logfile_look(&o->file);
 }
 
-static void go_on(struct output *o)
+static void output_continue(struct output *o)
 {
     bool out = o->written == o->writing.len;
     if (o->lost || o->closing || o->waits || o->doing != OUTPUT_NOTHING || o->retry.running) {
@@ -244,7 +247,7 @@ static void go_on(struct output *o)
     } else if (o->reopening) {
         close_file(o);
     } else if (out && !o->cleared) {
-        rest_a_while(o);
+        become_idle(o);
     } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->check_due_ms) {
         check_file(o);
     } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->look_due_ms) {
@@ -252,7 +255,7 @@ static void go_on(struct output *o)
     } else {
         if (out)
             take_cleared(o);
-        write_on(o);
+        write_or_rotate(o);
     }
 }
 
@@ -263,16 +266,16 @@ static void after_open(struct output *o, int64_t result)
     o->check_due_ms = clock_now_ms(o->clock) + OUTPUT_CHECK_MS;
     o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
     if (result < 0)
-        fail(o, (int)result);
+        output_fail(o, (int)result);
 }
 
-static void say_moved(struct output *o)
+static void log_moved(struct output *o)
 {
     output_say(o, INF_LOG_WARN, "event log %s: the file was moved or removed; reopening it",
                o->path);
 }
 
-/* Reported once; tried again after a while. */
+/* Reported once; retried after OUTPUT_ROTATE_AGAIN_MS. */
 static void fail_rotation(struct output *o, int error)
 {
     if (error == UV_EBUSY)
@@ -289,7 +292,7 @@ static void after_rotate(struct output *o, int64_t result)
 {
     int error = o->file.rotate_error;
     if (error == LOGFILE_MOVED) {
-        say_moved(o);
+        log_moved(o);
         o->reopening = true;
     } else if (error) {
         fail_rotation(o, error);
@@ -312,13 +315,13 @@ static void after_write(struct output *o, int64_t result)
         o->bytes += (uint64_t)result;
         if (o->written == o->writing.len) {
             o->writing_ms = OUTPUT_NONE;
-            recover(o);
+            output_recover(o);
             output_note_progress(o);
         }
     } else if (result == UV_EAGAIN) {
         timer_start(o->clock, &o->retry, OUTPUT_AGAIN_MS);
     } else if (result != UV_EINTR) {
-        fail(o, result ? (int)result : UV_EIO);
+        output_fail(o, result ? (int)result : UV_EIO);
     }
 }
 
@@ -328,12 +331,13 @@ static void after_check(struct output *o, bool same)
     o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
     if (same)
         return;
-    say_moved(o);
+    log_moved(o);
     o->reopening = true;
 }
 
-/* Lines that were written before it was removed are gone by the will of whoever removed it. Those since the
- * last look may have been written afterwards: whether they were can't be known. */
+/* Lines written before the file was removed were removed on purpose. Lines written since the
+ * last check may have been written after the removal; that can't be determined, so they count as
+ * lost. */
 static void after_look(struct output *o, bool has_name)
 {
     uint64_t lines = o->unseen_lines;
@@ -341,7 +345,7 @@ static void after_look(struct output *o, bool has_name)
     o->look_due_ms = clock_now_ms(o->clock) + OUTPUT_LOOK_MS;
     if (has_name)
         return;
-    say_moved(o);
+    log_moved(o);
     o->reopening = true;
     if (!lines)
         return;
@@ -351,7 +355,7 @@ static void after_look(struct output *o, bool has_name)
     o->events->on_removed(o, lines);
 }
 
-/* Of a file that was moved, before what has its path now is opened. */
+/* The moved file was closed; output_continue() opens the one that has its path now. */
 static void after_reopen_close(struct output *o, int64_t result)
 {
     if (result < 0)
@@ -377,19 +381,19 @@ static void on_done(struct logfile *file, int64_t result)
     case OUTPUT_WRITING: after_write(o, result); break;
     case OUTPUT_CHECKING: after_check(o, result); break;
     case OUTPUT_LOOKING: after_look(o, result); break;
-    case OUTPUT_CLOSING: after_reopen_close(o, result); break; /* go_on() opens */
+    case OUTPUT_CLOSING: after_reopen_close(o, result); break;
     case OUTPUT_NOTHING: break;
     }
-    go_on(o);
+    output_continue(o);
 }
 
-/* ---- for the owner ---- */
+/* ---- interface ---- */
 
 void output_init(struct output *output, struct clock *clock, struct disk *disk,
                  const struct output_settings *settings, const struct output_events *events)
 {
     *output = (struct output){
-        .clock = clock, .events = events, .retry.fire = on_retry, .deadline.fire = on_too_long};
+        .clock = clock, .events = events, .retry.fire = on_retry, .deadline.fire = on_deadline};
     output->path = settings->path ? xstrdup(settings->path) : NULL;
     output->waits = settings->waits;
     output->budget = settings->budget;
@@ -397,7 +401,7 @@ void output_init(struct output *output, struct clock *clock, struct disk *disk,
     output_change(output, settings);
     logfile_init(&output->file, disk, output->path, settings->fd, on_done);
     if (output->path)
-        go_on(output);
+        output_continue(output);
 }
 
 void output_change(struct output *output, const struct output_settings *settings)
@@ -411,7 +415,7 @@ void output_change(struct output *output, const struct output_settings *settings
 void output_begin(struct output *output)
 {
     output->waits = false;
-    go_on(output);
+    output_continue(output);
 }
 
 void output_flush(struct output *output)
@@ -423,14 +427,14 @@ void output_flush(struct output *output)
     output->cleared = output->collected.len;
     output_note_lines(output, true);
     if (output->cleared)
-        go_on(output);
-    weigh(output);
+        output_continue(output);
+    update_hold(output);
 }
 
 void output_wait(struct output *output)
 {
     output_note_lines(output, false);
-    weigh(output);
+    update_hold(output);
 }
 
 void output_reopen(struct output *output)
@@ -438,11 +442,11 @@ void output_reopen(struct output *output)
     if (!output->path || output->closing)
         return;
     output->reopening = true;
-    timer_stop(output->clock, &output->retry); /* who asks may have mended it */
-    go_on(output);
+    timer_stop(output->clock, &output->retry); /* the cause may have been fixed */
+    output_continue(output);
 }
 
-static void free_owner(struct deferred_free *deferred_free)
+static void free_output(struct deferred_free *deferred_free)
 {
     struct output *o = container_of(deferred_free, struct output, deferred_free);
     buf_free(&o->collected);
@@ -454,13 +458,13 @@ static void free_owner(struct deferred_free *deferred_free)
     o->events->on_closed(o);
 }
 
-/* The file first; then, from the reap phase, nobody is using it any more. */
+/* Closes the file, then frees in the reap phase, when no callback is running. */
 static void finish_closing(struct output *o)
 {
     if (o->path && logfile_is_open(&o->file))
         close_file(o);
     else
-        clock_free_later(o->clock, &o->deferred_free, free_owner);
+        clock_free_later(o->clock, &o->deferred_free, free_output);
 }
 
 void output_finish(struct output *output)
@@ -473,7 +477,7 @@ void output_finish(struct output *output)
     output->finishing = true;
     timer_start(output->clock, &output->deadline, OUTPUT_FINISH_MS);
     timer_stop(output->clock, &output->retry);
-    go_on(output);
+    output_continue(output);
 }
 
 void output_resume(struct output *output)
@@ -483,8 +487,8 @@ void output_resume(struct output *output)
     timer_stop(output->clock, &output->deadline);
 }
 
-/* What the kernel is busy with may still be written: that can't be known. */
-static void say_what_is_dropped(struct output *o)
+/* A write in flight may still succeed; its lines are counted as dropped. */
+static void log_dropped(struct output *o)
 {
     size_t left = output_unwritten(o);
     uint64_t lines = output_unwritten_lines(o);
@@ -501,7 +505,7 @@ void output_close(struct output *output)
 {
     assert(!output->closing);
     output->closing = true;
-    say_what_is_dropped(output);
+    log_dropped(output);
     timer_stop(output->clock, &output->retry);
     timer_stop(output->clock, &output->deadline);
     timer_stop(output->clock, &output->stuck_look);

@@ -1,10 +1,10 @@
 /*
- * output_health.c - how an output is doing, and how long its lines have waited.
+ * output_health.c - the status of an output, and how long its lines have waited.
  *
- * An output remembers when the oldest line of each of its two buffers came. One that has waited for
- * longer than `stuck_after`, or a file that has failed for as long, makes the output *stuck*: that is
- * reported once, by a timer that runs only while lines wait, and so is its end. output_status() does
- * not depend on that timer.
+ * An output records when the oldest line of each of its two buffers was added. If a line has waited
+ * for `stuck_after`, or the file has failed for that long, the output is *stuck*. That is logged
+ * once, by a timer that runs only while lines wait or the file fails; so is the end.
+ * output_status() does not depend on that timer.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ void output_say(struct output *output, enum inf_log_level level, const char *fmt
     output->events->on_say(output, level, line);
 }
 
-/* A file is created if it does not exist, so this can only mean one thing. */
+/* A missing file is created, so UV_ENOENT means that its directory is missing. */
 const char *output_error_text(const struct output *output, int error)
 {
     switch (error) {
@@ -50,7 +50,7 @@ void output_note_lock(struct output *output)
                  "another process has locked the file; is a second informerd running?");
 }
 
-/* ---- what waits ---- */
+/* ---- unwritten lines ---- */
 
 uint64_t output_count_lines(const char *bytes, size_t len)
 {
@@ -75,7 +75,7 @@ static uint64_t age_of(const struct output *o, uint64_t since)
     return since == OUTPUT_NONE ? OUTPUT_NONE : clock_now_ms(o->clock) - since;
 }
 
-/* How long the oldest line has waited; OUTPUT_NONE: none does. */
+/* Age of the oldest unwritten line; OUTPUT_NONE: there is none. */
 static uint64_t oldest_age(const struct output *o)
 {
     if (o->written < o->writing.len)
@@ -83,7 +83,7 @@ static uint64_t oldest_age(const struct output *o)
     return o->collected.len ? age_of(o, o->collected_ms) : OUTPUT_NONE;
 }
 
-/* How long it could not be written; 0: it can. */
+/* How long the output could not be written; 0: it can. */
 static uint64_t unable_for(const struct output *o)
 {
     uint64_t oldest = oldest_age(o), failing = age_of(o, o->failing_ms);
@@ -132,7 +132,7 @@ static void report_stuck(struct output *o)
                output_unwritten(o));
 }
 
-static void look_again(struct output *o)
+static void schedule_stuck_check(struct output *o)
 {
     uint64_t age = unable_for(o);
     if (!o->stuck_after_ms || o->stuck || o->closing || o->stuck_look.running ||
@@ -147,7 +147,7 @@ static void on_stuck_look(struct timer *timer)
     if (is_stuck(o))
         report_stuck(o);
     else
-        look_again(o);
+        schedule_stuck_check(o);
 }
 
 void output_note_progress(struct output *output)
@@ -156,10 +156,10 @@ void output_note_progress(struct output *output)
         output->stuck = false;
         output_say(output, INF_LOG_INFO, "event log %s: no longer stuck", output_name(output));
     }
-    look_again(output);
+    schedule_stuck_check(output);
 }
 
-/* ---- for others ---- */
+/* ---- interface ---- */
 
 void output_health_init(struct output *output)
 {

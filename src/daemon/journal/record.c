@@ -1,3 +1,9 @@
+/*
+ * record.c - writes records as JSON, shortened until they fit.
+ *
+ * Normal path: the record is written with the first measure; if the line is longer than max_line it
+ * is written again with the next one, which contains less. The last measure always line_fits.
+ */
 #include "daemon/journal/record.h"
 
 #include <assert.h>
@@ -13,27 +19,28 @@
 #define ALL ((size_t)-1)
 
 enum {
-    SENTENCE_MAX = 200,  /* bytes of `msg`, about; a core Event's own message may be longer */
-    CONF_NAME_MAX = 384, /* LIMIT: bytes of a cluster or watch; the conf file allows no more */
-    KEY_CUT = 64,        /* longer than any uid of Kubernetes */
+    SENTENCE_MAX = 200,  /* bytes of `msg`, approximately; the message of an Event may be longer */
+    CONF_NAME_MAX = 384, /* LIMIT: bytes of a cluster or watch name; the conf allows no more */
+    KEY_CUT = 64,        /* longer than any uid that Kubernetes makes */
 };
 
-/* How much a line may say. */
+/* How much a line contains. */
 struct measure {
     bool object;
     size_t value_max;
     size_t changes;
     size_t msg_max;
-    size_t detail_max; /* of each field about who wrote it, or what an Event is about */
-    bool bare;         /* nothing but identity */
+    size_t detail_max; /* of each field about the manager or the involved object */
+    bool bare;         /* only the identity */
     size_t type_max;   /* of each of group, version, resource and kind */
     size_t key_max;    /* of each of namespace, name, uid and resource versions */
 };
 
 /*
- * From all to the least, until the line fits. The one marked LEGAL fits whatever Kubernetes and the conf
- * file allow: names of 253 bytes, even if each is escaped, groups of 253 and the rest of 63 bytes. Those
- * after it are for a server that breaks these limits; the last one always fits.
+ * From everything to the minimum. The one marked LEGAL line_fits for everything that Kubernetes and
+ * the conf file allow: names of 253 bytes, even if every byte is escaped, groups of 253 and other
+ * names of 63 bytes. Those after it are for a server that exceeds these limits; the last one always
+ * line_fits.
  */
 static const struct measure measures[] = {
     {true, ALL, ALL, ALL, ALL, false, ALL, ALL},
@@ -77,8 +84,8 @@ static void put_stamp(struct buf *out, const struct stamp *stamp, const char *ty
                stamp->seq, stamp->log, type);
 }
 
-/* Whether the line that began at @start fits. If not, it is taken back. */
-static bool fits(struct buf *out, size_t start, const struct record_options *options)
+/* Whether the line that starts at @start line_fits. If not, it is removed. */
+static bool line_fits(struct buf *out, size_t start, const struct record_options *options)
 {
     if (out->len - start <= options->max_line)
         return true;
@@ -139,7 +146,7 @@ static void put_diff(struct buf *out, const struct view *view, const struct meas
     diff_json_put(out, diff, m->changes, m->value_max);
 }
 
-static void put_who(struct buf *out, const struct change *c, size_t max)
+static void put_manager(struct buf *out, const struct change *c, size_t max)
 {
     if (!c->has_who)
         return;
@@ -150,7 +157,7 @@ static void put_who(struct buf *out, const struct change *c, size_t max)
         put_field(out, "changed_at", str_of(c->who.time), max);
 }
 
-static void put_told(struct buf *out, const struct change *c, size_t max)
+static void put_core_event(struct buf *out, const struct change *c, size_t max)
 {
     if (!c->tells)
         return;
@@ -190,8 +197,8 @@ static void put_change(struct buf *out, const struct view *view, const struct me
     put_field(out, "level", str_of(c->tells && c->told.warning ? "warn" : "info"), ALL);
     put_msg(out, view->msg, m->msg_max);
     if (!m->bare) {
-        put_told(out, c, m->detail_max);
-        put_who(out, c, m->detail_max);
+        put_core_event(out, c, m->detail_max);
+        put_manager(out, c, m->detail_max);
         put_diff(out, view, m);
     }
     if (m->object && wants_object(view))
@@ -201,8 +208,8 @@ static void put_change(struct buf *out, const struct view *view, const struct me
     buf_puts(out, "}\n");
 }
 
-/* An object that can't fit is not tried. */
-static bool is_hopeless(const struct view *view)
+/* Whether the object alone is too long, so that the first measure need not be tried. */
+static bool object_is_too_long(const struct view *view)
 {
     size_t len;
     inf_object_json(view->change->object, &len);
@@ -217,9 +224,9 @@ void record_put_change(struct buf *out, const struct change *change,
     struct buf msg = {0};
     change_put_sentence(&msg, change, options->object != RECORD_NONE, SENTENCE_MAX);
     view.msg = (struct str){msg.bytes, msg.len};
-    for (size_t i = is_hopeless(&view); i < ARRAY_LEN(measures); i++) {
+    for (size_t i = object_is_too_long(&view); i < ARRAY_LEN(measures); i++) {
         put_change(out, &view, &measures[i]);
-        if (fits(out, start, options))
+        if (line_fits(out, start, options))
             break;
     }
     assert(out->len > start);
@@ -258,7 +265,7 @@ void record_put_note(struct buf *out, const struct note *note, const struct stam
     size_t start = out->len;
     for (size_t i = 0; i < ARRAY_LEN(measures); i++) {
         put_note(out, note, stamp, watch, &measures[i]);
-        if (fits(out, start, options))
+        if (line_fits(out, start, options))
             break;
     }
     assert(out->len > start);

@@ -1,3 +1,11 @@
+/*
+ * seq.c - reserves numbers by writing the file `seq` durably, and stores the exact end when it is
+ * closed.
+ *
+ * If reserving fails it is retried by a timer with growing delays, and seq_ready() stays false once
+ * the reserved numbers are used up. If the end can't be stored, the next run skips the rest of the
+ * block.
+ */
 #include "daemon/journal/seq.h"
 
 #include <inttypes.h>
@@ -13,7 +21,7 @@ enum {
     LINE_MAX_BYTES = 64,
 };
 
-static size_t spell(char line[LINE_MAX_BYTES], uint64_t number, bool closed)
+static size_t format_seq(char line[LINE_MAX_BYTES], uint64_t number, bool closed)
 {
     return (size_t)snprintf(line, LINE_MAX_BYTES, "%" PRIu64 " %s\n", number,
                             closed ? "closed" : "open");
@@ -21,12 +29,12 @@ static size_t spell(char line[LINE_MAX_BYTES], uint64_t number, bool closed)
 
 /* ---- reserving ---- */
 
-static void reserve(struct seq *seq);
+static void reserve_block(struct seq *seq);
 static void write_end(struct seq *seq);
 
 static void on_retry(struct timer *timer)
 {
-    reserve(container_of(timer, struct seq, retry));
+    reserve_block(container_of(timer, struct seq, retry));
 }
 
 static void note_error(struct seq *seq, int error)
@@ -61,12 +69,12 @@ static void on_reserved(struct durable *file, int error)
         seq->on_ready(seq);
 }
 
-static void reserve(struct seq *seq)
+static void reserve_block(struct seq *seq)
 {
     char line[LINE_MAX_BYTES];
     size_t len;
     seq->wanted = seq->next + SEQ_BLOCK;
-    len = spell(line, seq->wanted, false);
+    len = format_seq(line, seq->wanted, false);
     seq->busy = true;
     durable_write(&seq->file, seq->disk, seq->dir, "seq", 0600, (struct str){line, len},
                   on_reserved);
@@ -77,7 +85,7 @@ uint64_t seq_take(struct seq *seq)
     uint64_t number = seq->next++;
     if (seq->dir && !seq->busy && !seq->retry.running && !seq->closing &&
         seq->next + SEQ_BLOCK / 2 >= seq->reserved)
-        reserve(seq);
+        reserve_block(seq);
     return number;
 }
 
@@ -86,7 +94,7 @@ bool seq_ready(const struct seq *seq)
     return !seq->dir || seq->next <= seq->reserved;
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
 static int new_sequence(struct seq *seq, struct inf_error *err)
 {
@@ -98,7 +106,7 @@ static int new_sequence(struct seq *seq, struct inf_error *err)
     return state_write(seq->dir, "log-id", (struct str){line, (size_t)len}, err);
 }
 
-static int refuse(const char *dir, const char *name, struct inf_error *err)
+static int damaged_file(const char *dir, const char *name, struct inf_error *err)
 {
     return err_set(
         err, INF_EIO,
@@ -124,19 +132,19 @@ static int read_sequence(struct seq *seq, struct inf_error *err)
     if (rc < 0 && rc != -INF_ENOTFOUND)
         return rc;
     if (rc < 0 || !is_id(id))
-        return refuse(seq->dir, "log-id", err);
+        return damaged_file(seq->dir, "log-id", err);
     memcpy(seq->log, id, STATE_ID_SIZE);
     seq->next = strtoull(line, &end, 10);
     seq->skipped = strcmp(end, " open") == 0;
     if (!seq->next || seq->next > UINT64_MAX / 2 || (!seq->skipped && strcmp(end, " closed") != 0))
-        return refuse(seq->dir, "seq", err);
+        return damaged_file(seq->dir, "seq", err);
     return 0;
 }
 
 static int reserve_first(struct seq *seq, struct inf_error *err)
 {
     char line[LINE_MAX_BYTES];
-    size_t len = spell(line, seq->next + SEQ_BLOCK, false);
+    size_t len = format_seq(line, seq->next + SEQ_BLOCK, false);
     int rc = state_write(seq->dir, "seq", (struct str){line, len}, err);
     if (rc == 0)
         seq->reserved = seq->next + SEQ_BLOCK;
@@ -163,24 +171,24 @@ int seq_open(struct seq *seq, struct clock *clock, struct disk *disk, const char
     return rc;
 }
 
-static void finish(struct seq *seq)
+static void finish_closing(struct seq *seq)
 {
     free(seq->dir);
     seq->dir = NULL;
     seq->on_closed(seq);
 }
 
-/* If it fails, the next run skips a block: nothing to wait for. */
+/* A failure is not retried: the next run skips the rest of the block. */
 static void on_end_written(struct durable *file, int error)
 {
     (void)error;
-    finish(container_of(file, struct seq, file));
+    finish_closing(container_of(file, struct seq, file));
 }
 
 static void write_end(struct seq *seq)
 {
     char line[LINE_MAX_BYTES];
-    size_t len = spell(line, seq->next, true);
+    size_t len = format_seq(line, seq->next, true);
     durable_write(&seq->file, seq->disk, seq->dir, "seq", 0600, (struct str){line, len},
                   on_end_written);
 }
@@ -191,7 +199,7 @@ void seq_close(struct seq *seq, void (*on_closed)(struct seq *seq))
     seq->closing = true;
     timer_stop(seq->clock, &seq->retry);
     if (!seq->dir)
-        finish(seq);
+        finish_closing(seq);
     else if (!seq->busy)
         write_end(seq);
 }

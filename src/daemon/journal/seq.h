@@ -1,14 +1,14 @@
 /*
- * seq.h - numbers for records: each is given once in the life of an installation, in order.
+ * seq.h - sequence numbers of records: increasing, each used once in the life of an installation.
  *
- * Numbers are reserved on disk in blocks, the next block when half of one is used, so that giving
- * one costs nothing. What is not reserved yet must not be seen outside: seq_ready() says whether
- * all that was given may be. After a crash, numbering goes on behind the block, and `skipped` says
- * so; a clean end leaves no hole.
+ * Numbers are reserved on disk in blocks. The next block is reserved when half of one is used, so
+ * that taking a number costs nothing. A record must not be written before its number is reserved:
+ * seq_ready() tells whether all numbers taken so far are. After a crash, numbering continues after
+ * the reserved block, and `skipped` is set; a clean stop leaves no gap.
  *
- * The file `seq` of the state directory holds "65537 open" while numbers below that may have been
- * given, "777 closed" when exactly those were. A new sequence has a new id: without the file
- * nobody knows what was given.
+ * The file `seq` of the state directory contains "65537 open" while numbers below that may have
+ * been used, and "777 closed" if exactly those were used. Without the file the used numbers are
+ * unknown, so a new sequence with a new id starts.
  */
 #ifndef DAEMON_JOURNAL_SEQ_H
 #define DAEMON_JOURNAL_SEQ_H
@@ -29,30 +29,32 @@ enum {
 };
 
 struct seq {
-    char *dir; /* NULL: nothing is kept */
+    char *dir; /* NULL: nothing is stored */
     struct clock *clock;
     struct disk *disk;
-    uint64_t next;     /* the next one to give */
-    uint64_t reserved; /* those below it may be seen */
-    uint64_t wanted;   /* what is being written */
+    uint64_t next;     /* the next number to return */
+    uint64_t reserved; /* numbers below it are reserved */
+    uint64_t wanted;   /* the value of `reserved` that is being written */
     char log[STATE_ID_SIZE];
-    bool skipped; /* the last run did not end well: numbers up to this run's first were not used */
+    bool skipped; /* the last run did not stop cleanly: numbers before `next` may be unused */
     bool busy;
     bool closing;
-    int error; /* the last attempt's; 0: it went well */
+    int error; /* of the last attempt; 0: it succeeded */
     uint64_t delay_ms;
     struct timer retry;
     struct durable file;
 
     void *owner;
-    void (*on_ready)(struct seq *seq);              /* what was not, is now; may be NULL */
-    void (*on_trouble)(struct seq *seq, int error); /* once; 0: it is over; may be NULL */
+    void (*on_ready)(struct seq *seq); /* seq_ready() has become true; may be NULL */
+    void (*on_trouble)(
+        struct seq *seq,
+        int error); /* reserving failed, reported once; 0: it works again; may be NULL */
     void (*on_closed)(struct seq *seq);
 };
 
 /*
- * Goes on where the last run ended. Without @dir it begins at 1, under an id of its own. Blocks for
- * two small files. Returns 0 or, naming the file and what to do, -INF_EIO.
+ * Continues after the last run. Without @dir it starts at 1 with a new id. Blocks while two small
+ * files are read and written. Returns 0, or -INF_EIO with @err naming the file and the remedy.
  */
 int seq_open(struct seq *seq, struct clock *clock, struct disk *disk, const char *dir,
              struct inf_error *err);
@@ -60,8 +62,8 @@ int seq_open(struct seq *seq, struct clock *clock, struct disk *disk, const char
 uint64_t seq_take(struct seq *seq);
 bool seq_ready(const struct seq *seq);
 
-/* Notes the exact end. @on_closed comes when that is done or has failed, perhaps at once; after it
- * the memory is the owner's. */
+/* Stores the last number used. Calls @on_closed when that is done or has failed, possibly before
+ * it returns; after that the owner may free the memory. */
 void seq_close(struct seq *seq, void (*on_closed)(struct seq *seq));
 
 #endif

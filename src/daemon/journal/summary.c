@@ -1,8 +1,9 @@
 /*
- * summary.c - which change comes first is a table; what a value looks like depends on its size.
+ * summary.c - orders the changes by a table of interest, and formats each value by its type and
+ * size.
  *
- * A string is told by what it says, a number as it is spelled, a small structure as JSON. A large
- * structure is told as added, removed or changed.
+ * A string is written decoded and without quotes, a number as it is, a small structure as JSON. Of
+ * a large structure only "added", "removed" or "changed" is written.
  */
 #include "daemon/journal/summary.h"
 
@@ -14,11 +15,11 @@
 #include "base/utf8.h"
 
 enum {
-    VALUE_MAX = 48,   /* bytes told of one value */
-    CHANGES_MAX = 12, /* changes told at all: nobody reads further */
+    VALUE_MAX = 48,   /* bytes of one value */
+    CHANGES_MAX = 12, /* changes in one summary; more are only counted */
 };
 
-/* First match wins; what none matches is of middling interest. */
+/* The first match counts, and a lower rank comes first. Other paths have rank 12. */
 static const struct {
     const char *begin, *end;
     int rank;
@@ -88,7 +89,7 @@ static void put_code_unit(struct buf *out, const char *digits)
         buf_printf(out, "\\u%s", hex);
 }
 
-/* A JSON string without its quotes; escapes are undone where a reader gains by it. */
+/* A JSON string without its quotes. Escapes are decoded where that makes it easier to read. */
 static void put_decoded(struct buf *out, struct str json)
 {
     for (size_t i = 0; i < json.len; i++) {
@@ -147,7 +148,7 @@ static void put_value(struct buf *out, const struct inf_diff_value *value)
 
 /* ---- changes ---- */
 
-/* A value that is kept as a hash only: that it changed is all it says. */
+/* A value that is kept only as a hash: all that can be shown is that it changed. */
 static bool is_hashed(const struct inf_diff_value *value)
 {
     static const char mark[] = "\"hmac:";
@@ -169,7 +170,7 @@ static void put_replaced(struct buf *out, const struct inf_change *change)
     put_value(out, &change->new_value);
 }
 
-/* What is too large to be told may have a reason, as states and conditions do: "(Error)". */
+/* A value that is too large may have a `reason`, as states and conditions do: "(Error)". */
 static void put_reason(struct buf *out, const struct inf_diff_value *value)
 {
     static const char key[] = "\"reason\":\"";
@@ -212,14 +213,14 @@ static void put_change(struct buf *out, const struct inf_change *change, bool va
     }
 }
 
-/* The change that comes behind @last (rank and place) in the order of interest. */
-static size_t next_of(const int *ranks, size_t count, int *last_rank, size_t *last)
+/* The change that follows *@last (rank and index) in the order of interest. */
+static size_t next_change(const int *ranks, size_t count, int *last_rank, size_t *last)
 {
     size_t best = count;
     int best_rank = 0;
     for (size_t i = 0; i < count; i++) {
-        bool told = ranks[i] < *last_rank || (ranks[i] == *last_rank && i <= *last);
-        if (!told && (best == count || ranks[i] < best_rank)) {
+        bool done = ranks[i] < *last_rank || (ranks[i] == *last_rank && i <= *last);
+        if (!done && (best == count || ranks[i] < best_rank)) {
             best = i;
             best_rank = ranks[i];
         }
@@ -231,20 +232,20 @@ static size_t next_of(const int *ranks, size_t count, int *last_rank, size_t *la
 
 void summary_put_changes(struct buf *out, const struct inf_diff *diff, bool values, size_t max)
 {
-    size_t count = inf_diff_count(diff), told = 0, last = 0, start = out->len;
+    size_t count = inf_diff_count(diff), shown = 0, last = 0, start = out->len;
     struct buf one = {0};
     int *ranks = rank_all(diff), rank = -1;
-    while (told < count && told < CHANGES_MAX) {
+    while (shown < count && shown < CHANGES_MAX) {
         buf_clear(&one);
-        put_change(&one, inf_diff_get(diff, next_of(ranks, count, &rank, &last)), values);
-        if (told && out->len - start + one.len + 2 > max)
+        put_change(&one, inf_diff_get(diff, next_change(ranks, count, &rank, &last)), values);
+        if (shown && out->len - start + one.len + 2 > max)
             break;
-        if (told++)
+        if (shown++)
             buf_puts(out, ", ");
         buf_put(out, one.bytes, one.len);
     }
-    if (told < count)
-        buf_printf(out, ", %zu more", count - told);
+    if (shown < count)
+        buf_printf(out, ", %zu more", count - shown);
     free(ranks);
     buf_free(&one);
 }

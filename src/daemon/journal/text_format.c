@@ -1,6 +1,6 @@
 /*
- * text_format.c - a line is made of pieces with a colour each, so that its length can be counted in
- * characters, and cut, without looking at escape sequences.
+ * text_format.c - builds a line from pieces that each have a colour, so that its length can be
+ * counted in characters, and the line cut, without parsing escape sequences.
  */
 #include "daemon/journal/text_format.h"
 
@@ -23,11 +23,11 @@
 enum {
     TIME_WIDTH = 9,
     VERB_WIDTH = 9,
-    NAME_WIDTH = 34, /* most of "pod namespace/name"; longer ones push the rest to the right */
-    WIDE = 120,      /* characters of a line in which more of them can stand */
+    NAME_WIDTH = 34, /* fits most of "pod namespace/name"; longer ones shift the rest */
+    WIDE = 120,      /* from this line width on, WIDE_NAME is used */
     WIDE_NAME = 42,
-    CHANGES_MAX = 1024, /* bytes told of the changes, if the width allows it */
-    WIDTH_MAX = 4096,   /* LIMIT: characters of a line in any case */
+    CHANGES_MAX = 1024, /* bytes of the changes, if the width allows it */
+    WIDTH_MAX = 4096,   /* LIMIT: characters of a line */
 };
 
 struct line {
@@ -55,7 +55,7 @@ static size_t count_characters(struct str text)
     return n;
 }
 
-/* The first @n characters of @text, which is good UTF-8. */
+/* The first @n characters of @text, which is valid UTF-8. */
 static struct str first_characters(struct str text, size_t n)
 {
     size_t i = 0;
@@ -79,9 +79,9 @@ static void put_blanks(struct line *line)
     line->gap = 0;
 }
 
-/* What does not fit any more is an ellipsis, and the end of the line; if there is not even room for
- * that, just the end. */
-static void put_clean(struct line *line, const char *colour, struct str text)
+/* Text that does not fit is cut, and an ellipsis ends the line. If there is no room for the
+ * ellipsis, nothing is added. */
+static void put_visible(struct line *line, const char *colour, struct str text)
 {
     size_t n = count_characters(text);
     if (line->full || !line->left || !n)
@@ -98,11 +98,11 @@ static void put_clean(struct line *line, const char *colour, struct str text)
     put_colour(line, colour ? RESET : NULL);
 }
 
-static void put(struct line *line, const char *colour, struct str text)
+static void put_text(struct line *line, const char *colour, struct str text)
 {
     struct buf clean = {0};
     utf8_put_visible(&clean, text);
-    put_clean(line, colour, (struct str){clean.bytes, clean.len});
+    put_visible(line, colour, (struct str){clean.bytes, clean.len});
     buf_free(&clean);
 }
 
@@ -110,7 +110,7 @@ static void put(struct line *line, const char *colour, struct str text)
 static void put_column(struct line *line, const char *colour, struct str text, size_t width)
 {
     size_t n = count_characters(text);
-    put(line, colour, text);
+    put_text(line, colour, text);
     line->gap = n < width ? width - n : 1;
 }
 
@@ -141,7 +141,7 @@ static void put_kind(struct buf *out, const char *kind)
     buf_putc(out, ' ');
 }
 
-/* Of an Event nobody wants to know the name: it is known by what it is about. */
+/* An Event is shown with the involved object instead of its own generated name. */
 static void put_object(struct line *line, const struct change *change)
 {
     const struct core_event *told = &change->told;
@@ -157,11 +157,11 @@ static void put_object(struct line *line, const struct change *change)
     buf_free(&text);
 }
 
-static void put_told(struct line *line, const struct change *change)
+static void put_core_event(struct line *line, const struct change *change)
 {
     struct buf text = {0};
     change_put_told(&text, change, CHANGES_MAX);
-    put(line, change->told.warning ? RED : NULL, (struct str){text.bytes, text.len});
+    put_text(line, change->told.warning ? RED : NULL, (struct str){text.bytes, text.len});
     buf_free(&text);
 }
 
@@ -171,19 +171,20 @@ static void put_changes(struct line *line, const struct change *change)
     if (inf_diff_count(change->diff))
         summary_put_changes(&text, change->diff, true,
                             line->left < CHANGES_MAX ? line->left : CHANGES_MAX);
-    put(line, NULL, (struct str){text.bytes, text.len});
+    put_text(line, NULL, (struct str){text.bytes, text.len});
     buf_free(&text);
 }
 
-/* What is not plain about a deletion. */
-static void put_gone(struct line *line, const struct change *change)
+/* Details of a deletion that may only be a change of the selection, or whose last state is
+ * unknown. */
+static void put_deleted(struct line *line, const struct change *change)
 {
     struct buf text = {0};
     if (change->selected && (!change->why || strcmp(change->why, "left") == 0))
         buf_puts(&text, change->why ? "left the selection" : "or left the selection");
     if (!change->event->final)
         buf_printf(&text, "%slast state unknown", text.len ? ", " : "");
-    put(line, DIM, (struct str){text.bytes, text.len});
+    put_text(line, DIM, (struct str){text.bytes, text.len});
     buf_free(&text);
 }
 
@@ -193,7 +194,7 @@ static void put_who(struct line *line, const struct change *change)
     if (!change->has_who || !change->who.manager[0])
         return;
     buf_printf(&text, "%s(%s)", change->diff || change->tells ? "  " : "", change->who.manager);
-    put(line, DIM, (struct str){text.bytes, text.len});
+    put_text(line, DIM, (struct str){text.bytes, text.len});
     buf_free(&text);
 }
 
@@ -207,16 +208,16 @@ void text_format_put_change(struct buf *out, const struct change *change,
                VERB_WIDTH);
     put_object(&line, change);
     if (change->tells)
-        put_told(&line, change);
+        put_core_event(&line, change);
     else if (change->diff)
         put_changes(&line, change);
     else if (change->event->verb == INF_DELETED)
-        put_gone(&line, change);
+        put_deleted(&line, change);
     put_who(&line, change);
     buf_putc(out, '\n');
 }
 
-/* Many notes begin with the name of their watch, which has a column here. */
+/* Many notes begin with the name of their watch, which has its own column here. */
 static const char *without_name(const char *msg, const struct watch_id *watch)
 {
     size_t n = watch && watch->name ? strlen(watch->name) : 0;
@@ -234,6 +235,6 @@ void text_format_put_note(struct buf *out, const struct note *note, const struct
     put_column(&line, bad ? BOLD RED : CYAN, str_of(note_type_name(note->type)), VERB_WIDTH);
     if (watch && watch->name)
         put_column(&line, NULL, str_of(watch->name), line.name_width);
-    put(&line, NULL, str_of(without_name(note->msg, watch)));
+    put_text(&line, NULL, str_of(without_name(note->msg, watch)));
     buf_putc(out, '\n');
 }

@@ -1,9 +1,9 @@
 /*
- * text_format.h - a change as one line for people:
+ * text_format.h - a change as one human-readable line:
  *
  *     12:04:31 MODIFIED pod shop/web-0                   status.phase Pending -> Running  (kubelet)
  *
- * Nothing in it moves a cursor but, when asked for, the colours.
+ * Control characters are made visible. The only escape sequences are colours, if enabled.
  */
 #ifndef DAEMON_JOURNAL_TEXT_FORMAT_H
 #define DAEMON_JOURNAL_TEXT_FORMAT_H
@@ -16,7 +16,7 @@
 
 struct text_format_options {
     bool colour;
-    unsigned width; /* characters in a line; longer ones are cut with an ellipsis; 0: no bound */
+    unsigned width; /* characters of a line; longer ones are cut with an ellipsis; 0: no limit */
 };
 
 /* Adds the line of @change, newline included. Times are local. */

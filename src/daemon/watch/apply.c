@@ -1,9 +1,10 @@
 /*
- * apply.c - from one conf to the next.
+ * apply.c - applies a configuration to the running daemon.
  *
- * A plan is made first: which clusters and watches there will be, those that are there and stay, and
- * new ones, checked but not opened. Only when all of it can be had, the old ones that are not in the
- * plan go and the new ones begin. So a bad conf costs nothing, and a good one only what it changes.
+ * First a plan is made of all clusters and watches: running ones that are kept, and new ones, which
+ * are checked but not opened. Only if the whole plan is valid, running ones that are not in the
+ * plan are closed and new ones are started. So an invalid configuration changes nothing, and a
+ * valid one only what differs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,37 +23,38 @@
 struct plan {
     struct daemon *d;
     struct conf *conf;
-    struct cluster **clusters; /* as many as the conf has, in its order */
+    struct cluster **clusters; /* one for each in the conf, in its order */
     bool *cluster_new;
-    struct cluster **readings; /* of those that stay, as their files say it now; NULL: it is new */
-    char **restarts;           /* of new watches: why they begin again; NULL: they are really new */
-    struct watcher **watchers; /* the same */
+    struct cluster **readings; /* of kept clusters: opened again from their files; else NULL */
+    char **restarts; /* of new watches: why they replace a running one; NULL: they don't */
+    struct watcher **watchers; /* one for each in the conf, in its order */
     bool *watcher_new;
-    char **changes; /* of watches that stay: why they have to list again; NULL: they don't */
+    char **changes; /* of kept watches: why they have to list again; NULL: they don't */
 };
 
-/* ---- another cluster ---- */
+/* ---- change to another cluster ---- */
 
 static char *why_other_cluster(const struct cluster *before, const struct cluster *after)
 {
     return xasprintf(
         "cluster '%s': the server URL changed from %s to %s, which is not known to be the same "
-        "cluster: its objects are reported as initial, the previous ones are not reported as deleted",
+        "cluster: its objects are reported as initial, the previous ones are not reported as "
+        "deleted",
         before->conf->name, inf_client_server(before->client), inf_client_server(after->client));
 }
 
-/* Of a watch that watcher_check() has found good. */
+/* watcher_check() has accepted @conf. */
 static struct watcher *open_checked(struct daemon *d, const struct conf_watch *conf,
                                     struct cluster *cluster)
 {
     struct inf_error err;
     struct watcher *w = watcher_open(conf, cluster, &d->journal, &err);
     if (!w)
-        abort(); /* UNTESTED: nothing else can be wrong with it */
+        abort(); /* UNTESTED: watcher_check() reports all errors */
     return w;
 }
 
-/* Its place in the list is the same. */
+/* The new watcher takes the same place in the list. */
 static void restart_watcher(struct daemon *d, struct watcher *w, const char *why)
 {
     struct watcher *fresh = open_checked(d, w->conf, w->cluster);
@@ -63,7 +65,7 @@ static void restart_watcher(struct daemon *d, struct watcher *w, const char *why
     watcher_note_restart(fresh, why);
 }
 
-/* The server to which it was to move does not belong to the same cluster, or does not tell. */
+/* The new server belongs to another cluster, or did not identify itself. */
 static void on_other_cluster(struct cluster *cluster)
 {
     struct daemon *d = cluster->owner;
@@ -81,8 +83,9 @@ static void on_other_cluster(struct cluster *cluster)
 
 /* ---- clusters ---- */
 
-/* The files behind a cluster may have changed too: only reading them tells. While the server is the same one, other
- * credentials, authorities or proxies are no reason to begin again; nor is another URL of the same cluster. */
+/* The files that a cluster names may have changed too, so they are read again. Other
+ * credentials, authorities or proxies for the same server URL need no restart of the watches,
+ * nor does another URL of the same cluster. */
 static int plan_cluster(struct plan *p, size_t i, struct inf_error *err)
 {
     const struct conf_cluster *conf = &p->conf->clusters[i];
@@ -108,7 +111,7 @@ static struct cluster *planned_cluster(const struct plan *p, const char *name)
     for (size_t i = 0; i < p->conf->n_clusters; i++)
         if (strcmp(p->conf->clusters[i].name, name) == 0)
             return p->clusters[i];
-    return NULL; /* the conf was checked: there is one */
+    return NULL; /* not reached: the conf was validated */
 }
 
 /* ---- watches ---- */
@@ -139,7 +142,7 @@ static bool is_planned(const struct plan *p, const struct watcher *watcher)
     return false;
 }
 
-/* One that says the same under a name that is not in the conf any more. */
+/* A watch with the same settings under a name that is no longer in the conf. */
 static struct watcher *find_renamed(const struct plan *p, const struct conf_watch *conf)
 {
     list_for_each(node, &p->d->watchers) {
@@ -151,7 +154,7 @@ static struct watcher *find_renamed(const struct plan *p, const struct conf_watc
     return NULL;
 }
 
-/* The watch that goes on as @conf says, changed or not; NULL: there is none. */
+/* The running watch that continues as @conf, changed or not; NULL: there is none. */
 static struct watcher *find_old(const struct plan *p, const struct conf_watch *conf)
 {
     struct watcher *old = find_watcher(p->d, conf->name);
@@ -172,7 +175,7 @@ static char *why_changed(const struct conf_watch *before, const struct conf_watc
     return why.bytes;
 }
 
-/* A watch of that name and resource was there, and can't go on. NULL: there was none. */
+/* Why a running watch of that name and resource can't continue. NULL: there is none. */
 static char *why_restarted(const struct plan *p, const struct conf_watch *conf)
 {
     const struct watcher *old = find_watcher(p->d, conf->name);
@@ -297,9 +300,9 @@ static void plan_drop(struct plan *p)
         cluster_close(p->cluster_new[i] ? p->clusters[i] : p->readings[i]);
 }
 
-/* ---- doing it ---- */
+/* ---- carrying out the plan ---- */
 
-/* Before the old ones go: a copy that both want stays. */
+/* Before old watches are closed, so that a cache shared by both stays. */
 static void open_new_watchers(struct plan *p)
 {
     for (size_t i = 0; i < p->conf->n_watches; i++) {
@@ -317,7 +320,7 @@ static void keep_planned(struct plan *p)
         list_remove(&p->watchers[i]->node);
 }
 
-/* Of watches that can't go on, but have a successor of their name in the same cluster. */
+/* From watches that can't continue to the new ones of the same name in the same cluster. */
 static void hand_over_counters(struct plan *p)
 {
     for (size_t i = 0; i < p->conf->n_watches; i++) {
@@ -344,7 +347,7 @@ static void put_cluster_in_place(struct plan *p, size_t i)
 {
     struct cluster *cluster = p->clusters[i], *reading = p->readings[i];
     if (!reading) {
-        if (!p->d->options.ad_hoc) /* whose conf never changes */
+        if (!p->d->options.ad_hoc) /* its conf never changes */
             cluster_identify(cluster, NULL);
         return;
     }
@@ -355,7 +358,7 @@ static void put_cluster_in_place(struct plan *p, size_t i)
         cluster_move(cluster, reading);
 }
 
-/* What became of the watches. */
+/* What happened to the watches. */
 struct tally {
     size_t kept, changed, begun, closed;
 };
@@ -448,7 +451,7 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     tally.closed = close_the_rest(d);
     put_in_place(p, &tally);
     d->conf = *p->conf;
-    *p->conf = (struct conf){0}; /* now ours */
+    *p->conf = (struct conf){0}; /* owned by the daemon now */
     inf_budget_change(d->budget, d->conf.memory.backlog);
     daemon_log_change(&d->log, d->conf.log.level, d->conf.log.format);
     if (ret_what) {
@@ -458,7 +461,8 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     conf_free(&before);
 }
 
-/* What can fail comes first; the outputs last of that, for they can't be tried without being set. */
+/* Everything that can fail comes first. The outputs are the last of these, because they can't be
+ * checked without being set. */
 int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, struct inf_error *err)
 {
     size_t n_watches = conf->n_watches;

@@ -1,3 +1,8 @@
+/*
+ * cluster.c - opens, replaces and closes the client of a cluster.
+ *
+ * A cluster_open() that fails leaves nothing behind; nothing else here can fail.
+ */
 #include "daemon/watch/cluster.h"
 
 #include <stdio.h>
@@ -10,13 +15,13 @@
 #include "daemon/daemon_log.h"
 #include "daemon/watch/cluster_move.h"
 
-/* The only one, to which nobody gave a name: messages need none either. */
+/* A cluster without a configured name is the only one, so messages need not name it. */
 static bool is_nameless(const struct conf_cluster *conf)
 {
     return strcmp(conf->name, "default") == 0;
 }
 
-/* The list as the library wants it; NULL if there is none. The caller frees it. */
+/* NULL: no list is configured. The caller frees it; the strings belong to @list. */
 static const char **allowed_plugins(const struct conf_list *list)
 {
     const char **items = list->items ? xcalloc(list->count + 1, sizeof(char *)) : NULL;

@@ -1,6 +1,9 @@
 /*
- * cluster.h - one cluster of the conf: a client for as long as the server is the same one. Other settings, and other
- * contents of the files behind them, are given to the client while it runs.
+ * cluster.h - one cluster of the configuration, with one client for as long as its server URL stays
+ * the same.
+ *
+ * A reload with other settings, or with other contents of the files that they name, is applied to
+ * the running client.
  */
 #ifndef DAEMON_WATCH_CLUSTER_H
 #define DAEMON_WATCH_CLUSTER_H
@@ -19,53 +22,55 @@
 struct cluster;
 struct daemon_log;
 
-/* Of which it is known that it is the same one elsewhere: see cluster_move.h. */
+/* How the cluster is recognised when its server URL changes: see cluster_move.h. */
 struct cluster_identity {
-    char *uid;                     /* of its namespace kube-system; NULL: not known */
-    bool settled;                  /* it is known, or that it can't be */
-    struct inf_question *question; /* NULL: none is open */
-    struct timer again;            /* to ask it again */
-    bool complained;
+    char *uid;                     /* of its namespace kube-system; NULL: unknown */
+    bool settled;                  /* the uid is known, or is known to be unreadable */
+    struct inf_question *question; /* NULL: no request is in flight */
+    struct timer again;            /* retries the request */
+    bool complained;               /* a failure was logged */
     void (*on_identified)(struct cluster *cluster);
 };
 
 struct cluster {
     struct list node;
-    const struct conf_cluster *conf; /* lent; another one after each reload */
+    const struct conf_cluster *conf; /* borrowed; replaced by each reload */
     struct inf_client *client;
     struct clock *clock;
     struct daemon_log *log;
     struct cluster_identity identity;
-    struct cluster *next;  /* at another URL, if it is the same; NULL: it does not move */
-    struct cluster *moves; /* of a next one: whose */
+    struct cluster *next;  /* the same entry at its new URL, until identified; NULL: none */
+    struct cluster *moves; /* set in a `next`: the cluster that moves to it */
     void *owner;
-    void (*on_other)(struct cluster *cluster); /* `next` is another cluster */
+    void (*on_other)(struct cluster *cluster); /* `next` is a different cluster */
 };
 
-/* What all clusters have in common. */
+/* What all clusters share. Everything is borrowed. */
 struct cluster_setup {
     uv_loop_t *uv;
     struct clock *clock;
     struct daemon_log *log;
-    const unsigned char *hash_key; /* NULL: a new one for each client */
+    const unsigned char *hash_key; /* NULL: each client makes its own */
     struct inf_budget *budget;     /* NULL: none */
     void *owner;
     void (*on_other)(struct cluster *cluster);
 };
 
-/* Reads the files and does not connect yet. NULL, with @err naming what can't be used. */
+/* Reads the kubeconfig and the other files, without connecting. Returns NULL, with @err naming what
+ * can't be used. */
 struct cluster *cluster_open(const struct conf_cluster *conf, const struct cluster_setup *setup,
                              struct inf_error *err);
 
-/* Whether the two, one opened again from the files of the other, have the same server URL. */
+/* Whether both have the same server URL. */
 bool cluster_same_server(const struct cluster *cluster, const struct cluster *other);
 
-/* Goes on as @fresh was read, which is freed. */
+/* Continues with the settings of @fresh, which is freed. */
 void cluster_adopt(struct cluster *cluster, struct cluster *fresh);
 
-/* With all its informers. NULL is fine. */
+/* Closes the client with all its informers. NULL is allowed. */
 void cluster_close(struct cluster *cluster);
 
+/* NULL if no cluster has that name. */
 struct cluster *cluster_find(const struct list *clusters, const char *name);
 
 #endif

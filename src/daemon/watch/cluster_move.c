@@ -1,3 +1,12 @@
+/*
+ * cluster_move.c - requests the uid of the namespace kube-system and compares it after a change of
+ * the server URL.
+ *
+ * Normal path: cluster_identify() at the start; after a reload with another URL cluster_move()
+ * identifies the new server; with the same uid the cluster adopts its client, otherwise the owner's
+ * on_other() restarts the watches. A request that fails for a reason that may pass is repeated; one
+ * that is refused makes the uid unknown for good.
+ */
 #include "daemon/watch/cluster_move.h"
 
 #include <stdlib.h>
@@ -8,20 +17,20 @@
 #include "daemon/daemon_log.h"
 
 enum {
-    AGAIN_MS = 60 * 1000,        /* after a request for the uid that failed for a while, perhaps */
-    AGAIN_MOVING_MS = 10 * 1000, /* the same while watches wait for it */
+    AGAIN_MS = 60 * 1000,        /* before a failed request for the uid is repeated */
+    AGAIN_MOVING_MS = 10 * 1000, /* the same while watches wait for the new server */
 };
 
-/* ---- which cluster is it? ---- */
+/* ---- identity ---- */
 
-/* Answers that say no more the next time: it may not be read, or does not exist. */
+/* Errors that a retry would not change: the namespace may not be read, or does not exist. */
 static bool is_final(const struct inf_error *why)
 {
     return why->code == INF_EFORBIDDEN || why->code == INF_ENOTFOUND ||
            why->code == INF_EUNAUTHORIZED || why->code == INF_EDECODE;
 }
 
-static void identified(struct cluster *c)
+static void report_identified(struct cluster *c)
 {
     c->identity.settled = true;
     if (c->identity.on_identified)
@@ -35,7 +44,7 @@ static void on_uid(void *ctx, const char *uid, const struct inf_error *why)
     if (uid)
         c->identity.uid = xstrdup(uid);
     if (uid || is_final(why)) {
-        identified(c);
+        report_identified(c);
         return;
     }
     daemon_log_printf(c->log, c->moves && !c->identity.complained ? INF_LOG_WARN : INF_LOG_DEBUG,
@@ -69,7 +78,7 @@ static void stop_identifying(struct cluster *c)
     timer_stop(c->clock, &c->identity.again);
 }
 
-/* ---- is it the same? ---- */
+/* ---- move ---- */
 
 bool cluster_move_known(const struct cluster *cluster)
 {
@@ -117,7 +126,7 @@ struct inf_client *cluster_take_next(struct cluster *c)
     c->client = next->client;
     free(c->identity.uid);
     c->identity.uid = next->identity.uid;
-    next->client = NULL; /* now the cluster's, as the uid */
+    next->client = NULL; /* owned by the cluster now, as is the uid */
     next->identity.uid = NULL;
     cluster_forget_next(c);
     return before;

@@ -1,3 +1,6 @@
+/*
+ * kinds.c - the table of built-in resources and their kinds.
+ */
 #include "daemon/watch/kinds.h"
 
 #include <string.h>

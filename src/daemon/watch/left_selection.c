@@ -1,3 +1,10 @@
+/*
+ * left_selection.c - looks for another watch whose cache proves that an object still exists.
+ *
+ * Such a watch belongs to the same cluster, has no selectors, keeps all labels, and has a stream of
+ * the same resource that covers_namespace the object's namespace. If there is none, or none has
+ * reached the version of the deletion, the result is "unknown".
+ */
 #include "daemon/watch/left_selection.h"
 
 #include <string.h>
@@ -5,7 +12,7 @@
 #include "base/base.h"
 #include "daemon/watch/watcher.h"
 
-/* Whether all objects of its namespaces are in its copy, with their labels. */
+/* Whether its cache has all objects of its namespaces, with their labels. */
 static bool has_everything(const struct watcher *w)
 {
     return !w->selection.selects && selection_keeps_labels(w->conf);
@@ -18,8 +25,8 @@ static bool same_resource(const struct watch_stream *a, const struct watch_strea
            strcmp(of_a.group, of_b.group) == 0 && strcmp(of_a.name, of_b.name) == 0;
 }
 
-static bool covers(const struct watch_stream *other, const struct watch_stream *stream,
-                   const char *ns)
+static bool covers_namespace(const struct watch_stream *other, const struct watch_stream *stream,
+                             const char *ns)
 {
     return other->informer && !other->ended && (!other->ns || strcmp(other->ns, ns) == 0) &&
            same_resource(other, stream);
@@ -42,7 +49,7 @@ static bool watcher_still_has(const struct watcher *other, const struct watch_st
     const char *ns = inf_object_namespace(inf_event_object(gone));
     list_for_each(node, &other->streams) {
         const struct watch_stream *of_other = container_of(node, struct watch_stream, node);
-        if (covers(of_other, stream, ns) && still_has(of_other, stream, gone))
+        if (covers_namespace(of_other, stream, ns) && still_has(of_other, stream, gone))
             return true;
     }
     return false;

@@ -1,9 +1,11 @@
 /*
- * left_selection.h - whether an object that a watch with a label selector reports as deleted still exists.
+ * left_selection.h - whether an object that a watch with a label selector reports as deleted still
+ * exists.
  *
- * The server sends the same for both, the last state that was selected. If another watch of the same
- * cluster follows the same resource without selectors, its copy knows, once it has reached the version
- * of the deletion. It may be behind: then nothing is known.
+ * The server sends the same event for a deletion and for an object that left the selection: the
+ * last state that was selected. If another watch of the same cluster caches the same resource
+ * without selectors, and its cache has reached the version of the deletion, that cache shows which
+ * it was. If its cache has not got that far, the result is "unknown".
  */
 #ifndef DAEMON_WATCH_LEFT_SELECTION_H
 #define DAEMON_WATCH_LEFT_SELECTION_H

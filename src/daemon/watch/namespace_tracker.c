@@ -1,10 +1,14 @@
 /*
- * namespace_tracker.c - callbacks note what is wanted; what follows from that is done a little later, in
- * namespace_tracker_adjust(), where streams may be opened and freed.
+ * namespace_tracker.c - handler callbacks only record which namespaces are selected; the task
+ * `adjust_streams` then opens, closes and frees streams, which is not allowed inside a callback.
  *
  *     selected          -> open
- *     deleted           -> open until its objects are all told, or for GRACE_MS
- *     left, or overdue  -> closed; what was told of it is told as gone, by slices; freed
+ *     deleted           -> open until all its objects are reported as deleted, or for GRACE_MS
+ *     left, or overdue  -> closed; its reported objects are reported as deleted, in slices; freed
+ *
+ * While the journal holds the watch nothing is reported; the watcher schedules `adjust_streams`
+ * again afterwards. Namespaces over NAMESPACE_TRACKER_MAX get no stream, and the watch is not
+ * synced: its status has the error.
  */
 #include "daemon/watch/namespace_tracker.h"
 
@@ -19,8 +23,8 @@
 #include "daemon/watch/watcher.h"
 
 enum {
-    GRACE_MS = 30 * 1000, /* that the objects of a deleted namespace have to be told */
-    SLICE = 256,          /* objects told as gone before others have their turn */
+    GRACE_MS = 30 * 1000, /* for deletions of all objects of a deleted namespace */
+    SLICE = 256,          /* objects reported as deleted before other tasks run */
 };
 
 static struct watcher *watcher_of(const struct namespace_tracker *f)
@@ -38,9 +42,9 @@ void namespace_tracker_adjust(struct namespace_tracker *f)
     task_schedule(watcher_of(f)->journal->clock, &f->adjust);
 }
 
-/* ---- what namespaces do ---- */
+/* ---- events of namespaces ---- */
 
-static struct watch_stream *find(const struct watcher *w, const char *ns)
+static struct watch_stream *find_stream(const struct watcher *w, const char *ns)
 {
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
@@ -50,11 +54,11 @@ static struct watch_stream *find(const struct watcher *w, const char *ns)
     return NULL;
 }
 
-static void want(struct namespace_tracker *f, const char *ns)
+static void select_namespace(struct namespace_tracker *f, const char *ns)
 {
     struct watcher *w = watcher_of(f);
     const struct conf_list *excluded = &w->conf->exclude_namespaces;
-    struct watch_stream *stream = find(w, ns);
+    struct watch_stream *stream = find_stream(w, ns);
     if (glob_any((const char *const *)excluded->items, excluded->count, ns))
         return;
     if (!stream) {
@@ -67,12 +71,12 @@ static void want(struct namespace_tracker *f, const char *ns)
     stream->ending = false;
 }
 
-/* If its end was not seen it may have been either: time will tell, for the objects of one that was
- * deleted go too. */
-static void let_go(struct namespace_tracker *f, const struct inf_event *gone)
+/* If the final state is unknown, the namespace may have been deleted or have left the selection.
+ * It is treated as deleted: if that is wrong, GRACE_MS passes without deletions of its objects. */
+static void deselect_namespace(struct namespace_tracker *f, const struct inf_event *gone)
 {
     struct watcher *w = watcher_of(f);
-    struct watch_stream *stream = find(w, inf_object_name(gone->old_object));
+    struct watch_stream *stream = find_stream(w, inf_object_name(gone->old_object));
     if (!stream || !stream->wanted)
         return;
     f->selected--;
@@ -88,30 +92,30 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
 {
     struct namespace_tracker *f = namespace_tracker_of(handler);
     if (event->verb == INF_DELETED)
-        let_go(f, event);
+        deselect_namespace(f, event);
     else
-        want(f, inf_object_name(event->new_object));
+        select_namespace(f, inf_object_name(event->new_object));
     namespace_tracker_adjust(f);
 }
 
-/* All that are there: some may have been excluded before. */
-static void want_all(struct namespace_tracker *f)
+/* All namespaces in the store: some may have been excluded by the previous conf. */
+static void select_all_namespaces(struct namespace_tracker *f)
 {
     struct inf_cursor cursor = INF_CURSOR_START;
     const struct inf_object *ns;
     while ((ns = inf_store_next(inf_informer_store(f->informer), &cursor)))
-        want(f, inf_object_name(ns));
+        select_namespace(f, inf_object_name(ns));
     inf_cursor_end(&cursor);
 }
 
-/* The first list of another selector: what is missing in it has left. */
+/* In the first list of a changed selector, a missing namespace has left the selection. */
 static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
 {
     struct namespace_tracker *f = namespace_tracker_of(handler);
     f->reselected = f->why && strcmp(gap->text, f->why) == 0;
     if (!f->reselected)
         return;
-    want_all(f);
+    select_all_namespaces(f);
     namespace_tracker_adjust(f);
 }
 
@@ -127,9 +131,9 @@ static void on_grace_over(struct timer *timer)
     namespace_tracker_adjust(container_of(timer, struct namespace_tracker, grace));
 }
 
-/* ---- what follows from it ---- */
+/* ---- streams ---- */
 
-static void open_feed(struct namespace_tracker *f, struct watch_stream *stream)
+static void open_stream(struct namespace_tracker *f, struct watch_stream *stream)
 {
     struct watcher *w = watcher_of(f);
     struct inf_error err = {0};
@@ -146,16 +150,16 @@ static void open_feed(struct namespace_tracker *f, struct watch_stream *stream)
         inf_handler_pause(&stream->handler);
 }
 
-/* What it has not told yet it never will. */
-static void close_feed(struct namespace_tracker *f, struct watch_stream *stream)
+/* Events that it has not reported yet are dropped. */
+static void close_stream(struct namespace_tracker *f, struct watch_stream *stream)
 {
     watch_stream_close(stream);
     f->open--;
     stream->leaving = true;
 }
 
-/* One object that was told is told as gone. */
-static bool tell_one(struct watcher *w, struct watch_stream *stream)
+/* Reports one reported object as deleted. False: there is none left. */
+static bool report_one_deleted(struct watcher *w, struct watch_stream *stream)
 {
     const struct inf_object *object = reported_objects_take(&stream->told);
     struct journal_watch *told = watcher_named(w);
@@ -173,44 +177,44 @@ static bool tell_one(struct watcher *w, struct watch_stream *stream)
     return true;
 }
 
-/* True if there is more to tell than one slice, or than there is room for. */
-static bool tell_some(struct watcher *w, struct watch_stream *stream)
+/* True if objects are left after one slice, or because the journal holds the watch. */
+static bool report_some_deleted(struct watcher *w, struct watch_stream *stream)
 {
     for (int i = 0; i < SLICE && !w->told.held; i++)
-        if (!tell_one(w, stream))
+        if (!report_one_deleted(w, stream))
             break;
     return !reported_objects_is_empty(&stream->told);
 }
 
-static bool is_over(struct watcher *w, const struct watch_stream *stream)
+static bool may_close_stream(struct watcher *w, const struct watch_stream *stream)
 {
     return !stream->ending || reported_objects_is_empty(&stream->told) ||
            clock_now_ms(w->journal->clock) >= stream->ending_until_ms;
 }
 
-/* True if it has to be looked at again, without anything happening. */
-static bool adjust_feed(struct namespace_tracker *f, struct watch_stream *stream)
+/* True if `adjust_streams` has to run again for this stream without waiting for an event. */
+static bool adjust_stream(struct namespace_tracker *f, struct watch_stream *stream)
 {
     struct watcher *w = watcher_of(f);
-    if (stream->informer && !stream->wanted && is_over(w, stream))
-        close_feed(f, stream);
-    if (stream->leaving && tell_some(w, stream))
+    if (stream->informer && !stream->wanted && may_close_stream(w, stream))
+        close_stream(f, stream);
+    if (stream->leaving && report_some_deleted(w, stream))
         return !w->told.held;
     stream->leaving = false;
     if (stream->wanted && !stream->informer)
-        open_feed(f, stream);
+        open_stream(f, stream);
     else if (!stream->wanted && !stream->informer)
         watch_stream_free(stream);
     return false;
 }
 
-static void adjust(struct task *task)
+static void adjust_streams(struct task *task)
 {
     struct namespace_tracker *f = container_of(task, struct namespace_tracker, adjust);
     struct watcher *w = watcher_of(f);
     bool again = false;
     list_for_each_safe(node, &w->streams)
-        again |= adjust_feed(f, container_of(node, struct watch_stream, node));
+        again |= adjust_stream(f, container_of(node, struct watch_stream, node));
     watcher_check_synced(w);
     journal_flush(w->journal);
     if (again)
@@ -230,7 +234,7 @@ static struct inf_watch watch_of_namespaces(const struct conf_watch *conf)
 int namespace_tracker_open(struct namespace_tracker *f, struct watcher *w, struct inf_error *err)
 {
     struct inf_watch watch = watch_of_namespaces(w->conf);
-    task_init(&f->adjust, PHASE_PUMP, adjust);
+    task_init(&f->adjust, PHASE_PUMP, adjust_streams);
     f->grace.fire = on_grace_over;
     f->handler =
         (struct inf_handler){.on_event = on_event, .on_gap = on_gap, .on_synced = on_synced};
@@ -246,8 +250,8 @@ void namespace_tracker_begin(struct namespace_tracker *f)
         inf_handler_add(f->informer, &f->handler);
 }
 
-/* Namespaces that are selected may be excluded now. */
-static void let_go_excluded(struct namespace_tracker *f)
+/* Deselects the namespaces that the new conf excludes. */
+static void deselect_excluded(struct namespace_tracker *f)
 {
     struct watcher *w = watcher_of(f);
     const struct conf_list *excluded = &w->conf->exclude_namespaces;
@@ -265,9 +269,9 @@ void follower_change(struct namespace_tracker *f, const struct conf_watch *befor
 {
     struct watcher *w = watcher_of(f);
     struct inf_watch watch = watch_of_namespaces(w->conf);
-    let_go_excluded(f);
+    deselect_excluded(f);
     if (strcmp(before->namespace_selector, w->conf->namespace_selector) == 0) {
-        want_all(f);
+        select_all_namespaces(f);
     } else {
         str_replace(&f->why, why);
         inf_informer_change(f->informer, &watch, why, NULL); /* its selector was checked */
@@ -289,7 +293,7 @@ void namespace_tracker_close(struct namespace_tracker *f)
     f->informer = NULL;
 }
 
-/* ---- how it is doing ---- */
+/* ---- status ---- */
 
 bool namespace_tracker_complete(const struct namespace_tracker *f)
 {
@@ -324,6 +328,6 @@ void namespace_tracker_status(const struct namespace_tracker *f, struct watcher_
     else if (one.error.code)
         err_wrap(&one.error, "namespaces");
     watcher_status_add(status, &one, NULL);
-    status->streams--; /* it is none of the watch's own */
+    status->streams--; /* it is not one of the watch's own streams */
     status->live -= watcher_stream_is_live(&one);
 }

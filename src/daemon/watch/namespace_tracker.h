@@ -1,12 +1,15 @@
 /*
- * namespace_tracker.h - the namespaces of a watch that selects them by their labels, as they come and go.
+ * namespace_tracker.h - the namespaces of a watch that selects them by label.
  *
- *     namespaces with such labels  ──>  a stream for each  ──>  the journal, as one watch
+ *     namespaces with matching labels  ──>  one stream each  ──>  the journal, as one watch
  *
- * One more stream watches the namespaces themselves. A namespace that is selected gets a stream; its
- * objects are told ADDED as they are listed. One that is not any more loses it, and what was told of
- * it is told DELETED, once: that it left. One that was deleted is left open, for the server tells the
- * end of each object, but not for ever.
+ * One more stream watches the namespaces themselves.
+ *
+ *     a namespace gets selected   its stream opens; its objects are reported as ADDED when listed
+ *     it leaves the selection     its stream closes; each object that was reported is reported as
+ *                                 DELETED once, with the reason that the namespace left
+ *     it is deleted               its stream stays open for a limited time, because the server
+ *                                 reports the deletion of each object
  */
 #ifndef DAEMON_WATCH_NAMESPACE_TRACKER_H
 #define DAEMON_WATCH_NAMESPACE_TRACKER_H
@@ -22,42 +25,43 @@ struct watcher;
 struct watcher_status;
 
 enum {
-    NAMESPACE_TRACKER_MAX =
-        500, /* LIMIT: namespaces of one watch; each is a connection to the server */
+    NAMESPACE_TRACKER_MAX = 500, /* LIMIT: namespaces of a watch; each is one request */
 };
 
-/* Embedded in its watcher. A zeroed one follows nothing. */
+/* Embedded in its watcher. A zeroed struct tracks nothing. */
 struct namespace_tracker {
     struct inf_handler handler;
-    struct inf_informer *informer; /* of namespaces; NULL: the watch does not select them */
+    struct inf_informer *informer; /* of namespaces; NULL: the watch has no namespace selector */
     struct task adjust;
-    struct timer grace; /* for what was deleted */
+    struct timer grace; /* ends the wait for objects of deleted namespaces */
     bool synced;        /* all namespaces are known */
-    char *why;          /* of the last other selector; NULL: there was none */
-    bool reselected;    /* the last list is the first one of another selector */
+    char *why;          /* why the selector was changed last; NULL: it never was */
+    bool reselected;    /* the last list was the first one with a changed selector */
     size_t selected;    /* namespaces */
-    size_t open;        /* of them, those with a stream */
+    size_t open;        /* selected namespaces that have a stream */
 };
 
-/* Follows what the watch selects, if it does; nothing happens before namespace_tracker_begin(). */
+/* Opens the informer of namespaces if the watch has a namespace selector. Nothing is reported
+ * before namespace_tracker_begin(). Returns 0 or a negative error, with @err. */
 int namespace_tracker_open(struct namespace_tracker *tracker, struct watcher *watcher,
                            struct inf_error *err);
 void namespace_tracker_begin(struct namespace_tracker *tracker);
 
-/* The watch's conf is another one than @before, which selected namespaces, too. */
+/* Applies the changed conf of the watch. Both @before and the new conf have a namespace
+ * selector. */
 void follower_change(struct namespace_tracker *tracker, const struct conf_watch *before,
                      const char *why);
 
 void namespace_tracker_close(struct namespace_tracker *tracker);
 
-/* Has it look at its streams again, soon. */
+/* Schedules opening, closing and freeing of streams as the namespaces require. */
 void namespace_tracker_adjust(struct namespace_tracker *tracker);
 
-/* Whether every namespace that is selected is known and has its stream. Of a watch that does not
- * select them: yes. */
+/* Whether all selected namespaces are known and have a stream. True for a watch without a namespace
+ * selector. */
 bool namespace_tracker_complete(const struct namespace_tracker *tracker);
 
-/* Adds how the stream of the namespaces is doing. */
+/* Adds the status of the stream of namespaces to @status. */
 void namespace_tracker_status(const struct namespace_tracker *tracker,
                               struct watcher_status *status);
 

@@ -1,3 +1,6 @@
+/*
+ * reported_objects.c - a tree by name, with a reference to each object.
+ */
 #include "daemon/watch/reported_objects.h"
 
 #include <stdlib.h>
@@ -6,14 +9,14 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-struct entry {
+struct reported_object {
     struct tree_node node;
     const struct inf_object *object;
 };
 
 static const char *name_at(const struct tree_node *node)
 {
-    return inf_object_name(container_of(node, struct entry, node)->object);
+    return inf_object_name(container_of(node, struct reported_object, node)->object);
 }
 
 static int by_name(const struct tree_node *a, const struct tree_node *b)
@@ -26,51 +29,54 @@ static int name_to_node(const void *key, const struct tree_node *node)
     return strcmp(key, name_at(node));
 }
 
-void reported_objects_init(struct reported_objects *told)
+void reported_objects_init(struct reported_objects *objects)
 {
-    tree_init(&told->by_name, by_name);
+    tree_init(&objects->by_name, by_name);
 }
 
-void reported_objects_free(struct reported_objects *told)
+void reported_objects_free(struct reported_objects *objects)
 {
     const struct inf_object *object;
-    while ((object = reported_objects_take(told)))
+    while ((object = reported_objects_take(objects)))
         inf_object_unref(object);
 }
 
-static const struct inf_object *take(struct reported_objects *told, struct entry *e)
+static const struct inf_object *remove_entry(struct reported_objects *objects,
+                                             struct reported_object *e)
 {
     const struct inf_object *object = e->object;
-    tree_remove(&told->by_name, &e->node);
+    tree_remove(&objects->by_name, &e->node);
     free(e);
     return object;
 }
 
-static struct entry *find(const struct reported_objects *told, const char *name)
+static struct reported_object *find_entry(const struct reported_objects *objects, const char *name)
 {
-    struct tree_node *node = tree_at_least(&told->by_name, name_to_node, name);
-    return node && strcmp(name_at(node), name) == 0 ? container_of(node, struct entry, node) : NULL;
+    struct tree_node *node = tree_at_least(&objects->by_name, name_to_node, name);
+    return node && strcmp(name_at(node), name) == 0
+               ? container_of(node, struct reported_object, node)
+               : NULL;
 }
 
-void reported_objects_note(struct reported_objects *told, const struct inf_event *event)
+void reported_objects_note(struct reported_objects *objects, const struct inf_event *event)
 {
-    struct entry *e = find(told, inf_object_name(inf_event_object(event)));
+    struct reported_object *e = find_entry(objects, inf_object_name(inf_event_object(event)));
     if (e)
-        inf_object_unref(take(told, e));
+        inf_object_unref(remove_entry(objects, e));
     if (event->verb == INF_DELETED)
         return;
-    e = NEW(struct entry);
+    e = NEW(struct reported_object);
     e->object = inf_object_ref(event->new_object);
-    tree_add(&told->by_name, &e->node);
+    tree_add(&objects->by_name, &e->node);
 }
 
-bool reported_objects_is_empty(const struct reported_objects *told)
+bool reported_objects_is_empty(const struct reported_objects *objects)
 {
-    return !told->by_name.root;
+    return !objects->by_name.root;
 }
 
-const struct inf_object *reported_objects_take(struct reported_objects *told)
+const struct inf_object *reported_objects_take(struct reported_objects *objects)
 {
-    struct tree_node *first = tree_first(&told->by_name);
-    return first ? take(told, container_of(first, struct entry, node)) : NULL;
+    struct tree_node *first = tree_first(&objects->by_name);
+    return first ? remove_entry(objects, container_of(first, struct reported_object, node)) : NULL;
 }

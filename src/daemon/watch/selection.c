@@ -1,3 +1,9 @@
+/*
+ * selection.c - parses the selectors of a watch and evaluates them for deleted objects.
+ *
+ * The selectors were validated with the configuration, so parsing can't fail. Label selectors are
+ * evaluated only if the watch keeps all labels.
+ */
 #include "daemon/watch/selection.h"
 
 #include <ctype.h>
@@ -5,9 +11,10 @@
 
 #include "base/str.h"
 
-/* ---- what the watch says ---- */
+/* ---- the watch ---- */
 
-/* A path that begins with another word than metadata leaves labels alone, and so do these two. */
+/* Whether dropping or hashing @path leaves the labels as they are: any path outside metadata,
+ * and these two. */
 static bool spares_labels(const char *path)
 {
     return strcmp(path, "metadata.managedFields") == 0 ||
@@ -34,7 +41,8 @@ static bool is_fixed(const char *term)
     return str_eq(field, STR("metadata.name")) || str_eq(field, STR("metadata.namespace"));
 }
 
-/* Whether all terms are about fields that never change. A comma in a value has a backslash. */
+/* Whether all terms select by fields that never change. A comma in a value is escaped with a
+ * backslash. */
 static bool all_fixed(const char *selector)
 {
     bool fixed = is_fixed(selector);
@@ -48,16 +56,17 @@ static bool all_fixed(const char *selector)
 }
 
 /* NULL: it selects everything. */
-static struct inf_selector *parse(const char *text,
-                                  struct inf_selector *(*read)(const char *, struct inf_error *))
+static struct inf_selector *parse_selector(const char *text,
+                                           struct inf_selector *(*read)(const char *,
+                                                                        struct inf_error *))
 {
     return text && text[0] ? read(text, NULL) : NULL;
 }
 
 void selection_init(struct selection *selection, const struct conf_watch *watch)
 {
-    struct inf_selector *fields = parse(watch->field_selector, inf_selector_parse_fields);
-    struct inf_selector *labels = parse(watch->label_selector, inf_selector_parse_labels);
+    struct inf_selector *fields = parse_selector(watch->field_selector, inf_selector_parse_fields);
+    struct inf_selector *labels = parse_selector(watch->label_selector, inf_selector_parse_labels);
     *selection = (struct selection){.selects = labels || fields,
                                     .deletion = inf_path_parse("metadata.deletionTimestamp", NULL)};
     selection->by_fields = fields && !all_fixed(inf_selector_text(fields));
@@ -75,7 +84,7 @@ void selection_done(struct selection *selection)
     *selection = (struct selection){0};
 }
 
-/* ---- what the object says ---- */
+/* ---- the object ---- */
 
 bool selection_being_deleted(const struct selection *selection, const struct inf_object *object)
 {
@@ -89,8 +98,9 @@ static bool has_reached(const char *version, const char *target)
     return strcmp(version, target) == 0 || inf_resource_version_is_older(target, version);
 }
 
-/* A deletion that a server reports with an older version than it has would pass for one that the
- * other copy has seen; but then that still has the labels. */
+/* A server may report a deletion with a version older than that of the deletion. The other cache
+ * may then seem to have reached it when it has not, but in that case its object still has the
+ * labels. */
 bool selection_was_left(const struct selection *selection, const struct inf_event *gone,
                         const char *version, const struct inf_object *now, const char *now_version)
 {

@@ -1,18 +1,19 @@
 /*
- * selection.h - which objects a watch is about, and why one that it tells as deleted has gone.
+ * selection.h - which objects a watch selects, and why an object that it reports as deleted is
+ * gone.
  *
- * Who watches with selectors hears DELETED also when an object is changed so that it is not selected
- * any more. The server sends the last state that was selected in both cases, so mostly nobody can
- * tell. What can be told:
+ * A watch with selectors also receives DELETED when an object changes so that it is no longer
+ * selected. The server sends the last selected state in both cases, so usually the two can't be
+ * distinguished. They can if:
  *
- *     deleted   its deletion was under way (metadata.deletionTimestamp), and only labels could have
- *               made it leave, which nobody changes at that time
- *     left      the state that was sent is not selected: some servers send the one after the change;
- *               or a copy of all objects (another watch's: left.h) still has the object, without the
- *               labels, at the version of the deletion or a later one
+ *     deleted   its deletion was in progress (metadata.deletionTimestamp), and only labels could
+ *               have made it leave, which are not expected to change during a deletion
+ *     left      the state that was sent is not selected (some servers send the one after the
+ *               change), or a cache of all objects (another watch's: left_selection.h) still has
+ *               the object, without the labels, at the version of the deletion or a later one
  *
- * Of a watch that selects namespaces by their labels (tracker.h) that is known for sure: when a
- * namespace leaves, so do its objects.
+ * For a watch that selects namespaces by label (namespace_tracker.h) the reason is always known:
+ * when a namespace leaves, its objects leave with it.
  */
 #ifndef DAEMON_WATCH_SELECTION_H
 #define DAEMON_WATCH_SELECTION_H
@@ -29,34 +30,35 @@
 #define SELECTION_LEFT    "left"
 #define SELECTION_NS_LEFT "namespace left the selection"
 
-/* Zeroed: all objects, and nobody asks why one has gone. */
+/* A zeroed struct selects all objects. */
 struct selection {
-    bool selects;                /* some objects only */
-    struct inf_selector *labels; /* NULL: whatever they are, or they can't be seen */
-    bool by_fields;              /* which may change */
-    struct inf_path *deletion;   /* where an object says that it is being deleted */
+    bool selects;                /* not all objects */
+    struct inf_selector *labels; /* NULL: any labels, or the labels are dropped or hashed */
+    bool by_fields;              /* selects by fields that can change */
+    struct inf_path *deletion;   /* metadata.deletionTimestamp */
 };
 
-/* Of a watch that was checked. */
+/* @watch was validated before. */
 void selection_init(struct selection *selection, const struct conf_watch *watch);
 void selection_done(struct selection *selection);
 
-/* Whether the deletion of @object is under way; also of one that is not the watch's own, as the
- * namespaces of tracker.h. */
+/* Whether the deletion of @object is in progress. @object may also be one that is not of the
+ * watch, such as the namespaces of namespace_tracker.h. */
 bool selection_being_deleted(const struct selection *selection, const struct inf_object *object);
 
-/* Whether objects of @watch show all their labels. */
+/* Whether @watch keeps all labels: none is dropped or hashed. */
 bool selection_keeps_labels(const struct conf_watch *watch);
 
 /*
- * Whether the object of @gone, a DELETED event, certainly exists and has only left the selection. The
- * watch's own copy is at @version; another one, that is not selected, is at @now_version and has @now
- * under the same name (NULL: nothing).
+ * Whether the object of @gone, a DELETED event, certainly exists and has only left the selection.
+ * The watch's own cache is at @version; a cache without selectors is at @now_version and has @now
+ * under the same name (NULL: no object).
  */
 bool selection_was_left(const struct selection *selection, const struct inf_event *gone,
                         const char *version, const struct inf_object *now, const char *now_version);
 
-/* "deleted", "left", or NULL: that can't be told. @last is the last state known of the object. */
+/* Returns "deleted", "left", or NULL if that is unknown. @last is the last known state of the
+ * object. */
 const char *selection_why(const struct selection *selection, const struct inf_object *last);
 
 #endif

@@ -1,12 +1,14 @@
+/*
+ * unknown_resource.c - a timer that reads the status of all watches until they are synced.
+ */
 #include "daemon/watch/unknown_resource.h"
 
 #include "base/base.h"
 #include "daemon/watch/watcher.h"
 
 enum {
-    LOOK_MS = 100, /* soon, to who types */
-    NO_API_MIN =
-        3, /* requests answered with a 404 that no discovery explains, before it is reported */
+    LOOK_MS = 100,  /* short, for interactive use */
+    NO_API_MIN = 3, /* 404 responses without discovery, before that is reported */
 };
 
 /* The server has no such resource, or (INF_EINVAL) several of that name. */
@@ -16,7 +18,8 @@ static bool is_unknown(const struct inf_status *status)
     return !status->synced && (code == INF_ENOTFOUND || code == INF_EINVAL);
 }
 
-/* Even discovery is answered 404: another server, or another path, was meant. */
+/* Even discovery returns 404: the server is not a Kubernetes API, or the path in its URL is
+ * wrong. */
 static bool is_no_api(const struct inf_status *status)
 {
     return !status->synced && status->error.code == INF_ESERVER &&

@@ -1,9 +1,9 @@
 /*
- * unknown_resource.h - `informerd watch podz` ends, and says what is near.
+ * unknown_resource.h - ends `informerd watch podz` with an error that suggests similar names.
  *
- * A service waits for a resource that its server does not have: a conf is written for longer than a
- * server runs. Who types a word has misspelled it. So before its first list has come in each watch is
- * looked at now and then, until all are synced or one turns out to be of nothing.
+ * A service waits for a resource that its server does not have, because it may be installed later.
+ * On the command line an unknown resource is treated as a typo. The status of each watch is checked
+ * periodically until all watches are synced or one of them has an unknown resource.
  */
 #ifndef DAEMON_WATCH_UNKNOWN_RESOURCE_H
 #define DAEMON_WATCH_UNKNOWN_RESOURCE_H
@@ -13,7 +13,7 @@
 #include "base/list.h"
 #include "seam/clock.h"
 
-/* Embed. */
+/* Embedded in its owner. */
 struct unknown_resource {
     struct timer look;
     struct clock *clock;
@@ -21,13 +21,13 @@ struct unknown_resource {
     void (*on_unknown)(struct unknown_resource *unknown, const struct inf_error *why);
 };
 
-/* Looks at @watchers, which is borrowed. on_unknown() is called once at most. */
+/* Starts checking @watchers, which is borrowed. Calls @on_unknown at most once, from the loop. */
 void unknown_resource_start(struct unknown_resource *unknown, struct clock *clock,
                             const struct list *watchers,
                             void (*on_unknown)(struct unknown_resource *unknown,
                                                const struct inf_error *why));
 
-/* Looks no more; also if it never did. */
+/* Stops checking. Does nothing if it was not started. */
 void unknown_resource_stop(struct unknown_resource *unknown);
 
 #endif

@@ -1,3 +1,12 @@
+/*
+ * watch_stream.c - passes the events of one informer to the journal, and changes what the informer
+ * watches.
+ *
+ * Normal path: watch_stream_open(), watch_stream_begin(), then the handler's callbacks write
+ * records. The conf was validated before, so opening or changing an informer can't fail at that
+ * point. If the event log of this stream blocks other watches of the same informer, the stream
+ * continues with a separate one.
+ */
 #include "daemon/watch/watch_stream.h"
 
 #include <stdlib.h>
@@ -8,15 +17,16 @@
 #include "daemon/watch/left_selection.h"
 #include "daemon/watch/watcher.h"
 
-/* ---- from the informer to the journal ---- */
+/* ---- handler ---- */
 
-static struct watch_stream *feed_of(struct inf_handler *handler)
+static struct watch_stream *stream_of(struct inf_handler *handler)
 {
     return container_of(handler, struct watch_stream, handler);
 }
 
-/* Of a namespace that came late the first list is no beginning: its objects are new to the watch. */
-static struct inf_event as_news(const struct watch_stream *stream, const struct inf_event *event)
+/* The first list of a namespace that was added later is not part of the initial sync. */
+static struct inf_event with_late_origin(const struct watch_stream *stream,
+                                         const struct inf_event *event)
 {
     struct inf_event told = *event;
     if (stream->late && told.origin == INF_INITIAL)
@@ -24,8 +34,8 @@ static struct inf_event as_news(const struct watch_stream *stream, const struct 
     return told;
 }
 
-/* Whether its object is in no namespace that is watched any more. */
-static bool is_elsewhere(const struct watch_stream *stream, const struct inf_event *event)
+/* Whether the object is in a namespace that the stream no longer watches. */
+static bool left_the_stream(const struct watch_stream *stream, const struct inf_event *event)
 {
     const char *ns = inf_object_namespace(inf_event_object(event));
     return stream->ended || (stream->ns && strcmp(stream->ns, ns) != 0);
@@ -33,11 +43,11 @@ static bool is_elsewhere(const struct watch_stream *stream, const struct inf_eve
 
 static void on_event(struct inf_handler *handler, const struct inf_event *event)
 {
-    struct watch_stream *stream = feed_of(handler);
+    struct watch_stream *stream = stream_of(handler);
     struct watcher *w = stream->watcher;
-    struct inf_event told = as_news(stream, event);
+    struct inf_event told = with_late_origin(stream, event);
     struct journal_watch *watch = watcher_named(w);
-    if (event->origin == INF_RELIST && is_elsewhere(stream, event))
+    if (event->origin == INF_RELIST && left_the_stream(stream, event))
         watch->id.why = SELECTION_NS_LEFT;
     else if (event->verb == INF_DELETED && left_selection_for_certain(stream, event))
         watch->id.why = SELECTION_LEFT;
@@ -50,7 +60,7 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
         namespace_tracker_adjust(&w->tracker);
 }
 
-/* The watch, for a record about this stream. */
+/* The watch with the namespace of this stream, for a record about the stream. */
 static struct journal_watch *named_stream(const struct watch_stream *stream)
 {
     struct journal_watch *watch = watcher_named(stream->watcher);
@@ -58,7 +68,7 @@ static struct journal_watch *named_stream(const struct watch_stream *stream)
     return watch;
 }
 
-/* For people; the caller frees it. */
+/* The caller frees the result. */
 static char *in_namespace(const struct watch_stream *stream, const char *text)
 {
     return stream->ns ? xasprintf("%s, in namespace %s", text, stream->ns) : xstrdup(text);
@@ -75,19 +85,19 @@ void feed_gap(const struct watch_stream *stream, const struct inf_gap *gap)
 
 static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
 {
-    feed_gap(feed_of(handler), gap);
+    feed_gap(stream_of(handler), gap);
 }
 
 static void on_synced(struct inf_handler *handler)
 {
-    struct watch_stream *stream = feed_of(handler);
+    struct watch_stream *stream = stream_of(handler);
     stream->synced = true;
     watcher_check_synced(stream->watcher);
 }
 
 static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
 {
-    struct watch_stream *stream = feed_of(handler);
+    struct watch_stream *stream = stream_of(handler);
     struct inf_freshness told = *freshness;
     char *text = in_namespace(stream, freshness->text);
     told.text = text;
@@ -95,10 +105,10 @@ static void on_freshness(struct inf_handler *handler, const struct inf_freshness
     free(text);
 }
 
-/* Another watch of the same objects would wait for our event log. */
+/* Another watch of the same informer would have to wait for our event log. */
 static void on_blocking(struct inf_handler *handler)
 {
-    struct watch_stream *stream = feed_of(handler);
+    struct watch_stream *stream = stream_of(handler);
     struct watcher *w = stream->watcher;
     struct inf_watch watch = feed_watch(w->conf, stream->ns);
     char *line;
@@ -114,7 +124,7 @@ static void on_blocking(struct inf_handler *handler)
 
 static void on_batch_end(struct inf_handler *handler)
 {
-    const struct watch_stream *stream = feed_of(handler);
+    const struct watch_stream *stream = stream_of(handler);
     journal_flush(stream->watcher->journal);
     if (feed_is_over(stream))
         watcher_tidy(stream->watcher);
@@ -132,7 +142,8 @@ struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns)
     return stream;
 }
 
-/* What a conf excludes from the namespaces that it selects never becomes a stream. */
+/* exclude_namespaces applies to a stream of all namespaces; a single namespace that is excluded
+ * has no stream. */
 struct inf_watch feed_watch(const struct conf_watch *c, const char *ns)
 {
     static const char *const nothing[] = {NULL};

@@ -1,5 +1,8 @@
 /*
- * watch_stream.h - the part of a watch that is one stream: of all namespaces or of one of them.
+ * watch_stream.h - one stream of a watch: an informer of one namespace, or of all.
+ *
+ * A watch with several namespaces has one stream for each. A stream passes the events of its
+ * informer to the journal, under the name of its watch.
  */
 #ifndef DAEMON_WATCH_STREAM_H
 #define DAEMON_WATCH_STREAM_H
@@ -15,58 +18,62 @@
 struct watcher;
 
 struct watch_stream {
-    struct list node; /* among the watcher's */
+    struct list node; /* in the watcher's `streams` */
     struct watcher *watcher;
-    char *ns;                      /* NULL: all */
-    struct inf_informer *informer; /* NULL: it is not open */
+    char *ns;                      /* NULL: all namespaces */
+    struct inf_informer *informer; /* NULL: not open */
     struct inf_handler handler;
     bool synced;
-    bool
-        ended; /* its namespace is not watched any more: freed when its objects are reported as deleted */
+    bool ended; /* no longer watched: freed when its objects are reported as deleted */
 
-    /* if its namespace is there for its labels: see tracker.c */
+    /* if its namespace was selected by label: see namespace_tracker.c */
     bool followed;
-    bool late;    /* it came after the first sync: what it finds is news */
+    bool late;    /* opened after the first sync: its objects are not reported as initial */
     bool wanted;  /* the namespace is selected */
-    bool deleted; /* it isn't, because it was deleted */
-    bool ending;  /* the same, or perhaps: the server will tell the ends of its objects */
-    bool leaving; /* its objects are being told as gone */
+    bool deleted; /* the namespace is not selected because it was deleted */
+    bool ending;  /* deleted, perhaps: the server will report its objects as deleted */
+    bool leaving; /* its objects are being reported as deleted */
     uint64_t ending_until_ms;
     struct reported_objects told;
 };
 
-/* In no list yet, and not open. @ns is copied, NULL is all. */
+/* Creates a stream that is in no list and not open. @ns is copied; NULL: all namespaces. */
 struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns);
 
-/* What the informer of a stream of @conf follows; @ns NULL is all. Lent from @conf. */
+/* The watch that the informer of a stream of @conf has; @ns NULL: all namespaces. Points into
+ * @conf. */
 struct inf_watch feed_watch(const struct conf_watch *conf, const char *ns);
 
-/* Its stream; nothing is told before watch_stream_begin(). Returns 0, or what is wrong with the watch. */
+/* Opens the informer. Nothing is reported before watch_stream_begin(). Returns 0 or a negative
+ * error, with @err. */
 int watch_stream_open(struct watch_stream *stream, struct inf_error *err);
 void watch_stream_begin(struct watch_stream *stream);
 
-/* Follows what the watcher's conf says now, in @ns (copied): the differences are told, with @why. */
+/* Applies the watcher's changed conf, in @ns (copied). The differences are reported after a
+ * RELIST with @why. */
 void feed_change(struct watch_stream *stream, const char *ns, const char *why);
 
 /* Reports that events of this stream may be missing: a RELIST or GAP record with its namespace. */
 void feed_gap(const struct watch_stream *stream, const struct inf_gap *gap);
 
-/* Takes over what @other was told of, and frees it. feed_change() to all namespaces has to follow. */
+/* Takes over the objects of @other and frees it. A feed_change() to all namespaces must follow. */
 void feed_merge(struct watch_stream *stream, struct watch_stream *other);
 
-/* A new stream of @ns, which takes over what @stream was told of there. feed_change() to another namespace has to follow. */
+/* Creates a stream of @ns that takes over the objects of @stream there. A feed_change() of
+ * @stream to another namespace must follow. */
 struct watch_stream *feed_carve(struct watch_stream *stream, const char *ns, const char *why);
 
-/* Its namespace is not watched any more: what was told of it is told as deleted, with @why. */
+/* Ends a stream whose namespace is no longer watched: its reported objects are reported as
+ * deleted, with @why. */
 void feed_end(struct watch_stream *stream, const char *why);
 
-/* Whether all of that was told. */
+/* Whether the stream was ended and all of its objects were reported as deleted. */
 bool feed_is_over(const struct watch_stream *stream);
 
-/* Nothing comes from it any more. Harmless if it is not open. */
+/* Closes the informer: no more events follow. Does nothing if it is not open. */
 void watch_stream_close(struct watch_stream *stream);
 
-/* Closes it and takes it out of its list. Not from one of its own callbacks. */
+/* Closes the stream, removes it from its list and frees it. Not from one of its own callbacks. */
 void watch_stream_free(struct watch_stream *stream);
 
 #endif

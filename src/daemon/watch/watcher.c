@@ -1,3 +1,10 @@
+/*
+ * watcher.c - the streams of one watch: opening, reporting, changing and summing up their status.
+ *
+ * Normal path: watcher_open(), watcher_begin(), then each stream reports to the journal under the
+ * name of the watch; SYNCED follows when all streams are synced. watcher_check() finds what is
+ * wrong with a conf before anything is changed, so watcher_change() can't fail.
+ */
 #include "daemon/watch/watcher.h"
 
 #include <stdlib.h>
@@ -8,7 +15,7 @@
 #include "base/err.h"
 #include "daemon/watch/kinds.h"
 
-/* ---- what records call it ---- */
+/* ---- identity in records ---- */
 
 const struct watch_stream *watcher_first(const struct watcher *w)
 {
@@ -20,8 +27,8 @@ const struct watch_stream *watcher_first(const struct watcher *w)
     return NULL;
 }
 
-/* What the word of the conf means may be known only later, and can change: so it is asked for each
- * time. */
+/* The resource is known only after discovery, and can change with a later one. So the identity
+ * is computed for each record. */
 struct journal_watch *watcher_named(struct watcher *w)
 {
     struct inf_resource r = {.name = w->conf->resource};
@@ -40,9 +47,9 @@ struct journal_watch *watcher_named(struct watcher *w)
     return &w->told;
 }
 
-/* ---- all of its streams ---- */
+/* ---- all streams ---- */
 
-/* Several streams have no version in common, and a resource that is not there has none. */
+/* NULL: several streams have no common version, and a resource that does not exist has none. */
 static const char *version_of(const struct watcher *w)
 {
     const struct watch_stream *only = watcher_first(w);
@@ -73,7 +80,8 @@ void watcher_check_synced(struct watcher *w)
     journal_synced(w->journal, watcher_named(w), status.objects, version_of(w));
 }
 
-/* What is held has to be told first: then the tracker can go on. */
+/* The tracker stops reporting deleted objects while the watch is held, so it has to be scheduled
+ * afterwards. */
 static void on_hold(struct journal_watch *told, bool hold)
 {
     struct watcher *w = container_of(told, struct watcher, told);
@@ -92,26 +100,26 @@ static void on_hold(struct journal_watch *told, bool hold)
 
 /* ---- life ---- */
 
-static int open_one(struct watcher *w, const char *ns, struct inf_error *err)
+static int open_stream(struct watcher *w, const char *ns, struct inf_error *err)
 {
     struct watch_stream *stream = watch_stream_new(w, ns);
     list_push(&w->streams, &stream->node);
     return watch_stream_open(stream, err);
 }
 
-/* Of namespaces that are selected by their labels the tracker opens the streams, when it knows them. */
-static int open_feeds(struct watcher *w, struct inf_error *err)
+/* With a namespace selector, the tracker opens the streams when it knows the namespaces. */
+static int open_streams(struct watcher *w, struct inf_error *err)
 {
     const struct conf_watch *conf = w->conf;
     int rc = namespace_tracker_open(&w->tracker, w, err);
     if (rc == 0 && !conf->namespaces.count && !conf->namespace_selector)
-        rc = open_one(w, NULL, err);
+        rc = open_stream(w, NULL, err);
     for (size_t i = 0; rc == 0 && i < conf->namespaces.count; i++)
-        rc = open_one(w, conf->namespaces.items[i], err);
+        rc = open_stream(w, conf->namespaces.items[i], err);
     return rc;
 }
 
-static void tidy(struct task *task)
+static void free_ended_streams(struct task *task)
 {
     struct watcher *w = container_of(task, struct watcher, tidy);
     list_for_each_safe(node, &w->streams) {
@@ -126,8 +134,8 @@ void watcher_tidy(struct watcher *w)
     task_schedule(w->journal->clock, &w->tidy);
 }
 
-/* What a reload may change without a new beginning: `taken_over` in the table. */
-static void take_over(struct watcher *w)
+/* The options that a reload applies without a relist: `taken_over` in the conf table. */
+static void apply_options(struct watcher *w)
 {
     w->told.ignore_heartbeats = w->conf->ignore & CONF_IGNORE_HEARTBEATS;
     w->told.ignore_unchanged = w->conf->ignore & CONF_IGNORE_UNCHANGED;
@@ -139,16 +147,16 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     struct watcher *w = NEW(struct watcher);
     list_init(&w->node);
     list_init(&w->streams);
-    task_init(&w->tidy, PHASE_PUMP, tidy);
+    task_init(&w->tidy, PHASE_PUMP, free_ended_streams);
     w->conf = conf;
     w->cluster = cluster;
     w->journal = journal;
-    take_over(w);
+    apply_options(w);
     w->opened_ms = clock_now_ms(journal->clock);
     selection_init(&w->selection, conf);
     w->told.on_hold = on_hold;
     list_init(&w->told.node);
-    if (open_feeds(w, err) < 0) {
+    if (open_streams(w, err) < 0) {
         err_wrap(err, "watch '%s'", conf->name);
         watcher_close(w);
         return NULL;
@@ -157,7 +165,7 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     return w;
 }
 
-/* A full output may ask to hold at once: the handlers are there by then. */
+/* Adding the watch to the journal may hold it at once, so the handlers are added first. */
 void watcher_begin(struct watcher *w)
 {
     list_for_each(node, &w->streams)
@@ -181,12 +189,12 @@ void watcher_move(struct watcher *w, const struct conf_watch *conf, struct clust
 {
     w->conf = conf;
     w->cluster = cluster;
-    take_over(w);
+    apply_options(w);
     rename_streams(w);
     watcher_named(w);
 }
 
-/* ---- another conf ---- */
+/* ---- changed conf ---- */
 
 int watcher_check(const struct conf_watch *conf, struct inf_error *err)
 {
@@ -199,7 +207,7 @@ int watcher_check(const struct conf_watch *conf, struct inf_error *err)
     return rc < 0 ? err_wrap(err, "watch '%s'", conf->name) : 0;
 }
 
-static bool all_told(const struct watcher *w)
+static bool all_reported(const struct watcher *w)
 {
     list_for_each(node, &w->streams) {
         const struct watch_stream *stream = container_of(node, struct watch_stream, node);
@@ -209,17 +217,18 @@ static bool all_told(const struct watcher *w)
     return true;
 }
 
-/* One stream of all namespaces can become several and the other way round, once all of their objects were told. */
+/* A stream of all namespaces can be split into several, or several merged into one, only after
+ * all their objects were reported. */
 bool watcher_can_change(const struct watcher *w, const struct conf_watch *conf)
 {
     const struct conf_watch *before = w->conf;
     size_t was = before->namespaces.count, is = conf->namespaces.count;
     if (before->namespace_selector || conf->namespace_selector)
         return before->namespace_selector && conf->namespace_selector;
-    return (was && is) || (was < 2 && is < 2) || all_told(w);
+    return (was && is) || (was < 2 && is < 2) || all_reported(w);
 }
 
-static struct watch_stream *find_feed(const struct watcher *w, const char *ns)
+static struct watch_stream *find_stream(const struct watcher *w, const char *ns)
 {
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
@@ -237,8 +246,8 @@ static bool is_listed(const struct conf_list *list, const char *text)
     return false;
 }
 
-/* A namespace more: its objects are news. */
-static void add_feed_late(struct watcher *w, const char *ns, const char *why)
+/* Adds a namespace. After the initial sync its objects are reported with a RELIST. */
+static void add_stream_late(struct watcher *w, const char *ns, const char *why)
 {
     struct inf_gap gap = {
         .reason = INF_GAP_RELIST, .text = why, .received_us = clock_wall_us(w->journal->clock)};
@@ -262,7 +271,8 @@ static bool stop_at_first(void *ctx, const struct inf_object *object)
     return false;
 }
 
-/* A stream of another namespace that has objects of @ns: it was of all namespaces, and has not been listed since. */
+/* A stream of another namespace that still has objects of @ns: it had all namespaces before, and
+ * has not been listed since. */
 static struct watch_stream *find_former(const struct watcher *w, const char *ns)
 {
     list_for_each(node, &w->streams) {
@@ -276,8 +286,8 @@ static struct watch_stream *find_former(const struct watcher *w, const char *ns)
     return NULL;
 }
 
-static void carve_feed(struct watcher *w, struct watch_stream *from, const char *ns,
-                       const char *why)
+static void split_off_namespace(struct watcher *w, struct watch_stream *from, const char *ns,
+                                const char *why)
 {
     struct watch_stream *part = feed_carve(from, ns, why);
     list_push(&w->streams, &part->node);
@@ -286,36 +296,36 @@ static void carve_feed(struct watcher *w, struct watch_stream *from, const char 
 }
 
 /* Namespaces whose objects another stream would report as deleted. */
-static void carve_former(struct watcher *w, const char *why)
+static void split_off_former(struct watcher *w, const char *why)
 {
     const struct conf_list *list = &w->conf->namespaces;
     for (size_t i = 0; i < list->count; i++) {
         const char *ns = list->items[i];
-        struct watch_stream *former = find_feed(w, ns) ? NULL : find_former(w, ns);
+        struct watch_stream *former = find_stream(w, ns) ? NULL : find_former(w, ns);
         if (former)
-            carve_feed(w, former, ns, why);
+            split_off_namespace(w, former, ns, why);
     }
 }
 
-static void regroup_feeds(struct watcher *w, const char *why)
+static void regroup_streams(struct watcher *w, const char *why)
 {
     const struct conf_list *list = &w->conf->namespaces;
-    carve_former(w, why);
+    split_off_former(w, why);
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->ns && !stream->ended && !is_listed(list, stream->ns))
             feed_end(stream, why);
     }
     for (size_t i = 0; i < list->count; i++) {
-        struct watch_stream *stream = find_feed(w, list->items[i]);
+        struct watch_stream *stream = find_stream(w, list->items[i]);
         if (stream)
             feed_change(stream, stream->ns, why);
         else
-            add_feed_late(w, list->items[i], why);
+            add_stream_late(w, list->items[i], why);
     }
 }
 
-static struct watch_stream *first_feed(const struct watcher *w)
+static struct watch_stream *first_running_stream(const struct watcher *w)
 {
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
@@ -325,10 +335,10 @@ static struct watch_stream *first_feed(const struct watcher *w)
     return NULL; /* UNTESTED: a watch has one */
 }
 
-/* Of all namespaces, instead of some. */
-static void merge_feeds(struct watcher *w, const char *why)
+/* From some namespaces to all. */
+static void merge_streams(struct watcher *w, const char *why)
 {
-    struct watch_stream *first = first_feed(w);
+    struct watch_stream *first = first_running_stream(w);
     list_for_each_safe(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream != first && !stream->ended)
@@ -337,13 +347,13 @@ static void merge_feeds(struct watcher *w, const char *why)
     feed_change(first, NULL, why);
 }
 
-/* Of some namespaces, instead of all. */
-static void carve_feeds(struct watcher *w, const char *why)
+/* From all namespaces to some. */
+static void split_streams(struct watcher *w, const char *why)
 {
     const struct conf_list *list = &w->conf->namespaces;
-    struct watch_stream *whole = first_feed(w);
+    struct watch_stream *whole = first_running_stream(w);
     for (size_t i = 1; i < list->count; i++)
-        carve_feed(w, whole, list->items[i], why);
+        split_off_namespace(w, whole, list->items[i], why);
     feed_change(whole, list->items[0], why);
 }
 
@@ -357,11 +367,11 @@ void watcher_change(struct watcher *w, const struct conf_watch *conf, struct clu
     if (conf->namespace_selector)
         follower_change(&w->tracker, before, why);
     else if (before->namespaces.count && conf->namespaces.count)
-        regroup_feeds(w, why);
+        regroup_streams(w, why);
     else if (conf->namespaces.count)
-        carve_feeds(w, why);
+        split_streams(w, why);
     else
-        merge_feeds(w, why);
+        merge_streams(w, why);
 }
 
 void watcher_note_restart(struct watcher *w, const char *why)
@@ -392,15 +402,14 @@ void watcher_close(struct watcher *w)
     free(w);
 }
 
-/* ---- how it is doing ---- */
+/* ---- status ---- */
 
-/* The age of what was seen last at the one where that is longest ago. */
 static uint64_t older(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-/* The error of the one that has failed the longest, which of several has to be named. */
+/* Keeps the error that has lasted longest, with its namespace if there are several streams. */
 static void take_error(struct inf_status *sum, const struct inf_status *one, const char *ns)
 {
     if (!one->error.code || (sum->error.code && one->failing_for_ms <= sum->failing_for_ms))
@@ -475,7 +484,7 @@ void watcher_status_add(struct watcher_status *s, const struct inf_status *one, 
     s->live += watcher_stream_is_live(one);
 }
 
-static void add_feed(struct watcher_status *s, const struct watch_stream *stream)
+static void add_stream_status(struct watcher_status *s, const struct watch_stream *stream)
 {
     const struct inf_store *store = inf_informer_store(stream->informer);
     struct inf_status one;
@@ -494,7 +503,7 @@ void watcher_status(const struct watcher *w, struct watcher_status *ret)
     list_for_each(node, &w->streams) {
         const struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->informer)
-            add_feed(ret, stream);
+            add_stream_status(ret, stream);
     }
     namespace_tracker_status(&w->tracker, ret);
 }

@@ -1,6 +1,6 @@
 /*
- * watcher.h - one watch of the conf: an informer for each of its namespaces, all told to the journal
- * as one.
+ * watcher.h - one watch of the configuration: an informer for each of its namespaces, reported to
+ * the journal as one watch.
  */
 #ifndef DAEMON_WATCH_WATCHER_H
 #define DAEMON_WATCH_WATCHER_H
@@ -19,87 +19,90 @@
 
 struct watcher {
     struct list node;
-    const struct conf_watch *conf; /* lent; another one after each reload */
+    const struct conf_watch *conf; /* borrowed; replaced by each reload */
     struct cluster *cluster;
     struct journal *journal;
-    struct journal_watch told; /* as the journal knows it, once it was added */
+    struct journal_watch told; /* the watch as the journal knows it; added by watcher_begin() */
     struct selection selection;
-    struct list streams; /* of struct watch_stream, in the conf's order, or as they came */
+    struct list streams; /* of struct watch_stream, in the order of the conf, or of selection */
     struct namespace_tracker tracker;
-    struct task tidy; /* frees the streams that are over */
-    bool synced;      /* all that was there was told */
+    struct task tidy; /* frees the streams that have ended */
+    bool synced;      /* SYNCED was reported */
     uint64_t opened_ms;
-    struct inf_status
-        past; /* only its counters: what streams counted that are closed or exchanged */
+    struct inf_status past; /* only the counters: those of streams that were closed or replaced */
 };
 
-/* Begins to watch; nothing is told before watcher_begin(). NULL, with @err naming the watch and what
- * is wrong with it. */
+/* Opens a watch. Nothing is reported before watcher_begin(). Returns NULL, with @err naming the
+ * watch and the problem. */
 struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *cluster,
                              struct journal *journal, struct inf_error *err);
 
-/* From now on the journal is told. */
+/* Starts reporting to the journal. */
 void watcher_begin(struct watcher *watcher);
 
-/* The conf was read anew and says the same of this watch, or what it can take over: it is @conf and @cluster now. */
+/* Replaces the conf and cluster after a reload that changed nothing of this watch, or only
+ * settings that can be applied without a relist. */
 void watcher_move(struct watcher *watcher, const struct conf_watch *conf, struct cluster *cluster);
 
-/* Whether @conf can be watched. Returns 0, or what is wrong with it, with @err. */
+/* Validates @conf. Returns 0 or a negative error, with @err naming the watch and the problem. */
 int watcher_check(const struct conf_watch *conf, struct inf_error *err);
 
-/* Whether the watch can become one of @conf without beginning again. */
+/* Whether @conf can be applied to the running watch, without a restart. */
 bool watcher_can_change(const struct watcher *watcher, const struct conf_watch *conf);
 
 /*
- * The same for a conf that says something else of this watch, which was checked: RELIST with @why, then only the differences
- * between what was told and what is selected now.
+ * Applies a changed and validated conf: a RELIST with @why, then only the differences between the
+ * objects that were reported and those that are selected now.
  */
 void watcher_change(struct watcher *watcher, const struct conf_watch *conf, struct cluster *cluster,
                     const char *why);
 
-/* @watcher takes the place of @old, of the same name, which is closed next: its counters go on from there. */
+/* Adds the counters of @old, which has the same name and is closed next, so that they never
+ * decrease. */
 void watcher_succeed(struct watcher *watcher, const struct watcher *old);
 
-/* Says that it begins where another one of its name ended: a GAP, with @why. */
+/* Reports that this watch replaces an earlier one of the same name: a GAP with the reason
+ * `restarted` and @why. */
 void watcher_note_restart(struct watcher *watcher, const char *why);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void watcher_close(struct watcher *watcher);
 
 /* ---- for its parts ---- */
 
-/* As the journal knows it, with what is known of its resource now. */
+/* The watch as the journal knows it, updated with what discovery currently knows of its
+ * resource. */
 struct journal_watch *watcher_named(struct watcher *watcher);
 
-/* The first of its streams that is open; NULL: none is. */
+/* The first open stream; NULL: none is open. */
 const struct watch_stream *watcher_first(const struct watcher *watcher);
 
-/* A stream of the watch is about to be closed: what it has counted is kept, so that the counters of the watch never go
- * backwards. NULL is fine. */
+/* Keeps the counters of a stream that is about to be closed, so that the counters of the watch
+ * never decrease. NULL is allowed. */
 void watcher_stream_leaves(struct watcher *watcher, const struct inf_informer *stream);
 
-/* Has streams that are over freed, soon. */
+/* Schedules freeing the streams that have ended. */
 void watcher_tidy(struct watcher *watcher);
 
-/* Tells SYNCED, once, if all streams are. */
+/* Reports SYNCED, once, if all streams are synced. */
 void watcher_check_synced(struct watcher *watcher);
 
-/* ---- how it is doing ---- */
+/* ---- status ---- */
 
-/* All its streams taken together: flags that hold for one, ages and the error of the one that is
- * worst off, numbers of all. */
+/* The status of all its streams: flags that are set for any of them (`synced`: for all), the
+ * worst ages and the error that has lasted longest, and the sums of all numbers. */
 struct watcher_status {
     struct inf_status sum;
     uint64_t age_ms; /* since it was opened */
     size_t objects;
     size_t bytes;
-    size_t backlog; /* events not told to the journal yet */
+    size_t backlog; /* events not yet reported to the journal */
     size_t streams;
-    size_t live;    /* of them */
-    bool by_labels; /* they come and go: their namespaces are selected */
+    size_t live;    /* of these streams */
+    bool by_labels; /* namespaces are selected by label */
 };
 
-/* The sum of no streams, and how one is added to it; @ns, if not NULL, is said with its error. */
+/* The status of no streams, and adding one to it. If @ns is not NULL, the error names it. */
 extern const struct watcher_status watcher_status_none;
 void watcher_status_add(struct watcher_status *status, const struct inf_status *one,
                         const char *ns);
@@ -107,10 +110,10 @@ bool watcher_stream_is_live(const struct inf_status *one);
 
 void watcher_status(const struct watcher *watcher, struct watcher_status *ret);
 
-/* Memory that the objects of all its streams take. */
+/* Bytes that the objects of all its streams occupy. */
 size_t watcher_bytes(const struct watcher *watcher);
 
-/* Whether readers may rely on the copy: all there, and not stale or held. */
+/* Whether the cache is reliable: synced, not stale and not held. */
 bool watcher_ready(const struct watcher_status *status);
 
 #endif
