@@ -141,7 +141,7 @@ int inf_informer_separate(struct inf_informer *informer, const struct inf_watch 
 
 void inf_informer_end(struct inf_informer *informer, const char *why)
 {
-    informer_use_shared(informer, shared_own(informer->shared, informer));
+    informer_use_shared(informer, shared_withdraw(informer->shared, informer));
     reflector_end(&informer->shared->pipeline.reflector, why);
 }
 

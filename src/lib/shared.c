@@ -197,6 +197,12 @@ static struct shared *shared_split(struct shared *s, struct definition *definiti
     return own;
 }
 
+/* No watch has this identity, so none that is opened later finds it. */
+static void make_unshareable(struct definition *definition)
+{
+    definition->identity[0] = definition->identity[DEFINITION_MANNERS] = '-';
+}
+
 struct shared *shared_own(struct shared *s, const void *user)
 {
     struct inf_watch watch = {.resource = s->definition->resource};
@@ -204,8 +210,15 @@ struct shared *shared_own(struct shared *s, const void *user)
     if (s->users == 1)
         return s;
     nothing = definition_new(&watch, &s->client->digest, NULL);
-    nothing->identity[0] = nothing->identity[DEFINITION_MANNERS] = '-'; /* matches no other watch */
+    make_unshareable(nothing);
     return shared_split(s, nothing, user);
+}
+
+struct shared *shared_withdraw(struct shared *s, const void *user)
+{
+    struct shared *own = shared_own(s, user);
+    make_unshareable(own->definition);
+    return own;
 }
 
 struct shared *shared_carve(struct shared *s, const struct inf_watch *watch, const char *why,

@@ -43,6 +43,9 @@ struct shared *shared_separate(struct shared *shared, const struct inf_watch *wa
  * @user's handlers, but without a watch. */
 struct shared *shared_own(struct shared *shared, const void *user);
 
+/* Like shared_own(), for an informer that ends: no watch that is opened later uses its cache. */
+struct shared *shared_withdraw(struct shared *shared, const void *user);
+
 /* Appends the log names of its users to @out, separated by commas. In informer.c. */
 void informer_put_log_names(const struct shared *shared, struct buf *out);
 

@@ -199,6 +199,20 @@ static void a_kubeconfig_read_again_is_the_same_until_it_changes(void **state)
     inf_client_close(changed);
 }
 
+/* It deletes its objects and follows nothing: a watch that shared it would stay empty for ever. */
+static void what_has_ended_is_not_shared(void **state)
+{
+    struct place *p = *state;
+    struct inf_watch pods = {.resource = "pods"};
+    struct inf_informer *ended = opened(p, &pods), *again;
+    inf_informer_end(ended, "over");
+    again = opened(p, &pods);
+    assert_ptr_not_equal(inf_informer_store(again), inf_informer_store(ended));
+    assert_true(share(p, &pods, &pods));
+    inf_informer_close(ended);
+    inf_informer_close(again);
+}
+
 static void a_client_goes_on_with_the_settings_of_another(void **state)
 {
     struct place *p = *state;
@@ -274,6 +288,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(counters_begin_when_an_informer_is_opened),
+        CASE(what_has_ended_is_not_shared),
         CASE(a_client_goes_on_with_the_settings_of_another),
         CASE(the_same_is_shared),
         CASE(what_differs_is_not_shared),
