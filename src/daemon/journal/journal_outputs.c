@@ -195,19 +195,31 @@ static size_t files_in_use(const struct journal *j)
     return n;
 }
 
-/* Two outputs of one path would mix their lines. */
-static bool may_open(struct journal *j, const struct journal_output_settings *s)
+/* Two outputs with the file of one path would mix their lines. */
+static bool path_is_in_use(const struct journal *j, const char *name)
 {
-    return !find_outlet(&j->leaving, settings_name(s)) &&
-           (!s->file.path || files_in_use(j) < POOL_LOGS);
+    for_each_outlet_of(o, &j->leaving) if (!o->output.waits &&
+                                           strcmp(output_name(&o->output), name) == 0) return true;
+    return false;
 }
 
+static bool may_open(const struct journal *j, const struct journal_output_settings *s)
+{
+    return !path_is_in_use(j, settings_name(s)) && (!s->file.path || files_in_use(j) < POOL_LOGS);
+}
+
+static void open_waiting(struct journal *j, struct list *outlets)
+{
+    for_each_outlet_of(o, outlets) if (o->output.waits && !o->output.closing &&
+                                       !path_is_in_use(j, output_name(&o->output)) &&
+                                       files_in_use(j) < POOL_LOGS) output_begin(&o->output);
+}
+
+/* A removed output that never got its file has lines to write, too. */
 static void open_waiting_outlets(struct journal *j)
 {
-    for_each_outlet(o, j)
-        if (o->output.waits && !find_outlet(&j->leaving, output_name(&o->output)) &&
-            files_in_use(j) < POOL_LOGS)
-            output_begin(&o->output);
+    open_waiting(j, &j->leaving);
+    open_waiting(j, &j->outputs);
 }
 
 static void log_waiting(struct journal *j, const char *name)
@@ -233,14 +245,22 @@ static void open_outlet(struct outlet *o, const struct journal_output_settings *
         journal_say_lost(o, forget_lost(j, lost));
 }
 
+/* There is at most one: several of a name may be closing. */
+static struct outlet *find_leaving(struct journal *j, const char *name)
+{
+    for_each_outlet_of(o, &j->leaving) if (!o->output.closing &&
+                                           strcmp(output_name(&o->output), name) == 0) return o;
+    return NULL;
+}
+
 /* The output of that name. One that is leaving is kept then, unless it is closing already. */
 static struct outlet *find_known(struct journal *j, const char *name)
 {
     struct outlet *o = find_outlet(&j->outputs, name);
     if (o)
         return o;
-    o = find_outlet(&j->leaving, name);
-    if (!o || o->output.closing)
+    o = find_leaving(j, name);
+    if (!o)
         return NULL;
     list_remove(&o->node);
     list_push(&j->outputs, &o->node);

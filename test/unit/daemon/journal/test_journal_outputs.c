@@ -293,6 +293,28 @@ static void with_too_many_that_hang_a_new_output_waits(void **state)
         free(paths[i]);
 }
 
+/* Removed and named again, twice, while the file of the first is still being closed. */
+static void an_output_that_waits_for_its_path_may_come_and_go(void **state)
+{
+    struct journal_world *w = *state;
+    struct journal_output_settings output = world_all_to(w->paths[0]);
+    world_set_outputs(w, &output, 1);
+    world_tell(w, &w->pods, NULL, "'a':1");
+    world_flush(w);
+    w->disk.stuck_all = FAKE_CLOSE;
+    for (int i = 0; i < 2; i++) {
+        world_set_outputs(w, NULL, 0);
+        sim_advance(&w->sim, 1);
+        world_set_outputs(w, &output, 1);
+        world_tell(w, &w->pods, "'a':1", NULL);
+        sim_advance(&w->sim, 1);
+    }
+    w->disk.stuck_all = FAKE_CALLS;
+    sim_advance(&w->sim, OUTPUT_FINISH_MS / 2);
+    world_flush(w);
+    assert_lines(w, "a", "1 ADDED pods; 2 DELETED pods; 3 DELETED pods; ");
+}
+
 static void closed_while_an_output_goes(void **state)
 {
     struct journal_world *w = *state;
@@ -368,6 +390,7 @@ int main(void)
         IN_WORLD(lines_that_a_reload_lost_are_reported_by_a_gap),
         IN_WORLD(an_output_that_hangs_does_not_delay_another),
         IN_WORLD(with_too_many_that_hang_a_new_output_waits),
+        IN_WORLD(an_output_that_waits_for_its_path_may_come_and_go),
         IN_WORLD(closed_while_an_output_goes),
         IN_WORLD(drained_when_all_is_written),
         IN_WORLD(closed_at_whatever_it_is),
