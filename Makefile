@@ -93,7 +93,7 @@ build-fuzz/build.ninja:
 	@rm -rf $(@D)
 	@meson setup $(@D) -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Db_lundef=false >&2
 
-# The release builds don't have the compiler in their names: made with another one, they are made anew.
+# Release builds do not have the compiler in their directory names: with another compiler they are built from scratch.
 # The mutant has named wrong engines behind a switch, which e2e must catch.
 build-mutant/made-with-$(cc): options := -Dc_args=-DINF_MUTANTS
 build/made-with-$(cc) build-mutant/made-with-$(cc):

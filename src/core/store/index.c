@@ -214,8 +214,8 @@ static size_t tree_count(const struct index_set *set)
     return INDEX_DEFS + set->n_defs;
 }
 
-/* The list of an entry's second and further values, in the order of the indexes. Who has no
- * definitions has no such values, and no room for it: then it is @none. */
+/* The list of an entry's second and further values, in the order of the indexes. Without index
+ * definitions an entry has no such list: returns @none. */
 static struct more_members **more_of(const struct index_set *set, const struct entry *entry,
                                      struct more_members **none)
 {

@@ -27,8 +27,8 @@ static bool is_json(const char *content_type)
            strchr("; \t", content_type[16]); /* the NUL at its end counts too */
 }
 
-/* Not followed: where our credentials go is for the kubeconfig to say. What is behind a '?' can be
- * a secret of whoever redirects. */
+/* Redirects are not followed: only the kubeconfig decides where credentials are sent. The query of the
+ * location may contain a secret and is not shown. */
 static int refuse_redirect(int status, const char *location, struct inf_error *err)
 {
     int len = location ? (int)strcspn(location, "?#") : 0;

@@ -32,8 +32,8 @@ struct api_response {
     bool unreadable;       /* that body is in an encoding we don't have */
 };
 
-/* Reads the head. -INF_EPROTO if nothing can be made of such an answer: no JSON, an encoding that
- * nobody asked for, a redirect. */
+/* Reads the head. Returns -INF_EPROTO if the response cannot be used: not JSON, an encoding that was
+ * not requested, a redirect. */
 int api_response_start(struct api_response *answer, const struct http_head *head,
                        struct inf_error *err);
 

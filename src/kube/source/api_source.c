@@ -1,17 +1,16 @@
 /*
- * api_source.c - one request at a time to an API server, its answer as events.
+ * api_source.c - sends one request at a time to an API server and delivers its response as events.
  *
- * The happy path: dial, send the request, 200, then a body that body.c makes events of, each handed
- * to the user. It ends when the server ends the body (INF_EEOF); a list tells its page end before
- * that, and only then: when its text is complete and HTTP says that the body is.
+ * Normal path: connect, send the request, receive 200 and a body, which body.c splits into events for
+ * the user. The request ends with the body (INF_EEOF). A list delivers its page end before that, when
+ * its text and the HTTP body are complete.
  *
- * Before it is sent it waits for credentials, if there are none at hand; if they were refused (401)
- * and others are there, it is sent once more, and nobody is told of the first time.
+ * A request waits for credentials if none are available. If they are refused (401) and others are
+ * available, it is sent once more; the first refusal is not reported.
  *
- * What can go wrong comes out as one on_end: an answer other than 200 (its body is collected first,
- * for a while, for the reason is in there), an ERROR event, what is no JSON, a body that ends in
- * the middle, anything that http_conn.c reports. A connection whose answer was read to its end is
- * used again.
+ * Failures are reported by one on_end: a status other than 200 (after its body was read, up to a
+ * limit, because it contains the reason), an ERROR event, invalid JSON, an incomplete body, and every
+ * error of http_conn.c. A connection whose response was read completely is used again.
  *
  * A user may cancel, and open the next request, inside any callback: after each call `serial` tells
  * whether we still serve the same request.
@@ -223,8 +222,7 @@ static size_t api_source_on_body(struct http_user *http, const char *bytes, size
     return len - input.len;
 }
 
-/* The page's end is told before the request's. What is told is not ours any more: the user may
- * cancel. */
+/* Delivers the page end before the end of the request. The user may cancel inside the callback. */
 static void end_page(struct api_source *s, struct list_head *list, struct inf_error *why)
 {
     uint64_t serial = s->serial;
@@ -347,7 +345,7 @@ static void send_request(struct api_source *s, const struct auth_headers *auth)
     free(headers.list);
 }
 
-/* Sends the request, now or when there are credentials. Nothing is told before it returns. */
+/* Sends the request, now or when credentials are available. Makes no callback before it returns. */
 static void go(struct api_source *s)
 {
     struct auth_headers headers;

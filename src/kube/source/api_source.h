@@ -19,9 +19,9 @@ struct api_server {
     const char *host_header; /* host:port as it stands in a URL */
     const char *path_prefix; /* "" or "/k8s/clusters/c-1" */
     const char *user_agent;
-    struct auth *auth;         /* who we are; NULL: nobody */
-    bool no_compression;       /* don't ask for gzip */
-    struct warnings *warnings; /* what it says to people; NULL: nobody reads it */
+    struct auth *auth;         /* our credentials; NULL: none */
+    bool no_compression;       /* do not request gzip */
+    struct warnings *warnings; /* logs the server's warnings; NULL: they are ignored */
 };
 
 struct api_source;

@@ -147,8 +147,8 @@ static int next_of_any(struct body *body, struct str *input, struct source_event
     return next_of_watch(body, input, ret_event, err);
 }
 
-/* Versions are written to logs and records as they are, and can't be changed: one that shows a
- * credential of ours is refused. Numbers, which all servers use, are nobody's token. */
+/* Versions are written to logs and records unchanged, so one that contains our credential is refused.
+ * Numbers, which all servers use, are never a credential. */
 static int check_version(const struct body *body, const char *version, struct inf_error *err)
 {
     if (!version[strspn(version, "0123456789")] || !scrubber_finds(body->scrubber, version))

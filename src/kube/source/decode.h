@@ -29,9 +29,9 @@ int decode_event(struct decoder *decoder, struct str text, struct source_event *
 bool decode_guess(struct decoder *decoder, struct str text, struct source_event *ret_event);
 
 /*
- * @text could not be read, but is an event on its own, and about an object whose name it gives away:
- * that one as a SOURCE_SKIPPED, or as a SOURCE_DELETED, for which an identity is enough. @cut: its end
- * is missing. False if it is none, or an ERROR: then nobody knows what was lost with it.
+ * @text could not be decoded. If it is an event and contains the name of its object, returns true and
+ * the event as SOURCE_SKIPPED, or as SOURCE_DELETED, for which an identity is enough. @cut: its end is
+ * missing. Returns false if it is not an event, or an ERROR: then it is unknown what was lost.
  */
 bool decode_unreadable(struct str text, bool cut, struct source_event *ret_event);
 

@@ -1,18 +1,18 @@
 /*
- * event_frame.h - cuts the body of a watch into events.
+ * event_frame.h - splits the body of a watch into events by counting brackets.
  *
- * An event is a JSON object, from its `{` to its `}`. API servers write each on a line of its own,
- * but it is the brackets that count: something on the way may lay out one object on many lines, put
- * two on one line, or leave out the last newline.
+ * An event is a JSON object, from its `{` to its `}`. API servers write each event on one line, but a
+ * proxy may format an object on many lines, put two on one line, or omit the last newline. Therefore
+ * the brackets decide.
  *
- * What is no such object is told all the same, for whoever reads it to say so, and takes none of
- * the following lines with it. A line that begins with anything but `{` is one event. So is an
+ * Text that is not an object is returned as an event as well, so that the decoder can report it, and
+ * does not affect the following lines. A line that begins with anything but `{` is one event. So is an
  * object that breaks off: JSON has no newline inside a string, and none before a `{` unless `[`, `:`
  * or `,` came before that.
  *
- * Chunks and events have nothing to do with each other: one chunk may carry many events and one
- * event many chunks. A line that lies whole in the input is lent from there; only one that is cut
- * is copied. Each byte is looked at once, however the input is cut.
+ * HTTP chunks and events are independent: one chunk may contain many events, and one event may span
+ * many chunks. An event that is complete in the input is returned in place; only an event that is cut
+ * is copied. Each byte is examined once, however the input is cut.
  */
 #ifndef KUBE_SOURCE_EVENT_FRAME_H
 #define KUBE_SOURCE_EVENT_FRAME_H

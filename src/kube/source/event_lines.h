@@ -1,11 +1,10 @@
 /*
- * event_lines.h - the events of a watch, each guessed to be a line before anybody looks for its brackets.
+ * event_lines.h - splits the body of a watch into events at newlines, without counting brackets.
  *
- * API servers write an event as one line, `{"type":...,"object":{...}}`, and who reads it as JSON
- * proves that it was one whole event: then nobody needs to count its brackets. So the line is given
- * out as a guess, found by its newline only. If it turns out to be something else (two events, part
- * of one, a bookmark, garbage), or does not look like one, the same text goes through the frame
- * (frame.h), which says what comes of it.
+ * API servers write an event as one line, `{"type":...,"object":{...}}`. Reading a line as JSON proves
+ * that it is one complete event, so that counting its brackets is not necessary. A line is therefore
+ * returned as a guess. If it is something else (two events, part of one, a bookmark, garbage), or does
+ * not look like an event, the same text goes through the frame (event_frame.h), which is exact.
  *
  *     switch (lines_guess(&lines, &input, &text)) {
  *     case LINES_MORE: return;                               all of the input is used up
@@ -13,9 +12,9 @@
  *     case LINES_NONE: rc = lines_next(&lines, &input, &event);
  *     }
  *
- * A line that is cut is held until its newline comes. But an event may come without one and is not
- * kept waiting for it: what ends in a brace, where an event may end, or has a brace after which
- * another may begin, goes through the frame at once.
+ * An incomplete line is held until its newline arrives. An event without a newline is not delayed by
+ * this: text that ends in a brace, where an event may end, or that has a brace after which another
+ * event may begin, goes through the frame at once.
  */
 #ifndef KUBE_SOURCE_EVENT_LINES_H
 #define KUBE_SOURCE_EVENT_LINES_H
@@ -36,13 +35,13 @@ enum lines_said {
 /* A zeroed one is ready for a stream. */
 struct lines {
     struct frame frame;
-    struct buf held; /* the beginning of a line, from earlier input, that nobody has looked into */
-    size_t framed;   /* but so much of it went through the frame, since it is no guess any more */
-    size_t offered;  /* the bytes of input in the guess, its newline included; 0: there is none */
+    struct buf held; /* the start of a line, from earlier input, not examined yet */
+    size_t framed;   /* the part of `held` that went through the frame: it is no longer a guess */
+    size_t offered;  /* bytes of input in the guess, with its newline; 0: there is no guess */
 };
 
-/* Looks at the line at the front of @input; what is left of that must come again in the next call.
- * The guess has no white space around it, FRAME_MAX bytes at most, and is lent until then. */
+/* Examines the line at the front of @input. The rest of @input must be passed again in the next call.
+ * The guess has no white space around it, at most FRAME_MAX bytes, and is valid until then. */
 enum lines_said lines_guess(struct lines *lines, struct str *input, struct str *ret_line);
 
 /* The last guess was an event: goes on behind it. */

@@ -1,6 +1,6 @@
 /*
- * warnings.h - what a server wants its users to read (`Warning: 299 - "v1beta1 is deprecated"`),
- * logged once per text: the same comes with every answer.
+ * warnings.h - logs the warnings of a server (`Warning: 299 - "v1beta1 is deprecated"`), each text once:
+ * servers repeat them with every response.
  */
 #ifndef KUBE_SOURCE_WARNINGS_H
 #define KUBE_SOURCE_WARNINGS_H
@@ -15,7 +15,7 @@ enum {
 
 /* One for each server. */
 struct warnings {
-    struct log *log; /* borrowed; NULL: nobody reads them */
+    struct log *log; /* borrowed; NULL: warnings are ignored */
     char *texts[WARNINGS_MAX];
     size_t count;
     bool full; /* and that was said */
