@@ -83,6 +83,12 @@ CASES = {
         ('a broken bash script', {'a': '#!/usr/bin/env bash\nfor x in 1; do\n'}, 'a:'),
         ('a broken python script', {'a.py': 'print(1)\ndef\n'}, 'a.py:2:'),
     ],
+    'words': [
+        ('names in code', {'src/a.c': '/* reports it */\nstatic int told(int anew) { return anew; }\n'}, None),
+        ('a comment', {'src/a.c': 'int a;\n/* the user\n * is told */\n'}, "src/a.c:3: 'told'"),
+        ('a message', {'src/a.c': 'const char a[] = "Nobody listens";\n'}, "src/a.c:1: 'Nobody'"),
+        ('a document', {'README.md': '# a\n\nfor who asks\n'}, "README.md:3: 'who asks'"),
+    ],
     'hosts': [  # the bad names are put together here, or this file would break the rule itself
         ('examples and addresses',
          {'a': 'https://api.example.com:6443 http://127.0.0.1:1 https://[::1]/ http://www.apache.org/\n'

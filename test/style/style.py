@@ -35,6 +35,16 @@ def code(path, strings=False):
     return token.sub(blank, Path(path).read_text()).splitlines()
 
 
+def prose(path):
+    """(number, text) of each line that people read: the comments and strings of a C file, all of any other file."""
+    text = Path(path).read_text()
+    if Path(path).suffix not in ('.c', '.h'):
+        return list(enumerate(text.splitlines(), 1))
+    token = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+    return [(text.count('\n', 0, match.start()) + 1 + i, line)
+            for match in token.finditer(text) for i, line in enumerate(match[0].splitlines())]
+
+
 class Rule:
     """One sentence that must hold, and what to do about a place where it does not."""
 

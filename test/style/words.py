@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+"""words.py ROOT: comments, messages and documents use the words of the field. The list holds only the worst offenders."""
+import re
+import sys
+
+from style import Rule, files, prose
+
+WORDS = re.compile(r'(?<![-/\w])(told|anew|nobody|somebody|whoever|who\s+(?:asks|wants|has|types))(?!\w)', re.IGNORECASE)
+
+rule = Rule(sys.argv[1], 'comments, messages and documents are plain engineering English.',
+            'write what happens: report, deliver, again, no caller, a caller, clients that need it.')
+for file in files(rule.root, 'src/**/*.[ch1-8]', 'include/**/*.h', 'README.md', 'conf/*', '.github/*.md', '.ci/*',
+                  'Makefile', 'meson.build', 'src/meson.build'):
+    for number, line in prose(file):
+        for word in WORDS.finditer(line):
+            rule.broken(file, number, f"'{word[0]}'")
+rule.verdict()
