@@ -277,7 +277,7 @@ class ServerName(Way):
 
 
 class PathPrefix(Way):
-    says = r"HTTP 404: .*is the path of the server's URL \(/k8s/clusters/c-1-not\)\?"
+    says = r"HTTP 404: .*the path of the server URL \(/k8s/clusters/c-1-not\)"
 
     def right(self):
         return self.attempt(self.authority | {"server": self.front.url})
