@@ -5,7 +5,6 @@
 #include "base/timestamp.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,17 +14,31 @@
 static const int64_t first_us = -62167219200000000;
 static const int64_t last_us = 253402300799999999;
 
+/* Writes @value with leading zeros, then @separator. Returns the position after it. */
+static char *put_digits(char *at, int value, int digits, char separator)
+{
+    for (int i = digits - 1; i >= 0; i--, value /= 10)
+        at[i] = (char)('0' + value % 10);
+    at[digits] = separator;
+    return at + digits + 1;
+}
+
+/* Not with snprintf(), which took 8 % of the instructions of a record (make instructions, write_lines). */
 void timestamp_format(int64_t us, char ret[TIMESTAMP_SIZE])
 {
     int64_t clamped = us < first_us ? first_us : us > last_us ? last_us : us;
     int64_t fraction = (clamped % 1000000 + 1000000) % 1000000; /* before 1970 as well */
     time_t seconds = (time_t)((clamped - fraction) / 1000000);
-    char text[128]; /* more than needed: the compiler does not know the ranges */
     struct tm tm = {0};
     gmtime_r(&seconds, &tm);
-    snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", tm.tm_year + 1900,
-             tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)fraction);
-    memcpy(ret, text, TIMESTAMP_SIZE);
+    ret = put_digits(ret, tm.tm_year + 1900, 4, '-');
+    ret = put_digits(ret, tm.tm_mon + 1, 2, '-');
+    ret = put_digits(ret, tm.tm_mday, 2, 'T');
+    ret = put_digits(ret, tm.tm_hour, 2, ':');
+    ret = put_digits(ret, tm.tm_min, 2, ':');
+    ret = put_digits(ret, tm.tm_sec, 2, '.');
+    ret = put_digits(ret, (int)fraction, 6, 'Z');
+    *ret = '\0';
 }
 
 /* Consumes exactly @n digits; -1: invalid. */
