@@ -90,7 +90,7 @@ static void send_waiting(struct daemon_log *log)
             log_dropped(log);
     }
     if (log->waiting.len && log->clock)
-        timer_start(log->clock, &log->again, OWNLOG_AGAIN_MS);
+        timer_start(log->clock, &log->again, DAEMON_LOG_AGAIN_MS);
 }
 
 static void on_again(struct timer *timer)
@@ -103,7 +103,7 @@ void daemon_log_line(void *ctx, enum inf_log_level level, const char *line)
     struct daemon_log *log = ctx;
     if (level < log->level)
         return;
-    if (log->dropped || log->waiting.len >= OWNLOG_MAX)
+    if (log->dropped || log->waiting.len >= DAEMON_LOG_MAX)
         log->dropped++;
     else
         daemon_log_put(&log->waiting, log->format, now_us(), level, line);

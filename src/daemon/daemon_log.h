@@ -3,7 +3,7 @@
  * logs.
  *
  * Writing never blocks. While stderr accepts nothing (a full pipe, a stopped terminal) up to
- * OWNLOG_MAX bytes of lines are buffered; further lines are dropped and counted, and the count is
+ * DAEMON_LOG_MAX bytes of lines are buffered; further lines are dropped and counted, and the count is
  * logged when writing resumes. O_NONBLOCK is not set: stderr may be shared with the parent process.
  */
 #ifndef DAEMON_DAEMON_LOG_H
@@ -16,8 +16,8 @@
 #include "seam/clock.h"
 
 enum {
-    OWNLOG_MAX = 64 * 1024, /* LIMIT: buffered bytes; exceeded by at most one line */
-    OWNLOG_AGAIN_MS = 100,
+    DAEMON_LOG_MAX = 64 * 1024, /* LIMIT: buffered bytes; exceeded by at most one line */
+    DAEMON_LOG_AGAIN_MS = 100,
 };
 
 /* A zeroed struct works, but without a clock it retries only when the next line is logged. */

@@ -245,7 +245,7 @@ static void set_stale_after(struct inf_client *client, uint32_t ms)
 static void relist_at_new_server(struct inf_client *client, const char *before)
 {
     char *why = xasprintf("the server URL changed from %s to %s", before, client->connection->url);
-    shelf_forget(client->discovery_cache);
+    discovery_cache_forget(client->discovery_cache);
     list_for_each(node, &client->informers)
         reflector_moved(&container_of(node, struct shared, node)->pipeline.reflector, why);
     free(why);

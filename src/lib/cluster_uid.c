@@ -26,7 +26,7 @@ static void cluster_uid_on_end(struct document *document, const char *text,
     struct cluster_uid *c = container_of(document, struct cluster_uid, document);
     struct inf_error bad;
     char *uid = NULL;
-    if (text && review_uid_read(text, &uid, &bad) < 0)
+    if (text && self_review_uid_read(text, &uid, &bad) < 0)
         why = &bad;
     inf_question_close(&c->question); /* first: on_answer may close the client */
     c->on_answer(c->ctx, uid, uid ? NULL : why);

@@ -1,6 +1,6 @@
 /*
- * selector.c - matches selectors. They are read in label_selector.c and field_selector.c, spelled
- * in selector_spell.c.
+ * selector.c - matches selectors. They are read in label_selector.c and field_selector.c, formatted
+ * in selector_format.c.
  */
 #include "core/select/selector.h"
 

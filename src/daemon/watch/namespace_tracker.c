@@ -265,7 +265,8 @@ static void deselect_excluded(struct namespace_tracker *f)
     }
 }
 
-void follower_change(struct namespace_tracker *f, const struct conf_watch *before, const char *why)
+void namespace_tracker_change(struct namespace_tracker *f, const struct conf_watch *before,
+                              const char *why)
 {
     struct watcher *w = watcher_of(f);
     struct inf_watch watch = watch_of_namespaces(w->conf);
@@ -278,7 +279,7 @@ void follower_change(struct namespace_tracker *f, const struct conf_watch *befor
     }
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
-        feed_change(stream, stream->ns, why);
+        watch_stream_change(stream, stream->ns, why);
     }
     namespace_tracker_adjust(f);
 }

@@ -49,8 +49,8 @@ void namespace_tracker_begin(struct namespace_tracker *tracker);
 
 /* Applies the changed conf of the watch. Both @before and the new conf have a namespace
  * selector. */
-void follower_change(struct namespace_tracker *tracker, const struct conf_watch *before,
-                     const char *why);
+void namespace_tracker_change(struct namespace_tracker *tracker, const struct conf_watch *before,
+                              const char *why);
 
 void namespace_tracker_close(struct namespace_tracker *tracker);
 

@@ -74,7 +74,7 @@ static char *in_namespace(const struct watch_stream *stream, const char *text)
     return stream->ns ? xasprintf("%s, in namespace %s", text, stream->ns) : xstrdup(text);
 }
 
-void feed_gap(const struct watch_stream *stream, const struct inf_gap *gap)
+void watch_stream_gap(const struct watch_stream *stream, const struct inf_gap *gap)
 {
     struct inf_gap told = *gap;
     char *text = in_namespace(stream, gap->text);
@@ -85,7 +85,7 @@ void feed_gap(const struct watch_stream *stream, const struct inf_gap *gap)
 
 static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
 {
-    feed_gap(stream_of(handler), gap);
+    watch_stream_gap(stream_of(handler), gap);
 }
 
 static void on_synced(struct inf_handler *handler)
@@ -110,7 +110,7 @@ static void on_blocking(struct inf_handler *handler)
 {
     struct watch_stream *stream = stream_of(handler);
     struct watcher *w = stream->watcher;
-    struct inf_watch watch = feed_watch(w->conf, stream->ns);
+    struct inf_watch watch = watch_stream_watch(w->conf, stream->ns);
     char *line;
     if (inf_informer_separate(stream->informer, &watch, NULL) == 0) {
         line =
@@ -126,7 +126,7 @@ static void on_batch_end(struct inf_handler *handler)
 {
     const struct watch_stream *stream = stream_of(handler);
     journal_flush(stream->watcher->journal);
-    if (feed_is_over(stream))
+    if (watch_stream_is_over(stream))
         watcher_tidy(stream->watcher);
 }
 
@@ -144,7 +144,7 @@ struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns)
 
 /* exclude_namespaces applies to a stream of all namespaces; a single namespace that is excluded
  * has no stream. */
-struct inf_watch feed_watch(const struct conf_watch *c, const char *ns)
+struct inf_watch watch_stream_watch(const struct conf_watch *c, const char *ns)
 {
     static const char *const nothing[] = {NULL};
     return (struct inf_watch){
@@ -181,7 +181,7 @@ static const struct inf_handler journal_handler = {
 
 int watch_stream_open(struct watch_stream *stream, struct inf_error *err)
 {
-    struct inf_watch watch = feed_watch(stream->watcher->conf, stream->ns);
+    struct inf_watch watch = watch_stream_watch(stream->watcher->conf, stream->ns);
     stream->informer = inf_informer_open(stream->watcher->cluster->client, &watch, err);
     stream->handler = journal_handler;
     return stream->informer ? 0 : -err->code;
@@ -192,19 +192,19 @@ void watch_stream_begin(struct watch_stream *stream)
     inf_handler_add(stream->informer, &stream->handler);
 }
 
-void feed_change(struct watch_stream *stream, const char *ns, const char *why)
+void watch_stream_change(struct watch_stream *stream, const char *ns, const char *why)
 {
     struct inf_watch watch;
     struct inf_error err;
     char *copy = ns ? xstrdup(ns) : NULL;
     free(stream->ns);
     stream->ns = copy;
-    watch = feed_watch(stream->watcher->conf, stream->ns);
+    watch = watch_stream_watch(stream->watcher->conf, stream->ns);
     if (stream->informer && inf_informer_change(stream->informer, &watch, why, &err) < 0)
         abort(); /* UNTESTED: watcher_check() has found it good */
 }
 
-void feed_merge(struct watch_stream *stream, struct watch_stream *other)
+void watch_stream_merge(struct watch_stream *stream, struct watch_stream *other)
 {
     watcher_stream_leaves(other->watcher, other->informer);
     inf_informer_merge(stream->informer, other->informer);
@@ -212,10 +212,11 @@ void feed_merge(struct watch_stream *stream, struct watch_stream *other)
     watch_stream_free(other);
 }
 
-struct watch_stream *feed_carve(struct watch_stream *stream, const char *ns, const char *why)
+struct watch_stream *watch_stream_carve(struct watch_stream *stream, const char *ns,
+                                        const char *why)
 {
     struct watch_stream *part = watch_stream_new(stream->watcher, ns);
-    struct inf_watch watch = feed_watch(stream->watcher->conf, part->ns);
+    struct inf_watch watch = watch_stream_watch(stream->watcher->conf, part->ns);
     struct inf_error err;
     part->handler = journal_handler;
     part->synced = true;
@@ -225,13 +226,13 @@ struct watch_stream *feed_carve(struct watch_stream *stream, const char *ns, con
     return part;
 }
 
-void feed_end(struct watch_stream *stream, const char *why)
+void watch_stream_end(struct watch_stream *stream, const char *why)
 {
     stream->ended = true;
     inf_informer_end(stream->informer, why);
 }
 
-bool feed_is_over(const struct watch_stream *stream)
+bool watch_stream_is_over(const struct watch_stream *stream)
 {
     return stream->ended && !inf_handler_backlog(&stream->handler) &&
            !inf_store_count(inf_informer_store(stream->informer));

@@ -42,7 +42,7 @@ struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns);
 
 /* The watch that the informer of a stream of @conf has; @ns NULL: all namespaces. Points into
  * @conf. */
-struct inf_watch feed_watch(const struct conf_watch *conf, const char *ns);
+struct inf_watch watch_stream_watch(const struct conf_watch *conf, const char *ns);
 
 /* Opens the informer. Nothing is reported before watch_stream_begin(). Returns 0 or a negative
  * error, with @err. */
@@ -51,24 +51,25 @@ void watch_stream_begin(struct watch_stream *stream);
 
 /* Applies the watcher's changed conf, in @ns (copied). The differences are reported after a
  * RELIST with @why. */
-void feed_change(struct watch_stream *stream, const char *ns, const char *why);
+void watch_stream_change(struct watch_stream *stream, const char *ns, const char *why);
 
 /* Reports that events of this stream may be missing: a RELIST or GAP record with its namespace. */
-void feed_gap(const struct watch_stream *stream, const struct inf_gap *gap);
+void watch_stream_gap(const struct watch_stream *stream, const struct inf_gap *gap);
 
-/* Takes over the objects of @other and frees it. A feed_change() to all namespaces must follow. */
-void feed_merge(struct watch_stream *stream, struct watch_stream *other);
+/* Takes over the objects of @other and frees it. A watch_stream_change() to all namespaces must follow. */
+void watch_stream_merge(struct watch_stream *stream, struct watch_stream *other);
 
-/* Creates a stream of @ns that takes over the objects of @stream there. A feed_change() of
+/* Creates a stream of @ns that takes over the objects of @stream there. A watch_stream_change() of
  * @stream to another namespace must follow. */
-struct watch_stream *feed_carve(struct watch_stream *stream, const char *ns, const char *why);
+struct watch_stream *watch_stream_carve(struct watch_stream *stream, const char *ns,
+                                        const char *why);
 
 /* Ends a stream whose namespace is no longer watched: its reported objects are reported as
  * deleted, with @why. */
-void feed_end(struct watch_stream *stream, const char *why);
+void watch_stream_end(struct watch_stream *stream, const char *why);
 
 /* Whether the stream was ended and all of its objects were reported as deleted. */
-bool feed_is_over(const struct watch_stream *stream);
+bool watch_stream_is_over(const struct watch_stream *stream);
 
 /* Closes the informer: no more events follow. Does nothing if it is not open. */
 void watch_stream_close(struct watch_stream *stream);

@@ -124,7 +124,7 @@ static void free_ended_streams(struct task *task)
     struct watcher *w = container_of(task, struct watcher, tidy);
     list_for_each_safe(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
-        if (stream->informer && feed_is_over(stream))
+        if (stream->informer && watch_stream_is_over(stream))
             watch_stream_free(stream);
     }
 }
@@ -198,10 +198,10 @@ void watcher_move(struct watcher *w, const struct conf_watch *conf, struct clust
 
 int watcher_check(const struct conf_watch *conf, struct inf_error *err)
 {
-    struct inf_watch watch = feed_watch(conf, NULL);
+    struct inf_watch watch = watch_stream_watch(conf, NULL);
     int rc = conf->namespaces.count ? 0 : inf_watch_check(&watch, err);
     for (size_t i = 0; rc == 0 && i < conf->namespaces.count; i++) {
-        watch = feed_watch(conf, conf->namespaces.items[i]);
+        watch = watch_stream_watch(conf, conf->namespaces.items[i]);
         rc = inf_watch_check(&watch, err);
     }
     return rc < 0 ? err_wrap(err, "watch '%s'", conf->name) : 0;
@@ -258,7 +258,7 @@ static void add_stream_late(struct watcher *w, const char *ns, const char *why)
         abort(); /* UNTESTED: watcher_check() has found it good */
     stream->late = w->synced;
     if (stream->late)
-        feed_gap(stream, &gap);
+        watch_stream_gap(stream, &gap);
     watch_stream_begin(stream);
     if (w->told.held)
         inf_handler_pause(&stream->handler);
@@ -289,7 +289,7 @@ static struct watch_stream *find_former(const struct watcher *w, const char *ns)
 static void split_off_namespace(struct watcher *w, struct watch_stream *from, const char *ns,
                                 const char *why)
 {
-    struct watch_stream *part = feed_carve(from, ns, why);
+    struct watch_stream *part = watch_stream_carve(from, ns, why);
     list_push(&w->streams, &part->node);
     if (w->told.held)
         inf_handler_pause(&part->handler);
@@ -314,12 +314,12 @@ static void regroup_streams(struct watcher *w, const char *why)
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->ns && !stream->ended && !is_listed(list, stream->ns))
-            feed_end(stream, why);
+            watch_stream_end(stream, why);
     }
     for (size_t i = 0; i < list->count; i++) {
         struct watch_stream *stream = find_stream(w, list->items[i]);
         if (stream)
-            feed_change(stream, stream->ns, why);
+            watch_stream_change(stream, stream->ns, why);
         else
             add_stream_late(w, list->items[i], why);
     }
@@ -342,9 +342,9 @@ static void merge_streams(struct watcher *w, const char *why)
     list_for_each_safe(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream != first && !stream->ended)
-            feed_merge(first, stream);
+            watch_stream_merge(first, stream);
     }
-    feed_change(first, NULL, why);
+    watch_stream_change(first, NULL, why);
 }
 
 /* From all namespaces to some. */
@@ -354,7 +354,7 @@ static void split_streams(struct watcher *w, const char *why)
     struct watch_stream *whole = first_running_stream(w);
     for (size_t i = 1; i < list->count; i++)
         split_off_namespace(w, whole, list->items[i], why);
-    feed_change(whole, list->items[0], why);
+    watch_stream_change(whole, list->items[0], why);
 }
 
 void watcher_change(struct watcher *w, const struct conf_watch *conf, struct cluster *cluster,
@@ -365,7 +365,7 @@ void watcher_change(struct watcher *w, const struct conf_watch *conf, struct clu
     selection_done(&w->selection);
     selection_init(&w->selection, conf);
     if (conf->namespace_selector)
-        follower_change(&w->tracker, before, why);
+        namespace_tracker_change(&w->tracker, before, why);
     else if (before->namespaces.count && conf->namespaces.count)
         regroup_streams(w, why);
     else if (conf->namespaces.count)

@@ -123,7 +123,7 @@ static void run_plugin(struct auth_exec *e)
                                  .argv = (const char *const *)plugin->argv,
                                  .env = env,
                                  .output_max = EXEC_OUTPUT_MAX,
-                                 .errors_max = COMPLAINT_MAX,
+                                 .errors_max = EXEC_STDERR_MAX,
                                  .timeout_ms = EXEC_TIMEOUT_MS,
                              },
                              &e->user);

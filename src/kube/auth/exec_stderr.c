@@ -15,7 +15,7 @@ void exec_stderr_put(struct buf *out, struct str line)
 {
     struct buf bare = {0};
     secret_filter_put(&bare, line);
-    utf8_put_visible(out, utf8_cut((struct str){bare.bytes, bare.len}, COMPLAINT_LINE_MAX));
+    utf8_put_visible(out, utf8_cut((struct str){bare.bytes, bare.len}, EXEC_STDERR_LINE_MAX));
     buf_free(&bare);
 }
 
@@ -36,10 +36,10 @@ static struct str pop_line(struct str *text)
 
 void exec_stderr_log(struct log *log, const char *command, struct str errors)
 {
-    struct str lines[COMPLAINT_LINES];
-    bool cut = errors.len >= COMPLAINT_MAX;
+    struct str lines[EXEC_STDERR_LINES];
+    bool cut = errors.len >= EXEC_STDERR_MAX;
     size_t n = 0;
-    while (n < COMPLAINT_LINES && errors.len) {
+    while (n < EXEC_STDERR_LINES && errors.len) {
         struct str line = pop_line(&errors);
         if (line.len &&
             (errors.len || !cut)) /* a cut line may have lost the name that marks a secret */

@@ -13,9 +13,9 @@
 #include "base/str.h"
 
 enum {
-    COMPLAINT_MAX = 4 * 1024, /* LIMIT: bytes of stderr that are kept, from its end */
-    COMPLAINT_LINES = 10,     /* LIMIT: lines that are logged, from its end */
-    COMPLAINT_LINE_MAX = 300, /* LIMIT: bytes of one line */
+    EXEC_STDERR_MAX = 4 * 1024, /* LIMIT: bytes of stderr that are kept, from its end */
+    EXEC_STDERR_LINES = 10,     /* LIMIT: lines that are logged, from its end */
+    EXEC_STDERR_LINE_MAX = 300, /* LIMIT: bytes of one line */
 };
 
 /* Appends @line (without its line end) in the form that may be logged. */

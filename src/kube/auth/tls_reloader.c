@@ -184,7 +184,7 @@ static void check_files(struct tls_reloader *k)
     bool good = reload_files(k);
     k->looked_ms = clock_now_ms(k->clock);
     k->complained = k->complained && !good;
-    timer_start(k->clock, &k->look, good ? TLS_KEEPER_EVERY_MS : TLS_KEEPER_AGAIN_MS);
+    timer_start(k->clock, &k->look, good ? TLS_RELOADER_EVERY_MS : TLS_RELOADER_AGAIN_MS);
 }
 
 static void tls_reloader_on_look(struct timer *timer)
@@ -202,7 +202,7 @@ static struct stream *tls_reloader_dial(struct dialer *dialer, const char *host,
                                         struct stream_user *user)
 {
     struct tls_reloader *k = container_of(dialer, struct tls_reloader, dialer);
-    if (has_files(k) && clock_now_ms(k->clock) - k->looked_ms >= TLS_KEEPER_LOOK_MS)
+    if (has_files(k) && clock_now_ms(k->clock) - k->looked_ms >= TLS_RELOADER_LOOK_MS)
         check_files(k);
     return dialer_dial(&k->tls.dialer, host, port, user);
 }
@@ -232,7 +232,7 @@ void tls_reloader_start(struct tls_reloader *k, struct clock *clock, struct dial
     k->looked_ms = clock_now_ms(clock);
     tls_dialer_init(&k->tls, lower, clock, k->context, k->config->tls_server_name);
     if (has_files(k))
-        timer_start(clock, &k->look, TLS_KEEPER_EVERY_MS);
+        timer_start(clock, &k->look, TLS_RELOADER_EVERY_MS);
 }
 
 static bool same_string(const char *a, const char *b)

@@ -27,9 +27,9 @@
 #include "wire/tls.h"
 
 enum {
-    TLS_KEEPER_LOOK_MS = 1000,        /* minimum between two checks when dialling */
-    TLS_KEEPER_AGAIN_MS = 10 * 1000,  /* after files that could not be used */
-    TLS_KEEPER_EVERY_MS = 300 * 1000, /* otherwise */
+    TLS_RELOADER_LOOK_MS = 1000,        /* minimum between two checks when dialling */
+    TLS_RELOADER_AGAIN_MS = 10 * 1000,  /* after files that could not be used */
+    TLS_RELOADER_EVERY_MS = 300 * 1000, /* otherwise */
 };
 
 /* Embedded in its owner. Only `dialer` and `pool` are public. */

@@ -70,7 +70,7 @@ static void drop_all(struct discovery_cache *s)
     }
 }
 
-void shelf_forget(struct discovery_cache *s)
+void discovery_cache_forget(struct discovery_cache *s)
 {
     drop_all(s);
 }
@@ -202,7 +202,7 @@ struct discovery_cache *discovery_cache_new(const struct api_server *server)
     return s;
 }
 
-const struct api_server *shelf_server(const struct discovery_cache *s)
+const struct api_server *discovery_cache_server(const struct discovery_cache *s)
 {
     return s->server;
 }

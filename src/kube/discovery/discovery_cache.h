@@ -46,13 +46,13 @@ struct discovery_reader {
 struct discovery_cache *discovery_cache_new(const struct api_server *server);
 
 /* The server that the documents come from. */
-const struct api_server *shelf_server(const struct discovery_cache *discovery_cache);
+const struct api_server *discovery_cache_server(const struct discovery_cache *discovery_cache);
 
 /* There must be no readers. NULL is allowed. */
 void discovery_cache_close(struct discovery_cache *discovery_cache);
 
 /* Drops all cached documents, because the server has changed. */
-void shelf_forget(struct discovery_cache *discovery_cache);
+void discovery_cache_forget(struct discovery_cache *discovery_cache);
 
 /* Returns whether the document is cached and not older than @max_age_ms; then sets @ret. */
 bool discovery_cache_find(struct discovery_cache *discovery_cache, const char *path,

@@ -64,7 +64,7 @@ static void end_unanswered(struct lookup *l)
 /* Another resource of this name may be in a group that did not respond. */
 static void warn_of_silent(const struct lookup *l, const struct api_resource *found)
 {
-    struct warnings *warnings = shelf_server(l->discovery_cache)->warnings;
+    struct warnings *warnings = discovery_cache_server(l->discovery_cache)->warnings;
     struct buf silent = {0};
     char *text;
     if (!l->silent || l->word->group || !found->group[0] || !warnings)
@@ -72,7 +72,7 @@ static void warn_of_silent(const struct lookup *l, const struct api_resource *fo
     put_silent(l, &silent);
     text = xasprintf("resource '%s': using %s.%s/%s, but %s; specify the group to be certain",
                      l->word->text, found->name, found->group, found->version, silent.bytes);
-    warnings_tell(warnings, text);
+    warnings_log(warnings, text);
     free(text);
     buf_free(&silent);
 }

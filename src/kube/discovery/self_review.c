@@ -129,7 +129,7 @@ int self_review_access_read(const char *text, bool *ret_allowed, char **ret_reas
 
 /* ---- the server ---- */
 
-int review_uid_read(const char *text, char **ret_uid, struct inf_error *err)
+int self_review_uid_read(const char *text, char **ret_uid, struct inf_error *err)
 {
     yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
     const char *uid = text_of(yyjson_obj_get(yyjson_doc_get_root(doc), "metadata"), "uid");

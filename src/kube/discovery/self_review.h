@@ -41,7 +41,7 @@ int self_review_access_read(const char *text, bool *ret_allowed, char **ret_reas
                             struct inf_error *err);
 
 /* The uid of an object; the caller frees it. */
-int review_uid_read(const char *text, char **ret_uid, struct inf_error *err);
+int self_review_uid_read(const char *text, char **ret_uid, struct inf_error *err);
 
 /* The server version in the document /version; the caller frees it. */
 int self_review_version_read(const char *text, char **ret_version, struct inf_error *err);

@@ -123,7 +123,7 @@ bool api_response_holds(const struct api_response *a)
     return a->gunzip && gunzip_holds(a->gunzip);
 }
 
-void answer_scrub(struct api_response *a, const struct scrubber *scrubber)
+void api_response_scrub(struct api_response *a, const struct scrubber *scrubber)
 {
     a->reason.len = scrubber_clean(scrubber, a->reason.bytes, a->reason.len);
 }
@@ -137,7 +137,7 @@ int api_response_end(const struct api_response *a, int64_t now_us, struct inf_er
     return -err->code;
 }
 
-bool answer_denies(const struct api_response *a, const char *group, const char *name)
+bool api_response_denies(const struct api_response *a, const char *group, const char *name)
 {
     return a->status == HTTP_NOT_FOUND &&
            status_denies_resource((struct str){a->reason.bytes, a->reason.len}, group, name);

@@ -52,14 +52,14 @@ void api_response_took(struct api_response *answer, struct str *input, size_t le
 bool api_response_holds(const struct api_response *answer);
 
 /* Removes our credentials from the reason, if the server repeats them there; before api_response_end(). */
-void answer_scrub(struct api_response *answer, const struct scrubber *scrubber);
+void api_response_scrub(struct api_response *answer, const struct scrubber *scrubber);
 
 /* The body is complete: 0 if it was good and its encoding too, else what the answer says. */
 int api_response_end(const struct api_response *answer, int64_t now_us, struct inf_error *err);
 
 /* Whether it is a 404 by which the API says that it has no such resource: see
  * status_denies_resource(). */
-bool answer_denies(const struct api_response *answer, const char *group, const char *name);
+bool api_response_denies(const struct api_response *answer, const char *group, const char *name);
 
 /* Forgets the answer. */
 void api_response_reset(struct api_response *answer);

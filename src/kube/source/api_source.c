@@ -144,7 +144,7 @@ static void api_source_on_head(struct http_user *http, const struct http_head *d
     struct http_head head = clean_head(&clean, dirty, auth_scrubber(s->server->auth));
     struct inf_error why;
     int rc;
-    warnings_heed(s->server->warnings, s->server->host_header, &head);
+    warnings_log_new(s->server->warnings, s->server->host_header, &head);
     rc = api_response_start(&s->answer, &head, &why);
     clean_head_free(&clean);
     if (rc < 0)
@@ -241,9 +241,9 @@ static void judge_end(struct api_source *s)
 {
     struct list_head list;
     struct inf_error why;
-    answer_scrub(&s->answer, auth_scrubber(s->server->auth));
+    api_response_scrub(&s->answer, auth_scrubber(s->server->auth));
     if (api_response_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
-        s->denied = answer_denies(&s->answer, s->resource.group, s->resource.name);
+        s->denied = api_response_denies(&s->answer, s->resource.group, s->resource.name);
         if (!send_again(s, &why))
             fail(s, &why);
     } else if (body_end(&s->body, &list, &why)) {

@@ -86,7 +86,7 @@ static void tell(struct warnings *w, const char *server, const char *text)
         log_line(w->log, LOG_WARN, "warning from %s: %s", server, text);
 }
 
-void warnings_tell(struct warnings *w, const char *text)
+void warnings_log(struct warnings *w, const char *text)
 {
     if (w->log && remember(w, "informerd", text))
         log_line(w->log, LOG_WARN, "%s", text);
@@ -105,7 +105,7 @@ static void heed_value(struct warnings *w, const char *server, const char *value
     buf_free(&text);
 }
 
-void warnings_heed(struct warnings *w, const char *server, const struct http_head *head)
+void warnings_log_new(struct warnings *w, const char *server, const struct http_head *head)
 {
     for (size_t i = 0; w && w->log && i < head->n_headers; i++)
         if (strcasecmp(head->headers[i].name, "Warning") == 0)

@@ -25,9 +25,9 @@ void warnings_init(struct warnings *w, struct log *log);
 void warnings_free(struct warnings *w);
 
 /* Logs the warnings in @head that are new. @server is what the lines call it. */
-void warnings_heed(struct warnings *w, const char *server, const struct http_head *head);
+void warnings_log_new(struct warnings *w, const char *server, const struct http_head *head);
 
 /* Logs a warning of our own, if it is new. */
-void warnings_tell(struct warnings *w, const char *text);
+void warnings_log(struct warnings *w, const char *text);
 
 #endif

@@ -95,7 +95,7 @@ static void read_all(struct world *w)
     while (w->log.waiting.len) {
         ssize_t n = read(w->pipe[0], chunk, sizeof(chunk));
         buf_put(&w->read, chunk, (size_t)n);
-        sim_advance(&w->sim, OWNLOG_AGAIN_MS);
+        sim_advance(&w->sim, DAEMON_LOG_AGAIN_MS);
     }
     daemon_log_line(&w->log, INF_LOG_INFO, "the end");
     while (!w->read.len || !memmem(w->read.bytes, w->read.len, "the end", 7)) {
@@ -117,7 +117,7 @@ static void a_full_pipe_is_not_waited_for(void **state)
 {
     struct world *w = *state;
     size_t said = say_too_much(w);
-    assert_in_range(w->log.waiting.len, OWNLOG_MAX, OWNLOG_MAX + 11000);
+    assert_in_range(w->log.waiting.len, DAEMON_LOG_MAX, DAEMON_LOG_MAX + 11000);
     daemon_log_line(&w->log, INF_LOG_INFO, "one more");
     read_all(w);
     assert_int_equal(count_lines(w, "msg=\"xxx"), said - 1);

@@ -318,17 +318,17 @@ static void no_secret_of_its_reasons_is_logged(void **state)
     struct world *w = *state;
     struct buf errors = {0};
     struct asker a;
-    while (errors.len < COMPLAINT_MAX)
+    while (errors.len < EXEC_STDERR_MAX)
         buf_puts(&errors, "password: hunter hunter hunter hunter hunter hunter\n");
     buf_puts(&errors, "key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY refused\n"
                       "letters abcdEFGHijklMNOP/qrstUVWXyzabCDEF\n");
     ask(w, &a);
-    fake_spawner_end(
-        &w->plugin,
-        &(struct child_end){.fate = CHILD_EXITED,
-                            .code = 1,
-                            .how = "exit code 1",
-                            .errors = {errors.bytes + errors.len - COMPLAINT_MAX, COMPLAINT_MAX}});
+    fake_spawner_end(&w->plugin,
+                     &(struct child_end){
+                         .fate = CHILD_EXITED,
+                         .code = 1,
+                         .how = "exit code 1",
+                         .errors = {errors.bytes + errors.len - EXEC_STDERR_MAX, EXEC_STDERR_MAX}});
     buf_putc(&w->logged, '\0');
     assert_null(strstr(w->logged.bytes, "hunter"));
     assert_null(strstr(w->logged.bytes, "K7MDENG"));
@@ -338,14 +338,14 @@ static void no_secret_of_its_reasons_is_logged(void **state)
     buf_clear(&w->logged);
     buf_clear(&errors);
     buf_puts(&errors, "hunter\n"); /* and of a line whose beginning is lost, nothing */
-    while (errors.len < COMPLAINT_MAX)
+    while (errors.len < EXEC_STDERR_MAX)
         buf_puts(&errors, "\n");
     sim_advance(&w->sim, 5000);
     ask(w, &a);
     fake_spawner_end(&w->plugin, &(struct child_end){.fate = CHILD_EXITED,
                                                      .code = 1,
                                                      .how = "exit code 1",
-                                                     .errors = {errors.bytes, COMPLAINT_MAX}});
+                                                     .errors = {errors.bytes, EXEC_STDERR_MAX}});
     assert_int_equal(w->logged.len, 0);
     buf_free(&errors);
 }

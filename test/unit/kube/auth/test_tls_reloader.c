@@ -179,7 +179,7 @@ static void a_new_certificate_is_shown_and_old_connections_end(void **state)
     ask(&w, &watch, certs, certs->server, CHUNKED);
     assert_true(shown(&watch, "monday"));
     put_client(&w, certs->other_client);
-    sim_advance(&w.sim, TLS_KEEPER_EVERY_MS - 1);
+    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS - 1);
     assert_false(has(&watch.caller.told, "reconnecting"));
     sim_advance(&w.sim, 1);
     assert_true(has(&watch.caller.told, "200;hi;client certificate changed; reconnecting"));
@@ -203,7 +203,7 @@ static void it_is_seen_when_a_connection_is_made(void **state)
     sim_advance(&w.sim, 5000);
     ask(&w, &watch, certs, certs->server, CHUNKED);
     put_client(&w, certs->other_client);
-    sim_advance(&w.sim, TLS_KEEPER_LOOK_MS - 1);
+    sim_advance(&w.sim, TLS_RELOADER_LOOK_MS - 1);
     ask(&w, &soon, certs, certs->server, CHUNKED); /* it was looked at less than a second ago */
     assert_true(shown(&soon, "monday"));
     sim_advance(&w.sim, 1);
@@ -226,7 +226,7 @@ static void new_authorities_leave_live_connections_alone(void **state)
     world_init(&w, certs);
     ask(&w, &watch, certs, certs->server, CHUNKED);
     put(w.config.ca_file, certs->other_ca->pem);
-    sim_advance(&w.sim, TLS_KEEPER_EVERY_MS);
+    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
     logged(&w, "info config, context 'c': new certificate authorities\n");
     ask(&w, &next, certs, certs->other_server, HELLO);
     assert_true(has(&next.caller.told, "200;hello;end"));
@@ -249,7 +249,7 @@ static void bad_files_change_nothing_and_are_looked_at_again(void **state)
     char *line;
     world_init(&w, certs);
     put(w.config.key_file, certs->other_client->key_pem); /* the certificate is still to come */
-    sim_advance(&w.sim, TLS_KEEPER_EVERY_MS);
+    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
     assert_true(has(&w.logged, "warn config, context 'c': client-key does not belong to"));
     buf_clear(&w.logged);
     put(w.config.ca_file, "");
@@ -260,16 +260,16 @@ static void bad_files_change_nothing_and_are_looked_at_again(void **state)
     hang_up(&w, &v);
     put(w.config.ca_file, certs->ca->pem);
     put_client(&w, certs->other_client);
-    sim_advance(&w.sim, TLS_KEEPER_AGAIN_MS);
+    sim_advance(&w.sim, TLS_RELOADER_AGAIN_MS);
     logged(&w, "info config, context 'c': new client certificate\n");
     unlink(w.config.ca_file);
-    sim_advance(&w.sim, TLS_KEEPER_EVERY_MS);
+    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
     line =
         xasprintf("warn config, context 'c': file '%s/ca': No such file or directory" KEPT, w.dir);
     logged(&w, line);
     free(line);
     put(w.config.ca_file, "");
-    sim_advance(&w.sim, TLS_KEEPER_EVERY_MS);
+    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
     logged(&w, "");
     assert_string_equal(w.config.ca_pem, certs->ca->pem);
     world_done(&w);
@@ -298,7 +298,7 @@ static void nothing_new_is_nothing_done(void **state)
     world_init(&w, certs);
     ask(&w, &v, certs, certs->server, CHUNKED);
     put_client(&w, certs->client);
-    sim_advance(&w.sim, 10 * TLS_KEEPER_EVERY_MS);
+    sim_advance(&w.sim, 10 * TLS_RELOADER_EVERY_MS);
     logged(&w, "");
     assert_int_equal(v.caller.told.len, strlen("200;hi"));
     hang_up(&w, &v);

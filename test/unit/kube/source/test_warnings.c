@@ -39,7 +39,7 @@ static void noted(struct notebook *n, const char *expected)
 static void heed(struct warnings *w, const char *value)
 {
     struct http_header headers[] = {{"Audit-Id", "299 - \"x\""}, {"warning", value}};
-    warnings_heed(w, "k", &(struct http_head){200, headers, ARRAY_LEN(headers)});
+    warnings_log_new(w, "k", &(struct http_head){200, headers, ARRAY_LEN(headers)});
 }
 
 static void warnings_are_read_as_they_are_written(void **state)
