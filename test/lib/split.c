@@ -1,26 +1,42 @@
+/*
+ * split.c - chooses the offsets at which an input is cut, and cuts it. How many it chooses depends on
+ * the tier (tier.h).
+ */
 #include "split.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "tier.h"
 
 enum {
-    SMALL = 16 * 1024,
-    NEAR = 8,
-    BY_CHANCE = 2000,
-    SEED = 20261115,
+    SPLIT_SEED = 20261115,
 };
 
-/* Marks the places at which a large input is cut. */
+struct split_density {
+    size_t short_input; /* cut at every byte up to this length */
+    size_t near;        /* cut up to this many bytes before and after an edge */
+    size_t random_cuts;
+};
+
+static struct split_density split_density(void)
+{
+    return tier_is_full() ? (struct split_density){16 * 1024, 8, 2000}
+                          : (struct split_density){2 * 1024, 1, 100};
+}
+
+/* Marks the offsets at which a long input is cut. */
 static void choose_cuts(size_t len, const size_t *edges, size_t n_edges, bool *cut_at)
 {
-    struct rng rng = {SEED};
+    struct split_density density = split_density();
+    struct rng rng = {SPLIT_SEED};
     for (size_t i = 0; i < n_edges; i++)
-        for (size_t at = edges[i] < NEAR ? 1 : edges[i] - NEAR; at <= edges[i] + NEAR; at++)
+        for (size_t at = edges[i] < density.near ? 1 : edges[i] - density.near;
+             at <= edges[i] + density.near; at++)
             if (at && at < len)
                 cut_at[at] = true;
-    for (int i = 0; i < BY_CHANCE; i++)
+    for (size_t i = 0; i < density.random_cuts; i++)
         cut_at[1 + rng_below(&rng, len - 1)] = true;
 }
 
@@ -28,7 +44,8 @@ void split_each_near(struct str input, const size_t *edges, size_t n_edges,
                      void (*play)(const void *ctx, struct str input, struct split split),
                      const void *ctx)
 {
-    bool *cut_at = xcalloc(input.len + 1, sizeof(*cut_at)), all = input.len <= SMALL;
+    bool *cut_at = xcalloc(input.len + 1, sizeof(*cut_at));
+    bool all = input.len <= split_density().short_input;
     if (!all)
         choose_cuts(input.len, edges, n_edges, cut_at);
     play(ctx, input, (struct split){0, 0});

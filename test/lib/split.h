@@ -1,9 +1,13 @@
 /*
- * split.h - the split rule: a parser says the same however its input is cut.
+ * split.h - the split rule: the result of a parser does not depend on how its input is cut.
  *
- * Inputs up to 16 KB are cut at every byte. Larger ones near every line's end (chunks and events
- * end there) and at 2,000 places by chance, the same in each run. And every input goes byte by byte
- * once.
+ * Short inputs are cut at every byte. Longer ones are cut near the end of every line, where chunks
+ * and events end, and at random offsets, the same in each run. Every input is also given byte by
+ * byte.
+ *
+ *                     cut at every byte up to    near a line end    random offsets
+ *     make test-full                    16 KB        +-8 bytes             2,000
+ *     make test                          2 KB        +-1 byte                100
  */
 #ifndef TEST_SPLIT_H
 #define TEST_SPLIT_H
@@ -12,7 +16,7 @@
 
 #include "base/str.h"
 
-/* One way to give an input: @first bytes, then pieces of @piece bytes; 0: all the rest at once. */
+/* One way to cut an input: @first bytes, then pieces of @piece bytes; 0: all the rest at once. */
 struct split {
     size_t first;
     size_t piece;
@@ -23,7 +27,7 @@ void split_each(struct str input,
                 void (*play)(const void *ctx, struct str input, struct split split),
                 const void *ctx);
 
-/* The same for an input whose edges are no lines: @edges are the places that matter. */
+/* The same for an input that is not made of lines: @edges replace the ends of the lines. */
 void split_each_near(struct str input, const size_t *edges, size_t n_edges,
                      void (*play)(const void *ctx, struct str input, struct split split),
                      const void *ctx);

@@ -1,8 +1,8 @@
 /*
  * random.c - the engine against a server that misbehaves by chance, with a model beside it.
  *
- *     random SEEDS        plays that many stories, each from its own seed
- *     SEED=n random       plays one again
+ *     random [SEEDS]      runs that many stories, each from its own seed
+ *     SEED=n random       runs one of them again
  *
  * Each story is some hundred writes and dozens of faults (lost, refused and silent connections,
  * expired versions, lists cut in the middle, objects that can't be read, ...) under a tick budget
@@ -28,6 +28,7 @@
 #include "core/mutant.h"
 #include "core/object/version.h"
 #include "sim.h"
+#include "tier.h"
 
 enum {
     KEYS = 24,
@@ -585,7 +586,9 @@ static void play(uint64_t seed, uint64_t totals[3])
 int main(int argc, char **argv)
 {
     const char *one = getenv("SEED");
-    uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000, totals[3] = {0};
+    uint64_t seeds = tier_is_full() ? 2000 : 200, totals[3] = {0};
+    if (argc > 1)
+        seeds = strtoull(argv[1], NULL, 10);
     if (one) {
         play(strtoull(one, NULL, 10), totals);
         seeds = 1;
