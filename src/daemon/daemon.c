@@ -267,10 +267,10 @@ static void on_change(struct journal *journal, bool deletes)
 
 static int open_journal(struct daemon *d, const char *dir, struct inf_error *err)
 {
-    disk_init(&d->disk, &d->loop);
-    if (seq_open(&d->seq, &d->loop.clock, &d->disk, dir, err) < 0)
+    loop_disk_init(&d->disk, &d->loop);
+    if (seq_open(&d->seq, &d->loop.clock, &d->disk.disk, dir, err) < 0)
         return -err->code;
-    journal_init(&d->journal, &d->loop.clock, &d->disk, &d->seq);
+    journal_init(&d->journal, &d->loop.clock, &d->disk.disk, &d->seq);
     d->journal.budget = d->budget;
     d->journal.owner = &d->log;
     d->journal.log = daemon_log_line;

@@ -24,6 +24,7 @@
 #include "daemon/notify.h"
 #include "daemon/state.h"
 #include "daemon/watch/unknown_resource.h"
+#include "loop/disk.h"
 #include "loop/loop.h"
 
 enum {
@@ -42,7 +43,7 @@ struct daemon {
     struct conf conf;
     struct daemon_log log;
     uv_signal_t signals[DAEMON_SIGNALS];
-    struct disk disk;
+    struct loop_disk disk;
     struct inf_budget *budget; /* for all backlogs and output buffers */
     uint64_t budget_said_ms;   /* when it was last logged that its limit is exceeded; 0: never */
     bool budget_quiet;         /* that it is exceeded now is logged at level debug */

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "daemon/journal/durable.h"
+#include "loop/disk.h"
 
 int state_take(const char *dir, struct inf_error *err)
 {
@@ -53,12 +54,12 @@ static void on_written(struct durable *durable, int error)
 int state_write(const char *dir, const char *name, struct str bytes, struct inf_error *err)
 {
     struct sync_write w = {.error = 0};
-    struct disk now;
-    disk_init(&now, NULL);
-    durable_write(&w.durable, &now, dir, name, 0600, bytes, on_written);
+    struct loop_disk now;
+    loop_disk_init(&now, NULL);
+    durable_write(&w.durable, &now.disk, dir, name, 0600, bytes, on_written);
     secret_wipe(w.durable.bytes, sizeof(w.durable.bytes));
     if (w.error)
-        return err_set(err, INF_EIO, "file '%s/%s': %s", dir, name, disk_error_text(w.error));
+        return err_set(err, INF_EIO, "file '%s/%s': %s", dir, name, strerror(-w.error));
     return 0;
 }
 

@@ -36,12 +36,12 @@ int daemon_world_setup(void **state)
     struct daemon *d = &w->d;
     uv_loop_init(&d->uv);
     loop_init(&d->loop, &d->uv);
-    disk_init(&d->disk, &d->loop);
+    loop_disk_init(&d->disk, &d->loop);
     d->state_lock = -1;
     d->log.level = INF_LOG_ERROR;
     d->started_us = d->reloaded_us = 1767225600000000;
-    assert_int_equal(seq_open(&d->seq, &d->loop.clock, &d->disk, NULL, NULL), 0);
-    journal_init(&d->journal, &d->loop.clock, &d->disk, &d->seq);
+    assert_int_equal(seq_open(&d->seq, &d->loop.clock, &d->disk.disk, NULL, NULL), 0);
+    journal_init(&d->journal, &d->loop.clock, &d->disk.disk, &d->seq);
     d->journal.budget = d->budget =
         inf_budget_new(&(struct inf_budget_options){.bytes = 256 * 1024 * 1024});
     d->journal.owner = w;

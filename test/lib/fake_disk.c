@@ -1,12 +1,17 @@
+/*
+ * fake_disk.c - passes each call to the real disk, unless it is to fail, and keeps its result until
+ * the simulation delivers it.
+ */
 #include "fake_disk.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 
-struct ending {
+struct pending_op {
     struct list node;
     struct disk_op real;
     struct disk_op *op;
@@ -21,8 +26,8 @@ static struct fake_disk *fake_of(struct disk *disk)
 
 static void on_real(struct disk_op *real, int64_t result)
 {
-    struct ending *e = container_of(real, struct ending, real);
-    e->op->file = real->file;
+    struct pending_op *e = container_of(real, struct pending_op, real);
+    e->op->stat = real->stat;
     e->op->lock_holder = real->lock_holder;
     e->result = result;
 }
@@ -43,11 +48,11 @@ static int failure_of(struct fake_disk *fake, enum fake_call call)
     return fake->fail[call];
 }
 
-/* Notes that @op was called. NULL: it fails, and that is all. */
-static struct ending *begin(struct disk *disk, struct disk_op *op, enum fake_call call)
+/* Records the call. NULL: it fails, and nothing else happens. */
+static struct pending_op *begin_op(struct disk *disk, struct disk_op *op, enum fake_call call)
 {
     struct fake_disk *fake = fake_of(disk);
-    struct ending *e = NEW(struct ending);
+    struct pending_op *e = NEW(struct pending_op);
     e->op = op;
     e->call = call;
     e->real.done = on_real;
@@ -55,32 +60,32 @@ static struct ending *begin(struct disk *disk, struct disk_op *op, enum fake_cal
         fake->before_call(fake, call);
     e->result = failure_of(fake, call);
     fake->calls[call]++;
-    list_push(&fake->told_later, &e->node);
+    list_push(&fake->pending, &e->node);
     return e->result ? NULL : e;
 }
 
-#define REAL(disk) (&fake_of(disk)->real)
+#define REAL(disk) (&fake_of(disk)->real.disk)
 
 static void fake_open(struct disk *disk, struct disk_op *op, const char *path, int flags, int mode)
 {
-    struct ending *e = begin(disk, op, FAKE_OPEN);
+    struct pending_op *e = begin_op(disk, op, FAKE_OPEN);
     if (e)
         REAL(disk)->ops->open(REAL(disk), &e->real, path, flags, mode);
 }
 
-/* What can't be closed is gone all the same. */
+/* The descriptor is closed even if the call fails, as on Linux. */
 static void fake_close(struct disk *disk, struct disk_op *op, int fd)
 {
     struct disk_op ignored = {.done = on_real};
-    struct ending *e = begin(disk, op, FAKE_CLOSE);
-    struct ending other = {.op = &ignored, .real.done = on_real};
+    struct pending_op *e = begin_op(disk, op, FAKE_CLOSE);
+    struct pending_op other = {.op = &ignored, .real.done = on_real};
     REAL(disk)->ops->close(REAL(disk), e ? &e->real : &other.real, fd);
 }
 
 static void fake_read(struct disk *disk, struct disk_op *op, int fd, char *bytes, size_t len,
                       int64_t at)
 {
-    struct ending *e = begin(disk, op, FAKE_READ);
+    struct pending_op *e = begin_op(disk, op, FAKE_READ);
     size_t max = fake_of(disk)->read_max;
     len = max && len > max ? max : len;
     if (e)
@@ -91,7 +96,7 @@ static void fake_write(struct disk *disk, struct disk_op *op, int fd, const char
                        int64_t at)
 {
     struct fake_disk *fake = fake_of(disk);
-    struct ending *e = begin(disk, op, FAKE_WRITE);
+    struct pending_op *e = begin_op(disk, op, FAKE_WRITE);
     if (!e)
         return;
     if (!fake->space) {
@@ -109,7 +114,7 @@ static void fake_write_polled(struct disk *disk, struct disk_op *op, int fd, con
     fake_write(disk, op, fd, bytes, len, -1);
 }
 
-/* What is under way can't be ended, as on a pool that is busy with it. */
+/* Cancels nothing, as a pool that already runs the operation. */
 static void fake_cancel(struct disk *disk, struct disk_op *op)
 {
     (void)disk;
@@ -118,43 +123,43 @@ static void fake_cancel(struct disk *disk, struct disk_op *op)
 
 static void fake_sync(struct disk *disk, struct disk_op *op, int fd)
 {
-    struct ending *e = begin(disk, op, FAKE_SYNC);
+    struct pending_op *e = begin_op(disk, op, FAKE_SYNC);
     if (e)
         REAL(disk)->ops->sync(REAL(disk), &e->real, fd);
 }
 
 static void fake_rename(struct disk *disk, struct disk_op *op, const char *from, const char *to)
 {
-    struct ending *e = begin(disk, op, FAKE_RENAME);
+    struct pending_op *e = begin_op(disk, op, FAKE_RENAME);
     if (e)
         REAL(disk)->ops->rename(REAL(disk), &e->real, from, to);
 }
 
 static void fake_remove(struct disk *disk, struct disk_op *op, const char *path)
 {
-    struct ending *e = begin(disk, op, FAKE_REMOVE);
+    struct pending_op *e = begin_op(disk, op, FAKE_REMOVE);
     if (e)
         REAL(disk)->ops->remove(REAL(disk), &e->real, path);
 }
 
-static void fake_look(struct disk *disk, struct disk_op *op, const char *path)
+static void fake_stat(struct disk *disk, struct disk_op *op, const char *path)
 {
-    struct ending *e = begin(disk, op, FAKE_LOOK);
+    struct pending_op *e = begin_op(disk, op, FAKE_STAT);
     if (e)
-        REAL(disk)->ops->look(REAL(disk), &e->real, path);
+        REAL(disk)->ops->stat(REAL(disk), &e->real, path);
 }
 
-static void fake_look_at(struct disk *disk, struct disk_op *op, int fd)
+static void fake_fstat(struct disk *disk, struct disk_op *op, int fd)
 {
-    struct ending *e = begin(disk, op, FAKE_LOOK);
+    struct pending_op *e = begin_op(disk, op, FAKE_STAT);
     if (e)
-        REAL(disk)->ops->look_at(REAL(disk), &e->real, fd);
+        REAL(disk)->ops->fstat(REAL(disk), &e->real, fd);
 }
 
 static void fake_lock(struct disk *disk, struct disk_op *op, int fd, const char *path,
                       bool exclusive)
 {
-    struct ending *e = begin(disk, op, FAKE_LOCK);
+    struct pending_op *e = begin_op(disk, op, FAKE_LOCK);
     if (e)
         REAL(disk)->ops->lock(REAL(disk), &e->real, fd, path, exclusive);
 }
@@ -169,24 +174,24 @@ static const struct disk_ops fake_ops = {
     .sync = fake_sync,
     .rename = fake_rename,
     .remove = fake_remove,
-    .look = fake_look,
-    .look_at = fake_look_at,
+    .stat = fake_stat,
+    .fstat = fake_fstat,
     .lock = fake_lock,
 };
 
-static struct ending *next_to_tell(struct fake_disk *fake)
+static struct pending_op *next_to_end(struct fake_disk *fake)
 {
-    list_for_each(node, &fake->told_later) {
-        struct ending *e = container_of(node, struct ending, node);
+    list_for_each(node, &fake->pending) {
+        struct pending_op *e = container_of(node, struct pending_op, node);
         if (!fake->frozen && e->op != fake->stuck && e->call != fake->stuck_all)
             return e;
     }
     return NULL;
 }
 
-static bool tell(struct sim_io *io)
+static bool end_next_op(struct sim_io *io)
 {
-    struct ending *e = next_to_tell(container_of(io, struct fake_disk, io));
+    struct pending_op *e = next_to_end(container_of(io, struct fake_disk, io));
     if (!e)
         return false;
     list_remove(&e->node);
@@ -199,15 +204,15 @@ void fake_disk_init(struct fake_disk *disk, struct sim *sim)
 {
     *disk = (struct fake_disk){.disk.ops = &fake_ops,
                                .space = (size_t)-1,
-                               .space_error = UV_ENOSPC,
+                               .space_error = -ENOSPC,
                                .stuck_all = FAKE_CALLS};
-    disk_init(&disk->real, NULL);
-    list_init(&disk->told_later);
-    sim_io_add(sim, &disk->io, tell);
+    loop_disk_init(&disk->real, NULL);
+    list_init(&disk->pending);
+    sim_io_add(sim, &disk->io, end_next_op);
 }
 
 void fake_disk_done(struct fake_disk *disk)
 {
-    assert(list_empty(&disk->told_later));
+    assert(list_empty(&disk->pending));
     sim_io_remove(&disk->io);
 }

@@ -7,6 +7,7 @@
 #include "daemon/journal/durable.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static void on_step(struct disk_op *op, int64_t result)
     if (closing && result < 0)
         d->fd = -1; /* closed nevertheless */
     if (d->step == DURABLE_WRITE && result == 0)
-        result = UV_EIO; /* UNTESTED: no file system writes nothing and reports success */
+        result = -EIO; /* UNTESTED: no file system writes nothing and reports success */
     if (result < 0)
         fail_step(d, (int)result);
     else if (!note_result(d, result))

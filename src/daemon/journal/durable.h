@@ -8,7 +8,7 @@
 #define DAEMON_JOURNAL_DURABLE_H
 
 #include "base/str.h"
-#include "daemon/journal/disk.h"
+#include "seam/disk.h"
 
 enum {
     DURABLE_MAX = 128, /* LIMIT: bytes of the file */

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "daemon/journal/heartbeat.h"
@@ -344,7 +345,7 @@ static void on_seq_trouble(struct seq *seq, int error)
         snprintf(line, sizeof(line),
                  "state_dir %.200s: cannot reserve sequence numbers: %s; lines will wait when the "
                  "reserved ones are used up",
-                 seq->dir, disk_error_text(error));
+                 seq->dir, strerror(-error));
     else
         snprintf(line, sizeof(line), "state_dir %.200s: sequence numbers can be reserved again",
                  seq->dir);

@@ -21,7 +21,6 @@
 
 #include "base/list.h"
 #include "daemon/journal/change.h"
-#include "daemon/journal/disk.h"
 #include "daemon/journal/filter.h"
 #include "daemon/journal/ignored.h"
 #include "daemon/journal/note.h"
@@ -29,6 +28,7 @@
 #include "daemon/journal/record.h"
 #include "daemon/journal/seq.h"
 #include "daemon/journal/text_format.h"
+#include "seam/disk.h"
 
 enum journal_form {
     JOURNAL_JSONL,

@@ -27,7 +27,7 @@ void logfile_init(struct logfile *file, struct disk *disk, const char *path, int
     file->size = file->unfinished = 0;
     file->error = 0;
     file->step = LOGFILE_IDLE;
-    file->file = (struct disk_file){0};
+    file->stat = (struct disk_stat){0};
     file->holder = 0;
     file->done = done;
 }
@@ -64,9 +64,9 @@ static void abort_opening(struct logfile *f, int error)
 
 static void after_look(struct logfile *f)
 {
-    f->file = f->op.file;
+    f->stat = f->op.stat;
     f->size = f->unfinished = 0;
-    if (f->file.regular)
+    if (f->stat.regular)
         logfile_begin(f, LOGFILE_LOCK);
     else
         logfile_end(f, 0);
@@ -75,18 +75,18 @@ static void after_look(struct logfile *f)
 /* Before the file was locked, another process may have rotated it or written to it. */
 static void after_lock_look(struct logfile *f)
 {
-    if (!logfile_is_same(&f->op.file, &f->file)) {
+    if (!logfile_is_same(&f->op.stat, &f->stat)) {
         abort_opening(f, LOGFILE_MOVED);
         return;
     }
-    f->size = f->torn = f->op.file.size;
+    f->size = f->torn = f->op.stat.size;
     if (f->size)
         logfile_begin(f, LOGFILE_MEND_OPEN);
     else
         logfile_end(f, 0);
 }
 
-bool logfile_is_same(const struct disk_file *a, const struct disk_file *b)
+bool logfile_is_same(const struct disk_stat *a, const struct disk_stat *b)
 {
     return a->device == b->device && a->inode == b->inode;
 }
@@ -176,7 +176,7 @@ static void after_close(struct logfile *f)
 /* If another process has truncated the file or written to it, its end is not overwritten. */
 static void after_close_look(struct logfile *f)
 {
-    if (f->op.file.size != f->size || set_append(f->fd, false) < 0) {
+    if (f->op.stat.size != f->size || set_append(f->fd, false) < 0) {
         logfile_begin(f, LOGFILE_CLOSE);
         return;
     }
@@ -234,8 +234,7 @@ static bool is_blanking(enum logfile_step step)
 /* Handles the failure of a step. False: the end of the step handles it. */
 static bool fail_step(struct logfile *f, int error)
 {
-    bool gone =
-        error == UV_ENOENT && (f->step == LOGFILE_LOCK_LOOK || f->step == LOGFILE_MEND_OPEN);
+    bool gone = error == -ENOENT && (f->step == LOGFILE_LOCK_LOOK || f->step == LOGFILE_MEND_OPEN);
     if (is_opening(f->step))
         abort_opening(f, gone ? LOGFILE_MOVED : error);
     else if (f->step == LOGFILE_CLOSE_LOOK || f->step == LOGFILE_CLOSE_BLANK)
@@ -252,7 +251,7 @@ static void on_step(struct disk_op *op, int64_t result)
     if (step == LOGFILE_LOCK || step == LOGFILE_ROTATE_TEST)
         f->holder = op->lock_holder;
     if (result == 0 && is_blanking(step))
-        result = UV_EIO; /* UNTESTED: no file system writes nothing and reports success */
+        result = -EIO; /* UNTESTED: no file system writes nothing and reports success */
     if (result < 0 && fail_step(f, (int)result))
         return;
     switch (step) {
@@ -269,7 +268,7 @@ static void on_step(struct disk_op *op, int64_t result)
         logfile_begin(f, LOGFILE_MEND_LOOK);
         break;
     case LOGFILE_MEND_LOOK:
-        if (logfile_is_same(&op->file, &f->file))
+        if (logfile_is_same(&op->stat, &f->stat))
             begin_reading(f);
         else
             abort_opening(f, LOGFILE_MOVED);
@@ -282,8 +281,8 @@ static void on_step(struct disk_op *op, int64_t result)
         break;
     case LOGFILE_MEND_CLOSE: after_mend_close(f); break;
     case LOGFILE_WRITE: after_write(f, result); break;
-    case LOGFILE_CHECK: logfile_end(f, result >= 0 && logfile_is_same(&op->file, &f->file)); break;
-    case LOGFILE_NAMES: logfile_end(f, result < 0 || op->file.links || !f->file.links); break;
+    case LOGFILE_CHECK: logfile_end(f, result >= 0 && logfile_is_same(&op->stat, &f->stat)); break;
+    case LOGFILE_NAMES: logfile_end(f, result < 0 || op->stat.links || !f->stat.links); break;
     case LOGFILE_ROTATE_CHECK:
     case LOGFILE_ROTATE_SEEK:
     case LOGFILE_ROTATE_TEST:
@@ -306,7 +305,7 @@ static void begin_mending(struct logfile *f)
     case LOGFILE_MEND_OPEN:
         ops->open(f->disk, &f->op, f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
         break;
-    case LOGFILE_MEND_LOOK: ops->look_at(f->disk, &f->op, f->mend_fd); break;
+    case LOGFILE_MEND_LOOK: ops->fstat(f->disk, &f->op, f->mend_fd); break;
     case LOGFILE_MEND_READ:
         ops->read(f->disk, &f->op, f->mend_fd, f->piece + got, n - got,
                   (int64_t)(f->torn - n + got));
@@ -331,18 +330,18 @@ void logfile_begin(struct logfile *f, enum logfile_step step)
         ops->open(f->disk, &f->op, f->path,
                   O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
         break;
-    case LOGFILE_LOOK: ops->look_at(f->disk, &f->op, f->fd); break;
+    case LOGFILE_LOOK: ops->fstat(f->disk, &f->op, f->fd); break;
     case LOGFILE_LOCK: ops->lock(f->disk, &f->op, f->fd, f->path, true); break;
-    case LOGFILE_LOCK_LOOK: ops->look(f->disk, &f->op, f->path); break;
+    case LOGFILE_LOCK_LOOK: ops->stat(f->disk, &f->op, f->path); break;
     case LOGFILE_MEND_OPEN:
     case LOGFILE_MEND_LOOK:
     case LOGFILE_MEND_READ:
     case LOGFILE_MEND_BLANK:
     case LOGFILE_MEND_END:
     case LOGFILE_MEND_CLOSE: begin_mending(f); break;
-    case LOGFILE_CHECK: ops->look(f->disk, &f->op, f->path); break;
-    case LOGFILE_NAMES: ops->look_at(f->disk, &f->op, f->fd); break;
-    case LOGFILE_CLOSE_LOOK: ops->look_at(f->disk, &f->op, f->fd); break;
+    case LOGFILE_CHECK: ops->stat(f->disk, &f->op, f->path); break;
+    case LOGFILE_NAMES: ops->fstat(f->disk, &f->op, f->fd); break;
+    case LOGFILE_CLOSE_LOOK: ops->fstat(f->disk, &f->op, f->fd); break;
     case LOGFILE_CLOSE_BLANK: blank_unfinished(f); break;
     case LOGFILE_CLOSE: ops->close(f->disk, &f->op, f->fd); break;
     case LOGFILE_ROTATE_CHECK:
@@ -372,7 +371,7 @@ void logfile_write(struct logfile *file, const char *bytes, size_t len)
     assert(!logfile_is_busy(file) && logfile_is_open(file));
     file->bytes = bytes;
     logfile_begin(file, LOGFILE_WRITE);
-    if (file->path && !file->file.regular)
+    if (file->path && !file->stat.regular)
         file->disk->ops->write_polled(file->disk, &file->op, file->fd, bytes, len);
     else
         file->disk->ops->write(file->disk, &file->op, file->fd, bytes, len, -1);
@@ -412,5 +411,5 @@ void logfile_close(struct logfile *file)
     assert(!logfile_is_busy(file) && logfile_is_open(file));
     file->error = 0;
     logfile_begin(file,
-                  file->file.regular && file->unfinished ? LOGFILE_CLOSE_LOOK : LOGFILE_CLOSE);
+                  file->stat.regular && file->unfinished ? LOGFILE_CLOSE_LOOK : LOGFILE_CLOSE);
 }

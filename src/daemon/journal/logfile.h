@@ -12,8 +12,8 @@
  * file for a new one and show all of it again. Complete lines are never modified: the end is read
  * from, and overwritten in, the file that was opened, even if the path names another one by then.
  *
- * The file is locked while it is open (see daemon/journal/disk_lock.h). A file that another
- * process, or another log of this process, has locked is not opened: UV_EBUSY, and `holder` is the
+ * The file is locked while it is open (see loop/disk_lock.h). A file that another
+ * process, or another log of this process, has locked is not opened: -EBUSY, and `holder` is the
  * process.
  */
 #ifndef DAEMON_JOURNAL_LOGFILE_H
@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/journal/disk.h"
+#include "seam/disk.h"
 
 enum {
     LOGFILE_PIECE = 4096,                /* bytes read and blanked at a time */
@@ -71,11 +71,11 @@ struct logfile {
     uint64_t size;
     uint64_t unfinished;   /* bytes of an incomplete line that we wrote at its end */
     const char *bytes;     /* being written */
-    struct disk_file file; /* its identity */
+    struct disk_stat stat; /* its identity */
     enum logfile_step step;
     int error; /* of opening, kept while the file is closed again */
     unsigned reopens;
-    pid_t holder; /* of the lock, after UV_EBUSY; 0: unknown */
+    pid_t holder; /* of the lock, after -EBUSY; 0: unknown */
 
     int mend_fd; /* the same file opened for reading, or a rotated one to test its lock; -1: none */
     uint64_t torn;    /* offset of the incomplete line, as far as it is known */
@@ -106,7 +106,7 @@ void logfile_open(struct logfile *file);
  * O_NONBLOCK can't be set. */
 void logfile_write(struct logfile *file, const char *bytes, size_t len);
 
-/* Cancels a write that has not started, if possible: done() gets UV_ECANCELED, possibly before
+/* Cancels a write that has not started, if possible: done() gets -ECANCELED, possibly before
  * this returns. */
 void logfile_cancel_write(struct logfile *file);
 

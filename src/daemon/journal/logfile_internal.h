@@ -13,7 +13,7 @@ void logfile_begin(struct logfile *file, enum logfile_step step);
 void logfile_end(struct logfile *file, int64_t result);
 
 /* Whether both are the same file. */
-bool logfile_is_same(const struct disk_file *a, const struct disk_file *b);
+bool logfile_is_same(const struct disk_stat *a, const struct disk_stat *b);
 
 /* Start and end of a step of a rotation; @result is what the disk returned. */
 void logfile_rotate_begin(struct logfile *file);

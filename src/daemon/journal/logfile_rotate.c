@@ -12,6 +12,7 @@
  * replaces or removes a file, except a path.oldest left by an earlier failure, once there are
  * `keep` newer files again.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -61,7 +62,7 @@ static void remove_oldest(struct logfile *f)
 void logfile_rotate_begin(struct logfile *f)
 {
     switch ((int)f->step) {
-    case LOGFILE_ROTATE_CHECK: f->disk->ops->look(f->disk, &f->op, f->path); break;
+    case LOGFILE_ROTATE_CHECK: f->disk->ops->stat(f->disk, &f->op, f->path); break;
     case LOGFILE_ROTATE_SEEK: open_number(f, f->free_number); break;
     case LOGFILE_ROTATE_TEST: test_number(f, f->free_number); break;
     case LOGFILE_ROTATE_TEST_CLOSE: f->disk->ops->close(f->disk, &f->op, f->mend_fd); break;
@@ -75,7 +76,7 @@ void logfile_rotate_begin(struct logfile *f)
 /* If another process moved or removed the file, it needs no rotation, only to be reopened. */
 static void after_check(struct logfile *f, int64_t result)
 {
-    if (result == UV_ENOENT || (result == 0 && !logfile_is_same(&f->op.file, &f->file)))
+    if (result == -ENOENT || (result == 0 && !logfile_is_same(&f->op.stat, &f->stat)))
         f->rotate_error = LOGFILE_MOVED;
     if (f->rotate_error)
         logfile_end(f, 0);
@@ -98,7 +99,7 @@ static void seek_next_number(struct logfile *f)
 /* Errors of opening a file that exists; it can be renamed nevertheless. */
 static bool exists_but_closed(int64_t error)
 {
-    return error == UV_EACCES || error == UV_EPERM || error == UV_ELOOP || error == UV_ENXIO;
+    return error == -EACCES || error == -EPERM || error == -ELOOP || error == -ENXIO;
 }
 
 static void after_seek(struct logfile *f, int64_t result)
@@ -106,7 +107,7 @@ static void after_seek(struct logfile *f, int64_t result)
     if (result >= 0) {
         f->mend_fd = (int)result;
         logfile_begin(f, LOGFILE_ROTATE_TEST);
-    } else if (result == UV_ENOENT) {
+    } else if (result == -ENOENT) {
         f->first_free = f->free_number;
         logfile_begin(f, LOGFILE_ROTATE_SHIFT);
     } else if (exists_but_closed(result)) {
@@ -139,7 +140,7 @@ static void undo_next_rename(struct logfile *f)
  * missing, another process has just moved it. */
 static void after_shift(struct logfile *f, int64_t result)
 {
-    if (result == UV_ENOENT && f->free_number == 1)
+    if (result == -ENOENT && f->free_number == 1)
         f->rotate_error = LOGFILE_MOVED;
     if (f->rotate_error)
         undo_next_rename(f);
@@ -151,7 +152,7 @@ static void after_shift(struct logfile *f, int64_t result)
 
 static void after_undo(struct logfile *f, int64_t result)
 {
-    if (result < 0 && result != UV_ENOENT) {
+    if (result < 0 && result != -ENOENT) {
         logfile_end(f, 0);
         return;
     }
@@ -165,7 +166,7 @@ static void note_error(struct logfile *f, int64_t result)
 {
     bool matters = f->step == LOGFILE_ROTATE_CHECK || f->step == LOGFILE_ROTATE_TEST ||
                    f->step == LOGFILE_ROTATE_SHIFT;
-    if (result < 0 && result != UV_ENOENT && matters)
+    if (result < 0 && result != -ENOENT && matters)
         f->rotate_error = (int)result;
 }
 

@@ -8,6 +8,7 @@
 #include "daemon/journal/output.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,7 @@ static void on_deadline(struct timer *timer)
 static void output_fail(struct output *o, int error)
 {
     o->error = error;
-    if (error == UV_EBUSY)
+    if (error == -EBUSY)
         output_note_lock(o);
     if (!o->path) {
         give_up_descriptor(o, error);
@@ -145,7 +146,7 @@ static bool is_mid_line(const struct output *o)
 
 static bool may_rotate(const struct output *o)
 {
-    return o->file.file.regular && o->rotate_size && clock_now_ms(o->clock) >= o->rotate_due_ms;
+    return o->file.stat.regular && o->rotate_size && clock_now_ms(o->clock) >= o->rotate_due_ms;
 }
 
 /* How many bytes of the rest to write now, in whole lines, so that the file stays below
@@ -248,9 +249,9 @@ static void output_continue(struct output *o)
         close_file(o);
     } else if (out && !o->cleared) {
         become_idle(o);
-    } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->check_due_ms) {
+    } else if (o->file.stat.regular && clock_now_ms(o->clock) >= o->check_due_ms) {
         check_file(o);
-    } else if (o->file.file.regular && clock_now_ms(o->clock) >= o->look_due_ms) {
+    } else if (o->file.stat.regular && clock_now_ms(o->clock) >= o->look_due_ms) {
         look_at_file(o);
     } else {
         if (out)
@@ -278,12 +279,12 @@ static void log_moved(struct output *o)
 /* Reported once; retried after OUTPUT_ROTATE_AGAIN_MS. */
 static void fail_rotation(struct output *o, int error)
 {
-    if (error == UV_EBUSY)
+    if (error == -EBUSY)
         output_note_lock(o);
     if (!o->rotation_failing)
         output_say(o, INF_LOG_ERROR, "event log %s: rotation failed: %s%s; the file keeps growing",
-                   o->path, error == UV_EBUSY ? "a rotated file is in use: " : "",
-                   error == UV_EBUSY ? o->locked_by : disk_error_text(error));
+                   o->path, error == -EBUSY ? "a rotated file is in use: " : "",
+                   error == -EBUSY ? o->locked_by : strerror(-error));
     o->rotation_failing = true;
     o->rotate_due_ms = clock_now_ms(o->clock) + OUTPUT_ROTATE_AGAIN_MS;
 }
@@ -309,7 +310,7 @@ static void after_rotate(struct output *o, int64_t result)
 static void after_write(struct output *o, int64_t result)
 {
     if (result > 0) {
-        if (o->file.file.regular)
+        if (o->file.stat.regular)
             o->unseen_lines += output_count_lines(o->writing.bytes + o->written, (size_t)result);
         o->written += (size_t)result;
         o->bytes += (uint64_t)result;
@@ -318,10 +319,10 @@ static void after_write(struct output *o, int64_t result)
             output_recover(o);
             output_note_progress(o);
         }
-    } else if (result == UV_EAGAIN) {
+    } else if (result == -EAGAIN) {
         timer_start(o->clock, &o->retry, OUTPUT_AGAIN_MS);
-    } else if (result != UV_EINTR) {
-        output_fail(o, result ? (int)result : UV_EIO);
+    } else if (result != -EINTR) {
+        output_fail(o, result ? (int)result : -EIO);
     }
 }
 
@@ -361,7 +362,7 @@ static void after_reopen_close(struct output *o, int64_t result)
     if (result < 0)
         output_say(o, INF_LOG_WARN,
                    "event log %s: the previous file ends with an incomplete line: %s", o->path,
-                   disk_error_text((int)result));
+                   strerror((int)-result));
 }
 
 static void finish_closing(struct output *o);

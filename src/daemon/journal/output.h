@@ -3,7 +3,7 @@
  * loop or losing a line.
  *
  * Lines are collected while handlers run. The lines that output_flush() releases are written with
- * one write on libuv's pool (FIFOs and terminals: polled by the loop, see daemon/journal/disk.h);
+ * one write on libuv's pool (FIFOs and terminals: polled by the loop, see seam/disk.h);
  * meanwhile the next lines are collected. If a reader is slow (a pager, a stopped terminal) or a
  * disk is full, lines accumulate: above OUTPUT_HIGH the owner is asked to hold its source, below
  * OUTPUT_LOW to resume it.
@@ -113,7 +113,7 @@ struct output {
     uint64_t writing_ms;   /* the same for `writing` */
     uint64_t failing_ms;   /* when it started to fail; OUTPUT_NONE: it does not fail */
     int error;             /* why it fails; a libuv error */
-    char locked_by[OUTPUT_LOCKED_TEXT]; /* message, if `error` is UV_EBUSY */
+    char locked_by[OUTPUT_LOCKED_TEXT]; /* message, if `error` is -EBUSY */
     bool held;
     bool failing;
     bool stuck; /* reported */

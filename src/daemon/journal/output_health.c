@@ -6,6 +6,7 @@
  * once, by a timer that runs only while lines wait or the file fails; so is the end.
  * output_status() does not depend on that timer.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,14 +26,14 @@ void output_say(struct output *output, enum inf_log_level level, const char *fmt
     output->events->on_say(output, level, line);
 }
 
-/* A missing file is created, so UV_ENOENT means that its directory is missing. */
+/* A missing file is created, so -ENOENT means that its directory is missing. */
 const char *output_error_text(const struct output *output, int error)
 {
     switch (error) {
-    case UV_EBUSY: return output->locked_by;
-    case UV_ENOENT: return "its directory does not exist";
-    case UV_ENXIO: return "the FIFO has no reader";
-    default: return disk_error_text(error);
+    case -EBUSY: return output->locked_by;
+    case -ENOENT: return "its directory does not exist";
+    case -ENXIO: return "the FIFO has no reader";
+    default: return strerror(-error);
     }
 }
 

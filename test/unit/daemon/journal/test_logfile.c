@@ -169,7 +169,7 @@ static void a_file_that_is_truncated_while_it_is_read_loses_nothing(void **state
 /* Whatever fails while it is opened, nothing stays open, and the next attempt works. */
 static void opening_fails_at_each_step(void **state)
 {
-    static const enum fake_call calls[] = {FAKE_OPEN, FAKE_LOOK, FAKE_READ, FAKE_WRITE};
+    static const enum fake_call calls[] = {FAKE_OPEN, FAKE_STAT, FAKE_READ, FAKE_WRITE};
     struct logfile_world *w = *state;
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
         folder_write(&w->folder, "log", "one\ntorn");

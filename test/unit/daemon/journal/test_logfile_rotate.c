@@ -198,7 +198,7 @@ static void a_rotation_whose_directory_cannot_be_read_changes_nothing(void **sta
 {
     struct logfile_world *w = *state;
     for (unsigned n = 0; n < 4; n++) {
-        enum fake_call call = n ? FAKE_OPEN : FAKE_LOOK;
+        enum fake_call call = n ? FAKE_OPEN : FAKE_STAT;
         fill_old_logs(w);
         w->disk.fail[call] = UV_EIO;
         w->disk.skip[call] = n ? n - 1 : 0;

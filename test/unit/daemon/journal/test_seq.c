@@ -269,9 +269,9 @@ static void without_a_directory_it_begins_anew(void **state)
  * is always in the middle of something. */
 static void child(struct world *w, int out)
 {
-    struct disk now;
-    disk_init(&now, NULL);
-    if (seq_open(&w->seq, &w->sim.clock, &now, w->folder.path, NULL) < 0)
+    struct loop_disk now;
+    loop_disk_init(&now, NULL);
+    if (seq_open(&w->seq, &w->sim.clock, &now.disk, w->folder.path, NULL) < 0)
         _exit(1);
     for (;;) {
         uint64_t n = seq_take(&w->seq);

@@ -1,5 +1,5 @@
 /*
- * test_disk.c - real files on a real loop: what the other tests play, once with nothing played.
+ * test_real_disk.c - real files on a real loop: what the other tests play, once with nothing played.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -21,11 +21,12 @@
 #include "daemon/journal/seq.h"
 #include "daemon/pool.h"
 #include "folder.h"
+#include "loop/disk.h"
 #include "real_loop.h"
 
 struct world {
     struct real_loop rl;
-    struct disk disk;
+    struct loop_disk disk;
     struct folder folder;
     char *path;
     struct output output;
@@ -82,7 +83,7 @@ static int set_up(void **state)
 {
     struct world *w = calloc(1, sizeof(*w));
     real_loop_init(&w->rl);
-    disk_init(&w->disk, &w->rl.loop);
+    loop_disk_init(&w->disk, &w->rl.loop);
     folder_make(&w->folder);
     w->path = folder_file(&w->folder, "log");
     *state = w;
@@ -108,7 +109,7 @@ static void put(struct world *w, const char *lines)
 
 static void open_output(struct world *w, uint64_t rotate_size)
 {
-    output_init(&w->output, &w->rl.loop.clock, &w->disk,
+    output_init(&w->output, &w->rl.loop.clock, &w->disk.disk,
                 &(struct output_settings){.path = w->path, .rotate_size = rotate_size, .keep = 2},
                 &events);
 }
@@ -189,7 +190,7 @@ static void a_thread_is_left_when_every_other_job_hangs(void **state)
     assert_int_equal(pipe(ends), 0);
     for (int i = 0; i < OTHERS; i++) {
         reads[i].op.done = on_read;
-        w->disk.ops->read(&w->disk, &reads[i].op, ends[0], &reads[i].byte, 1, -1);
+        w->disk.disk.ops->read(&w->disk.disk, &reads[i].op, ends[0], &reads[i].byte, 1, -1);
     }
     open_output(w, 0);
     put(w, "1\n");
@@ -267,7 +268,7 @@ static void a_fifo_that_is_not_read_is_polled(void **state)
     size_t seen = 0;
     buf_puts(&w->output.collected, lines);
     output_flush(&w->output);
-    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.polled);
+    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.request);
     real_loop_settle(&w->rl);
     assert_true(output_unwritten(&w->output) > 0);
     while (seen < LEN) {
@@ -291,7 +292,7 @@ static void a_fifo_that_is_not_read_can_be_closed(void **state)
     int reader = open_fifo(w);
     buf_puts(&w->output.collected, lines);
     output_flush(&w->output);
-    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.polled);
+    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.request);
     close_output(w);
     close(reader);
     free(lines);
@@ -340,7 +341,7 @@ static void on_seq_closed(struct seq *seq)
 static void numbers_are_reserved_on_the_pool(void **state)
 {
     struct world *w = *state;
-    assert_int_equal(seq_open(&w->seq, &w->rl.loop.clock, &w->disk, w->folder.path, NULL), 0);
+    assert_int_equal(seq_open(&w->seq, &w->rl.loop.clock, &w->disk.disk, w->folder.path, NULL), 0);
     w->seq.on_ready = on_ready;
     for (int i = 0; i < SEQ_BLOCK + 1; i++)
         seq_take(&w->seq);

@@ -1,23 +1,26 @@
 /*
- * disk.h - asynchronous file operations, behind an interface that tests replace with a disk that
- * fails.
+ * disk.h - the seam for files: asynchronous operations.
  *
- * A user embeds a disk_op and has at most one operation in flight with it. done() gets what the
- * system call returned, or a negative libuv error.
+ * loop/disk.c uses the real file system; tests use a disk that fails, fills up or hangs
+ * (test/lib/fake_disk.h).
+ *
+ * Rules for implementations and users of a disk:
+ *   1. A user embeds a disk_op and has at most one operation in flight with it.
+ *   2. Each operation ends with one call of done(), which gets what the system call returned, or a
+ *      negative errno value. done() may start the next operation or free the disk_op.
+ *   3. Paths are copied; bytes are borrowed until done().
  */
-#ifndef DAEMON_JOURNAL_DISK_H
-#define DAEMON_JOURNAL_DISK_H
+#ifndef SEAM_DISK_H
+#define SEAM_DISK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#include <uv.h>
-
-#include "loop/loop.h"
+#include <sys/types.h>
 
 struct disk;
 
-struct disk_file {
+struct disk_stat {
     uint64_t device;
     uint64_t inode;
     uint64_t size;
@@ -27,15 +30,11 @@ struct disk_file {
 
 struct disk_op {
     void (*done)(struct disk_op *op, int64_t result);
-    struct disk_file file; /* result of look() and look_at() */
-    int lock_fd;           /* argument of lock() */
-    bool lock_exclusive;
-    pid_t lock_holder; /* result of lock(), if it fails with UV_EBUSY; 0: unknown */
-    uv_fs_t request;
-    struct polled_write *polled; /* the write_polled() in flight; else NULL */
+    struct disk_stat stat; /* result of stat() and fstat() */
+    pid_t lock_holder;     /* result of lock(), if it fails with -EBUSY; 0: unknown */
+    void *request;         /* used by the implementation while the operation is in flight */
 };
 
-/* Paths are copied; bytes are borrowed until done(). */
 struct disk_ops {
     void (*open)(struct disk *disk, struct disk_op *op, const char *path, int flags, int mode);
     void (*close)(struct disk *disk, struct disk_op *op, int fd);
@@ -53,34 +52,25 @@ struct disk_ops {
                          size_t len);
 
     /*
-     * Cancels a write that has not started: done() gets UV_ECANCELED, before this returns if it was
+     * Cancels a write that has not started: done() gets -ECANCELED, before this returns if it was
      * polled. A write that the kernel is executing can't be cancelled.
      */
     void (*cancel)(struct disk *disk, struct disk_op *op);
     void (*sync)(struct disk *disk, struct disk_op *op, int fd);
     void (*rename)(struct disk *disk, struct disk_op *op, const char *from, const char *to);
     void (*remove)(struct disk *disk, struct disk_op *op, const char *path);
-    /* stat(2) and fstat(2): the result is in `file` of the operation. */
-    void (*look)(struct disk *disk, struct disk_op *op, const char *path);
-    void (*look_at)(struct disk *disk, struct disk_op *op, int fd);
+    void (*stat)(struct disk *disk, struct disk_op *op, const char *path);
+    void (*fstat)(struct disk *disk, struct disk_op *op, int fd);
 
     /* Locks @fd, which is open at @path, exclusively or shared. done() gets 0, also on file
-     * systems where locking might block and is skipped, or UV_EBUSY if another open file has the
+     * systems where locking might block and is skipped, or -EBUSY if another open file has the
      * lock. */
     void (*lock)(struct disk *disk, struct disk_op *op, int fd, const char *path, bool exclusive);
 };
 
-/* disk_init() selects the real file system: operations run on libuv's pool, done() is called
- * from the loop. Without a loop each operation blocks and done() is called before it returns:
- * for small files at startup. */
+/* The first member of every disk. */
 struct disk {
     const struct disk_ops *ops;
-    struct loop *loop;
 };
-
-void disk_init(struct disk *disk, struct loop *loop);
-
-/* Message of an error of an operation, including those that libuv has no name for (EDQUOT). */
-const char *disk_error_text(int error);
 
 #endif

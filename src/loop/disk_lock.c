@@ -6,7 +6,7 @@
  * hang, so files there are not locked. The holder is unknown if /proc is not mounted or the process
  * is in another PID namespace.
  */
-#include "daemon/journal/disk_lock.h"
+#include "loop/disk_lock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,8 +16,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-#include <uv.h>
 
 #include "base/base.h"
 
@@ -89,5 +87,5 @@ int disk_lock_take(int fd, bool exclusive, pid_t *ret_holder)
     if (flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0;
     *ret_holder = find_holder(fd);
-    return UV_EBUSY;
+    return -EBUSY;
 }

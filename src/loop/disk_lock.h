@@ -4,8 +4,8 @@
  *
  * A lock belongs to the open file: it is released when that is closed, also when the process dies.
  */
-#ifndef DAEMON_JOURNAL_DISK_LOCK_H
-#define DAEMON_JOURNAL_DISK_LOCK_H
+#ifndef LOOP_DISK_LOCK_H
+#define LOOP_DISK_LOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ bool disk_lock_is_local(uint64_t file_system);
 
 /*
  * Locks @fd exclusively or shared, without waiting. Returns 0, also if the file system has no
- * locks, or UV_EBUSY with the process that has the lock in *@ret_holder; 0: unknown.
+ * locks, or -EBUSY with the process that has the lock in *@ret_holder; 0: unknown.
  */
 int disk_lock_take(int fd, bool exclusive, pid_t *ret_holder);
 

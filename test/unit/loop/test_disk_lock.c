@@ -14,8 +14,8 @@
 #include <cmocka.h>
 #include <uv.h>
 
-#include "daemon/journal/disk_lock.h"
 #include "folder.h"
+#include "loop/disk_lock.h"
 
 static int open_log(const struct folder *folder)
 {
