@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""format.py ROOT: clang-format decides, and it is version 14: others lay the same file out differently."""
+"""format.py ROOT: C files are formatted by clang-format 14; other versions format differently."""
 import re
 import shutil
 import subprocess
@@ -18,15 +18,15 @@ def clang_format_14():
 
 tool = clang_format_14()
 if not tool:
-    print('no clang-format 14 on this machine')
+    print('clang-format 14 is not installed')
     sys.exit(SKIP)
-rule = Rule(sys.argv[1], 'C files look as .clang-format says.', 'make format')
+rule = Rule(sys.argv[1], 'C files are formatted by .clang-format.', 'make format')
 sources = files(rule.root, 'src/**/*.[ch]', 'include/**/*.h', 'test/**/*.[ch]')
 if sources:
-    said = subprocess.run([tool, '--dry-run', '--style=file', *sources], capture_output=True, text=True).stderr
-    first = {}  # one complaint a file is enough: the remedy mends them all
-    for path, line in re.findall(r'^(.+?):(\d+):\d+: (?:warning|error):', said, re.MULTILINE):
+    output = subprocess.run([tool, '--dry-run', '--style=file', *sources], capture_output=True, text=True).stderr
+    first = {}  # one line per file is enough
+    for path, line in re.findall(r'^(.+?):(\d+):\d+: (?:warning|error):', output, re.MULTILINE):
         first.setdefault(path, line)
     for path, line in first.items():
-        rule.broken(path, line, 'is laid out differently from here on')
+        rule.broken(path, line, 'is not formatted')
 rule.verdict()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""globals.py ROOT BUILDDIR: two loops in one process never meet, so no variable outlives a function unless const.
+"""globals.py ROOT BUILDDIR: there are no mutable globals, so that several loops in one process are independent.
 
-Asks the compiled objects, not the text: a static local, a table that lacks its const and a tentative definition all
-end in a writable section. Constants that need relocation (.data.rel.ro) are written by the loader alone.
+Checks the compiled objects, not the text: a static local, a table that lacks a const and a tentative definition are
+all in a writable section. Constants that need relocation (.data.rel.ro) are written only by the loader.
 """
 import json
 import re
@@ -17,16 +17,16 @@ WRITABLE = re.compile(r'\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\.lbss|\.ldata|
 
 
 def objects():
-    """(source, object) of each compiled file below src/, from what the build itself says."""
+    """(source, object) of each compiled file below src/, from compile_commands.json."""
     for command in json.loads((build / 'compile_commands.json').read_text()):
         source = Path(command['directory'], command['file']).resolve()
-        variant = command['output'].startswith('test/')  # the same sources for a test, and perhaps not built
+        variant = command['output'].startswith('test/')  # the same sources built for a test, possibly not built yet
         if source.is_relative_to(root / 'src') and not variant:
             yield source, Path(command['directory'], command['output'])
 
 
 def variables(obj):
-    """The names in writable sections; those with two underscores are the compiler's (sanitizers, coverage)."""
+    """The names in writable sections; those that begin with two underscores belong to sanitizers and coverage."""
     table = subprocess.run(['nm', '--format=sysv', obj], capture_output=True, text=True, check=True).stdout
     for row in table.splitlines():
         cells = [cell.strip() for cell in row.split('|')]
@@ -39,14 +39,14 @@ def line_of(name, source):
     return next((n for n, line in enumerate(lines, 1) if re.search(rf'\b{re.escape(name)}\b', line)), 1)
 
 
-rule = Rule(root, 'there are no mutable globals and no static locals: two loops in one process never meet.',
+rule = Rule(root, 'there are no mutable globals and no static locals: several loops in one process are independent.',
             'make it const (a table of strings: `static const char *const names[]`), or a member of the struct '
-            'whose life it shares.')
-looked_at = 0
+            'with the same lifetime.')
+checked = 0
 for source, obj in sorted(set(objects())):
-    looked_at += 1
+    checked += 1
     for name in variables(obj):
-        rule.broken(source, line_of(name, source), f'`{name}` can be written to')
-if not looked_at:
+        rule.broken(source, line_of(name, source), f'`{name}` is writable')
+if not checked:
     sys.exit(f'no object of src/ found in {build}: nothing was checked')
 rule.verdict()

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""hosts.py ROOT: the repository works on anybody's machine: no mirror, registry or proxy is named in it, and no path
-of the machine it was written on. Which mirror to use is the machine's business (.ci/setup asks it)."""
+"""hosts.py ROOT: no file names a mirror, a registry, a proxy or a path of one machine, so that the repository works on
+every machine. Which mirror to use is configured on the machine; .ci/setup reads it there."""
 import re
 import sys
 
 from style import Rule, tracked
 
-# Hosts that may stand in a URL: examples, names that resolve nowhere, and what documents must cite.
+# Hosts that are allowed in a URL: examples, names that do not resolve, and citations.
 CITED = ('example.com', 'example.org', 'example.net', 'apache.org', 'kubernetes.io', 'k8s.io', 'w3.org')
-NOWHERE = ('example', 'test', 'invalid', 'local', 'svc', 'localhost')
+UNRESOLVABLE = ('example', 'test', 'invalid', 'local', 'svc', 'localhost')
 
 URL = re.compile(r'\b(?:https?|ftp|git|ssh)://([^\s/"\'<>()\[\]`,;:?#\\]+|\[[0-9a-f:]+\])')
 REGISTRY = re.compile(r'\b(?:(?:proxy|sum|deb|security|archive|mirrors?|registry|packages|pypi|index|ghcr)'
@@ -16,20 +16,19 @@ REGISTRY = re.compile(r'\b(?:(?:proxy|sum|deb|security|archive|mirrors?|registry
 PATH = re.compile(r'(?<![\w.*}/])/(?:work|root|home/[a-z]\w*)/')
 
 
-def may_stand(host):
-    """An address, a single word or a placeholder names no host; the rest must be on the lists."""
+def is_allowed(host):
+    """Addresses, single words and placeholders are not host names; others must be listed."""
     if re.fullmatch(r'[\d.]+|\[.*\]|[\w-]+', host) or re.search(r'[$%{*]', host):
         return True
-    return host.rsplit('.')[-1] in NOWHERE or any(host == c or host.endswith('.' + c) for c in CITED)
+    return host.rsplit('.')[-1] in UNRESOLVABLE or any(host == c or host.endswith('.' + c) for c in CITED)
 
 
-rule = Rule(sys.argv[1], 'no host and no path of somebody\'s machine is written into the repository.',
-            'take it from the environment or the machine, or write example.com; what must be cited is listed in '
-            'test/style/hosts.py.')
+rule = Rule(sys.argv[1], 'no file names a host or a path of one machine.',
+            'take it from the environment or use example.com; test/style/hosts.py lists the hosts that may be cited.')
 for file in tracked(rule.root):
     for number, line in enumerate(file.read_text(errors='replace').splitlines(), 1):
         for host in {*URL.findall(line), *REGISTRY.findall(line)}:
-            if not may_stand(host):
+            if not is_allowed(host):
                 rule.broken(file, number, f'names the host {host}')
         for path in set(PATH.findall(line)):
             rule.broken(file, number, f'names the path {path}')

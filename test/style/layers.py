@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""layers.py ROOT: who may include whom. The two tables are the architecture; the rest reads #include lines."""
+"""layers.py ROOT: which layer may include which. The two tables define the architecture."""
 import re
 import sys
 from fnmatch import fnmatch
 
 from style import Rule, code, files
 
-# layer: what it may include of ours, besides itself. base's informer/error.h is every layer's.
+# layer: our layers that it may include besides itself. Every layer may include informer/error.h.
 OURS = {
     'base': [],
     'seam': ['base'],
@@ -15,11 +15,11 @@ OURS = {
     'kube': ['base', 'seam', 'core', 'wire', 'informer'],
     'loop': ['base', 'seam'],
     'lib': ['base', 'seam', 'core', 'wire', 'kube', 'loop', 'informer'],
-    'daemon': ['base', 'seam', 'wire', 'loop', 'informer'],  # the strictest user of the library: not its insides
+    'daemon': ['base', 'seam', 'wire', 'loop', 'informer'],  # uses only the public API of the library
     'ctl': ['base', 'seam', 'wire', 'loop', 'informer'],
 }
 
-# header of others: the files that may include it.
+# header of a dependency: the files that may include it.
 THEIRS = {
     'uv.h': ['src/loop/*', 'src/daemon/*', 'src/ctl/*'],
     'openssl/*': ['src/wire/tls*.c'],
@@ -30,7 +30,7 @@ THEIRS = {
     'yyjson.h': ['src/core/object/object*.c', 'src/core/diff/diff.c', 'src/core/object/path.c', 'src/kube/*'],
 }
 
-# The C library and the kernel; what has to do with threads is left out on purpose.
+# The C library and the kernel, without threads.
 LIBC = {'sys/*', 'net/*', 'netinet/*', 'arpa/*', 'linux/*'} | {f'{name}.h' for name in '''
     assert ctype dirent endian errno fcntl float fnmatch getopt glob grp inttypes limits locale malloc math netdb
     poll pwd regex setjmp signal spawn stdalign stdarg stdbool stddef stdint stdio stdlib stdnoreturn string strings
@@ -43,18 +43,18 @@ def matches(name, patterns):
     return any(fnmatch(name, pattern) for pattern in patterns)
 
 
-def complaint(path, bracket, header):
+def violation(path, bracket, header):
     """Why the file at path (relative to the root) may not include the header; None if it may."""
     public = path.startswith('include/')
     if bracket == '<':
         if matches(header, LIBC):
             return None
         if public:
-            return f'<{header}>: a public header needs nothing but libc; forward-declare the type'
+            return f'<{header}>: a public header may include only libc; forward-declare the type'
         for theirs, places in THEIRS.items():
             if fnmatch(header, theirs):
-                return None if matches(path, places) else f'<{header}> belongs to {", ".join(places)} alone'
-        return f'<{header}> is neither libc nor one of our dependencies'
+                return None if matches(path, places) else f'<{header}> may be included only by {", ".join(places)}'
+        return f'<{header}> is neither libc nor a dependency'
     if public:
         return None if header.startswith('informer/') else f'"{header}": a public header may use informer/ only'
     layer = path.split('/')[1]
@@ -67,17 +67,16 @@ def complaint(path, bracket, header):
     return f'"{header}": {layer} may include {", ".join([layer, *OURS[layer]])}, not {to}'
 
 
-rule = Rule(sys.argv[1], 'a file knows its own layer and those below it, and others\' libraries have one home each.',
-            'move the code to where it may know this, or let it ask through seam/; the tables are in '
-            'test/style/layers.py.')
+rule = Rule(sys.argv[1], 'a file includes its own layer and lower ones; each dependency is included only where it is listed.',
+            'move the code, or use an interface in seam/; the tables are in test/style/layers.py.')
 for file in files(rule.root, 'src/**/*.[ch]', 'include/**/*.h'):
     path = file.relative_to(rule.root).as_posix()
     if path.startswith('src/') and path.split('/')[1] not in OURS:
-        rule.broken(file, 1, f'{path.split("/")[1]} is no layer: {", ".join(OURS)}')
+        rule.broken(file, 1, f'{path.split("/")[1]} is not a layer: {", ".join(OURS)}')
         continue
     for number, line in enumerate(code(file, strings=True), 1):
         include = INCLUDE.match(line)
-        why = include and complaint(path, *include.groups())
+        why = include and violation(path, *include.groups())
         if why:
             rule.broken(file, number, why)
 rule.verdict()

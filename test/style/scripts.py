@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts.py ROOT: every script can at least be read by its interpreter. A typo in a rarely run branch hides long."""
+"""scripts.py ROOT: every script passes the syntax check of its interpreter, also branches that rarely run."""
 import re
 import subprocess
 import sys
@@ -11,7 +11,7 @@ PYTHON = re.compile(rb'#!.*\bpython3?\b')
 
 
 def shell_error(file, first):
-    """(line, message) of what `sh -n` or `bash -n` minds, or None."""
+    """(line, message) of the first error of `sh -n` or `bash -n`, or None."""
     shell = 'bash' if b'bash' in first else 'sh'
     run = subprocess.run([shell, '-n', file], capture_output=True, text=True)
     if run.returncode == 0:
@@ -28,7 +28,7 @@ def python_error(file):
     return None
 
 
-rule = Rule(sys.argv[1], 'every script passes its interpreter\'s own syntax check.', 'sh -n FILE, or bash -n FILE.')
+rule = Rule(sys.argv[1], 'every script passes the syntax check of its interpreter.', 'sh -n FILE, or bash -n FILE.')
 for file in tracked(rule.root):
     with open(file, 'rb') as f:
         first = f.readline()

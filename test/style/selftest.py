@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""selftest.py CC...: a rule that cannot fail is no rule. Feeds each one tiny trees, good and bad, and speaks TAP."""
+"""selftest.py CC...: runs each rule on small valid and invalid trees, to show that it can fail. Prints TAP."""
 import json
 import subprocess
 import sys
@@ -12,37 +12,37 @@ HERE = Path(__file__).resolve().parent
 CC = sys.argv[1:]
 PUBLIC = '__attribute__((visibility("default"))) '
 
-# rule: (what is wrong, {file: text}, what the complaint must say; None: the rule is content)
+# rule: (case, {file: text}, expected part of the output; None: the tree is valid)
 CASES = {
     'layers': [
         ('a tidy tree', {'src/core/dispatch/fifo.c': '#include "core/dispatch/fifo.h"\n#include <errno.h>\n#include "base/list.h"\n',
                          'src/wire/tls.c': '#include <openssl/ssl.h>\n#include "informer/error.h"\n',
                          'src/core/object/object_text.c': '#include <yyjson.h>\n',
-                         'src/core/said.c': '/*\n#include "loop/loop.h"\n*/\n',
+                         'src/core/comment.c': '/*\n#include "loop/loop.h"\n*/\n',
                          'include/informer/store.h': '#include <stddef.h>\n#include "informer/object.h"\n'}, None),
-        ('a layer that looks up', {'src/core/dispatch/fifo.c': '\n#include "loop/loop.h"\n'},
+        ('a layer that includes a higher one', {'src/core/dispatch/fifo.c': '\n#include "loop/loop.h"\n'},
          'src/core/dispatch/fifo.c:2: "loop/loop.h": core may include'),
-        ('the insides of the library in the daemon', {'src/daemon/cli/main.c': '#include "core/store/store.h"\n'}, 'not core'),
-        ('libuv in the engine', {'src/core/dispatch/fifo.c': '#include <uv.h>\n'}, 'src/core/dispatch/fifo.c:1: <uv.h> belongs to'),
-        ('OpenSSL outside of tls*.c', {'src/wire/proxy.c': '#include <openssl/ssl.h>\n'}, '<openssl/ssl.h> belongs'),
-        ('an unknown library', {'src/wire/proxy.c': '#include <curl/curl.h>\n'}, 'nor one of our dependencies'),
+        ('internals of the library in the daemon', {'src/daemon/cli/main.c': '#include "core/store/store.h"\n'}, 'not core'),
+        ('libuv in the engine', {'src/core/dispatch/fifo.c': '#include <uv.h>\n'}, 'src/core/dispatch/fifo.c:1: <uv.h> may be included only by'),
+        ('OpenSSL outside of tls*.c', {'src/wire/proxy.c': '#include <openssl/ssl.h>\n'}, '<openssl/ssl.h> may be included only'),
+        ('an unknown library', {'src/wire/proxy.c': '#include <curl/curl.h>\n'}, 'nor a dependency'),
         ('an include without its layer', {'src/core/dispatch/fifo.c': '#include "fifo.h"\n'}, 'as in "core/dispatch/fifo.h"'),
         ('a public header that needs libuv', {'include/informer/a.h': '#include <uv.h>\n'}, 'forward-declare'),
-        ('a public header that shows our insides', {'include/informer/a.h': '#include "core/a.h"\n'},
+        ('a public header that includes internals', {'include/informer/a.h': '#include "core/a.h"\n'},
          'informer/ only'),
-        ('a folder that is no layer', {'src/util/a.c': ''}, 'util is no layer'),
+        ('a directory that is not a layer', {'src/util/a.c': ''}, 'util is not a layer'),
     ],
     'ways': [
-        ('a field with its places', {'src/kube/config/kubeconfig_entry.c': '    {"token", FIELD_TEXT, AT(token)},\n',
+        ('a field with its tests', {'src/kube/config/kubeconfig_entry.c': '    {"token", FIELD_TEXT, AT(token)},\n',
                                      'test/a.c': 'static void goes(void **s)\n',
                                      'test/ways-in.md': '| `token` | test/a.c: goes | test/a.c: goes |\n'}, None),
         ('a field without a row', {'src/kube/config/kubeconfig_entry.c': '\n    {"token", FIELD_TEXT, AT(token)},\n',
                                    'test/ways-in.md': ''}, 'kubeconfig_entry.c:2: `token` is not in'),
         ('an empty cell', {'src/kube/config/kubeconfig_entry.c': '', 'test/ways-in.md': '| `token` | none: yet | |\n'},
          "ways-in.md:1: '`token`' has an empty cell"),
-        ('a test that is gone', {'src/kube/config/kubeconfig_entry.c': '', 'test/a.c': 'static void goes_on(void **s)\n',
-                                 'test/ways-in.md': '| `token` | test/a.c: goes | none: told |\n'},
-         'there is no test/a.c: goes'),
+        ('a test that does not exist', {'src/kube/config/kubeconfig_entry.c': '', 'test/a.c': 'static void goes_on(void **s)\n',
+                                 'test/ways-in.md': '| `token` | test/a.c: goes | none: yet |\n'},
+         'test/a.c: goes does not exist'),
     ],
     'threads': [
         ('words in a comment and a string',
@@ -64,18 +64,18 @@ CASES = {
     'symbols': [
         ('one public function', {'src/a.c': PUBLIC + 'int inf_a(void) { return 1; }\nint helper(void) { return 2; }\n',
                                  'include/informer/a.h': 'int inf_a(void);\n'}, None),
-        ('a helper that is visible', {'src/a.c': PUBLIC + 'int helper(void) { return 1; }\n'},
-         'src/a.c:1: `helper` is visible outside'),
+        ('a helper that is exported', {'src/a.c': PUBLIC + 'int helper(void) { return 1; }\n'},
+         'src/a.c:1: `helper` is exported'),
         ('an export that no header declares', {'src/a.c': PUBLIC + 'int inf_b(void) { return 1; }\n'},
          '`inf_b` is exported, but'),
     ],
     'format': [
         ('a tidy file', {'src/a.c': 'int f(void)\n{\n    return 1;\n}\n'}, None),
-        ('a sloppy file', {'src/a.c': 'int a;\nint f( void ){ return 1 ;}\n'}, 'src/a.c:2: is laid out differently'),
+        ('a sloppy file', {'src/a.c': 'int a;\nint f( void ){ return 1 ;}\n'}, 'src/a.c:2: is not formatted'),
     ],
     'length': [
         ('600 lines', {'src/a.c': '\n' * 600}, None),
-        ('601 lines', {'src/a.c': '\n' * 601}, 'src/a.c:601: goes on to line 601'),
+        ('601 lines', {'src/a.c': '\n' * 601}, 'src/a.c:601: has 601 lines'),
     ],
     'scripts': [
         ('fine scripts', {'a': '#!/bin/sh\ntrue\n', 'b.py': 'print(1)\n', 'c': '#!/bin/bash\na=(1 2)\n'}, None),
@@ -89,7 +89,7 @@ CASES = {
         ('a message', {'src/a.c': 'const char a[] = "Nobody listens";\n'}, "src/a.c:1: 'Nobody'"),
         ('a document', {'README.md': '# a\n\nfor who asks\n'}, "README.md:3: 'who asks'"),
     ],
-    'hosts': [  # the bad names are put together here, or this file would break the rule itself
+    'hosts': [  # the names are concatenated, or this file would break the rule itself
         ('examples and addresses',
          {'a': 'https://api.example.com:6443 http://127.0.0.1:1 https://[::1]/ http://www.apache.org/\n'
                'https://kubernetes.default.svc https://${HOST}/ https://%s/ registry.example.com/a:1 https://localhost:1\n'
@@ -101,13 +101,13 @@ CASES = {
         ('a home', {'a': '"/' + 'home/me/src"\n'}, 'a:1: names the path'),
     ],
     'listed': [
-        ('all there', {'src/base/a.c': '', 'src/meson.build': "files('base/a.c')",
+        ('all listed', {'src/base/a.c': '', 'src/meson.build': "files('base/a.c')",
                        'test/unit/test_a.c': '', 'test/lib/sim.c': '',
                        'test/meson.build': "# let's\nunits = ['a']\nfiles('lib/sim.c')"}, None),
-        ('a source nobody builds',
+        ('a source that is not listed',
          {'src/base/a.c': '', 'src/meson.build': "# 'base/a.c'", 'test/meson.build': ''},
          'src/base/a.c:1: is not in src/meson.build'),
-        ('a test nobody runs',
+        ('a test that is not listed',
          {'test/story/story_gone.c': '', 'test/meson.build': "units = ['a']", 'src/meson.build': ''},
          "test/story/story_gone.c:1: is not in test/meson.build, as 'gone'"),
     ],
@@ -115,7 +115,7 @@ CASES = {
 
 
 def compile_tree(root, rule):
-    """The further arguments of the rules that look at compiled code, after making what they look at."""
+    """Compiles the tree for the rules that check compiled code. Returns their additional arguments."""
     build = root / 'build'
     build.mkdir()
     if rule == 'globals':
@@ -134,8 +134,8 @@ def compile_tree(root, rule):
     return []
 
 
-def judge(rule, tree, complaint):
-    """None if the rule says of the tree what it should, else what it said."""
+def judge(rule, tree, expected):
+    """None if the rule gives the expected result for the tree, else its output."""
     with tempfile.TemporaryDirectory() as root:
         root = Path(root).resolve()
         for name, text in tree.items():
@@ -144,27 +144,27 @@ def judge(rule, tree, complaint):
         (root / '.clang-format').write_text((HERE.parent.parent / '.clang-format').read_text())
         run = subprocess.run([sys.executable, HERE / f'{rule}.py', root, *compile_tree(root, rule)],
                              capture_output=True, text=True)
-    said = f'exit status {run.returncode}\n{run.stdout}{run.stderr}'
+    output = f'exit status {run.returncode}\n{run.stdout}{run.stderr}'
     if run.returncode == SKIP:
         return SKIP
-    if complaint is None:
-        return None if run.returncode == 0 else said
-    return None if run.returncode == 1 and complaint in said else said
+    if expected is None:
+        return None if run.returncode == 0 else output
+    return None if run.returncode == 1 and expected in output else output
 
 
 def main():
     cases = [(rule, *case) for rule, those in CASES.items() for case in those]
     failed = False
     print(f'1..{len(cases)}')
-    for number, (rule, what, tree, complaint) in enumerate(cases, 1):
-        said = judge(rule, tree, complaint)
-        if said == SKIP:
+    for number, (rule, what, tree, expected) in enumerate(cases, 1):
+        output = judge(rule, tree, expected)
+        if output == SKIP:
             print(f'ok {number} - {rule}: {what} # SKIP')
         else:
-            print(f'{"not ok" if said else "ok"} {number} - {rule}: {what}')
-        if said and said != SKIP:
+            print(f'{"not ok" if output else "ok"} {number} - {rule}: {what}')
+        if output and output != SKIP:
             failed = True
-            print(*(f'# {line}' for line in said.splitlines()), sep='\n')
+            print(*(f'# {line}' for line in output.splitlines()), sep='\n')
     return 1 if failed else 0
 
 

@@ -1,11 +1,11 @@
-"""What the style tests share: which files there are, what is code in them, and one way to complain."""
+"""Shared by the style tests: listing files, separating code from comments, reporting violations."""
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-SKIP = 77  # meson's word for "could not be tried here"
+SKIP = 77  # exit status with which meson counts a test as skipped
 
 
 def files(root, *patterns):
@@ -14,7 +14,7 @@ def files(root, *patterns):
 
 
 def tracked(root):
-    """Every file of the project: what git has or would take; without git, all but build directories."""
+    """Every file of the project: what git tracks or would add; without git, all but build directories."""
     git = ['git', '-C', root, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']
     listing = shutil.which('git') and subprocess.run(git, capture_output=True, text=True)
     if listing and listing.returncode == 0:
@@ -46,7 +46,7 @@ def prose(path):
 
 
 class Rule:
-    """One sentence that must hold, and what to do about a place where it does not."""
+    """A rule as one sentence, the places that break it, and the remedy."""
 
     def __init__(self, root, sentence, remedy):
         self.root, self.sentence, self.remedy = Path(root), sentence, remedy
@@ -56,7 +56,7 @@ class Rule:
         self.places.append(f'{Path(path).relative_to(self.root)}:{line}: {what}')
 
     def verdict(self):
-        """Say it and end the program."""
+        """Prints the violations and exits."""
         if self.places:
             print(f'Rule: {self.sentence}', *self.places, f'Remedy: {self.remedy}', sep='\n')
         sys.exit(1 if self.places else 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""symbols.py ROOT SHARED STATIC: the library shows the world `inf_*`, as include/informer declares it, and no more."""
+"""symbols.py ROOT SHARED STATIC: the library exports only the `inf_*` functions that include/informer declares."""
 import re
 import subprocess
 import sys
@@ -14,13 +14,13 @@ def lines(*command):
 
 
 def exported():
-    """What the shared library defines for others. Names with two underscores are the sanitizers'."""
+    """Symbols that the shared library exports. Names with two underscores belong to sanitizers."""
     names = {line.split()[-1] for line in lines('nm', '-D', '--defined-only', shared)}
     return {name for name in names if not name.startswith('__')}
 
 
 def visible():
-    """What the objects in the static library define and do not hide: Num Value Size Type Bind Vis Ndx Name."""
+    """Global symbols with default visibility in the static library: Num Value Size Type Bind Vis Ndx Name."""
     for line in lines('readelf', '-sW', static):
         cells = line.split()
         if len(cells) == 8 and cells[4] in ('GLOBAL', 'WEAK') and cells[5] == 'DEFAULT' and cells[6] != 'UND':
@@ -29,7 +29,7 @@ def visible():
 
 
 def place(name):
-    """Where the name is first written in src/."""
+    """The first occurrence of the name in src/."""
     for file in files(root, 'src/**/*.[ch]'):
         for number, line in enumerate(file.read_text().splitlines(), 1):
             if re.search(rf'\b{re.escape(name)}\b', line):
@@ -37,13 +37,13 @@ def place(name):
     return files(root, 'src/**/*.c')[0], 1
 
 
-rule = Rule(root, 'the library exports inf_* alone, and each of them is in a public header.',
-            'leave INF_API to what include/informer declares; a helper of one file is static, one of several files '
+rule = Rule(root, 'the library exports only inf_*, and each of them is in a public header.',
+            'use INF_API only for what include/informer declares; make a helper of one file static; one of several files '
             'is hidden by default.')
 api = '\n'.join(f.read_text() for f in files(root, 'include/informer/*.h'))
 for name in sorted(exported() | set(visible())):
     if not name.startswith('inf_'):
-        rule.broken(*place(name), f'`{name}` is visible outside')
+        rule.broken(*place(name), f'`{name}` is exported')
     elif not re.search(rf'\b{name}\b', api):
         rule.broken(*place(name), f'`{name}` is exported, but no header in include/informer declares it')
 rule.verdict()

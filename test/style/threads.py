@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""threads.py ROOT: one loop, one thread. So there is nothing to lock, and nothing that locks."""
+"""threads.py ROOT: one loop, one thread: no threads, locks or atomics."""
 import re
 import sys
 
@@ -11,8 +11,8 @@ WORDS = re.compile(r'''\b(
     _Atomic | _Thread_local | __thread | (__)?atomic_\w+ | __sync_\w+ | (stdatomic|threads|pthread|semaphore)\.h
 )\b''', re.VERBOSE)
 
-rule = Rule(sys.argv[1], 'there is one thread, so there are no locks, threads or atomics.',
-            'do the work in budgeted slices on the loop (loop/loop.h), or give it to a child process.')
+rule = Rule(sys.argv[1], 'there is one thread: no threads, locks or atomics.',
+            'do the work in budgeted slices on the loop (loop/loop.h), or in a child process.')
 for file in files(rule.root, 'src/**/*.[ch]', 'include/**/*.h'):
     for number, line in enumerate(code(file), 1):
         for word in WORDS.finditer(line):

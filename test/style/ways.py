@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ways.py ROOT: every field of a kubeconfig is in the table of the ways in, and every place in that table exists."""
+"""ways.py ROOT: every kubeconfig field is in the table test/ways-in.md, and every test named there exists."""
 import re
 import sys
 
@@ -7,8 +7,8 @@ from style import Rule
 
 TABLE, FIELDS = 'test/ways-in.md', 'src/kube/config/kubeconfig_entry.c'
 SHORT = {'access': 'test/e2e/scenarios/access.py'}
-rule = Rule(sys.argv[1], 'for every field of a kubeconfig a test shows that it works, and how a wrong one is told.',
-            f'write the test, and its name into {TABLE}.')
+rule = Rule(sys.argv[1], 'for every kubeconfig field one test shows that it works, and one the error for a wrong value.',
+            f'write the test and add its name to {TABLE}.')
 table = rule.root / TABLE
 
 
@@ -19,7 +19,7 @@ def exists(place):
     return path.is_file() and name and re.search(rf'^ *(def|class|static void) {name}\b', path.read_text(), re.M)
 
 
-named, fields = set(), []
+named = set()
 for number, line in enumerate(table.read_text().splitlines(), 1):
     cells = [cell.strip() for cell in line.strip().strip('|').split('|')]
     if not line.startswith('| ') or cells[0] in ('feature', '---'):
@@ -30,7 +30,7 @@ for number, line in enumerate(table.read_text().splitlines(), 1):
         continue
     for place in cells[1:]:
         if not re.match(r'none: ', place) and not exists(place):
-            rule.broken(table, number, f'there is no {place}')
+            rule.broken(table, number, f'{place} does not exist')
 for number, line in enumerate((rule.root / FIELDS).read_text().splitlines(), 1):
     field = re.match(r' *\{"([^"]+)", *FIELD_', line)
     if field and field[1] not in named:
