@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/backoff.h"
 #include "base/base.h"
 
 /* Defaults of options that are zero; see informer/queue.h. Those for retries are client-go's. */

@@ -14,7 +14,7 @@
 #include "informer/queue.h"
 
 #include "base/sm.h"
-#include "core/dispatch/retry_limiter.h"
+#include "core/dispatch/token_bucket.h"
 #include "core/dispatch/workitem.h"
 
 struct inf_queue {

@@ -25,18 +25,14 @@ void blind_watch_answered(struct reflector *r, const char *version)
 void blind_watch_shown(struct reflector *r)
 {
     r->blind.ahead = r->blind.proven = false;
-    r->blind.intervals = 0;
-}
-
-static uint64_t interval_ms(const struct reflector *r)
-{
-    uint64_t intervals = r->blind.intervals ? r->blind.intervals : 1;
-    return intervals * r->settings.stale_after_ms;
+    r->blind.unchanged = 0;
 }
 
 static bool list_is_due(const struct reflector *r)
 {
-    return !r->blind.listed || clock_elapsed_ms(r->clock) - r->blind.listed_ms >= interval_ms(r);
+    uint64_t intervals = backoff_ms(1, BLIND_INTERVALS_MAX, r->blind.unchanged);
+    return !r->blind.listed || clock_elapsed_ms(r->clock) - r->blind.listed_ms >=
+                                   intervals * r->settings.stale_after_ms;
 }
 
 static void request_list(struct reflector *r, int code)
@@ -63,12 +59,6 @@ void blind_watch_ended(struct reflector *r, const struct inf_error *why)
         request_list(r, why->code);
 }
 
-static void double_interval(struct blind_watch *b)
-{
-    uint32_t doubled = b->intervals ? b->intervals * 2 : 2;
-    b->intervals = doubled < BLIND_INTERVALS_MAX ? doubled : BLIND_INTERVALS_MAX;
-}
-
 void blind_watch_listed(struct reflector *r, bool differs)
 {
     struct blind_watch *b = &r->blind;
@@ -79,8 +69,5 @@ void blind_watch_listed(struct reflector *r, bool differs)
     b->listed = true;
     b->listed_ms = clock_elapsed_ms(r->clock);
     b->proven |= differs;
-    if (differs)
-        b->intervals = 0;
-    else
-        double_interval(b);
+    b->unchanged = differs ? 0 : b->unchanged + 1;
 }

@@ -33,7 +33,7 @@ struct blind_watch {
     bool listing;       /* the next list was requested by this check */
     bool listed;        /* such a list was completed before */
     uint64_t listed_ms; /* the last one; by clock_elapsed_ms() */
-    uint32_t intervals; /* multiples of stale_after until the next one; 0 means 1 */
+    uint32_t unchanged; /* consecutive ones that found no difference */
 };
 
 /* The version query returned @version, which is not older than ours. */

@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
+#include "base/backoff.h"
 #include "base/sm.h"
 #include "core/dispatch/fifo.h"
-#include "core/reflector/backoff.h"
 #include "core/reflector/blind_watch.h"
 #include "core/reflector/fault.h"
 #include "core/reflector/freshness.h"

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/backoff.h"
 #include "base/base.h"
 #include "base/str.h"
 
@@ -96,15 +97,13 @@ static void output_fail(struct output *o, int error)
                    output_error_text(o, error));
     }
     output_note_progress(o);
-    o->delay_ms = o->delay_ms ? 2 * o->delay_ms : OUTPUT_RETRY_MIN_MS;
-    if (o->delay_ms > OUTPUT_RETRY_MAX_MS)
-        o->delay_ms = OUTPUT_RETRY_MAX_MS;
-    timer_start(o->clock, &o->retry, o->delay_ms);
+    timer_start(o->clock, &o->retry,
+                backoff_ms(OUTPUT_RETRY_MIN_MS, OUTPUT_RETRY_MAX_MS, o->retries++));
 }
 
 static void output_recover(struct output *o)
 {
-    o->delay_ms = 0;
+    o->retries = 0;
     if (!o->failing)
         return;
     o->failing = false;

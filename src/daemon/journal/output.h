@@ -99,7 +99,7 @@ struct output {
     struct timer retry;
     struct timer deadline;   /* of output_finish() */
     struct timer stuck_look; /* checks whether lines have waited too long */
-    uint64_t delay_ms;
+    uint32_t retries;        /* since the last success */
     uint64_t check_due_ms;
     uint64_t look_due_ms;
     uint64_t unseen_lines; /* written since the last check that the file still has a name */

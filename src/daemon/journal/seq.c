@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/backoff.h"
 #include "base/base.h"
 #include "base/err.h"
 
@@ -44,13 +45,11 @@ static void note_error(struct seq *seq, int error)
     if (news && seq->on_trouble)
         seq->on_trouble(seq, error);
     if (!error) {
-        seq->delay_ms = 0;
+        seq->retries = 0;
         return;
     }
-    seq->delay_ms = seq->delay_ms ? 2 * seq->delay_ms : SEQ_RETRY_MIN_MS;
-    if (seq->delay_ms > SEQ_RETRY_MAX_MS)
-        seq->delay_ms = SEQ_RETRY_MAX_MS;
-    timer_start(seq->clock, &seq->retry, seq->delay_ms);
+    timer_start(seq->clock, &seq->retry,
+                backoff_ms(SEQ_RETRY_MIN_MS, SEQ_RETRY_MAX_MS, seq->retries++));
 }
 
 static void on_reserved(struct durable *file, int error)

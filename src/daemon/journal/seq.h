@@ -39,8 +39,8 @@ struct seq {
     bool skipped; /* the last run did not stop cleanly: numbers before `next` may be unused */
     bool busy;
     bool closing;
-    int error; /* of the last attempt; 0: it succeeded */
-    uint64_t delay_ms;
+    int error;        /* of the last attempt; 0: it succeeded */
+    uint32_t retries; /* consecutive failures */
     struct timer retry;
     struct durable file;
 

@@ -16,8 +16,9 @@
 
 #include <cmocka.h>
 
+#include "base/backoff.h"
 #include "base/rng.h"
-#include "core/dispatch/retry_limiter.h"
+#include "core/dispatch/token_bucket.h"
 #include "core/dispatch/workqueue.h"
 #include "sim.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_retry_limiter.c - how long a retry waits: the numbers, also at the ends of their ranges.
+ * test_token_bucket.c - how long a token is waited for, also at the ends of the ranges.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,32 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/dispatch/retry_limiter.h"
-
-/* Scenario 105, TestItemExponentialFailureRateLimiter. */
-static void each_failure_doubles_the_wait_up_to_a_limit(void **state)
-{
-    (void)state;
-    assert_int_equal(backoff_ms(1, 1000, 0), 1);
-    assert_int_equal(backoff_ms(1, 1000, 1), 2);
-    assert_int_equal(backoff_ms(1, 1000, 9), 512);
-    assert_int_equal(backoff_ms(1, 1000, 10), 1000);
-    assert_int_equal(backoff_ms(5, 1000000, 17), 655360);
-    assert_int_equal(backoff_ms(5, 1000000, 18), 1000000);
-    assert_int_equal(backoff_ms(7, 3, 0), 3);
-}
-
-/* Scenario 105, TestItemExponentialFailureRateLimiterOverFlow. */
-static void no_number_of_failures_wraps(void **state)
-{
-    (void)state;
-    for (uint32_t failures = 20; failures < 10000; failures++)
-        assert_int_equal(backoff_ms(5, 1000000, failures), 1000000);
-    assert_int_equal(backoff_ms(1, UINT32_MAX, UINT32_MAX), UINT32_MAX);
-    assert_int_equal(backoff_ms(UINT32_MAX, UINT32_MAX, 31), UINT32_MAX);
-    assert_int_equal(backoff_ms(1, UINT32_MAX, 31), UINT32_C(1) << 31);
-    assert_int_equal(backoff_ms(UINT32_C(1) << 31, 7, 33), 7);
-}
+#include "core/dispatch/token_bucket.h"
 
 static void a_full_bucket_gives_its_burst_at_once_then_keeps_the_rate(void **state)
 {
@@ -92,8 +67,6 @@ static void the_largest_bucket_does_not_wrap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_failure_doubles_the_wait_up_to_a_limit),
-        cmocka_unit_test(no_number_of_failures_wraps),
         cmocka_unit_test(a_full_bucket_gives_its_burst_at_once_then_keeps_the_rate),
         cmocka_unit_test(a_bucket_fills_with_time_and_no_further_than_full),
         cmocka_unit_test(a_rate_that_does_not_divide_a_second_loses_nothing),

@@ -1,16 +1,13 @@
 /*
- * retry_limiter.h - limits retries: exponential back-off per key, and a token bucket for all keys.
+ * token_bucket.h - limits a rate: the retries of all keys of a work queue together.
  *
  * Uses integers only: a rate of r tokens a second is exactly r thousandths of a token a
  * millisecond.
  */
-#ifndef CORE_DISPATCH_RETRY_LIMITER_H
-#define CORE_DISPATCH_RETRY_LIMITER_H
+#ifndef CORE_DISPATCH_TOKEN_BUCKET_H
+#define CORE_DISPATCH_TOKEN_BUCKET_H
 
 #include <stdint.h>
-
-/* @base_ms doubled @failures times, at most @max_ms. */
-uint64_t backoff_ms(uint32_t base_ms, uint32_t max_ms, uint32_t failures);
 
 struct token_bucket {
     uint32_t rate;   /* tokens a second, at least 1 */

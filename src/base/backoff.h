@@ -1,19 +1,24 @@
 /*
- * backoff.h - exponential back-off with jitter.
+ * backoff.h - exponential back-off: each consecutive failure doubles the wait before the next try.
  */
-#ifndef CORE_REFLECTOR_BACKOFF_H
-#define CORE_REFLECTOR_BACKOFF_H
+#ifndef BASE_BACKOFF_H
+#define BASE_BACKOFF_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/rng.h"
 
+/* @first_ms doubled @failures times, at most @max_ms. For callers that count failures themselves
+ * and need no jitter. */
+uint64_t backoff_ms(uint32_t first_ms, uint32_t max_ms, uint32_t failures);
+
+/* The back-off of requests to a server: with jitter, and with respect to its Retry-After. */
 struct backoff {
     uint32_t first_ms;
     uint32_t max_ms;
-    uint32_t next_ms; /* the next wait, before jitter */
-    bool no_jitter;   /* for tests */
+    uint32_t failures; /* since backoff_reset() */
+    bool no_jitter;    /* for tests */
     struct rng rng;
 };
 
