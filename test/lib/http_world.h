@@ -1,9 +1,10 @@
 /*
- * http_world.h - a connection of wire/http_conn.c, one who asks, and a pipe in place of the server.
+ * http_world.h - a connection of wire/http_conn.c in virtual time, a client that uses it, and a pipe in
+ * place of the server.
  *
  *     http_world_init(&w);
- *     http_world_answer(&w, HELLO, false);            asks, and sends that
- *     http_world_told(&w, "200;hello;end");
+ *     http_world_respond(&w, HELLO, false);            sends a request; the server sends that
+ *     http_world_expect(&w, "200;hello;end");
  *     http_world_done(&w);
  */
 #ifndef TEST_HTTP_WORLD_H
@@ -22,27 +23,27 @@
 #define HELLO   OK_HEAD "Content-Length: 5\r\n\r\nhello"
 #define CHUNKED OK_HEAD "Transfer-Encoding: chunked\r\n\r\n"
 
-enum asker_moment {
+enum http_client_moment {
     AT_NO_TIME,
     AT_HEAD,
     AT_BODY,
     AT_END,
 };
 
-/* Makes requests and writes down what is told. */
-struct asker {
+/* Sends requests and records the responses. */
+struct http_client {
     struct http_user user;
     struct http_conn *conn; /* NULL once closed */
-    struct buf told;        /* "200;hello;end" */
+    struct buf events;      /* "200;hello;end" */
     struct buf body;
-    size_t take;    /* at most so many bytes in one call; 0: all */
-    bool quiet;     /* bodies go to `body` only */
-    bool ask_again; /* resume() in each call that brings bytes */
-    enum asker_moment close_at, pause_at;
-    const struct http_request *again; /* made once more inside on_end, if it can be */
+    size_t take;       /* bytes to take per call; 0: all */
+    bool quiet;        /* bodies are not recorded in `events` */
+    bool resume_again; /* resume() in each call that brings bytes */
+    enum http_client_moment close_at, pause_at;
+    const struct http_request *again; /* sent inside on_end, once, if the connection is reusable */
     size_t empty_calls;
     bool paused;
-    bool asking; /* inside http_conn_request() */
+    bool sending; /* inside http_conn_request() */
     struct inf_error why;
 };
 
@@ -50,16 +51,16 @@ struct http_world {
     struct sim sim;
     struct pipe_dialer pipes;
     struct pipe *pipe;
-    struct asker asker;
+    struct http_client client;
 };
 
-extern const struct http_request ASKER_GET; /* GET /api/v1/pods from h */
+extern const struct http_request GET_PODS; /* GET /api/v1/pods from h */
 
-void asker_init(struct asker *a);
-void asker_done(struct asker *a); /* closes too */
-void asker_ask(struct asker *a, const struct http_request *request);
+void http_client_init(struct http_client *a);
+void http_client_done(struct http_client *a); /* closes too */
+void http_client_send(struct http_client *a, const struct http_request *request);
 
-/* How the pipe is: see pipe_dialer. */
+/* Options of the pipe: see pipe_dialer. */
 struct http_plan {
     struct http_limits limits;
     size_t cut;
@@ -68,18 +69,19 @@ struct http_plan {
 };
 
 void http_world_open(struct http_world *w, const struct http_plan *plan);
-void http_world_init(struct http_world *w); /* by no plan */
+void http_world_init(struct http_world *w); /* without options */
 void http_world_done(struct http_world *w);
 
-/* Asks, is answered @wire, and then with the end of the connection if @end. */
-void http_world_answer(struct http_world *w, const char *wire, bool end);
+/* Sends a request; the server responds with @wire, and closes the connection if @end. */
+void http_world_respond(struct http_world *w, const char *wire, bool end);
 
 void http_world_resume(struct http_world *w);
 
-/* Just this was told since the last time. */
-void http_world_told(struct http_world *w, const char *told);
+/* Runs what is due, then compares with the events since the last call. */
+void http_world_expect(struct http_world *w, const char *events);
 
-/* The same, ending in a failure: this one, after which the connection is closed. */
-void http_world_failed(struct http_world *w, const char *told, int code, const char *text);
+/* The same for a request that failed with this error, which closes the connection. */
+void http_world_expect_failure(struct http_world *w, const char *events, int code,
+                               const char *text);
 
 #endif

@@ -19,7 +19,7 @@ int tcp_world_setup(void **state)
     real_loop_init(&w->rl);
     tcp_server_listen(&w->server, &w->rl.uv, "127.0.0.1");
     tcp_dialer_init(&w->dialer, &w->rl.loop);
-    reader_init(&w->reader);
+    stream_reader_init(&w->reader);
     *state = w;
     return 0;
 }
@@ -27,7 +27,7 @@ int tcp_world_setup(void **state)
 int tcp_world_teardown(void **state)
 {
     struct tcp_world *w = *state;
-    reader_done(&w->reader);
+    stream_reader_done(&w->reader);
     tcp_dialer_close(&w->dialer);
     tcp_server_close(&w->server);
     real_loop_done(&w->rl);

@@ -5,15 +5,15 @@
 #define TEST_TCP_WORLD_H
 
 #include "loop/tcp.h"
-#include "reader.h"
 #include "real_loop.h"
+#include "stream_reader.h"
 #include "tcp_server.h"
 
 struct tcp_world {
     struct real_loop rl;
     struct tcp_server server; /* on 127.0.0.1 */
     struct tcp_dialer dialer;
-    struct reader reader;
+    struct stream_reader reader;
     char peer[512]; /* host:port, as messages call it */
 };
 

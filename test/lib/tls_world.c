@@ -64,7 +64,7 @@ static void init_context(struct tls_world *w, const struct tls_certs *certs)
 static void dial(struct tls_world *w, const struct tls_plan *plan)
 {
     tls_dialer_init(&w->dialer, &w->pipes.dialer, &w->sim.clock, w->context, plan->server_name);
-    reader_init(&w->reader);
+    stream_reader_init(&w->reader);
     w->reader.stream = dialer_dial(&w->dialer.dialer, plan->host ? plan->host : "localhost", 6443,
                                    &w->reader.user);
     w->pipe = w->pipes.last;
@@ -87,7 +87,7 @@ void tls_world_init(struct tls_world *w, const struct tls_certs *certs, const st
 void tls_world_again(struct tls_world *w, const struct tls_plan *plan)
 {
     struct tls_peer old = w->peer;
-    reader_done(&w->reader);
+    stream_reader_done(&w->reader);
     sim_run(&w->sim);
     tls_peer_init(&w->peer, &(struct tls_peer_settings){.twin = &old});
     tls_peer_done(&old);
@@ -96,7 +96,7 @@ void tls_world_again(struct tls_world *w, const struct tls_plan *plan)
 
 void tls_world_restart(struct tls_world *w, const struct tls_certs *certs)
 {
-    reader_close(&w->reader);
+    stream_reader_close(&w->reader);
     sim_run(&w->sim);
     tls_peer_done(&w->peer);
     init_peer(w, certs);
@@ -105,7 +105,7 @@ void tls_world_restart(struct tls_world *w, const struct tls_certs *certs)
 void tls_world_done(struct tls_world *w)
 {
     tls_context_unref(w->context); /* streams have references of their own */
-    reader_done(&w->reader);
+    stream_reader_done(&w->reader);
     sim_run(&w->sim);
     sim_done(&w->sim);
     pipe_dialer_done(&w->pipes);

@@ -11,8 +11,8 @@
 
 #include "certs.h"
 #include "pipe_stream.h"
-#include "reader.h"
 #include "sim.h"
+#include "stream_reader.h"
 #include "tls_peer.h"
 #include "wire/tls.h"
 
@@ -44,7 +44,7 @@ struct tls_world {
     struct tls_peer peer;
     struct tls_context *context;
     struct tls_dialer dialer;
-    struct reader reader;
+    struct stream_reader reader;
     const struct tls_plan *plan;
 };
 

@@ -10,17 +10,17 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "ear.h"
+#include "log_recorder.h"
 
 static void test_a_line_arrives_with_its_level(void **state)
 {
-    struct ear ear;
+    struct log_recorder recorder;
     (void)state;
-    ear_init(&ear, LOG_DEBUG);
-    log_line(&ear.log, LOG_WARN, "%s: %d objects", "pods", 3);
-    assert_string_equal(ear.last, "pods: 3 objects");
-    assert_int_equal(ear.level, LOG_WARN);
-    assert_int_equal(ear.lines, 1);
+    log_recorder_init(&recorder, LOG_DEBUG);
+    log_line(&recorder.log, LOG_WARN, "%s: %d objects", "pods", 3);
+    assert_string_equal(recorder.last, "pods: 3 objects");
+    assert_int_equal(recorder.level, LOG_WARN);
+    assert_int_equal(recorder.lines, 1);
 }
 
 /* With level L those at L and above arrive: 4 - L of the four. */
@@ -28,12 +28,12 @@ static void test_lines_below_the_level_are_not_made(void **state)
 {
     (void)state;
     for (int wanted = LOG_DEBUG; wanted <= LOG_ERROR; wanted++) {
-        struct ear ear;
-        ear_init(&ear, (enum log_level)wanted);
+        struct log_recorder recorder;
+        log_recorder_init(&recorder, (enum log_level)wanted);
         for (int level = LOG_DEBUG; level <= LOG_ERROR; level++)
-            log_line(&ear.log, (enum log_level)level, "x");
-        assert_int_equal(ear.lines, 4 - wanted);
-        assert_int_equal(ear.level, LOG_ERROR);
+            log_line(&recorder.log, (enum log_level)level, "x");
+        assert_int_equal(recorder.lines, 4 - wanted);
+        assert_int_equal(recorder.level, LOG_ERROR);
     }
 }
 
@@ -43,24 +43,24 @@ static void test_nobody_listens(void **state)
     log_line(NULL, LOG_ERROR, "%s", "unheard");
 }
 
-static void assert_arrives_cut_to(struct ear *ear, size_t len, size_t expected)
+static void assert_arrives_cut_to(struct log_recorder *recorder, size_t len, size_t expected)
 {
     char text[2048];
     memset(text, 'x', len);
     text[len] = 0;
-    log_line(&ear->log, LOG_INFO, "%s", text);
-    assert_int_equal(strlen(ear->last), expected);
+    log_line(&recorder->log, LOG_INFO, "%s", text);
+    assert_int_equal(strlen(recorder->last), expected);
 }
 
 static void test_lines_over_a_kibibyte_are_cut(void **state)
 {
-    struct ear ear;
+    struct log_recorder recorder;
     (void)state;
-    ear_init(&ear, LOG_INFO);
-    assert_arrives_cut_to(&ear, 1023, 1023);
-    assert_arrives_cut_to(&ear, 1024, 1023);
-    assert_arrives_cut_to(&ear, 2047, 1023);
-    assert_arrives_cut_to(&ear, 0, 0);
+    log_recorder_init(&recorder, LOG_INFO);
+    assert_arrives_cut_to(&recorder, 1023, 1023);
+    assert_arrives_cut_to(&recorder, 1024, 1023);
+    assert_arrives_cut_to(&recorder, 2047, 1023);
+    assert_arrives_cut_to(&recorder, 0, 0);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 
 #include "base/sm.h"
 #include "death.h"
-#include "ear.h"
+#include "log_recorder.h"
 
 enum door {
     OPEN,
@@ -28,59 +28,59 @@ static const struct sm_state door_states[] = {
 
 static void test_a_move_leaves_a_line(void **state)
 {
-    struct ear ear;
+    struct log_recorder recorder;
     struct sm sm;
     (void)state;
-    ear_init(&ear, LOG_DEBUG);
-    sm_init(&sm, door_states, OPEN, "front door", &ear.log);
+    log_recorder_init(&recorder, LOG_DEBUG);
+    sm_init(&sm, door_states, OPEN, "front door", &recorder.log);
     assert_string_equal(sm_name(&sm), "open");
-    assert_int_equal(ear.lines, 0);
+    assert_int_equal(recorder.lines, 0);
     sm_move(&sm, SHUT, "wind of %d km/h", 80);
     assert_int_equal(sm.state, SHUT);
     assert_string_equal(sm_name(&sm), "shut");
-    assert_string_equal(ear.last, "front door: open -> shut (wind of 80 km/h)");
-    assert_int_equal(ear.level, LOG_DEBUG);
+    assert_string_equal(recorder.last, "front door: open -> shut (wind of 80 km/h)");
+    assert_int_equal(recorder.level, LOG_DEBUG);
     sm_move(&sm, LOCKED, "night");
-    assert_string_equal(ear.last, "front door: shut -> locked (night)");
-    assert_int_equal(ear.lines, 2);
+    assert_string_equal(recorder.last, "front door: shut -> locked (night)");
+    assert_int_equal(recorder.lines, 2);
 }
 
 static void test_staying_is_a_move_too(void **state)
 {
-    struct ear ear;
+    struct log_recorder recorder;
     struct sm sm;
     (void)state;
-    ear_init(&ear, LOG_DEBUG);
-    sm_init(&sm, door_states, SHUT, "door", &ear.log);
+    log_recorder_init(&recorder, LOG_DEBUG);
+    sm_init(&sm, door_states, SHUT, "door", &recorder.log);
     sm_move(&sm, SHUT, "a knock");
-    assert_string_equal(ear.last, "door: shut -> shut (a knock)");
+    assert_string_equal(recorder.last, "door: shut -> shut (a knock)");
 }
 
 /* The reason may quote a peer: it is cut, and the line still ends as one. */
 static void test_long_reason_is_cut(void **state)
 {
-    struct ear ear;
+    struct log_recorder recorder;
     struct sm sm;
     char reason[2000];
     (void)state;
     memset(reason, 'x', sizeof(reason) - 1);
     reason[sizeof(reason) - 1] = 0;
-    ear_init(&ear, LOG_DEBUG);
-    sm_init(&sm, door_states, OPEN, "door", &ear.log);
+    log_recorder_init(&recorder, LOG_DEBUG);
+    sm_init(&sm, door_states, OPEN, "door", &recorder.log);
     sm_move(&sm, SHUT, "%s", reason);
-    assert_in_range(strlen(ear.last), 500, 560);
-    assert_string_equal(ear.last + strlen(ear.last) - 3, "xx)");
+    assert_in_range(strlen(recorder.last), 500, 560);
+    assert_string_equal(recorder.last + strlen(recorder.last) - 3, "xx)");
 }
 
 static void test_moves_without_anybody_listening(void **state)
 {
-    struct ear ear;
+    struct log_recorder recorder;
     struct sm sm;
     (void)state;
-    ear_init(&ear, LOG_INFO); /* debug is not wanted */
-    sm_init(&sm, door_states, OPEN, "door", &ear.log);
+    log_recorder_init(&recorder, LOG_INFO); /* debug is not wanted */
+    sm_init(&sm, door_states, OPEN, "door", &recorder.log);
     sm_move(&sm, SHUT, "wind");
-    assert_int_equal(ear.lines, 0);
+    assert_int_equal(recorder.lines, 0);
     sm_init(&sm, door_states, OPEN, "door", NULL);
     sm_move(&sm, SHUT, "wind");
     assert_int_equal(sm.state, SHUT);

@@ -27,8 +27,8 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "loop/listen.h"
-#include "reader.h"
 #include "real_loop.h"
+#include "stream_reader.h"
 
 enum {
     GUESTS = 8,
@@ -39,7 +39,7 @@ struct house {
     struct listener_user user;
     struct real_loop rl;
     struct listener *listener;
-    struct reader guests[GUESTS];
+    struct stream_reader guests[GUESTS];
     size_t n_guests;
     bool turn_away; /* closes whoever comes */
     size_t spared;  /* guests that were closed to make room for others */
@@ -50,14 +50,14 @@ struct house {
 static void on_accept(struct listener_user *user, struct stream *stream)
 {
     struct house *h = container_of(user, struct house, user);
-    struct reader *r = &h->guests[h->n_guests++];
+    struct stream_reader *r = &h->guests[h->n_guests++];
     assert_true(h->n_guests <= GUESTS);
-    reader_init(r);
+    stream_reader_init(r);
     r->stream = stream;
     r->opened = 1; /* it is */
     stream->user = &r->user;
     if (h->turn_away)
-        reader_close(r);
+        stream_reader_close(r);
 }
 
 /* The first of those that are there, twice. */
@@ -66,7 +66,7 @@ static bool on_full(struct listener_user *user)
     struct house *h = container_of(user, struct house, user);
     if (h->spared == 2)
         return false;
-    reader_close(&h->guests[h->spared++]);
+    stream_reader_close(&h->guests[h->spared++]);
     return true;
 }
 
@@ -88,7 +88,7 @@ static int teardown(void **state)
     struct house *h = *state;
     listener_close(h->listener);
     for (size_t i = 0; i < h->n_guests; i++)
-        reader_done(&h->guests[i]);
+        stream_reader_done(&h->guests[i]);
     real_loop_done(&h->rl);
     unlink(h->path);
     assert_int_equal(rmdir(h->dir), 0);
@@ -141,7 +141,7 @@ static void converse(struct house *h, int fd)
     assert_int_equal(write(fd, "ping", 4), 4);
     RUN_UNTIL(&h->rl, h->guests[0].got.len == 4);
     assert_memory_equal(h->guests[0].got.bytes, "ping", 4);
-    reader_write(&h->guests[0], "pong", 4);
+    stream_reader_write(&h->guests[0], "pong", 4);
     RUN_UNTIL(&h->rl, h->guests[0].drained);
     assert_int_equal(read(fd, answer, 4), 4);
     assert_memory_equal(answer, "pong", 4);
@@ -149,7 +149,7 @@ static void converse(struct house *h, int fd)
     close(fd);
     RUN_UNTIL(&h->rl, h->guests[0].ended);
     assert_int_equal(h->guests[0].why.code, INF_EEOF);
-    reader_close(&h->guests[0]);
+    stream_reader_close(&h->guests[0]);
     assert_int_equal(listener_count(h->listener), 0);
 }
 
@@ -333,7 +333,7 @@ static void test_one_too_many_waits(void **state)
     real_loop_settle(&h->rl);
     assert_int_equal(h->n_guests, 2);
     for (size_t gone = 0; gone < 2; gone++) {
-        reader_close(&h->guests[gone]);
+        stream_reader_close(&h->guests[gone]);
         assert_int_equal(h->n_guests, 2 + gone); /* not inside the call */
         RUN_UNTIL(&h->rl, h->n_guests == 3 + gone);
         real_loop_settle(&h->rl);
@@ -359,7 +359,7 @@ static void test_the_user_can_make_room(void **state)
     assert_int_equal(h->n_guests, 4); /* the fifth waits */
     assert_int_equal(h->spared, 2);
     assert_int_equal(listener_count(h->listener), 2);
-    reader_close(&h->guests[2]);
+    stream_reader_close(&h->guests[2]);
     RUN_UNTIL(&h->rl, h->n_guests == 5);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         close(fds[i]);
@@ -374,7 +374,7 @@ static void test_closed_while_one_waits(void **state)
     two = connect_unix(h->path);
     RUN_UNTIL(&h->rl, h->n_guests == 1);
     real_loop_settle(&h->rl);
-    reader_close(&h->guests[0]);
+    stream_reader_close(&h->guests[0]);
     listener_close(h->listener);
     h->listener = NULL;
     real_loop_settle(&h->rl);
@@ -421,16 +421,16 @@ static void test_unsent_and_drain(void **state)
     struct house *h = *state;
     size_t len = 8 * 1024 * 1024, got = 0;
     char *bytes = xcalloc(1, len);
-    struct reader *r = &h->guests[0];
+    struct stream_reader *r = &h->guests[0];
     int fd;
     opens(h, (struct listen_options){.path = h->path});
     fd = connect_unix(h->path);
     RUN_UNTIL(&h->rl, h->n_guests == 1);
-    reader_write(r, bytes, len);
+    stream_reader_write(r, bytes, len);
     real_loop_settle(&h->rl);
     assert_int_equal(r->drained, 0);
     assert_true(stream_unsent(r->stream) > len / 2); /* the kernel took some */
-    reader_pause(r);                                 /* changes nothing for what goes out */
+    stream_reader_pause(r);                          /* changes nothing for what goes out */
     fcntl(fd, F_SETFL, O_NONBLOCK);
     while (!r->drained) {
         ssize_t n = read(fd, bytes, len);
@@ -453,7 +453,7 @@ static void test_unsent_and_drain(void **state)
 static void test_half_closed_clients_are_answered(void **state)
 {
     struct house *h = *state;
-    struct reader *r = &h->guests[0];
+    struct stream_reader *r = &h->guests[0];
     char answer[8];
     int fd;
     opens(h, (struct listen_options){.path = h->path});
@@ -461,7 +461,7 @@ static void test_half_closed_clients_are_answered(void **state)
     assert_int_equal(write(fd, "what?", 5), 5);
     shutdown(fd, SHUT_WR);
     RUN_UNTIL(&h->rl, h->n_guests == 1 && r->ended);
-    reader_write(r, "this", 4);
+    stream_reader_write(r, "this", 4);
     RUN_UNTIL(&h->rl, r->drained);
     assert_int_equal(read(fd, answer, sizeof(answer)), 4);
     close(fd);
@@ -470,14 +470,14 @@ static void test_half_closed_clients_are_answered(void **state)
 static void test_closing_inside_drain(void **state)
 {
     struct house *h = *state;
-    struct reader *r = &h->guests[0];
+    struct stream_reader *r = &h->guests[0];
     int fd;
     opens(h, (struct listen_options){.path = h->path});
     fd = connect_unix(h->path);
     RUN_UNTIL(&h->rl, h->n_guests == 1);
     r->close_in = IN_DRAIN;
-    reader_write(r, "a", 1);
-    reader_write(r, "b", 1);
+    stream_reader_write(r, "a", 1);
+    stream_reader_write(r, "b", 1);
     RUN_UNTIL(&h->rl, !r->stream);
     assert_int_equal(r->drained, 1);
     close(fd);

@@ -1,7 +1,7 @@
 /*
  * test_tcp.c - streams by TCP against a plain server, both on one real loop.
  *
- * The reader (lib/reader.h) checks the rules of seam/stream.h in every callback; the tests tell the
+ * The reader (lib/stream_reader.h) checks the rules of seam/stream.h in every callback; the tests tell the
  * stories. How it goes wrong before it is open, and closing at each moment, are in test_tcp_dial.c.
  */
 #include <netinet/in.h>
@@ -66,9 +66,9 @@ static void test_written_before_open_goes_first(void **state)
     struct tcp_world *w = *state;
     w->reader.write_in_open = "three";
     tcp_world_dial(w, "127.0.0.1");
-    reader_write(&w->reader, "one ", 4);
-    reader_write(&w->reader, "", 0);
-    reader_write(&w->reader, "two ", 4);
+    stream_reader_write(&w->reader, "one ", 4);
+    stream_reader_write(&w->reader, "", 0);
+    stream_reader_write(&w->reader, "two ", 4);
     RUN_UNTIL(&w->rl, w->server.got.len == 13);
     assert_got(&w->server.got, "one two three", 13);
 }
@@ -79,8 +79,8 @@ static void test_megabytes_there_and_back(void **state)
     size_t len = 4 * 1024 * 1024;
     char *bytes = pattern(len);
     w->server.echo = true;
-    reader_write(&w->reader, bytes, len / 2);
-    reader_write(&w->reader, bytes + len / 2, len - len / 2);
+    stream_reader_write(&w->reader, bytes, len / 2);
+    stream_reader_write(&w->reader, bytes + len / 2, len - len / 2);
     RUN_UNTIL(&w->rl, w->reader.got.len == len);
     assert_got(&w->reader.got, bytes, len);
     free(bytes);
@@ -89,9 +89,9 @@ static void test_megabytes_there_and_back(void **state)
 static void test_close_lets_the_peer_see_the_end(void **state)
 {
     struct tcp_world *w = opened(state);
-    reader_write(&w->reader, "bye", 3);
+    stream_reader_write(&w->reader, "bye", 3);
     RUN_UNTIL(&w->rl, w->server.got.len == 3);
-    reader_close(&w->reader);
+    stream_reader_close(&w->reader);
     RUN_UNTIL(&w->rl, w->server.ended);
 }
 
@@ -172,7 +172,7 @@ static void test_asks_for_another_call_each_time(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.take = 100;
-    w->reader.ask_again = true;
+    w->reader.resume_again = true;
     read_to_the_end(w, 1000);
     assert_int_equal(w->reader.empty_calls, 1); /* with the last byte it asked once more */
 }
@@ -217,7 +217,7 @@ static void test_pause_holds_everything_back(void **state)
     tcp_server_end(&w->server);
     real_loop_settle(&w->rl);
     assert_int_equal(w->reader.calls + (size_t)w->reader.ended, 0);
-    reader_resume(&w->reader);
+    stream_reader_resume(&w->reader);
     RUN_UNTIL(&w->rl, w->reader.ended);
     assert_got(&w->reader.got, "patience", 8);
     assert_tcp_end(w, INF_EEOF, "connection closed by the peer");
@@ -233,7 +233,7 @@ static void test_pause_keeps_what_was_not_taken(void **state)
         RUN_UNTIL(&w->rl, w->reader.paused);
         real_loop_settle(&w->rl);
         assert_got(&w->reader.got, "abcdef", taken);
-        reader_resume(&w->reader);
+        stream_reader_resume(&w->reader);
     }
 }
 
@@ -242,11 +242,11 @@ static void test_a_paused_stream_holds_the_peer_back(void **state)
     struct tcp_world *w = opened(state);
     size_t len = 16 * 1024 * 1024;
     char *bytes = pattern(len);
-    reader_pause(&w->reader);
+    stream_reader_pause(&w->reader);
     tcp_server_send(&w->server, bytes, len);
     real_loop_settle(&w->rl);
     assert_true(uv_stream_get_write_queue_size((uv_stream_t *)&w->server.peer) > 0);
-    reader_resume(&w->reader);
+    stream_reader_resume(&w->reader);
     RUN_UNTIL(&w->rl, w->reader.got.len == len);
     assert_got(&w->reader.got, bytes, len);
     free(bytes);
@@ -255,7 +255,7 @@ static void test_a_paused_stream_holds_the_peer_back(void **state)
 static void assert_one_empty_call_next_tick(struct tcp_world *w)
 {
     size_t before = w->reader.empty_calls;
-    reader_resume(&w->reader);
+    stream_reader_resume(&w->reader);
     assert_int_equal(w->reader.empty_calls, before); /* never inside the call */
     real_loop_tick(&w->rl);
     assert_int_equal(w->reader.empty_calls, before + 1);
@@ -267,7 +267,7 @@ static void test_resume_owes_a_call(void **state)
 {
     struct tcp_world *w = opened(state);
     assert_one_empty_call_next_tick(w); /* also if it was not paused */
-    reader_pause(&w->reader);
+    stream_reader_pause(&w->reader);
     assert_one_empty_call_next_tick(w);
     sends(w, "x");
     RUN_UNTIL(&w->rl, w->reader.got.len);
@@ -278,8 +278,8 @@ static void test_resume_before_open_is_owed_after_it(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
-    reader_pause(&w->reader);
-    reader_resume(&w->reader);
+    stream_reader_pause(&w->reader);
+    stream_reader_resume(&w->reader);
     RUN_UNTIL(&w->rl, w->reader.opened);
     RUN_UNTIL(&w->rl, w->reader.calls);
     assert_int_equal(w->reader.empty_calls, 1);
@@ -288,8 +288,8 @@ static void test_resume_before_open_is_owed_after_it(void **state)
 static void test_pause_takes_back_what_resume_promised(void **state)
 {
     struct tcp_world *w = opened(state);
-    reader_resume(&w->reader);
-    reader_pause(&w->reader);
+    stream_reader_resume(&w->reader);
+    stream_reader_pause(&w->reader);
     real_loop_settle(&w->rl);
     assert_int_equal(w->reader.calls, 0);
     assert_one_empty_call_next_tick(w);
@@ -298,11 +298,11 @@ static void test_pause_takes_back_what_resume_promised(void **state)
 static void test_the_owed_call_comes_before_the_end(void **state)
 {
     struct tcp_world *w = opened(state);
-    reader_pause(&w->reader);
+    stream_reader_pause(&w->reader);
     tcp_server_end(&w->server);
     real_loop_settle(&w->rl);
     assert_int_equal(w->reader.ended, 0);
-    reader_resume(&w->reader);
+    stream_reader_resume(&w->reader);
     RUN_UNTIL(&w->rl, w->reader.ended); /* the reader checks that this was the last call */
     assert_int_equal(w->reader.empty_calls, 1);
 }
@@ -315,9 +315,9 @@ static void test_reset_by_the_peer(void **state)
     tcp_server_reset(&w->server);
     RUN_UNTIL(&w->rl, w->reader.ended);
     assert_tcp_end(w, INF_ENET, "connection lost: connection reset by peer");
-    reader_write(&w->reader, "anybody?", 8); /* nobody; nothing is told either */
-    reader_pause(&w->reader);
-    reader_resume(&w->reader);
+    stream_reader_write(&w->reader, "anybody?", 8); /* nobody; nothing is told either */
+    stream_reader_pause(&w->reader);
+    stream_reader_resume(&w->reader);
     real_loop_settle(&w->rl);
 }
 
@@ -325,14 +325,14 @@ static void test_reset_by_the_peer(void **state)
 static void test_writing_to_a_peer_that_is_gone(void **state)
 {
     struct tcp_world *w = opened(state);
-    reader_pause(&w->reader); /* reading can't tell */
+    stream_reader_pause(&w->reader); /* reading can't tell */
     tcp_server_reset(&w->server);
     real_loop_settle(&w->rl);
-    reader_write(&w->reader, "a", 1);
-    reader_write(&w->reader, "b", 1);
+    stream_reader_write(&w->reader, "a", 1);
+    stream_reader_write(&w->reader, "b", 1);
     real_loop_settle(&w->rl);
     assert_int_equal(w->reader.ended, 0);
-    reader_resume(&w->reader);
+    stream_reader_resume(&w->reader);
     RUN_UNTIL(&w->rl, w->reader.ended);
     assert_int_equal(w->reader.why.code, INF_ENET);
 }
@@ -346,8 +346,8 @@ static void test_what_came_before_a_failed_write_is_taken_before_the_end(void **
     RUN_UNTIL(&w->rl, w->reader.calls);
     tcp_server_reset(&w->server);
     real_loop_settle(&w->rl);
-    reader_write(&w->reader, "question", 8);
-    reader_write(&w->reader, "question", 8);
+    stream_reader_write(&w->reader, "question", 8);
+    stream_reader_write(&w->reader, "question", 8);
     real_loop_settle(&w->rl);
     assert_int_equal(w->reader.ended, 0);
     w->reader.take_none = false;

@@ -77,10 +77,10 @@ static void test_what_is_written_and_resumed_before_a_bad_end(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "no-such-host.invalid");
-    reader_write(&w->reader, "hello?", 6);
-    reader_pause(&w->reader);
+    stream_reader_write(&w->reader, "hello?", 6);
+    stream_reader_pause(&w->reader);
     real_loop_settle(&w->rl);
-    reader_resume(&w->reader);
+    stream_reader_resume(&w->reader);
     RUN_UNTIL(&w->rl, w->reader.ended); /* no call is owed where there never was a connection */
     assert_int_equal(w->reader.calls, 0);
 }
@@ -124,7 +124,7 @@ static void test_the_second_address_answers(void **state)
     int fd = port_that_refuses("127.0.0.2", w->server.port, &port);
     resolver_set("two.test", "127.0.0.2 127.0.0.1");
     tcp_world_dial(w, "two.test");
-    reader_write(&w->reader, "hi", 2);
+    stream_reader_write(&w->reader, "hi", 2);
     RUN_UNTIL(&w->rl, w->server.got.len == 2);
     assert_int_equal(w->reader.opened, 1);
     close(fd);
@@ -194,7 +194,7 @@ static void test_patience_ends_with_the_connecting(void **state)
 static void close_and_see_nothing(struct tcp_world *w)
 {
     int told = w->reader.opened + w->reader.ended + (int)w->reader.calls;
-    reader_close(&w->reader);
+    stream_reader_close(&w->reader);
     real_loop_settle(&w->rl);
     assert_int_equal(w->reader.opened + w->reader.ended + (int)w->reader.calls, told);
 }
@@ -203,7 +203,7 @@ static void test_close_right_after_dialling(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
-    reader_write(&w->reader, "hello", 5);
+    stream_reader_write(&w->reader, "hello", 5);
     close_and_see_nothing(w);
 }
 
@@ -222,8 +222,8 @@ static void test_close_while_the_name_is_looked_up(void **state)
 static void test_close_one_of_two_that_wait_for_the_same_name(void **state)
 {
     struct tcp_world *w = *state;
-    struct reader other;
-    reader_init(&other);
+    struct stream_reader other;
+    stream_reader_init(&other);
     resolver_set("api.test", "127.0.0.1");
     resolver_hold();
     tcp_world_dial(w, "api.test");
@@ -232,7 +232,7 @@ static void test_close_one_of_two_that_wait_for_the_same_name(void **state)
     close_and_see_nothing(w);
     resolver_release();
     RUN_UNTIL(&w->rl, other.opened);
-    reader_done(&other);
+    stream_reader_done(&other);
 }
 
 /* The end of the test closes the dialer while libuv's pool is busy for it. */
@@ -243,7 +243,7 @@ static void test_close_the_dialer_while_a_name_is_looked_up(void **state)
     resolver_hold();
     tcp_world_dial(w, "api.test");
     resolver_await();
-    reader_close(&w->reader);
+    stream_reader_close(&w->reader);
     resolver_release();
 }
 
@@ -281,7 +281,7 @@ static void test_close_with_a_write_under_way(void **state)
     tcp_world_dial(w, "127.0.0.1");
     RUN_UNTIL(&w->rl, w->reader.opened && w->server.accepted);
     uv_read_stop((uv_stream_t *)&w->server.peer); /* so that not all of it goes out */
-    reader_write(&w->reader, bytes, len);
+    stream_reader_write(&w->reader, bytes, len);
     free(bytes);
     close_and_see_nothing(w);
 }
@@ -302,13 +302,13 @@ static void test_close_when_paused_and_when_resumed(void **state)
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
     RUN_UNTIL(&w->rl, w->reader.opened);
-    reader_pause(&w->reader);
-    reader_resume(&w->reader);
+    stream_reader_pause(&w->reader);
+    stream_reader_resume(&w->reader);
     close_and_see_nothing(w); /* the owed call is owed no more */
 }
 
 /* The server sends and ends; the reader closes in one of its callbacks. */
-static void close_inside(struct tcp_world *w, enum reader_moment moment, size_t take)
+static void close_inside(struct tcp_world *w, enum stream_reader_moment moment, size_t take)
 {
     w->reader.close_in = moment;
     w->reader.take = take;
@@ -338,7 +338,7 @@ static void test_close_inside_on_bytes(void **state)
 static void test_close_inside_on_bytes_taking_a_part(void **state)
 {
     struct tcp_world *w = *state;
-    w->reader.ask_again = true;
+    w->reader.resume_again = true;
     close_inside(w, IN_BYTES, 2);
     assert_int_equal(w->reader.calls, 1);
     assert_int_equal(w->reader.got.len, 2);

@@ -19,21 +19,21 @@
 static void a_request_is_written_and_its_answer_told(void **state)
 {
     static const struct http_header headers[] = {{"Accept", "application/json"}, {"X", "a\tb"}};
-    struct http_request request = ASKER_GET;
+    struct http_request request = GET_PODS;
     struct http_world w;
     (void)state;
     request.headers = headers;
     request.n_headers = ARRAY_LEN(headers);
     http_world_init(&w);
-    asker_ask(&w.asker, &request);
+    http_client_send(&w.client, &request);
     sim_run(&w.sim);
     assert_true(pipe_wrote(w.pipe, "GET /api/v1/pods HTTP/1.1\r\nHost: h\r\n"
                                    "Accept: application/json\r\nX: a\tb\r\n\r\n"));
-    assert_false(http_conn_answered(w.asker.conn));
+    assert_false(http_conn_answered(w.client.conn));
     pipe_sends(w.pipe, "HTTP/1.1 100 Continue\r\n\r\n" HELLO);
-    http_world_told(&w, "200;hello;end");
-    assert_true(http_conn_answered(w.asker.conn));
-    assert_true(http_conn_reusable(w.asker.conn));
+    http_world_expect(&w, "200;hello;end");
+    assert_true(http_conn_answered(w.client.conn));
+    assert_true(http_conn_reusable(w.client.conn));
     http_world_done(&w);
 }
 
@@ -44,12 +44,12 @@ static void a_connection_can_be_asked_again_and_again(void **state)
     http_world_init(&w);
     sim_run(&w.sim);
     for (int i = 0; i < 3; i++) {
-        http_world_answer(&w, HELLO, false);
-        http_world_told(&w, "200;hello;end");
-        http_world_answer(&w, CHUNKED "1\r\na\r\n0\r\n\r\n", false);
-        http_world_told(&w, "200;a;end");
-        http_world_answer(&w, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", false);
-        http_world_told(&w, "302;end");
+        http_world_respond(&w, HELLO, false);
+        http_world_expect(&w, "200;hello;end");
+        http_world_respond(&w, CHUNKED "1\r\na\r\n0\r\n\r\n", false);
+        http_world_expect(&w, "200;a;end");
+        http_world_respond(&w, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", false);
+        http_world_expect(&w, "302;end");
     }
     assert_int_equal(w.pipes.n_dialled, 1);
     http_world_done(&w);
@@ -60,11 +60,11 @@ static void asking_again_inside_the_end_works(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    w.asker.again = &ASKER_GET;
-    http_world_answer(&w, HELLO, false);
-    http_world_told(&w, "200;hello;end;");
+    w.client.again = &GET_PODS;
+    http_world_respond(&w, HELLO, false);
+    http_world_expect(&w, "200;hello;end;");
     pipe_sends(w.pipe, HELLO);
-    http_world_told(&w, "200;hello;end");
+    http_world_expect(&w, "200;hello;end");
     http_world_done(&w);
 }
 
@@ -74,12 +74,12 @@ static void the_answer_to_a_head_request_has_no_body(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    asker_ask(&w.asker, &head);
+    http_client_send(&w.client, &head);
     sim_run(&w.sim);
     pipe_sends(w.pipe, OK_HEAD "Content-Length: 500\r\n\r\n");
-    http_world_told(&w, "200;end");
-    http_world_answer(&w, HELLO, false);
-    http_world_told(&w, "200;hello;end");
+    http_world_expect(&w, "200;end");
+    http_world_respond(&w, HELLO, false);
+    http_world_expect(&w, "200;hello;end");
     http_world_done(&w);
 }
 
@@ -96,13 +96,13 @@ static void headers_are_found_without_regard_to_case(void **state)
 
 static void play(struct http_world *w, const struct recording *recording, size_t take)
 {
-    w->asker.quiet = true;
-    w->asker.take = take;
-    asker_ask(&w->asker, &ASKER_GET);
+    w->client.quiet = true;
+    w->client.take = take;
+    http_client_send(&w->client, &GET_PODS);
     pipe_send(w->pipe, recording->wire.bytes, recording->wire.len);
-    http_world_told(w, recording->status == 200 ? "200;end" : "410;end");
-    assert_int_equal(w->asker.body.len, recording->body.len);
-    assert_memory_equal(w->asker.body.bytes, recording->body.bytes, recording->body.len);
+    http_world_expect(w, recording->status == 200 ? "200;end" : "410;end");
+    assert_int_equal(w->client.body.len, recording->body.len);
+    assert_memory_equal(w->client.body.bytes, recording->body.bytes, recording->body.len);
 }
 
 static void recordings_arrive_whole_however_they_are_cut_and_taken(void **state)
@@ -118,7 +118,7 @@ static void recordings_arrive_whole_however_they_are_cut_and_taken(void **state)
                     struct http_world w;
                     recording_open(&recording, names[i]);
                     http_world_open(&w, &(struct http_plan){.cut = cut, .seed = seed});
-                    w.asker.ask_again = seed;
+                    w.client.resume_again = seed;
                     play(&w, &recording, takes[t]);
                     http_world_done(&w);
                     recording_close(&recording);
@@ -130,13 +130,13 @@ static void what_is_not_taken_stays_below(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    w.asker.take = 2;
-    asker_ask(&w.asker, &ASKER_GET);
+    w.client.take = 2;
+    http_client_send(&w.client, &GET_PODS);
     sim_run(&w.sim);
     pipe_sends(w.pipe, CHUNKED "5\r\nhello\r\n3\r\nabc\r\n0\r\n\r\n");
     sim_tick(&w.sim);
     assert_int_equal(w.pipe->to_read.len, strlen("llo\r\n3\r\nabc\r\n0\r\n\r\n"));
-    http_world_told(&w, "200;he;ll;o;ab;c;end");
+    http_world_expect(&w, "200;he;ll;o;ab;c;end");
     http_world_done(&w);
 }
 
@@ -146,17 +146,17 @@ static void a_paused_asker_hears_nothing_and_loses_nothing(void **state)
     for (size_t cut = 0; cut < 8; cut++) {
         struct http_world w;
         http_world_open(&w, &(struct http_plan){.cut = cut});
-        w.asker.pause_at = AT_BODY;
-        w.asker.take = 3;
-        w.asker.quiet = true;
-        http_world_answer(&w, CHUNKED "5\r\nhello\r\n3\r\nabc\r\n0\r\n\r\n", false);
-        http_world_told(&w, "200;");
+        w.client.pause_at = AT_BODY;
+        w.client.take = 3;
+        w.client.quiet = true;
+        http_world_respond(&w, CHUNKED "5\r\nhello\r\n3\r\nabc\r\n0\r\n\r\n", false);
+        http_world_expect(&w, "200;");
         sim_advance(&w.sim, 1000000);
-        for (int i = 0; i < 20 && !w.asker.told.len; i++)
+        for (int i = 0; i < 20 && !w.client.events.len; i++)
             http_world_resume(&w);
-        http_world_told(&w, "end");
-        assert_int_equal(w.asker.body.len, 8);
-        assert_memory_equal(w.asker.body.bytes, "helloabc", 8);
+        http_world_expect(&w, "end");
+        assert_int_equal(w.client.body.len, 8);
+        assert_memory_equal(w.client.body.bytes, "helloabc", 8);
         http_world_done(&w);
     }
 }
@@ -166,11 +166,11 @@ static void a_pause_in_the_head_holds_the_body(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    w.asker.pause_at = AT_HEAD;
-    http_world_answer(&w, HELLO, true);
-    http_world_told(&w, "200;");
+    w.client.pause_at = AT_HEAD;
+    http_world_respond(&w, HELLO, true);
+    http_world_expect(&w, "200;");
     http_world_resume(&w);
-    http_world_told(&w, "hello;end");
+    http_world_expect(&w, "hello;end");
     http_world_done(&w);
 }
 
@@ -181,10 +181,10 @@ static void resume_promises_one_call_before_the_end(void **state)
     for (size_t i = 0; i < ARRAY_LEN(wires); i++) {
         struct http_world w;
         http_world_init(&w);
-        w.asker.ask_again = true;
-        http_world_answer(&w, wires[i], true);
-        http_world_told(&w, "200;hello;end");
-        assert_int_equal(w.asker.empty_calls, 1);
+        w.client.resume_again = true;
+        http_world_respond(&w, wires[i], true);
+        http_world_expect(&w, "200;hello;end");
+        assert_int_equal(w.client.empty_calls, 1);
         http_world_done(&w);
     }
 }
@@ -194,10 +194,10 @@ static void a_bad_end_waits_for_the_promised_call_too(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    w.asker.ask_again = true;
-    http_world_answer(&w, CHUNKED "5\r\nhello\r\nxyz", false);
-    http_world_told(&w, "200;hello;failed");
-    assert_int_equal(w.asker.empty_calls, 1);
+    w.client.resume_again = true;
+    http_world_respond(&w, CHUNKED "5\r\nhello\r\nxyz", false);
+    http_world_expect(&w, "200;hello;failed");
+    assert_int_equal(w.client.empty_calls, 1);
     http_world_done(&w);
 }
 

@@ -26,13 +26,13 @@ static void who_says_close_is_not_asked_again(void **state)
     for (size_t i = 0; i < ARRAY_LEN(wires); i++) {
         struct http_world w;
         http_world_init(&w);
-        http_world_answer(&w, wires[i], false);
-        http_world_told(&w, "200;hello;end");
-        assert_false(http_conn_reusable(w.asker.conn));
+        http_world_respond(&w, wires[i], false);
+        http_world_expect(&w, "200;hello;end");
+        assert_false(http_conn_reusable(w.client.conn));
         assert_true(pipe_closed(w.pipe));
-        asker_ask(&w.asker, &ASKER_GET); /* all the same: told, but not inside the call */
-        http_world_told(&w, "failed");
-        assert_int_equal(w.asker.why.code, INF_EEOF);
+        http_client_send(&w.client, &GET_PODS); /* all the same: told, but not inside the call */
+        http_world_expect(&w, "failed");
+        assert_int_equal(w.client.why.code, INF_EEOF);
         http_world_done(&w);
     }
 }
@@ -55,9 +55,9 @@ static void a_cut_answer_is_told_as_cut(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct http_world w;
         http_world_init(&w);
-        http_world_answer(&w, rows[i].wire, true);
-        http_world_failed(&w, rows[i].told, INF_ECUT, rows[i].text);
-        assert_int_equal(http_conn_answered(w.asker.conn), rows[i].wire[0] != '\0');
+        http_world_respond(&w, rows[i].wire, true);
+        http_world_expect_failure(&w, rows[i].told, INF_ECUT, rows[i].text);
+        assert_int_equal(http_conn_answered(w.client.conn), rows[i].wire[0] != '\0');
         http_world_done(&w);
     }
 }
@@ -67,9 +67,9 @@ static void a_complete_answer_is_complete_though_the_connection_ends(void **stat
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    http_world_answer(&w, HELLO, true);
-    http_world_told(&w, "200;hello;end");
-    assert_false(http_conn_reusable(w.asker.conn));
+    http_world_respond(&w, HELLO, true);
+    http_world_expect(&w, "200;hello;end");
+    assert_false(http_conn_reusable(w.client.conn));
     http_world_done(&w);
 }
 
@@ -78,9 +78,9 @@ static void a_network_failure_is_told_as_it_is(void **state)
     struct http_world w;
     (void)state;
     http_world_open(&w, &(struct http_plan){.hold = true});
-    asker_ask(&w.asker, &ASKER_GET);
+    http_client_send(&w.client, &GET_PODS);
     pipe_end(w.pipe, INF_ENET, "connection refused");
-    http_world_failed(&w, "failed", INF_ENET, "h:6443: connection refused");
+    http_world_expect_failure(&w, "failed", INF_ENET, "h:6443: connection refused");
     http_world_done(&w);
 }
 
@@ -92,9 +92,9 @@ static void a_failure_that_nobody_heard_is_told_to_the_next_request(void **state
     sim_run(&w.sim);
     pipe_end(w.pipe, INF_ENET, "connection reset");
     sim_run(&w.sim);
-    assert_false(http_conn_reusable(w.asker.conn));
-    asker_ask(&w.asker, &ASKER_GET);
-    http_world_failed(&w, "failed", INF_ENET, "h:6443: connection reset");
+    assert_false(http_conn_reusable(w.client.conn));
+    http_client_send(&w.client, &GET_PODS);
+    http_world_expect_failure(&w, "failed", INF_ENET, "h:6443: connection reset");
     http_world_done(&w);
 }
 
@@ -107,8 +107,8 @@ static void bytes_that_nobody_asked_for_end_the_connection(void **state)
     pipe_sends(w.pipe, HELLO);
     sim_run(&w.sim);
     assert_true(pipe_closed(w.pipe));
-    asker_ask(&w.asker, &ASKER_GET);
-    http_world_failed(&w, "failed", INF_EPROTO, "h:6443 sent a response without a request");
+    http_client_send(&w.client, &GET_PODS);
+    http_world_expect_failure(&w, "failed", INF_EPROTO, "h:6443 sent a response without a request");
     http_world_done(&w);
 }
 
@@ -118,11 +118,11 @@ static void a_second_answer_to_one_request_is_never_taken_for_the_next(void **st
     for (size_t cut = 0; cut <= strlen(HELLO); cut++) {
         struct http_world w;
         http_world_open(&w, &(struct http_plan){.cut = cut});
-        w.asker.quiet = true;
-        http_world_answer(&w, HELLO HELLO, false);
-        http_world_told(&w, "200;end");
-        assert_int_equal(w.asker.body.len, 5);
-        assert_false(http_conn_reusable(w.asker.conn));
+        w.client.quiet = true;
+        http_world_respond(&w, HELLO HELLO, false);
+        http_world_expect(&w, "200;end");
+        assert_int_equal(w.client.body.len, 5);
+        assert_false(http_conn_reusable(w.client.conn));
         assert_true(pipe_closed(w.pipe));
         http_world_done(&w);
     }
@@ -133,10 +133,10 @@ static void a_second_answer_is_not_taken_for_one_to_a_request_made_at_the_end(vo
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    w.asker.again = &ASKER_GET;
-    http_world_answer(&w, HELLO HELLO, false);
-    http_world_told(&w, "200;hello;end");
-    assert_non_null(w.asker.again); /* it could not be made */
+    w.client.again = &GET_PODS;
+    http_world_respond(&w, HELLO HELLO, false);
+    http_world_expect(&w, "200;hello;end");
+    assert_non_null(w.client.again); /* it could not be made */
     http_world_done(&w);
 }
 
@@ -145,21 +145,22 @@ static void what_is_no_http_is_told_with_the_name_of_the_server(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    http_world_answer(&w, OK_HEAD "\r\nhello", true);
-    http_world_failed(
+    http_world_respond(&w, OK_HEAD "\r\nhello", true);
+    http_world_expect_failure(
         &w, "failed", INF_EPROTO,
         "response from h:6443: neither Content-Length nor chunked: the end of the body "
         "can't be recognized");
     http_world_done(&w);
     http_world_open(&w, &(struct http_plan){.limits = {.head_max = 30}});
-    http_world_answer(&w, HELLO, false);
-    http_world_failed(&w, "failed", INF_ETOOBIG, "response from h:6443: head over head_max=30");
+    http_world_respond(&w, HELLO, false);
+    http_world_expect_failure(&w, "failed", INF_ETOOBIG,
+                              "response from h:6443: head over head_max=30");
     http_world_done(&w);
     http_world_init(&w);
-    http_world_answer(&w, "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
-                      false);
-    http_world_failed(&w, "failed", INF_EPROTO,
-                      "response from h:6443: unexpected protocol switch (status 101)");
+    http_world_respond(&w, "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+                       false);
+    http_world_expect_failure(&w, "failed", INF_EPROTO,
+                              "response from h:6443: unexpected protocol switch (status 101)");
     http_world_done(&w);
 }
 
@@ -194,8 +195,8 @@ static void requests_that_would_break_out_of_their_line_are_refused(void **state
             http_world_init(&w);
             if (open)
                 sim_run(&w.sim);
-            asker_ask(&w.asker, &request);
-            http_world_failed(&w, "failed", INF_EINVAL, rows[i].text);
+            http_client_send(&w.client, &request);
+            http_world_expect_failure(&w, "failed", INF_EINVAL, rows[i].text);
             assert_int_equal(w.pipe->written.len, 0);
             http_world_done(&w);
         }
@@ -208,11 +209,11 @@ static void a_connection_that_does_not_open_is_given_up(void **state)
     struct http_world w;
     (void)state;
     http_world_open(&w, &(struct http_plan){.hold = true});
-    asker_ask(&w.asker, &ASKER_GET);
+    http_client_send(&w.client, &GET_PODS);
     sim_advance(&w.sim, 14999);
-    http_world_told(&w, "");
+    http_world_expect(&w, "");
     sim_advance(&w.sim, 1);
-    http_world_failed(&w, "failed", INF_ETIMEOUT, "no connection to h:6443 within 15s");
+    http_world_expect_failure(&w, "failed", INF_ETIMEOUT, "no connection to h:6443 within 15s");
     http_world_done(&w);
 }
 
@@ -221,14 +222,14 @@ static void an_answer_that_does_not_come_is_given_up(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    http_world_answer(&w, HELLO, false);
-    http_world_told(&w, "200;hello;end");
+    http_world_respond(&w, HELLO, false);
+    http_world_expect(&w, "200;hello;end");
     sim_advance(&w.sim, 1000000); /* idle: nobody waits for anything */
-    http_world_answer(&w, "HTTP/1.1 200", false);
+    http_world_respond(&w, "HTTP/1.1 200", false);
     sim_advance(&w.sim, 34999);
-    http_world_told(&w, "");
+    http_world_expect(&w, "");
     sim_advance(&w.sim, 1);
-    http_world_failed(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 35s");
+    http_world_expect_failure(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 35s");
     http_world_done(&w);
 }
 
@@ -239,11 +240,11 @@ static void limits_can_be_set(void **state)
     http_world_open(&w,
                     &(struct http_plan){.limits = {.open_timeout_ms = 1500, .head_timeout_ms = 10},
                                         .hold = true});
-    asker_ask(&w.asker, &ASKER_GET);
+    http_client_send(&w.client, &GET_PODS);
     sim_advance(&w.sim, 1499);
     pipe_open(w.pipe);
     sim_advance(&w.sim, 10);
-    http_world_failed(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 10ms");
+    http_world_expect_failure(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 10ms");
     http_world_done(&w);
 }
 
@@ -252,9 +253,9 @@ static void a_silent_body_is_not_our_business(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    http_world_answer(&w, CHUNKED, false);
+    http_world_respond(&w, CHUNKED, false);
     sim_advance(&w.sim, 1000000);
-    http_world_told(&w, "200;");
+    http_world_expect(&w, "200;");
     http_world_done(&w);
 }
 
@@ -263,16 +264,16 @@ static void while_paused_no_time_passes(void **state)
     struct http_world w;
     (void)state;
     http_world_init(&w);
-    asker_ask(&w.asker, &ASKER_GET);
+    http_client_send(&w.client, &GET_PODS);
     sim_run(&w.sim);
-    http_conn_pause(w.asker.conn);
-    w.asker.paused = true;
+    http_conn_pause(w.client.conn);
+    w.client.paused = true;
     sim_advance(&w.sim, 1000000);
     http_world_resume(&w);
     sim_advance(&w.sim, 34999);
-    http_world_told(&w, "");
+    http_world_expect(&w, "");
     sim_advance(&w.sim, 1);
-    http_world_failed(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 35s");
+    http_world_expect_failure(&w, "failed", INF_ETIMEOUT, "no response from h:6443 within 35s");
     http_world_done(&w);
 }
 
@@ -288,11 +289,11 @@ static void closing_is_fine_inside_any_callback(void **state)
             for (size_t take = 0; take <= 3; take++) {
                 struct http_world w;
                 http_world_init(&w);
-                w.asker.close_at = (enum asker_moment)moment;
-                w.asker.take = take;
-                w.asker.ask_again = take == 3;
-                http_world_answer(&w, wires[i], true);
-                assert_true(moment == AT_BODY ? pipe_closed(w.pipe) || i == 3 : !w.asker.conn);
+                w.client.close_at = (enum http_client_moment)moment;
+                w.client.take = take;
+                w.client.resume_again = take == 3;
+                http_world_respond(&w, wires[i], true);
+                assert_true(moment == AT_BODY ? pipe_closed(w.pipe) || i == 3 : !w.client.conn);
                 http_world_done(&w);
             }
 }
@@ -304,8 +305,8 @@ static void closing_is_fine_after_any_number_of_ticks(void **state)
         for (int hold = 0; hold <= 1; hold++) {
             struct http_world w;
             http_world_open(&w, &(struct http_plan){.hold = hold});
-            w.asker.take = 1;
-            asker_ask(&w.asker, &ASKER_GET);
+            w.client.take = 1;
+            http_client_send(&w.client, &GET_PODS);
             pipe_sends(w.pipe, HELLO);
             for (int i = 0; i < ticks; i++)
                 sim_tick(&w.sim);
@@ -318,13 +319,13 @@ static void closing_in_a_timeout_and_with_one_pending_is_fine(void **state)
     struct http_world w;
     (void)state;
     http_world_open(&w, &(struct http_plan){.hold = true});
-    asker_ask(&w.asker, &ASKER_GET);
-    w.asker.close_at = AT_END;
+    http_client_send(&w.client, &GET_PODS);
+    w.client.close_at = AT_END;
     sim_advance(&w.sim, 15000);
-    assert_null(w.asker.conn);
+    assert_null(w.client.conn);
     http_world_done(&w);
     http_world_init(&w);
-    asker_ask(&w.asker, &(struct http_request){.method = "", .target = "", .host = ""});
+    http_client_send(&w.client, &(struct http_request){.method = "", .target = "", .host = ""});
     http_world_done(&w); /* refused, and closed before it was told */
 }
 
@@ -334,21 +335,21 @@ static void closing_in_a_timeout_and_with_one_pending_is_fine(void **state)
 static void https(const struct tls_certs *certs, const char *wire, size_t cut, const char *told)
 {
     struct tls_world tls;
-    struct asker asker;
+    struct http_client client;
     tls_world_init(&tls, certs, &(struct tls_plan){.cut = cut, .budget = 1});
-    reader_close(&tls.reader); /* its connection is made below, by http_conn */
+    stream_reader_close(&tls.reader); /* its connection is made below, by http_conn */
     sim_run(&tls.sim);
-    asker_init(&asker);
-    asker.conn = http_conn_open(&tls.sim.clock, &tls.dialer.dialer, "localhost", 6443, NULL);
-    asker_ask(&asker, &ASKER_GET);
+    http_client_init(&client);
+    client.conn = http_conn_open(&tls.sim.clock, &tls.dialer.dialer, "localhost", 6443, NULL);
+    http_client_send(&client, &GET_PODS);
     tls_peer_send(&tls.peer, wire, strlen(wire));
     sim_run(&tls.sim);
     assert_memory_equal(tls.peer.received.bytes, "GET /api/v1/pods HTTP/1.1\r\n", 27);
     pipe_end(tls.pipes.last, INF_EEOF, "FIN");
     sim_run(&tls.sim);
-    buf_putc(&asker.told, '\0');
-    assert_string_equal(asker.told.bytes, told);
-    asker_done(&asker);
+    buf_putc(&client.events, '\0');
+    assert_string_equal(client.events.bytes, told);
+    http_client_done(&client);
     tls_world_done(&tls);
 }
 

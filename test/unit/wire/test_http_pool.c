@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "caller.h"
+#include "call_recorder.h"
 #include "http_world.h"
 #include "wire/http_pool.h"
 
@@ -38,9 +38,9 @@ static void world_done(struct world *w)
     pipe_dialer_done(&w->pipes);
 }
 
-static void ask(struct world *w, struct caller *c)
+static void ask(struct world *w, struct call_recorder *c)
 {
-    caller_ask(c, w->pool, &ASKER_GET);
+    call_recorder_request(c, w->pool, &GET_PODS);
     sim_run(&w->sim);
 }
 
@@ -54,10 +54,10 @@ static void answer(struct world *w, struct pipe *pipe, const char *wire)
 /* Asks, is answered, is done. Returns the connection. */
 static struct pipe *ask_once(struct world *w, const char *wire, const char *text)
 {
-    struct caller c;
+    struct call_recorder c;
     ask(w, &c);
     answer(w, w->pipes.last, wire);
-    caller_told(&c, text);
+    call_recorder_expect(&c, text);
     return w->pipes.last;
 }
 
@@ -99,13 +99,13 @@ static void not_so_if_http_says_no(void **state)
 static void a_call_given_up_closes_its_connection(void **state)
 {
     struct world w;
-    struct caller c;
+    struct call_recorder c;
     (void)state;
     world_init(&w);
     ask(&w, &c);
     pipe_sends(w.pipes.last, OK_HEAD "Content-Length: 5\r\n\r\nhel");
     sim_run(&w.sim);
-    caller_told(&c, "200;hel");
+    call_recorder_expect(&c, "200;hel");
     assert_true(pipe_closed(w.pipes.last));
     world_done(&w);
 }
@@ -168,7 +168,7 @@ static void only_so_many_are_kept_and_the_oldest_goes_first(void **state)
         N = HTTP_POOL_MAX + 2
     };
     struct world w;
-    struct caller callers[N];
+    struct call_recorder callers[N];
     struct pipe *pipes[N];
     (void)state;
     world_init(&w);
@@ -180,13 +180,13 @@ static void only_so_many_are_kept_and_the_oldest_goes_first(void **state)
     for (int i = 0; i < N; i++) {
         sim_advance(&w.sim, 1000);
         answer(&w, pipes[i], HELLO);
-        caller_told(&callers[i], "200;hello;end");
+        call_recorder_expect(&callers[i], "200;hello;end");
     }
     for (int i = 0; i < N; i++)
         assert_int_equal(pipe_closed(pipes[i]), i < N - HTTP_POOL_MAX);
     ask(&w, &callers[0]); /* the one used last is used next */
     answer(&w, pipes[N - 1], HELLO);
-    caller_told(&callers[0], "200;hello;end");
+    call_recorder_expect(&callers[0], "200;hello;end");
     sim_advance(&w.sim, HTTP_POOL_IDLE_MS - 3000); /* the third of six, the oldest kept, is done */
     assert_true(pipe_closed(pipes[2]));
     assert_false(pipe_closed(pipes[3]));
@@ -201,7 +201,7 @@ static void a_used_connection_that_dies_without_a_byte_is_replaced_unsaid(void *
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
         struct world w;
-        struct caller c;
+        struct call_recorder c;
         struct pipe *first;
         world_init(&w);
         first = ask_once(&w, HELLO, "200;hello;end");
@@ -212,7 +212,7 @@ static void a_used_connection_that_dies_without_a_byte_is_replaced_unsaid(void *
         assert_true(pipe_closed(first));
         assert_int_equal(w.pipes.n_dialled, 2);
         answer(&w, w.pipes.last, HELLO); /* the whole request, once more */
-        caller_told(&c, "200;hello;end");
+        call_recorder_expect(&c, "200;hello;end");
         ask_once(&w, HELLO, "200;hello;end");
         assert_int_equal(w.pipes.n_dialled, 2);
         world_done(&w);
@@ -222,7 +222,7 @@ static void a_used_connection_that_dies_without_a_byte_is_replaced_unsaid(void *
 static void the_retry_is_free_once(void **state)
 {
     struct world w;
-    struct caller c;
+    struct call_recorder c;
     (void)state;
     world_init(&w);
     ask_once(&w, HELLO, "200;hello;end");
@@ -231,7 +231,7 @@ static void the_retry_is_free_once(void **state)
     sim_run(&w.sim);
     pipe_end(w.pipes.last, INF_ENET, "reset again");
     sim_run(&w.sim);
-    caller_told(&c, ";h:6443: reset again");
+    call_recorder_expect(&c, ";h:6443: reset again");
     assert_int_equal(w.pipes.n_dialled, 2);
     world_done(&w);
 }
@@ -239,13 +239,13 @@ static void the_retry_is_free_once(void **state)
 static void a_new_connection_has_no_second_try(void **state)
 {
     struct world w;
-    struct caller c;
+    struct call_recorder c;
     (void)state;
     world_init(&w);
     ask(&w, &c);
     pipe_end(w.pipes.last, INF_EEOF, "FIN");
     sim_run(&w.sim);
-    caller_told(&c, ";h:6443 closed the connection before it responded");
+    call_recorder_expect(&c, ";h:6443 closed the connection before it responded");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -254,7 +254,7 @@ static void a_new_connection_has_no_second_try(void **state)
 static void nor_has_one_that_has_begun_to_answer(void **state)
 {
     struct world w;
-    struct caller c;
+    struct call_recorder c;
     (void)state;
     world_init(&w);
     ask_once(&w, HELLO, "200;hello;end");
@@ -262,7 +262,7 @@ static void nor_has_one_that_has_begun_to_answer(void **state)
     pipe_sends(w.pipes.last, "H");
     pipe_end(w.pipes.last, INF_EEOF, "FIN");
     sim_run(&w.sim);
-    caller_told(&c, ";h:6443 closed the connection in the head of a response");
+    call_recorder_expect(&c, ";h:6443 closed the connection in the head of a response");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -270,13 +270,13 @@ static void nor_has_one_that_has_begun_to_answer(void **state)
 static void nor_one_that_is_silent(void **state)
 {
     struct world w;
-    struct caller c;
+    struct call_recorder c;
     (void)state;
     world_init(&w);
     ask_once(&w, HELLO, "200;hello;end");
     ask(&w, &c);
     sim_advance(&w.sim, 35 * 1000);
-    caller_told(&c, ";no response from h:6443 within 35s");
+    call_recorder_expect(&c, ";no response from h:6443 within 35s");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -286,7 +286,7 @@ static void nor_one_that_is_silent(void **state)
 static void dropped_connections_don_t_come_back(void **state)
 {
     struct world w;
-    struct caller c;
+    struct call_recorder c;
     struct pipe *idle, *busy;
     (void)state;
     world_init(&w);
@@ -297,7 +297,7 @@ static void dropped_connections_don_t_come_back(void **state)
     assert_true(pipe_closed(idle));
     assert_false(pipe_closed(busy));
     answer(&w, busy, HELLO);
-    caller_told(&c, "200;hello;end");
+    call_recorder_expect(&c, "200;hello;end");
     assert_true(pipe_closed(busy));
     world_done(&w);
 }
@@ -305,19 +305,19 @@ static void dropped_connections_don_t_come_back(void **state)
 static void a_held_call_is_told_nothing_until_it_goes_on(void **state)
 {
     struct world w;
-    struct caller c;
+    struct call_recorder c;
     (void)state;
     world_init(&w);
     ask_once(&w, HELLO, "200;hello;end");
-    caller_ask(&c, w.pool, &ASKER_GET);
+    call_recorder_request(&c, w.pool, &GET_PODS);
     http_call_pause(c.call);
     pipe_sends(w.pipes.last, HELLO);
     sim_advance(&w.sim, 100 * 1000);
-    assert_int_equal(c.told.len, 0);
+    assert_int_equal(c.events.len, 0);
     http_call_resume(c.call);
     sim_run(&w.sim);
     http_call_resume(c.call); /* over: harmless */
-    caller_told(&c, "200;hello;end");
+    call_recorder_expect(&c, "200;hello;end");
     assert_int_equal(w.pipes.n_dialled, 1);
     world_done(&w);
 }
@@ -325,7 +325,7 @@ static void a_held_call_is_told_nothing_until_it_goes_on(void **state)
 static void old_calls_can_be_cut(void **state)
 {
     struct world w;
-    struct caller watch, held, fresh;
+    struct call_recorder watch, held, fresh;
     struct inf_error why = {.code = INF_ECUT, .text = "cut"};
     (void)state;
     world_init(&w);
@@ -337,12 +337,12 @@ static void old_calls_can_be_cut(void **state)
     http_pool_drop(w.pool);
     ask(&w, &fresh);
     http_pool_cut(w.pool, &why);
-    caller_told(&watch, "200;hi;cut");
+    call_recorder_expect(&watch, "200;hi;cut");
     http_call_resume(held.call);
     pipe_sends(w.pipes.last, HELLO);
     sim_run(&w.sim);
-    caller_told(&fresh, "200;hello;end");
-    caller_told(&held, "200;hey;cut");
+    call_recorder_expect(&fresh, "200;hello;end");
+    call_recorder_expect(&held, "200;hey;cut");
     assert_int_equal(w.pipes.n_dialled, 3);
     world_done(&w);
 }
@@ -351,7 +351,7 @@ static void old_calls_can_be_cut(void **state)
 static void a_held_call_that_was_cut_hears_of_it_when_it_goes_on(void **state)
 {
     struct world w;
-    struct caller held, gone;
+    struct call_recorder held, gone;
     struct inf_error why = {.code = INF_ECUT, .text = "cut"};
     (void)state;
     world_init(&w);
@@ -367,14 +367,14 @@ static void a_held_call_that_was_cut_hears_of_it_when_it_goes_on(void **state)
     http_call_resume(held.call);
     http_call_resume(gone.call);
     http_call_pause(held.call); /* not yet, after all */
-    caller_told(&gone, "");
+    call_recorder_expect(&gone, "");
     sim_run(&w.sim);
-    assert_int_equal(held.told.len, strlen("200;hey"));
+    assert_int_equal(held.events.len, strlen("200;hey"));
     http_call_resume(held.call);
     sim_run(&w.sim);
     http_call_resume(held.call); /* over: harmless */
     sim_run(&w.sim);
-    caller_told(&held, "200;hey;cut");
+    call_recorder_expect(&held, "200;hey;cut");
     world_done(&w);
 }
 

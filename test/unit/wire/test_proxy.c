@@ -15,8 +15,8 @@
 #include "base/base.h"
 #include "base/str.h"
 #include "pipe_stream.h"
-#include "reader.h"
 #include "sim.h"
+#include "stream_reader.h"
 #include "tls_world.h"
 #include "wire/proxy.h"
 
@@ -25,7 +25,7 @@ struct world {
     struct pipe_dialer pipes;
     struct proxy proxy;
     struct proxy_dialer dialer;
-    struct reader reader;
+    struct stream_reader reader;
 };
 
 static void world_init(struct world *w, enum proxy_kind kind, const char *login, const char *host)
@@ -38,13 +38,13 @@ static void world_init(struct world *w, enum proxy_kind kind, const char *login,
     sim_init(&w->sim);
     pipe_dialer_init(&w->pipes, &w->sim);
     proxy_dialer_init(&w->dialer, &w->pipes.dialer, &w->sim.clock, &w->proxy);
-    reader_init(&w->reader);
+    stream_reader_init(&w->reader);
     w->reader.stream = dialer_dial(&w->dialer.dialer, host, 6443, &w->reader.user);
 }
 
 static void world_done(struct world *w)
 {
-    reader_done(&w->reader);
+    stream_reader_done(&w->reader);
     sim_run(&w->sim);
     sim_done(&w->sim);
     pipe_dialer_done(&w->pipes);
@@ -76,7 +76,7 @@ static void check_open(struct world *w)
 {
     assert_int_equal(w->reader.opened, 1);
     assert_int_equal(w->reader.ended, 0);
-    reader_write(&w->reader, "ping", 4);
+    stream_reader_write(&w->reader, "ping", 4);
     WRITTEN(w, "ping");
     answer(w, STR("pong"));
     assert_int_equal(w->reader.got.len, 4);
@@ -211,7 +211,7 @@ static void answers_may_come_in_any_pieces(void **state)
         for (size_t cut = 1; cut <= script_len(&scripts[i]); cut++) {
             struct world w;
             world_init(&w, scripts[i].kind, scripts[i].login, "api");
-            reader_write(&w.reader, "early", 5);
+            stream_reader_write(&w.reader, "early", 5);
             play(&w, &scripts[i], SIZE_MAX, cut);
             assert_int_equal(w.reader.opened, 1);
             assert_int_equal(w.reader.got.len, 4);
@@ -254,7 +254,7 @@ static void closing_is_fine_at_any_moment(void **state)
             play(&w, &scripts[i], limit, 0);
             world_done(&w);
         }
-    for (enum reader_moment moment = IN_OPEN; moment <= IN_END; moment++) {
+    for (enum stream_reader_moment moment = IN_OPEN; moment <= IN_END; moment++) {
         struct world w;
         world_init(&w, PROXY_HTTP, NULL, "api");
         w.reader.close_in = moment;
@@ -276,7 +276,7 @@ static void who_pauses_in_open_gets_the_rest_later(void **state)
     w.reader.pause_in = IN_OPEN;
     play(&w, &scripts[0], SIZE_MAX, 0);
     assert_int_equal(w.reader.got.len, 0);
-    reader_resume(&w.reader);
+    stream_reader_resume(&w.reader);
     sim_run(&w.sim);
     assert_int_equal(w.reader.got.len, 4);
     world_done(&w);
@@ -441,7 +441,7 @@ static void what_a_proxy_refuses_is_told_in_its_words(void **state)
         if (refusals[i].answers[1].len)
             answer(&w, refusals[i].answers[1]);
         expect_end(&w, refusals[i].code, refusals[i].text);
-        reader_write(&w.reader, "late", 4);
+        stream_reader_write(&w.reader, "late", 4);
         pipe_end(w.pipes.last, INF_EEOF, "FIN");
         sim_run(&w.sim);
         assert_int_equal(w.reader.ended, 1);
@@ -487,7 +487,7 @@ static void tls_goes_through(void **state)
     struct proxy_dialer through;
     struct tls_dialer tls;
     struct tls_peer peer;
-    struct reader reader;
+    struct stream_reader reader;
     struct tls_context *context =
         tls_context_new(&(struct tls_settings){.ca_pem = certs->ca->pem}, NULL);
     sim_init(&sim);
@@ -495,7 +495,7 @@ static void tls_goes_through(void **state)
     proxy_dialer_init(&through, &pipes.dialer, &sim.clock, &proxy);
     tls_dialer_init(&tls, &through.dialer, &sim.clock, context, NULL);
     tls_peer_init(&peer, &(struct tls_peer_settings){.cert = certs->server});
-    reader_init(&reader);
+    stream_reader_init(&reader);
     reader.stream = dialer_dial(&tls.dialer, "k.example.com", 6443, &reader.user);
     sim_run(&sim);
     assert_true(pipe_wrote(pipes.last, "CONNECT k.example.com:6443 HTTP/1.1\r\n"
@@ -508,7 +508,7 @@ static void tls_goes_through(void **state)
     assert_int_equal(reader.opened, 1);
     assert_int_equal(reader.got.len, 4);
     assert_string_equal(peer.sni, "k.example.com");
-    reader_done(&reader);
+    stream_reader_done(&reader);
     sim_run(&sim);
     sim_done(&sim);
     pipe_dialer_done(&pipes);

@@ -21,7 +21,7 @@ static char *pattern(size_t len)
     return bytes;
 }
 
-static void assert_got(const struct reader *r, const char *bytes, size_t len)
+static void assert_got(const struct stream_reader *r, const char *bytes, size_t len)
 {
     assert_int_equal(r->got.len, len);
     if (len)
@@ -40,7 +40,7 @@ static void exchange(const struct tls_certs *certs, const struct tls_plan *plan)
 {
     struct tls_world w;
     tls_world_init(&w, certs, plan);
-    reader_write(&w.reader, "early, ", 7);
+    stream_reader_write(&w.reader, "early, ", 7);
     w.reader.write_in_open = "ping";
     tls_peer_send(&w.peer, "pong", 4);
     sim_run(&w.sim);
@@ -161,10 +161,10 @@ static void a_large_upload_arrives(void **state)
     struct tls_world w;
     char *bytes = pattern(300000);
     tls_world_init(&w, *state, &(struct tls_plan){0});
-    reader_write(&w.reader, bytes, 100000);
+    stream_reader_write(&w.reader, bytes, 100000);
     sim_run(&w.sim);
     w.pipe->n_writes = 0;
-    reader_write(&w.reader, bytes + 100000, 200000);
+    stream_reader_write(&w.reader, bytes + 100000, 200000);
     assert_int_equal(w.pipe->n_writes, 1); /* many records, one write below */
     sim_run(&w.sim);
     assert_int_equal(w.peer.received.len, 300000);
@@ -181,7 +181,7 @@ static void keys_are_changed_when_the_server_asks(void **state)
     w.peer.key_update = true;
     tls_peer_send(&w.peer, "a", 1);
     sim_run(&w.sim);
-    reader_write(&w.reader, "b", 1);
+    stream_reader_write(&w.reader, "b", 1);
     sim_run(&w.sim);
     assert_got(&w.reader, "a", 1);
     assert_int_equal(w.peer.received.len, 1);
@@ -203,7 +203,7 @@ static void a_paused_reader_hears_nothing_and_loses_nothing(void **state)
     sim_run(&w.sim);
     assert_int_equal(w.reader.calls, 1);
     while (!w.reader.ended) {
-        reader_resume(&w.reader);
+        stream_reader_resume(&w.reader);
         sim_run(&w.sim);
     }
     assert_got(&w.reader, bytes, 50000);
@@ -216,10 +216,10 @@ static void a_pause_before_the_handshake_only_delays_it(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
-    reader_pause(&w.reader);
+    stream_reader_pause(&w.reader);
     sim_run(&w.sim);
     assert_int_equal(w.reader.opened, 0);
-    reader_resume(&w.reader);
+    stream_reader_resume(&w.reader);
     sim_run(&w.sim);
     assert_int_equal(w.reader.opened, 1);
     tls_world_done(&w);
@@ -231,7 +231,7 @@ static void resume_promises_one_call_even_if_nothing_came(void **state)
     tls_world_init(&w, *state, &(struct tls_plan){0});
     sim_run(&w.sim);
     assert_int_equal(w.reader.calls, 0);
-    reader_resume(&w.reader);
+    stream_reader_resume(&w.reader);
     sim_tick(&w.sim);
     assert_int_equal(w.reader.empty_calls, 1);
     sim_run(&w.sim);
@@ -243,7 +243,7 @@ static void the_end_waits_for_the_promised_call(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
-    w.reader.ask_again = true;
+    w.reader.resume_again = true;
     tls_peer_send(&w.peer, "last", 4);
     w.peer.goodbye = true;
     sim_run(&w.sim);
@@ -277,7 +277,7 @@ static void bytes_after_close_notify_mean_nothing(void **state)
     pipe_sends(w.pipe, "what is this");
     pipe_end(w.pipe, INF_ENET, "reset");
     sim_run(&w.sim);
-    reader_write(&w.reader, "too late", 8);
+    stream_reader_write(&w.reader, "too late", 8);
     assert_end(&w, INF_EEOF, "localhost:6443 closed the connection");
     tls_world_done(&w);
 }
@@ -354,7 +354,7 @@ static void a_failure_waits_for_a_paused_reader(void **state)
     sim_run(&w.sim);
     assert_int_equal(w.reader.opened, 1);
     assert_int_equal(w.reader.ended, 0);
-    reader_resume(&w.reader);
+    stream_reader_resume(&w.reader);
     sim_run(&w.sim);
     assert_int_equal(w.reader.ended, 1);
     tls_world_done(&w);
@@ -364,10 +364,10 @@ static void a_failure_before_it_opened_waits_too(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.server_name = ""});
-    reader_pause(&w.reader);
+    stream_reader_pause(&w.reader);
     sim_run(&w.sim);
     assert_int_equal(w.reader.ended, 0);
-    reader_resume(&w.reader);
+    stream_reader_resume(&w.reader);
     sim_run(&w.sim);
     assert_int_equal(w.reader.ended, 1);
     assert_int_equal(w.reader.calls, 0);
@@ -382,13 +382,13 @@ static void closing_is_fine_after_any_number_of_ticks(void **state)
         for (int ticks = 0; ticks < 40; ticks++) {
             struct tls_world w;
             tls_world_init(&w, *state, &(struct tls_plan){.hold = held, .cut = 200});
-            reader_write(&w.reader, "early", 5);
+            stream_reader_write(&w.reader, "early", 5);
             tls_peer_send(&w.peer, "0123456789", 10);
             w.peer.goodbye = true;
             w.reader.take = 3;
             for (int i = 0; i < ticks; i++)
                 sim_tick(&w.sim);
-            reader_close(&w.reader);
+            stream_reader_close(&w.reader);
             sim_run(&w.sim);
             tls_world_done(&w);
         }
@@ -401,10 +401,10 @@ static void closing_is_fine_inside_any_callback(void **state)
             for (int more = 0; more <= 1; more++) {
                 struct tls_world w;
                 tls_world_init(&w, *state, &(struct tls_plan){0});
-                w.reader.close_in = (enum reader_moment)moment;
-                w.reader.pause_in = pause == moment ? (enum reader_moment)pause : NEVER;
+                w.reader.close_in = (enum stream_reader_moment)moment;
+                w.reader.pause_in = pause == moment ? (enum stream_reader_moment)pause : NEVER;
                 w.reader.take = more ? 3 : 0;
-                w.reader.ask_again = more;
+                w.reader.resume_again = more;
                 tls_peer_send(&w.peer, "0123456789", 10);
                 w.peer.goodbye = true;
                 sim_run(&w.sim);
@@ -434,7 +434,7 @@ static void close_says_goodbye(void **state)
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
     sim_run(&w.sim);
-    reader_close(&w.reader);
+    stream_reader_close(&w.reader);
     tls_peer_on_tick(w.pipe); /* the peer reads what was written before the close */
     assert_true(w.peer.client_goodbye);
     tls_world_done(&w);

@@ -100,7 +100,7 @@ static void converse(struct cut_world *c, size_t limit, bool resumed)
         tls_world_again(&c->w, &(struct tls_plan){.host = c->host});
     }
     c->w.pipe->on_tick = on_tick[c->cut];
-    reader_write(&c->w.reader, "ping", 4);
+    stream_reader_write(&c->w.reader, "ping", 4);
     tls_peer_send(&c->w.peer, "pong", 4);
     sim_run(&c->w.sim);
     sim_run(&c->w.sim); /* a part of no bytes looks like rest */
@@ -117,7 +117,7 @@ static size_t length(struct cut_world *c, bool resumed)
 
 static void expect_whole(struct cut_world *c)
 {
-    const struct reader *r = &c->w.reader;
+    const struct stream_reader *r = &c->w.reader;
     assert_int_equal(r->opened, 1);
     assert_int_equal(r->ended, 0);
     assert_int_equal(r->got.len, 4);
@@ -136,7 +136,7 @@ static void expect_end(struct cut_world *c, int code, const char *text)
 
 static void expect_cut(struct cut_world *c)
 {
-    const struct reader *r = &c->w.reader;
+    const struct stream_reader *r = &c->w.reader;
     char text[128];
     expect_end(c, INF_EEOF, "FIN");
     snprintf(text, sizeof(text),
@@ -150,7 +150,7 @@ static void expect_cut(struct cut_world *c)
 
 static void expect_reset(struct cut_world *c)
 {
-    const struct reader *r = &c->w.reader;
+    const struct stream_reader *r = &c->w.reader;
     expect_end(c, INF_ENET, "connection reset");
     assert_string_equal(r->why.text, "connection reset");
     assert_int_equal(r->why.code, INF_ENET);

@@ -15,14 +15,14 @@ static void what_waits_below_is_known_above(void **state)
     struct tls_world w;
     int drained;
     tls_world_init(&w, *state, &(struct tls_plan){.cut = 0});
-    reader_write(&w.reader, "early", 5);
+    stream_reader_write(&w.reader, "early", 5);
     assert_int_equal(stream_unsent(w.reader.stream), 5);
     sim_run(&w.sim);
     assert_int_equal(stream_unsent(w.reader.stream), 0);
     drained = w.reader.drained;
     assert_true(drained > 0);
     w.pipe->clogged = true;
-    reader_write(&w.reader, "more", 4);
+    stream_reader_write(&w.reader, "more", 4);
     sim_run(&w.sim);
     assert_true(stream_unsent(w.reader.stream) > 4); /* in a record */
     assert_int_equal(w.reader.drained, drained);
@@ -37,7 +37,7 @@ static void nothing_is_told_before_it_is_open(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.no_peer = true});
-    reader_write(&w.reader, "early", 5);
+    stream_reader_write(&w.reader, "early", 5);
     sim_run(&w.sim);
     assert_int_equal(w.reader.drained, 0);
     assert_true(stream_unsent(w.reader.stream) >= 5);
@@ -49,7 +49,7 @@ static void closing_inside_drain(void **state)
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.cut = 0});
     w.reader.close_in = IN_DRAIN;
-    reader_write(&w.reader, "early", 5);
+    stream_reader_write(&w.reader, "early", 5);
     sim_run(&w.sim);
     assert_null(w.reader.stream);
     tls_world_done(&w);

@@ -88,7 +88,7 @@ static void *counting_realloc(void *bytes, size_t size, const char *file, int li
 
 struct connection {
     struct tls_peer peer;
-    struct reader reader;
+    struct stream_reader reader;
 };
 
 struct crowd {
@@ -111,15 +111,15 @@ static void connection_open(struct crowd *c, struct connection *one, const char 
     at_work = CLIENT;
     w->pipes.peer = &one->peer;
     w->pipes.on_tick = peer_on_tick;
-    reader_init(&one->reader);
+    stream_reader_init(&one->reader);
     one->reader.stream = dialer_dial(&w->dialer.dialer, "localhost", 6443, &one->reader.user);
-    reader_write(&one->reader, burst, len);
+    stream_reader_write(&one->reader, burst, len);
     tls_peer_send(&one->peer, burst, len);
 }
 
 static void connection_close(struct connection *one)
 {
-    reader_done(&one->reader);
+    stream_reader_done(&one->reader);
     tls_peer_done(&one->peer);
 }
 

@@ -45,7 +45,7 @@ static void waste_one(struct tls_world *w, const struct tls_plan *names)
     tls_world_again(w, names);
     sim_tick(&w->sim);
     assert_true(w->pipe->written.len > 0);
-    reader_close(&w->reader);
+    stream_reader_close(&w->reader);
 }
 
 static void the_next_connection_is_resumed_and_all_after_it(void **state)
@@ -56,7 +56,7 @@ static void the_next_connection_is_resumed_and_all_after_it(void **state)
         assert_false(resumed(&w));
         for (int i = 0; i < 20; i++) {
             assert_true(resumed_again(&w, kind));
-            reader_write(&w.reader, "ping", 4);
+            stream_reader_write(&w.reader, "ping", 4);
             tls_peer_send(&w.peer, "pong", 4);
             sim_run(&w.sim);
             assert_int_equal(w.peer.received.len, 4);

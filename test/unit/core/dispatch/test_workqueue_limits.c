@@ -13,24 +13,24 @@
 
 #include <cmocka.h>
 
-#include "desk.h"
+#include "queue_fixture.h"
 
-static void add(struct desk *d, const char *key)
+static void add(struct queue_fixture *d, const char *key)
 {
     assert_int_equal(inf_queue_add(d->queue, key), 0);
 }
 
-static void add_after(struct desk *d, const char *key, uint64_t delay_ms)
+static void add_after(struct queue_fixture *d, const char *key, uint64_t delay_ms)
 {
     assert_int_equal(inf_queue_add_after(d->queue, key, delay_ms), 0);
 }
 
-static void add_rate_limited(struct desk *d, const char *key)
+static void add_rate_limited(struct queue_fixture *d, const char *key)
 {
     assert_int_equal(inf_queue_add_rate_limited(d->queue, key), 0);
 }
 
-static struct inf_queue_stats stats(struct desk *d)
+static struct inf_queue_stats stats(struct queue_fixture *d)
 {
     struct inf_queue_stats s;
     inf_queue_stats(d->queue, &s);
@@ -42,108 +42,108 @@ static struct inf_queue_stats stats(struct desk *d)
 /* 104, TestSimpleQueue. */
 static void a_delayed_key_comes_at_its_time(void **state)
 {
-    struct desk *d = *state;
-    d->then = finish_ok;
+    struct queue_fixture *d = *state;
+    d->then = finish_key_ok;
     add_after(d, "a", 50);
     sim_advance(&d->sim, 49);
     assert_int_equal(inf_queue_length(d->queue), 0);
-    assert_handed(d, "");
+    assert_worked(d, "");
     sim_advance(&d->sim, 100);
-    assert_handed(d, "50:a ");
+    assert_worked(d, "50:a ");
 }
 
 static void no_delay_is_an_add(void **state)
 {
-    struct desk *d = *state;
+    struct queue_fixture *d = *state;
     add_after(d, "a", 0);
     assert_int_equal(inf_queue_length(d->queue), 1);
-    assert_handed(d, "0:a ");
+    assert_worked(d, "0:a ");
 }
 
 /* 104, TestDeduping; 131, scheduler_dedupe_should_keep_earlier_item and ..._replace_later_item. */
 static void of_several_delays_the_earliest_end_counts(void **state)
 {
-    struct desk *d = *state;
-    d->then = finish_ok;
+    struct queue_fixture *d = *state;
+    d->then = finish_key_ok;
     add_after(d, "a", 50);
     add_after(d, "a", 70);
     add_after(d, "b", 70);
     add_after(d, "b", 30);
     assert_int_equal(stats(d).delayed, 2);
     sim_advance(&d->sim, 1000);
-    assert_handed(d, "30:b 50:a ");
+    assert_worked(d, "30:b 50:a ");
     assert_int_equal(stats(d).delayed, 0);
 }
 
 /* 104, TestAddTwoFireEarly. */
 static void the_one_due_first_comes_first(void **state)
 {
-    struct desk *d = *state;
-    d->then = finish_ok;
+    struct queue_fixture *d = *state;
+    d->then = finish_key_ok;
     add_after(d, "a", 1000);
     add_after(d, "b", 50);
     sim_advance(&d->sim, 60);
-    assert_handed(d, "50:b ");
+    assert_worked(d, "50:b ");
     add_after(d, "c", 2000);
     sim_advance(&d->sim, 2000);
-    assert_handed(d, "1000:a 2060:c ");
+    assert_worked(d, "1000:a 2060:c ");
 }
 
 /* 104, TestCopyShifting. */
 static void keys_that_come_due_together_keep_the_order_of_their_times(void **state)
 {
-    struct desk *d = *state;
-    d->then = finish_ok;
+    struct queue_fixture *d = *state;
+    d->then = finish_key_ok;
     add_after(d, "c", 30);
     add_after(d, "b", 20);
     add_after(d, "a", 10);
     add_after(d, "d", 30);
     d->sim.now_ms = 100; /* the loop was away: all are late */
-    assert_handed(d, "100:a 100:b 100:c 100:d ");
+    assert_worked(d, "100:a 100:b 100:c 100:d ");
 }
 
 static void a_delay_that_ends_while_its_key_is_worked_on_is_one_more_run(void **state)
 {
-    struct desk *d = *state;
+    struct queue_fixture *d = *state;
     add(d, "a");
     add_after(d, "a", 10);
     sim_advance(&d->sim, 20);
-    assert_handed(d, "0:a ");
-    finish(d, "a", INF_WORK_OK);
-    assert_handed(d, "20:a ");
+    assert_worked(d, "0:a ");
+    finish_key(d, "a", INF_WORK_OK);
+    assert_worked(d, "20:a ");
 }
 
 static void a_run_before_its_end_ends_no_delay(void **state)
 {
-    struct desk *d = *state;
-    d->then = finish_ok;
+    struct queue_fixture *d = *state;
+    d->then = finish_key_ok;
     add_after(d, "a", 10);
     add(d, "a");
     sim_advance(&d->sim, 20);
-    assert_handed(d, "0:a 10:a ");
+    assert_worked(d, "0:a 10:a ");
 }
 
 static void a_delay_that_ends_while_its_key_waits_is_the_same_run(void **state)
 {
-    struct desk *d = *state;
+    struct queue_fixture *d = *state;
     add(d, "a");
-    assert_handed(d, "0:a ");
+    assert_worked(d, "0:a ");
     add(d, "b");
     add_after(d, "b", 10);
     sim_advance(&d->sim, 20);
-    d->then = finish_ok;
-    finish(d, "a", INF_WORK_OK);
-    assert_handed(d, "20:b ");
+    d->then = finish_key_ok;
+    finish_key(d, "a", INF_WORK_OK);
+    assert_worked(d, "20:b ");
 }
 
 static void the_longest_delay_does_not_wrap(void **state)
 {
-    struct desk *d = *state;
+    struct queue_fixture *d = *state;
     sim_advance(&d->sim, 1000);
     add_after(d, "a", UINT64_MAX);
     add_after(d, "a", UINT64_MAX);
     sim_advance(&d->sim, 1000000);
-    assert_handed(d, "");
+    assert_worked(d, "");
 }
 
 /* ---- retries ---- */
@@ -151,30 +151,30 @@ static void the_longest_delay_does_not_wrap(void **state)
 /* 105, TestItemExponentialFailureRateLimiter. */
 static void each_retry_of_a_key_waits_twice_as_long(void **state)
 {
-    struct desk *d = *state;
-    d->then = finish_retry;
+    struct queue_fixture *d = *state;
+    d->then = finish_key_retry;
     add(d, "a");
     sim_advance(&d->sim, 100);
-    assert_handed(d, "0:a 5:a 15:a 35:a 75:a ");
+    assert_worked(d, "0:a 5:a 15:a 35:a 75:a ");
     assert_int_equal(inf_queue_retries(d->queue, "a"), 5);
-    d->then = finish_ok;
+    d->then = finish_key_ok;
     sim_advance(&d->sim, 100);
-    assert_handed(d, "155:a ");
+    assert_worked(d, "155:a ");
     assert_int_equal(inf_queue_retries(d->queue, "a"), 0);
     add_rate_limited(d, "a");
     sim_advance(&d->sim, 100);
-    assert_handed(d, "205:a ");
+    assert_worked(d, "205:a ");
 }
 
 /* 105, the limit, and TestItemExponentialFailureRateLimiterOverFlow. */
 static void no_retry_waits_longer_than_its_limit(void **state)
 {
-    struct desk *d = *state;
-    desk_reopen(d, &(struct inf_queue_options){.base_ms = 100, .max_ms = 300});
-    d->then = finish_retry;
+    struct queue_fixture *d = *state;
+    queue_fixture_reopen(d, &(struct inf_queue_options){.base_ms = 100, .max_ms = 300});
+    d->then = finish_key_retry;
     add(d, "a");
     sim_advance(&d->sim, 1000);
-    assert_handed(d, "0:a 100:a 300:a 600:a 900:a ");
+    assert_worked(d, "0:a 100:a 300:a 600:a 900:a ");
     sim_advance(&d->sim, 60000);
     assert_int_equal(inf_queue_retries(d->queue, "a"), 205);
     assert_int_equal(stats(d).delayed, 1);
@@ -182,11 +182,11 @@ static void no_retry_waits_longer_than_its_limit(void **state)
 
 static void a_forgotten_key_begins_anew(void **state)
 {
-    struct desk *d = *state;
+    struct queue_fixture *d = *state;
     add(d, "a");
     for (int i = 0; i < 4; i++)
         add_rate_limited(d, "a");
-    assert_handed(d, "0:a ");
+    assert_worked(d, "0:a ");
     assert_int_equal(inf_queue_retries(d->queue, "a"), 4);
     inf_queue_forget(d->queue, "a");
     inf_queue_forget(d->queue, "unknown");
@@ -197,61 +197,61 @@ static void a_forgotten_key_begins_anew(void **state)
 /* 105, MaxOf: the longer of the two waits. */
 static void all_keys_together_keep_the_rate(void **state)
 {
-    struct desk *d = *state;
-    desk_reopen(d, &(struct inf_queue_options){.retries_per_sec = 10, .burst = 2});
-    d->then = finish_ok;
+    struct queue_fixture *d = *state;
+    queue_fixture_reopen(d, &(struct inf_queue_options){.retries_per_sec = 10, .burst = 2});
+    d->then = finish_key_ok;
     add_rate_limited(d, "a");
     add_rate_limited(d, "b");
     add_rate_limited(d, "c");
     add_rate_limited(d, "d");
     sim_advance(&d->sim, 1000);
-    assert_handed(d, "5:a 5:b 100:c 200:d ");
+    assert_worked(d, "5:a 5:b 100:c 200:d ");
 }
 
 static void a_retry_that_comes_to_nothing_takes_no_token(void **state)
 {
-    struct desk *d = *state;
-    desk_reopen(d, &(struct inf_queue_options){.retries_per_sec = 1, .burst = 2});
-    d->then = finish_ok;
+    struct queue_fixture *d = *state;
+    queue_fixture_reopen(d, &(struct inf_queue_options){.retries_per_sec = 1, .burst = 2});
+    d->then = finish_key_ok;
     for (int i = 0; i < 1000; i++)
         add_rate_limited(d, "eager");
     add_rate_limited(d, "calm");
     sim_advance(&d->sim, 1000);
-    assert_handed(d, "5:eager 5:calm ");
+    assert_worked(d, "5:eager 5:calm ");
 }
 
 static void a_retry_comes_before_a_longer_delay(void **state)
 {
-    struct desk *d = *state;
-    d->then = finish_ok;
+    struct queue_fixture *d = *state;
+    d->then = finish_key_ok;
     add_after(d, "a", 500);
     add_rate_limited(d, "a");
     sim_advance(&d->sim, 1000);
-    assert_handed(d, "5:a ");
+    assert_worked(d, "5:a ");
 }
 
 /* A new event and a failure at once: the event is not made to wait, nor does it cancel the retry.
  */
 static void a_failed_key_that_was_added_meanwhile_is_not_held_back(void **state)
 {
-    struct desk *d = *state;
+    struct queue_fixture *d = *state;
     add(d, "a");
-    assert_handed(d, "0:a ");
+    assert_worked(d, "0:a ");
     add(d, "a");
-    finish(d, "a", INF_WORK_RETRY);
-    d->then = finish_ok;
+    finish_key(d, "a", INF_WORK_RETRY);
+    d->then = finish_key_ok;
     sim_advance(&d->sim, 100);
-    assert_handed(d, "0:a 5:a ");
+    assert_worked(d, "0:a 5:a ");
 }
 
 /* ---- limits ---- */
 
 static void keys_over_the_limit_are_refused_and_known_ones_are_not(void **state)
 {
-    struct desk *d = *state;
-    desk_reopen(d, &(struct inf_queue_options){.keys_max = 3});
+    struct queue_fixture *d = *state;
+    queue_fixture_reopen(d, &(struct inf_queue_options){.keys_max = 3});
     add(d, "a");
-    assert_handed(d, "0:a ");
+    assert_worked(d, "0:a ");
     add(d, "b");
     add_after(d, "c", 10);
     assert_int_equal(inf_queue_add(d->queue, "d"), -INF_ETOOBIG);
@@ -260,16 +260,16 @@ static void keys_over_the_limit_are_refused_and_known_ones_are_not(void **state)
     add(d, "a");
     add(d, "c");
     assert_int_equal(stats(d).refused, 3);
-    d->then = finish_ok;
-    finish(d, "a", INF_WORK_RETRY);
-    assert_handed(d, "0:b 0:c 0:a ");
+    d->then = finish_key_ok;
+    finish_key(d, "a", INF_WORK_RETRY);
+    assert_worked(d, "0:b 0:c 0:a ");
     add(d, "d"); /* b is gone; a and c are still delayed */
-    assert_handed(d, "0:d ");
+    assert_worked(d, "0:d ");
 }
 
 static void a_key_has_a_longest_length(void **state)
 {
-    struct desk *d = *state;
+    struct queue_fixture *d = *state;
     char key[INF_QUEUE_KEY_MAX + 1];
     memset(key, 'a', sizeof(key));
     key[INF_QUEUE_KEY_MAX] = '\0';
@@ -281,13 +281,13 @@ static void a_key_has_a_longest_length(void **state)
 
 static void a_hundred_thousand_keys_cost_no_more_each_than_ten(void **state)
 {
-    struct desk *d = *state;
+    struct queue_fixture *d = *state;
     char key[32];
     for (int i = 0; i < 100000; i++) {
         snprintf(key, sizeof(key), "ns/pod-%d", i);
         add_after(d, key, (uint64_t)(i * 7919 % 1000 + 1));
     }
-    d->then = finish_ok;
+    d->then = finish_key_ok;
     sim_advance(&d->sim, 1000);
     assert_int_equal(stats(d).done, 100000);
     assert_int_equal(stats(d).delayed, 0);
@@ -298,8 +298,8 @@ static void a_hundred_thousand_keys_cost_no_more_each_than_ten(void **state)
 /* 106, TestMetrics. */
 static void the_numbers_tell_what_happened(void **state)
 {
-    struct desk *d = *state;
-    desk_reopen(d, &(struct inf_queue_options){.workers = 2});
+    struct queue_fixture *d = *state;
+    queue_fixture_reopen(d, &(struct inf_queue_options){.workers = 2});
     add(d, "a");
     add(d, "b");
     add(d, "c");
@@ -312,15 +312,15 @@ static void the_numbers_tell_what_happened(void **state)
     assert_int_equal(stats(d).oldest_queued_ms, 50);
     assert_int_equal(stats(d).longest_worked_ms, 50);
     assert_int_equal(stats(d).unfinished_ms, 100);
-    finish(d, "a", INF_WORK_RETRY);
+    finish_key(d, "a", INF_WORK_RETRY);
     sim_advance(&d->sim, 1); /* c is worked on; a is delayed */
     assert_int_equal(stats(d).retries, 1);
     assert_int_equal(stats(d).delayed, 1);
     assert_int_equal(stats(d).queued_ms, 50);
     assert_int_equal(stats(d).unfinished_ms, 51 + 1);
-    finish(d, "b", INF_WORK_OK);
+    finish_key(d, "b", INF_WORK_OK);
     assert_int_equal(stats(d).longest_worked_ms, 1);
-    finish(d, "c", INF_WORK_OK);
+    finish_key(d, "c", INF_WORK_OK);
     assert_int_equal(stats(d).done, 3);
     assert_int_equal(stats(d).worked_ms, 50 + 51 + 1);
     assert_int_equal(stats(d).unfinished_ms + stats(d).longest_worked_ms, 0);
@@ -330,26 +330,26 @@ static void the_numbers_tell_what_happened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_DESK(a_delayed_key_comes_at_its_time),
-        AT_DESK(no_delay_is_an_add),
-        AT_DESK(of_several_delays_the_earliest_end_counts),
-        AT_DESK(the_one_due_first_comes_first),
-        AT_DESK(keys_that_come_due_together_keep_the_order_of_their_times),
-        AT_DESK(a_delay_that_ends_while_its_key_is_worked_on_is_one_more_run),
-        AT_DESK(a_run_before_its_end_ends_no_delay),
-        AT_DESK(a_delay_that_ends_while_its_key_waits_is_the_same_run),
-        AT_DESK(the_longest_delay_does_not_wrap),
-        AT_DESK(each_retry_of_a_key_waits_twice_as_long),
-        AT_DESK(no_retry_waits_longer_than_its_limit),
-        AT_DESK(a_forgotten_key_begins_anew),
-        AT_DESK(all_keys_together_keep_the_rate),
-        AT_DESK(a_retry_that_comes_to_nothing_takes_no_token),
-        AT_DESK(a_retry_comes_before_a_longer_delay),
-        AT_DESK(a_failed_key_that_was_added_meanwhile_is_not_held_back),
-        AT_DESK(keys_over_the_limit_are_refused_and_known_ones_are_not),
-        AT_DESK(a_key_has_a_longest_length),
-        AT_DESK(a_hundred_thousand_keys_cost_no_more_each_than_ten),
-        AT_DESK(the_numbers_tell_what_happened),
+        QUEUE_TEST(a_delayed_key_comes_at_its_time),
+        QUEUE_TEST(no_delay_is_an_add),
+        QUEUE_TEST(of_several_delays_the_earliest_end_counts),
+        QUEUE_TEST(the_one_due_first_comes_first),
+        QUEUE_TEST(keys_that_come_due_together_keep_the_order_of_their_times),
+        QUEUE_TEST(a_delay_that_ends_while_its_key_is_worked_on_is_one_more_run),
+        QUEUE_TEST(a_run_before_its_end_ends_no_delay),
+        QUEUE_TEST(a_delay_that_ends_while_its_key_waits_is_the_same_run),
+        QUEUE_TEST(the_longest_delay_does_not_wrap),
+        QUEUE_TEST(each_retry_of_a_key_waits_twice_as_long),
+        QUEUE_TEST(no_retry_waits_longer_than_its_limit),
+        QUEUE_TEST(a_forgotten_key_begins_anew),
+        QUEUE_TEST(all_keys_together_keep_the_rate),
+        QUEUE_TEST(a_retry_that_comes_to_nothing_takes_no_token),
+        QUEUE_TEST(a_retry_comes_before_a_longer_delay),
+        QUEUE_TEST(a_failed_key_that_was_added_meanwhile_is_not_held_back),
+        QUEUE_TEST(keys_over_the_limit_are_refused_and_known_ones_are_not),
+        QUEUE_TEST(a_key_has_a_longest_length),
+        QUEUE_TEST(a_hundred_thousand_keys_cost_no_more_each_than_ten),
+        QUEUE_TEST(the_numbers_tell_what_happened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/buf.h"
-#include "caller.h"
+#include "call_recorder.h"
 #include "certs.h"
 #include "kube/auth/tls_reloader.h"
 #include "pipe_stream.h"
@@ -135,7 +135,7 @@ static void logged(struct world *w, const char *text)
 
 /* One who asks, and the server it is connected to. */
 struct visit {
-    struct caller caller;
+    struct call_recorder recorder;
     struct tls_peer peer;
 };
 
@@ -146,8 +146,9 @@ static void ask(struct world *w, struct visit *v, const struct certs *certs,
     w->pipes.on_tick = tls_peer_on_tick;
     w->pipes.peer = &v->peer;
     tls_peer_send(&v->peer, answer, strlen(answer));
-    caller_ask(&v->caller, w->reloader.pool,
-               &(struct http_request){.method = "GET", .target = "/", .host = "localhost"});
+    call_recorder_request(
+        &v->recorder, w->reloader.pool,
+        &(struct http_request){.method = "GET", .target = "/", .host = "localhost"});
     sim_run(&w->sim);
 }
 
@@ -159,7 +160,7 @@ static bool has(const struct buf *text, const char *part)
 /* The server and its pipe stay until the world is done with the pipes. */
 static void hang_up(struct world *w, struct visit *v)
 {
-    caller_done(&v->caller);
+    call_recorder_close(&v->recorder);
     http_pool_drop(w->reloader.pool);
     sim_run(&w->sim);
     tls_peer_done(&v->peer);
@@ -180,13 +181,13 @@ static void a_new_certificate_is_shown_and_old_connections_end(void **state)
     assert_true(shown(&watch, "monday"));
     put_client(&w, certs->other_client);
     sim_advance(&w.sim, TLS_RELOADER_EVERY_MS - 1);
-    assert_false(has(&watch.caller.told, "reconnecting"));
+    assert_false(has(&watch.recorder.events, "reconnecting"));
     sim_advance(&w.sim, 1);
-    assert_true(has(&watch.caller.told, "200;hi;client certificate changed; reconnecting"));
+    assert_true(has(&watch.recorder.events, "200;hi;client certificate changed; reconnecting"));
     logged(&w, "info config, context 'c': new client certificate\n");
     ask(&w, &next, certs, certs->server, HELLO);
     assert_true(shown(&next, "tuesday"));
-    assert_true(has(&next.caller.told, "200;hello;end"));
+    assert_true(has(&next.recorder.events, "200;hello;end"));
     assert_string_equal(w.config.cert_pem, certs->other_client->pem);
     hang_up(&w, &watch);
     hang_up(&w, &next);
@@ -209,9 +210,9 @@ static void it_is_seen_when_a_connection_is_made(void **state)
     sim_advance(&w.sim, 1);
     ask(&w, &later, certs, certs->server, CHUNKED);
     assert_true(shown(&later, "tuesday"));
-    assert_true(has(&watch.caller.told, "reconnecting"));
-    assert_true(has(&soon.caller.told, "reconnecting"));
-    assert_false(has(&later.caller.told, "reconnecting"));
+    assert_true(has(&watch.recorder.events, "reconnecting"));
+    assert_true(has(&soon.recorder.events, "reconnecting"));
+    assert_false(has(&later.recorder.events, "reconnecting"));
     hang_up(&w, &watch);
     hang_up(&w, &soon);
     hang_up(&w, &later);
@@ -229,11 +230,11 @@ static void new_authorities_leave_live_connections_alone(void **state)
     sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
     logged(&w, "info config, context 'c': new certificate authorities\n");
     ask(&w, &next, certs, certs->other_server, HELLO);
-    assert_true(has(&next.caller.told, "200;hello;end"));
-    assert_int_equal(watch.caller.told.len, strlen("200;hi"));
+    assert_true(has(&next.recorder.events, "200;hello;end"));
+    assert_int_equal(watch.recorder.events.len, strlen("200;hi"));
     hang_up(&w, &next);
     ask(&w, &next, certs, certs->server, HELLO); /* nobody vouches for that one any more */
-    assert_false(has(&next.caller.told, "200"));
+    assert_false(has(&next.recorder.events, "200"));
     hang_up(&w, &next);
     hang_up(&w, &watch);
     world_done(&w);
@@ -300,7 +301,7 @@ static void nothing_new_is_nothing_done(void **state)
     put_client(&w, certs->client);
     sim_advance(&w.sim, 10 * TLS_RELOADER_EVERY_MS);
     logged(&w, "");
-    assert_int_equal(v.caller.told.len, strlen("200;hi"));
+    assert_int_equal(v.recorder.events.len, strlen("200;hi"));
     hang_up(&w, &v);
     world_done(&w);
 }
@@ -317,14 +318,14 @@ static void a_certificate_can_be_given_instead(void **state)
     assert_int_equal(tls_reloader_present(&w.reloader, other->pem, certs->client->key_pem, &err),
                      -INF_ECONF);
     assert_int_equal(tls_reloader_present(&w.reloader, other->pem, other->key_pem, &err), 0);
-    assert_int_equal(watch.caller.told.len, strlen("200;hi")); /* not inside that call */
+    assert_int_equal(watch.recorder.events.len, strlen("200;hi")); /* not inside that call */
     sim_run(&w.sim);
-    assert_true(has(&watch.caller.told, "reconnecting"));
+    assert_true(has(&watch.recorder.events, "reconnecting"));
     ask(&w, &next, certs, certs->server, CHUNKED);
     assert_true(shown(&next, "tuesday"));
     assert_int_equal(tls_reloader_present(&w.reloader, other->pem, other->key_pem, &err), 0);
     sim_run(&w.sim);
-    assert_false(has(&next.caller.told, "reconnecting"));
+    assert_false(has(&next.recorder.events, "reconnecting"));
     hang_up(&w, &watch);
     hang_up(&w, &next);
     world_done(&w);

@@ -145,13 +145,13 @@ static char *told_by_http(struct str input, struct split split)
     struct http_world w;
     char *told;
     http_world_init(&w);
-    w.asker.quiet = true;
-    asker_ask(&w.asker, &ASKER_GET);
+    w.client.quiet = true;
+    http_client_send(&w.client, &GET_PODS);
     sim_run(&w.sim);
     send_split(w.pipe, &w.sim, input, split);
-    http_world_told(&w, "200;end");
-    buf_putc(&w.asker.body, '\0');
-    told = xstrdup(w.asker.body.bytes);
+    http_world_expect(&w, "200;end");
+    buf_putc(&w.client.body, '\0');
+    told = xstrdup(w.client.body.bytes);
     http_world_done(&w);
     return told;
 }

@@ -1,12 +1,12 @@
 /*
- * reader.h - the user of a stream in tests: collects what comes, and is as difficult as the rules
- * allow.
+ * stream_reader.h - a user of a stream that collects the bytes, and can pause, yield or close in any
+ * callback.
  *
  * It checks the stream's side of the rules: callbacks in order, none after close or while paused,
  * none inside one of its own calls.
  */
-#ifndef TEST_READER_H
-#define TEST_READER_H
+#ifndef TEST_STREAM_READER_H
+#define TEST_STREAM_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "seam/stream.h"
 
-enum reader_moment {
+enum stream_reader_moment {
     NEVER,
     IN_OPEN,
     IN_BYTES,
@@ -25,15 +25,15 @@ enum reader_moment {
     IN_DRAIN,
 };
 
-struct reader {
+struct stream_reader {
     struct stream_user user;
     struct stream *stream; /* set by the test; NULL once closed */
-    size_t take;           /* at most so many bytes in one call; 0: all */
-    bool take_none;        /* or none at all */
+    size_t take;           /* bytes to take per call; 0: all */
+    bool take_none;        /* takes no byte */
     struct rng dice;       /* with a seed: 0 to `take` bytes, at random */
-    bool ask_again;        /* resume() in each call that brings bytes */
-    enum reader_moment close_in;
-    enum reader_moment pause_in;
+    bool resume_again;     /* resume() in each call that brings bytes */
+    enum stream_reader_moment close_in;
+    enum stream_reader_moment pause_in;
     const char *write_in_open; /* NULL: nothing */
     struct buf got;
     int opened;
@@ -46,12 +46,12 @@ struct reader {
     bool inside; /* one of our own calls */
 };
 
-void reader_init(struct reader *r);
-void reader_done(struct reader *r); /* closes too, if that is still to do */
+void stream_reader_init(struct stream_reader *r);
+void stream_reader_done(struct stream_reader *r); /* closes too */
 
-void reader_write(struct reader *r, const char *bytes, size_t len);
-void reader_pause(struct reader *r);
-void reader_resume(struct reader *r);
-void reader_close(struct reader *r); /* harmless if it is */
+void stream_reader_write(struct stream_reader *r, const char *bytes, size_t len);
+void stream_reader_pause(struct stream_reader *r);
+void stream_reader_resume(struct stream_reader *r);
+void stream_reader_close(struct stream_reader *r); /* harmless if closed */
 
 #endif
