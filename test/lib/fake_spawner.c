@@ -25,7 +25,7 @@ static void fake_close(struct child *child)
 
 static const struct child_ops ops = {fake_close};
 
-static void note(struct buf *out, const char *const *list, char end)
+static void join_strings(struct buf *out, const char *const *list, char end)
 {
     buf_clear(out);
     for (; *list; list++) {
@@ -48,8 +48,9 @@ static struct child *fake_spawn(struct spawner *spawner, const struct child_spec
     f->runs++;
     f->timeout_ms = spec->timeout_ms;
     f->output_max = spec->output_max;
-    note(&f->words, spec->argv, ' ');
-    note(&f->env, spec->env, '\n');
+    f->errors_max = spec->errors_max;
+    join_strings(&f->argv, spec->argv, ' ');
+    join_strings(&f->env, spec->env, '\n');
     return &c->child;
 }
 
@@ -61,7 +62,7 @@ void fake_spawner_init(struct fake_spawner *f)
 void fake_spawner_done(struct fake_spawner *f)
 {
     assert_null(f->running);
-    buf_free(&f->words);
+    buf_free(&f->argv);
     buf_free(&f->env);
 }
 
@@ -72,7 +73,7 @@ void fake_spawner_end(struct fake_spawner *f, const struct child_end *end)
     child->user->ops->on_end(child->user, end);
 }
 
-void fake_spawner_says(struct fake_spawner *f, const char *output)
+void fake_spawner_exit(struct fake_spawner *f, const char *output)
 {
     fake_spawner_end(f, &(struct child_end){.fate = CHILD_EXITED, .output = str_of(output)});
 }

@@ -1,11 +1,11 @@
 /*
- * fake_spawner.h - a spawner whose programs do what the test says.
+ * fake_spawner.h - a spawner whose programs are played by the test.
  *
  *     fake_spawner_init(&f);
- *     ...                                     somebody spawns
- *     assert_string_equal(f.words, "get-token --now");
- *     fake_spawner_says(&f, "{...}");         it ends well, having said that
- *     fake_spawner_done(&f);                  none may be running
+ *     ...                                     the code under test spawns a program
+ *     assert_string_equal(f.argv.bytes, "get-token --now");
+ *     fake_spawner_exit(&f, "{...}");         it exits with code 0 and this output
+ *     fake_spawner_done(&f);                  no program may be running
  */
 #ifndef TEST_FAKE_SPAWNER_H
 #define TEST_FAKE_SPAWNER_H
@@ -19,17 +19,18 @@ struct fake_spawner {
     struct spawner spawner;
     struct child *running; /* NULL: none; one at a time */
     int runs;
-    struct buf words; /* of the last program, with blanks between them */
-    struct buf env;   /* what was added to its environment, a line each */
+    struct buf argv; /* of the last program, separated by blanks */
+    struct buf env;  /* variables added to its environment, one per line */
     uint64_t timeout_ms;
     size_t output_max;
+    size_t errors_max;
 };
 
 void fake_spawner_init(struct fake_spawner *f);
 void fake_spawner_done(struct fake_spawner *f);
 
-/* The program that runs ends like that. */
+/* End the running program, with @end or successfully with @output. */
 void fake_spawner_end(struct fake_spawner *f, const struct child_end *end);
-void fake_spawner_says(struct fake_spawner *f, const char *output);
+void fake_spawner_exit(struct fake_spawner *f, const char *output);
 
 #endif

@@ -1,60 +1,35 @@
 /*
- * auth.c - builds the authentication headers from the configured kind of credentials.
+ * auth.c - the authentication headers of requests, from the method that the kubeconfig selects.
  *
- * In order of precedence: token file, token, password, exec plugin. If both a token and a token
- * file are configured, the token is used until the file has been read. Only the plugin is
- * asynchronous; requests wait for it in a list. If it fails, all waiters get its error.
+ * Normal path: use_config() chooses the method and starts it. Each request calls auth_get(), which
+ * lets the method renew its credentials and returns the current headers. If that takes time, the
+ * request waits in a list until the method calls auth_notify(). If there are no credentials, all
+ * waiters get the method's error.
  */
 #include "kube/auth/auth.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "base/err.h"
-#include "kube/auth/auth_exec.h"
-#include "kube/auth/auth_token.h"
-#include "kube/auth/tls_reloader.h"
-#include "kube/config/kubeconfig.h"
+#include "kube/auth/auth_method.h"
 #include "wire/proxy.h"
 
-struct auth {
-    struct auth_settings settings;
-    struct auth_token file; /* used if it has a path */
-    struct auth_exec exec;  /* used if the kubeconfig has one */
-    struct list waiters;
-    char *authorization;         /* NULL: no such header */
-    uint64_t generation;         /* of the authorization; incremented when it changes */
-    struct http_header *headers; /* the authorization first (may be unset), then impersonation */
-    struct scrubber scrubber;    /* knows the credentials that were sent */
+/* In order of precedence; the last one always applies. */
+static const struct auth_method *const methods[] = {
+    &auth_token_file,  /* a file that is read again and again */
+    &auth_token,       /* a literal token */
+    &auth_basic,       /* name and password */
+    &auth_exec,        /* a plugin that returns a token or a certificate */
+    &auth_certificate, /* only a client certificate */
+    &auth_anonymous,   /* no credentials */
 };
 
-/* ---- the authorization ---- */
+/* ---- for methods ---- */
 
-static void set_authorization(struct auth *a, const char *scheme, const char *secret)
-{
-    secret_free(a->authorization);
-    a->authorization = xasprintf("%s %s", scheme, secret);
-    a->headers[0] = (struct http_header){"Authorization", a->authorization};
-    a->generation++;
-    scrubber_retire(&a->scrubber, SCRUBBER_SERVER);
-    if (strcmp(scheme, "Basic") == 0)
-        scrubber_add_basic(&a->scrubber, SCRUBBER_SERVER, secret);
-    else
-        scrubber_add(&a->scrubber, SCRUBBER_SERVER, secret);
-}
-
-static int renew_from_file(struct auth *a, struct inf_error *err)
-{
-    int rc = auth_token_renew(&a->file, err);
-    if (rc == 1)
-        set_authorization(a, "Bearer", a->file.token);
-    return rc < 0 && !a->authorization ? rc : 0;
-}
-
-static void clear_authorization(struct auth *a)
+/* The scrubber keeps the former credentials: a peer may repeat what it received earlier. */
+void auth_clear_authorization(struct auth *a)
 {
     secret_free(a->authorization);
     a->authorization = NULL;
@@ -62,24 +37,28 @@ static void clear_authorization(struct auth *a)
     scrubber_retire(&a->scrubber, SCRUBBER_SERVER);
 }
 
-/* ---- the exec plugin ---- */
-
-static int use_credential(struct auth *a, struct inf_error *err)
+/* Takes ownership of @value. */
+static void set_authorization(struct auth *a, char *value)
 {
-    const struct exec_credential *c = &a->exec.credential;
-    if (tls_reloader_present(a->settings.tls, c->cert_pem, c->key_pem, err) < 0) {
-        err->code = INF_EUNAUTHORIZED; /* the kubeconfig is valid; the plugin's certificate isn't */
-        return err_wrap(err, "exec plugin '%s'", a->settings.config->exec->name);
-    }
-    if (c->token)
-        set_authorization(a, "Bearer", c->token);
-    else
-        clear_authorization(a);
-    return 0;
+    auth_clear_authorization(a);
+    a->authorization = value;
+    a->headers[0] = (struct http_header){"Authorization", value};
 }
 
-/* A waiter that has to wait again after on_ready is called at the next end of a run, not now. */
-static void notify_waiters(struct auth *a, const struct inf_error *why)
+void auth_set_bearer(struct auth *a, const char *token)
+{
+    set_authorization(a, xasprintf("Bearer %s", token));
+    scrubber_add(&a->scrubber, SCRUBBER_SERVER, token);
+}
+
+void auth_set_basic(struct auth *a, const char *login)
+{
+    set_authorization(a, xasprintf("Basic %s", login));
+    scrubber_add_basic(&a->scrubber, SCRUBBER_SERVER, login);
+}
+
+/* A waiter that has to wait again after on_ready is called the next time, not now. */
+void auth_notify(struct auth *a, const struct inf_error *why)
 {
     struct list notified, *node;
     list_init(&notified);
@@ -90,40 +69,20 @@ static void notify_waiters(struct auth *a, const struct inf_error *why)
     }
 }
 
-static void auth_on_done(struct auth_exec *exec, const struct inf_error *why)
-{
-    struct auth *a = container_of(exec, struct auth, exec);
-    struct inf_error unusable;
-    if (!why && use_credential(a, &unusable) < 0) {
-        exec->failed = unusable;
-        why = &unusable;
-    }
-    notify_waiters(a, why);
-}
-
-static int renew_by_plugin(struct auth *a, struct auth_waiter *waiter, struct inf_error *err)
-{
-    int rc = auth_exec_get(&a->exec, err);
-    if (rc == 1)
-        list_push(&a->waiters, &waiter->node);
-    return rc == 1 ? AUTH_LATER : rc;
-}
-
 /* ---- requests ---- */
 
 int auth_get(struct auth *a, struct auth_waiter *waiter, struct auth_headers *ret,
              struct inf_error *err)
 {
     size_t skip;
-    int rc = 0;
+    int rc;
     if (!a) {
         *ret = (struct auth_headers){0};
         return 0;
     }
-    if (a->file.path)
-        rc = renew_from_file(a, err);
-    else if (a->settings.config->exec)
-        rc = renew_by_plugin(a, waiter, err);
+    rc = a->method->get ? a->method->get(a, err) : 0;
+    if (rc == AUTH_LATER)
+        list_push(&a->waiters, &waiter->node);
     if (rc)
         return rc;
     skip = a->authorization ? 0 : 1;
@@ -145,29 +104,12 @@ bool auth_refused(struct auth *a, uint64_t generation)
         return false;
     if (generation != a->generation)
         return true; /* renewed since the request was sent */
-    if (a->settings.config->exec)
-        return auth_exec_refused(&a->exec);
-    if (!a->file.path || !auth_token_refused(&a->file))
-        return false;
-    set_authorization(a, "Bearer", a->file.token);
-    return true;
+    return a->method->refused && a->method->refused(a);
 }
 
 char *auth_describe(const struct auth *a)
 {
-    const struct kubeconfig *c = a ? a->settings.config : NULL;
-    const char *user = c && c->user ? c->user : "";
-    if (!c)
-        return NULL;
-    if (c->token_file && (!a->file.user || a->file.token))
-        return xasprintf("the token in '%s'", c->token_file);
-    if (c->exec)
-        return xasprintf("the credential of exec plugin '%s'", c->exec->name);
-    if (c->token || c->token_file)
-        return xasprintf("the token of user '%s'", user);
-    if (c->basic)
-        return xasprintf("the name and password of user '%s'", user);
-    return c->cert_pem ? xasprintf("the client certificate of user '%s'", user) : NULL;
+    return a && a->method->describe ? a->method->describe(a) : NULL;
 }
 
 const struct scrubber *auth_scrubber(const struct auth *a)
@@ -177,39 +119,31 @@ const struct scrubber *auth_scrubber(const struct auth *a)
 
 /* ---- life ---- */
 
-/* @a is new, or forget_credentials() was called. */
+/* @a is new, or stop_method() was called. */
 static void use_config(struct auth *a)
 {
-    const struct auth_settings *settings = &a->settings;
-    const struct kubeconfig *config = settings->config;
-    a->file = (struct auth_token){.path = config->token_file,
-                                  .user = config->user,
-                                  .clock = settings->clock,
-                                  .log = settings->log};
-    a->exec = (struct auth_exec){.clock = settings->clock,
-                                 .log = settings->log,
-                                 .spawner = settings->spawner,
-                                 .config = config,
-                                 .on_done = auth_on_done};
+    const struct kubeconfig *config = a->settings.config;
+    const struct auth_method *const *method = methods;
     a->headers = xcalloc(config->n_impersonate + 1, sizeof(a->headers[0]));
     for (size_t i = 0; i < config->n_impersonate; i++)
         a->headers[i + 1] =
             (struct http_header){config->impersonate[i].name, config->impersonate[i].value};
-    if (config->token)
-        set_authorization(a, "Bearer", config->token);
-    else if (config->basic)
-        set_authorization(a, "Basic", config->basic);
+    while (!(*method)->applies(config))
+        method++;
+    a->method = *method;
+    if (a->method->start)
+        a->method->start(a);
     scrubber_retire(&a->scrubber, SCRUBBER_PROXY);
-    if (settings->proxy)
-        proxy_hide_login(settings->proxy, &a->scrubber);
+    if (a->settings.proxy)
+        proxy_hide_login(a->settings.proxy, &a->scrubber);
 }
 
-/* The scrubber keeps them: a peer may still repeat credentials that it received earlier. */
-static void forget_credentials(struct auth *a)
+static void stop_method(struct auth *a)
 {
-    auth_exec_close(&a->exec);
-    auth_token_free(&a->file);
-    clear_authorization(a);
+    if (a->method->stop)
+        a->method->stop(a);
+    a->state = NULL;
+    auth_clear_authorization(a);
     free(a->headers);
     a->headers = NULL;
 }
@@ -226,17 +160,18 @@ struct auth *auth_new(const struct auth_settings *settings)
 void auth_change(struct auth *a, const struct kubeconfig *config, struct tls_reloader *tls,
                  const struct proxy *proxy)
 {
-    forget_credentials(a);
+    stop_method(a);
     a->settings.config = config;
     a->settings.tls = tls;
     a->settings.proxy = proxy;
     use_config(a);
-    notify_waiters(a, NULL);
+    auth_notify(a, NULL);
 }
 
 void auth_renew(struct auth *a)
 {
-    a->file.due_ms = 0;
+    if (a->method->renew)
+        a->method->renew(a);
 }
 
 void auth_free(struct auth *a)
@@ -244,7 +179,7 @@ void auth_free(struct auth *a)
     if (!a)
         return;
     assert(list_empty(&a->waiters));
-    forget_credentials(a);
+    stop_method(a);
     scrubber_free(&a->scrubber);
     free(a);
 }

@@ -1,39 +1,116 @@
 /*
- * auth_exec.c - runs the exec plugin and keeps its credential.
+ * auth_exec.c - credentials from a kubectl exec plugin.
  *
- * Normal path: auth_exec_get() spawns the plugin, auth_exec_on_end() parses its stdout, and on_done
- * is called. A run that fails is reported with a remedy, and its error is returned until the pause
- * is over.
+ * The plugin runs when a request needs credentials and none are usable: at first, after they have
+ * expired, and after the server has rejected them. It runs in the background, one run at a time;
+ * requests wait for its end. It gets the environment variable KUBERNETES_EXEC_INFO and writes an
+ * ExecCredential to stdout, which is never logged.
+ *
+ * Time and output are limited. A run that fails is reported with a remedy, and its error is returned
+ * during a pause after it, so that a plugin that fails, or whose credentials are rejected, is not
+ * run in a tight loop.
+ *
+ * Plugins write the reason of a failure to stderr ("session expired, run sso login"), but verbose
+ * ones also write secrets. So it is logged only at level debug, limited in size, one record per
+ * line, without control characters and without parts that may be secret (secret_filter.h).
  */
-#include "kube/auth/auth_exec.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/base64.h"
+#include "base/buf.h"
 #include "base/err.h"
-#include "kube/auth/exec_info.h"
-#include "kube/auth/exec_stderr.h"
+#include "base/json_string.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "kube/auth/auth_method.h"
+#include "kube/auth/exec_credential.h"
 #include "kube/auth/secret_filter.h"
+#include "kube/auth/tls_reloader.h"
+#include "seam/child.h"
 
 enum {
     HOUR_MS = 3600 * 1000,
+    EXEC_TIMEOUT_MS = 60 * 1000,
+    EXEC_REST_MS = 5 * 1000,      /* pause between the end of a run and the next */
+    EXEC_OUTPUT_MAX = 256 * 1024, /* LIMIT: bytes of stdout */
+    EXEC_STDERR_MAX = 4 * 1024,   /* LIMIT: bytes of stderr that are kept, from its end */
+    EXEC_STDERR_LINES = 10,       /* LIMIT: lines of stderr that are logged, from its end */
+    EXEC_STDERR_LINE_MAX = 300,   /* LIMIT: bytes of one line */
+    EXEC_HINTS_MAX = 10,          /* LIMIT: install hints logged per hour */
 };
 
-static const char *plugin_name(const struct auth_exec *e)
+struct exec_runner {
+    struct auth *auth;
+    struct child_user user;
+    struct child *child; /* NULL: not running */
+    bool has_run;
+    uint64_t ended_ms;       /* when the last run ended */
+    struct inf_error failed; /* error of the last run; code 0: it succeeded */
+    struct exec_credential credential;
+    bool refused;      /* the server rejected the credential */
+    unsigned hints;    /* install hints logged in this hour */
+    uint64_t hints_ms; /* when the first of them was logged */
+};
+
+static const char *plugin_name(const struct exec_runner *e)
 {
-    return e->config->exec->name;
+    return e->auth->settings.config->exec->name;
 }
 
-/* ---- the end of a run ---- */
+/* ---- the environment ---- */
+
+/* Writes nothing if @value is NULL. */
+static void put_member(struct buf *out, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    buf_printf(out, ",\"%s\":", name);
+    json_put_string(out, str_of(value));
+}
+
+static void put_cluster(struct buf *out, const struct kubeconfig *c)
+{
+    char *ca = c->ca_pem ? base64_encode(c->ca_pem, strlen(c->ca_pem)) : NULL;
+    buf_puts(out, ",\"cluster\":{\"server\":");
+    json_put_string(out, str_of(c->server));
+    put_member(out, "tls-server-name", c->tls_server_name);
+    if (c->insecure)
+        buf_puts(out, ",\"insecure-skip-tls-verify\":true");
+    put_member(out, "certificate-authority-data", ca);
+    put_member(out, "proxy-url", c->proxy_url);
+    if (c->no_compression)
+        buf_puts(out, ",\"disable-compression\":true");
+    buf_printf(out, ",\"config\":%s}", c->exec_extension ? c->exec_extension : "null");
+    free(ca);
+}
+
+/* "KUBERNETES_EXEC_INFO={...}"; the caller frees it with secret_free(): it may contain a proxy's
+ * password. Never interactive: the plugin has no terminal. */
+static char *exec_info_variable(const struct kubeconfig *c)
+{
+    struct buf out = {0};
+    buf_printf(&out,
+               "KUBERNETES_EXEC_INFO={\"kind\":\"ExecCredential\",\"apiVersion\":\"%s\","
+               "\"spec\":{\"interactive\":false",
+               c->exec->api_version);
+    if (c->exec->cluster_info)
+        put_cluster(&out, c);
+    buf_puts(&out, "}}");
+    buf_putc(&out, '\0');
+    return out.bytes;
+}
+
+/* ---- messages ---- */
 
 /* Limited to EXEC_HINTS_MAX per hour: every failed run would log one. */
-static void log_install_hint(struct auth_exec *e)
+static void log_install_hint(struct exec_runner *e)
 {
-    const char *hint = e->config->exec->install_hint;
-    uint64_t now = clock_now_ms(e->clock);
+    const char *hint = e->auth->settings.config->exec->install_hint;
+    uint64_t now = clock_now_ms(e->auth->settings.clock);
     struct buf shown = {0};
     if (!hint)
         return;
@@ -44,81 +121,129 @@ static void log_install_hint(struct auth_exec *e)
     if (e->hints++ >= EXEC_HINTS_MAX)
         return;
     secret_filter_put(&shown, str_of(hint));
-    log_line(e->log, LOG_WARN, "exec plugin '%s' not found; install hint: %.*s", plugin_name(e),
-             (int)shown.len, shown.bytes);
+    log_line(e->auth->settings.log, LOG_WARN, "exec plugin '%s' not found; install hint: %.*s",
+             plugin_name(e), (int)shown.len, shown.bytes);
     buf_free(&shown);
 }
 
-static const char *remedy(const struct child_end *end)
+/* Removes the last line from @text; it may lack its line end. */
+static struct str pop_line(struct str *text)
 {
-    if (end->fate == CHILD_UNSTARTED)
-        return "check that it is installed and that this process can find and execute it";
-    return end->errors.len ? "its stderr is logged at level debug (watch -v)"
-                           : "it wrote nothing to stderr; run it manually to find the cause";
+    struct str line;
+    size_t begin;
+    while (text->len && strchr("\r\n", text->at[text->len - 1]))
+        text->len--;
+    begin = text->len;
+    while (begin && !strchr("\r\n", text->at[begin - 1]))
+        begin--;
+    line = (struct str){text->at + begin, text->len - begin};
+    text->len = begin;
+    return line;
 }
 
-static int evaluate_run(struct auth_exec *e, const struct child_end *end,
+/* If the beginning of stderr was dropped, the first line that is left is dropped too: it may have
+ * lost the name that marks a secret. */
+static void log_stderr(const struct exec_runner *e, struct str text)
+{
+    struct str lines[EXEC_STDERR_LINES];
+    bool cut = text.len >= EXEC_STDERR_MAX;
+    size_t n = 0;
+    while (n < EXEC_STDERR_LINES && text.len) {
+        struct str line = pop_line(&text);
+        if (line.len && (text.len || !cut))
+            lines[n++] = line;
+    }
+    while (n) {
+        struct buf bare = {0}, shown = {0};
+        secret_filter_put(&bare, lines[--n]);
+        utf8_put_visible(&shown,
+                         utf8_cut((struct str){bare.bytes, bare.len}, EXEC_STDERR_LINE_MAX));
+        log_line(e->auth->settings.log, LOG_DEBUG, "exec plugin '%s' stderr: %.*s", plugin_name(e),
+                 (int)shown.len, shown.bytes);
+        buf_free(&bare);
+        buf_free(&shown);
+    }
+}
+
+/* ---- a run ---- */
+
+static int evaluate_run(struct exec_runner *e, const struct child_end *end,
                         struct exec_credential *ret, struct inf_error *err)
 {
+    const char *api_version = e->auth->settings.config->exec->api_version;
+    const char *remedy = "it wrote nothing to stderr; run it manually to find the cause";
+    if (end->fate == CHILD_UNSTARTED)
+        remedy = "check that it is installed and that this process can find and execute it";
+    else if (end->errors.len)
+        remedy = "its stderr is logged at level debug (watch -v)";
     if (end->fate == CHILD_UNSTARTED && end->code == ENOENT)
         log_install_hint(e);
     if (end->fate != CHILD_EXITED || end->code != 0)
         return err_set(err, INF_EUNAUTHORIZED, "exec plugin '%s': %s; %s", plugin_name(e), end->how,
-                       remedy(end));
-    if (exec_credential_parse(end->output, e->config->exec->api_version, ret, err) < 0) {
+                       remedy);
+    if (exec_credential_parse(end->output, api_version, ret, err) < 0) {
         err->code = INF_EUNAUTHORIZED; /* INF_EDECODE would blame the server's response */
         return err_wrap(err, "exec plugin '%s': invalid ExecCredential", plugin_name(e));
     }
     return 0;
 }
 
-static void auth_exec_on_end(struct child_user *user, const struct child_end *end)
+static int use_credential(struct exec_runner *e, struct inf_error *err)
 {
-    struct auth_exec *e = container_of(user, struct auth_exec, user);
+    const struct exec_credential *c = &e->credential;
+    if (tls_reloader_present(e->auth->settings.tls, c->cert_pem, c->key_pem, err) < 0) {
+        err->code = INF_EUNAUTHORIZED; /* the kubeconfig is valid; the plugin's certificate isn't */
+        return err_wrap(err, "exec plugin '%s'", plugin_name(e));
+    }
+    if (c->token)
+        auth_set_bearer(e->auth, c->token);
+    else
+        auth_clear_authorization(e->auth);
+    return 0;
+}
+
+/* A run that fails keeps the previous credential, but `failed` prevents its use. */
+static void exec_on_end(struct child_user *user, const struct child_end *end)
+{
+    struct exec_runner *e = container_of(user, struct exec_runner, user);
     struct exec_credential fresh = {0};
-    struct inf_error why;
+    struct inf_error why = {0};
     int rc = evaluate_run(e, end, &fresh, &why);
     if (rc < 0)
-        exec_stderr_log(e->log, plugin_name(e), end->errors);
+        log_stderr(e, end->errors);
     child_close(e->child);
     e->child = NULL;
     e->has_run = true;
-    e->ended_ms = clock_now_ms(e->clock);
-    if (rc < 0) {
-        e->failed = why;
-        e->on_done(e, &why);
-        return;
+    e->ended_ms = clock_now_ms(e->auth->settings.clock);
+    if (rc == 0) {
+        exec_credential_free(&e->credential);
+        e->credential = fresh; /* owned by e now */
+        e->refused = false;
+        rc = use_credential(e, &why);
     }
-    exec_credential_free(&e->credential);
-    e->credential = fresh; /* owned by e now */
-    e->failed.code = 0;
-    e->refused = false;
-    e->on_done(e, NULL);
+    if (rc < 0)
+        e->failed = why;
+    else
+        e->failed.code = 0;
+    auth_notify(e->auth, rc < 0 ? &why : NULL);
 }
 
-static const struct child_user_ops user_ops = {auth_exec_on_end};
+static const struct child_user_ops user_ops = {exec_on_end};
 
-/* ---- the beginning ---- */
-
-static size_t count_strings(char **list)
+static void run_plugin(struct exec_runner *e)
 {
+    const struct auth_settings *settings = &e->auth->settings;
+    const struct exec_plugin *plugin = settings->config->exec;
+    char *info = exec_info_variable(settings->config);
+    const char **env;
     size_t n = 0;
-    while (list[n])
+    while (plugin->env[n])
         n++;
-    return n;
-}
-
-static void run_plugin(struct auth_exec *e)
-{
-    const struct exec_plugin *plugin = e->config->exec;
-    size_t n = count_strings(plugin->env);
-    const char **env = xcalloc(n + 2, sizeof(char *));
-    char *info = exec_info_variable(e->config);
+    env = xcalloc(n + 2, sizeof(char *));
     for (size_t i = 0; i < n; i++)
         env[i] = plugin->env[i];
     env[n] = info; /* last, so that it overrides the kubeconfig's */
-    e->user.ops = &user_ops;
-    e->child = spawner_spawn(e->spawner,
+    e->child = spawner_spawn(settings->spawner,
                              &(struct child_spec){
                                  .argv = (const char *const *)plugin->argv,
                                  .env = env,
@@ -127,28 +252,44 @@ static void run_plugin(struct auth_exec *e)
                                  .timeout_ms = EXEC_TIMEOUT_MS,
                              },
                              &e->user);
-    secret_free(info); /* a proxy's password may be in it */
+    secret_free(info);
     free(env);
 }
 
-static bool is_pausing(const struct auth_exec *e)
+/* ---- the method ---- */
+
+static bool is_pausing(const struct exec_runner *e)
 {
-    return e->has_run && clock_now_ms(e->clock) - e->ended_ms < EXEC_REST_MS;
+    return e->has_run && clock_now_ms(e->auth->settings.clock) - e->ended_ms < EXEC_REST_MS;
 }
 
 /* An expired credential is used during the pause after its run: a new run would return no better
  * one so soon. */
-static bool credential_is_usable(const struct auth_exec *e)
+static bool credential_is_usable(const struct exec_runner *e)
 {
     bool present = e->credential.token || e->credential.cert_pem;
     return present && !e->failed.code && !e->refused &&
-           (is_pausing(e) || clock_wall_us(e->clock) < e->credential.expires_us);
+           (is_pausing(e) || clock_wall_us(e->auth->settings.clock) < e->credential.expires_us);
 }
 
-int auth_exec_get(struct auth_exec *e, struct inf_error *err)
+static bool exec_applies(const struct kubeconfig *config)
 {
+    return config->exec;
+}
+
+static void exec_start(struct auth *a)
+{
+    struct exec_runner *e = NEW(struct exec_runner);
+    e->auth = a;
+    e->user.ops = &user_ops;
+    a->state = e;
+}
+
+static int exec_get(struct auth *a, struct inf_error *err)
+{
+    struct exec_runner *e = a->state;
     if (e->child)
-        return 1;
+        return AUTH_LATER;
     if (credential_is_usable(e))
         return 0;
     if (e->failed.code && is_pausing(e)) {
@@ -156,11 +297,13 @@ int auth_exec_get(struct auth_exec *e, struct inf_error *err)
         return -err->code;
     }
     run_plugin(e);
-    return 1;
+    return AUTH_LATER;
 }
 
-bool auth_exec_refused(struct auth_exec *e)
+/* During the pause a new run would return the same credential. */
+static bool exec_refused(struct auth *a)
 {
+    struct exec_runner *e = a->state;
     if (e->child)
         return true;
     if (is_pausing(e))
@@ -169,10 +312,23 @@ bool auth_exec_refused(struct auth_exec *e)
     return true;
 }
 
-void auth_exec_close(struct auth_exec *e)
+static char *exec_describe(const struct auth *a)
 {
+    return xasprintf("the credential of exec plugin '%s'", plugin_name(a->state));
+}
+
+static void exec_stop(struct auth *a)
+{
+    struct exec_runner *e = a->state;
     if (e->child)
         child_close(e->child);
-    e->child = NULL;
     exec_credential_free(&e->credential);
+    free(e);
 }
+
+const struct auth_method auth_exec = {.applies = exec_applies,
+                                      .start = exec_start,
+                                      .get = exec_get,
+                                      .refused = exec_refused,
+                                      .describe = exec_describe,
+                                      .stop = exec_stop};

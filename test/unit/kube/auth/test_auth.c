@@ -1,6 +1,6 @@
 /*
- * test_auth.c - the headers that say who we are: from a token, a password, a file, and never in a
- * sentence.
+ * test_auth.c - the authentication headers for a token, a password and a token file, and that
+ * credentials never appear in messages.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +22,9 @@
 #include "kube/config/kubeconfig.h"
 #include "sim.h"
 
-#define TEXT(literal) ((char[]){literal}) /* to be written to, as a kubeconfig's */
+#define TEXT(literal) ((char[]){literal}) /* writable, like the strings of a kubeconfig */
 
-/* A directory with one file, "token", that each test writes as it likes; and a clock. */
+/* A directory for the file "token", a simulated clock, and the log. */
 struct place {
     struct log log; /* first */
     char dir[32];
@@ -89,7 +89,7 @@ static void auth_done(struct place *p)
     p->auth = NULL;
 }
 
-/* The one header there is; gives its generation. */
+/* Expects exactly this header and returns its generation. */
 static uint64_t assert_header(struct place *p, const char *expected)
 {
     struct auth_headers headers;
@@ -101,7 +101,7 @@ static uint64_t assert_header(struct place *p, const char *expected)
     return headers.generation;
 }
 
-/* -INF_EIO, and a sentence that names the file but not its content. */
+/* Expects -INF_EIO and a message with the path and @part, but not the contents. */
 static void assert_no_header(struct place *p, const char *part)
 {
     struct auth_headers headers;
@@ -122,7 +122,7 @@ static void assert_logged(struct place *p, const char *expected)
     buf_clear(&p->logged);
 }
 
-static void nobody_has_no_headers(void **state)
+static void no_credentials_mean_no_headers(void **state)
 {
     struct place *p = *state;
     struct auth_headers headers;
@@ -137,7 +137,7 @@ static void nobody_has_no_headers(void **state)
     auth_done(p);
 }
 
-static void a_token_is_sent_as_bearer(void **state)
+static void sends_a_token_as_bearer(void **state)
 {
     struct place *p = *state;
     uint64_t generation;
@@ -147,7 +147,7 @@ static void a_token_is_sent_as_bearer(void **state)
     auth_done(p);
 }
 
-static void a_password_is_sent_as_basic(void **state)
+static void sends_a_password_as_basic(void **state)
 {
     struct place *p = *state;
     auth_open(p, (struct kubeconfig){.basic = TEXT("bWU6cHc=")});
@@ -155,7 +155,7 @@ static void a_password_is_sent_as_basic(void **state)
     auth_done(p);
 }
 
-static void impersonation_comes_with_and_without_a_token(void **state)
+static void sends_impersonation_headers_with_and_without_a_token(void **state)
 {
     struct named_value as[] = {{TEXT("Impersonate-User"), TEXT("jane")},
                                {TEXT("Impersonate-Group"), TEXT("dev")}};
@@ -176,7 +176,7 @@ static void impersonation_comes_with_and_without_a_token(void **state)
     auth_done(p);
 }
 
-static void blanks_around_the_token_of_a_file_are_not_part_of_it(void **state)
+static void trims_white_space_around_the_token_in_a_file(void **state)
 {
     static const char *const texts[] = {"s3cr3t", "s3cr3t\n", "s3cr3t\r\n", "\n\t s3cr3t \n\n"};
     struct place *p = *state;
@@ -188,7 +188,7 @@ static void blanks_around_the_token_of_a_file_are_not_part_of_it(void **state)
     }
 }
 
-static void the_token_stands_in_until_the_file_was_read(void **state)
+static void uses_the_token_until_the_token_file_has_been_read(void **state)
 {
     struct place *p = *state;
     auth_open(p, (struct kubeconfig){.token = TEXT("s3cr3t"), .token_file = p->path});
@@ -203,7 +203,7 @@ static void the_token_stands_in_until_the_file_was_read(void **state)
     auth_done(p);
 }
 
-static void the_file_is_read_once_a_minute(void **state)
+static void reads_the_token_file_once_a_minute(void **state)
 {
     struct place *p = *state;
     uint64_t monday;
@@ -218,7 +218,7 @@ static void the_file_is_read_once_a_minute(void **state)
     auth_done(p);
 }
 
-static void a_refused_token_is_read_again_at_once(void **state)
+static void reads_the_token_file_again_after_a_rejected_token(void **state)
 {
     struct place *p = *state;
     uint64_t monday, tuesday;
@@ -230,12 +230,12 @@ static void a_refused_token_is_read_again_at_once(void **state)
     assert_true(auth_refused(p->auth, monday));
     tuesday = assert_header(p, "Bearer tuesday");
     put_file(p, STR("wednesday"));
-    assert_true(auth_refused(p->auth, monday)); /* of a slower request: there is another already */
+    assert_true(auth_refused(p->auth, monday)); /* a slower request: the token has changed since */
     assert_int_equal(assert_header(p, "Bearer tuesday"), tuesday);
     auth_done(p);
 }
 
-static void the_last_good_token_is_kept_and_that_is_said_once(void **state)
+static void keeps_the_previous_token_and_warns_once(void **state)
 {
     struct place *p = *state;
     char *line = xasprintf("token file '%s': No such file or directory; keeping the previous "
@@ -257,12 +257,12 @@ static void the_last_good_token_is_kept_and_that_is_said_once(void **state)
     unlink(p->path);
     sim_advance(&p->sim, 50 * 1000);
     assert_header(p, "Bearer tuesday");
-    assert_logged(p, line); /* it is another time */
+    assert_logged(p, line); /* readable in between, so a second warning */
     auth_done(p);
     free(line);
 }
 
-static void a_file_must_hold_one_word(void **state)
+static void refuses_a_token_file_without_a_single_token(void **state)
 {
     static const struct str wrong[] = {{"", 0},
                                        {" \n\t\r\n", 5},
@@ -280,9 +280,9 @@ static void a_file_must_hold_one_word(void **state)
     }
 }
 
-/* One code for all of it: a missing file is no missing resource, a large one no large event
+/* A missing file must not look like a missing resource, nor a large one like a large event
  * (core/reflector/fault.c). */
-static void a_file_that_cannot_be_read_is_one_kind_of_error(void **state)
+static void an_unreadable_token_file_is_always_an_io_error(void **state)
 {
     struct place *p = *state;
     char *large = xcalloc(1, 64 * 1024 + 1);
@@ -297,8 +297,8 @@ static void a_file_that_cannot_be_read_is_one_kind_of_error(void **state)
     free(large);
 }
 
-/* As a user's tokenFile it may be the token itself, put into the wrong field. */
-static void a_path_that_was_never_read_is_not_named(void **state)
+/* A user's tokenFile may contain the token itself by mistake. */
+static void does_not_show_a_path_that_was_never_readable(void **state)
 {
     struct place *p = *state;
     struct auth_headers headers;
@@ -313,8 +313,7 @@ static void a_path_that_was_never_read_is_not_named(void **state)
     auth_done(p);
 }
 
-/* Never by its value. */
-static void credentials_can_be_named(void **state)
+static void describes_credentials_without_their_value(void **state)
 {
     struct exec_plugin plugin = {.name = TEXT("get-token")};
     const struct {
@@ -339,7 +338,7 @@ static void credentials_can_be_named(void **state)
     assert_null(auth_describe(NULL));
 }
 
-static void changed_credentials_are_used_by_the_next_request(void **state)
+static void changed_credentials_apply_to_the_next_request(void **state)
 {
     struct place *p = *state;
     struct named_value as[] = {{TEXT("Impersonate-User"), TEXT("jane")}};
@@ -353,7 +352,7 @@ static void changed_credentials_are_used_by_the_next_request(void **state)
     before = assert_header(p, "Bearer monday");
     auth_change(p->auth, &file, NULL, NULL);
     assert_true(assert_header(p, "Bearer tuesday") > before);
-    assert_true(auth_refused(p->auth, before)); /* a 401 for the old one is worth another try */
+    assert_true(auth_refused(p->auth, before)); /* a 401 for the old header: retry */
     auth_change(p->auth, &jane, NULL, NULL);
     assert_int_equal(auth_get(p->auth, NULL, &headers, &err), 0);
     assert_int_equal(headers.count, 2);
@@ -362,7 +361,7 @@ static void changed_credentials_are_used_by_the_next_request(void **state)
     auth_done(p);
 }
 
-static void a_token_file_can_be_read_before_it_is_due(void **state)
+static void renew_reads_a_token_file_before_it_is_due(void **state)
 {
     struct place *p = *state;
     put_file(p, STR("monday"));
@@ -379,21 +378,21 @@ int main(void)
 {
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, drop_place)
     const struct CMUnitTest tests[] = {
-        WITH_PLACE(nobody_has_no_headers),
-        WITH_PLACE(credentials_can_be_named),
-        WITH_PLACE(changed_credentials_are_used_by_the_next_request),
-        WITH_PLACE(a_token_file_can_be_read_before_it_is_due),
-        WITH_PLACE(a_token_is_sent_as_bearer),
-        WITH_PLACE(a_password_is_sent_as_basic),
-        WITH_PLACE(impersonation_comes_with_and_without_a_token),
-        WITH_PLACE(blanks_around_the_token_of_a_file_are_not_part_of_it),
-        WITH_PLACE(the_token_stands_in_until_the_file_was_read),
-        WITH_PLACE(the_file_is_read_once_a_minute),
-        WITH_PLACE(a_refused_token_is_read_again_at_once),
-        WITH_PLACE(the_last_good_token_is_kept_and_that_is_said_once),
-        WITH_PLACE(a_file_must_hold_one_word),
-        WITH_PLACE(a_file_that_cannot_be_read_is_one_kind_of_error),
-        WITH_PLACE(a_path_that_was_never_read_is_not_named),
+        WITH_PLACE(no_credentials_mean_no_headers),
+        WITH_PLACE(describes_credentials_without_their_value),
+        WITH_PLACE(changed_credentials_apply_to_the_next_request),
+        WITH_PLACE(renew_reads_a_token_file_before_it_is_due),
+        WITH_PLACE(sends_a_token_as_bearer),
+        WITH_PLACE(sends_a_password_as_basic),
+        WITH_PLACE(sends_impersonation_headers_with_and_without_a_token),
+        WITH_PLACE(trims_white_space_around_the_token_in_a_file),
+        WITH_PLACE(uses_the_token_until_the_token_file_has_been_read),
+        WITH_PLACE(reads_the_token_file_once_a_minute),
+        WITH_PLACE(reads_the_token_file_again_after_a_rejected_token),
+        WITH_PLACE(keeps_the_previous_token_and_warns_once),
+        WITH_PLACE(refuses_a_token_file_without_a_single_token),
+        WITH_PLACE(an_unreadable_token_file_is_always_an_io_error),
+        WITH_PLACE(does_not_show_a_path_that_was_never_readable),
     };
     return cmocka_run_group_tests_name("auth", tests, NULL, NULL);
 }
