@@ -1,10 +1,10 @@
-// oracle runs client-go's own shared informer, of whole objects or of their metadata, and prints, as
-// JSON lines, all it is told.
+// oracle runs client-go's shared informer, of whole objects or of their metadata, and prints every
+// handler call as a JSON line.
 //
-// It is the other witness of the end-to-end test: informerd has to say what this says. So it hides
-// nothing: an update that changed no resource version is printed too, and left to the comparison.
+// The end-to-end tests compare its output with that of informerd. It filters nothing: an update that
+// changed no resource version is printed too, and the comparison handles it.
 //
-// A line "store" on stdin is answered with one STORE line: what the informer holds at that moment.
+// For each line "store" on stdin it prints one STORE line with the current contents of its cache.
 package main
 
 import (
@@ -56,18 +56,18 @@ type store struct {
 	RV    string `json:"rv"`
 }
 
-// printer keeps lines whole: handlers and the stdin reader print from goroutines of their own.
+// printer serialises lines: handlers and the stdin reader print from several goroutines.
 type printer struct {
 	mutex   sync.Mutex
 	lines   *json.Encoder
-	objects bool // print them whole
+	objects bool // print whole objects
 }
 
 func (p *printer) print(line any) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if err := p.lines.Encode(line); err != nil {
-		os.Exit(1) // nobody is listening any more
+		os.Exit(1) // stdout is closed
 	}
 }
 
@@ -116,7 +116,7 @@ func (p *printer) printStore(held cache.Store) {
 	p.print(store{Type: "STORE", Items: items, RV: held.LastStoreSyncResourceVersion()})
 }
 
-// watch is which objects are asked for, and how much of them.
+// watch selects objects, and whether whole objects or metadata are requested.
 type watch struct {
 	resource  schema.GroupVersionResource
 	namespace string
@@ -152,11 +152,11 @@ func run() error {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig file")
 	flag.StringVar(&wanted.resource.Group, "group", "", "API group; empty is the core group")
 	flag.StringVar(&wanted.resource.Version, "version", "v1", "API version")
-	flag.StringVar(&wanted.resource.Resource, "resource", "pods", "resource, in the plural")
+	flag.StringVar(&wanted.resource.Resource, "resource", "pods", "resource, plural")
 	flag.StringVar(&wanted.namespace, "namespace", metav1.NamespaceAll, "namespace; empty is all")
 	flag.StringVar(&wanted.labels, "labels", "", "label selector")
 	flag.StringVar(&wanted.fields, "fields", "", "field selector")
-	flag.BoolVar(&wanted.metadata, "metadata", false, "ask for metadata only")
+	flag.BoolVar(&wanted.metadata, "metadata", false, "request metadata only")
 	objects := flag.Bool("objects", false, "print whole objects too")
 	flag.Parse()
 
@@ -172,13 +172,13 @@ func run() error {
 	defer stop()
 
 	out := &printer{lines: json.NewEncoder(os.Stdout), objects: *objects}
-	told, err := informer.AddEventHandler(out)
+	registration, err := informer.AddEventHandler(out)
 	if err != nil {
 		return err
 	}
 	go out.answer(informer)
 	go func() {
-		if cache.WaitForCacheSync(ctx.Done(), told.HasSynced) {
+		if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
 			out.print(mark{Type: "SYNCED"})
 		}
 	}()

@@ -1,5 +1,5 @@
-// plane is the upstream control plane, built from its published modules: one program for all of it,
-// because most of its code is in each. It is what it is called as.
+// plane is the upstream control plane, built from its published modules: one program for all
+// components, because they share most of their code. The name of the program selects the component.
 package main
 
 import (
