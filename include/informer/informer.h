@@ -364,38 +364,44 @@ enum inf_overflow {
 };
 
 /*
- * Embed it in your own struct, fill it in, and do not modify it until it is removed. Any callback
- * may be NULL. Callbacks are called from the loop, never inside a call to this library, and may
- * call any function of it.
+ * Embed it in your own struct or set `data`, fill it in, and do not modify it until it is removed.
+ * Any callback may be NULL. Callbacks are called from the loop, never inside a call to this
+ * library, and may call any function of it. @informer is the informer that the handler was added
+ * to.
  */
 struct inf_handler {
+    void *data; /* for the user; the library does not use it */
+
     /** One change. */
-    void (*on_event)(struct inf_handler *handler, const struct inf_event *event);
+    void (*on_event)(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event);
 
     /**
      * All objects that existed when the handler was added, or at the first list, were delivered.
      * Called once.
      */
-    void (*on_synced)(struct inf_handler *handler);
+    void (*on_synced)(struct inf_handler *handler, struct inf_informer *informer);
 
     /** The event stream has, or may have, a gap. Called before the events that follow the gap. */
-    void (*on_gap)(struct inf_handler *handler, const struct inf_gap *gap);
+    void (*on_gap)(struct inf_handler *handler, struct inf_informer *informer,
+                   const struct inf_gap *gap);
 
     /**
      * The server has sent nothing for stale_after_s, or sends again. The informer keeps trying to
      * reconnect.
      */
-    void (*on_freshness)(struct inf_handler *handler, const struct inf_freshness *freshness);
+    void (*on_freshness)(struct inf_handler *handler, struct inf_informer *informer,
+                         const struct inf_freshness *freshness);
 
     /** No more events in this iteration of the loop: a good time to write collected output. */
-    void (*on_batch_end)(struct inf_handler *handler);
+    void (*on_batch_end)(struct inf_handler *handler, struct inf_informer *informer);
 
     /**
      * This handler blocks another informer that shares the cache and is ready for events: its
      * backlog is full (INF_WAIT), or it is paused while the budget is used up.
      * inf_informer_separate() resolves that.
      */
-    void (*on_blocking)(struct inf_handler *handler);
+    void (*on_blocking)(struct inf_handler *handler, struct inf_informer *informer);
 
     enum inf_overflow overflow;
     uint32_t max_events; /* limit of the backlog; 0: 4096 */

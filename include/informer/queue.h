@@ -1,7 +1,8 @@
 /*
  * queue.h - a work queue between handlers, which must be fast, and work, which may be slow.
  *
- *     static void on_event(struct inf_handler *handler, const struct inf_event *event)
+ *     static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+ *                          const struct inf_event *event)
  *     {
  *         const struct inf_object *pod = inf_event_object(event);
  *         char key[INF_QUEUE_KEY_MAX];
@@ -47,8 +48,10 @@ enum {
 
 /* ---- open and close ---- */
 
-/* Embed it in your own struct. Both callbacks may call any function of this library. */
+/* Embed it in your own struct or set `data`. Both callbacks may call any function of this library. */
 struct inf_worker {
+    void *data; /* for the user; the library does not use it */
+
     /* Works on @key. Call inf_queue_done() when the work is finished: in this call or later. @key
      * is borrowed: it is valid until then, and after that until you return to the loop. */
     void (*work)(struct inf_worker *worker, struct inf_queue *queue, const char *key);

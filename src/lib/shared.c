@@ -188,7 +188,7 @@ static void shared_redefine(struct shared *s, struct definition *definition, con
 
 /* Gives @user a cache of its own, which starts with the objects of @s. */
 static struct shared *shared_split(struct shared *s, struct definition *definition,
-                                   const void *user)
+                                   struct inf_informer *user)
 {
     struct shared *own = shared_new(s->client, definition);
     own->users = 1;
@@ -203,7 +203,7 @@ static void make_unshareable(struct definition *definition)
     definition->identity[0] = definition->identity[DEFINITION_MANNERS] = '-';
 }
 
-struct shared *shared_own(struct shared *s, const void *user)
+struct shared *shared_own(struct shared *s, struct inf_informer *user)
 {
     struct inf_watch watch = {.resource = s->definition->resource};
     struct definition *nothing;
@@ -214,7 +214,7 @@ struct shared *shared_own(struct shared *s, const void *user)
     return shared_split(s, nothing, user);
 }
 
-struct shared *shared_withdraw(struct shared *s, const void *user)
+struct shared *shared_withdraw(struct shared *s, struct inf_informer *user)
 {
     struct shared *own = shared_own(s, user);
     make_unshareable(own->definition);
@@ -236,8 +236,8 @@ struct shared *shared_carve(struct shared *s, const struct inf_watch *watch, con
 }
 
 /* Changes in the FIFO of @s are newer than the store: the new stream delivers them again. */
-struct shared *shared_separate(struct shared *s, const struct inf_watch *watch, const void *user,
-                               struct inf_error *err)
+struct shared *shared_separate(struct shared *s, const struct inf_watch *watch,
+                               struct inf_informer *user, struct inf_error *err)
 {
     struct definition *definition = definition_new(watch, &s->client->digest, err);
     struct shared *own;
@@ -259,8 +259,8 @@ struct shared *shared_separate(struct shared *s, const struct inf_watch *watch, 
     return own;
 }
 
-struct shared *shared_change(struct shared *s, const struct inf_watch *watch, const void *user,
-                             const char *why, struct inf_error *err)
+struct shared *shared_change(struct shared *s, const struct inf_watch *watch,
+                             struct inf_informer *user, const char *why, struct inf_error *err)
 {
     struct definition *definition = definition_new(watch, &s->client->digest, err);
     struct shared *own;

@@ -31,20 +31,20 @@ struct shared *shared_use(struct inf_client *client, const struct inf_watch *wat
 /* Changes the watch for @user, which owns handlers in the cache: they get the differences, with
  * @why. Returns @shared, or another cache if @shared has other users; NULL with @err, changing
  * nothing, if @watch is invalid. */
-struct shared *shared_change(struct shared *shared, const struct inf_watch *watch, const void *user,
-                             const char *why, struct inf_error *err);
+struct shared *shared_change(struct shared *shared, const struct inf_watch *watch,
+                             struct inf_informer *user, const char *why, struct inf_error *err);
 
 /* Returns a cache of the same watch that only @user uses: @shared, or another one if it has other
  * users. NULL with @err if @shared is not of @watch. */
 struct shared *shared_separate(struct shared *shared, const struct inf_watch *watch,
-                               const void *user, struct inf_error *err);
+                               struct inf_informer *user, struct inf_error *err);
 
 /* Returns @shared if @user is its only user; otherwise a new cache with the same objects and
  * @user's handlers, but without a watch. */
-struct shared *shared_own(struct shared *shared, const void *user);
+struct shared *shared_own(struct shared *shared, struct inf_informer *user);
 
 /* Like shared_own(), for an informer that ends: no watch that is opened later uses its cache. */
-struct shared *shared_withdraw(struct shared *shared, const void *user);
+struct shared *shared_withdraw(struct shared *shared, struct inf_informer *user);
 
 /* Appends the log names of its users to @out, separated by commas. In informer.c. */
 void informer_put_log_names(const struct shared *shared, struct buf *out);

@@ -136,8 +136,10 @@ static void make_again(struct bench *b, size_t changed_every)
 
 /* ---- phases ---- */
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
+    (void)informer;
     (void)handler, (void)event;
 }
 

@@ -67,8 +67,10 @@ static void answer(const struct hold *h)
     fflush(stdout);
 }
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
+    (void)informer;
     (void)handler;
     (void)event;
 }

@@ -38,9 +38,11 @@ struct client {
 /* The one there is: handlers carry no context of their own. */
 static struct client client;
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
     char sent[64];
+    (void)informer;
     (void)handler;
     if (event->verb != INF_MODIFIED)
         return;
@@ -48,8 +50,9 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
     tally_add(&client.tally, sent);
 }
 
-static void on_synced(struct inf_handler *handler)
+static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
+    (void)informer;
     (void)handler;
     if (--client.unsynced == 0)
         printf("synced\n");

@@ -36,9 +36,11 @@ struct app {
 /* ---- what is told ---- */
 
 /* Names, uids and versions of Kubernetes need no escapes. */
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
     const struct inf_object *object = inf_event_object(event);
+    (void)informer;
     (void)handler;
     printf("{\"type\":\"%s\",\"origin\":\"%s\",\"namespace\":\"%s\",\"name\":\"%s\",\"uid\":\"%s\","
            "\"rv\":\"%s\",\"final\":%s}\n",
@@ -47,26 +49,32 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
            event->final ? "true" : "false");
 }
 
-static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
+                   const struct inf_gap *gap)
 {
+    (void)informer;
     (void)handler;
     printf("{\"type\":\"%s\"}\n", gap->reason == INF_GAP_RELIST ? "RELIST" : "GAP");
 }
 
-static void on_synced(struct inf_handler *handler)
+static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
     const struct inf_store *store = inf_informer_store(APP_OF(handler)->informer);
+    (void)informer;
     printf("{\"type\":\"SYNCED\",\"count\":%zu}\n", inf_store_count(store));
 }
 
-static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
+static void on_freshness(struct inf_handler *handler, struct inf_informer *informer,
+                         const struct inf_freshness *freshness)
 {
+    (void)informer;
     (void)handler;
     printf("{\"type\":\"%s\"}\n", freshness->stale ? "STALE" : "RECOVERED");
 }
 
-static void on_batch_end(struct inf_handler *handler)
+static void on_batch_end(struct inf_handler *handler, struct inf_informer *informer)
 {
+    (void)informer;
     (void)handler;
     fflush(stdout);
 }

@@ -41,9 +41,11 @@ static void note_node(struct app *app, const struct inf_object *pod)
         inf_queue_add(app->queue, node);
 }
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
     struct app *app = APP_OF(handler, handler);
+    (void)informer;
     note_node(app, event->old_object); /* where it was and where it is: both may need a new line */
     note_node(app, event->new_object);
 }

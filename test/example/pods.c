@@ -9,16 +9,19 @@
 
 #include <uv.h>
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
     const struct inf_object *pod = inf_event_object(event);
+    (void)informer;
     (void)handler;
     printf("%-8s %s/%s\n", inf_verb_name(event->verb), inf_object_namespace(pod),
            inf_object_name(pod));
 }
 
-static void on_synced(struct inf_handler *handler)
+static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
+    (void)informer;
     (void)handler;
     printf("that is all there is; now the changes, until Ctrl-C\n");
 }

@@ -31,34 +31,41 @@ static void story_on_log(struct log *log, enum log_level level, const char *line
     say(container_of(log, struct story, log), line);
 }
 
-static void story_on_event(struct inf_handler *handler, const struct inf_event *event)
+static void story_on_event(struct inf_handler *handler, struct inf_informer *informer,
+                           const struct inf_event *event)
 {
     static const char *const verbs[] = {
         [INF_ADDED] = "add", [INF_MODIFIED] = "update", [INF_DELETED] = "delete"};
     struct story *s = container_of(handler, struct story, handler);
     const struct inf_object *object = inf_event_object(event);
+    (void)informer;
     s->received_us = event->received_us;
     buf_printf(&s->said, "[%5" PRIu64 "] %s %.*s %s%s%s\n", s->sim.now_ms, verbs[event->verb],
                STR_FMT(object_key(object)), inf_object_resource_version(object),
                origin_note(event->origin), event->final ? "" : " last state unknown");
 }
 
-static void story_on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+static void story_on_gap(struct inf_handler *handler, struct inf_informer *informer,
+                         const struct inf_gap *gap)
 {
     struct story *s = container_of(handler, struct story, handler);
+    (void)informer;
     buf_printf(&s->said, "[%5" PRIu64 "] gap: %s (%s)\n", s->sim.now_ms,
                inf_gap_reason_name(gap->reason), gap->text);
 }
 
-static void story_on_freshness(struct inf_handler *handler, const struct inf_freshness *f)
+static void story_on_freshness(struct inf_handler *handler, struct inf_informer *informer,
+                               const struct inf_freshness *f)
 {
     struct story *s = container_of(handler, struct story, handler);
+    (void)informer;
     buf_printf(&s->said, "[%5" PRIu64 "] %s (%s)\n", s->sim.now_ms,
                f->stale ? "stale" : "recovered", f->text);
 }
 
-static void story_on_synced(struct inf_handler *handler)
+static void story_on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
+    (void)informer;
     say(container_of(handler, struct story, handler), "synced");
 }
 

@@ -16,9 +16,11 @@ enum {
 
 #define LIFE_OF(pointer) ((struct life *)(void *)((char *)(pointer)-offsetof(struct life, handler)))
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
     struct life *life = LIFE_OF(handler);
+    (void)informer;
     life->events++;
     inf_queue_add(life->queue, inf_object_name(inf_event_object(event)));
 }
@@ -85,8 +87,10 @@ static void end_paused(struct life *life)
     inf_client_close(life->client);
 }
 
-static void close_everything(struct inf_handler *handler, const struct inf_event *event)
+static void close_everything(struct inf_handler *handler, struct inf_informer *informer,
+                             const struct inf_event *event)
 {
+    (void)informer;
     (void)event;
     inf_client_close(LIFE_OF(handler)->client);
 }

@@ -8,11 +8,15 @@
 #include <uv.h>
 
 struct Printer : inf_handler {
-    Printer() : inf_handler() { on_event = print; }
+    Printer() : inf_handler()
+    {
+        on_event = print;
+    }
 
-    static void print(inf_handler *handler, const inf_event *event)
+    static void print(inf_handler *handler, inf_informer *informer, const inf_event *event)
     {
         Printer *self = static_cast<Printer *>(handler);
+        (void)informer;
         self->count++;
         std::printf("%s %s\n", inf_verb_name(event->verb),
                     inf_object_name(inf_event_object(event)));

@@ -19,8 +19,10 @@ struct follower {
     uv_timer_t look;
 };
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
+    (void)informer;
     (void)handler;
     (void)event;
 }

@@ -59,9 +59,11 @@ static struct told *told_of(struct inf_handler *handler)
     return container_of(handler, struct told, handler);
 }
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
     struct told *t = told_of(handler);
+    (void)informer;
     begin(t, inf_verb_name(event->verb));
     put_key(t, "origin", inf_origin_name(event->origin));
     buf_printf(&t->out, ",\"final\":%s,\"object\":%s", event->final ? "true" : "false",
@@ -69,22 +71,27 @@ static void on_event(struct inf_handler *handler, const struct inf_event *event)
     end(t);
 }
 
-static void on_synced(struct inf_handler *handler)
+static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
+    (void)informer;
     begin(told_of(handler), "synced");
     end(told_of(handler));
 }
 
-static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
+                   const struct inf_gap *gap)
 {
+    (void)informer;
     begin(told_of(handler), "gap");
     put_key(told_of(handler), "reason", inf_gap_reason_name(gap->reason));
     put_key(told_of(handler), "text", gap->text);
     end(told_of(handler));
 }
 
-static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
+static void on_freshness(struct inf_handler *handler, struct inf_informer *informer,
+                         const struct inf_freshness *freshness)
 {
+    (void)informer;
     begin(told_of(handler), "stale");
     buf_printf(&told_of(handler)->out, ",\"stale\":%s", freshness->stale ? "true" : "false");
     put_key(told_of(handler), "text", freshness->text);

@@ -220,10 +220,12 @@ static void check_relist(struct witness *t, const struct inf_event *e)
     t->relist_told |= e->verb != INF_DELETED;
 }
 
-static void on_event(struct inf_handler *handler, const struct inf_event *e)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *e)
 {
     struct witness *t = container_of(handler, struct witness, handler);
     size_t key = key_index(t->world, inf_event_object(e));
+    (void)informer;
     if (!t->added)
         fail(t->world, "%s: called after it was removed", t->name);
     t->events++;
@@ -239,10 +241,11 @@ static void on_event(struct inf_handler *handler, const struct inf_event *e)
     }
 }
 
-static void on_synced(struct inf_handler *handler)
+static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
     struct witness *t = container_of(handler, struct witness, handler);
     size_t known = 0;
+    (void)informer;
     if (t->synced)
         fail(t->world, "%s: synced twice", t->name);
     for (size_t i = 0; i < KEYS; i++)
@@ -252,9 +255,11 @@ static void on_synced(struct inf_handler *handler)
     t->synced = true;
 }
 
-static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
+                   const struct inf_gap *gap)
 {
     struct witness *t = container_of(handler, struct witness, handler);
+    (void)informer;
     t->gaps++;
     t->last_live[0] = '\0';
     t->gap_told = true;
@@ -264,18 +269,13 @@ static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
 
 /* ---- handlers come and go ---- */
 
-static void forget_all(struct witness *t)
-{
-    for (size_t i = 0; i < KEYS; i++)
-        know(t, i, NULL);
-    t->synced = t->may_have_holes = false;
-    t->last_live[0] = '\0';
-}
-
 static void add_witness(struct world *w, size_t i)
 {
     struct witness *t = &w->witnesses[i];
-    forget_all(t);
+    for (size_t key = 0; key < KEYS; key++)
+        know(t, key, NULL);
+    t->synced = t->may_have_holes = false;
+    t->last_live[0] = '\0';
     t->added = true;
     if (dispatch_add(&w->pipeline.dispatch, &t->handler, NULL) < 0)
         fail(w, "%s: not added", t->name);

@@ -362,9 +362,11 @@ STORY(stopped_listing, "the informer can be stopped between two pages, and says 
     expect_told_untimed(s, "");
 }
 
-static void stop_at_the_second(struct inf_handler *handler, const struct inf_event *event)
+static void stop_at_the_second(struct inf_handler *handler, struct inf_informer *informer,
+                               const struct inf_event *event)
 {
     struct story *s = container_of(handler, struct story, handler);
+    (void)informer;
     buf_printf(&s->said, "[] %s\n", inf_object_name(inf_event_object(event)));
     if (strcmp(inf_object_name(inf_event_object(event)), "b") == 0)
         story_stop(s);

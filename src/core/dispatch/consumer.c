@@ -123,14 +123,14 @@ static void call_event(struct consumer *c, const struct inf_event *event)
 {
     c->called = true;
     if (c->handler->on_event)
-        c->handler->on_event(c->handler, event);
+        c->handler->on_event(c->handler, c->owner, event);
 }
 
 static void call_gap(struct consumer *c, const struct inf_gap *gap)
 {
     c->called = true;
     if (c->handler->on_gap)
-        c->handler->on_gap(c->handler, gap);
+        c->handler->on_gap(c->handler, c->owner, gap);
 }
 
 static void call_synced(struct consumer *c)
@@ -139,14 +139,14 @@ static void call_synced(struct consumer *c)
         return;
     c->synced = c->called = true;
     if (c->handler->on_synced)
-        c->handler->on_synced(c->handler);
+        c->handler->on_synced(c->handler, c->owner);
 }
 
 static void call_freshness(struct consumer *c, const struct inf_freshness *freshness)
 {
     c->called = true;
     if (c->handler->on_freshness)
-        c->handler->on_freshness(c->handler, freshness);
+        c->handler->on_freshness(c->handler, c->owner, freshness);
 }
 
 static void report_dropped(struct consumer *c)

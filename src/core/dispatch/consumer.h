@@ -34,8 +34,8 @@ struct consumer {
     struct list node;
     struct dispatch *dispatch;
     struct inf_handler *handler;
-    const void *owner; /* see dispatch_add() */
-    uint64_t cursor;   /* serial of the next notice to deliver */
+    struct inf_informer *owner; /* see dispatch_add() */
+    uint64_t cursor;            /* serial of the next notice to deliver */
     bool paused;
     bool full; /* INF_WAIT: the backlog was full and is still over half its limit */
     bool removed;

@@ -153,7 +153,7 @@ static bool is_blocking(const struct dispatch *d, const struct consumer *c, bool
     return !c->removed && (c->full || (over && c->paused && c->cursor < d->next));
 }
 
-static bool others_are_ready(const struct dispatch *d, const void *owner)
+static bool others_are_ready(const struct dispatch *d, struct inf_informer *owner)
 {
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
@@ -163,14 +163,15 @@ static bool others_are_ready(const struct dispatch *d, const void *owner)
     return false;
 }
 
-struct inf_handler *dispatch_blocking(const struct dispatch *d, bool over)
+void dispatch_report_blocking(struct dispatch *d, bool over)
 {
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        if (is_blocking(d, c, over) && c->handler->on_blocking && others_are_ready(d, c->owner))
-            return c->handler;
+        if (is_blocking(d, c, over) && c->handler->on_blocking && others_are_ready(d, c->owner)) {
+            c->handler->on_blocking(c->handler, c->owner);
+            return;
+        }
     }
-    return NULL;
 }
 
 /* ---- a turn ---- */
@@ -207,7 +208,7 @@ void dispatch_batch_end(struct dispatch *d)
             continue;
         c->called = false;
         if (c->handler->on_batch_end)
-            c->handler->on_batch_end(c->handler);
+            c->handler->on_batch_end(c->handler, c->owner);
     }
     if (!d->closed)
         sweep_removed(d);
@@ -228,7 +229,7 @@ static struct notice notice_copy(const struct notice *notice)
 }
 
 /* The oldest notice in the backlogs of @owner's consumers. */
-static uint64_t oldest_notice_of(const struct dispatch *d, const void *owner)
+static uint64_t oldest_notice_of(const struct dispatch *d, struct inf_informer *owner)
 {
     uint64_t oldest = d->next;
     list_for_each(node, &d->consumers) {
@@ -239,7 +240,7 @@ static uint64_t oldest_notice_of(const struct dispatch *d, const void *owner)
     return oldest;
 }
 
-void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner)
+void dispatch_split(struct dispatch *d, struct dispatch *to, struct inf_informer *owner)
 {
     uint64_t oldest = oldest_notice_of(d, owner);
     for (uint64_t serial = oldest; serial < d->next; serial++) {
@@ -256,7 +257,7 @@ void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner)
     task_schedule(to->clock, to->pump);
 }
 
-void dispatch_merge(struct dispatch *d, struct dispatch *to, const void *owner)
+void dispatch_merge(struct dispatch *d, struct dispatch *to, struct inf_informer *owner)
 {
     for (uint64_t serial = oldest_notice_of(d, owner); serial < d->next; serial++) {
         struct notice n = notice_copy(notice_at(d, serial));
@@ -295,7 +296,7 @@ void dispatch_free(struct dispatch *d)
     d->ring = NULL;
 }
 
-int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *owner)
+int dispatch_add(struct dispatch *d, struct inf_handler *handler, struct inf_informer *owner)
 {
     struct consumer *c;
     if (handler->reserved)
@@ -308,7 +309,8 @@ int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *ow
     return 0;
 }
 
-int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler, const void *owner)
+int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler,
+                         struct inf_informer *owner)
 {
     int rc = dispatch_add(d, handler, owner);
     struct consumer *c = handler->reserved;
@@ -319,7 +321,7 @@ int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler, const 
     return 0;
 }
 
-void dispatch_remove_all(struct dispatch *d, const void *owner)
+void dispatch_remove_all(struct dispatch *d, struct inf_informer *owner)
 {
     list_for_each(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);

@@ -65,10 +65,11 @@ void dispatch_freshness(struct dispatch *d, const struct inf_freshness *freshnes
 void dispatch_synced(struct dispatch *d);
 
 /*
- * The first handler with on_blocking() that blocks ready handlers of another owner: its backlog is
- * full or, if the memory budget is exceeded (@over), it is paused with a backlog. NULL: none.
+ * Calls on_blocking() of the first handler that has it and blocks ready handlers of another owner:
+ * its backlog is full or, if the memory budget is exceeded (@over), it is paused with a backlog.
+ * The callback may split or close the dispatch.
  */
-struct inf_handler *dispatch_blocking(const struct dispatch *d, bool over);
+void dispatch_report_blocking(struct dispatch *d, bool over);
 
 /* Memory of the notices on the ring, in constant time. */
 size_t dispatch_bytes(const struct dispatch *d);
@@ -87,18 +88,20 @@ void dispatch_batch_end(struct dispatch *d);
 
 /* Moves the handlers of @owner with their backlogs to @to, which is new and whose store has the
  * same objects. */
-void dispatch_split(struct dispatch *d, struct dispatch *to, const void *owner);
+void dispatch_split(struct dispatch *d, struct dispatch *to, struct inf_informer *owner);
 
 /* Copies the backlog of the handlers of @owner to the handlers of @to. */
-void dispatch_merge(struct dispatch *d, struct dispatch *to, const void *owner);
+void dispatch_merge(struct dispatch *d, struct dispatch *to, struct inf_informer *owner);
 
 /* Like dispatch_add(), for a handler that already has all objects of the store: no replay. */
-int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler, const void *owner);
+int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler,
+                         struct inf_informer *owner);
 
-/* See inf_handler_add(). @owner groups handlers for split, merge and removal. */
-int dispatch_add(struct dispatch *d, struct inf_handler *handler, const void *owner);
+/* See inf_handler_add(). @owner groups handlers for split, merge and removal, and is passed to their
+ * callbacks. */
+int dispatch_add(struct dispatch *d, struct inf_handler *handler, struct inf_informer *owner);
 
 /* Removes all handlers of @owner. */
-void dispatch_remove_all(struct dispatch *d, const void *owner);
+void dispatch_remove_all(struct dispatch *d, struct inf_informer *owner);
 
 #endif

@@ -155,15 +155,6 @@ static void decide_reading(struct pipeline *p)
                    p->crowded || dispatch_full(&p->dispatch) || budget_holds(&p->account));
 }
 
-/* The callback may split or close the pipeline. */
-static void report_blocking(struct pipeline *p)
-{
-    struct inf_handler *handler =
-        p->reflector.held ? dispatch_blocking(&p->dispatch, budget_holds(&p->account)) : NULL;
-    if (handler)
-        handler->on_blocking(handler);
-}
-
 static void on_budget(struct budget_account *account)
 {
     struct pipeline *p = container_of(account, struct pipeline, account);
@@ -185,7 +176,8 @@ static void pump(struct task *task)
     decide_reading(p);
     if (more)
         task_schedule(p->clock, &p->pump);
-    report_blocking(p);
+    if (p->reflector.held)
+        dispatch_report_blocking(&p->dispatch, budget_holds(&p->account));
 }
 
 /* ---- life ---- */
@@ -229,7 +221,7 @@ void pipeline_change(struct pipeline *p, const char *who, struct source *source,
 
 /* The remaining events of a relist are emitted to the backlogs first, so that store and backlogs
  * match. */
-void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owner)
+void pipeline_split(struct pipeline *from, struct pipeline *to, struct inf_informer *owner)
 {
     while (from->telling)
         emit_slice(from);
@@ -248,7 +240,7 @@ static void apply_all_deltas(struct pipeline *p)
     task_schedule(p->clock, &p->pump);
 }
 
-void pipeline_merge(struct pipeline *from, struct pipeline *to, const void *owner)
+void pipeline_merge(struct pipeline *from, struct pipeline *to, struct inf_informer *owner)
 {
     apply_all_deltas(from);
     apply_all_deltas(to);

@@ -64,10 +64,10 @@ void pipeline_adjust(struct pipeline *p, const struct pipeline_settings *setting
 
 /* Copies the objects of @from to @to, which is new and not started, and moves the handlers of
  * @owner there with their backlogs. */
-void pipeline_split(struct pipeline *from, struct pipeline *to, const void *owner);
+void pipeline_split(struct pipeline *from, struct pipeline *to, struct inf_informer *owner);
 
 /* Copies to @to the objects of @from that it lacks, and the backlog of the handlers of @owner. */
-void pipeline_merge(struct pipeline *from, struct pipeline *to, const void *owner);
+void pipeline_merge(struct pipeline *from, struct pipeline *to, struct inf_informer *owner);
 
 /* Moves the objects of @from in namespace @ns to @to, which is new and not started. */
 void pipeline_carve(struct pipeline *from, struct pipeline *to, const char *ns);

@@ -261,9 +261,10 @@ static size_t insert_namespaces(struct preflight_cluster *site)
     return count;
 }
 
-static void preflight_on_namespaces(struct inf_handler *handler)
+static void preflight_on_namespaces(struct inf_handler *handler, struct inf_informer *informer)
 {
     struct preflight_cluster *site = container_of(handler, struct preflight_cluster, handler);
+    (void)informer;
     if (!insert_namespaces(site))
         insert_answer(site, site->selecting)->none_selected = true;
     inf_informer_close(site->namespaces);

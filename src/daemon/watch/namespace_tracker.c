@@ -88,9 +88,11 @@ static void deselect_namespace(struct namespace_tracker *f, const struct inf_eve
         timer_start(w->journal->clock, &f->grace, GRACE_MS);
 }
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
     struct namespace_tracker *f = namespace_tracker_of(handler);
+    (void)informer;
     if (event->verb == INF_DELETED)
         deselect_namespace(f, event);
     else
@@ -109,9 +111,11 @@ static void select_all_namespaces(struct namespace_tracker *f)
 }
 
 /* In the first list of a changed selector, a missing namespace has left the selection. */
-static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
+                   const struct inf_gap *gap)
 {
     struct namespace_tracker *f = namespace_tracker_of(handler);
+    (void)informer;
     f->reselected = f->why && strcmp(gap->text, f->why) == 0;
     if (!f->reselected)
         return;
@@ -119,9 +123,10 @@ static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
     namespace_tracker_adjust(f);
 }
 
-static void on_synced(struct inf_handler *handler)
+static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
     struct namespace_tracker *f = namespace_tracker_of(handler);
+    (void)informer;
     f->synced = true;
     namespace_tracker_adjust(f);
 }

@@ -41,12 +41,14 @@ static bool left_the_stream(const struct watch_stream *stream, const struct inf_
     return stream->ended || (stream->ns && strcmp(stream->ns, ns) != 0);
 }
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
     struct watch_stream *stream = stream_of(handler);
     struct watcher *w = stream->watcher;
     struct inf_event told = with_late_origin(stream, event);
     struct journal_watch *watch = watcher_named(w);
+    (void)informer;
     if (event->origin == INF_RELIST && left_the_stream(stream, event))
         watch->id.why = SELECTION_NS_LEFT;
     else if (event->verb == INF_DELETED && left_selection_for_certain(stream, event))
@@ -83,35 +85,41 @@ void watch_stream_gap(const struct watch_stream *stream, const struct inf_gap *g
     free(text);
 }
 
-static void on_gap(struct inf_handler *handler, const struct inf_gap *gap)
+static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
+                   const struct inf_gap *gap)
 {
+    (void)informer;
     watch_stream_gap(stream_of(handler), gap);
 }
 
-static void on_synced(struct inf_handler *handler)
+static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
     struct watch_stream *stream = stream_of(handler);
+    (void)informer;
     stream->synced = true;
     watcher_check_synced(stream->watcher);
 }
 
-static void on_freshness(struct inf_handler *handler, const struct inf_freshness *freshness)
+static void on_freshness(struct inf_handler *handler, struct inf_informer *informer,
+                         const struct inf_freshness *freshness)
 {
     struct watch_stream *stream = stream_of(handler);
     struct inf_freshness told = *freshness;
     char *text = in_namespace(stream, freshness->text);
+    (void)informer;
     told.text = text;
     journal_freshness(stream->watcher->journal, named_stream(stream), &told);
     free(text);
 }
 
 /* Another watch of the same informer would have to wait for our event log. */
-static void on_blocking(struct inf_handler *handler)
+static void on_blocking(struct inf_handler *handler, struct inf_informer *informer)
 {
     struct watch_stream *stream = stream_of(handler);
     struct watcher *w = stream->watcher;
     struct inf_watch watch = watch_stream_watch(w->conf, stream->ns);
     char *line;
+    (void)informer;
     if (inf_informer_separate(stream->informer, &watch, NULL) == 0) {
         line =
             xasprintf("watch %s: its event log cannot be written; it now uses a separate stream so "
@@ -122,9 +130,10 @@ static void on_blocking(struct inf_handler *handler)
     }
 }
 
-static void on_batch_end(struct inf_handler *handler)
+static void on_batch_end(struct inf_handler *handler, struct inf_informer *informer)
 {
     const struct watch_stream *stream = stream_of(handler);
+    (void)informer;
     journal_flush(stream->watcher->journal);
     if (watch_stream_is_over(stream))
         watcher_tidy(stream->watcher);

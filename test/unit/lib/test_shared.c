@@ -158,8 +158,10 @@ static void what_is_wrong_is_named(void **state)
     refused(p, &(struct inf_watch){.resource = "pods", .redact = no_path, .n_redact = 1}, text);
 }
 
-static void on_event(struct inf_handler *handler, const struct inf_event *event)
+static void on_event(struct inf_handler *handler, struct inf_informer *informer,
+                     const struct inf_event *event)
 {
+    (void)informer;
     (void)handler;
     (void)event;
 }
