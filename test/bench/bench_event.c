@@ -19,7 +19,7 @@
 #include "base/base.h"
 #include "core/object/object.h"
 #include "core/store/store.h"
-#include "daemon/journal/record.h"
+#include "daemon/journal/record_format.h"
 #include "kube/source/body.h"
 
 enum stage {
@@ -153,14 +153,15 @@ static void write_line(struct buf *out, const struct inf_object *old, struct inf
 {
     static const struct watch_id pods = {
         .cluster = "bench", .name = "pods", .group = "", .version = "v1", .resource = "pods"};
-    static const struct record_options options = {RECORD_DIFF, RECORD_LINE_DEFAULT};
+    static const struct record_options options = {.object = RECORD_DIFF,
+                                                  .max_line = RECORD_LINE_DEFAULT};
     struct inf_event event = {INF_MODIFIED, INF_LIVE, old, new, true, 0};
     struct inf_diff *diff = inf_diff_make(old, new, NULL, NULL);
     struct change change;
     change_init(&change, &pods, &event, diff);
     change.stamp.log = "bench";
     buf_clear(out);
-    record_put_change(out, &change, &options);
+    jsonl_format.put_change(out, &change, &options);
     inf_diff_free(diff);
 }
 

@@ -135,11 +135,6 @@ enum conf_object {
     CONF_OBJECT_FULL,
 };
 
-enum conf_line {
-    CONF_JSONL,
-    CONF_SHORT,
-};
-
 struct conf_rotate {
     struct conf_head head;
     uint64_t size; /* 0: never */
@@ -158,7 +153,7 @@ struct conf_event_log {
     uint64_t max_line;
     struct conf_rotate rotate;
     bool initial;
-    enum conf_line format;
+    unsigned format;         /* index in record_formats */
     uint64_t stuck_after_ms; /* 0: never */
 };
 

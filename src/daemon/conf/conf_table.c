@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "daemon/conf/conf.h"
-#include "daemon/journal/record.h"
+#include "daemon/journal/record_format.h"
 
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"logfmt", "json", NULL};
@@ -14,7 +14,6 @@ static const char *const keeps[] = {"all", "metadata", NULL};
 static const char *const noises[] = {"heartbeats", "unchanged", NULL};
 static const char *const verbs[] = {"ADDED", "MODIFIED", "DELETED", NULL};
 static const char *const objects[] = {"none", "diff", "full", NULL};
-static const char *const lines[] = {"jsonl", "short", NULL};
 
 _Static_assert(INF_LOG_DEBUG == 0 && INF_LOG_ERROR == 3, "levels counts enum inf_log_level");
 _Static_assert(INF_ADDED == 0 && INF_DELETED == 2, "verbs counts enum inf_verb");
@@ -222,7 +221,7 @@ static const struct conf_option event_log_options[] = {
              "with the next change"},
     {"format", CONF_WORD, AT(format), "jsonl",
      .help = "one JSON object per line, or a short readable line",
-     .words = lines},
+     .words = record_format_names},
     {"stuck_after", CONF_DURATION, AT(stuck_after_ms), "30s",
      .help = "report not ready when lines could not be written for this long; 0s disables the "
              "check",

@@ -1,5 +1,8 @@
 /*
- * change.c - computes what all outputs need of a change, and writes the text of `msg`.
+ * change.c - computes what all event logs need of a change, and writes the text of `msg`.
+ *
+ * Normal path: change_init() once for each change, then one of the change_put functions for each line.
+ * Nothing here fails: unknown details are omitted.
  */
 #include "daemon/journal/change.h"
 
@@ -8,15 +11,9 @@
 #include "daemon/journal/attribution.h"
 #include "daemon/journal/summary.h"
 
-/* A metadata-only object does not have its real kind; its watch has. */
-static const char *kind_of(const struct watch_id *watch, const struct inf_object *object)
-{
-    const char *kind = inf_object_kind(object);
-    return watch->kind && strcmp(kind, "PartialObjectMetadata") == 0 ? watch->kind : kind;
-}
-
-/* "apps/v1" is group apps, version v1; "v1" has no group. */
-static void split_api_version(struct change *c)
+/* Group and version of the watch. If it does not know them, of the object: "apps/v1" is group apps,
+ * version v1; "v1" has no group. */
+static void set_group_and_version(struct change *c)
 {
     struct str all = str_of(inf_object_api_version(c->object));
     const char *slash = memchr(all.at, '/', all.len);
@@ -27,28 +24,25 @@ static void split_api_version(struct change *c)
         c->watch->version ? str_of(c->watch->version) : (struct str){all.at + len, all.len - len};
 }
 
-static void find_deletion_reason(struct change *c)
-{
-    const struct selection *selection = c->watch->selection;
-    bool selects = (selection && selection->selects) || c->watch->why;
-    c->selected = c->event->verb == INF_DELETED && selects;
-    if (c->selected)
-        c->why = c->watch->why ? c->watch->why : selection_why(selection, c->object);
-}
-
 void change_init(struct change *ret, const struct watch_id *watch, const struct inf_event *event,
                  struct inf_diff *diff)
 {
+    const struct selection *selection = watch->selection;
+    bool selects = (selection && selection->selects) || watch->why;
     *ret = (struct change){.watch = watch, .event = event, .diff = diff};
     ret->object = inf_event_object(event);
+    ret->stamp.time_us = event->received_us;
     if (event->verb == INF_MODIFIED)
         ret->old_rv = inf_object_resource_version(event->old_object);
-    ret->kind = kind_of(watch, ret->object);
-    ret->stamp.time_us = event->received_us;
-    split_api_version(ret);
+    ret->kind = inf_object_kind(ret->object);
+    if (watch->kind && strcmp(ret->kind, "PartialObjectMetadata") == 0)
+        ret->kind = watch->kind; /* a metadata-only object does not have its real kind */
+    set_group_and_version(ret);
     ret->has_who = attribution_find(event, diff, &ret->who);
-    find_deletion_reason(ret);
-    ret->tells = core_event_read(ret->object, &ret->told);
+    ret->selected = event->verb == INF_DELETED && selects;
+    if (ret->selected)
+        ret->why = watch->why ? watch->why : selection_why(selection, ret->object);
+    ret->is_core_event = core_event_read(ret->object, &ret->core_event);
 }
 
 void change_put_name(struct buf *out, const struct change *change)
@@ -61,25 +55,15 @@ void change_put_name(struct buf *out, const struct change *change)
     buf_puts(out, inf_object_name(change->object));
 }
 
-void change_put_told(struct buf *out, const struct change *change, size_t max)
+void change_put_core_event(struct buf *out, const struct change *change, size_t max)
 {
-    const struct core_event *told = &change->told;
+    const struct core_event *event = &change->core_event;
     size_t used;
-    buf_printf(out, "%s: ", told->reason);
+    buf_printf(out, "%s: ", event->reason);
     used = out->len < max ? out->len : max;
-    summary_put_cut(out, str_of(told->message), max - used);
-    if (told->count[0] && strcmp(told->count, "1") != 0)
-        buf_printf(out, " (x%s)", told->count);
-}
-
-/* "Pod shop/web-0: BackOff: Back-off restarting failed container (x12)" */
-static void put_core_event(struct buf *out, const struct change *change, size_t max)
-{
-    const struct core_event *told = &change->told;
-    if (change->event->verb == INF_DELETED)
-        buf_puts(out, "deleted: ");
-    buf_printf(out, "%s %s%s%s: ", told->kind, told->ns, told->ns[0] ? "/" : "", told->name);
-    change_put_told(out, change, max);
+    summary_put_cut(out, str_of(event->message), max - used);
+    if (event->count[0] && strcmp(event->count, "1") != 0)
+        buf_printf(out, " (x%s)", event->count);
 }
 
 static void put_modified(struct buf *out, const struct change *change, bool values, size_t max)
@@ -112,25 +96,26 @@ static void put_deleted(struct buf *out, const struct change *change)
         buf_puts(out, ", last state unknown");
 }
 
-static void put_verb(struct buf *out, const struct change *change, bool values, size_t max)
-{
-    switch (change->event->verb) {
-    case INF_ADDED: buf_puts(out, " added"); break;
-    case INF_MODIFIED: put_modified(out, change, values, max); break;
-    case INF_DELETED: put_deleted(out, change); break;
-    }
-}
-
 void change_put_sentence(struct buf *out, const struct change *change, bool values, size_t max)
 {
+    const struct core_event *event = &change->core_event;
     struct buf text = {0};
-    if (change->tells) {
-        put_core_event(&text, change, max > CORE_EVENT_MESSAGE_MAX ? max : CORE_EVENT_MESSAGE_MAX);
+    if (change->is_core_event) {
+        if (change->event->verb == INF_DELETED)
+            buf_puts(&text, "deleted: ");
+        buf_printf(&text, "%s %s%s%s: ", event->kind, event->ns, event->ns[0] ? "/" : "",
+                   event->name);
+        change_put_core_event(&text, change,
+                              max > CORE_EVENT_MESSAGE_MAX ? max : CORE_EVENT_MESSAGE_MAX);
     } else {
         buf_puts(&text, change->kind);
         buf_putc(&text, ' ');
         change_put_name(&text, change);
-        put_verb(&text, change, values, max);
+        switch (change->event->verb) {
+        case INF_ADDED: buf_puts(&text, " added"); break;
+        case INF_MODIFIED: put_modified(&text, change, values, max); break;
+        case INF_DELETED: put_deleted(&text, change); break;
+        }
     }
     buf_put(out, text.bytes, text.len);
     buf_free(&text);

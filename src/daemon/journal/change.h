@@ -53,8 +53,8 @@ struct change {
     bool selected;   /* INF_DELETED with selectors: the object may only have left the selection */
     const char *why; /* "deleted", "left" or SELECTION_NS_LEFT, if `selected` and it is known;
                         else NULL */
-    bool tells;      /* the object is an Event, with these contents */
-    struct core_event told;
+    bool is_core_event; /* the object is an Event, with these contents */
+    struct core_event core_event;
 };
 
 /* Everything is borrowed: @ret is valid as long as the arguments are. */
@@ -70,7 +70,7 @@ void change_put_sentence(struct buf *out, const struct change *change, bool valu
 
 /* Adds the reason, message and count of an Event: "BackOff: Back-off restarting failed container
  * (x12)", up to about @max bytes in @out. */
-void change_put_told(struct buf *out, const struct change *change, size_t max);
+void change_put_core_event(struct buf *out, const struct change *change, size_t max);
 
 /* Adds "shop/web-0", or the name alone if there is no namespace. */
 void change_put_name(struct buf *out, const struct change *change);

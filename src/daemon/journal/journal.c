@@ -56,23 +56,6 @@ void journal_watch_remove(struct journal_watch *watch)
 
 /* ---- lines ---- */
 
-static void put_change(struct outlet *o, const struct change *change)
-{
-    if (o->form == JOURNAL_JSONL)
-        record_put_change(&o->output.collected, change, &o->record);
-    else
-        text_format_put_change(&o->output.collected, change, &o->text_format);
-}
-
-static void put_note(struct outlet *o, const struct note *note, const struct stamp *stamp,
-                     const struct watch_id *watch)
-{
-    if (o->form == JOURNAL_JSONL)
-        record_put_note(&o->output.collected, note, stamp, watch, &o->record);
-    else
-        text_format_put_note(&o->output.collected, note, stamp, watch, &o->text_format);
-}
-
 static struct stamp stamp_now(struct journal *j)
 {
     return (struct stamp){
@@ -96,7 +79,7 @@ static void report_dropped(struct journal *j, struct outlet *o)
         return;
     stamp = stamp_now(j);
     o->unsaid = 0;
-    put_note(o, &gap, &stamp, NULL);
+    o->format->put_note(&o->output.collected, &gap, &stamp, NULL, &o->record);
 }
 
 static void report_all_dropped(struct journal *j)
@@ -114,7 +97,7 @@ static void put_gap(struct outlet *o, const char *reason, const char *msg, uint6
                        .count = (int64_t)lines};
     struct stamp stamp = stamp_now(o->journal);
     if (o->notes & 1u << NOTE_GAP)
-        put_note(o, &gap, &stamp, NULL);
+        o->format->put_note(&o->output.collected, &gap, &stamp, NULL, &o->record);
 }
 
 void journal_say_lost(struct outlet *o, uint64_t lines)
@@ -195,7 +178,7 @@ static void put_change_to_all(struct journal *j, struct journal_watch *watch, st
     }
     for (struct outlet *o = first; &o->node != &j->outputs; o = outlet_after(o))
         if (o == first || outlet_takes_change(o, watch, change->event))
-            put_change(o, change);
+            o->format->put_change(&o->output.collected, change, &o->record);
     free(before);
 }
 
@@ -250,7 +233,8 @@ static void write_note(struct journal *j, const struct journal_watch *watch,
         if (!outlet_takes_note(o, watch, note->type))
             continue;
         if (output_has_room(&o->output)) {
-            put_note(o, note, &stamp, watch ? &watch->id : NULL);
+            o->format->put_note(&o->output.collected, note, &stamp, watch ? &watch->id : NULL,
+                                &o->record);
         } else {
             o->dropped++;
             o->unsaid++;

@@ -25,22 +25,15 @@
 #include "daemon/journal/ignored.h"
 #include "daemon/journal/note.h"
 #include "daemon/journal/output.h"
-#include "daemon/journal/record.h"
+#include "daemon/journal/record_format.h"
 #include "daemon/journal/seq.h"
-#include "daemon/journal/text_format.h"
 #include "seam/disk.h"
-
-enum journal_form {
-    JOURNAL_JSONL,
-    JOURNAL_SHORT,
-};
 
 /* Everything is copied. An output is identified by its path, so that a reload can keep it. */
 struct journal_output_settings {
     struct output_settings file;
-    enum journal_form form;
-    struct record_options record;           /* max_line 0: the default */
-    struct text_format_options text_format; /* for JOURNAL_SHORT */
+    const struct record_format *format; /* NULL: the first one */
+    struct record_options record;       /* max_line 0: the default */
     struct filter_settings filter;
     unsigned notes; /* daemon records to write, a mask of 1 << NOTE_START ...; 0: all */
 };

@@ -280,11 +280,10 @@ static void configure_outlet(struct journal *j, const struct journal_output_sett
     }
     filter_free(o->filter);
     o->filter = filter;
-    o->form = s->form;
+    o->format = s->format ? s->format : record_formats[0];
     o->record = s->record;
     if (!o->record.max_line)
         o->record.max_line = RECORD_LINE_DEFAULT;
-    o->text_format = s->text_format;
     o->notes = s->notes ? s->notes : ~0u;
     if (is_new)
         open_outlet(o, s);

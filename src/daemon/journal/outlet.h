@@ -13,9 +13,8 @@ struct outlet {
     struct journal *journal;
     struct list node;
     struct filter *filter;
-    enum journal_form form;
+    const struct record_format *format;
     struct record_options record;
-    struct text_format_options text_format;
     unsigned notes;   /* a mask of 1 << NOTE_START ... */
     uint64_t dropped; /* daemon records dropped because the buffer was full */
     uint64_t unsaid;  /* of these, not yet reported by a GAP */

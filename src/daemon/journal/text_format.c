@@ -1,15 +1,19 @@
 /*
- * text_format.c - builds a line from pieces that each have a colour, so that its length can be
+ * text_format.c - a record as one human-readable line:
+ *
+ *     12:04:31 MODIFIED pod shop/web-0                   status.phase Pending -> Running  (kubelet)
+ *
+ * Control characters are made visible; the only escape sequences are colours, if enabled. Times are
+ * local. Normal path: a line is built from pieces that each have a colour, so that its length can be
  * counted in characters, and the line cut, without parsing escape sequences.
  */
-#include "daemon/journal/text_format.h"
-
 #include <ctype.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/base.h"
 #include "base/utf8.h"
+#include "daemon/journal/record_format.h"
 #include "daemon/journal/summary.h"
 
 #define RESET  "\x1b[0m"
@@ -39,7 +43,7 @@ struct line {
     bool full;
 };
 
-static void line_init(struct line *line, struct buf *out, const struct text_format_options *options)
+static void line_init(struct line *line, struct buf *out, const struct record_options *options)
 {
     size_t width = options->width;
     *line = (struct line){.out = out, .colour = options->colour};
@@ -71,38 +75,29 @@ static void put_colour(struct line *line, const char *colour)
         buf_puts(line->out, colour);
 }
 
-static void put_blanks(struct line *line)
-{
-    for (size_t i = 0; i < line->gap && i < line->left; i++)
-        buf_putc(line->out, ' ');
-    line->left -= line->gap < line->left ? line->gap : line->left;
-    line->gap = 0;
-}
-
-/* Text that does not fit is cut, and an ellipsis ends the line. If there is no room for the
- * ellipsis, nothing is added. */
-static void put_visible(struct line *line, const char *colour, struct str text)
-{
-    size_t n = count_characters(text);
-    if (line->full || !line->left || !n)
-        return;
-    line->full = line->gap + n > line->left;
-    line->left -= line->full ? 1 : 0;
-    put_blanks(line);
-    put_colour(line, colour);
-    text = first_characters(text, line->left);
-    buf_put(line->out, text.at, text.len);
-    if (line->full)
-        buf_puts(line->out, "\xe2\x80\xa6");
-    line->left -= line->full ? line->left : n;
-    put_colour(line, colour ? RESET : NULL);
-}
-
+/* Adds @text with control characters made visible. Text that does not fit is cut, and an ellipsis
+ * ends the line. If there is no room for the ellipsis, nothing is added. */
 static void put_text(struct line *line, const char *colour, struct str text)
 {
     struct buf clean = {0};
+    size_t n;
     utf8_put_visible(&clean, text);
-    put_visible(line, colour, (struct str){clean.bytes, clean.len});
+    text = (struct str){clean.bytes, clean.len};
+    n = count_characters(text);
+    if (!line->full && line->left && n) {
+        line->full = line->gap + n > line->left;
+        line->left -= line->full;
+        for (; line->gap && line->left; line->gap--, line->left--)
+            buf_putc(line->out, ' ');
+        line->gap = 0;
+        put_colour(line, colour);
+        text = first_characters(text, line->left);
+        buf_put(line->out, text.at, text.len);
+        if (line->full)
+            buf_puts(line->out, "\xe2\x80\xa6");
+        line->left -= line->full ? line->left : n;
+        put_colour(line, colour ? RESET : NULL);
+    }
     buf_free(&clean);
 }
 
@@ -124,16 +119,6 @@ static void put_time(struct line *line, int64_t time_us)
     put_column(line, DIM, str_of(text), TIME_WIDTH);
 }
 
-static const char *colour_of(enum inf_verb verb)
-{
-    switch (verb) {
-    case INF_ADDED: return GREEN;
-    case INF_MODIFIED: return YELLOW;
-    case INF_DELETED: return RED;
-    }
-    return NULL;
-}
-
 static void put_kind(struct buf *out, const char *kind)
 {
     for (const char *c = kind; *c; c++)
@@ -144,12 +129,12 @@ static void put_kind(struct buf *out, const char *kind)
 /* An Event is shown with the involved object instead of its own generated name. */
 static void put_object(struct line *line, const struct change *change)
 {
-    const struct core_event *told = &change->told;
+    const struct core_event *event = &change->core_event;
     struct buf text = {0};
     put_kind(&text, change->kind);
-    if (change->tells) {
-        put_kind(&text, told->kind);
-        buf_printf(&text, "%s%s%s", told->ns, told->ns[0] ? "/" : "", told->name);
+    if (change->is_core_event) {
+        put_kind(&text, event->kind);
+        buf_printf(&text, "%s%s%s", event->ns, event->ns[0] ? "/" : "", event->name);
     } else {
         change_put_name(&text, change);
     }
@@ -157,84 +142,72 @@ static void put_object(struct line *line, const struct change *change)
     buf_free(&text);
 }
 
-static void put_core_event(struct line *line, const struct change *change)
+/* The contents of an Event; what changed; or, for a deletion, whether it may only be a change of the
+ * selection and whether the last state is unknown. */
+static void put_details(struct line *line, const struct change *change)
 {
+    const char *colour = NULL;
     struct buf text = {0};
-    change_put_told(&text, change, CHANGES_MAX);
-    put_text(line, change->told.warning ? RED : NULL, (struct str){text.bytes, text.len});
-    buf_free(&text);
-}
-
-static void put_changes(struct line *line, const struct change *change)
-{
-    struct buf text = {0};
-    if (inf_diff_count(change->diff))
+    if (change->is_core_event) {
+        change_put_core_event(&text, change, CHANGES_MAX);
+        colour = change->core_event.warning ? RED : NULL;
+    } else if (change->diff && inf_diff_count(change->diff)) {
         summary_put_changes(&text, change->diff, true,
                             line->left < CHANGES_MAX ? line->left : CHANGES_MAX);
-    put_text(line, NULL, (struct str){text.bytes, text.len});
+    } else if (change->event->verb == INF_DELETED) {
+        if (change->selected && !change->why)
+            buf_puts(&text, "or left the selection");
+        else if (change->selected && strcmp(change->why, SELECTION_LEFT) == 0)
+            buf_puts(&text, "left the selection");
+        if (!change->event->final)
+            buf_printf(&text, "%slast state unknown", text.len ? ", " : "");
+        colour = DIM;
+    }
+    put_text(line, colour, (struct str){text.bytes, text.len});
     buf_free(&text);
 }
 
-/* Details of a deletion that may only be a change of the selection, or whose last state is
- * unknown. */
-static void put_deleted(struct line *line, const struct change *change)
+static void text_put_change(struct buf *out, const struct change *change,
+                            const struct record_options *options)
 {
-    struct buf text = {0};
-    if (change->selected && (!change->why || strcmp(change->why, "left") == 0))
-        buf_puts(&text, change->why ? "left the selection" : "or left the selection");
-    if (!change->event->final)
-        buf_printf(&text, "%slast state unknown", text.len ? ", " : "");
-    put_text(line, DIM, (struct str){text.bytes, text.len});
-    buf_free(&text);
-}
-
-static void put_who(struct line *line, const struct change *change)
-{
-    struct buf text = {0};
-    if (!change->has_who || !change->who.manager[0])
-        return;
-    buf_printf(&text, "%s(%s)", change->diff || change->tells ? "  " : "", change->who.manager);
-    put_text(line, DIM, (struct str){text.bytes, text.len});
-    buf_free(&text);
-}
-
-void text_format_put_change(struct buf *out, const struct change *change,
-                            const struct text_format_options *options)
-{
+    static const char *const colours[] = {
+        [INF_ADDED] = GREEN, [INF_MODIFIED] = YELLOW, [INF_DELETED] = RED};
+    enum inf_verb verb = change->event->verb;
     struct line line;
     line_init(&line, out, options);
     put_time(&line, change->stamp.time_us);
-    put_column(&line, colour_of(change->event->verb), str_of(inf_verb_name(change->event->verb)),
-               VERB_WIDTH);
+    put_column(&line, colours[verb], str_of(inf_verb_name(verb)), VERB_WIDTH);
     put_object(&line, change);
-    if (change->tells)
-        put_core_event(&line, change);
-    else if (change->diff)
-        put_changes(&line, change);
-    else if (change->event->verb == INF_DELETED)
-        put_deleted(&line, change);
-    put_who(&line, change);
+    put_details(&line, change);
+    if (change->has_who && change->who.manager[0]) {
+        struct buf text = {0};
+        buf_printf(&text, "%s(%s)", change->diff || change->is_core_event ? "  " : "",
+                   change->who.manager);
+        put_text(&line, DIM, (struct str){text.bytes, text.len});
+        buf_free(&text);
+    }
     buf_putc(out, '\n');
 }
 
-/* Many notes begin with the name of their watch, which has its own column here. */
-static const char *without_name(const char *msg, const struct watch_id *watch)
+static void text_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
+                          const struct watch_id *watch, const struct record_options *options)
 {
-    size_t n = watch && watch->name ? strlen(watch->name) : 0;
-    return n && strncmp(msg, watch->name, n) == 0 && strncmp(msg + n, ": ", 2) == 0 ? msg + n + 2
-                                                                                    : msg;
-}
-
-void text_format_put_note(struct buf *out, const struct note *note, const struct stamp *stamp,
-                          const struct watch_id *watch, const struct text_format_options *options)
-{
-    bool bad = note->level >= INF_LOG_WARN;
+    const char *name = watch ? watch->name : NULL, *msg = note->msg;
+    size_t n = name ? strlen(name) : 0;
     struct line line;
     line_init(&line, out, options);
     put_time(&line, stamp->time_us);
-    put_column(&line, bad ? BOLD RED : CYAN, str_of(note_type_name(note->type)), VERB_WIDTH);
-    if (watch && watch->name)
-        put_column(&line, NULL, str_of(watch->name), line.name_width);
-    put_text(&line, NULL, str_of(without_name(note->msg, watch)));
+    put_column(&line, note->level >= INF_LOG_WARN ? BOLD RED : CYAN,
+               str_of(note_type_name(note->type)), VERB_WIDTH);
+    if (name)
+        put_column(&line, NULL, str_of(name), line.name_width);
+    if (n && strncmp(msg, name, n) == 0 && strncmp(msg + n, ": ", 2) == 0)
+        msg += n + 2; /* many notes begin with the name, which has its own column here */
+    put_text(&line, NULL, str_of(msg));
     buf_putc(out, '\n');
 }
+
+const struct record_format text_format = {
+    .put_change = text_put_change,
+    .put_note = text_put_note,
+};

@@ -88,7 +88,7 @@ static void each_resource_is_a_watch(void **state)
     }
     assert_int_equal(conf.n_event_logs, 1);
     assert_string_equal(conf.event_logs[0].path, "stdout");
-    assert_int_equal(conf.event_logs[0].format, CONF_JSONL);
+    assert_string_equal(record_format_names[conf.event_logs[0].format], "jsonl");
     assert_int_equal(conf.event_logs[0].object, CONF_OBJECT_DIFF);
     conf_free(&conf);
 }
@@ -97,7 +97,7 @@ static void formats_and_levels(void **state)
 {
     struct conf conf = conf_of("informerd watch pods -A -o short");
     (void)state;
-    assert_int_equal(conf.event_logs[0].format, CONF_SHORT);
+    assert_string_equal(record_format_names[conf.event_logs[0].format], "short");
     assert_int_equal(conf.log.level, INF_LOG_WARN); /* only what matters, between lines to read */
     assert_int_equal(conf.watches[0].namespaces.count, 0);
     conf_free(&conf);

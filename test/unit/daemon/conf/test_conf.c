@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "conf_world.h"
+#include "daemon/journal/record_format.h"
 #include "daemon/pool.h"
 
 /* ---- what it may say ---- */
@@ -73,7 +74,7 @@ static void test_defaults_of_entries(void **state)
     assert_int_equal(log->rotate.size, 0);
     assert_int_equal(log->rotate.keep, 5);
     assert_true(log->initial);
-    assert_int_equal(log->format, CONF_JSONL);
+    assert_string_equal(record_format_names[log->format], "jsonl");
     assert_int_equal(log->stuck_after_ms, 30000);
     conf_free(&conf);
 }
@@ -188,7 +189,7 @@ static void test_everything_of_an_event_log(void **state)
     assert_int_equal(log->rotate.size, 64 * 1024 * 1024);
     assert_int_equal(log->rotate.keep, 0);
     assert_false(log->initial);
-    assert_int_equal(log->format, CONF_SHORT);
+    assert_string_equal(record_format_names[log->format], "short");
     conf_free(&conf);
 }
 

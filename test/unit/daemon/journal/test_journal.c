@@ -190,7 +190,7 @@ static void several_streams_are_at_no_version(void **state)
 {
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
-    output.form = JOURNAL_SHORT;
+    output.format = &text_format;
     world_set_outputs(w, &output, 1);
     journal_synced(&w->journal, &w->pods, 3, "812");
     journal_synced(&w->journal, &w->pods, 1, NULL);
@@ -216,8 +216,8 @@ static void lines_for_people(void **state)
 {
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
-    output.form = JOURNAL_SHORT;
-    output.text_format.width = 40;
+    output.format = &text_format;
+    output.record.width = 40;
     world_set_outputs(w, &output, 1);
     world_tell(w, &w->pods, "'a':1", NULL);
     journal_stop(&w->journal, "told to");

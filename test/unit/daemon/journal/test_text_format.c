@@ -12,36 +12,36 @@
 #include <cmocka.h>
 
 #include "changes.h"
-#include "daemon/journal/text_format.h"
+#include "daemon/journal/record_format.h"
 
 static const struct watch_id pods = {.name = "pods"};
 
 static void put(struct buf *out, const char *before, const char *after,
-                const struct text_format_options *options)
+                const struct record_options *options)
 {
     struct sample sample;
     struct change change;
     sample_pod(&sample, before, after);
     change_init(&change, &pods, &sample.event, sample.diff);
-    text_format_put_change(out, &change, options);
+    text_format.put_change(out, &change, options);
     sample_free(&sample);
 }
 
-static void put_object(struct buf *out, const char *text, const struct text_format_options *options)
+static void put_object(struct buf *out, const char *text, const struct record_options *options)
 {
     struct sample sample;
     struct change change;
     sample_make(&sample, NULL, text);
     change_init(&change, &pods, &sample.event, NULL);
-    text_format_put_change(out, &change, options);
+    text_format.put_change(out, &change, options);
     sample_free(&sample);
 }
 
 static void put_note(struct buf *out, const struct note *note, const struct watch_id *watch,
-                     const struct text_format_options *options)
+                     const struct record_options *options)
 {
     const struct stamp stamp = {.time_us = INT64_C(1767269071000042)};
-    text_format_put_note(out, note, &stamp, watch, options);
+    text_format.put_note(out, note, &stamp, watch, options);
 }
 
 static void assert_shown(struct buf *out, const char *expected)
@@ -57,7 +57,7 @@ static void assert_shown(struct buf *out, const char *expected)
 
 static void columns(void **state)
 {
-    const struct text_format_options plain = {.width = 0};
+    const struct record_options plain = {.width = 0};
     struct buf out = {0};
     (void)state;
     put(&out, NULL, "'spec':{}", &plain);
@@ -94,7 +94,7 @@ static void columns(void **state)
 
 static void colours_when_asked_for(void **state)
 {
-    const struct text_format_options options = {.colour = true};
+    const struct record_options options = {.colour = true};
     struct buf out = {0};
     (void)state;
     put(&out, "'a':1", "'a':2", &options);
@@ -113,19 +113,17 @@ static void a_line_keeps_to_its_width(void **state)
     struct buf out = {0};
     (void)state;
     put(&out, "'a':''", "'a':'\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc'",
-        &(struct text_format_options){.width = 65});
-    put(&out, "'a':1", "'a':2", &(struct text_format_options){.width = 20});
-    put(&out, "'a':1", "'a':2", &(struct text_format_options){.width = 1});
-    put(&out, "'a':1", "'a':2", &(struct text_format_options){.width = 71});
+        &(struct record_options){.width = 65});
+    put(&out, "'a':1", "'a':2", &(struct record_options){.width = 20});
+    put(&out, "'a':1", "'a':2", &(struct record_options){.width = 1});
+    put(&out, "'a':1", "'a':2", &(struct record_options){.width = 71});
     put(&out, "'a':1", NULL,
-        &(struct text_format_options){.width = 32}); /* blanks at the end are none */
-    put(&out, "'a':1", NULL, &(struct text_format_options){.width = 31});
+        &(struct record_options){.width = 32}); /* blanks at the end are none */
+    put(&out, "'a':1", NULL, &(struct record_options){.width = 31});
+    put(&out, "'a':1", "'a':2", &(struct record_options){.width = 120}); /* room for longer names */
+    put(&out, "'a':1", "'a':2", &(struct record_options){.width = 40});  /* cut between columns */
     put(&out, "'a':1", "'a':2",
-        &(struct text_format_options){.width = 120}); /* room for longer names */
-    put(&out, "'a':1", "'a':2",
-        &(struct text_format_options){.width = 40}); /* cut between columns */
-    put(&out, "'a':1", "'a':2",
-        &(struct text_format_options){.width = 32}); /* full to the last character */
+        &(struct record_options){.width = 32}); /* full to the last character */
     assert_shown(&out, "12:04:31 MODIFIED pod shop/web-0                    a \"\" -> "
                        "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xe2\x80\xa6\n"
                        "12:04:31 MODIFIED p\xe2\x80\xa6\n"
@@ -141,7 +139,7 @@ static void a_line_keeps_to_its_width(void **state)
 
 static void nothing_moves_the_cursor(void **state)
 {
-    const struct text_format_options plain = {.width = 0};
+    const struct record_options plain = {.width = 0};
     struct buf out = {0};
     (void)state;
     put(&out, "'a':1", "'a':'x\x7f\xc2\x9b\xe2\x80\xae\\u001b[2J\\ny'", &plain);

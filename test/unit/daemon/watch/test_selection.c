@@ -14,8 +14,7 @@
 #include "base/base.h"
 #include "changes.h"
 #include "daemon/journal/change.h"
-#include "daemon/journal/record.h"
-#include "daemon/journal/text_format.h"
+#include "daemon/journal/record_format.h"
 
 #define LABELS(app) "'labels':{'app':'" app "'}"
 #define DELETION    "'deletionTimestamp':'2026-01-01T00:00:00Z'"
@@ -146,11 +145,13 @@ static void assert_told(const char *metadata, bool final, const char *sentence, 
     buf_putc(&out, '\0');
     assert_string_equal(out.bytes, sentence);
     buf_clear(&out);
-    text_format_put_change(&out, &change, &(struct text_format_options){0});
+    text_format.put_change(&out, &change, &(struct record_options){0});
     buf_putc(&out, '\0');
     assert_non_null(strstr(out.bytes, line));
     buf_clear(&out);
-    record_put_change(&out, &change, &(struct record_options){RECORD_DIFF, RECORD_LINE_DEFAULT});
+    jsonl_format.put_change(
+        &out, &change,
+        &(struct record_options){.object = RECORD_DIFF, .max_line = RECORD_LINE_DEFAULT});
     buf_putc(&out, '\0');
     if (field)
         assert_non_null(strstr(out.bytes, field));

@@ -1,5 +1,5 @@
 /*
- * test_record_limits.c - whatever is told, a line is JSON for a strict reader, within its limit, and
+ * test_jsonl_limits.c - whatever is told, a line is JSON for a strict reader, within its limit, and
  * nothing in it that a terminal obeys.
  */
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "base/utf8.h"
 #include "changes.h"
 #include "core/object/object.h"
-#include "daemon/journal/record.h"
+#include "daemon/journal/record_format.h"
 
 static const struct watch_id pods = {.cluster = "prod", .name = "pods", .resource = "pods"};
 
@@ -31,7 +31,7 @@ static struct buf line_of(const struct sample *sample, const struct watch_id *wa
     change_init(&change, watch, &sample->event, sample->diff);
     change.stamp.seq = UINT64_MAX;
     change.stamp.log = "0123456789abcdef0123456789abcdef";
-    record_put_change(&line, &change, &options);
+    jsonl_format.put_change(&line, &change, &options);
     return line;
 }
 
@@ -351,7 +351,7 @@ static void a_long_note_is_cut(void **state)
     (void)state;
     memset(msg, '"', sizeof(msg));
     msg[sizeof(msg) - 1] = '\0';
-    record_put_note(&line, &note, &stamp, &pods, &options);
+    jsonl_format.put_note(&line, &note, &stamp, &pods, &options);
     doc = check_line(&line, RECORD_LINE_MIN);
     assert_true(is_truncated(doc));
     assert_string_equal(text_at(doc, "reason"), "skipped");

@@ -1,5 +1,5 @@
 /*
- * test_record.c - the lines of the event log, as they stand in the file.
+ * test_jsonl_format.c - the lines of the event log, as they stand in the file.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "changes.h"
-#include "daemon/journal/record.h"
+#include "daemon/journal/record_format.h"
 
 static const struct watch_id pods = {
     .cluster = "prod", .name = "pods", .group = "", .version = "v1", .resource = "pods"};
@@ -39,7 +39,7 @@ static void assert_record(const struct sample *sample, const struct watch_id *wa
     change_init(&change, watch, &sample->event, sample->diff);
     change.stamp.seq = 42;
     change.stamp.log = "c0ffee";
-    record_put_change(&line, &change, &options);
+    jsonl_format.put_change(&line, &change, &options);
     assert_line(&line, expected);
 }
 
@@ -165,7 +165,7 @@ static void notes(void **state)
         struct buf line = {0};
         snprintf(expected, sizeof(expected),
                  "{'time':'2026-01-01T12:04:31.000042Z','seq':1,'log':'c0ffee',%s", rows[i].line);
-        record_put_note(&line, &rows[i].note, &stamp, rows[i].watch, &options);
+        jsonl_format.put_note(&line, &rows[i].note, &stamp, rows[i].watch, &options);
         assert_line(&line, expected);
     }
     assert_string_equal(note_type_name(NOTE_STOP), "STOP");
