@@ -269,13 +269,18 @@ static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
 
 /* ---- handlers come and go ---- */
 
+static void forget_all(struct witness *t)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        know(t, i, NULL);
+    t->synced = t->may_have_holes = false;
+    t->last_live[0] = '\0';
+}
+
 static void add_witness(struct world *w, size_t i)
 {
     struct witness *t = &w->witnesses[i];
-    for (size_t key = 0; key < KEYS; key++)
-        know(t, key, NULL);
-    t->synced = t->may_have_holes = false;
-    t->last_live[0] = '\0';
+    forget_all(t);
     t->added = true;
     if (dispatch_add(&w->pipeline.dispatch, &t->handler, NULL) < 0)
         fail(w, "%s: not added", t->name);
@@ -515,18 +520,6 @@ static void begin(struct world *w, uint64_t seed)
     pipeline_start(&w->pipeline);
 }
 
-static void finish(struct world *w)
-{
-    pipeline_close(&w->pipeline, on_gone);
-    sim_run(&w->sim);
-    if (!w->gone)
-        fail(w, "not gone after closing");
-    for (size_t i = 0; i < WITNESSES; i++)
-        forget_all(&w->witnesses[i]);
-    apiserver_done(&w->server);
-    sim_done(&w->sim);
-}
-
 /* The next list breaks off, and what it had brought may be gone when all is listed again. */
 static void break_next_list(struct world *w)
 {
@@ -579,7 +572,14 @@ static void play(uint64_t seed, uint64_t totals[3])
     totals[0] += w->witnesses[FAST].events;
     totals[1] += w->faults;
     totals[2] += relists(w);
-    finish(w);
+    pipeline_close(&w->pipeline, on_gone);
+    sim_run(&w->sim);
+    if (!w->gone)
+        fail(w, "not gone after closing");
+    for (size_t i = 0; i < WITNESSES; i++)
+        forget_all(&w->witnesses[i]);
+    apiserver_done(&w->server);
+    sim_done(&w->sim);
     free(w);
 }
 
