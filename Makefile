@@ -41,7 +41,7 @@ e2e: setup-e2e build build-mutant/made-with-$(cc) ## compare with client-go on a
 	@python3 test/e2e/run.py --build build --mutant build-mutant $(ARGS)
 
 bench: setup-bench build ## measure CPU, memory and latency against client-go and kube-rs; ARGS=--quick
-	@ninja -C build test/bench/replay test/bench/library test/bench/told >&2
+	@ninja -C build test/bench/replay test/bench/library test/bench/log_reader >&2
 	@python3 test/bench/bench.py build $(ARGS)
 
 steps: build ## measure how long the engine holds the loop, and each step of a change

@@ -1,6 +1,6 @@
-"""Who acts in a measurement: the server on one core, one client on another, and what the kernel says of the client.
+"""The processes of a measurement: the server on one core, one client on another.
 
-A client is asked nothing that it would not do anyway: its CPU time and memory are the kernel's word, read from outside.
+CPU time and memory of the client are read from the kernel, so measuring costs the client nothing.
 """
 import contextlib
 import json
@@ -11,11 +11,11 @@ import subprocess
 import time
 
 SERVER_CORE, CLIENT_CORE = (sorted(os.sched_getaffinity(0)) * 2)[:2]
-PATIENCE = 600  # seconds for any answer: a measurement that hangs must end
+PATIENCE = 600  # seconds to wait for an answer before the measurement fails
 
 
 class Actor:
-    """A child on a core of its own, that is spoken with line by line."""
+    """A child process on its own core. Commands and answers are lines."""
 
     def __init__(self, core, *command, **popen):
         popen = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'bufsize': 0} | popen
@@ -32,7 +32,7 @@ class Actor:
         while b'\n' not in self.rest:
             ready, _, _ = select.select([self.child.stdout], [], [], 1)
             if self.speaks_for.child.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f'{self.speaks_for.name} ended, or says nothing')
+                raise RuntimeError(f'{self.speaks_for.name} ended, or does not answer')
             self.rest += os.read(self.child.stdout.fileno(), 65536) if ready else b''
         line, self.rest = self.rest.split(b'\n', 1)
         return line.decode()
@@ -56,16 +56,16 @@ class Server(Actor):
         self.port = json.loads(self.line())['port']
 
     def wait_for_watches(self, count, connections):
-        """Until so many follow, and so many connections were made in all."""
+        """Waits until `count` watches are open and that many connections were made in total."""
         deadline = time.monotonic() + PATIENCE
         while (now := self.ask('status'))['watches'] != count or now['connections'] < connections:
             if time.monotonic() > deadline:
-                raise RuntimeError(f'of {count} watches only {now["watches"]} came back')
+                raise RuntimeError(f'of {count} watches only {now["watches"]} reconnected')
             time.sleep(0.005)
 
 
 class Client:
-    """One of the programs that are compared. `process` is the one whose costs count, `voice` the one that answers."""
+    """One of the compared programs. `process` is the one that is measured, `voice` the one that answers."""
 
     def __init__(self, process, voice=None):
         self.process, self.voice = process, voice or process
@@ -80,15 +80,15 @@ class Client:
         self.expected += more
         self.voice.tell('expect', self.expected)
 
-    def told(self):
+    def delivered(self):
         return json.loads(self.voice.line())
 
     def cpu(self):
-        """Seconds, of all its threads since it began, to the nanosecond: clock_getcpuclockid(3)."""
+        """CPU seconds of all its threads since its start: clock_getcpuclockid(3)."""
         return time.clock_gettime((~self.pid << 3) | 2)
 
     def memory(self):
-        """(resident now, at most since forget_peak()), in bytes."""
+        """(resident now, peak since forget_peak()), in bytes."""
         with open(f'/proc/{self.pid}/status') as status:
             fields = dict(line.split(':', 1) for line in status)
         return tuple(int(fields[name].split()[0]) * 1024 for name in ('VmRSS', 'VmHWM'))
@@ -98,7 +98,7 @@ class Client:
             refs.write('5')
 
     def worst_tick(self):
-        """Seconds; only informerd says it."""
+        """Seconds; only informerd reports it."""
 
     def end(self):
         for actor in {self.process, self.voice}:
@@ -122,7 +122,7 @@ event_logs:
         conf = folder / 'informerd.conf'
         watches = [f'{{resource: pods, name: {ns}, namespaces: [{ns}]}}' for ns in namespaces] or ['{resource: pods}']
         conf.write_text(self.CONF.format(folder=folder, watches=', '.join(watches)))
-        voice = Actor(SERVER_CORE, tools / 'told', folder / 'events.jsonl', len(watches))
+        voice = Actor(SERVER_CORE, tools / 'log_reader', folder / 'events.jsonl', len(watches))
         said = open(folder / 'stderr', 'w')
         super().__init__(Actor(CLIENT_CORE, program, '-c', conf, stderr=said), voice)
         voice.speaks_for = self.process

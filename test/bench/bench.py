@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""bench.py [--quick] [--only TITLE] BUILD: what informerd costs, beside client-go and kube-rs, on the same bytes.
+"""bench.py [--quick] [--only TITLE] BUILD: measures informerd, client-go and kube-rs on the same bytes.
 
 A replay server on one core sends the same list and the same changes to one client at a time, on another core: TLS 1.3,
-HTTP/1.1, JSON, pods as a real server sent them. Clients take turns, for several rounds; what counts is the median, and of
-the worst tick the worst. CPU time and memory are the kernel's word about the client's process. Latency is from the stamp
-that the server puts into an object to the callback, or to the line in informerd's event log as another process finds it.
+HTTP/1.1, JSON, pods recorded from a real server. Clients take turns for several rounds; the result is the median, for
+ticks the maximum. CPU time and memory are those that the kernel reports for the client's process. Latency is measured
+from the time stamp that the server puts into an object to the callback, or to the line in informerd's event log as
+another process reads it.
 
-informerd does more than the others: it works out what changed and writes it to a file. They only fill their caches.
+informerd does more than the others: it computes the differences and writes them to a file. They only fill their caches.
 
-Prints tables as it goes and a verdict on every target at the end; writes bench.json and cost.svg into BUILD. Seconds
-depend on the machine, so look at the ratios; and let nothing else run meanwhile.
+Prints tables during the run and a result for every target at the end; writes bench.json and cost.svg to BUILD. Seconds
+depend on the machine, so compare ratios; the machine should be idle otherwise.
 """
 import argparse
 import json
@@ -22,7 +23,7 @@ import time
 from datetime import date
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the tree stays as it is in git
+sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / 'e2e'))
 
@@ -37,7 +38,7 @@ from table import show
 
 RECORDINGS = HERE.parent / 'data' / 'recordings'
 CLIENTS = {'informerd': None, 'library': None, 'client-go typed': 'client-go', 'client-go dynamic': 'client-go',
-           'kube-rs': 'kube-rs'}  # and which peer must be there for it
+           'kube-rs': 'kube-rs'}  # and the peer that it requires
 OURS, MAIN = ('informerd', 'library'), ('informerd', 'client-go typed')
 ALL = ('sync', 'flat_out', 'paced', 'steady', 'relist', 'churn')
 SHORT = ('sync', 'flat_out', 'steady')
@@ -60,7 +61,7 @@ QUICK = (
 
 
 class Stage:
-    """What all lives share: programs, certificates and the texts of pods."""
+    """Shared by all runs: programs, certificates and the texts of pods."""
 
     def __init__(self, folder, build):
         self.folder, self.tools, self.informerd = folder, build / 'test' / 'bench', build / 'informerd'
@@ -87,7 +88,7 @@ class Stage:
 
 
 class Progress:
-    """One line that changes on a terminal, lines in a log."""
+    """One line that is updated on a terminal, separate lines in a log."""
 
     def __init__(self, cases, stage):
         self.total = sum(case.rounds * len(stage.clients(case)) for case in cases)
@@ -105,7 +106,7 @@ class Progress:
 
 
 def middle(rounds):
-    """The median of each figure; of ticks the worst."""
+    """The median of each figure; for ticks the maximum."""
     pick = {'tick': max}
     return {name: pick.get(name, statistics.median)([figures[name] for figures in rounds]) for name in rounds[0]}
 
@@ -130,7 +131,7 @@ def circumstances(stage):
 
 
 def stall(seconds=5):
-    """The longest time for which a program that only looks at the clock was stopped, by others here or by the host."""
+    """The longest time for which a program that only reads the clock did not run, because of other processes or the host."""
     os.sched_setaffinity(0, {actors.CLIENT_CORE})
     worst, began = 0, time.monotonic()
     last = began
@@ -143,9 +144,9 @@ def stall(seconds=5):
 
 def warn(load):
     if load > 0.5:
-        print(f'others are at work here (load {load:.1f}): latencies, ticks and seconds will not be right', flush=True)
+        print(f'the machine is not idle (load {load:.1f}): latencies, ticks and seconds are not reliable', flush=True)
     if actors.SERVER_CORE == actors.CLIENT_CORE:
-        print('there is one core only, which server and client must share', flush=True)
+        print('there is only one core, which server and client share', flush=True)
 
 
 def keep(results, build):
@@ -155,8 +156,8 @@ def keep(results, build):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('build', type=Path, help='a release build')
-    parser.add_argument('--quick', action='store_true', help='less work and one round: some two minutes')
-    parser.add_argument('--only', metavar='TITLE', help='cases whose title has this in it')
+    parser.add_argument('--quick', action='store_true', help='less work and one round: about two minutes')
+    parser.add_argument('--only', metavar='TITLE', help='only cases whose title contains this')
     args = parser.parse_args()
     cases = [case for case in (QUICK if args.quick else FULL) if not args.only or args.only in case.title]
     os.sched_setaffinity(0, {actors.SERVER_CORE})
@@ -179,4 +180,4 @@ if __name__ == '__main__':
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit('\ninterrupted: cases that were done are in bench.json')
+        sys.exit('\ninterrupted: completed cases are in bench.json')

@@ -1,12 +1,12 @@
 /*
- * bench_engine.c - how long one turn of the loop lasts when the engine has much to do.
+ * bench_engine.c - the longest iteration of the loop while the engine is busy.
  *
  *     bench_engine [OBJECTS]
  *
- * The whole engine (reflector, FIFO, store with three indexes, dispatch) over a source that has every
- * object at hand, with the budget that the real loop gives a phase. Each phase of its life is run tick
- * by tick; the longest tick of each is printed. It proves nothing about speed as such: it shows that
- * no tick is long, whatever the number of objects.
+ * Runs the whole engine (reflector, FIFO, store with three indexes, dispatch) on a source that has all
+ * objects in memory, with the budget that the real loop gives a phase. Each phase is run tick by tick;
+ * the longest tick of each is printed. This does not measure throughput: it shows that no tick is
+ * long, whatever the number of objects.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -31,18 +31,17 @@ enum {
 static uint64_t now_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID,
-                  &t); /* ours: what others take from the machine is not our doing */
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* CPU time: other processes do not count */
     return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
 }
 
-/* ---- a source with everything at hand ---- */
+/* ---- a source with all objects in memory ---- */
 
 struct bench {
     struct source source;
     struct sim sim;
     struct sim_io io;
-    struct clock_ops ops; /* the sim's, but for the budget */
+    struct clock_ops ops; /* that of the simulation, except the budget */
     uint64_t deadline_ns;
     struct inf_object **objects;
     size_t count;
@@ -50,7 +49,6 @@ struct bench {
     struct source_user *user;
     struct pipeline pipeline;
     bool gone;
-    uint64_t told;
 };
 
 static bool real_budget(struct clock *clock)
@@ -125,7 +123,7 @@ static void make_all(struct bench *b)
         b->objects[i] = make(i, 1);
 }
 
-/* The same objects in new memory, as a relist brings them; some changed. */
+/* Copies of the objects, as a relist receives them; some are changed. */
 static void make_again(struct bench *b, size_t changed_every)
 {
     for (size_t i = 0; i < b->count; i++) {
@@ -156,7 +154,7 @@ static void run(struct bench *b, const char *name)
         total += ns;
         ticks++;
     }
-    printf("%-28s longest tick %6.2f ms   %6" PRIu64 " ticks   %8.1f ms in all\n", name,
+    printf("%-28s longest tick %6.2f ms   %6" PRIu64 " ticks   %8.1f ms in total\n", name,
            (double)worst / 1e6, ticks, (double)total / 1e6);
 }
 
@@ -165,7 +163,7 @@ static void relist(struct bench *b)
     struct inf_error why = {.code = INF_EGONE, .text = "too old"};
     struct source_user *user = b->user;
     b->user = NULL;
-    fault_guard_rested(&b->pipeline.reflector.guard); /* without a wait each time */
+    fault_guard_rested(&b->pipeline.reflector.guard); /* without waiting for each of them */
     user->ops->on_end(user, &why);
 }
 
@@ -192,7 +190,7 @@ static void play(struct bench *b, const struct pipeline_settings *settings)
     run(b, "replay to a late handler");
     b->count /= 2;
     relist(b);
-    run(b, "relist, half is gone");
+    run(b, "relist, half is deleted");
     b->count *= 2;
     pipeline_close(&b->pipeline, on_gone);
     run(b, "teardown");
@@ -207,8 +205,7 @@ int main(int argc, char **argv)
     struct index_def defs[] = {index_by_path("node", paths[0]), index_by_path("owner", paths[1]),
                                index_by_path("ip", paths[2])};
     struct pipeline_settings settings = {.indexes = defs, .n_indexes = ARRAY_LEN(defs)};
-    mallopt(M_MXFAST,
-            0); /* as the daemon does, and says why: GLIBC_TUNABLES shows the difference */
+    mallopt(M_MXFAST, 0); /* as the daemon does; see src/daemon/cli/main.c */
     b->source.ops = &ops;
     b->count = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
     sim_init(&b->sim);
@@ -217,7 +214,7 @@ int main(int argc, char **argv)
     b->sim.clock.ops = &b->ops;
     sim_io_add(&b->sim, &b->io, send_some);
     make_all(b);
-    printf("%zu objects of %zu bytes, 3 indexes, budget of a tick %d us\n", b->count,
+    printf("%zu objects of %zu bytes, 3 indexes, tick budget %d us\n", b->count,
            inf_object_size(b->objects[0]), BUDGET_NS / 1000);
     play(b, &settings);
     for (size_t i = 0; i < b->count; i++)

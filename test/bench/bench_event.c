@@ -1,11 +1,11 @@
 /*
- * bench_event.c - what one change costs, from the bytes of a watch to the line of the event log, stage by stage.
+ * bench_event.c - the cost of one change, from the bytes of a watch to the line of the event log, by stage.
  *
  *     bench_event [OBJECTS] [ROUNDS]
  *
- * A watch of pods of some 12 KB, half of it managedFields, as real ones have. Each round changes every object; what is
- * printed is processor time per event, the least of the rounds, since what others do on the machine only adds.
- * instructions.py counts the instructions of the stages instead, which are the same on every machine.
+ * A watch of pods of about 12 KB, half of it managedFields, like real ones. Each round changes every object. Prints CPU
+ * time per event, the minimum of all rounds, because other load on the machine only adds to it.
+ * instructions.py counts the instructions of each stage instead, which do not depend on the machine.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ enum stage {
     OBJECT, /* cut, read, canonical */
     STORE,
     DIFF,
-    LINE, /* and a diff, once more */
+    LINE, /* and computes a diff again */
     STAGES,
 };
 

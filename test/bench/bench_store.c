@@ -1,9 +1,9 @@
 /*
- * bench_store.c - how long the store holds the loop, with 100,000 pods and three indexes.
+ * bench_store.c - how long the store keeps the loop busy, with 100,000 pods and three indexes.
  *
- * For each phase: processor time in all, and of the longest slice of 64 entries, which is what the
- * loop waits for. Objects are made before, so parsing is not in it. Then memory beyond the objects,
- * and what reading costs. Runs in a few seconds:
+ * For each phase: total CPU time, and that of the longest slice of 64 entries, for which the loop
+ * waits. Objects are created before, so parsing is not included. Then memory in addition to the
+ * objects, and the cost of reading. Takes a few seconds:
  *
  *     bench_store [PODS]
  */
@@ -61,7 +61,7 @@ static bool member(struct str object, const char *name, struct str *ret)
     return false;
 }
 
-/* The string at "top.member", as plain as field paths get. */
+/* The string at "top.member". */
 static void string_at(const struct index_def *def, const struct inf_object *object,
                       index_value_fn each, void *ctx)
 {
@@ -101,7 +101,7 @@ struct phase {
     const char *name;
     double total;
     double worst;
-    size_t worst_at; /* which slice it was: often one that resizes a table */
+    size_t worst_at; /* number of the worst slice: often one that resizes a table */
     size_t slices;
     double start;
 };
@@ -131,13 +131,13 @@ static void slice_end(struct phase *phase)
 
 static void report(const struct phase *phase)
 {
-    printf("%-32s %8.1f ms in all %9.1f us worst, slice %zu of %zu\n", phase->name,
+    printf("%-32s %8.1f ms total %9.1f us worst, slice %zu of %zu\n", phase->name,
            phase->total / 1e3, phase->worst, phase->worst_at, phase->slices);
 }
 
 /* ---- phases ---- */
 
-static void count_told(void *ctx, const struct inf_event *event)
+static void count_event(void *ctx, const struct inf_event *event)
 {
     (void)event;
     ++*(size_t *)ctx;
@@ -161,7 +161,7 @@ static struct generation *fill(struct inf_store *store, struct inf_object **pods
 static void flip_and_tell(struct inf_store *store, struct generation *next)
 {
     struct phase flip = {.name = "  flip"}, tell = {.name = "  tell"}, sweep = {.name = "  sweep"};
-    size_t told = 0;
+    size_t events = 0;
     bool done = false;
     slice_start(&flip);
     store_flip(store, next, "1", INF_RELIST);
@@ -169,7 +169,7 @@ static void flip_and_tell(struct inf_store *store, struct generation *next)
     report(&flip);
     while (!done) {
         slice_start(&tell);
-        done = store_tell_some(store, SLICE, count_told, &told);
+        done = store_tell_some(store, SLICE, count_event, &events);
         slice_end(&tell);
     }
     report(&tell);
@@ -179,18 +179,18 @@ static void flip_and_tell(struct inf_store *store, struct generation *next)
         slice_end(&sweep);
     }
     report(&sweep);
-    printf("  %zu events\n", told);
+    printf("  %zu events\n", events);
 }
 
 static void put_all(struct inf_store *store, struct inf_object **pods, size_t count,
                     const char *name)
 {
     struct phase phase = {.name = name};
-    size_t told = 0;
+    size_t events = 0;
     for (size_t i = 0; i < count; i += SLICE) {
         slice_start(&phase);
         for (size_t k = i; k < i + SLICE && k < count; k++)
-            store_put(store, pods[k], INF_LIVE, count_told, &told);
+            store_put(store, pods[k], INF_LIVE, count_event, &events);
         slice_end(&phase);
     }
     report(&phase);
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
         pods[i] = make_pod(i, 1);
     before = in_use();
     flip_and_tell(store, fill(store, pods, count, "first list"));
-    printf("%.1f bytes an object beyond the object itself (of %.1f bytes)\n\n",
+    printf("%.1f bytes per object in addition to its own %.1f bytes\n\n",
            (double)(in_use() - before) / (double)count,
            (double)inf_store_bytes(store) / (double)count);
 

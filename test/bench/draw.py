@@ -1,14 +1,11 @@
-"""cost.svg: what a change and a pod cost, against how many pods there are and how big they are. By hand, no library.
-
-Both axes are logarithmic: the same distance is the same ratio everywhere.
-"""
+"""Draws cost.svg: CPU per change and memory against the number and the size of pods. Both axes are logarithmic."""
 import math
 
 COLOURS = {'informerd': '#0b7a75', 'library': '#7fb7b3', 'client-go typed': '#c8553d', 'client-go dynamic': '#e0a899',
            'kube-rs': '#6c5b9e'}
 NUMBERS = (('1k pods', 1000), ('10k pods', 10_000), ('100k pods', 100_000))
 SIZES = (('1 KB pods', 1000), ('10k pods', 11_700), ('200 KB pods', 200_000))
-PANELS = (  # title, figure, one of it, the axis below, and which case is where on it
+PANELS = (  # title, figure, unit, x axis, and the position of each case on it
     ('CPU per change, µs', 'event_cpu', 1e-6, 'pods in the cache', NUMBERS),
     ('CPU per change, µs', 'event_cpu', 1e-6, 'bytes of a pod', SIZES),
     ('steady memory, MB', 'steady', 1e6, 'pods in the cache', NUMBERS),
@@ -26,7 +23,7 @@ def short(value):
 
 
 class Axis:
-    """A logarithmic one, from whole decade to whole decade."""
+    """A logarithmic axis of whole decades."""
 
     def __init__(self, values, start, end):
         self.low = math.floor(math.log10(min(values)))
@@ -41,7 +38,7 @@ class Axis:
 
 
 def lines_of(results, figure, one, points):
-    """{client: [(x, y)]}, for those that were measured at two points at least."""
+    """{client: [(x, y)]}, for clients that were measured at two points or more."""
     cases, lines = results['cases'], {}
     for client in COLOURS:
         measured = [(x, cases.get(case, {}).get(client, {}).get(figure)) for case, x in points]
@@ -80,7 +77,7 @@ def legend(clients):
 
 
 def cost(results, path):
-    """Nothing is drawn of what was not measured; without any panel there is no file."""
+    """Draws only what was measured; without any panel no file is written."""
     panels = [list(panel(results, LEFT + i * (WIDTH + GAP), *each)) for i, each in enumerate(PANELS)]
     if not any(panels):
         return

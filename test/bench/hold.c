@@ -1,9 +1,9 @@
 /*
- * hold.c - a program that does nothing but hold what it is given, to see what that costs:  hold KUBECONFIG RESOURCE N
+ * hold.c - keeps caches and does nothing else, to measure their memory:  hold KUBECONFIG RESOURCE N
  *
- * It follows the resource in the namespaces ns-00 to ns-(N-1), or in all at once if N is 0. A line on stdin is
- * answered by one of JSON: how many watches have synced, what their stores hold and at
- * which version, and the kernel's word on our memory.
+ * Watches the resource in the namespaces ns-00 to ns-(N-1), or in all namespaces if N is 0. Answers each line on stdin
+ * with a line of JSON: the number of synced watches, objects, bytes and version of their stores, and the memory of the
+ * process as the kernel reports it.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static unsigned long long memory(const char *what)
     return kib * 1024;
 }
 
-/* The version that all stores are at; "" while they differ. */
+/* The version of all stores; "" while they differ. */
 static const char *common_version(const struct hold *h)
 {
     const char *version = inf_store_resource_version(inf_informer_store(h->watches[0]));

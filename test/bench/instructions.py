@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""instructions.py BUILD [--renew]: how many instructions a change takes, stage by stage, against what is written down.
+"""instructions.py BUILD [--renew]: counts the instructions per change, by stage, and compares them with instructions.json.
 
-Seconds are of a machine, and of what else it does; instructions on a fixed input are the same everywhere, for one
-compiler, if the C library is told not to choose its own by the processor. So what makes a change slower by a twentieth
-shows on any machine. bench_event has the input; it reads, stores, compares and writes, without TLS, so nothing of
-OpenSSL is counted. Skipped, with the reason, without valgrind or with another compiler.
+Seconds depend on the machine and its load. The number of instructions for a fixed input is the same everywhere, for one
+compiler and if the C library does not select functions by CPU. So a change that costs 5 % more is detected on any
+machine. bench_event provides the input; it parses, stores, compares and writes, without TLS, so OpenSSL is not counted.
+Skipped, with the reason, without valgrind or with another compiler.
 
-A change that is meant to cost more, or that costs less, writes the new numbers down: make instructions ARGS=--renew
+If a change is meant to cost more, or costs less, record the new numbers: make instructions ARGS=--renew
 """
 import json
 import os
@@ -27,14 +27,14 @@ PLAIN_LIBC = 'glibc.cpu.hwcaps=' + ','.join(f'-{name}' for name in (
 
 
 def compiler(program):
-    """As it signed what it made."""
+    """Name and version from the binary."""
     made = program.read_bytes()
     clang, gcc = (re.search(mark, made) for mark in (rb'clang version (\d+)', rb'GCC: \(.*?\) (\d+)'))
     return f'clang {clang[1].decode()}' if clang else f'gcc {gcc[1].decode()}' if gcc else 'an unknown compiler'
 
 
 def count(program):
-    """{stage: instructions for each event}."""
+    """{stage: instructions per event}."""
     with tempfile.NamedTemporaryFile(prefix='callgrind-') as out:
         callgrind = ['valgrind', '-q', '--tool=callgrind', f'--callgrind-out-file={out.name}']
         subprocess.run([*callgrind, program, str(EVENTS), str(ROUNDS)], check=True, stdout=subprocess.DEVNULL,
@@ -55,7 +55,7 @@ def compare(found, known):
         change, word = found[stage] / known[stage] - 1, '  TOO MANY' if stage in worse else ''
         print(f'  {stage:14}{found[stage]:>10,} per event, {change:+.1%} of {known[stage]:,}{word}')
     if better:
-        print(f'less than was written down: {", ".join(better)}. Keep it so: make instructions ARGS=--renew')
+        print(f'fewer than recorded: {", ".join(better)}. Record it: make instructions ARGS=--renew')
     return not worse
 
 
@@ -63,9 +63,9 @@ def main():
     program = Path(sys.argv[1]) / 'test' / 'bench' / 'bench_event'
     why = None
     if not shutil.which('valgrind'):
-        why = 'no valgrind on this machine'
+        why = 'valgrind is not installed'
     elif compiler(program) != COMPILER:
-        why = f'made with {compiler(program)}, and the numbers are of {COMPILER}'
+        why = f'built with {compiler(program)}, but the numbers were recorded with {COMPILER}'
     if why:
         print(f'instructions: skipped: {why}')
         return 0

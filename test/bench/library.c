@@ -1,9 +1,9 @@
 /*
  * library.c - the library as a client of the benchmark:  library plain|indexed KUBECONFIG WATCHES
  *
- * Follows pods in all namespaces, or with several watches each in one of its own, and does no more
- * than count; indexed, it finds them by their node too. What it says to the driver is in tally.h;
- * to `reads` it answers as reads.h says.
+ * Watches pods in all namespaces, or with several watches each in one namespace, and only counts
+ * changes; `indexed` adds an index by node. The protocol with the driver is in tally.h, the command
+ * `reads` in reads.h.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ struct client {
     struct tally tally;
 };
 
-/* The one there is: handlers carry no context of their own. */
+/* One for all handlers. */
 static struct client client;
 
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,

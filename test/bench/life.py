@@ -1,6 +1,6 @@
-"""One life of one client: it comes to a server of its own, follows it through some work, and goes.
+"""One run of one client: it connects to its own server, executes the steps of a case, and ends.
 
-Each step adds what it measured, by name, to `figures`: seconds, bytes, or both per thing done.
+Each step adds its measurements, by name, to `figures`: seconds or bytes, total or per operation.
 """
 import contextlib
 import shutil
@@ -14,7 +14,7 @@ from actors import CLIENT_CORE, Actor, Client, Informerd, Server
 
 FIRST_NAMESPACE = 100
 BATCHES_SECONDS, BATCHES_FLAT_OUT, BATCHES_PACED = 4, 9, 3
-NAMESPACES = 20  # of the pods, if there is one watch for all of them
+NAMESPACES = 20  # namespaces of the pods, if there is one watch for all of them
 KUBECONFIG = '''apiVersion: v1
 kind: Config
 clusters: [{{name: bench, cluster: {{server: "https://127.0.0.1:{port}", certificate-authority: {folder}/ca.crt}}}}]
@@ -26,14 +26,14 @@ current-context: bench
 
 @dataclass(frozen=True)
 class Case:
-    """Some work. `clients` None is all of them."""
+    """A list of steps. `clients` None: all clients."""
     title: str
     pods: int
     steps: tuple
     rounds: int = 1
     clients: tuple = None
-    size: int = 11700  # of a pod, in bytes, about
-    watches: int = 1  # one for all namespaces, or each for one
+    size: int = 11700  # approximate size of a pod in bytes
+    watches: int = 1  # one for all namespaces, or one per namespace
     events: int = 5000
     paced: int = 2000
 
@@ -47,7 +47,7 @@ class Life:
         (self.folder / 'kubeconfig').write_text(KUBECONFIG.format(port=self.server.port, folder=stage.pki))
         self.began = time.monotonic()
         self.client = self.start(stage, name)
-        self.tells_relists = name != 'kube-rs'  # its reflector doesn't say what a new list changed
+        self.tells_relists = name != 'kube-rs'  # its reflector does not report what a new list changed
         self.can_read = name in ('library', 'client-go typed')
 
     def start(self, stage, name):
@@ -67,7 +67,7 @@ class Life:
 
     @contextlib.contextmanager
     def measured(self, name, count):
-        """CPU and wall time of what happens inside, for each of `count`; most memory, and the worst tick."""
+        """CPU and wall time per item of `count` for the body; peak memory and worst tick."""
         self.client.forget_peak()
         cpu, wall = self.client.cpu(), time.monotonic()
         yield
@@ -84,19 +84,19 @@ class Life:
     # ---- the steps ----
 
     def sync(self):
-        """From its start to everything held and told."""
+        """From its start until all objects are cached and delivered."""
         self.client.wait_until_synced()
         self.figures['sync_cpu'] = self.client.cpu() / self.case.pods
         self.figures['sync_wall'] = time.monotonic() - self.began
         self.look('sync')
-        time.sleep(1)  # what it still tidies up is not charged to what comes next
+        time.sleep(1)  # remaining work must not count for the next step
 
     def flat_out(self):
-        """Changes as fast as it takes them; who is fast does it more often."""
+        """Changes at full speed; fast clients do more of them."""
         self.in_batches(BATCHES_FLAT_OUT, lambda: self.change_all('event', self.case.events))
 
     def paced(self):
-        """A thousand changes a second."""
+        """1,000 changes per second."""
         self.in_batches(BATCHES_PACED, lambda: self.change_all('paced', self.case.paced, 1000))
 
     def steady(self):
@@ -104,15 +104,15 @@ class Life:
         self.figures['steady'] = self.client.memory()[0]
 
     def relist(self):
-        """The server has forgotten where the client was, and nothing has changed."""
+        """A relist after the version expired; nothing has changed."""
         self.come_back('relist', 0)
 
     def churn(self):
-        """The same, and a tenth has changed."""
+        """The same; a tenth has changed."""
         self.come_back('churn', self.case.pods // 10)
 
     def storm(self):
-        """All connections are cut, and cut again when all are back."""
+        """All connections are cut, and cut again when all have reconnected."""
         cuts = 4
         with self.measured('storm', cuts * self.case.watches):
             for _ in range(cuts):
@@ -120,23 +120,23 @@ class Life:
                 self.server.wait_for_watches(self.case.watches, before + self.case.watches)
 
     def idle(self):
-        """A minute in which each watch hears one bookmark, as from a real server."""
+        """A minute in which each watch receives one bookmark, as from a real server."""
         with self.measured('idle', 60):
             time.sleep(30)
             self.server.ask('bookmark')
             time.sleep(30)
 
     def reads(self):
-        """How long it takes to read the cache: seconds for each way."""
+        """The duration of reads of the cache, by kind, in seconds."""
         if not self.can_read:
             return
         self.client.voice.tell('reads')
-        self.figures |= {f'read_{name}': ns / 1e9 for name, ns in self.client.told().items()}
+        self.figures |= {f'read_{name}': ns / 1e9 for name, ns in self.client.delivered().items()}
 
-    # ---- behind them ----
+    # ---- helpers ----
 
     def in_batches(self, most, batch):
-        """The speed of a machine may differ from second to second: of several batches the median counts."""
+        """The median of several batches, because the speed of a machine varies from second to second."""
         batches, until = [], time.monotonic() + BATCHES_SECONDS
         while not batches or (time.monotonic() < until and len(batches) < most):
             batches.append(batch())
@@ -152,7 +152,7 @@ class Life:
     def change(self, count, *pace):
         self.client.expect(count)
         self.server.ask('change', count, *pace)
-        return self.client.told()
+        return self.client.delivered()
 
     def come_back(self, name, changed):
         self.server.ask('secretly', changed)
@@ -161,7 +161,7 @@ class Life:
             before = self.server.ask('cut')['connections']
             self.server.wait_for_watches(self.case.watches, before + self.case.watches)
             self.client.expected += changed if self.tells_relists else 0
-            self.change(1)  # told after all that the new list brought
+            self.change(1)  # delivered after everything that the new list changed
         time.sleep(1)
 
     def end(self):
@@ -171,7 +171,7 @@ class Life:
 
 
 def live(stage, name, case):
-    """The figures of a whole life."""
+    """The figures of a whole run."""
     life = Life(stage, name, case)
     try:
         for step in case.steps:

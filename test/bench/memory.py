@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""memory.py KUBESIM RECORDINGS HOLD: what objects and watches cost, against what was promised, over TLS.
+"""memory.py KUBESIM RECORDINGS HOLD: measures the memory of objects and watches over TLS against the documented limits.
 
-Bytes, not seconds: the same on every machine, but not under a sanitizer, so it is for builds without one.
+The figures do not depend on the machine, but need a build without sanitizers.
 """
 import json
 import sys
@@ -37,13 +37,13 @@ class Objects(Case):
     arguments = '--self-signed', 'FOLDER/pki'
 
     def sync(self, mode):
-        """50,000 of 12 KB: at no time more than they are themselves, a twentieth, and 24 MiB."""
+        """50,000 objects of 12 KB: peak memory is at most their size plus 5 % plus 24 MiB."""
         self.sim.control('fill', resource='pods', count=50000, bytes=12000, namespaces=20)
         hold = Hold(self, self.folder / 'pki', 'pods', 0)
         now = hold.wait_for(synced=1, objects=50000)
         limit = now['bytes'] * 105 // 100 + 24 * MIB
-        print(f'# {mode}: {now["objects"]} objects, {now["bytes"] / MIB:.1f} MiB; at most {now["peak"] / MIB:.1f} MiB '
-              f'resident, {(now["peak"] - now["bytes"]) / MIB:.1f} MiB over them; may be {limit / MIB:.1f} MiB')
+        print(f'# {mode}: {now["objects"]} objects, {now["bytes"] / MIB:.1f} MiB; peak {now["peak"] / MIB:.1f} MiB '
+              f'resident, {(now["peak"] - now["bytes"]) / MIB:.1f} MiB more than they are; limit {limit / MIB:.1f} MiB')
         self.assertLessEqual(now['peak'], limit)
         self.assertEqual(hold.close(), 0)
 
@@ -57,7 +57,7 @@ class Objects(Case):
 
 class Watches(Case):
     def idle(self, watches):
-        """What is resident after each of so many watches had a burst, and all are quiet again."""
+        """Resident memory after each of `count` watches had a burst of changes and all are idle again."""
         folder = self.folder / str(watches)
         with Sim('--self-signed', folder, '--bookmark-every', 1000) as sim:
             sim.control('fill', resource='configmaps', count=200, bytes=2000, namespaces=200)
@@ -72,7 +72,7 @@ class Watches(Case):
         few, many = self.idle(20), self.idle(200)
         each = (many['rss'] - few['rss']) / 180
         print(f'# {few["rss"] / MIB:.1f} MiB with 20 watches, {many["rss"] / MIB:.1f} MiB with 200: {each / KIB:.1f} KiB each, '
-              f'{(many["bytes"] - few["bytes"]) / 180 / KIB:.1f} of it objects; may be 64')
+              f'{(many["bytes"] - few["bytes"]) / 180 / KIB:.1f} of it objects; limit 64')
         self.assertLessEqual(each, 64 * KIB)
 
 

@@ -1,7 +1,7 @@
-"""The programs we are compared with, built once from peers/ into a cache folder, and used again.
+"""Builds the peers (client-go, kube-rs) from peers/ into a cache directory, once.
 
-A build is named by what goes into it: sources and the version of the tool. A peer that can't be built is missing, with
-the reason.
+A build is named by a hash of its sources and of the version of the toolchain. A peer that can't be built is reported as
+missing, with the reason.
 """
 import functools
 import hashlib
@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent / 'peers'
-COMMANDS = {  # what says its version, what builds in a copy of the sources, and where the program then is
+COMMANDS = {  # command for the version, build command for a copy of the sources, path of the program
     'client-go': (['go', 'version'],
                   ['go', 'build', '-trimpath', '-buildvcs=false', '-o', 'client-go', '.'],
                   'client-go'),
@@ -24,12 +24,12 @@ COMMANDS = {  # what says its version, what builds in a copy of the sources, and
 
 
 class Missing(Exception):
-    """A peer can't be had; the text says why."""
+    """A peer is not available; the text is the reason."""
 
 
 @functools.cache
 def build(name):
-    """The program's path; Missing if there is none."""
+    """The path of the program. Raises Missing."""
     version, command, made = COMMANDS[name]
     cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'informerd-bench'
     program = cache / f'{name}-{fingerprint(name, run(version, SOURCES / name))}'
@@ -37,7 +37,7 @@ def build(name):
         return program
     cache.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    print(f'{name}: building, which may take some minutes the first time', flush=True)
+    print(f'{name}: building; the first time takes some minutes', flush=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix='building-') as work:
         shutil.copytree(SOURCES / name, work, dirs_exist_ok=True)
         run(command, work)
@@ -51,7 +51,7 @@ def run(command, folder):
         done = subprocess.run(command, cwd=folder, env=os.environ | {'CGO_ENABLED': '0'},
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     except FileNotFoundError:
-        raise Missing(f'no {command[0]} on this machine') from None
+        raise Missing(f'{command[0]} is not installed') from None
     if done.returncode != 0:
         raise Missing(f'`{" ".join(command)}` failed: {done.stdout.strip().splitlines()[-1:]}')
     return done.stdout

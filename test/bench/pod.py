@@ -1,12 +1,12 @@
-"""The pod that the replay server sends: a recorded one, of 11.6 KB, with holes where pods and their versions differ.
+"""The pod that the replay server sends: a recorded one of 11.6 KB, with placeholders where pods and versions differ.
 
-See replay_pods.c for what a hole is. Versions differ where a kubelet's reports differ: in the status of one condition
-and one container, and in a message that says when it was sent.
+replay_pods.c describes placeholders. Versions differ as the reports of a kubelet do: in the status of one condition and
+one container, and in a message with the time at which it was sent.
 """
 import json
 
 COMPACT = (',', ':')
-RESTARTS = 100  # stands for a hole: in a number it can't stand itself
+RESTARTS = 100  # marks a placeholder, which is not valid JSON in place of a number
 
 
 def recorded(recordings):
@@ -17,7 +17,7 @@ def recorded(recordings):
 
 
 def template(recordings, size):
-    """A pod of about so many bytes, as one line."""
+    """A pod of about `size` bytes, as one line."""
     pod = recorded(recordings)
     if size < 5000:
         strip(pod)
@@ -31,7 +31,7 @@ def template(recordings, size):
 
 
 def strip(pod):
-    """The least that still is a running pod: about 1 KB."""
+    """A minimal running pod: about 1 KB."""
     metadata, spec, status = pod['metadata'], pod['spec'], pod['status']
     for member in ('managedFields', 'annotations', 'ownerReferences', 'generateName'):
         del metadata[member]
@@ -62,17 +62,17 @@ def vary(status):
 
 
 def pad(pod, missing):
-    """As objects get big: half of it a long text with quotes in it, half of it many small members."""
-    entry = {'name': 'SETTING_0000', 'value': 'a value that is as long as most of them are'}
+    """Fills a large object: half one long text with quotes, half many small members."""
+    entry = {'name': 'SETTING_0000', 'value': 'a value of a typical length for a member of it'}
     count = missing // 2 // (len(json.dumps(entry, separators=COMPACT)) + 1)
     env = [entry | {'name': f'SETTING_{i:04}'} for i in range(count)]
     pod['spec']['containers'][0]['env'] = env
-    text = json.dumps({'env': env}, separators=COMPACT)[:missing * 2 // 5]  # its quotes will be escaped
+    text = json.dumps({'env': env}, separators=COMPACT)[:missing * 2 // 5]  # its quotes are escaped
     pod['metadata']['annotations']['example.com/last-applied'] = text
 
 
 def kept(recordings, size):
-    """How many bytes of text are left of it without managedFields, with the kind that a list leaves out."""
+    """Bytes of its text without managedFields, with the kind that lists omit."""
     pod = json.loads(template(recordings, size).replace('~rr', '100'))
     del pod['metadata']['managedFields']
     return len(json.dumps({'kind': 'Pod', 'apiVersion': 'v1'} | pod, separators=COMPACT))

@@ -1,7 +1,7 @@
 /*
- * reads.c - the same readings that peers/client-go/reads.go does with client-go's lister.
+ * reads.c - reads the cache in the same ways as peers/client-go/reads.go does with client-go's lister.
  *
- * Where pods are and what they are called: see pod.py and replay_pods.c.
+ * Names and namespaces of the pods: see pod.py and replay_pods.c.
  */
 #include "reads.h"
 
@@ -57,7 +57,7 @@ static void by_index(struct reads *r, size_t i)
     inf_store_by_index(r->store, READS_INDEX, node, count, r);
 }
 
-/* Of processor time: what else the machine does is not ours. */
+/* CPU time: other processes do not count. */
 static int64_t now_ns(void)
 {
     struct timespec t;
@@ -65,7 +65,7 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* How long one of @n calls takes; together they must find all that is there. */
+/* The mean duration of @n calls, which together must find every object. */
 static void each(struct reads *r, const char *what, size_t n, void (*call)(struct reads *, size_t))
 {
     int64_t began = now_ns(), took;
@@ -74,7 +74,7 @@ static void each(struct reads *r, const char *what, size_t n, void (*call)(struc
         call(r, i);
     took = now_ns() - began;
     if (r->found != inf_store_count(r->store)) {
-        fprintf(stderr, "by %s %zu were found\n", what, r->found);
+        fprintf(stderr, "by %s: found %zu\n", what, r->found);
         exit(EXIT_FAILURE);
     }
     printf("\"%s\":%lld", what, (long long)took / (long long)n);

@@ -7,10 +7,10 @@
 
 #include "informer/store.h"
 
-/* The index that is read, in a store that has it: by spec.nodeName. */
+/* The name of the index by spec.nodeName. */
 #define READS_INDEX "node"
 
-/* Prints nanoseconds for one reading of each kind, as a line of JSON. */
+/* Prints the nanoseconds of one read of each kind, as a line of JSON. */
 void reads_print(const struct inf_store *store);
 
 #endif

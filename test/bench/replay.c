@@ -1,17 +1,17 @@
 /*
  * replay.c - the server of the benchmark:  replay TEMPLATE CERT KEY PODS NAMESPACES
  *
- * Says its port in a line of JSON, then obeys lines on stdin, each answered by a line when it is
- * done:
+ * Prints its port as a line of JSON, then executes commands from stdin, each answered by a line when
+ * it is done:
  *
- *   change N [RATE]   N pods change, so many a second (else at once), and watches are told
- *   secretly N        N pods change, and nobody is told
- *   bookmark          to every watch
- *   forget            whoever comes back must list anew
- *   cut               every connection is closed
- *   status            nothing happens
+ *   change N [RATE]   N pods change, RATE per second (default: at once), and watches get events
+ *   secretly N        N pods change without events
+ *   bookmark          sends a bookmark to every watch
+ *   forget            versions up to now expire: clients that reconnect must list again
+ *   cut               closes every connection
+ *   status            does nothing
  *
- * The answer says who is there: {"watches": open and past their first list, "connections": so far}.
+ * The answer is {"watches": open and past their first list, "connections": accepted in total}.
  */
 #include "replay.h"
 
@@ -33,7 +33,7 @@
 
 enum {
     CONNS_MAX = 2048,
-    COMMAND = 0, /* in the list of what is polled */
+    COMMAND = 0, /* index in the poll list */
     LISTENER = 1,
     FIRST_CONN = 2,
 };
@@ -46,7 +46,7 @@ struct server {
     size_t n_conns;
     size_t accepted;
 
-    /* changes that are still to be made, at a pace */
+    /* changes still to be made at the given rate */
     uint64_t left, made, rate, began_ns;
 };
 
@@ -56,8 +56,8 @@ static void die(const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* Of ciphers it prefers the one that an API server would choose (Go does, where there are instructions
- * for AES), so that it is the same for all clients. */
+/* Prefers the cipher that an API server would choose (Go does, on CPUs with AES instructions), so that
+ * all clients use the same. */
 static SSL_CTX *identity(const char *cert, const char *key)
 {
     SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
@@ -117,7 +117,7 @@ static void answer_command(const struct server *s)
     printf("{\"watches\":%zu,\"connections\":%zu}\n", watches, s->accepted);
 }
 
-/* How many changes are due by now. */
+/* The number of changes that are due. */
 static uint64_t due(const struct server *s)
 {
     uint64_t by_now = s->rate ? (now_ns() - s->began_ns) * s->rate / 1000000000 : UINT64_MAX;
@@ -144,7 +144,7 @@ static void obey(struct server *s, char *line)
         s->made = 0;
         s->rate = rate ? strtoull(rate, NULL, 10) : 0;
         s->began_ns = now_ns();
-        return; /* answered when they are made */
+        return; /* answered when all are made */
     }
     for (uint64_t i = 0; strcmp(word, "secretly") == 0 && i < n; i++)
         world_change(&s->world, true);
@@ -163,12 +163,12 @@ static void read_commands(struct server *s)
     char line[256];
     ssize_t n = read(STDIN_FILENO, line, sizeof(line) - 1);
     if (n <= 0)
-        exit(EXIT_SUCCESS); /* the driver is done with us */
+        exit(EXIT_SUCCESS); /* the driver has ended */
     line[n] = '\0';
     obey(s, line);
 }
 
-/* Everything is polled; a watch that is up to date wakes us only by our own changes. */
+/* Polls everything; a watch that is up to date continues only after our own changes. */
 static void wait_for_work(struct server *s)
 {
     struct timespec tick = {.tv_nsec = 200000};

@@ -1,9 +1,9 @@
 /*
- * One connection: TLS 1.3, requests by GET, and answers sent piece by piece as the socket takes
- * them.
+ * replay_conn.c - one connection: TLS 1.3, GET requests, and responses sent piece by piece as the
+ * socket accepts them.
  *
- * A piece is one chunk of HTTP: the head of an answer, an item, an event. There is at most one that
- * is not sent whole; the next is made when it is.
+ * A piece is one HTTP chunk: the head of a response, an item or an event. At most one piece is
+ * partly sent; the next one is made after it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #include "replay.h"
 
 enum {
-    AROUND = 512,        /* what a piece has beside a pod, at most */
-    PIECES_AT_ONCE = 64, /* to one connection, before the others have their turn */
+    AROUND = 512,        /* LIMIT: bytes of a piece in addition to the pod */
+    PIECES_AT_ONCE = 64, /* bytes for one connection before the others continue */
 };
 
 #define KIND "\"kind\":\"Pod\",\"apiVersion\":\"v1\","
@@ -47,7 +47,7 @@ void conn_free(struct conn *c)
 
 /* ---- pieces ---- */
 
-/* Text that is sent as it is: a head, or the end of an answer. */
+/* Sends text unchanged: a head, or the end of a response. */
 static void put_raw(struct conn *c, const char *text)
 {
     size_t len = strlen(text);
@@ -107,7 +107,7 @@ static void end_items(struct conn *c)
     }
 }
 
-/* The next change that this watch is about, if there is one. */
+/* The next change that this watch selects, if there is one. */
 static bool put_change(struct conn *c)
 {
     const struct world *w = c->world;
@@ -147,14 +147,14 @@ static bool next_piece(struct conn *c)
 
 /* ---- requests ---- */
 
-/* The number behind @name in the request, 0 if it is not there. */
+/* The number after @name in the request; 0 if it is missing. */
 static uint64_t parameter(const char *request, const char *name)
 {
     const char *at = strstr(request, name);
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Which items: all, or a page. A page's token is the number of the item behind it. */
+/* Selects the items: all, or a page. The continue token is the number of the first item after the page. */
 static void choose_items(struct conn *c, uint64_t first, uint64_t limit)
 {
     uint32_t all = pods_in(c->world, c->ns);
@@ -225,7 +225,7 @@ static void answer(struct conn *c, const char *request)
 
 /* ---- bytes ---- */
 
-/* Whether to go on with this connection; what failed for good closes it. */
+/* Whether to continue with this connection; a permanent failure closes it. */
 static bool went_well(struct conn *c, int rc)
 {
     int why = SSL_get_error(c->ssl, rc);
@@ -246,7 +246,7 @@ static void receive(struct conn *c)
     went_well(c, n);
     c->in[c->in_len] = '\0';
     if (c->phase == ASKED_NOTHING && c->out_done == c->out_len && strstr(c->in, "\r\n\r\n")) {
-        *strchr(c->in, '\r') = '\0'; /* the first line has all that matters */
+        *strchr(c->in, '\r') = '\0'; /* only the request line is used */
         c->in_len = 0;
         answer(c, c->in);
     }

@@ -1,9 +1,9 @@
 /*
- * The text of a pod and its holes.
+ * replay_pods.c - the text of a pod with its placeholders.
  *
- * A hole is a tilde and a run of one letter, as wide as both: `~vvvvvvvvv`. The letter says which
- * number stands there; it is written with all its digits and without a leading zero, so that it is
- * a number in JSON too: 1 and zeros, plus the value.
+ * A placeholder is a tilde and a run of one letter: `~vvvvvvvvv`. The letter selects the number that
+ * replaces it. The number has the width of the placeholder and no leading zero, so that it is valid
+ * in JSON: 1 and zeros, plus the value.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "replay.h"
 
 enum {
-    APPS = 100, /* as many values of the label: a selector takes one in a hundred */
+    APPS = 100, /* distinct values of the label: a selector matches one pod in a hundred */
     NODES = 500,
 };
 
@@ -30,7 +30,9 @@ static uint64_t hole_value(const struct world *w, char letter, uint32_t pod, str
     case 'r': return state.version % 900; /* restarts */
     case 't': return state.version % 50;  /* seconds, 10 to 59 */
     case 's': return state.sent_ns;
-    default: fprintf(stderr, "replay: no number is called '%c'\n", letter); exit(EXIT_FAILURE);
+    default:
+        fprintf(stderr, "replay: unknown placeholder letter '%c'\n", letter);
+        exit(EXIT_FAILURE);
     }
 }
 
@@ -42,7 +44,7 @@ static void find_holes(struct world *w)
         while (at[width] == at[1])
             width++;
         if (w->n_holes == HOLES_MAX || !islower((unsigned char)at[1])) {
-            fprintf(stderr, "replay: the template has too many holes, or a strange one\n");
+            fprintf(stderr, "replay: the template has too many placeholders, or an invalid one\n");
             exit(EXIT_FAILURE);
         }
         *hole = (struct hole){.at = (size_t)(at - w->text), .width = width, .letter = at[1]};
@@ -61,7 +63,7 @@ static void read_template(struct world *w, const char *path)
     }
     fclose(f);
     w->len = strcspn(w->text, "\n") - 1;
-    memmove(w->text, w->text + 1, w->len); /* the brace is the business of who sends it */
+    memmove(w->text, w->text + 1, w->len); /* the sender adds the opening brace */
     w->text[w->len] = '\0';
     find_holes(w);
 }
@@ -98,7 +100,7 @@ static void remember(struct world *w, struct change change)
     w->changes[w->n_changes++] = change;
 }
 
-/* One after the other: each namespace gets its share. */
+/* One after the other, so that all namespaces change equally. */
 void world_change(struct world *w, bool secret)
 {
     uint32_t pod = (uint32_t)(w->version % w->n_pods);

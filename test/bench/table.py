@@ -1,20 +1,20 @@
-"""What was measured, for people: a row for each client, and beside it how many times more that is than informerd."""
+"""Prints the measurements as tables: a column for each client, with its ratio to informerd."""
 
-COLUMNS = (  # figure, title, unit, how many of it are one
+COLUMNS = (  # figure, title, unit, divisor
     ('sync_cpu', 'first sync, CPU per object', 'us', 1e-6),
     ('sync_wall', 'start to synced', 's', 1),
-    ('sync_peak', 'most memory till then', 'MB', 1e6),
-    ('event_cpu', 'change flat out, CPU', 'us', 1e-6),
-    ('event_wall', 'change flat out, wall', 'us', 1e-6),
+    ('sync_peak', 'peak memory until then', 'MB', 1e6),
+    ('event_cpu', 'change at full speed, CPU', 'us', 1e-6),
+    ('event_wall', 'change at full speed, wall', 'us', 1e-6),
     ('paced_cpu', 'change at 1,000/s, CPU', 'us', 1e-6),
     ('p50', 'latency at 1,000/s, median', 'us', 1e-6),
-    ('p99', 'latency, 99 of 100', 'us', 1e-6),
+    ('p99', 'latency, 99th percentile', 'us', 1e-6),
     ('max', 'latency, worst', 'us', 1e-6),
     ('steady', 'steady memory', 'MB', 1e6),
     ('relist_cpu', 'relist unchanged, CPU per object', 'us', 1e-6),
-    ('relist_peak', 'most memory in it', 'MB', 1e6),
+    ('relist_peak', 'peak memory of that', 'MB', 1e6),
     ('churn_cpu', 'relist with a tenth changed', 'us', 1e-6),
-    ('churn_peak', 'most memory in it', 'MB', 1e6),
+    ('churn_peak', 'peak memory of that', 'MB', 1e6),
     ('storm_cpu', 'reconnect, CPU per watch', 'us', 1e-6),
     ('idle_cpu', 'idle, of a core', '%', 1e-2),
     ('read_key', 'get by key', 'us', 1e-6),
@@ -30,7 +30,7 @@ def number(value):
 
 
 def show(case, clients):
-    """Figures down, clients across: each with its value and, behind it, by how much it is more than the first one's."""
+    """A row for each figure, a column for each client: the value, and its ratio to that of the first client."""
     first = next(iter(clients))
     print(f'\n{case.title} ({case.size / 1000:.4g} KB each)')
     print(f'  {"":34}' + ''.join(f'{name:>22}' for name in clients))

@@ -1,4 +1,4 @@
-/* tally.c - see tally.h */
+/* tally.c - keeps the latencies in an array and sorts it when an answer is due; see tally.h. */
 #include "tally.h"
 
 #include <stdio.h>
@@ -23,11 +23,11 @@ static int by_size(const void *a, const void *b)
 
 static void answer_if_due(struct tally *t)
 {
-    if (t->expected == 0 || t->told < t->expected)
+    if (t->expected == 0 || t->delivered < t->expected)
         return;
     t->expected = 0;
     qsort(t->late_ns, t->n, sizeof(*t->late_ns), by_size);
-    printf("{\"told\":%llu", (unsigned long long)t->told);
+    printf("{\"delivered\":%llu", (unsigned long long)t->delivered);
     if (t->n > 0)
         printf(",\"p50\":%lld,\"p99\":%lld,\"max\":%lld", (long long)t->late_ns[t->n / 2],
                (long long)t->late_ns[t->n * 99 / 100], (long long)t->late_ns[t->n - 1]);
@@ -36,8 +36,7 @@ static void answer_if_due(struct tally *t)
     t->n = 0;
 }
 
-/* The stamp is "sent 1000022334455667788": nineteen digits, of which the first keeps the others in
- * place. */
+/* The stamp is "sent 1000022334455667788": a leading 1 that keeps the width, then nanoseconds. */
 void tally_add(struct tally *t, const char *sent)
 {
     if (t->n == t->room) {
@@ -45,7 +44,7 @@ void tally_add(struct tally *t, const char *sent)
         t->late_ns = xrealloc(t->late_ns, t->room * sizeof(*t->late_ns));
     }
     t->late_ns[t->n++] = now_ns() - (int64_t)strtoull(sent + strlen("sent 1"), NULL, 10);
-    t->told++;
+    t->delivered++;
     answer_if_due(t);
 }
 

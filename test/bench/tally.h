@@ -1,12 +1,11 @@
 /*
- * tally.h - how many changes have been told, and how late: what every client of the benchmark keeps
- * of them.
+ * tally.h - counts the changes that a client of the benchmark received, and their latency.
  *
- * All clients talk with the driver in the same words. They print `synced` once they have
- * everything; a line `expect N` on stdin is answered, as soon as N changes were told in all, with
- * how late those since the last answer came:
+ * All clients use the same protocol with the driver. They print `synced` when the first list is
+ * complete. A line `expect N` on stdin is answered as soon as N changes were received in total, with
+ * the latency of those since the last answer:
  *
- *     {"told": 5000, "p50": 61000, "p99": 70100, "max": 94200}      nanoseconds from stamp to here
+ *     {"delivered": 5000, "p50": 61000, "p99": 70100, "max": 94200}     nanoseconds since the stamp
  */
 #ifndef BENCH_TALLY_H
 #define BENCH_TALLY_H
@@ -15,12 +14,12 @@
 #include <stdint.h>
 
 struct tally {
-    uint64_t told, expected;
+    uint64_t delivered, expected;
     int64_t *late_ns; /* since the last answer */
     size_t n, room;
 };
 
-/* A change was told whose status.message is @sent: the stamp. */
+/* A change was received whose status.message is @sent: the time stamp of the server. */
 void tally_add(struct tally *t, const char *sent);
 
 /* A line from the driver. */

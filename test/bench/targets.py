@@ -1,14 +1,14 @@
-"""What we want to reach, each against what was measured."""
+"""The targets, compared with the measurements."""
 
 class Share(float):
-    """A target that is a share of what another needs; shown as 1/20."""
+    """A target that is a fraction of the figure of another client; shown as 1/20."""
 
 
 BEST, OTHER, RUST = 'informerd', 'client-go typed', 'kube-rs'
 
 
 def share(figure, case, wanted, than=OTHER):
-    """informerd's figure must be at most `wanted` of another's."""
+    """The figure of informerd must be at most `wanted` times that of another client."""
     return lambda at: (at(case, BEST, figure) / at(case, than, figure), wanted)
 
 
@@ -21,7 +21,7 @@ def peak(figure, case):
 
 
 def each_pod(at, client):
-    """Bytes that one more pod costs."""
+    """Bytes of one additional pod."""
     return (at('100k pods', client, 'steady') - at('1k pods', client, 'steady')) / 99_000
 
 
@@ -33,20 +33,20 @@ TARGETS = (
     ('latency p99, milliseconds', lambda at: (at('10k pods', BEST, 'p99') * 1e3, 1)),
     ('memory per pod, of its text', lambda at: (each_pod(at, BEST) / at.text, 1.05)),
     ('memory per pod, of client-go typed', lambda at: (each_pod(at, BEST) / each_pod(at, OTHER), Share(1 / 3))),
-    ('most memory in first sync, of steady', peak('sync_peak', '100k pods, relists')),
-    ('most memory in unchanged relist, of steady', peak('relist_peak', '100k pods, relists')),
+    ('peak memory in first sync, of steady', peak('sync_peak', '100k pods, relists')),
+    ('peak memory in unchanged relist, of steady', peak('relist_peak', '100k pods, relists')),
     ('CPU per change, of kube-rs', share('event_cpu', '10k pods', Share(1 / 2), RUST)),
     ('memory per pod, of kube-rs', lambda at: (each_pod(at, BEST) / each_pod(at, RUST), Share(1 / 2))),
     ('list by label, of client-go\'s lister',
      lambda at: (at('100k pods', 'library', 'read_label') / at('100k pods', OTHER, 'read_label'), Share(1 / 20))),
     ('CPU per change at 100k pods, of that at 1k', growth('event_cpu', '1k pods', '100k pods', 1.25)),
     ('200 idle watches, % of a core', lambda at: (at('200 idle watches', BEST, 'idle_cpu') * 100, 0.1)),
-    ('worst tick in any of it, milliseconds', lambda at: (max(at.all(BEST, 'tick')) * 1e3, 5)),
+    ('worst tick, milliseconds', lambda at: (max(at.all(BEST, 'tick')) * 1e3, 5)),
 )
 
 
 class Figures:
-    """at(case, client, figure): what was measured, or KeyError."""
+    """at(case, client, figure): the measurement, or KeyError."""
 
     def __init__(self, results):
         self.cases, self.text = results['cases'], results['circumstances']['text']
@@ -63,7 +63,7 @@ def readable(value, wanted):
 
 
 def verdict(results):
-    """Prints a line for each target, and keeps it in the results."""
+    """Prints a line for each target and stores it in the results."""
     at, lines = Figures(results), []
     for title, target in TARGETS:
         try:
@@ -72,10 +72,10 @@ def verdict(results):
             lines.append((title, '', '', 'not measured'))
             continue
         lines.append((title, readable(value, wanted), readable(wanted, wanted), 'met' if value <= wanted else 'NOT MET'))
-    print('informerd, with its event log on\n')
+    print('informerd, with its event log\n')
     for title, value, wanted, word in lines:
         print(f'  {title:46}{value:>10}   at most {wanted:<8}{word}')
-    print(f'\n  (a program that only looks at the clock was stopped here for up to '
+    print(f'\n  (a program that only reads the clock did not run for up to '
           f'{results["circumstances"]["stall"] * 1e3:.3g} ms)')
     results['targets'] = [dict(zip(('target', 'value', 'wanted', 'word'), line)) for line in lines]
     print(flush=True)

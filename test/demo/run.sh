@@ -1,9 +1,8 @@
 #!/bin/sh
-# What `make run` shows without a cluster:  test/demo/run.sh INFORMERD KUBESIM CONF [options of kubesim]
+# The demo of `make run`:  test/demo/run.sh INFORMERD KUBESIM CONF [options of kubesim]
 #
-# This shell becomes informerd, so signals and the exit status are informerd's own. What lives beside it hangs on a
-# leash, a pipe that informerd holds without knowing: when informerd has ended, however that was, the simulated
-# cluster ends and the directory goes.
+# This shell becomes informerd, so signals and the exit status are those of informerd. informerd inherits one end of a
+# pipe, the leash. When it ends for any reason, the pipe closes, the simulated cluster ends and the directory is removed.
 set -eu
 informerd=$1 kubesim=$2 conf=$3
 shift 3
@@ -12,10 +11,10 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/informerd-demo.XXXXXX")
 mkdir "$dir/state"
 mkfifo "$dir/leash" "$dir/ready"
 
-exec 3<>"$dir/leash" 4<"$dir/leash" 5<"$dir/leash" # kubesim gets an end of its own: it makes it non-blocking
+exec 3<>"$dir/leash" 4<"$dir/leash" 5<"$dir/leash" # kubesim makes its end non-blocking, so it gets a separate one
 
-# The keeper. Ctrl-C and the end of a terminal are not for it, nor for kubesim; both end when informerd has. If
-# kubesim is the first to go, informerd is told to follow, and the end of the leash says that it has.
+# Runs kubesim and cleans up. Both ignore Ctrl-C and the end of the terminal, and end after informerd. If kubesim ends
+# first, informerd gets SIGTERM.
 (
     trap '' INT TERM HUP
     setsid "$kubesim" --self-signed "$dir" --stdin --demo "$@" <&5 >"$dir/ready" || :
@@ -30,19 +29,19 @@ if ! read -r _ <"$dir/ready"; then
     exit 69
 fi
 
-# Loopback has sixteen million addresses: with one for each process, no two demos can want the same.
+# A loopback address derived from the process id, so that demos that run at the same time do not collide.
 export INFORMERD_DEMO_DIR="$dir"
 export INFORMERD_DEMO_HTTP="127.$(($$ >> 16 & 255)).$(($$ >> 8 & 255)).$(($$ & 255)):9470"
 
 cat <<END
-A small simulated cluster, and every change of its nodes, deployments, pods, jobs, configmaps, secrets and events.
+A simulated cluster, and every change of its nodes, deployments, pods, jobs, configmaps, secrets and events.
 
-  the same as JSON   tail -f $dir/events.jsonl
-  the metrics        curl http://$INFORMERD_DEMO_HTTP/metrics
-  on the socket      curl --unix-socket $dir/informerd.sock 'http://informerd/readyz?verbose'
+  event log as JSON  tail -f $dir/events.jsonl
+  metrics            curl http://$INFORMERD_DEMO_HTTP/metrics
+  health             curl --unix-socket $dir/informerd.sock 'http://informerd/readyz?verbose'
   the cluster        kubectl --kubeconfig $dir/kubeconfig get pods -A
 
-Ctrl-C ends it all and leaves nothing behind. With a cluster of your own: make run KUBECONFIG=path
+Press Ctrl-C to stop; everything is removed. To watch your own cluster: make run KUBECONFIG=path
 
 END
 exec "$informerd" -c "$conf"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_demo.py RUN_SH INFORMERD KUBESIM CONF: the demo from outside, in a terminal and in a pipe, however it ends."""
+"""test_demo.py RUN_SH INFORMERD KUBESIM CONF: the demo on a terminal and in a pipe, however it ends."""
 import contextlib
 import json
 import os
@@ -24,12 +24,12 @@ COLOUR = re.compile(r'\x1b\[[0-9;]*m')
 def wait_until(condition):
     deadline = time.monotonic() + DEADLINE
     while not condition():
-        assert time.monotonic() < deadline, 'it never happened'
+        assert time.monotonic() < deadline, 'timed out'
         time.sleep(0.05)
 
 
 def mentions(folder):
-    """The processes that have anything to do with the folder."""
+    """Processes whose command line or environment names the folder."""
     found = []
     for process in Path('/proc').glob('[0-9]*'):
         with contextlib.suppress(OSError):
@@ -39,7 +39,7 @@ def mentions(folder):
 
 
 class Demo:
-    """A running demo; what it says is read from a terminal, or from a pipe."""
+    """A running demo; its output is read from a terminal or a pipe."""
 
     def __init__(self, folder, terminal=True):
         self.folder, self.text = Path(folder), ''
@@ -57,15 +57,15 @@ class Demo:
     def read(self):
         try:
             piece = os.read(self.said, 65536)
-        except OSError:  # what a terminal says when nobody is there any more
+        except OSError:  # a terminal without a process on the other side
             piece = b''
         self.text += piece.decode(errors='replace')
         return bool(piece)
 
     def until(self, *words):
-        """Reads on until all the words were said."""
+        """Reads until the output contains all words."""
         while not all(word in self.text for word in words):
-            assert self.read(), f'{words} are not all in:\n{self.text}'
+            assert self.read(), f'not all of {words} in:\n{self.text}'
 
     def press(self, key):
         os.write(self.said, key)
@@ -74,12 +74,12 @@ class Demo:
         os.kill(self.pid, number)
 
     def hang_up(self):
-        """Nobody reads any more, or the terminal is gone."""
+        """Closes the reading end of the pipe, or the terminal."""
         os.close(self.said)
         self.said = None
 
     def end(self):
-        """The exit status, once nothing is left behind."""
+        """Waits for the end. Returns the exit status."""
         if self.said is not None:
             while self.read():
                 pass
@@ -97,9 +97,9 @@ class Cases(unittest.TestCase):
     def assert_nothing_left(self):
         wait_until(lambda: not list(self.folder.iterdir()) and not mentions(self.folder))
 
-    def test_it_shows_what_happens_and_ends_by_a_key(self):
+    def test_shows_changes_and_stops_on_ctrl_c(self):
         demo = Demo(self.folder)
-        demo.until('Ctrl-C ends it all', 'ADDED', 'MODIFIED', 'DELETED', 'pod shop/', 'deployment ', 'node node-',
+        demo.until('Press Ctrl-C to stop', 'ADDED', 'MODIFIED', 'DELETED', 'pod shop/', 'deployment ', 'node node-',
                    'secret ', 'Scheduled')
         self.assertIn('\x1b[', demo.text)
         demo.press(b'\x03')
@@ -107,9 +107,9 @@ class Cases(unittest.TestCase):
         self.assertIn('STOP', COLOUR.sub('', demo.text).splitlines()[-1])
         self.assert_nothing_left()
 
-    def test_what_the_banner_names_is_there(self):
+    def test_files_and_addresses_of_the_banner_exist(self):
         demo = Demo(self.folder, terminal=False)
-        demo.until('Ctrl-C ends it all', 'SYNCED')
+        demo.until('Press Ctrl-C to stop', 'SYNCED')
         self.assertNotIn('\x1b', demo.text)
         log = Path(re.search(r'tail -f (\S+)', demo.text)[1])
         wait_until(lambda: log.exists() and b'"SYNCED"' in log.read_bytes())
@@ -122,7 +122,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(demo.end(), 0)
         self.assert_nothing_left()
 
-    def test_two_at_a_time(self):
+    def test_two_demos_run_at_the_same_time(self):
         demos = [Demo(self.folder), Demo(self.folder, terminal=False)]
         for demo in demos:
             demo.until('MODIFIED')
@@ -131,14 +131,14 @@ class Cases(unittest.TestCase):
         self.assertEqual([demo.end() for demo in demos], [0, 0])
         self.assert_nothing_left()
 
-    def test_informerd_is_killed(self):
+    def test_everything_is_removed_when_informerd_is_killed(self):
         demo = Demo(self.folder)
         demo.until('ADDED')
         demo.kill(signal.SIGKILL)
         self.assertEqual(demo.end(), -signal.SIGKILL)
         self.assert_nothing_left()
 
-    def test_the_cluster_is_killed(self):
+    def test_informerd_ends_when_the_cluster_is_killed(self):
         demo = Demo(self.folder)
         demo.until('ADDED')
         cluster, = (pid for pid in mentions(self.folder) if Path(f'/proc/{pid}/exe').resolve() == Path(COMMAND[2]))
@@ -146,7 +146,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(demo.end(), 0)
         self.assert_nothing_left()
 
-    def test_nobody_reads_any_more(self):
+    def test_everything_is_removed_when_the_reader_is_gone(self):
         for terminal in (True, False):
             with self.subTest(terminal=terminal):
                 demo = Demo(self.folder, terminal)

@@ -1,6 +1,6 @@
 /*
- * fuzz.h - what every target is: bytes of any kind go in, and whatever must hold is asserted.
- * replay.c and libFuzzer both call it.
+ * fuzz.h - the interface of a target: it gets arbitrary bytes and asserts what must hold. replay.c and
+ * libFuzzer call it.
  */
 #ifndef TEST_FUZZ_H
 #define TEST_FUZZ_H
@@ -27,9 +27,9 @@ static inline void fuzz_must(int holds, const char *what, const char *file, int 
 /* Like assert(), but also in a release build. */
 #define MUST(holds) fuzz_must((holds), #holds, __FILE__, __LINE__)
 
-/* A text and the JSON it is tried on, each in memory of its own that ends where it ends. */
+/* A text and the JSON it is applied to, each in an allocation of its exact size. */
 struct fuzz_input {
-    char *text; /* all but the last line */
+    char *text; /* everything except the last line */
     struct str json;
     char *json_bytes;
 };

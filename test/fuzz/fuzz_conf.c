@@ -1,11 +1,11 @@
 /*
- * fuzz_conf.c - any text as a conf: either errors, each a line with its place, or a conf that,
- * printed and read again, is printed the same.
+ * fuzz_conf.c - any text as a configuration: either errors, each a line with its position, or a
+ * configuration that is printed the same after it was printed and read again.
  */
 #include "daemon/conf/conf.h"
 #include "fuzz.h"
 
-/* All but the comments, which say where a value was written. */
+/* Without the comments, which give the origin of each value. */
 static char *effect(const struct conf *conf)
 {
     struct buf out = {0}, bare = {0};

@@ -1,7 +1,6 @@
 /*
- * fuzz_diff.c - two texts with a NUL byte between them, as objects if they are objects, else as any
- * JSON. What a diff says, with any limits, turns the one into the other, and the short cut for texts that are
- * alike makes no difference.
+ * fuzz_diff.c - two texts separated by a NUL byte, as objects if they are objects, else as any JSON.
+ * The diff, with any limits, turns one into the other.
  */
 #include <yyjson.h>
 
@@ -20,7 +19,7 @@ static bool is_json(struct str text)
     return doc;
 }
 
-/* What is written must be JSON. */
+/* The output must be JSON. */
 static void check_written(const struct inf_diff *diff)
 {
     struct buf json = {0}, paths = {0};
@@ -70,7 +69,7 @@ static void check_limits(struct str old_text, struct str new_text)
         check(old_text, new_text, &limits[i]);
 }
 
-/* The text of an object, canonical, or any JSON without white space; nothing if it is none. */
+/* The canonical text of an object, or any JSON without white space; empty if it is neither. */
 static void read_text(struct buf *out, struct str text)
 {
     struct object_maker maker = {.text = {0}};

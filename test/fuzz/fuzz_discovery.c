@@ -1,6 +1,6 @@
 /*
- * fuzz_discovery.c - a word, a newline, a document. Whatever is kept of the document can stand in a
- * path, and what the word means is in the document.
+ * fuzz_discovery.c - a resource name, a newline, a discovery document. Everything kept of the document
+ * is valid in a URL path, and the name is resolved to a resource of the document.
  */
 #include "fuzz.h"
 #include "kube/discovery/resource_name.h"

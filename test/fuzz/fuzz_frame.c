@@ -1,6 +1,6 @@
 /*
- * fuzz_frame.c - a byte that says how to cut, and the body of a watch. However it is cut the same
- * events come out, none of them empty.
+ * fuzz_frame.c - a byte that selects how to cut, and the body of a watch. The events do not depend on
+ * the cuts, and none is empty.
  */
 #include "informer/error.h"
 
@@ -25,7 +25,7 @@ static void feed(struct frame *frame, struct str piece, struct buf *out)
     free(block);
 }
 
-/* Whether it stands between two events at the end. */
+/* Whether the input ended between two events. */
 static bool read_watch(struct str body, size_t piece, struct buf *out)
 {
     struct frame frame = {.partial = {0}};

@@ -1,16 +1,16 @@
 /*
- * fuzz_gunzip.c - a byte that says how to cut and how much to take, and a body in gzip, or not.
- * However it is cut and taken, the same comes out, up to the same fault.
+ * fuzz_gunzip.c - a byte that selects how to cut the input and how much output to read, and a body in
+ * gzip or not. Output and error do not depend on either.
  */
 #include "base/buf.h"
 #include "fuzz.h"
 #include "wire/gunzip.h"
 
 enum {
-    OUT_MAX = 256 * 1024, /* enough to see whether it goes on well */
+    OUT_MAX = 256 * 1024, /* enough to see whether it continues */
 };
 
-/* Whether to go on. */
+/* Whether to continue. */
 static bool feed(struct gunzip *g, struct str piece, size_t take, struct buf *out)
 {
     char *block = xmalloc(piece.len);

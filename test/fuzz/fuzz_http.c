@@ -1,6 +1,6 @@
 /*
- * fuzz_http.c - a byte that says how to cut, and what a server answers before it closes the
- * connection. However it is cut the same is told: heads, body, and one end.
+ * fuzz_http.c - a byte that selects how to cut, and a response up to the end of the connection. The
+ * callbacks (heads, body, exactly one end) do not depend on the cuts.
  */
 #include "base/base.h"
 #include "base/buf.h"
@@ -10,7 +10,7 @@
 
 struct asker {
     struct http_user user;
-    struct buf told;
+    struct buf output;
     bool over;
 };
 
@@ -24,21 +24,21 @@ static struct asker *asker_of(struct http_user *user)
 static void on_head(struct http_user *user, const struct http_head *head)
 {
     struct asker *a = asker_of(user);
-    buf_printf(&a->told, "%d\n", head->status);
+    buf_printf(&a->output, "%d\n", head->status);
     for (size_t i = 0; i < head->n_headers; i++)
-        buf_printf(&a->told, "%s: %s\n", head->headers[i].name, head->headers[i].value);
+        buf_printf(&a->output, "%s: %s\n", head->headers[i].name, head->headers[i].value);
 }
 
 static size_t on_body(struct http_user *user, const char *bytes, size_t len)
 {
-    buf_put(&asker_of(user)->told, bytes, len);
+    buf_put(&asker_of(user)->output, bytes, len);
     return len;
 }
 
 static void on_end(struct http_user *user, const struct inf_error *why)
 {
     struct asker *a = asker_of(user);
-    buf_puts(&a->told, why ? "\nfailed" : "\nend");
+    buf_puts(&a->output, why ? "\nfailed" : "\nend");
     a->over = true;
 }
 
@@ -61,11 +61,11 @@ static void ask(struct str answer, size_t cut, struct buf *ret_told)
     pipe_send(pipes.last, answer.at, answer.len);
     pipe_end(pipes.last, INF_EEOF, "FIN");
     sim_run(&sim);
-    MUST(asker.over); /* the connection has ended: so has the answer */
+    MUST(asker.over); /* the connection has ended, so the response has too */
     http_conn_close(conn);
     sim_done(&sim);
     pipe_dialer_done(&pipes);
-    *ret_told = asker.told;
+    *ret_told = asker.output;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

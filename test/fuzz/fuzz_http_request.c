@@ -1,6 +1,6 @@
 /*
- * fuzz_http_request.c - a byte that says how to cut, and what a client sends. However it is cut the
- * same requests come out, each within the limits, and what is refused is refused with a status.
+ * fuzz_http_request.c - a byte that selects how to cut, and the bytes of a client. The requests do not
+ * depend on the cuts, each is within the limits, and a refusal has a status.
  */
 #include "base/buf.h"
 #include "fuzz.h"
@@ -8,7 +8,7 @@
 #include "wire/http_target.h"
 
 enum {
-    HEAD_MAX = 512, /* small enough to be reached */
+    HEAD_MAX = 512, /* small, so that inputs reach it */
 };
 
 static void tell(const struct http_server_request *r, struct buf *out)
@@ -26,7 +26,7 @@ static void tell(const struct http_server_request *r, struct buf *out)
     free(value);
 }
 
-/* Gives one piece, in memory that ends where it ends. False after a refusal. */
+/* Parses one piece, in an allocation of its exact size. False after a refusal. */
 static bool feed(struct http_request_parser *p, struct str piece, struct buf *out)
 {
     char *block = xmalloc(piece.len);

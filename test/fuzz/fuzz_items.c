@@ -1,6 +1,6 @@
 /*
- * fuzz_items.c - a byte that says how to cut, and the body of a list. However it is cut the same
- * comes out; and a list that is taken for one is what yyjson takes for one, with the same items.
+ * fuzz_items.c - a byte that selects how to cut, and the body of a list. The result does not depend on
+ * the cuts, and yyjson finds the same items in every list that is accepted.
  */
 #include <yyjson.h>
 
@@ -10,9 +10,9 @@
 #include "kube/source/list_items.h"
 
 struct outcome {
-    struct buf told; /* each item in a line of its own */
+    struct buf output; /* one item per line */
     size_t items;
-    bool all_json; /* each of them alone */
+    bool all_json; /* each item alone */
     int rc;
     struct inf_error err;
 };
@@ -22,8 +22,8 @@ static void note_item(struct outcome *out, struct str item)
     yyjson_doc *doc = yyjson_read(item.at, item.len, YYJSON_READ_NUMBER_AS_RAW);
     out->all_json &= doc != NULL;
     yyjson_doc_free(doc);
-    buf_put(&out->told, item.at, item.len);
-    buf_putc(&out->told, '\n');
+    buf_put(&out->output, item.at, item.len);
+    buf_putc(&out->output, '\n');
     out->items++;
 }
 
@@ -57,7 +57,7 @@ static struct outcome read_list(struct str body, size_t piece)
     return out;
 }
 
-/* What yyjson says about the whole. */
+/* The result of yyjson for the whole list. */
 static void check_whole(struct str body, const struct outcome *out)
 {
     yyjson_doc *doc = yyjson_read(body.at, body.len, YYJSON_READ_NUMBER_AS_RAW);
@@ -82,9 +82,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     check_whole(body, &whole);
     MUST(whole.rc == cut.rc && whole.items == cut.items);
     MUST(strcmp(whole.err.text, cut.err.text) == 0);
-    MUST(whole.told.len == cut.told.len);
-    MUST(!whole.told.len || memcmp(whole.told.bytes, cut.told.bytes, cut.told.len) == 0);
-    buf_free(&whole.told);
-    buf_free(&cut.told);
+    MUST(whole.output.len == cut.output.len);
+    MUST(!whole.output.len || memcmp(whole.output.bytes, cut.output.bytes, cut.output.len) == 0);
+    buf_free(&whole.output);
+    buf_free(&cut.output);
     return 0;
 }

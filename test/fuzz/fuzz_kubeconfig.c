@@ -1,6 +1,6 @@
 /*
- * fuzz_kubeconfig.c - any text as a kubeconfig: an error with its place, or a way to a cluster that
- * has what it must have.
+ * fuzz_kubeconfig.c - any text as a kubeconfig: either an error with its position, or a configuration
+ * with all required parts.
  */
 #include <stdio.h>
 #include <sys/mman.h>

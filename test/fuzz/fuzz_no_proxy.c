@@ -1,6 +1,6 @@
 /*
- * fuzz_no_proxy.c - a host, a newline, a value of NO_PROXY. An entry that is added to a list never takes
- * anything away from what it excludes; and what a name is in ASCII is the same again.
+ * fuzz_no_proxy.c - a host, a newline, a value of NO_PROXY. Adding an entry to the list never makes a host
+ * use the proxy, and converting a name to ASCII twice gives the same name.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_path.c - a path, a newline, a JSON text. Whatever is read is spelled the same again;
- * whatever it names lies in the text, and is also found step by step.
+ * fuzz_path.c - a path, a newline, a JSON text. The canonical spelling of a path is stable; the values
+ * it finds are inside the text, and are also found step by step.
  */
 #include "base/buf.h"
 #include "core/json/json_text.h"
@@ -39,11 +39,11 @@ static void check_values(const struct inf_path *path, struct str json)
     buf_free(&text);
 }
 
-/* The values again, by the way that rules go: step by step. */
+/* Finds the values again, step by step, as rules do. */
 struct follow {
     const struct inf_path *path;
     struct path_walk walk;
-    struct str next; /* what the walk found next; at NULL: nothing more */
+    struct str next; /* the next value of the walk; at NULL: none */
 };
 
 static void look_ahead(struct follow *f)
@@ -77,8 +77,7 @@ static void follow_into(struct follow *f, struct str value, size_t depth)
         follow_fork(f, path_fork_key(&f->path, 1, depth, m.key), m.value, depth);
 }
 
-/* It comes by all values that the walk found, in the same order (and by more, where a key is there
- * twice). */
+/* It finds all values of the walk in the same order (and more, if a key occurs twice). */
 static void check_steps(const struct inf_path *path, struct str json)
 {
     struct follow f = {.path = path};

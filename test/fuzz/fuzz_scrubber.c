@@ -1,6 +1,6 @@
 /*
- * fuzz_scrubber.c - a credential, a newline, a text. Afterwards the credential is not in the text, which has
- * not become longer.
+ * fuzz_scrubber.c - a credential, a newline, a text. Afterwards the text does not contain the credential and
+ * is not longer than before.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     len = size - (size_t)(newline + 1 - text);
     secret = xstrndup(text, (size_t)(newline - text));
-    copy = xmalloc(len + 1); /* no byte more, so that a sanitizer sees what is read behind it */
+    copy = xmalloc(len + 1); /* exact size, so that a sanitizer detects reads after its end */
     memcpy(copy, newline + 1, len);
     scrubber_add(&scrubber, SCRUBBER_SERVER, secret);
     if (len % 2)

@@ -1,6 +1,6 @@
 /*
- * fuzz_selector.c - a selector, a newline, a JSON text: first read as labels, then as fields.
- * Whatever is read is spelled the same again, and then takes or leaves the same.
+ * fuzz_selector.c - a selector, a newline, a JSON text: parsed as a label selector, then as a field
+ * selector. Its canonical spelling is stable and matches the same objects.
  */
 #include "core/select/selector.h"
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /*
- * replay.c - replay DIRECTORY: gives a target every file of its corpus, and every beginning of it.
- * What must hold, the target says; what it may not touch, the sanitizers do.
+ * replay.c - replay DIRECTORY: runs a target on every file of its corpus and on every prefix of it. The
+ * target and the sanitizers check the result.
  */
 #include <dirent.h>
 
@@ -9,10 +9,10 @@
 
 enum {
     FILE_MAX = 1024 * 1024,
-    PREFIXES_MAX = 4096, /* longer files are given whole only */
+    PREFIXES_MAX = 4096, /* of longer files no prefixes are tried */
 };
 
-/* In memory that ends where the bytes end. */
+/* In an allocation of the exact size. */
 static void give(const char *text, size_t len)
 {
     uint8_t *copy = xmalloc(len ? len : 1);

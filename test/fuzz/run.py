@@ -4,7 +4,7 @@
 `make fuzz` calls it. Without a TARGET every target runs. A target starts from its corpus in test/fuzz/corpus and from
 what earlier runs kept in BUILDDIR/fuzz/TARGET; nothing is written to the source tree. One line per target reports the
 result, and the fuzzer's full output is in BUILDDIR/fuzz/TARGET.log. An input that breaks a target is saved as
-BUILDDIR/fuzz/TARGET-crash-HASH (or -leak-, -oom-, -timeout-): minimise it, give it a telling name and add it to the
+BUILDDIR/fuzz/TARGET-crash-HASH (or -leak-, -oom-, -timeout-): minimise it, give it a descriptive name and add it to the
 corpus. The remaining targets still run; the exit status is then 1.
 """
 import re

@@ -1,9 +1,9 @@
 /*
- * told.c - reads an event log as it grows, and speaks for informerd to the driver:  told LOG
- * WATCHES
+ * log_reader.c - reads an event log while informerd writes it, and reports to the driver on behalf
+ * of informerd:  log_reader LOG WATCHES
  *
- * informerd's work is done when the line is in the file; so that is the moment that counts here,
- * and what it takes to notice it is counted against us.
+ * A change counts as delivered when its line is in the file. The time to notice the line is included
+ * in informerd's latency.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
                               {.fd = notices, .events = POLLIN}};
     if (argc != 3 || (log.fd = open(argv[1], O_RDONLY | O_CREAT | O_CLOEXEC, 0600)) < 0 ||
         inotify_add_watch(notices, argv[1], IN_MODIFY) < 0) {
-        fprintf(stderr, "usage: told LOG WATCHES\n");
+        fprintf(stderr, "usage: log_reader LOG WATCHES\n");
         return EXIT_FAILURE;
     }
     log.unsynced = atoi(argv[2]);
