@@ -98,7 +98,12 @@ static void bench_ignore(struct source *source)
     (void)source;
 }
 
-static const struct source_ops ops = {bench_open, bench_cancel, bench_ignore, bench_ignore};
+static const struct source_ops ops = {
+    .open = bench_open,
+    .cancel = bench_cancel,
+    .pause = bench_ignore,
+    .resume = bench_ignore,
+};
 
 /* ---- objects ---- */
 
