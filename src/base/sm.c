@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void sm_init(struct sm *sm, const struct sm_state *states, int start, const char *who,
+void sm_init(struct sm *sm, const struct sm_state *states, int start, const char *owner,
              struct log *log)
 {
-    *sm = (struct sm){.states = states, .state = start, .who = who, .log = log};
+    *sm = (struct sm){.states = states, .state = start, .owner = owner, .log = log};
 }
 
 const char *sm_name(const struct sm *sm)
@@ -23,7 +23,7 @@ static void check_move(const struct sm *sm, int next)
 {
     if (sm->states[sm->state].to & SM_TO(next))
         return;
-    fprintf(stderr, "informer: bug: %s: invalid transition from %s to %s\n", sm->who, sm_name(sm),
+    fprintf(stderr, "informer: bug: %s: invalid transition from %s to %s\n", sm->owner, sm_name(sm),
             sm->states[next].name);
     abort();
 }
@@ -38,5 +38,5 @@ void sm_move(struct sm *sm, int next, const char *why, ...)
     va_start(args, why);
     vsnprintf(reason, sizeof(reason), why, args);
     va_end(args);
-    log_line(sm->log, LOG_DEBUG, "%s: %s -> %s (%s)", sm->who, from, sm_name(sm), reason);
+    log_line(sm->log, LOG_DEBUG, "%s: %s -> %s (%s)", sm->owner, from, sm_name(sm), reason);
 }

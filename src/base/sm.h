@@ -25,11 +25,11 @@ struct sm_state {
 struct sm {
     const struct sm_state *states;
     int state;
-    const char *who; /* borrowed; starts each line */
-    struct log *log; /* may be NULL */
+    const char *owner; /* borrowed; starts each line */
+    struct log *log;   /* may be NULL */
 };
 
-void sm_init(struct sm *sm, const struct sm_state *states, int start, const char *who,
+void sm_init(struct sm *sm, const struct sm_state *states, int start, const char *owner,
              struct log *log);
 
 /* Enters @next and logs the reason at debug level. A transition that is not in the table is a bug:

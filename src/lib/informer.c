@@ -229,7 +229,7 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
     uint64_t now = clock_elapsed_ms(p->clock);
     *ret = (struct inf_status){
         .synced = pipeline_synced(p) && !r->redefined,
-        .stale = r->freshness.stale,
+        .stale = freshness_is_stale(&r->freshness),
         .waiting = r->absent,
         .held = r->held,
         .error = r->fault,

@@ -31,8 +31,8 @@ STORY(changes_behind_empty_watches,
         s,
         "[12090] pods: waiting -> watching (from resourceVersion 1)\n"
         "[12100] pods: the server ended the watch\n"
-        "[12100] pods: watching -> asking (compare with resourceVersion 1)\n"
-        "[12110] pods: asking -> watching (from resourceVersion 1)\n"
+        "[12100] pods: watching -> checking (compare with resourceVersion 1)\n"
+        "[12110] pods: checking -> watching (from resourceVersion 1)\n"
         "[12120] pods: the server has a newer resourceVersion than 1, but its watches deliver no events; relisting\n"
         "[12120] pods: the server ended the watch\n"
         "[12120] pods: watching -> filling (the server ended the watch)\n"
@@ -187,8 +187,8 @@ STORY(end_of_a_silent_stream_does_not_recover,
     expect(s, "[150010] pods: no data received for 150s\n"
               "[150010] stale (no data received for 150s)\n"
               "[200010] pods: the server ended the watch\n"
-              "[200010] pods: watching -> asking (compare with resourceVersion 1)\n"
-              "[200020] pods: asking -> watching (from resourceVersion 1)\n");
+              "[200010] pods: watching -> checking (compare with resourceVersion 1)\n"
+              "[200020] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 int main(void)

@@ -24,12 +24,12 @@ STORY(restored_while_away, "a server that was away is asked where it is before a
     story_pass(s, 2000);
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[  810] pods: waiting -> checking (compare with resourceVersion 3)\n"
               "[  820] pods: connection refused; retrying in 1.6s\n"
-              "[  820] pods: asking -> waiting (connection refused, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[  820] pods: checking -> waiting (connection refused, retry in 1600ms)\n"
+              "[ 2420] pods: waiting -> checking (compare with resourceVersion 3)\n"
               "[ 2430] pods: server rewound from resourceVersion 3 to 2\n"
-              "[ 2430] pods: asking -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[ 2430] pods: checking -> filling (server rewound from resourceVersion 3 to 2)\n"
               "[ 2440] pods: filling -> watching (2 objects at resourceVersion 2)\n"
               "[ 2440] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[ 2440] delete default/c 3 (relist) last state unknown\n");
@@ -47,15 +47,15 @@ STORY(restored_and_forbidding,
     story_pass(s, 10000);
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[  810] pods: waiting -> checking (compare with resourceVersion 3)\n"
               "[  820] pods: not yet; retrying in 1.6s\n"
-              "[  820] pods: asking -> waiting (not yet, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[  820] pods: checking -> waiting (not yet, retry in 1600ms)\n"
+              "[ 2420] pods: waiting -> checking (compare with resourceVersion 3)\n"
               "[ 2430] pods: not yet; retrying in 3.2s\n"
-              "[ 2430] pods: asking -> waiting (not yet, retry in 3200ms)\n"
-              "[ 5630] pods: waiting -> asking (compare with resourceVersion 3)\n"
+              "[ 2430] pods: checking -> waiting (not yet, retry in 3200ms)\n"
+              "[ 5630] pods: waiting -> checking (compare with resourceVersion 3)\n"
               "[ 5640] pods: server rewound from resourceVersion 3 to 2\n"
-              "[ 5640] pods: asking -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[ 5640] pods: checking -> filling (server rewound from resourceVersion 3 to 2)\n"
               "[ 5650] pods: filling -> watching (2 objects at resourceVersion 2)\n"
               "[ 5650] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[ 5650] delete default/c 3 (relist) last state unknown\n");
@@ -70,9 +70,9 @@ STORY(restored_while_asleep, "a host that slept asks where the server is before 
     sim_sleep(&s->sim, 100 * 1000);
     story_pass(s, 1000);
     expect(s, "[   10] pods: process suspended for 100s\n"
-              "[   10] pods: watching -> asking (compare with resourceVersion 3)\n"
+              "[   10] pods: watching -> checking (compare with resourceVersion 3)\n"
               "[   20] pods: server rewound from resourceVersion 3 to 2\n"
-              "[   20] pods: asking -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[   20] pods: checking -> filling (server rewound from resourceVersion 3 to 2)\n"
               "[   30] pods: filling -> watching (2 objects at resourceVersion 2)\n"
               "[   30] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[   30] delete default/c 3 (relist) last state unknown\n");
@@ -95,9 +95,9 @@ STORY(
     apiserver_end(s->server);
     story_pass(s, 1000);
     expect(s, "[101010] pods: the server ended the watch\n"
-              "[101010] pods: watching -> asking (compare with resourceVersion 3)\n"
+              "[101010] pods: watching -> checking (compare with resourceVersion 3)\n"
               "[101020] pods: server rewound from resourceVersion 3 to 2\n"
-              "[101020] pods: asking -> filling (server rewound from resourceVersion 3 to 2)\n"
+              "[101020] pods: checking -> filling (server rewound from resourceVersion 3 to 2)\n"
               "[101030] pods: filling -> watching (2 objects at resourceVersion 2)\n"
               "[101030] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
               "[101030] delete default/b 2 (relist) last state unknown\n"
@@ -134,12 +134,12 @@ STORY(nothing_happened, "a watch that ends after a quiet time costs one question
     expect(s, "[   10] pods: the server ended the watch\n"
               "[   10] pods: watching -> watching (from resourceVersion 1)\n"
               "[100010] pods: the server ended the watch\n"
-              "[100010] pods: watching -> asking (compare with resourceVersion 1)\n"
-              "[100020] pods: asking -> watching (from resourceVersion 1)\n"
+              "[100010] pods: watching -> checking (compare with resourceVersion 1)\n"
+              "[100020] pods: checking -> watching (from resourceVersion 1)\n"
               "[200010] pods: the server ended the watch\n"
-              "[200010] pods: watching -> asking (compare with resourceVersion 1)\n");
+              "[200010] pods: watching -> checking (compare with resourceVersion 1)\n");
     story_stop(s); /* with the question open */
-    expect(s, "[200010] pods: asking -> closed (stop)\n");
+    expect(s, "[200010] pods: checking -> closed (stop)\n");
 }
 
 /* covers: P7 */
@@ -154,14 +154,14 @@ STORY(may_not_ask, "who may watch but not list goes on without an answer")
     expect(s, "[   10] pods: the server ended the watch\n"
               "[   10] pods: watching -> watching (from resourceVersion 1)\n"
               "[100010] pods: the server ended the watch\n"
-              "[100010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[100010] pods: watching -> checking (compare with resourceVersion 1)\n"
               "[100020] pods: may not list; retrying in 0.8s\n"
-              "[100020] pods: asking -> waiting (may not list, retry in 800ms)\n"
-              "[100820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[100020] pods: checking -> waiting (may not list, retry in 800ms)\n"
+              "[100820] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[100830] pods: may not list; retrying in 1.6s\n"
-              "[100830] pods: asking -> waiting (may not list, retry in 1600ms)\n"
-              "[102430] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[102440] pods: asking -> watching (from resourceVersion 1)\n");
+              "[100830] pods: checking -> waiting (may not list, retry in 1600ms)\n"
+              "[102430] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[102440] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P7 */
@@ -175,15 +175,15 @@ STORY(no_answer, "a server that fails to answer again and again does not keep us
     apiserver_end(s->server);
     story_pass(s, 1000);
     expect(s, "[100010] pods: the server ended the watch\n"
-              "[100010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[100010] pods: watching -> checking (compare with resourceVersion 1)\n"
               "[100020] pods: out of order; retrying in 0.8s\n"
-              "[100020] pods: asking -> waiting (out of order, retry in 800ms)\n"
-              "[100820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[100020] pods: checking -> waiting (out of order, retry in 800ms)\n"
+              "[100820] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[100830] pods: out of order; retrying in 1.6s\n"
-              "[100830] pods: asking -> waiting (out of order, retry in 1600ms)\n");
+              "[100830] pods: checking -> waiting (out of order, retry in 1600ms)\n");
     story_pass(s, 2000);
-    expect(s, "[102430] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[102440] pods: asking -> watching (from resourceVersion 1)\n");
+    expect(s, "[102430] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[102440] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P6 */
@@ -201,7 +201,7 @@ STORY(held_question, "a question is held and released like anything else that is
     apiserver_fall_silent(s->server);
     story_pass(s, 30 * 1000);
     expect(s, "[230010] pods: no data received for 30s; retrying in 0.8s\n"
-              "[230010] pods: asking -> waiting (no data received for 30s, retry in "
+              "[230010] pods: checking -> waiting (no data received for 30s, retry in "
               "800ms)\n");
 }
 

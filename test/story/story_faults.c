@@ -50,8 +50,8 @@ STORY(
               "[   10] pods: the watch ended in the middle of an event; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (the watch ended in the middle of an event, retry "
               "in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 2)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 2)\n");
+              "[  810] pods: waiting -> checking (compare with resourceVersion 2)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 2)\n");
     expect_asked(s, "list '' limit=1; watch '2'; ");
 }
 
@@ -212,8 +212,8 @@ STORY(throttled_in_stream,
     story_pass(s, 4000);
     expect(s, "[   10] pods: too many requests; retrying in 3.0s\n"
               "[   10] pods: watching -> waiting (too many requests, retry in 3000ms)\n"
-              "[ 3010] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[ 3020] pods: asking -> watching (from resourceVersion 1)\n");
+              "[ 3010] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[ 3020] pods: checking -> watching (from resourceVersion 1)\n");
     expect_asked(s, "list '' limit=1; watch '1'; ");
 }
 
@@ -226,8 +226,8 @@ STORY(server_error_in_stream,
     story_pass(s, 1000);
     expect(s, "[   10] pods: internal error; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (internal error, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 1)\n");
+              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 /* The server breaks off, and is away for one try. */
@@ -247,11 +247,11 @@ STORY(restarts_in_a_row,
     story_pass(s, 2430);
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[  820] pods: refused; retrying in 1.6s\n"
-              "[  820] pods: asking -> waiting (refused, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[ 2430] pods: asking -> watching (from resourceVersion 1)\n");
+              "[  820] pods: checking -> waiting (refused, retry in 1600ms)\n"
+              "[ 2420] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[ 2430] pods: checking -> watching (from resourceVersion 1)\n");
     apiserver_put(s->server, "default/b");
     story_pass(s, 1000);
     restart_server(s);
@@ -259,11 +259,11 @@ STORY(restarts_in_a_row,
     expect(s, "[ 2440] add default/b 2\n"
               "[ 3440] pods: connection lost; retrying in 0.8s\n"
               "[ 3440] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[ 4240] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[ 4240] pods: waiting -> checking (compare with resourceVersion 2)\n"
               "[ 4250] pods: refused; retrying in 1.6s\n"
-              "[ 4250] pods: asking -> waiting (refused, retry in 1600ms)\n"
-              "[ 5850] pods: waiting -> asking (compare with resourceVersion 2)\n"
-              "[ 5860] pods: asking -> watching (from resourceVersion 2)\n");
+              "[ 4250] pods: checking -> waiting (refused, retry in 1600ms)\n"
+              "[ 5850] pods: waiting -> checking (compare with resourceVersion 2)\n"
+              "[ 5860] pods: checking -> watching (from resourceVersion 2)\n");
 }
 
 /* covers: P7 */
@@ -285,17 +285,17 @@ STORY(no_news_is_no_success,
     apiserver_end_with(s->server, INF_EDECODE, "rubbish");
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 1)\n"
+              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 1)\n"
               "[ 1810] pods: connection lost; retrying in 1.6s\n"
               "[ 1810] pods: watching -> waiting (connection lost, retry in 1600ms)\n"
-              "[ 3410] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[ 3420] pods: asking -> watching (from resourceVersion 1)\n"
+              "[ 3410] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[ 3420] pods: checking -> watching (from resourceVersion 1)\n"
               "[ 3440] add default/b 2\n"
               "[ 4340] pods: connection lost; retrying in 3.2s\n"
               "[ 4340] pods: watching -> waiting (connection lost, retry in 3200ms)\n"
-              "[ 7540] pods: waiting -> asking (compare with resourceVersion 2)\n"
-              "[ 7550] pods: asking -> watching (from resourceVersion 2)\n"
+              "[ 7540] pods: waiting -> checking (compare with resourceVersion 2)\n"
+              "[ 7550] pods: checking -> watching (from resourceVersion 2)\n"
               "[ 7560] add default/c 3\n"
               "[ 8560] pods: rubbish; retrying in 6.4s\n"
               "[ 8560] pods: watching -> waiting (rubbish, retry in 6400ms)\n");
@@ -331,14 +331,14 @@ STORY(refused_while_reopening,
               "[   10] pods: watching -> watching (from resourceVersion 1)\n"
               "[   20] pods: connection refused; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (connection refused, retry in 800ms)\n"
-              "[  820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[  830] pods: connection refused; retrying in 1.6s\n"
-              "[  830] pods: asking -> waiting (connection refused, retry in 1600ms)\n"
-              "[ 2430] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  830] pods: checking -> waiting (connection refused, retry in 1600ms)\n"
+              "[ 2430] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[ 2440] pods: connection refused; retrying in 3.2s\n"
-              "[ 2440] pods: asking -> waiting (connection refused, retry in 3200ms)\n"
-              "[ 5640] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[ 5650] pods: asking -> watching (from resourceVersion 1)\n");
+              "[ 2440] pods: checking -> waiting (connection refused, retry in 3200ms)\n"
+              "[ 5640] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[ 5650] pods: checking -> watching (from resourceVersion 1)\n");
     expect_asked(s, "watch '1'; list '' limit=1; list '' limit=1; list '' limit=1; watch '1'; ");
 }
 
@@ -357,8 +357,8 @@ STORY(cut_before_the_answer,
               "[   20] pods: closed the connection before it answered; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (closed the connection before it answered, retry "
               "in 800ms)\n"
-              "[  820] pods: waiting -> asking (compare with resourceVersion 2)\n"
-              "[  830] pods: asking -> watching (from resourceVersion 2)\n");
+              "[  820] pods: waiting -> checking (compare with resourceVersion 2)\n"
+              "[  830] pods: checking -> watching (from resourceVersion 2)\n");
 }
 
 /* covers: 1.6/open-retry-after 8/46 8/47 P7 */
@@ -376,8 +376,8 @@ STORY(server_says_how_long,
               "[   20] pods: watching -> waiting (shutting down, retry in 300000ms)\n"
               "[150010] pods: no data received for 150s: shutting down\n"
               "[150010] stale (no data received for 150s: shutting down)\n"
-              "[300020] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[300030] pods: asking -> watching (from resourceVersion 1)\n");
+              "[300020] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[300030] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: 1.6/open-error P5 8/38 8/79 */
@@ -391,8 +391,8 @@ STORY(gone_when_reopened,
     story_pass(s, 1000);
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 1)\n"
+              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 1)\n"
               "[  830] pods: too old resource version: 1 (2)\n"
               "[  830] pods: watching -> filling (too old resource version: 1 (2))\n"
               "[  840] pods: filling -> watching (1 object at resourceVersion 2)\n"
@@ -412,8 +412,8 @@ STORY(forbidden,
               "[   10] pods: watching -> watching (from resourceVersion 1)\n"
               "[   20] pods: pods is forbidden; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (pods is forbidden, retry in 800ms)\n"
-              "[  820] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  830] pods: asking -> watching (from resourceVersion 1)\n");
+              "[  820] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  830] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P7 */
@@ -525,8 +525,8 @@ STORY(silent_peer,
               "[300010] pods: no data received for 300s; retrying in 0.8s\n"
               "[300010] pods: watching -> waiting (no data received for 300s, retry in "
               "800ms)\n"
-              "[300810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[300820] pods: asking -> watching (from resourceVersion 1)\n");
+              "[300810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[300820] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P1 */

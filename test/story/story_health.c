@@ -13,22 +13,22 @@ STORY(outage, "a server that is away for long makes the copy stale, once, and it
     story_pass(s, 290 * 1000);
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[  820] pods: connection refused; retrying in 100.0s\n"
-              "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
-              "[100820] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  820] pods: checking -> waiting (connection refused, retry in 100000ms)\n"
+              "[100820] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[100830] pods: connection refused; retrying in 100.0s\n"
-              "[100830] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
+              "[100830] pods: checking -> waiting (connection refused, retry in 100000ms)\n"
               "[150010] pods: no data received for 150s: connection refused\n"
               "[150010] stale (no data received for 150s: connection refused)\n"
-              "[200830] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[200830] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[200840] pods: connection refused; retrying in 100.0s\n"
-              "[200840] pods: asking -> waiting (connection refused, retry in 100000ms)\n");
+              "[200840] pods: checking -> waiting (connection refused, retry in 100000ms)\n");
     apiserver_refuse(s->server, 0, 0, 0, "");
     story_pass(s, 11 * 1000);
     apiserver_bookmark(s->server);
-    expect(s, "[300840] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[300850] pods: asking -> watching (from resourceVersion 1)\n"
+    expect(s, "[300840] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[300850] pods: checking -> watching (from resourceVersion 1)\n"
               "[301010] pods: data received again after 301s\n"
               "[301010] recovered (data received again after 301s)\n");
 }
@@ -43,8 +43,8 @@ STORY(empty_promise,
     story_pass(s, 900);
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 1)\n");
+              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 1)\n");
     apiserver_fall_silent(s->server);
     story_pass(s, 150 * 1000);
     expect(s, "[150010] pods: no data received for 150s\n"
@@ -75,14 +75,14 @@ STORY(relist_heals, "a stale copy that is listed anew is fresh after the differe
     apiserver_compact(s->server);
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 2)\n"
+              "[  810] pods: waiting -> checking (compare with resourceVersion 2)\n"
               "[  820] pods: shutting down; retrying in 200.0s\n"
-              "[  820] pods: asking -> waiting (shutting down, retry in 200000ms)\n"
+              "[  820] pods: checking -> waiting (shutting down, retry in 200000ms)\n"
               "[150010] pods: no data received for 150s: shutting down\n"
               "[150010] stale (no data received for 150s: shutting down)\n");
     story_pass(s, 1000);
-    expect(s, "[200820] pods: waiting -> asking (compare with resourceVersion 2)\n"
-              "[200830] pods: asking -> watching (from resourceVersion 2)\n"
+    expect(s, "[200820] pods: waiting -> checking (compare with resourceVersion 2)\n"
+              "[200830] pods: checking -> watching (from resourceVersion 2)\n"
               "[200840] pods: too old resource version: 2 (4)\n"
               "[200840] pods: watching -> filling (too old resource version: 2 (4))\n"
               "[200850] pods: data received again after 200s\n"

@@ -12,9 +12,9 @@ STORY(host_slept, "a host that slept reconnects at once, from where it was")
     apiserver_put(s->server, "default/b");
     sim_sleep(&s->sim, 100 * 1000);
     expect(s, "[   10] pods: process suspended for 100s\n"
-              "[   10] pods: watching -> asking (compare with resourceVersion 1)\n");
+              "[   10] pods: watching -> checking (compare with resourceVersion 1)\n");
     story_pass(s, 20);
-    expect(s, "[   20] pods: asking -> watching (from resourceVersion 1)\n"
+    expect(s, "[   20] pods: checking -> watching (from resourceVersion 1)\n"
               "[   30] add default/b 2\n");
     expect_asked(s, "list '' limit=1; watch '1'; ");
 }
@@ -29,8 +29,8 @@ STORY(host_nodded_off, "a sleep of some seconds, and one while nothing is open, 
     sim_sleep(&s->sim, 100 * 1000);
     expect(s, "");
     story_pass(s, 1000);
-    expect(s, "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 1)\n");
+    expect(s, "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P5 P6 */
@@ -43,7 +43,7 @@ STORY(host_slept_while_held,
     expect(s, "");
     reflector_hold(&s->pipeline.reflector, false);
     expect(s, "[   10] pods: process suspended for 3600s\n"
-              "[   10] pods: watching -> asking (compare with resourceVersion 1)\n");
+              "[   10] pods: watching -> checking (compare with resourceVersion 1)\n");
     expect_asked(s, "list '' limit=1; ");
     reflector_hold(&s->pipeline.reflector, true);
     reflector_hold(&s->pipeline.reflector, false); /* once */
@@ -67,8 +67,8 @@ STORY(host_slept_while_held_and_ended,
               "[   10] pods: watching -> watching (from resourceVersion 1)\n"
               "[   20] pods: connection refused; retrying in 0.8s\n"
               "[   20] pods: watching -> waiting (connection refused, retry in 800ms)\n"
-              "[  820] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  830] pods: asking -> watching (from resourceVersion 1)\n");
+              "[  820] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  830] pods: checking -> watching (from resourceVersion 1)\n");
     expect_asked(s, "watch '1'; list '' limit=1; watch '1'; ");
 }
 
@@ -83,8 +83,8 @@ STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the ser
     apiserver_fall_silent(s->server);
     story_pass(s, 50 * 1000);
     expect(s, "[50010] pods: process suspended for 60s\n"
-              "[50010] pods: watching -> asking (compare with resourceVersion 1)\n"
-              "[50020] pods: asking -> watching (from resourceVersion 1)\n"
+              "[50010] pods: watching -> checking (compare with resourceVersion 1)\n"
+              "[50020] pods: checking -> watching (from resourceVersion 1)\n"
               "[90010] pods: process suspended for 60s; no data received for 150s\n"
               "[90010] stale (process suspended for 60s; no data received for 150s)\n");
 }
@@ -97,15 +97,15 @@ STORY(slept_too_long,
     s->server->version++;           /* other resources change: the same version would be a sign */
     sim_sleep(&s->sim, 151 * 1000); /* a stream without bookmarks might be silent for longer */
     expect(s, "[   10] pods: process suspended for 151s\n"
-              "[   10] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[   10] pods: watching -> checking (compare with resourceVersion 1)\n"
               "[   10] pods: process suspended for 151s\n"
               "[   10] stale (process suspended for 151s)\n");
     sim_sleep(&s->sim, 49 * 1000); /* and once more, before it was */
     expect(s, "[   10] pods: process suspended for 49s\n"
-              "[   10] pods: asking -> asking (compare with resourceVersion 1)\n");
+              "[   10] pods: checking -> checking (compare with resourceVersion 1)\n");
     story_pass(s, 20);
     apiserver_bookmark(s->server);
-    expect(s, "[   20] pods: asking -> watching (from resourceVersion 1)\n"
+    expect(s, "[   20] pods: checking -> watching (from resourceVersion 1)\n"
               "[   30] pods: data received again after 200s\n"
               "[   30] recovered (data received again after 200s)\n");
 }
@@ -123,9 +123,9 @@ STORY(slept_while_away, "time slept counts also while nothing is open")
         s,
         "[   10] pods: connection lost; retrying in 0.8s\n"
         "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-        "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+        "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
         "[  820] pods: connection refused; retrying in 100.0s\n"
-        "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
+        "[  820] pods: checking -> waiting (connection refused, retry in 100000ms)\n"
         "[90010] pods: process suspended for 60s; no data received for 150s: connection refused\n"
         "[90010] stale (process suspended for 60s; no data received for 150s: connection refused)\n");
 }
@@ -138,12 +138,12 @@ STORY(stopped_too_long,
     s->server->version++;
     sim_stop(&s->sim, 400 * 1000); /* longer than any silence of a stream */
     expect(s, "[400010] pods: process suspended for 400s\n"
-              "[400010] pods: watching -> asking (compare with resourceVersion 1)\n"
+              "[400010] pods: watching -> checking (compare with resourceVersion 1)\n"
               "[400010] pods: process suspended for 400s\n"
               "[400010] stale (process suspended for 400s)\n");
     story_pass(s, 20);
     apiserver_bookmark(s->server);
-    expect(s, "[400020] pods: asking -> watching (from resourceVersion 1)\n"
+    expect(s, "[400020] pods: checking -> watching (from resourceVersion 1)\n"
               "[400030] pods: data received again after 400s\n"
               "[400030] recovered (data received again after 400s)\n");
 }
@@ -159,8 +159,8 @@ STORY(stopped_while_waiting, "a process that was stopped waits for the rest of i
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
     story_pass(s, 60 * 1000);
-    expect(s, "[60810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[60820] pods: asking -> watching (from resourceVersion 1)\n");
+    expect(s, "[60810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[60820] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 /* covers: P5 */
@@ -243,11 +243,11 @@ STORY(wall_clock_jumps,
     story_pass(s, 149 * 1000);
     expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
               "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
+              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
               "[  820] pods: connection refused; retrying in 100.0s\n"
-              "[  820] pods: asking -> waiting (connection refused, retry in 100000ms)\n"
-              "[100820] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[100830] pods: asking -> watching (from resourceVersion 1)\n");
+              "[  820] pods: checking -> waiting (connection refused, retry in 100000ms)\n"
+              "[100820] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[100830] pods: checking -> watching (from resourceVersion 1)\n");
     story_pass(s, 1000);
     jump(s, 1);
     apiserver_put(s->server, "default/b");

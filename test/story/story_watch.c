@@ -86,8 +86,8 @@ STORY(cut,
     apiserver_put(s->server, "default/b");
     apiserver_delete(s->server, "default/a");
     story_pass(s, 820);
-    expect(s, "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 1)\n"
+    expect(s, "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 1)\n"
               "[  830] add default/b 2\n"
               "[  830] delete default/a 3\n");
 }
@@ -105,8 +105,8 @@ STORY(gone, "an expired version costs one relist and tells only the differences,
     apiserver_put(s->server, "default/c");
     apiserver_compact(s->server);
     story_pass(s, 830);
-    expect(s, "[  810] pods: waiting -> asking (compare with resourceVersion 2)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 2)\n"
+    expect(s, "[  810] pods: waiting -> checking (compare with resourceVersion 2)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 2)\n"
               "[  830] pods: too old resource version: 2 (5)\n"
               "[  830] pods: watching -> filling (too old resource version: 2 (5))\n"
               "[  840] pods: filling -> watching (2 objects at resourceVersion 5)\n"
@@ -127,8 +127,8 @@ STORY(recreated, "a name that comes back with another uid is another object: del
     apiserver_put(s->server, "default/a");
     apiserver_compact(s->server);
     story_pass(s, 830);
-    expect(s, "[  810] pods: waiting -> asking (compare with resourceVersion 1)\n"
-              "[  820] pods: asking -> watching (from resourceVersion 1)\n"
+    expect(s, "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
+              "[  820] pods: checking -> watching (from resourceVersion 1)\n"
               "[  830] pods: too old resource version: 1 (4)\n"
               "[  830] pods: watching -> filling (too old resource version: 1 (4))\n"
               "[  840] pods: filling -> watching (1 object at resourceVersion 4)\n"
@@ -202,8 +202,8 @@ STORY(dead_peer,
               "[150010] pods: no data received for 150s: no data received for 150s\n"
               "[150010] stale (no data received for 150s: no data received for 150s)\n");
     story_pass(s, 820);
-    expect(s, "[150810] pods: waiting -> asking (compare with resourceVersion 3)\n"
-              "[150820] pods: asking -> watching (from resourceVersion 3)\n"
+    expect(s, "[150810] pods: waiting -> checking (compare with resourceVersion 3)\n"
+              "[150820] pods: checking -> watching (from resourceVersion 3)\n"
               "[150830] pods: data received again after 150s\n"
               "[150830] recovered (data received again after 150s)\n"
               "[150830] add default/b 4\n");

@@ -184,7 +184,7 @@ static void pump(struct task *task)
 
 static void tear_down(struct task *task);
 
-void pipeline_init(struct pipeline *p, const char *who, struct source *source, struct clock *clock,
+void pipeline_init(struct pipeline *p, const char *name, struct source *source, struct clock *clock,
                    const struct siphash_key *key, struct log *log,
                    const struct pipeline_settings *settings)
 {
@@ -194,7 +194,7 @@ void pipeline_init(struct pipeline *p, const char *who, struct source *source, s
         fifo_coalesce(&p->fifo, key);
     task_init(&p->pump, PHASE_PUMP, pump);
     task_init(&p->teardown, PHASE_PUMP, tear_down);
-    reflector_init(&p->reflector, who, source, clock, p->store, &p->fifo, &p->pump, log,
+    reflector_init(&p->reflector, name, source, clock, p->store, &p->fifo, &p->pump, log,
                    &settings->reflector);
     dispatch_init(&p->dispatch, clock, p->store, &p->pump, key);
     budget_open(&p->account, settings->budget, on_budget);
@@ -211,12 +211,12 @@ void pipeline_adjust(struct pipeline *p, const struct pipeline_settings *setting
     p->reflector.settings.optional = settings->reflector.optional;
 }
 
-void pipeline_change(struct pipeline *p, const char *who, struct source *source,
+void pipeline_change(struct pipeline *p, const char *name, struct source *source,
                      const struct pipeline_settings *settings, const char *why)
 {
     store_set_indexes(p->store, settings->indexes, settings->n_indexes);
     pipeline_adjust(p, settings);
-    reflector_change(&p->reflector, who, source, &settings->reflector, why);
+    reflector_change(&p->reflector, name, source, &settings->reflector, why);
 }
 
 /* The remaining events of a relist are emitted to the backlogs first, so that store and backlogs

@@ -48,7 +48,7 @@ struct pipeline_settings {
     struct inf_budget *budget; /* NULL: none */
 };
 
-void pipeline_init(struct pipeline *p, const char *who, struct source *source, struct clock *clock,
+void pipeline_init(struct pipeline *p, const char *name, struct source *source, struct clock *clock,
                    const struct siphash_key *key, struct log *log,
                    const struct pipeline_settings *settings);
 void pipeline_start(struct pipeline *p);
@@ -56,7 +56,7 @@ void pipeline_start(struct pipeline *p);
 /* Watches something else from now on (see reflector_change()); handlers get the differences.
  * @settings as in pipeline_init(); the previous indexes stay borrowed until the pipeline is gone.
  * */
-void pipeline_change(struct pipeline *p, const char *who, struct source *source,
+void pipeline_change(struct pipeline *p, const char *name, struct source *source,
                      const struct pipeline_settings *settings, const char *why);
 
 /* Changes only `optional` and `coalesce`. */

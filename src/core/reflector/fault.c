@@ -56,27 +56,23 @@ enum {
     REOPEN_MAX = 5,        /* ... up to this often in the window, then wait */
 };
 
-static bool may_reopen_now(struct fault_guard *guard, uint64_t now_ms)
+bool fault_may_continue(struct fault_guard *guard, enum fault_wait wait, uint64_t now_ms)
 {
-    if (now_ms - guard->window_ms > WINDOW_MS)
-        guard->reopened = 0;
-    if (guard->reopened == 0)
-        guard->window_ms = now_ms;
-    return ++guard->reopened <= REOPEN_MAX;
-}
-
-bool fault_may_go_on(struct fault_guard *guard, enum fault_wait wait, uint64_t now_ms)
-{
-    bool first = !guard->went_on;
+    bool first = !guard->continued;
     switch (wait) {
-    case WAIT_FEW: return may_reopen_now(guard, now_ms);
-    case WAIT_ONCE: guard->went_on = true; return first;
+    case WAIT_FEW:
+        if (now_ms - guard->window_ms > WINDOW_MS)
+            guard->reopened = 0;
+        if (guard->reopened == 0)
+            guard->window_ms = now_ms;
+        return ++guard->reopened <= REOPEN_MAX;
+    case WAIT_ONCE: guard->continued = true; return first;
     case WAIT_BACKOFF: break;
     }
     return false;
 }
 
-void fault_guard_rested(struct fault_guard *guard)
+void fault_guard_reset(struct fault_guard *guard)
 {
-    guard->went_on = false;
+    guard->continued = false;
 }

@@ -32,16 +32,16 @@ const struct fault_rule *fault_rule(int code);
 
 /* Limits requests without a wait in between. Zero-initialised. */
 struct fault_guard {
-    bool went_on;       /* a WAIT_ONCE was granted since the last wait */
+    bool continued;     /* a WAIT_ONCE was granted since the last wait */
     uint64_t window_ms; /* first immediate reopen of the current window */
     uint32_t reopened;  /* immediate reopens since then */
 };
 
 /* Whether the next request may be opened without a wait. Prevents a busy loop, for example behind a
  * proxy that ends each stream after one event. */
-bool fault_may_go_on(struct fault_guard *guard, enum fault_wait wait, uint64_t now_ms);
+bool fault_may_continue(struct fault_guard *guard, enum fault_wait wait, uint64_t now_ms);
 
 /* There was a wait, or a stream lived long enough: WAIT_ONCE is granted again. */
-void fault_guard_rested(struct fault_guard *guard);
+void fault_guard_reset(struct fault_guard *guard);
 
 #endif

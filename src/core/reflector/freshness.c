@@ -9,14 +9,14 @@ static void set_due(struct freshness *f, uint64_t due_ms)
 {
     uint64_t now = clock_elapsed_ms(f->clock);
     f->due_ms = due_ms;
-    if (f->begun && !f->held && !f->stale)
+    if (f->state == FRESHNESS_FRESH && !f->held)
         timer_start(f->clock, &f->timer, due_ms > now ? due_ms - now : 0);
 }
 
 static void freshness_on_due(struct timer *timer)
 {
     struct freshness *f = container_of(timer, struct freshness, timer);
-    f->stale = true;
+    f->state = FRESHNESS_STALE;
     f->on_change(f);
 }
 
@@ -29,20 +29,21 @@ void freshness_init(struct freshness *f, struct clock *clock, uint64_t stale_aft
                             .on_change = on_change};
 }
 
-void freshness_sign(struct freshness *f, uint64_t patience_ms)
+void freshness_sign(struct freshness *f, uint64_t limit_ms)
 {
-    bool was_stale = f->stale;
+    bool was_stale = freshness_is_stale(f);
     f->sign_ms = clock_elapsed_ms(f->clock);
-    f->stale = false;
+    if (was_stale)
+        f->state = FRESHNESS_FRESH;
     f->stopped_ms = 0;
-    set_due(f, f->sign_ms + (patience_ms > f->stale_after_ms ? patience_ms : f->stale_after_ms));
+    set_due(f, f->sign_ms + (limit_ms > f->stale_after_ms ? limit_ms : f->stale_after_ms));
     if (was_stale)
         f->on_change(f);
 }
 
 void freshness_begin(struct freshness *f)
 {
-    f->begun = true;
+    f->state = FRESHNESS_FRESH;
     freshness_sign(f, 0);
 }
 

@@ -19,6 +19,12 @@
 
 #include "seam/clock.h"
 
+enum freshness_state {
+    FRESHNESS_UNSYNCED, /* before the first sync */
+    FRESHNESS_FRESH,
+    FRESHNESS_STALE,
+};
+
 struct freshness {
     struct clock *clock;
     uint64_t stale_after_ms;
@@ -26,12 +32,10 @@ struct freshness {
     uint64_t sign_ms;    /* time of the last sign, by clock_elapsed_ms() */
     uint64_t due_ms;     /* when the cache becomes stale, by the same clock */
     uint64_t stopped_ms; /* how long this process did not run since that sign */
-    bool begun;          /* the first sync is done */
-    bool held;
-    bool stale;
-    void (*on_change)(
-        struct freshness
-            *f); /* `stale` changed; called from the function that changed it, or the timer */
+    enum freshness_state state;
+    bool held; /* the time is stopped */
+    /* Between fresh and stale; called from the function that changed it, or the timer. */
+    void (*on_change)(struct freshness *f);
 };
 
 void freshness_init(struct freshness *f, struct clock *clock, uint64_t stale_after_ms,
@@ -40,8 +44,8 @@ void freshness_init(struct freshness *f, struct clock *clock, uint64_t stale_aft
 /* The first sync is complete: counts as a sign, and time counts from now on. */
 void freshness_begin(struct freshness *f);
 
-/* A sign of life. The next one is due within @patience_ms or stale_after, whichever is longer. */
-void freshness_sign(struct freshness *f, uint64_t patience_ms);
+/* A sign of life. The next one is due within @limit_ms or stale_after, whichever is longer. */
+void freshness_sign(struct freshness *f, uint64_t limit_ms);
 
 /* The stream is lost: the next sign is due within stale_after, even if the stream had more time. */
 void freshness_lost(struct freshness *f);
@@ -54,5 +58,10 @@ void freshness_slept(struct freshness *f, uint64_t ms);
 void freshness_hold(struct freshness *f, bool held);
 
 void freshness_close(struct freshness *f);
+
+static inline bool freshness_is_stale(const struct freshness *f)
+{
+    return f->state == FRESHNESS_STALE;
+}
 
 #endif

@@ -1,14 +1,15 @@
 /*
- * list_limiter.c - a counter of free slots and a FIFO queue of those that wait. See list_limiter.h.
+ * list_limiter.c - a counter of free slots and a queue of those that wait. A released slot goes to
+ * the first in the queue, which is called in the pump phase. Nothing here fails.
  */
 #include "core/reflector/list_limiter.h"
 
 #include "base/base.h"
 
-void list_limiter_init(struct list_limiter *list_limiter, unsigned room)
+void list_limiter_init(struct list_limiter *limiter, unsigned slots)
 {
-    list_limiter->room = room;
-    list_init(&list_limiter->line);
+    limiter->free_slots = slots;
+    list_init(&limiter->queue);
 }
 
 static void list_slot_on_granted(struct task *task)
@@ -17,49 +18,44 @@ static void list_slot_on_granted(struct task *task)
     slot->on_slot(slot);
 }
 
-void list_slot_init(struct list_slot *slot, struct list_limiter *list_limiter, struct clock *clock,
+void list_slot_init(struct list_slot *slot, struct list_limiter *limiter, struct clock *clock,
                     void (*on_slot)(struct list_slot *slot))
 {
-    *slot = (struct list_slot){.list_limiter = list_limiter, .clock = clock, .on_slot = on_slot};
+    *slot = (struct list_slot){.limiter = limiter, .clock = clock, .on_slot = on_slot};
     list_init(&slot->node);
     task_init(&slot->call, PHASE_PUMP, list_slot_on_granted);
 }
 
 bool list_slot_acquire(struct list_slot *slot)
 {
-    struct list_limiter *t = slot->list_limiter;
-    if (!t || slot->inside)
+    struct list_limiter *limiter = slot->limiter;
+    if (!limiter || slot->granted)
         return true;
-    if (!t->room) {
-        list_push(&t->line, &slot->node);
+    if (!limiter->free_slots) {
+        list_push(&limiter->queue, &slot->node);
         return false;
     }
-    t->room--;
-    slot->inside = true;
+    limiter->free_slots--;
+    slot->granted = true;
     return true;
-}
-
-/* The slot belongs to the next in the queue from now on, although it is called later: no other
- * list can take it in between. */
-static void grant_next(struct list_limiter *t)
-{
-    struct list *node = list_pop(&t->line);
-    struct list_slot *next;
-    if (!node) {
-        t->room++;
-        return;
-    }
-    next = container_of(node, struct list_slot, node);
-    next->inside = true;
-    task_schedule(next->clock, &next->call);
 }
 
 void list_slot_release(struct list_slot *slot)
 {
+    struct list *first;
     list_remove(&slot->node);
     task_cancel(&slot->call);
-    if (!slot->inside)
+    if (!slot->granted)
         return;
-    slot->inside = false;
-    grant_next(slot->list_limiter);
+    slot->granted = false;
+    first = list_pop(&slot->limiter->queue);
+    if (first) {
+        /* Its own from now on, although it is called later: no other list can take the slot in
+         * between. */
+        struct list_slot *next = container_of(first, struct list_slot, node);
+        next->granted = true;
+        task_schedule(next->clock, &next->call);
+    } else {
+        slot->limiter->free_slots++;
+    }
 }

@@ -14,23 +14,23 @@
 #include "seam/clock.h"
 
 struct list_limiter {
-    unsigned room; /* free slots */
-    struct list line;
+    unsigned free_slots;
+    struct list queue; /* of list_slot.node, oldest first */
 };
 
 /* One potential list. Embedded in its owner. */
 struct list_slot {
-    struct list_limiter *list_limiter; /* NULL: no limit */
+    struct list_limiter *limiter; /* NULL: no limit */
     struct clock *clock;
     struct list node; /* in the queue */
     struct task call; /* calls on_slot */
-    bool inside;
+    bool granted;
     void (*on_slot)(struct list_slot *slot); /* the slot was granted; from the pump phase */
 };
 
-void list_limiter_init(struct list_limiter *list_limiter, unsigned room);
+void list_limiter_init(struct list_limiter *limiter, unsigned slots);
 
-void list_slot_init(struct list_slot *slot, struct list_limiter *list_limiter, struct clock *clock,
+void list_slot_init(struct list_slot *slot, struct list_limiter *limiter, struct clock *clock,
                     void (*on_slot)(struct list_slot *slot));
 
 /* Returns true if a slot was free. Otherwise queues, and on_slot is called when it is granted. */

@@ -21,7 +21,7 @@ void pager_init(struct pager *p, uint32_t size)
     *p = (struct pager){.requested = xstrdup(""),
                         .version = xstrdup(""),
                         .token = xstrdup(""),
-                        .mark = xstrdup(""),
+                        .earlier_token = xstrdup(""),
                         .size = size};
 }
 
@@ -30,7 +30,7 @@ void pager_free(struct pager *p)
     free(p->requested);
     free(p->version);
     free(p->token);
-    free(p->mark);
+    free(p->earlier_token);
     *p = (struct pager){0};
 }
 
@@ -38,7 +38,7 @@ static void reset_list(struct pager *p, bool whole)
 {
     str_replace(&p->version, "");
     str_replace(&p->token, "");
-    str_replace(&p->mark, "");
+    str_replace(&p->earlier_token, "");
     p->pages = p->empty = 0;
     p->whole = whole;
 }
@@ -88,22 +88,18 @@ void pager_on_page_end(struct pager *p, const char *version, const char *token)
     p->empty = p->item_seen ? 0 : p->empty + 1;
 }
 
-/* Brent's cycle detection: each token is compared with one earlier token, which is replaced at page
- * 1, 2, 4, 8, ... Finds a cycle of any length within three rounds and stores one token. */
-static bool is_repeated(struct pager *p)
-{
-    bool power_of_two = (p->pages & (p->pages - 1)) == 0;
-    if (strcmp(p->token, p->mark) == 0)
-        return true;
-    if (power_of_two)
-        str_replace(&p->mark, p->token);
-    return false;
-}
-
-/* There is a token for another page: checks that the list will end. */
+/* There is a token for another page: checks that the list will end.
+ *
+ * Repeated tokens are found with Brent's cycle detection: each token is compared with one earlier
+ * token, which is replaced at page 1, 2, 4, 8, ... This finds a cycle of any length within three
+ * rounds and stores one token. */
 static enum pager_next check_next_page(struct pager *p, struct inf_error *ret_why)
 {
-    if (is_repeated(p))
+    bool repeated = strcmp(p->token, p->earlier_token) == 0;
+    bool power_of_two = (p->pages & (p->pages - 1)) == 0;
+    if (!repeated && power_of_two)
+        str_replace(&p->earlier_token, p->token);
+    if (repeated)
         err_set(ret_why, INF_EPROTO,
                 "list does not end: the server repeated a continue token after %u pages", p->pages);
     else if (p->pages >= PAGES_MAX)

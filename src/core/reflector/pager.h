@@ -18,17 +18,17 @@
 #include "seam/source.h"
 
 struct pager {
-    char *requested;   /* the requested version */
-    char *version;     /* of the first page; "" until it is received */
-    char *token;       /* of the next page; "" if there is none */
-    uint32_t size;     /* objects per page; 0: the default rule, see page_limit() */
-    char *mark;        /* an earlier token, to detect repeats: see is_repeated(); "" if none */
-    uint32_t pages;    /* received so far */
-    uint32_t empty;    /* consecutive pages without an item */
-    bool item_seen;    /* on this page */
-    bool page_ended;   /* the current page is complete */
-    bool whole;        /* a token expired: list without pages */
-    bool always_pages; /* the server pages even from its cache; kept across lists */
+    char *requested;     /* the requested version */
+    char *version;       /* of the first page; "" until it is received */
+    char *token;         /* of the next page; "" if there is none */
+    uint32_t size;       /* objects per page; 0: the default rule, see page_limit() */
+    char *earlier_token; /* to detect repeats: see check_next_page(); "" if none */
+    uint32_t pages;      /* received so far */
+    uint32_t empty;      /* consecutive pages without an item */
+    bool item_seen;      /* on this page */
+    bool page_ended;     /* the current page is complete */
+    bool whole;          /* a token expired: list without pages */
+    bool always_pages;   /* the server pages even from its cache; kept across lists */
 };
 
 enum pager_next {

@@ -7,7 +7,7 @@
  *                │ server can't              │  │  └──┘
  *                │ stream a list             │  │
  *                v        last page          │  │ the server still has our version
- *             listing ───────────────────────┘ asking
+ *             listing ───────────────────────┘ checking
  *
  * Normal path. A watch-list request delivers every object as ADDED into a staged generation. An
  * annotated bookmark marks the end of the list, and the generation goes into the FIFO as one delta.
@@ -24,17 +24,18 @@
  * with back-off. The next state is then
  *
  *     watching          if the last version can be resumed: nothing was missed
- *     asking            if the server may have been restored to an older version: the watch broke
- *                       off, delivered nothing or was open while the host slept (rewind_check.c)
+ *     checking          if the server may have been restored to an older version: the watch broke
+ *                       off, delivered nothing or was open while the host slept
+ *                       (reflector_check.c)
  *     filling, listing  if the version expired or was rewound, or if watches deliver nothing while
- *                       the server's version advances (blind_watch.c)
+ *                       the server's version advances
  *
  * Before filling or listing the reflector is `queued` while all list slots are in use
  * (list_limiter.h). A request that is silent for too long counts as failed, and so does every watch
  * after the host slept.
  *
- * This file has the states, the handling of each event, hold and release, start and
- * close. The other parts are listed in reflector_internal.h.
+ * This file has the states, the handling of each event, hold and release, start and close.
+ * reflector_internal.h lists the other files and the order in which they call each other.
  */
 #include "core/reflector/reflector.h"
 
@@ -49,44 +50,28 @@
 #include "core/store/store.h"
 
 enum {
-    CALM_MS = 3 * 1000, /* between checks for a missing optional resource; jitter can double it */
+    ABSENT_CHECK_MS = 3 * 1000,       /* between checks for a missing optional resource; jitter can
+                                   double it */
     BOOKMARK_WAIT_MAX_MS = 90 * 1000, /* LIMIT: servers send a bookmark about once a minute */
     SLEPT_MS = 5 * 1000, /* after a sleep of this length all watches are taken for dead */
 };
 
 /* clang-format off */
-#define TO_ANY (SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WATCHING) | SM_TO(ASKING) | SM_TO(WAITING) | SM_TO(CLOSED))
-static const struct sm_state states[] = {
-    [IDLE]     = {"idle",     SM_TO(QUEUED) | SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(WAITING) | SM_TO(CLOSED)},
-    [QUEUED]   = {"queued",   SM_TO(FILLING) | SM_TO(LISTING) | SM_TO(CLOSED)},
-    [FILLING]  = {"filling",  TO_ANY},
-    [LISTING]  = {"listing",  TO_ANY},
-    [WATCHING] = {"watching", TO_ANY},
-    [ASKING]   = {"asking",   TO_ANY},
-    [WAITING]  = {"waiting",  TO_ANY & ~SM_TO(WAITING)},
-    [CLOSED]   = {"closed",   0},
+#define TO_LIST (SM_TO(REFLECTOR_QUEUED) | SM_TO(REFLECTOR_FILLING) | SM_TO(REFLECTOR_LISTING))
+#define TO_ANY (TO_LIST | SM_TO(REFLECTOR_WATCHING) | SM_TO(REFLECTOR_CHECKING) | SM_TO(REFLECTOR_WAITING) | SM_TO(REFLECTOR_CLOSED))
+static const struct sm_state reflector_states[] = {
+    [REFLECTOR_IDLE]     = {"idle",     TO_LIST | SM_TO(REFLECTOR_WAITING) | SM_TO(REFLECTOR_CLOSED)},
+    [REFLECTOR_QUEUED]   = {"queued",   SM_TO(REFLECTOR_FILLING) | SM_TO(REFLECTOR_LISTING) | SM_TO(REFLECTOR_CLOSED)},
+    [REFLECTOR_FILLING]  = {"filling",  TO_ANY},
+    [REFLECTOR_LISTING]  = {"listing",  TO_ANY},
+    [REFLECTOR_WATCHING] = {"watching", TO_ANY},
+    [REFLECTOR_CHECKING] = {"checking", TO_ANY},
+    [REFLECTOR_WAITING]  = {"waiting",  TO_ANY & ~SM_TO(REFLECTOR_WAITING)},
+    [REFLECTOR_CLOSED]   = {"closed",   0},
 };
 /* clang-format on */
 
 /* ---- events ---- */
-
-static void refuse_without_version(struct reflector *r)
-{
-    struct inf_error why;
-    err_set(&why, INF_EDECODE, "the server sent an event without a resourceVersion");
-    reflector_abort_request(r, &why);
-}
-
-static void complete_fill(struct reflector *r, const struct source_event *event)
-{
-    size_t count = generation_count(r->staged);
-    reflector_commit(r, event->resource_version, event->received_us);
-    list_slot_release(&r->list_slot);
-    r->live_since_ms = clock_now_ms(r->clock);
-    r->shown = true;
-    sm_move(&r->sm, WATCHING, "%zu object%s at resourceVersion %s", count, count == 1 ? "" : "s",
-            r->version);
-}
 
 static bool is_excluded(const struct reflector *r, const struct source_event *event)
 {
@@ -95,21 +80,16 @@ static bool is_excluded(const struct reflector *r, const struct source_event *ev
            glob_any(s->exclude_ns, s->n_exclude_ns, inf_object_namespace(event->object));
 }
 
-/* The watch delivered something: it works. */
-static void note_watch_works(struct reflector *r)
+/* The watch-list is complete: its stream continues as a watch. */
+static void complete_fill(struct reflector *r, const struct source_event *event)
 {
-    r->fault.code = 0;
-    r->news = r->shown = true;
-    blind_watch_shown(r);
-}
-
-/* Of an excluded object only the resource version is used. */
-static void push_version_only(struct reflector *r, const struct source_event *event)
-{
-    struct source_event mark = *event;
-    mark.object = NULL;
-    note_watch_works(r);
-    reflector_push_change(r, DELTA_BOOKMARK, &mark);
+    size_t count = generation_count(r->staged);
+    reflector_commit(r, event->resource_version, event->received_us);
+    list_slot_release(&r->list_slot);
+    r->live_since_ms = clock_now_ms(r->clock);
+    r->delivered = DELIVERED_LIST;
+    sm_move(&r->sm, REFLECTOR_WATCHING, "%zu object%s at resourceVersion %s", count,
+            count == 1 ? "" : "s", r->version);
 }
 
 /* Handles an event while a list is being received. */
@@ -137,11 +117,15 @@ static void stage_event(struct reflector *r, const struct source_event *event)
 
 static void push_watch_event(struct reflector *r, const struct source_event *event)
 {
-    if (is_excluded(r, event)) {
-        push_version_only(r, event);
+    r->fault.code = 0;
+    r->delivered = DELIVERED_CHANGES;
+    reflector_check_watch_works(r);
+    if (is_excluded(r, event)) { /* only its resource version is used */
+        struct source_event bookmark = *event;
+        bookmark.object = NULL;
+        reflector_push_change(r, DELTA_BOOKMARK, &bookmark);
         return;
     }
-    note_watch_works(r);
     if (event->type != SOURCE_BOOKMARK)
         r->event_ms = clock_elapsed_ms(r->clock);
     switch (event->type) {
@@ -155,29 +139,18 @@ static void push_watch_event(struct reflector *r, const struct source_event *eve
     }
 }
 
-/* A bookmark does not restart the timer while filling: a server that sends bookmarks but never ends
- * the list must still time out. */
-static void restart_timers(struct reflector *r, const struct source_event *event)
-{
-    if (r->sm.state != FILLING || event->type != SOURCE_BOOKMARK)
-        reflector_restart_silence_timer(r);
-    if (r->sm.state == WATCHING)
-        freshness_sign(&r->freshness, r->bookmark_ms ? 0 : r->silence_timer.ms);
-}
-
 /* The server's bookmark interval restarts with each connection. Where bookmarks are rarer than
  * stale_after, a stream may therefore be silent for 1.5 times the longest interval seen, so that
  * reconnects do not prevent them for ever. */
 static void note_bookmark(struct reflector *r)
 {
     uint64_t now = clock_now_ms(r->clock);
-    uint64_t since = r->bookmark_seen ? r->stream_bookmark_ms : r->live_since_ms;
-    uint64_t wait = r->sm.state == WATCHING && since ? (now - since) * 3 / 2 : 0;
+    uint64_t since = r->stream_bookmark_ms ? r->stream_bookmark_ms : r->live_since_ms;
+    uint64_t wait = r->sm.state == REFLECTOR_WATCHING && since ? (now - since) * 3 / 2 : 0;
     if (wait > BOOKMARK_WAIT_MAX_MS)
         wait = BOOKMARK_WAIT_MAX_MS;
     if (wait > r->bookmark_wait_ms)
         r->bookmark_wait_ms = wait;
-    r->bookmark_seen = true;
     r->stream_bookmark_ms = now;
     r->bookmark_ms = clock_elapsed_ms(r->clock);
 }
@@ -185,36 +158,44 @@ static void note_bookmark(struct reflector *r)
 static void reflector_on_event(struct source_user *user, const struct source_event *event)
 {
     struct reflector *r = container_of(user, struct reflector, user);
-    bool was_watching = r->sm.state == WATCHING;
+    bool was_watching = r->sm.state == REFLECTOR_WATCHING;
+    bool checking = r->sm.state == REFLECTOR_CHECKING;
     struct inf_error why;
     if (event->type != SOURCE_SKIPPED && !event->resource_version[0]) {
-        refuse_without_version(r);
+        err_set(&why, INF_EDECODE, "the server sent an event without a resourceVersion");
+        reflector_abort_request(r, &why);
         return;
     }
-    if ((was_watching || r->sm.state == ASKING) && rewind_check_confirmed(r, event, &why)) {
+    if ((was_watching || checking) && reflector_check_is_rewound(r, event, &why)) {
         reflector_abort_request(r, &why);
         return;
     }
     if (event->type == SOURCE_BOOKMARK)
         note_bookmark(r);
-    if (r->sm.state == FILLING || r->sm.state == LISTING)
-        stage_event(r, event); /* may move to WATCHING */
-    if (r->sm.state == ASKING)
-        rewind_check_answered(r, event);
-    restart_timers(r, event);
+    if (r->sm.state == REFLECTOR_FILLING || r->sm.state == REFLECTOR_LISTING)
+        stage_event(r, event); /* may move to `watching` */
+    if (checking && event->type == SOURCE_PAGE_END &&
+        reflector_check_is_current(r, event->resource_version))
+        freshness_sign(&r->freshness, 0);
+    /* While filling, a bookmark does not restart the timer: a server that sends bookmarks but never
+     * ends the list must still time out. */
+    if (r->sm.state != REFLECTOR_FILLING || event->type != SOURCE_BOOKMARK)
+        reflector_restart_silence_timer(r);
+    if (r->sm.state == REFLECTOR_WATCHING)
+        freshness_sign(&r->freshness, r->bookmark_ms ? 0 : r->silence_timer.ms);
     if (was_watching) /* after a possible RECOVERED from the line above */
         push_watch_event(r, event);
 }
 
 /* If the server sends bookmarks, only an event or a bookmark proves that the watch works. If it
- * never sent one, accepting the request has to be proof enough, unless blind_watch found otherwise.
- * */
+ * never sent one, accepting the request has to be proof enough, unless watches were found
+ * to be blind. */
 static void reflector_on_open(struct source_user *user)
 {
     struct reflector *r = container_of(user, struct reflector, user);
     r->fault.code = 0;
     reflector_restart_silence_timer(r);
-    if (r->sm.state != WATCHING)
+    if (r->sm.state != REFLECTOR_WATCHING)
         return;
     r->live_since_ms = clock_now_ms(r->clock);
     if (!r->bookmark_ms && !r->blind.proven)
@@ -248,10 +229,10 @@ static const struct source_user_ops user_ops = {
 
 static void reopen_after_sleep(struct reflector *r)
 {
-    log_line(r->log, LOG_DEBUG, "%s: process suspended for %" PRIu64 "s", r->sm.who,
+    log_line(r->log, LOG_DEBUG, "%s: process suspended for %" PRIu64 "s", r->sm.owner,
              r->slept_ms / 1000);
     source_cancel(r->source);
-    rewind_check_slept(r);
+    r->next = NEXT_CHECK;
     reflector_request_next(r, "resumed after sleep");
 }
 
@@ -263,20 +244,20 @@ static void reflector_on_slept(struct sleep_watch *sleep, uint64_t ms)
     if (ms < SLEPT_MS)
         return;
     freshness_slept(&r->freshness, ms);
-    if (r->sm.state != WATCHING && r->sm.state != ASKING)
+    if (r->sm.state != REFLECTOR_WATCHING && r->sm.state != REFLECTOR_CHECKING)
         return;
     r->slept_ms = ms;
     if (!r->held)
         reopen_after_sleep(r);
 }
 
-/* ---- holding ---- */
+/* ---- waiting and holding ---- */
 
-static void hold_request(struct reflector *r)
+static void reflector_on_retry(struct timer *timer)
 {
-    silence_timer_stop(&r->silence_timer);
-    list_slot_release(&r->list_slot); /* other reflectors must not wait for our consumers */
-    source_pause(r->source);
+    struct reflector *r = container_of(timer, struct reflector, retry);
+    if (!r->held) /* else release_request() continues later */
+        reflector_request_next(r, "retry");
 }
 
 static void release_request(struct reflector *r)
@@ -287,17 +268,17 @@ static void release_request(struct reflector *r)
         return;
     }
     switch ((enum reflector_state)r->sm.state) {
-    case FILLING:
-    case LISTING:
-    case WATCHING:
-    case ASKING: reflector_restart_silence_timer(r); break;
-    case QUEUED: reflector_request_next(r, "released"); break;
-    case WAITING:
+    case REFLECTOR_FILLING:
+    case REFLECTOR_LISTING:
+    case REFLECTOR_WATCHING:
+    case REFLECTOR_CHECKING: reflector_restart_silence_timer(r); break;
+    case REFLECTOR_QUEUED: reflector_request_next(r, "released"); break;
+    case REFLECTOR_WAITING:
         if (!r->retry.running)
             reflector_request_next(r, "released");
         break;
-    case IDLE:
-    case CLOSED: break;
+    case REFLECTOR_IDLE:
+    case REFLECTOR_CLOSED: break;
     }
 }
 
@@ -311,10 +292,13 @@ void reflector_hold(struct reflector *r, bool held)
         r->sync_until_ms += now - r->held_since_ms; /* the time while held does not count */
     r->held_since_ms = now;
     freshness_hold(&r->freshness, held);
-    if (held)
-        hold_request(r);
-    else
+    if (!held) {
         release_request(r);
+        return;
+    }
+    silence_timer_stop(&r->silence_timer);
+    list_slot_release(&r->list_slot); /* other reflectors must not wait for our consumers */
+    source_pause(r->source);
 }
 
 /* ---- life ---- */
@@ -346,7 +330,7 @@ static struct reflector_settings settings_with_defaults(const struct reflector_s
     };
 }
 
-void reflector_init(struct reflector *r, const char *who, struct source *source,
+void reflector_init(struct reflector *r, const char *name, struct source *source,
                     struct clock *clock, struct inf_store *store, struct fifo *fifo,
                     struct task *pump, struct log *log, const struct reflector_settings *settings)
 {
@@ -361,7 +345,7 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
         .settings = settings_with_defaults(settings),
         .retry.fire = reflector_on_retry,
         .version = xstrdup(""),
-        .must_sync = true,
+        .next = NEXT_LIST,
         .sync_reason = xstrdup("start"),
         .no_watch_list = settings->no_watch_list,
     };
@@ -369,10 +353,10 @@ void reflector_init(struct reflector *r, const char *who, struct source *source,
     pager_init(&r->pager, r->settings.page_size);
     backoff_init(&r->backoff, r->settings.backoff_first_ms, r->settings.backoff_max_ms,
                  r->settings.no_jitter);
-    backoff_init(&r->calm, CALM_MS, CALM_MS, r->settings.no_jitter);
+    backoff_init(&r->absent_backoff, ABSENT_CHECK_MS, ABSENT_CHECK_MS, r->settings.no_jitter);
     freshness_init(&r->freshness, clock, r->settings.stale_after_ms, reflector_on_freshness);
     list_slot_init(&r->list_slot, r->settings.list_limiter, clock, reflector_on_list_slot);
-    sm_init(&r->sm, states, IDLE, who, log);
+    sm_init(&r->sm, reflector_states, REFLECTOR_IDLE, name, log);
     sleep_watch_start(clock, &r->sleep, reflector_on_slept);
 }
 
@@ -384,7 +368,8 @@ void reflector_set_stale_after(struct reflector *r, uint32_t ms)
 
 /* ---- changing what is watched ---- */
 
-/* Cancels the open request and resets everything that was learned about the source. */
+/* Cancels the open request and resets everything that was learned about the source. The caller sets
+ * what is needed next. */
 static void forget_request(struct reflector *r)
 {
     source_cancel(r->source);
@@ -393,19 +378,19 @@ static void forget_request(struct reflector *r)
     list_slot_release(&r->list_slot);
     reflector_drop_staged(r);
     backoff_reset(&r->backoff);
-    backoff_reset(&r->calm);
+    backoff_reset(&r->absent_backoff);
     r->guard = (struct fault_guard){0};
-    r->blind = (struct blind_watch){0};
+    r->blind = (struct blind_check){0};
     seen_versions_free(&r->skipped);
     r->no_watch_list = r->settings.no_watch_list;
-    r->unended_fills = r->unanswered = 0;
-    r->rewind_suspected = r->version_unusable = false;
+    r->incomplete_fills = r->failed_checks = 0;
     r->slept_ms = 0;
 }
 
 static void note_redefined(struct reflector *r, const char *why)
 {
-    r->must_sync = r->redefined = true;
+    r->next = NEXT_LIST;
+    r->redefined = true;
     r->sync_code = INF_ECONF;
     str_replace(&r->sync_reason, why);
 }
@@ -416,15 +401,15 @@ static void list_redefined(struct reflector *r, const char *why)
     note_redefined(r, why);
     if (!r->held)
         reflector_request_all(r, why);
-    else if (r->sm.state != WAITING && r->sm.state != QUEUED)
-        sm_move(&r->sm, WAITING, "%s", why);
+    else if (r->sm.state != REFLECTOR_WAITING && r->sm.state != REFLECTOR_QUEUED)
+        sm_move(&r->sm, REFLECTOR_WAITING, "%s", why);
 }
 
-void reflector_change(struct reflector *r, const char *who, struct source *source,
+void reflector_change(struct reflector *r, const char *name, struct source *source,
                       const struct reflector_settings *settings, const char *why)
 {
     forget_request(r);
-    r->sm.who = who;
+    r->sm.owner = name;
     r->source = source;
     if (r->held)
         source_pause(source);
@@ -442,16 +427,15 @@ void reflector_continue(struct reflector *r, const char *version, const char *wh
 void reflector_resume(struct reflector *r, const char *version)
 {
     str_replace(&r->version, version);
-    r->must_sync = false;
-    r->rewind_suspected = true; /* the release may come much later */
-    sm_move(&r->sm, WAITING, "cached state at resourceVersion %s", version);
+    r->next = NEXT_CHECK; /* the release may come much later */
+    sm_move(&r->sm, REFLECTOR_WAITING, "cached state at resourceVersion %s", version);
     freshness_begin(&r->freshness);
     reflector_hold(r, true);
 }
 
 void reflector_moved(struct reflector *r, const char *why)
 {
-    if (r->sm.state == CLOSED) /* it has ended: see reflector_end() */
+    if (r->sm.state == REFLECTOR_CLOSED) /* it has ended: see reflector_end() */
         return;
     forget_request(r);
     str_replace(&r->version, "");
@@ -462,7 +446,7 @@ void reflector_end(struct reflector *r, const char *why)
 {
     forget_request(r);
     note_redefined(r, why);
-    sm_move(&r->sm, CLOSED, "%s", why);
+    sm_move(&r->sm, REFLECTOR_CLOSED, "%s", why);
     sleep_watch_stop(&r->sleep);
     r->staged = generation_new(r->store);
     reflector_commit(r, r->version, clock_wall_us(r->clock));
@@ -478,8 +462,8 @@ void reflector_start(struct reflector *r)
 
 void reflector_close(struct reflector *r)
 {
-    if (r->sm.state != CLOSED)
-        sm_move(&r->sm, CLOSED, "stop");
+    if (r->sm.state != REFLECTOR_CLOSED)
+        sm_move(&r->sm, REFLECTOR_CLOSED, "stop");
     source_cancel(r->source);
     list_slot_release(&r->list_slot);
     freshness_close(&r->freshness);

@@ -11,7 +11,6 @@
 #include "base/backoff.h"
 #include "base/sm.h"
 #include "core/dispatch/fifo.h"
-#include "core/reflector/blind_watch.h"
 #include "core/reflector/fault.h"
 #include "core/reflector/freshness.h"
 #include "core/reflector/list_limiter.h"
@@ -49,6 +48,37 @@ struct reflector_counts {
     uint64_t relists[INF_ERRORS]; /* syncs after the first, by the error code that caused them */
 };
 
+/* The request that is needed next. */
+enum reflector_next {
+    NEXT_WATCH,       /* from the last version */
+    NEXT_CHECK,       /* the server's version first: it may be older than ours */
+    NEXT_LIST,        /* all objects: a watch can't continue from the last version */
+    NEXT_LIST_NEWEST, /* the same, and the server no longer has that version, or not yet */
+};
+
+/* What the open request has delivered. */
+enum reflector_delivered {
+    DELIVERED_NOTHING,
+    DELIVERED_LIST,    /* the initial objects of a watch-list */
+    DELIVERED_CHANGES, /* an event or a bookmark after that */
+};
+
+enum blind_state {
+    BLIND_NOT_SUSPECTED,
+    BLIND_SUSPECTED, /* the server has a newer version, and no watch delivered anything since */
+    BLIND_LISTING,   /* the next list is due to that suspicion */
+};
+
+/* Detects watches that deliver nothing although objects change: see reflector_check.c.
+ * Zero-initialised. */
+struct blind_check {
+    enum blind_state state;
+    bool proven;              /* watches hide changes or end at once: opening one is no sign of
+                                 life */
+    uint64_t listed_ms;       /* last list for this reason; 0: never; by clock_elapsed_ms() */
+    uint32_t unchanged_lists; /* how many of these in a row found no difference */
+};
+
 struct reflector {
     struct source_user user;
     struct source *source;
@@ -62,9 +92,9 @@ struct reflector {
 
     struct sm sm;
     struct backoff backoff;
-    struct backoff calm; /* between checks for a missing resource */
+    struct backoff absent_backoff; /* between checks for a missing resource */
     struct pager pager;
-    struct timer retry;                 /* runs in state WAITING */
+    struct timer retry;                 /* runs in state `waiting`, unless held */
     struct silence_timer silence_timer; /* runs while a request is open and not held */
     struct sleep_watch sleep;
     struct freshness freshness;
@@ -82,39 +112,36 @@ struct reflector {
     struct inf_error fault;   /* the last one; code 0 after a success */
 
     /* state of the copy */
-    char *version;         /* the last one seen; "" if none */
-    bool version_unusable; /* the server no longer has it, or not yet: request the newest */
-    bool rewind_suspected; /* the server may be at an older version: see rewind_check.c */
-    uint64_t placed_ms;    /* when the server's version was last received or requested */
-    struct blind_watch blind;
-    bool must_sync;     /* a watch can't resume from it: full sync next */
-    char *sync_reason;  /* why; reported with the differences */
-    bool redefined;     /* the store has objects of another watch or server */
-    int sync_code;      /* the same as an error code */
-    bool no_watch_list; /* the server does not support it for this resource */
+    char *version; /* the last one seen; "" if none */
+    enum reflector_next next;
+    int sync_code;               /* why the last or next list is needed: an error code, ... */
+    char *sync_reason;           /* ... and a text; reported with the differences */
+    bool redefined;              /* the store has objects of another watch or server */
+    bool no_watch_list;          /* the server does not support it for this resource */
+    uint64_t version_checked_ms; /* when the server's version was last received or requested; by
+                                    clock_now_ms() */
+    struct blind_check blind;
 
     /* the open request */
-    struct generation *staged; /* the list being received */
-    uint32_t timeout_s;        /* its timeoutSeconds */
-    uint64_t sync_until_ms;    /* deadline of a watch-list or of all pages of a list; by
+    struct generation *staged;   /* the list being received */
+    uint32_t timeout_s;          /* its timeoutSeconds */
+    uint64_t sync_until_ms;      /* deadline of a watch-list or of all pages of a list; by
                                   clock_now_ms() */
-    uint64_t live_since_ms;    /* since when it is a watch; 0: it is not */
-    bool bookmark_seen;
-    uint64_t stream_bookmark_ms; /* the last one of this stream; by clock_now_ms() */
-    bool news;                   /* it delivered something after the list */
-    bool shown;                  /* it delivered something: the server has our version */
-    uint64_t slept_ms;           /* the host slept while the request was held: reopen on release */
+    uint64_t live_since_ms;      /* since when it is a watch; 0: it is not */
+    uint64_t stream_bookmark_ms; /* its last bookmark; 0: none; by clock_now_ms() */
+    enum reflector_delivered delivered;
+    uint64_t slept_ms; /* the host slept while the request was held: reopen on release */
 
     struct seen_versions skipped; /* undecodable objects that were reported */
 
     /* limits on retries */
     struct fault_guard guard;
-    unsigned unended_fills; /* consecutive watch-lists that ended without their bookmark */
-    unsigned unanswered;    /* consecutive version queries that failed */
+    unsigned incomplete_fills; /* consecutive watch-lists that ended without their bookmark */
+    unsigned failed_checks;    /* consecutive version checks that failed */
 };
 
-/* Borrows all arguments until reflector_close(). @who is its name in log lines. */
-void reflector_init(struct reflector *r, const char *who, struct source *source,
+/* Borrows all arguments until reflector_close(). @name is its name in log lines. */
+void reflector_init(struct reflector *r, const char *name, struct source *source,
                     struct clock *clock, struct inf_store *store, struct fifo *fifo,
                     struct task *pump, struct log *log, const struct reflector_settings *settings);
 
@@ -126,10 +153,10 @@ void reflector_hold(struct reflector *r, bool held);
 
 /*
  * Watches something else from now on: @source (borrowed) replaces the previous source, which is no
- * longer used; @settings replaces `exclude_ns`; @who is the new name. Lists again and reports the
+ * longer used; @settings replaces `exclude_ns`; @name is the new name. Lists again and reports the
  * differences with @why.
  */
-void reflector_change(struct reflector *r, const char *who, struct source *source,
+void reflector_change(struct reflector *r, const char *name, struct source *source,
                       const struct reflector_settings *settings, const char *why);
 
 /* Replaces reflector_start() if the store has all objects of @version: starts held, and watches

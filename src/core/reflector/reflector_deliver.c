@@ -40,16 +40,17 @@ void reflector_commit(struct reflector *r, const char *version, int64_t received
     r->staged = NULL; /* owned by the FIFO now */
     r->redefined = false;
     r->fault.code = 0;
-    if (r->freshness.begun) {
+    if (r->freshness.state != FRESHNESS_UNSYNCED) {
         r->counts.relists[r->sync_code]++;
         freshness_sign(&r->freshness, 0);
     } else {
         freshness_begin(&r->freshness);
     }
-    r->must_sync = r->version_unusable = r->absent = r->rewind_suspected = false;
-    r->unended_fills = 0;
-    r->placed_ms = clock_now_ms(r->clock);
-    blind_watch_listed(r, differs);
+    r->absent = false;
+    r->next = NEXT_WATCH;
+    r->incomplete_fills = 0;
+    r->version_checked_ms = clock_now_ms(r->clock);
+    reflector_check_listed(r, differs);
     str_replace(&r->version, version);
 }
 
@@ -59,11 +60,12 @@ void reflector_commit_absent(struct reflector *r, const struct inf_error *why)
     str_replace(&r->sync_reason, why->text);
     if (!r->absent) {
         log_line(r->log, LOG_INFO, "%s: resource not found; waiting for it to appear: %s",
-                 r->sm.who, why->text);
+                 r->sm.owner, why->text);
         r->staged = generation_new(r->store);
         reflector_commit(r, "", clock_wall_us(r->clock));
+        r->absent = true;
+        r->next = NEXT_LIST;
     }
-    r->absent = r->must_sync = true;
     r->fault.code = 0;
 }
 
@@ -88,30 +90,26 @@ static bool was_reported(struct reflector *r, const struct inf_object *identity)
     return !seen_versions_add(&r->skipped, hash);
 }
 
-static void report_skipped(struct reflector *r, const struct source_event *event)
-{
-    const char *version = event->resource_version;
-    char *text = version[0] ? xasprintf("%s (resourceVersion %s)", event->text, version)
-                            : xstrdup(event->text);
-    r->counts.skipped++;
-    log_line(r->log, LOG_ERROR, "%s: object skipped: %s", r->sm.who, text);
-    push_delta(r, &(struct delta){.type = DELTA_SKIPPED,
-                                  .about = event->object ? inf_object_ref(event->object) : NULL,
-                                  .text = text,
-                                  .received_us = event->received_us});
-}
-
 void reflector_push_skipped(struct reflector *r, const struct source_event *event)
 {
+    const char *version = event->resource_version;
     if (r->staged && event->object)
         generation_keep(r->staged, event->object);
-    if (!was_reported(r, event->object))
-        report_skipped(r, event);
-    if (r->staged || !event->resource_version[0])
+    if (!was_reported(r, event->object)) {
+        char *text = version[0] ? xasprintf("%s (resourceVersion %s)", event->text, version)
+                                : xstrdup(event->text);
+        r->counts.skipped++;
+        log_line(r->log, LOG_ERROR, "%s: object skipped: %s", r->sm.owner, text);
+        push_delta(r, &(struct delta){.type = DELTA_SKIPPED,
+                                      .about = event->object ? inf_object_ref(event->object) : NULL,
+                                      .text = text,
+                                      .received_us = event->received_us});
+    }
+    if (r->staged || !version[0])
         return;
-    advance_version(r, event->resource_version);
+    advance_version(r, version);
     push_delta(r, &(struct delta){.type = DELTA_BOOKMARK,
-                                  .resource_version = xstrdup(event->resource_version),
+                                  .resource_version = xstrdup(version),
                                   .received_us = event->received_us});
 }
 
@@ -146,8 +144,9 @@ void reflector_on_freshness(struct freshness *f)
 {
     struct reflector *r = container_of(f, struct reflector, freshness);
     uint64_t now = clock_elapsed_ms(r->clock);
+    bool stale = freshness_is_stale(f);
     struct delta delta = {.received_us = clock_wall_us(r->clock)};
-    if (f->stale) {
+    if (stale) {
         r->stale_since_ms = f->sign_ms;
         delta.type = DELTA_STALE;
         delta.text = why_stale(r, now - f->sign_ms);
@@ -156,7 +155,7 @@ void reflector_on_freshness(struct freshness *f)
         delta.text =
             xasprintf("data received again after %" PRIu64 "s", (now - r->stale_since_ms) / 1000);
     }
-    log_line(r->log, f->stale ? LOG_WARN : LOG_INFO, "%s: %s", r->sm.who, delta.text);
+    log_line(r->log, stale ? LOG_WARN : LOG_INFO, "%s: %s", r->sm.owner, delta.text);
     push_delta(r, &delta);
 }
 

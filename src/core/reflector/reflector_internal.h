@@ -2,12 +2,19 @@
  * reflector_internal.h - what the files of the reflector share. Only src/core/reflector includes
  * it.
  *
- *   reflector.c           states, events of a response, hold and release, start and close
- *   reflector_request.c   opens the next request and limits how long it may be silent
- *   reflector_deliver.c   pushes lists, changes and freshness into the FIFO
- *   reflector_end.c       what the end of a request means, and what follows it
- *   rewind_check.c        whether the server still has our resourceVersion
- *   blind_watch.c         watches that deliver nothing although objects change (blind_watch.h)
+ *   reflector.c          public functions, callbacks of the source, hold and release
+ *   reflector_end.c      what the end of a request means, and what follows it
+ *   reflector_request.c  opens requests and limits how long they may be silent
+ *   reflector_deliver.c  pushes lists, changes and freshness into the FIFO
+ *   reflector_check.c    whether the server still has our version, and whether watches are blind
+ *   fault.c freshness.c list_limiter.c pager.c seen_versions.c silence_timer.c
+ *                        know nothing of the reflector
+ *
+ * A file calls only files further down this list. What a lower file finds out it returns as a value
+ * (reflector_check_watch_ended()) or leaves in `next`, and the caller acts on it. Three callbacks are
+ * entry points of lower files: reflector_on_silence() and reflector_on_list_slot() come later from
+ * the loop; reflector_on_freshness() may come from within freshness_sign() and only pushes a delta.
+ * A source never calls back from source_open().
  */
 #ifndef CORE_REFLECTOR_INTERNAL_H
 #define CORE_REFLECTOR_INTERNAL_H
@@ -15,24 +22,49 @@
 #include "core/reflector/reflector.h"
 
 enum reflector_state {
-    IDLE,
-    QUEUED,   /* waits for a list slot */
-    FILLING,  /* receives the initial objects of a watch-list */
-    LISTING,  /* receives the pages of a list */
-    WATCHING, /* receives changes */
-    ASKING,   /* requests the server's current version: see "rewind check" below */
-    WAITING,  /* no request is open: back-off, or held */
-    CLOSED,
+    REFLECTOR_IDLE,
+    REFLECTOR_QUEUED,   /* waits for a list slot */
+    REFLECTOR_FILLING,  /* receives the initial objects of a watch-list */
+    REFLECTOR_LISTING,  /* receives the pages of a list */
+    REFLECTOR_WATCHING, /* receives changes */
+    REFLECTOR_CHECKING, /* requests the server's current version: see reflector_check.c */
+    REFLECTOR_WAITING,  /* no request is open: back-off, or held */
+    REFLECTOR_CLOSED,
 };
 
 enum {
     LIST_MAX_MS = 30 * 60 * 1000, /* LIMIT: all pages of one list together */
 };
 
+/* ---- ends: reflector_end.c ----
+ *
+ * Every request ends: normally, with an error, or because we cancelled it. What follows depends on
+ * the state:
+ *
+ *   filling   incomplete without its bookmark: retry, or LIST if the server can't stream it
+ *   listing   next page, or watch from the first page's version, or start over
+ *   watching  watch again from the last version
+ *   checking  watch if the server still has our version, else full sync
+ *
+ * For each error fault.c has a rule: resume from the last version or list again, and whether to
+ * wait. A request that lived long enough resets the back-off. A fault that persists is logged only
+ * from time to time. A missing resource that is optional is not a fault: it is checked
+ * periodically. */
+
+/* The open request ended with @why; INF_EEOF is the normal end. Opens the next request, or waits.
+ * */
+void reflector_request_ended(struct reflector *r, const struct inf_error *why);
+
+/* Cancels the open request because of @why, then does the same. */
+void reflector_abort_request(struct reflector *r, const struct inf_error *why);
+
+/* The open request was silent for too long. */
+void reflector_on_silence(struct silence_timer *timer);
+
 /* ---- requests: reflector_request.c ---- */
 
-/* Opens the request that is needed next: a full sync if must_sync is set, a version query if a
- * rewind is suspected, else a watch from the last version. @why is the reason in the trace. */
+/* Opens the request that is needed next, see enum reflector_next. @why is the reason in the trace.
+ * */
 void reflector_request_next(struct reflector *r, const char *why);
 
 /* Requests all objects, by watch-list where the server supports it. Waits for a list slot first. */
@@ -87,68 +119,27 @@ void reflector_push_skipped(struct reflector *r, const struct source_event *even
 /* The cache became stale or fresh. */
 void reflector_on_freshness(struct freshness *f);
 
-/* ---- ends: reflector_end.c ----
- *
- * Every request ends: normally, with an error, or because we cancelled it. What follows depends on
- * the state:
- *
- *   filling   incomplete without its bookmark: retry, or LIST if the server can't stream it
- *   listing   next page, or watch from the first page's version, or start over
- *   watching  watch again from the last version
- *   asking    watch if the server still has our version, else full sync
- *
- * For each error fault.c has a rule: resume from the last version or list again, and whether to
- * wait. A request that lived long enough resets the back-off. A fault that persists is logged only
- * from time to time. A missing resource that is optional is not a fault: it is checked
- * periodically. */
+/* ---- version check: reflector_check.c ---- */
 
-/* The open request ended with @why; INF_EEOF is the normal end. Opens the next request, or waits.
- * */
-void reflector_request_ended(struct reflector *r, const struct inf_error *why);
-
-/* Cancels the open request because of @why, then does the same. */
-void reflector_abort_request(struct reflector *r, const struct inf_error *why);
-
-/* The open request was silent for too long. */
-void reflector_on_silence(struct silence_timer *timer);
-
-/* A watch can't continue from the last version: a full sync is next. @code is counted, @why is
- * reported with the differences. If a sync is already needed, its first reason stays. */
-void reflector_need_list(struct reflector *r, int code, const char *why);
-
-/* The back-off wait is over. */
-void reflector_on_retry(struct timer *timer);
-
-/* ---- rewind check: rewind_check.c ----
- *
- * A restored etcd returns to older versions. The API server accepts a watch from a version that it
- * has not reached yet, and sends neither changes nor bookmarks until it reaches it: all changes
- * until then are lost. So a rewind is suspected after a watch that broke off, that ended without
- * delivering anything, or that was open while the host slept. Before the next watch one object is
- * listed, because the response carries the server's current version.
- *
- * The same response can show the opposite: a newer version of which the watches deliver nothing
- * (blind_watch.h).
- *
- * Cost: one small request for each broken or silent watch and for each sleep; for watches that end
- * at once at most one every ten seconds; none for watches that end normally after delivering
- * something. If listing is forbidden or fails repeatedly, the watch continues unchecked. */
-
-/* A watch ended with @why. */
-void rewind_check_watch_ended(struct reflector *r, const struct inf_error *why);
-
-/* The host slept while a watch was open. */
-void rewind_check_slept(struct reflector *r);
+/* A watch ended with @why. Sets NEXT_CHECK if the server may be at an older version. Returns true if
+ * a list is due because the watch may have hidden changes. */
+bool reflector_check_watch_ended(struct reflector *r, const struct inf_error *why);
 
 /* Returns true and sets @ret_why if @event shows that the server's version is older than ours. */
-bool rewind_check_confirmed(const struct reflector *r, const struct source_event *event,
-                            struct inf_error *ret_why);
+bool reflector_check_is_rewound(const struct reflector *r, const struct source_event *event,
+                                struct inf_error *ret_why);
 
-/* @event belongs to the response of the version query and does not show an older version. */
-void rewind_check_answered(struct reflector *r, const struct source_event *event);
+/* The check returned @version, which is not older than ours. Returns true if it is the same:
+ * nothing has changed. */
+bool reflector_check_is_current(struct reflector *r, const char *version);
 
-/* The version query ended with @why. Returns true if a watch may continue from our version, false
- * if the query must be repeated. */
-bool rewind_check_settled(struct reflector *r, const struct inf_error *why);
+/* The request of the check ended with @why. Returns true if a watch may continue from our version. */
+bool reflector_check_ended(struct reflector *r, const struct inf_error *why);
+
+/* A watch delivered an event or a bookmark. */
+void reflector_check_watch_works(struct reflector *r);
+
+/* A list is complete; @differs: it is not equal to the store. */
+void reflector_check_listed(struct reflector *r, bool differs);
 
 #endif

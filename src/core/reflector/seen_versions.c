@@ -8,18 +8,11 @@
 
 #include "base/alloc.h"
 
-static bool is_known(const struct seen_versions *seen, uint64_t hash)
+bool seen_versions_add(struct seen_versions *seen, uint64_t hash)
 {
     for (size_t i = 0; i < seen->count; i++)
         if (seen->hashes[i] == hash)
-            return true;
-    return false;
-}
-
-bool seen_versions_add(struct seen_versions *seen, uint64_t hash)
-{
-    if (is_known(seen, hash))
-        return false;
+            return false;
     if (!seen->hashes)
         seen->hashes = xcalloc(SEEN_VERSIONS_MAX, sizeof(*seen->hashes));
     seen->hashes[seen->next] = hash;
