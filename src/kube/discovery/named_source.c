@@ -1,9 +1,10 @@
 /*
- * named_source.c - resolves the name (lookup.h), then forwards all calls to an api_source.
+ * named_source.c - resolves the name (lookup.h), then opens requests at an api_source.
  *
  * Normal path: open() starts the lookup; its result creates the inner source, which serves this and
- * all later requests. A 404 starts a second lookup to confirm it (see the header). Errors of the
- * lookup end the request like errors of the inner source.
+ * all later requests and delivers events directly to the user. Only the end of a request comes here
+ * first: a 404 starts a second lookup to confirm it (see the header). Errors of the lookup end the
+ * request like errors of the inner source.
  */
 #include "kube/discovery/named_source.h"
 
@@ -22,7 +23,6 @@ enum {
 
 struct named_source {
     struct source source;
-    struct source_user inner_user;
     struct deferred_free deferred_free;
     const struct api_server *server;
     struct discovery_cache *discovery_cache;
@@ -56,17 +56,10 @@ struct named_source {
 
 /* ---- the resolved resource ---- */
 
-static struct api_source *new_source(const struct named_source *s, struct resource *resource)
-{
-    return api_source_new(
-        s->server, &(struct api_source_options){
-                       .resource = resource,
-                       .scope = {s->whole ? NULL : s->ns, s->label_selector, s->field_selector},
-                       .shape = s->shape,
-                   });
-}
+static void inner_on_end(void *ctx, const struct inf_error *why);
 
-static void remember_found(struct named_source *s, const struct resource *resource)
+/* Takes ownership of the strings of @resource. */
+static void use_resource(struct named_source *s, struct resource *resource, const char *kind)
 {
     resource_free(&s->found);
     s->found = (struct resource){xstrdup(resource->group), xstrdup(resource->version),
@@ -75,14 +68,15 @@ static void remember_found(struct named_source *s, const struct resource *resour
                                            .name = s->word.name,
                                            .group = s->found.group,
                                            .version = s->word.version};
-}
-
-/* Takes ownership of the strings of @resource. */
-static void use_resource(struct named_source *s, struct resource *resource, const char *kind)
-{
-    remember_found(s, resource);
     s->on_found(s->ctx, resource, kind);
-    s->inner = new_source(s, resource);
+    s->inner = api_source_new(
+        s->server, &(struct api_source_options){
+                       .resource = resource,
+                       .scope = {s->whole ? NULL : s->ns, s->label_selector, s->field_selector},
+                       .shape = s->shape,
+                       .on_end = inner_on_end,
+                       .ctx = s,
+                   });
     if (s->paused)
         source_pause(api_source_source(s->inner));
 }
@@ -106,7 +100,7 @@ static void finish_request(struct named_source *s, const struct inf_error *why)
 
 static void open_inner(struct named_source *s)
 {
-    source_open(api_source_source(s->inner), &s->request, &s->inner_user);
+    source_open(api_source_source(s->inner), &s->request, s->user);
 }
 
 static int check_scope(const struct named_source *s, const struct api_resource *r,
@@ -129,15 +123,6 @@ static void use_found(struct named_source *s, const struct api_resource *r)
 }
 
 /* ---- confirming a 404 ---- */
-
-static void note_denial(struct named_source *s)
-{
-    uint64_t now = clock_now_ms(s->server->clock);
-    if (!api_source_denied(s->inner))
-        s->denials = 0;
-    else if (!s->denials++)
-        s->denied_since_ms = now;
-}
 
 static bool is_denied_for_good(const struct named_source *s)
 {
@@ -220,8 +205,7 @@ static void named_source_on_progress(struct lookup *lookup)
     s->user->ops->on_progress(s->user);
 }
 
-/* Not while paused, because its end would be delivered. Documents read before a pause are cached.
- * */
+/* Not while paused, because its end would be delivered. Documents that were read are cached. */
 static void start_lookup(struct named_source *s)
 {
     if (!s->paused)
@@ -230,46 +214,23 @@ static void start_lookup(struct named_source *s)
                      s->confirming ? LOOKUP_NOW : s->max_age_ms);
 }
 
-/* ---- callbacks of the inner source ---- */
-
-static void inner_on_open(struct source_user *user)
+/* The end of a request at the inner source. */
+static void inner_on_end(void *ctx, const struct inf_error *why)
 {
-    struct named_source *s = container_of(user, struct named_source, inner_user);
-    s->user->ops->on_open(s->user);
-}
-
-static void inner_on_event(struct source_user *user, const struct source_event *event)
-{
-    struct named_source *s = container_of(user, struct named_source, inner_user);
-    s->user->ops->on_event(s->user, event);
-}
-
-static void inner_on_progress(struct source_user *user)
-{
-    struct named_source *s = container_of(user, struct named_source, inner_user);
-    s->user->ops->on_progress(s->user);
-}
-
-static void inner_on_end(struct source_user *user, const struct inf_error *why)
-{
-    struct named_source *s = container_of(user, struct named_source, inner_user);
+    struct named_source *s = ctx;
     if (why->code != INF_ENOTFOUND) {
         s->denials = 0;
         finish_request(s, why);
         return;
     }
-    note_denial(s);
+    if (!api_source_denied(s->inner))
+        s->denials = 0;
+    else if (!s->denials++)
+        s->denied_since_ms = clock_now_ms(s->server->clock);
     s->refusal = *why;
     s->confirming = true;
     start_lookup(s);
 }
-
-static const struct source_user_ops inner_ops = {
-    .on_open = inner_on_open,
-    .on_event = inner_on_event,
-    .on_progress = inner_on_progress,
-    .on_end = inner_on_end,
-};
 
 /* ---- seam/source.h ---- */
 
@@ -278,21 +239,16 @@ static char *copy_or_null(const char *text)
     return text ? xstrdup(text) : NULL;
 }
 
-static void keep_request(struct named_source *s, const struct source_request *request)
-{
-    free(s->version);
-    free(s->token);
-    s->request = *request;
-    s->request.resource_version = s->version = copy_or_null(request->resource_version);
-    s->request.continue_token = s->token = copy_or_null(request->continue_token);
-}
-
 static void named_source_open(struct source *source, const struct source_request *request,
                               struct source_user *user)
 {
     struct named_source *s = container_of(source, struct named_source, source);
     s->user = user;
-    keep_request(s, request);
+    free(s->version);
+    free(s->token);
+    s->request = *request; /* kept, because it may be sent after the lookup, and again */
+    s->request.resource_version = s->version = copy_or_null(request->resource_version);
+    s->request.continue_token = s->token = copy_or_null(request->continue_token);
     if (s->inner)
         open_inner(s);
     else
@@ -344,21 +300,12 @@ static const struct source_ops source_ops = {
 
 /* ---- life ---- */
 
-/* If the namespace is only a default, core resources that are cluster-scoped are looked up, so that
- * it is dropped. Other names are looked up after a 404 in the namespace. */
-static bool needs_no_server(const struct named_source *s, struct resource *ret)
-{
-    bool known = !s->ns_is_default || resource_word_scope(&s->word) != SCOPE_CLUSTER;
-    return known && resource_word_is_complete(&s->word, ret);
-}
-
 struct named_source *named_source_new(const struct api_server *server,
                                       const struct named_source_options *options)
 {
     struct named_source *s = NEW(struct named_source);
     struct resource resource;
     s->source.ops = &source_ops;
-    s->inner_user.ops = &inner_ops;
     s->lookup.on_end = named_source_on_found;
     s->lookup.on_progress = named_source_on_progress;
     s->max_age_ms = DISCOVERY_CACHE_KEEP_MS;
@@ -374,7 +321,10 @@ struct named_source *named_source_new(const struct api_server *server,
     *options->word = (struct resource_word){.text = NULL}; /* owned by s now */
     s->ns_is_default = options->ns_is_default;
     s->by_namespace = options->by_namespace;
-    if (needs_no_server(s, &resource))
+    /* If the namespace is only a default, core resources that are cluster-scoped are looked up, so
+     * that it is dropped. Other names are looked up after a 404 in the namespace. */
+    if ((!s->ns_is_default || resource_word_scope(&s->word) != SCOPE_CLUSTER) &&
+        resource_word_is_complete(&s->word, &resource))
         use_resource(s, &resource, NULL);
     return s;
 }

@@ -1,3 +1,10 @@
+/*
+ * api_response.c - head, body and end of an HTTP response.
+ *
+ * Normal path: 200 with JSON, whose body is returned piece by piece, decompressed if necessary. Any
+ * other status keeps the beginning of its body, which contains the reason; api_response_end() makes
+ * the error from it. A body that can't be decompressed costs only the reason: the status is enough.
+ */
 #include "kube/source/api_response.h"
 
 #include <stdlib.h>
@@ -10,17 +17,18 @@
 
 enum {
     HTTP_OK = 200,
-    HTTP_CREATED = 201,   /* the same for what was posted */
-    HTTP_REDIRECTS = 300, /* to 399; 304 is one of them, but we never ask for it */
+    HTTP_CREATED = 201,   /* for POST */
+    HTTP_REDIRECTS = 300, /* to 399; including 304, which we never request */
     HTTP_REFUSALS = 400,
     HTTP_NOT_FOUND = 404,
-    REASON_MAX = 64 * 1024, /* LIMIT: kept of an answer that is not 200; the rest is passed over */
-    SHOWN_MAX = 200,        /* LIMIT: of a header's value in a message */
+    REASON_MAX =
+        64 * 1024,   /* LIMIT: bytes of an error response that are kept; the rest is skipped */
+    SHOWN_MAX = 200, /* LIMIT: bytes of a header's value in a message */
 };
 
 /* ---- the head ---- */
 
-/* Types have no case, and may have parameters behind them. */
+/* Types are case-insensitive and may have parameters. */
 static bool is_json(const char *content_type)
 {
     return content_type && strncasecmp(content_type, "application/json", 16) == 0 &&
@@ -47,8 +55,8 @@ static int read_encoding(struct api_response *a, const char *encoding, struct in
         return 0;
     }
     a->unreadable = true;
-    if (!api_response_good(a))
-        return 0; /* the status says enough */
+    if (!api_response_succeeded(a))
+        return 0; /* the status is enough */
     return err_set(err, INF_EPROTO, "sent content encoding '%.*s', which was not requested",
                    SHOWN_MAX, encoding);
 }
@@ -61,20 +69,20 @@ int api_response_start(struct api_response *a, const struct http_head *head, str
     a->retry_after = retry_after ? xstrdup(retry_after) : NULL;
     if (a->status >= HTTP_REDIRECTS && a->status < HTTP_REFUSALS)
         return refuse_redirect(a->status, http_head_get(head, "Location"), err);
-    if (api_response_good(a) && !is_json(type))
+    if (api_response_succeeded(a) && !is_json(type))
         return err_set(err, INF_EPROTO, "sent '%.*s' instead of JSON; is it an API server?",
                        SHOWN_MAX, type ? type : "no content type");
     return read_encoding(a, http_head_get(head, "Content-Encoding"), err);
 }
 
-bool api_response_good(const struct api_response *a)
+bool api_response_succeeded(const struct api_response *a)
 {
     return a->status == HTTP_OK || a->status == HTTP_CREATED;
 }
 
-bool answer_bad(const struct api_response *a)
+bool api_response_failed(const struct api_response *a)
 {
-    return a->status && !api_response_good(a);
+    return a->status && !api_response_succeeded(a);
 }
 
 /* ---- the body ---- */
@@ -88,23 +96,18 @@ static int next_decoded(struct api_response *a, struct str *input, struct str *r
     return input->len > 0;
 }
 
-static void keep_reason(struct api_response *a, struct str piece)
-{
-    size_t room = REASON_MAX - a->reason.len;
-    if (!a->unreadable)
-        buf_put(&a->reason, piece.at, piece.len < room ? piece.len : room);
-}
-
 int api_response_next(struct api_response *a, struct str *input, struct str *ret_piece,
                       struct inf_error *err)
 {
-    if (api_response_good(a))
+    if (api_response_succeeded(a))
         return next_decoded(a, input, ret_piece, err);
     while (a->reason.len < REASON_MAX && next_decoded(a, input, ret_piece, err) == 1) {
-        keep_reason(a, *ret_piece);
+        size_t room = REASON_MAX - a->reason.len;
+        if (!a->unreadable)
+            buf_put(&a->reason, ret_piece->at, ret_piece->len < room ? ret_piece->len : room);
         api_response_took(a, input, ret_piece->len);
     }
-    input->len = 0; /* what is too much, or can't be inflated: the status says enough */
+    input->len = 0; /* skip what is over the limit or can't be decompressed */
     return 0;
 }
 
@@ -130,7 +133,7 @@ void api_response_scrub(struct api_response *a, const struct scrubber *scrubber)
 
 int api_response_end(const struct api_response *a, int64_t now_us, struct inf_error *err)
 {
-    if (api_response_good(a))
+    if (api_response_succeeded(a))
         return a->gunzip ? gunzip_end(a->gunzip, err) : 0;
     status_from_answer(a->status, (struct str){a->reason.bytes, a->reason.len}, a->retry_after,
                        now_us, err);

@@ -1,13 +1,13 @@
 /*
- * api_response.h - an answer of an API server: what its head says, its body out of its encoding, and what
- * it means when it is not 200.
+ * api_response.h - an HTTP response of an API server: checks its head, decodes its body, and turns a
+ * status other than 200 into an error.
  *
- *     api_response_start(&answer, head, &err);
- *     while (api_response_next(&answer, &input, &piece, &err) == 1) {
- *         ... took n of piece;  api_response_took(&answer, &input, n);
+ *     api_response_start(&response, head, &err);
+ *     while (api_response_next(&response, &input, &piece, &err) == 1) {
+ *         ... use n bytes of piece;  api_response_took(&response, &input, n);
  *     }
- *     api_response_end(&answer, now_us, &err);         when HTTP says that it was all
- *     api_response_reset(&answer);
+ *     api_response_end(&response, now_us, &err);         when the HTTP body is complete
+ *     api_response_reset(&response);
  */
 #ifndef KUBE_SOURCE_API_RESPONSE_H
 #define KUBE_SOURCE_API_RESPONSE_H
@@ -26,42 +26,42 @@
 /* A zeroed one is ready to be started. */
 struct api_response {
     int status;
-    struct gunzip *gunzip; /* NULL: the body is what it is */
-    char *retry_after;     /* that header; NULL: none */
-    struct buf reason;     /* the beginning of a body that is not of a 200 */
-    bool unreadable;       /* that body is in an encoding we don't have */
+    struct gunzip *gunzip; /* NULL: not compressed */
+    char *retry_after;     /* the header; NULL: none */
+    struct buf reason;     /* the beginning of the body of an error response */
+    bool unreadable;       /* that body has an unknown encoding */
 };
 
 /* Reads the head. Returns -INF_EPROTO if the response cannot be used: not JSON, an encoding that was
  * not requested, a redirect. */
-int api_response_start(struct api_response *answer, const struct http_head *head,
+int api_response_start(struct api_response *response, const struct http_head *head,
                        struct inf_error *err);
 
-/* Whether the body is what was asked for, or the reason why it isn't, which is kept here. Neither,
- * before the head has come. */
-bool api_response_good(const struct api_response *answer);
-bool answer_bad(const struct api_response *answer);
+/* Whether the body is the requested one, or that of an error response, which is kept here. Both are
+ * false before the head was read. */
+bool api_response_succeeded(const struct api_response *response);
+bool api_response_failed(const struct api_response *response);
 
-/* The next piece of a good body, as gunzip_next(); what is not encoded is lent from @input. Of one
- * that is not good nothing comes out. */
-int api_response_next(struct api_response *answer, struct str *input, struct str *ret_piece,
+/* The next piece of a successful response's body, as gunzip_next(); if it is not encoded it is
+ * borrowed from @input. The body of an error response is never returned. */
+int api_response_next(struct api_response *response, struct str *input, struct str *ret_piece,
                       struct inf_error *err);
-void api_response_took(struct api_response *answer, struct str *input, size_t len);
+void api_response_took(struct api_response *response, struct str *input, size_t len);
 
-/* Whether there is more to come than what @input will bring. */
-bool api_response_holds(const struct api_response *answer);
+/* Whether data is available without more input. */
+bool api_response_holds(const struct api_response *response);
 
-/* Removes our credentials from the reason, if the server repeats them there; before api_response_end(). */
-void api_response_scrub(struct api_response *answer, const struct scrubber *scrubber);
+/* Removes our credentials from the body of an error response. Call it before api_response_end(). */
+void api_response_scrub(struct api_response *response, const struct scrubber *scrubber);
 
-/* The body is complete: 0 if it was good and its encoding too, else what the answer says. */
-int api_response_end(const struct api_response *answer, int64_t now_us, struct inf_error *err);
+/* The body is complete. Returns 0 if the response succeeded and its encoding is complete too, else
+ * the error. */
+int api_response_end(const struct api_response *response, int64_t now_us, struct inf_error *err);
 
-/* Whether it is a 404 by which the API says that it has no such resource: see
- * status_denies_resource(). */
-bool api_response_denies(const struct api_response *answer, const char *group, const char *name);
+/* Whether it is a 404 of the API itself that denies the resource: see status_denies_resource(). */
+bool api_response_denies(const struct api_response *response, const char *group, const char *name);
 
-/* Forgets the answer. */
-void api_response_reset(struct api_response *answer);
+/* Ready for another response. */
+void api_response_reset(struct api_response *response);
 
 #endif

@@ -41,24 +41,26 @@ struct api_source {
     struct deferred_free deferred_free;
     const struct api_server *server;
     struct resource resource;
-    char *ns, *label_selector, *field_selector; /* NULL: none */
+    char *ns, *label_selector, *field_selector;             /* NULL: none */
+    void (*on_end)(void *ctx, const struct inf_error *why); /* instead of the user's; may be NULL */
+    void *ctx;
     bool paused;
 
-    /* the request under way */
+    /* the request in progress */
     struct source_user *user; /* NULL: there is none */
     uint64_t serial;
-    struct buf target;         /* path and query, to its NUL */
+    struct buf target;         /* path and query, NUL-terminated */
     char *posted;              /* its body; NULL: none */
     struct auth_waiter waiter; /* for credentials */
-    uint64_t generation;       /* of those it was sent with */
-    bool sent_again;
-    bool denied; /* see api_source_denied() */
+    uint64_t generation;       /* of the credentials that were sent */
+    bool retried;              /* after a 401, with other credentials */
+    bool denied;               /* see api_source_denied() */
     struct http_call *call;
-    struct timer failed; /* tells a failure that came before there was a connection */
+    struct timer failed; /* reports `failure`, an error before there was a connection */
     struct inf_error failure;
-    struct timer reason_due; /* a refusal's body should be here by then */
-    struct api_response answer;
-    struct body body; /* of a good answer */
+    struct timer reason_due; /* limit for the body of an error response */
+    struct api_response response;
+    struct body body; /* of a successful response */
 };
 
 /* ---- the end of a request ---- */
@@ -72,19 +74,22 @@ static void forget_request(struct api_source *s)
     timer_stop(s->server->clock, &s->failed);
     timer_stop(s->server->clock, &s->reason_due);
     body_reset(&s->body);
-    api_response_reset(&s->answer);
+    api_response_reset(&s->response);
 }
 
-/* Every error leaves here; whatever a peer put into it does not show our credentials. */
-static void finish(struct api_source *s, struct inf_error *why)
+/* All ends pass here: a peer may have put our credentials into the message. */
+static void finish_request(struct api_source *s, struct inf_error *why)
 {
     struct source_user *user = s->user;
     scrubber_clean_text(auth_scrubber(s->server->auth), why->text);
     forget_request(s);
-    user->ops->on_end(user, why);
+    if (s->on_end)
+        s->on_end(s->ctx, why);
+    else
+        user->ops->on_end(user, why);
 }
 
-static void fail(struct api_source *s, struct inf_error *why)
+static void fail_request(struct api_source *s, struct inf_error *why)
 {
     char *credentials = auth_describe(s->server->auth);
     err_wrap(why, "%s", s->server->host_header);
@@ -93,25 +98,25 @@ static void fail(struct api_source *s, struct inf_error *why)
                                      .path_prefix = s->server->path_prefix,
                                      .credentials = credentials});
     free(credentials);
-    finish(s, why);
+    finish_request(s, why);
 }
 
 static void api_source_on_failed(struct timer *timer)
 {
     struct api_source *s = container_of(timer, struct api_source, failed);
-    struct inf_error why = s->failure; /* the next request, made in on_end, may fail too */
-    finish(s, &why);
+    struct inf_error why = s->failure; /* the next request, opened in on_end, may fail too */
+    finish_request(s, &why);
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 /* A head without our credentials in its values. */
 struct clean_head {
     struct http_header *headers;
-    struct buf values; /* each with a NUL behind it */
+    struct buf values; /* NUL-terminated strings */
 };
 
-/* Before anything of them is cut, since a part of a credential may not be recognised. */
+/* Done before values are shortened, since a part of a credential might not be recognised. */
 static struct http_head clean_head(struct clean_head *clean, const struct http_head *head,
                                    const struct scrubber *scrubber)
 {
@@ -131,12 +136,6 @@ static struct http_head clean_head(struct clean_head *clean, const struct http_h
     return (struct http_head){head->status, clean->headers, head->n_headers};
 }
 
-static void clean_head_free(struct clean_head *clean)
-{
-    free(clean->headers);
-    buf_free(&clean->values);
-}
-
 static void api_source_on_head(struct http_user *http, const struct http_head *dirty)
 {
     struct api_source *s = container_of(http, struct api_source, http);
@@ -145,130 +144,119 @@ static void api_source_on_head(struct http_user *http, const struct http_head *d
     struct inf_error why;
     int rc;
     warnings_log_new(s->server->warnings, s->server->host_header, &head);
-    rc = api_response_start(&s->answer, &head, &why);
-    clean_head_free(&clean);
+    rc = api_response_start(&s->response, &head, &why);
+    free(clean.headers);
+    buf_free(&clean.values);
     if (rc < 0)
-        fail(s, &why);
-    else if (api_response_good(&s->answer))
+        fail_request(s, &why);
+    else if (api_response_succeeded(&s->response))
         s->user->ops->on_open(s->user);
     else
         timer_start(s->server->clock, &s->reason_due, REASON_TIMEOUT_MS);
 }
 
-/* Whether the request is still the one of @serial. */
-static bool serves(const struct api_source *s, uint64_t serial)
+/* Whether the request with @serial is still in progress. */
+static bool is_current(const struct api_source *s, uint64_t serial)
 {
     return s->serial == serial && s->user;
 }
 
-static void tell_event(struct api_source *s, struct source_event *event)
+static void deliver_event(struct api_source *s, struct source_event *event)
 {
     event->received_us = clock_wall_us(s->server->clock);
     s->user->ops->on_event(s->user, event);
     inf_object_unref(event->object);
 }
 
-/* Takes events from @input until it is used up, the request is over, or this tick has worked
- * enough. */
+/* Takes events from @input until it is used up, the request ends, or the budget of this tick is
+ * used up. */
 static void read_events(struct api_source *s, struct str *input)
 {
     uint64_t serial = s->serial;
-    bool told = false;
+    bool delivered = false;
     struct inf_error why;
     struct source_event event;
     do {
         int rc = body_next(&s->body, input, &event, &why);
         if (rc < 0) {
-            fail(s, &why);
+            fail_request(s, &why);
             return;
         }
         if (rc == 0) {
-            if (!told)
+            if (!delivered)
                 s->user->ops->on_progress(s->user);
             return;
         }
-        tell_event(s, &event);
-        told = true;
-    } while (serves(s, serial) && !s->paused && !clock_over_budget(s->server->clock));
-}
-
-/* What a slice of gzip still holds needs no more input, but another call. */
-static void read_body(struct api_source *s, struct str *input)
-{
-    uint64_t serial = s->serial;
-    struct inf_error why;
-    struct str piece;
-    int rc;
-    while ((rc = api_response_next(&s->answer, input, &piece, &why)) == 1) {
-        size_t len = piece.len;
-        read_events(s, &piece);
-        if (!serves(s, serial))
-            return;
-        api_response_took(&s->answer, input, len - piece.len);
-        if (piece.len || s->paused || clock_over_budget(s->server->clock))
-            break;
-    }
-    if (rc < 0)
-        fail(s, &why);
-    else if (rc == 1 && !s->paused && api_response_holds(&s->answer))
-        http_call_resume(s->call);
+        deliver_event(s, &event);
+        delivered = true;
+    } while (is_current(s, serial) && !s->paused && !clock_over_budget(s->server->clock));
 }
 
 static size_t api_source_on_body(struct http_user *http, const char *bytes, size_t len)
 {
     struct api_source *s = container_of(http, struct api_source, http);
-    struct str input = {bytes, len};
-    read_body(s, &input);
+    struct str input = {bytes, len}, piece;
+    uint64_t serial = s->serial;
+    struct inf_error why;
+    int rc;
+    while ((rc = api_response_next(&s->response, &input, &piece, &why)) == 1) {
+        size_t before = piece.len;
+        read_events(s, &piece);
+        if (!is_current(s, serial))
+            return len - input.len;
+        api_response_took(&s->response, &input, before - piece.len);
+        if (piece.len || s->paused || clock_over_budget(s->server->clock))
+            break;
+    }
+    if (rc < 0)
+        fail_request(s, &why);
+    else if (rc == 1 && !s->paused && api_response_holds(&s->response))
+        http_call_resume(s->call); /* decompressed data needs another call, but no more input */
     return len - input.len;
 }
 
-/* Delivers the page end before the end of the request. The user may cancel inside the callback. */
-static void end_page(struct api_source *s, struct list_head *list, struct inf_error *why)
+static bool retry_unauthorized(struct api_source *s, const struct inf_error *why);
+
+/* The HTTP response is complete. Reports the error or the end; a list delivers its page end first,
+ * and the user may cancel inside that callback. */
+static void end_response(struct api_source *s)
 {
     uint64_t serial = s->serial;
-    tell_event(s, &(struct source_event){.type = SOURCE_PAGE_END,
-                                         .resource_version = list->resource_version,
-                                         .continue_token = list->continue_token});
-    list_head_free(list);
-    if (serves(s, serial))
-        fail(s, why);
-}
-
-static bool send_again(struct api_source *s, const struct inf_error *why);
-
-/* The server ended the answer as HTTP wants it: was that a good end? */
-static void judge_end(struct api_source *s)
-{
     struct list_head list;
     struct inf_error why;
-    api_response_scrub(&s->answer, auth_scrubber(s->server->auth));
-    if (api_response_end(&s->answer, clock_wall_us(s->server->clock), &why) < 0) {
-        s->denied = api_response_denies(&s->answer, s->resource.group, s->resource.name);
-        if (!send_again(s, &why))
-            fail(s, &why);
+    api_response_scrub(&s->response, auth_scrubber(s->server->auth));
+    if (api_response_end(&s->response, clock_wall_us(s->server->clock), &why) < 0) {
+        s->denied = api_response_denies(&s->response, s->resource.group, s->resource.name);
+        if (retry_unauthorized(s, &why))
+            return;
     } else if (body_end(&s->body, &list, &why)) {
-        end_page(s, &list, &why);
-    } else {
-        fail(s, &why);
+        deliver_event(s, &(struct source_event){.type = SOURCE_PAGE_END,
+                                                .resource_version = list.resource_version,
+                                                .continue_token = list.continue_token});
+        list_head_free(&list);
+        if (!is_current(s, serial))
+            return;
     }
+    fail_request(s, &why);
 }
 
-/* That we are refused is known; the rest of why is not worth waiting for. */
+/* The status is known; the rest of the body is not worth waiting for. */
 static void api_source_on_reason_due(struct timer *timer)
 {
-    judge_end(container_of(timer, struct api_source, reason_due));
+    end_response(container_of(timer, struct api_source, reason_due));
 }
 
 static void api_source_on_end(struct http_user *http, const struct inf_error *why)
 {
     struct api_source *s = container_of(http, struct api_source, http);
     struct inf_error cut;
-    if (!why || answer_bad(&s->answer)) { /* a refusal is one, also if it is cut */
-        judge_end(s);
+    if (!why ||
+        api_response_failed(&s->response)) { /* an error response counts even if it is cut */
+        end_response(s);
         return;
     }
     cut = *why;
-    finish(s, &cut); /* http_conn.c has named the server */
+    finish_request(s, &cut); /* http_conn.c has added the server */
 }
 
 static const struct http_user_ops http_ops = {
@@ -291,10 +279,11 @@ static void add_header(struct headers *headers, const char *name, const char *va
         headers->list[headers->count++] = (struct http_header){name, value};
 }
 
-#define PARTIAL(kind) \
-    "application/json;as=" kind ";g=meta.k8s.io;v=v1,application/json" /* or all, if it can't */
+#define PARTIAL(kind)           \
+    "application/json;as=" kind \
+    ";g=meta.k8s.io;v=v1,application/json" /* or whole objects, if it can't */
 
-static const char *accept(const struct api_source *s)
+static const char *accepted_types(const struct api_source *s)
 {
     const struct shape *shape = s->body.decoder.maker.shape;
     if (!shape || !shape->metadata_only)
@@ -303,32 +292,22 @@ static const char *accept(const struct api_source *s)
                                        : PARTIAL("PartialObjectMetadata");
 }
 
-/* Plain watches are not compressed by any server: there the token would be noise. */
-static const char *accept_encoding(const struct api_source *s)
-{
-    return s->body.want == SOURCE_WATCH || s->server->no_compression ? NULL : "gzip";
-}
-
-/* Ours, then those of who we are. */
-static struct headers all_headers(const struct api_source *s, const struct auth_headers *auth)
+static void send_request(struct api_source *s, const struct auth_headers *auth)
 {
     enum {
-        OURS = 4
+        OWN_HEADERS = 4
     };
-    struct headers headers = {.list = xcalloc(OURS + auth->count, sizeof(struct http_header))};
-    add_header(&headers, "Accept", accept(s));
-    add_header(&headers, "Accept-Encoding", accept_encoding(s));
-    add_header(&headers, "User-Agent", s->server->user_agent);
+    const struct api_server *server = s->server;
+    /* No server compresses plain watches. */
+    bool gzip = s->body.want != SOURCE_WATCH && !server->no_compression;
+    struct headers headers = {.list =
+                                  xcalloc(OWN_HEADERS + auth->count, sizeof(struct http_header))};
+    add_header(&headers, "Accept", accepted_types(s));
+    add_header(&headers, "Accept-Encoding", gzip ? "gzip" : NULL);
+    add_header(&headers, "User-Agent", server->user_agent);
     add_header(&headers, "Content-Type", s->posted ? "application/json" : NULL);
     for (size_t i = 0; i < auth->count; i++)
         add_header(&headers, auth->list[i].name, auth->list[i].value);
-    return headers;
-}
-
-static void send_request(struct api_source *s, const struct auth_headers *auth)
-{
-    const struct api_server *server = s->server;
-    struct headers headers = all_headers(s, auth);
     s->generation = auth->generation;
     s->call = http_pool_request(server->pool,
                                 &(struct http_request){
@@ -346,7 +325,7 @@ static void send_request(struct api_source *s, const struct auth_headers *auth)
 }
 
 /* Sends the request, now or when credentials are available. Makes no callback before it returns. */
-static void go(struct api_source *s)
+static void start_request(struct api_source *s)
 {
     struct auth_headers headers;
     int rc = auth_get(s->server->auth, &s->waiter, &headers, &s->failure);
@@ -361,25 +340,25 @@ static void api_source_on_ready(struct auth_waiter *waiter, const struct inf_err
     struct api_source *s = container_of(waiter, struct api_source, waiter);
     struct inf_error copy;
     if (!why) {
-        go(s);
+        start_request(s);
         return;
     }
     copy = *why;
-    finish(s, &copy);
+    finish_request(s, &copy);
 }
 
 /* After a 401, if there are other credentials; once. */
-static bool send_again(struct api_source *s, const struct inf_error *why)
+static bool retry_unauthorized(struct api_source *s, const struct inf_error *why)
 {
-    if (why->code != INF_EUNAUTHORIZED || s->sent_again ||
+    if (why->code != INF_EUNAUTHORIZED || s->retried ||
         !auth_refused(s->server->auth, s->generation))
         return false;
-    s->sent_again = true;
+    s->retried = true;
     http_call_close(s->call);
     s->call = NULL;
     timer_stop(s->server->clock, &s->reason_due);
-    api_response_reset(&s->answer);
-    go(s);
+    api_response_reset(&s->response);
+    start_request(s);
     return true;
 }
 
@@ -395,7 +374,7 @@ static void api_source_open(struct source *source, const struct source_request *
     struct resource_scope scope = {s->ns, s->label_selector, s->field_selector};
     s->serial++;
     s->user = user;
-    s->sent_again = s->denied = false;
+    s->retried = s->denied = false;
     body_start(&s->body, request);
     s->body.scrubber = auth_scrubber(s->server->auth);
     buf_clear(&s->target);
@@ -403,7 +382,7 @@ static void api_source_open(struct source *source, const struct source_request *
     buf_putc(&s->target, '\0');
     free(s->posted);
     s->posted = copy_or_null(request->body);
-    go(s);
+    start_request(s);
 }
 
 static void api_source_cancel(struct source *source)
@@ -445,10 +424,12 @@ struct api_source *api_source_new(const struct api_server *server,
     s->server = server;
     s->body.decoder.maker.shape = options->shape;
     s->resource = *options->resource;
-    *options->resource = (struct resource){0}; /* now ours */
+    *options->resource = (struct resource){0}; /* owned by s now */
     s->ns = copy_or_null(options->scope.ns);
     s->label_selector = copy_or_null(options->scope.label_selector);
     s->field_selector = copy_or_null(options->scope.field_selector);
+    s->on_end = options->on_end;
+    s->ctx = options->ctx;
     s->failed.fire = api_source_on_failed;
     s->reason_due.fire = api_source_on_reason_due;
     s->waiter.on_ready = api_source_on_ready;

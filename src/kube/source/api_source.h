@@ -1,5 +1,5 @@
 /*
- * api_source.h - a source that is a real API server: requests out, events in.
+ * api_source.h - a source (seam/source.h) that sends requests to an API server.
  */
 #ifndef KUBE_SOURCE_API_SOURCE_H
 #define KUBE_SOURCE_API_SOURCE_H
@@ -12,11 +12,11 @@
 struct http_pool;
 struct warnings;
 
-/* One cluster's address and how to get in. All borrowed. */
+/* Address and credentials of one cluster. All borrowed. */
 struct api_server {
     struct clock *clock;
-    struct http_pool *pool;  /* where it is, and the connections that are open */
-    const char *host_header; /* host:port as it stands in a URL */
+    struct http_pool *pool;  /* of connections to the server */
+    const char *host_header; /* host:port as in a URL */
     const char *path_prefix; /* "" or "/k8s/clusters/c-1" */
     const char *user_agent;
     struct auth *auth;         /* our credentials; NULL: none */
@@ -27,12 +27,15 @@ struct api_server {
 struct api_source;
 struct shape;
 
-/* What to ask for, and what to keep of it. */
 struct api_source_options {
-    struct resource *resource;   /* what it owns is taken over */
+    struct resource *resource;   /* its strings are taken over */
     struct resource_scope scope; /* copied */
     const struct shape *shape; /* borrowed; NULL: the default. With metadata_only, no more than that
-                                  is asked for. */
+                                  is requested. */
+    /* Gets the end of each request instead of the user, whose on_end it must call now or later.
+     * NULL: the user gets it. */
+    void (*on_end)(void *ctx, const struct inf_error *why);
+    void *ctx;
 };
 
 /* @server must outlive it. */
@@ -41,12 +44,12 @@ struct api_source *api_source_new(const struct api_server *server,
 
 struct source *api_source_source(struct api_source *source);
 
-/* Whether the last request ended with the API's own statement that it has no such resource: see
+/* Whether the last request ended with a Status of the API itself that denies the resource: see
  * status_denies_resource(). */
 bool api_source_denied(const struct api_source *source);
 
-/* Cancels what is under way. Its memory goes in the reap phase, so this may be called inside a
- * callback. */
+/* Cancels the request in progress. Memory is freed in the reap phase, so this may be called inside
+ * a callback. */
 void api_source_close(struct api_source *source);
 
 #endif
