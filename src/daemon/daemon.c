@@ -24,6 +24,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "daemon/conf/conf_advice.h"
+#include "daemon/consumers.h"
 #include "daemon/dump.h"
 #include "daemon/http/report.h"
 #include "daemon/pool.h"
@@ -140,7 +141,7 @@ static void close_watches_and_clusters(struct daemon *d)
         cluster_close(container_of(node, struct cluster, node));
     web_close(&d->web);
     timer_stop(&d->loop.clock, &d->heartbeat);
-    heap_trim_stop(&d->heap);
+    consumers_close(d);
     unknown_resource_stop(&d->unknown);
 }
 
@@ -247,24 +248,6 @@ static int open_state(struct daemon *d, const char *dir, struct inf_error *err)
     return d->state_lock < 0 ? -err->code : state_read_key(dir, d->hash_key, err);
 }
 
-static size_t bytes_held(struct heap_trim *heap)
-{
-    struct daemon *d = container_of(heap, struct daemon, heap);
-    size_t bytes = 0;
-    list_for_each(node, &d->watchers)
-        bytes += watcher_bytes(container_of(node, struct watcher, node));
-    return bytes;
-}
-
-static void on_change(struct journal *journal, bool deletes)
-{
-    struct daemon *d = container_of(journal, struct daemon, journal);
-    if (deletes)
-        heap_trim_hint(&d->heap);
-    else
-        heap_trim_changed(&d->heap);
-}
-
 static int open_journal(struct daemon *d, const char *dir, struct inf_error *err)
 {
     loop_disk_init(&d->disk, &d->loop);
@@ -275,9 +258,9 @@ static int open_journal(struct daemon *d, const char *dir, struct inf_error *err
     d->journal.owner = &d->log;
     d->journal.log = daemon_log_line;
     d->journal.on_lost = on_lost;
-    d->journal.on_change = on_change;
     d->journal.on_drained = on_drained;
     d->journal.on_closed = on_journal_closed;
+    consumers_open(d);
     return 0;
 }
 
@@ -340,8 +323,6 @@ static void init_daemon(struct daemon *d, const struct daemon_options *options)
     d->options = *options;
     d->state_lock = -1;
     d->heartbeat.fire = on_heartbeat;
-    d->heap = (struct heap_trim){.held = bytes_held, .trim = heap_trim_malloc};
-    heap_trim_init(&d->heap, &d->loop.clock);
     d->drain.fire = on_drain_timeout;
     d->started_us = d->reloaded_us = clock_wall_us(&d->loop.clock);
     list_init(&d->clusters);

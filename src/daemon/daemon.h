@@ -1,7 +1,7 @@
 /*
  * daemon.h - the running process: clusters, watches, the journal, signals and the service manager.
  *
- *     conf ──apply.c──> clusters ──> watchers ──> journal ──> files
+ *     conf ──apply.c──> clusters ──> watchers ──> consumers.c: journal ──> files
  *                                       ^
  *                    web.c, report.c ───┘ status
  *
@@ -18,11 +18,11 @@
 #include "base/list.h"
 #include "daemon/conf/conf.h"
 #include "daemon/daemon_log.h"
-#include "daemon/heap_trim.h"
 #include "daemon/http/web.h"
 #include "daemon/journal/journal.h"
 #include "daemon/notify.h"
 #include "daemon/state.h"
+#include "daemon/watch/event_channel.h"
 #include "daemon/watch/unknown_resource.h"
 #include "loop/disk.h"
 #include "loop/loop.h"
@@ -51,13 +51,13 @@ struct daemon {
     unsigned char hash_key[STATE_KEY_SIZE];
     struct seq seq;
     struct journal journal;
-    struct list clusters; /* of struct cluster, in the conf's order */
-    struct list watchers; /* of struct watcher, in the conf's order */
+    struct event_consumers consumers; /* of the events of all watches; the journal is one */
+    struct list clusters;             /* of struct cluster, in the conf's order */
+    struct list watchers;             /* of struct watcher, in the conf's order */
     struct web web;
     struct notify notify;
     struct timer heartbeat; /* updates the status text for the service manager, if there is one */
     struct timer drain;
-    struct heap_trim heap;
     uv_timer_t leaving;              /* limits closing after all records are written */
     struct unknown_resource unknown; /* ad hoc: detects misspelled resources */
     int64_t started_us;

@@ -6,9 +6,13 @@
 #include "daemon/heap_trim.h"
 
 #include <malloc.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/base.h"
+#include "daemon/daemon.h"
+#include "daemon/watch/watcher.h"
 
 uint64_t heap_trim_malloc(struct heap_trim *trim)
 {
@@ -94,3 +98,73 @@ void heap_trim_stop(struct heap_trim *t)
     t->stopped = true;
     timer_stop(t->clock, &t->timer);
 }
+
+/* ---- consumer of events ---- */
+
+struct daemon_heap {
+    struct event_consumer consumer;
+    struct heap_trim trim;
+    struct daemon *d;
+};
+
+static size_t cache_bytes(struct heap_trim *t)
+{
+    const struct daemon *d = container_of(t, struct daemon_heap, trim)->d;
+    size_t bytes = 0;
+    list_for_each(node, &d->watchers)
+        bytes += watcher_bytes(container_of(node, struct watcher, node));
+    return bytes;
+}
+
+static struct event_consumer *heap_trim_open(struct daemon *d)
+{
+    struct daemon_heap *heap = NEW(struct daemon_heap);
+    heap->consumer.ops = &heap_trim_consumer;
+    heap->trim = (struct heap_trim){.held = cache_bytes, .trim = heap_trim_malloc};
+    heap->d = d;
+    heap_trim_init(&heap->trim, &d->loop.clock);
+    return &heap->consumer;
+}
+
+static void heap_trim_close(struct event_consumer *consumer)
+{
+    struct daemon_heap *heap = container_of(consumer, struct daemon_heap, consumer);
+    heap_trim_stop(&heap->trim);
+    free(heap);
+}
+
+static struct heap_trim *heap_trim_of(const struct event_subscription *s)
+{
+    return &container_of(s->consumer, struct daemon_heap, consumer)->trim;
+}
+
+static void heap_trim_event(struct event_subscription *s, const struct inf_event *event,
+                            const char *reason)
+{
+    (void)reason;
+    if (event->verb == INF_DELETED)
+        heap_trim_hint(heap_trim_of(s));
+    else if (event->origin != INF_RESYNC)
+        heap_trim_changed(heap_trim_of(s));
+}
+
+static void heap_trim_gap(struct event_subscription *s, const char *ns, const struct inf_gap *gap)
+{
+    (void)ns;
+    (void)gap;
+    heap_trim_hint(heap_trim_of(s));
+}
+
+static void heap_trim_watch_removed(struct event_subscription *s)
+{
+    heap_trim_hint(heap_trim_of(s));
+}
+
+const struct event_consumer_ops heap_trim_consumer = {
+    .name = "heap_trim",
+    .open = heap_trim_open,
+    .close = heap_trim_close,
+    .watch_removed = heap_trim_watch_removed,
+    .event = heap_trim_event,
+    .gap = heap_trim_gap,
+};

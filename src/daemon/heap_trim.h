@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/watch/event_consumer.h"
 #include "seam/clock.h"
 
 enum {
@@ -60,6 +61,9 @@ void heap_trim_hint(struct heap_trim *trim);
 
 /* Stops trimming for good. */
 void heap_trim_stop(struct heap_trim *trim);
+
+/* Trims while the caches of the daemon's watches shrink. */
+extern const struct event_consumer_ops heap_trim_consumer;
 
 /* An implementation of `trim`: malloc_trim(), where available. */
 uint64_t heap_trim_malloc(struct heap_trim *trim);

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "daemon/consumers.h"
 
 static void log_line(void *owner, enum inf_log_level level, const char *line)
 {
@@ -47,6 +48,7 @@ int daemon_world_setup(void **state)
     d->journal.owner = w;
     d->journal.log = log_line;
     d->journal.on_closed = on_journal_closed;
+    consumers_open(d);
     list_init(&d->clusters);
     list_init(&d->watchers);
     web_init(&d->web, d);
@@ -65,6 +67,7 @@ int daemon_world_teardown(void **state)
         watcher_close(container_of(node, struct watcher, node));
     list_for_each_safe(node, &d->clusters)
         cluster_close(container_of(node, struct cluster, node));
+    consumers_close(d);
     web_close(&d->web);
     journal_close(&d->journal);
     uv_run(&d->uv, UV_RUN_DEFAULT);

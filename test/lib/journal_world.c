@@ -65,8 +65,10 @@ int journal_world_set_up(void **state)
     w->journal.on_lost = on_lost;
     w->journal.on_drained = on_drained;
     w->journal.on_closed = on_closed;
-    w->pods = (struct journal_watch){.id.name = "pods", .on_hold = on_hold};
-    w->nodes = (struct journal_watch){.id.name = "nodes", .on_hold = on_hold};
+    w->pods_info.id.name = "pods";
+    w->nodes_info.id.name = "nodes";
+    w->pods = (struct journal_watch){.info = &w->pods_info, .on_hold = on_hold};
+    w->nodes = (struct journal_watch){.info = &w->nodes_info, .on_hold = on_hold};
     journal_watch_add(&w->journal, &w->pods);
     journal_watch_add(&w->journal, &w->nodes);
     *state = w;
@@ -114,7 +116,7 @@ void world_tell(struct journal_world *w, struct journal_watch *watch, const char
 {
     struct sample sample;
     sample_pod(&sample, before, after);
-    journal_event(&w->journal, watch, &sample.event);
+    journal_event(&w->journal, watch, &sample.event, NULL);
     sample_free(&sample);
 }
 

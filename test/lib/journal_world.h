@@ -18,6 +18,7 @@ struct journal_world {
     struct folder state_dir;
     struct seq seq;
     struct journal journal;
+    struct watch_info pods_info, nodes_info;
     struct journal_watch pods, nodes;
     struct buf said;
     char *paths[2];

@@ -13,6 +13,7 @@
 #include "daemon/daemon.h"
 #include "daemon/http/metrics.h"
 #include "daemon/http/report.h"
+#include "daemon/journal/journal_consumer.h"
 #include "daemon/watch/watcher.h"
 
 struct page {
@@ -163,19 +164,22 @@ static void put_events(struct page *p)
     EACH(p, i)
     for (int verb = INF_ADDED; verb <= INF_DELETED; verb++)
         put_watch_sample(p, i, "verb", inf_verb_name((enum inf_verb)verb),
-                         (double)p->watchers[i]->told.events[verb]);
+                         (double)journal_consumer_watch(&p->watchers[i]->channel)->events[verb]);
     metrics_family(&p->m, "informerd_watch_heartbeats_ignored_total", METRICS_COUNTER,
                    "Updates not reported because they are heartbeats (option ignore).");
     EACH(p, i)
-    put_watch_sample(p, i, NULL, NULL, (double)p->watchers[i]->told.heartbeats);
+    put_watch_sample(p, i, NULL, NULL,
+                     (double)journal_consumer_watch(&p->watchers[i]->channel)->heartbeats);
     metrics_family(&p->m, "informerd_watch_unchanged_ignored_total", METRICS_COUNTER,
                    "Updates not reported because they change no kept field (option ignore).");
     EACH(p, i)
-    put_watch_sample(p, i, NULL, NULL, (double)p->watchers[i]->told.unchanged);
+    put_watch_sample(p, i, NULL, NULL,
+                     (double)journal_consumer_watch(&p->watchers[i]->channel)->unchanged);
     metrics_family(&p->m, "informerd_watch_gaps_total", METRICS_COUNTER,
                    "Gaps reported in the event stream.");
     EACH(p, i)
-    put_watch_sample(p, i, NULL, NULL, (double)p->watchers[i]->told.gaps);
+    put_watch_sample(p, i, NULL, NULL,
+                     (double)journal_consumer_watch(&p->watchers[i]->channel)->gaps);
 }
 
 /* "INF_EGONE" -> "gone" */

@@ -28,7 +28,6 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
                  struct inf_diff *diff)
 {
     const struct selection *selection = watch->selection;
-    bool selects = (selection && selection->selects) || watch->why;
     *ret = (struct change){.watch = watch, .event = event, .diff = diff};
     ret->object = inf_event_object(event);
     ret->stamp.time_us = event->received_us;
@@ -39,10 +38,18 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
         ret->kind = watch->kind; /* a metadata-only object does not have its real kind */
     set_group_and_version(ret);
     ret->has_who = attribution_find(event, diff, &ret->who);
-    ret->selected = event->verb == INF_DELETED && selects;
+    ret->selected = event->verb == INF_DELETED && selection && selection->selects;
     if (ret->selected)
-        ret->why = watch->why ? watch->why : selection_why(selection, ret->object);
+        ret->why = selection_why(selection, ret->object);
     ret->is_core_event = core_event_read(ret->object, &ret->core_event);
+}
+
+void change_set_reason(struct change *change, const char *reason)
+{
+    if (change->event->verb != INF_DELETED)
+        return;
+    change->selected = true;
+    change->why = reason;
 }
 
 void change_put_name(struct buf *out, const struct change *change)

@@ -15,20 +15,7 @@
 #include "base/str.h"
 #include "daemon/journal/core_event.h"
 #include "daemon/watch/selection.h"
-
-/* The watch that a record belongs to. NULL fields are unknown: group, version and kind are then
- * taken from the object, the others are omitted. */
-struct watch_id {
-    const char *cluster;
-    const char *name;
-    const char *group; /* "" is the core group */
-    const char *version;
-    const char *resource;
-    const char *kind;
-    const struct selection *selection; /* NULL: all objects */
-    const char *ns;  /* of the stream that a note is about; NULL: the whole watch */
-    const char *why; /* of all objects reported as deleted now; NULL: decided for each */
-};
+#include "daemon/watch/watch_id.h"
 
 /* Identifies a record: `seq` is unique within `log`. */
 struct stamp {
@@ -60,6 +47,10 @@ struct change {
 /* Everything is borrowed: @ret is valid as long as the arguments are. */
 void change_init(struct change *ret, const struct watch_id *watch, const struct inf_event *event,
                  struct inf_diff *diff);
+
+/* Sets why the object is reported as deleted, if that is known better than from the object. Does
+ * nothing for other changes. */
+void change_set_reason(struct change *change, const char *reason);
 
 /*
  * Adds the text of `msg`: "Pod shop/web-0 changed: status.phase Pending -> Running by kubelet", of

@@ -22,7 +22,7 @@
 static bool must_hold(struct journal *j, const struct journal_watch *watch)
 {
     for_each_outlet(o, j)
-        if (o->output.held && filter_takes_watch(o->filter, watch->id.name))
+        if (o->output.held && filter_takes_watch(o->filter, watch->info->id.name))
             return true;
     return false;
 }
@@ -116,7 +116,7 @@ void journal_say_removed(struct outlet *o, uint64_t lines)
 static bool outlet_takes_change(const struct outlet *o, const struct journal_watch *watch,
                                 const struct inf_event *event)
 {
-    return !o->output.lost && filter_takes_watch(o->filter, watch->id.name) &&
+    return !o->output.lost && filter_takes_watch(o->filter, watch->info->id.name) &&
            filter_takes(o->filter, event);
 }
 
@@ -132,9 +132,9 @@ static bool is_ignored(struct journal_watch *watch, const struct inf_event *even
                        const struct inf_diff *diff)
 {
     bool unchanged = !inf_diff_count(diff) && !inf_diff_truncated(diff);
-    if (unchanged
-            ? !watch->ignore_unchanged && !watch->ignore_heartbeats
-            : !watch->ignore_heartbeats || !heartbeat_is(inf_object_kind(event->new_object), diff))
+    if (unchanged ? !watch->info->ignore_unchanged && !watch->info->ignore_heartbeats
+                  : !watch->info->ignore_heartbeats ||
+                        !heartbeat_is(inf_object_kind(event->new_object), diff))
         return false;
     watch->unchanged += unchanged;
     watch->heartbeats += !unchanged;
@@ -144,14 +144,16 @@ static bool is_ignored(struct journal_watch *watch, const struct inf_event *even
 
 /* Computes what all outputs need, and takes the number. False: the update is ignored. */
 static bool prepare_change(struct journal *j, struct journal_watch *watch,
-                           const struct inf_event *event, struct change *ret)
+                           const struct inf_event *event, const char *reason, struct change *ret)
 {
     struct inf_diff *diff = diff_of(event);
     if (diff && is_ignored(watch, event, diff)) {
         inf_diff_free(diff);
         return false;
     }
-    change_init(ret, &watch->id, event, diff);
+    change_init(ret, &watch->info->id, event, diff);
+    if (reason)
+        change_set_reason(ret, reason);
     ret->stamp.seq = seq_take(j->seq);
     ret->stamp.log = j->seq->log;
     watch->events[event->verb]++;
@@ -183,19 +185,17 @@ static void put_change_to_all(struct journal *j, struct journal_watch *watch, st
 }
 
 void journal_event(struct journal *journal, struct journal_watch *watch,
-                   const struct inf_event *event)
+                   const struct inf_event *event, const char *reason)
 {
     struct outlet *first;
     struct change change;
     if (event->origin == INF_RESYNC)
         return;
-    if (journal->on_change)
-        journal->on_change(journal, event->verb == INF_DELETED);
     report_all_dropped(journal);
     first = first_accepting_outlet(journal, watch, event);
     if (!first && event->verb == INF_DELETED)
         free(ignored_take(&watch->ignored, event->old_object));
-    if (!first || !prepare_change(journal, watch, event, &change))
+    if (!first || !prepare_change(journal, watch, event, reason, &change))
         return;
     put_change_to_all(journal, watch, &change, first);
     inf_diff_free(change.diff);
@@ -207,7 +207,7 @@ static bool outlet_takes_note(const struct outlet *o, const struct journal_watch
                               enum note_type type)
 {
     return o->notes & 1u << type && !o->output.lost &&
-           (!watch || filter_takes_watch(o->filter, watch->id.name));
+           (!watch || filter_takes_watch(o->filter, watch->info->id.name));
 }
 
 static bool any_takes_note(struct journal *j, const struct journal_watch *watch,
@@ -233,7 +233,7 @@ static void write_note(struct journal *j, const struct journal_watch *watch,
         if (!outlet_takes_note(o, watch, note->type))
             continue;
         if (output_has_room(&o->output)) {
-            o->format->put_note(&o->output.collected, note, &stamp, watch ? &watch->id : NULL,
+            o->format->put_note(&o->output.collected, note, &stamp, watch ? &watch->info->id : NULL,
                                 &o->record);
         } else {
             o->dropped++;
@@ -248,7 +248,8 @@ void journal_note(struct journal *journal, struct journal_watch *watch, const st
     journal_flush(journal);
 }
 
-void journal_gap(struct journal *journal, struct journal_watch *watch, const struct inf_gap *gap)
+void journal_gap(struct journal *journal, struct journal_watch *watch, const char *ns,
+                 const struct inf_gap *gap)
 {
     bool relist = gap->reason == INF_GAP_RELIST;
     struct note note = {
@@ -256,21 +257,21 @@ void journal_gap(struct journal *journal, struct journal_watch *watch, const str
         .level = relist ? INF_LOG_INFO : INF_LOG_WARN,
         .reason = relist ? NULL : inf_gap_reason_name(gap->reason),
         .msg = gap->text,
+        .ns = ns,
         .count = gap->reason == INF_GAP_DROPPED ? (int64_t)gap->dropped : -1,
     };
     watch->gaps++;
-    if (journal->on_change)
-        journal->on_change(journal, true);
     write_note(journal, watch, &note, gap->received_us);
 }
 
-void journal_freshness(struct journal *journal, struct journal_watch *watch,
+void journal_freshness(struct journal *journal, struct journal_watch *watch, const char *ns,
                        const struct inf_freshness *freshness)
 {
     struct note note = {
         .type = freshness->stale ? NOTE_STALE : NOTE_RECOVERED,
         .level = freshness->stale ? INF_LOG_WARN : INF_LOG_INFO,
         .msg = freshness->text,
+        .ns = ns,
         .count = -1,
     };
     write_note(journal, watch, &note, freshness->received_us);
@@ -290,6 +291,14 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
     snprintf(msg, sizeof(msg), "initial sync complete: %zu object%s%s", objects,
              objects == 1 ? "" : "s", at);
     write_note(journal, watch, &note, 0);
+}
+
+void journal_restarted(struct journal *journal, struct journal_watch *watch, const char *why)
+{
+    struct note note = {
+        .type = NOTE_GAP, .level = INF_LOG_WARN, .reason = "restarted", .msg = why, .count = -1};
+    watch->gaps++;
+    journal_note(journal, watch, &note);
 }
 
 void journal_start(struct journal *journal)

@@ -2,8 +2,8 @@
  * journal.h - the event log: the changes of all watches, numbered in one sequence, written to any
  * number of outputs. Each output has its own filter, format and file.
  *
- *     handler->on_event      -> journal_event()   adds a line to each output that accepts it
- *     handler->on_batch_end  -> journal_flush()   one write for each output
+ *     an event of a watch  -> journal_event()   adds a line to each output that accepts it
+ *     the end of a batch   -> journal_flush()   one write for each output
  *
  * A change has the same number in every output, and numbers increase within each. No line is
  * written before its number is durably reserved. When an output is full, the watches that write to
@@ -27,6 +27,7 @@
 #include "daemon/journal/output.h"
 #include "daemon/journal/record_format.h"
 #include "daemon/journal/seq.h"
+#include "daemon/watch/event_consumer.h"
 #include "seam/disk.h"
 
 /* Everything is copied. An output is identified by its path, so that a reload can keep it. */
@@ -38,11 +39,9 @@ struct journal_output_settings {
     unsigned notes; /* daemon records to write, a mask of 1 << NOTE_START ...; 0: all */
 };
 
-/* A watch as the journal knows it. Embedded in its owner, which fills in the first part. */
+/* What the journal keeps about a watch. Embedded in its owner, which fills in the first part. */
 struct journal_watch {
-    struct watch_id id; /* borrowed; `name` is not NULL */
-    bool ignore_heartbeats;
-    bool ignore_unchanged; /* updates that changed no kept field */
+    const struct watch_info *info; /* borrowed */
     void (*on_hold)(struct journal_watch *watch, bool hold);
 
     struct list node;
@@ -77,6 +76,7 @@ struct journal_stats {
 };
 
 struct journal {
+    struct event_consumer consumer; /* see journal_consumer.c */
     struct clock *clock;
     struct disk *disk;
     struct seq *seq;
@@ -93,8 +93,6 @@ struct journal {
     void *owner;
     void (*log)(void *owner, enum inf_log_level level, const char *line);
     void (*on_lost)(struct journal *journal, int error); /* stdout failed; a libuv error */
-    /* A cache changed, reported or not. May be NULL. */
-    void (*on_change)(struct journal *journal, bool deletes);
     void (*on_drained)(struct journal *journal);
     void (*on_closed)(struct journal *journal);
 };
@@ -120,11 +118,13 @@ void journal_watch_remove(struct journal_watch *watch);
 
 /* ---- records ---- */
 
-/* For handlers. Resyncs are not written: nothing changed. */
+/* Resyncs are not written: nothing changed. @reason: see event_consumer.h. */
 void journal_event(struct journal *journal, struct journal_watch *watch,
-                   const struct inf_event *event);
-void journal_gap(struct journal *journal, struct journal_watch *watch, const struct inf_gap *gap);
-void journal_freshness(struct journal *journal, struct journal_watch *watch,
+                   const struct inf_event *event, const char *reason);
+/* @ns is the namespace of the stream; NULL: all namespaces of the watch. */
+void journal_gap(struct journal *journal, struct journal_watch *watch, const char *ns,
+                 const struct inf_gap *gap);
+void journal_freshness(struct journal *journal, struct journal_watch *watch, const char *ns,
                        const struct inf_freshness *freshness);
 /* @version NULL: several streams have no common version. */
 void journal_synced(struct journal *journal, struct journal_watch *watch, size_t objects,
@@ -132,6 +132,9 @@ void journal_synced(struct journal *journal, struct journal_watch *watch, size_t
 
 /* Starts writing the collected lines. */
 void journal_flush(struct journal *journal);
+
+/* The watch replaces an earlier one of the same name: a GAP with the reason `restarted`. Flushes. */
+void journal_restarted(struct journal *journal, struct journal_watch *watch, const char *why);
 
 /* Writes a record about @watch, or about the daemon if @watch is NULL, and flushes. */
 void journal_note(struct journal *journal, struct journal_watch *watch, const struct note *note);

@@ -219,7 +219,7 @@ static void put_measured_note(struct buf *out, const struct note *note, const st
         put_optional(out, "group", watch->group, m->type_max);
         put_optional(out, "version", watch->version, m->type_max);
         put_optional(out, "resource", watch->resource, m->type_max);
-        put_optional(out, "namespace", watch->ns, ALL);
+        put_optional(out, "namespace", note->ns, ALL);
     }
     put_optional(out, note->type == NOTE_SYNCED ? "rv" : "informerd", note->version, m->key_max);
     put_optional(out, "reason", note->reason, m->key_max);

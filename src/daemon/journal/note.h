@@ -28,6 +28,7 @@ struct note {
     const char *msg;     /* human-readable text */
     const char *version; /* START: the program's; SYNCED: the resource version; NULL: none */
     int64_t count;       /* SYNCED: objects; GAP: events dropped; below 0: none */
+    const char *ns;      /* of the stream that it is about; NULL: the whole watch */
 };
 
 /* "START", "SYNCED", ... */

@@ -48,7 +48,7 @@ static struct watcher *open_checked(struct daemon *d, const struct conf_watch *c
                                     struct cluster *cluster)
 {
     struct inf_error err;
-    struct watcher *w = watcher_open(conf, cluster, &d->journal, &err);
+    struct watcher *w = watcher_open(conf, cluster, &d->consumers, &err);
     if (!w)
         abort(); /* UNTESTED: watcher_check() reports all errors */
     return w;

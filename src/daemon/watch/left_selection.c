@@ -2,7 +2,7 @@
  * left_selection.c - looks for another watch whose cache proves that an object still exists.
  *
  * Such a watch belongs to the same cluster, has no selectors, keeps all labels, and has a stream of
- * the same resource that covers_namespace the object's namespace. If there is none, or none has
+ * the same resource that covers the object's namespace. If there is none, or none has
  * reached the version of the deletion, the result is "unknown".
  */
 #include "daemon/watch/left_selection.h"
@@ -60,9 +60,9 @@ bool left_selection_for_certain(const struct watch_stream *stream, const struct 
     const struct watcher *w = stream->watcher;
     if (!w->selection.labels)
         return false;
-    list_for_each(node, &w->journal->watches) {
-        const struct journal_watch *told = container_of(node, struct journal_watch, node);
-        const struct watcher *other = container_of(told, struct watcher, told);
+    list_for_each(node, &w->channel.consumers->channels) {
+        const struct event_channel *channel = container_of(node, struct event_channel, node);
+        const struct watcher *other = container_of(channel, struct watcher, channel);
         if (other != w && other->cluster == w->cluster && has_everything(other) &&
             watcher_still_has(other, stream, gone))
             return true;

@@ -6,7 +6,7 @@
  *     deleted           -> open until all its objects are reported as deleted, or for GRACE_MS
  *     left, or overdue  -> closed; its reported objects are reported as deleted, in slices; freed
  *
- * While the journal holds the watch nothing is reported; the watcher schedules `adjust_streams`
+ * While the watch is held nothing is reported; the watcher schedules `adjust_streams`
  * again afterwards. Namespaces over NAMESPACE_TRACKER_MAX get no stream, and the watch is not
  * synced: its status has the error.
  */
@@ -20,6 +20,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/glob.h"
+#include "daemon/daemon_log.h"
 #include "daemon/watch/watcher.h"
 
 enum {
@@ -39,7 +40,7 @@ static struct namespace_tracker *namespace_tracker_of(struct inf_handler *handle
 
 void namespace_tracker_adjust(struct namespace_tracker *f)
 {
-    task_schedule(watcher_of(f)->journal->clock, &f->adjust);
+    task_schedule(watcher_of(f)->cluster->clock, &f->adjust);
 }
 
 /* ---- events of namespaces ---- */
@@ -83,9 +84,9 @@ static void deselect_namespace(struct namespace_tracker *f, const struct inf_eve
     stream->wanted = false;
     stream->deleted = selection_being_deleted(&w->selection, gone->old_object);
     stream->ending = stream->deleted || (!gone->final && !f->reselected);
-    stream->ending_until_ms = clock_now_ms(w->journal->clock) + GRACE_MS;
+    stream->ending_until_ms = clock_now_ms(w->cluster->clock) + GRACE_MS;
     if (stream->ending)
-        timer_start(w->journal->clock, &f->grace, GRACE_MS);
+        timer_start(w->cluster->clock, &f->grace, GRACE_MS);
 }
 
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -145,13 +146,13 @@ static void open_stream(struct namespace_tracker *f, struct watch_stream *stream
     if (f->open == NAMESPACE_TRACKER_MAX)
         return;
     if (watch_stream_open(stream, &err) < 0) { /* UNTESTED: the conf was checked */
-        w->journal->log(w->journal->owner, INF_LOG_ERROR, err.text);
+        daemon_log_printf(w->cluster->log, INF_LOG_ERROR, "%s", err.text);
         return;
     }
     f->open++;
     stream->late = w->synced;
     watch_stream_begin(stream);
-    if (w->told.held)
+    if (event_channel_is_held(&w->channel))
         inf_handler_pause(&stream->handler);
 }
 
@@ -166,35 +167,32 @@ static void close_stream(struct namespace_tracker *f, struct watch_stream *strea
 /* Reports one reported object as deleted. False: there is none left. */
 static bool report_one_deleted(struct watcher *w, struct watch_stream *stream)
 {
-    const struct inf_object *object = reported_objects_take(&stream->told);
-    struct journal_watch *told = watcher_named(w);
+    const struct inf_object *object = reported_objects_take(&stream->reported);
     struct inf_event gone = {.verb = INF_DELETED,
                              .origin = INF_LIVE,
                              .old_object = object,
                              .final = !stream->deleted,
-                             .received_us = clock_wall_us(w->journal->clock)};
+                             .received_us = clock_wall_us(w->cluster->clock)};
     if (!object)
         return false;
-    told->id.why = stream->deleted ? "deleted" : SELECTION_NS_LEFT;
-    journal_event(w->journal, told, &gone);
-    told->id.why = NULL;
+    event_channel_event(&w->channel, &gone, stream->deleted ? "deleted" : SELECTION_NS_LEFT);
     inf_object_unref(object);
     return true;
 }
 
-/* True if objects are left after one slice, or because the journal holds the watch. */
+/* True if objects are left after one slice, or because the watch is held. */
 static bool report_some_deleted(struct watcher *w, struct watch_stream *stream)
 {
-    for (int i = 0; i < SLICE && !w->told.held; i++)
+    for (int i = 0; i < SLICE && !event_channel_is_held(&w->channel); i++)
         if (!report_one_deleted(w, stream))
             break;
-    return !reported_objects_is_empty(&stream->told);
+    return !reported_objects_is_empty(&stream->reported);
 }
 
 static bool may_close_stream(struct watcher *w, const struct watch_stream *stream)
 {
-    return !stream->ending || reported_objects_is_empty(&stream->told) ||
-           clock_now_ms(w->journal->clock) >= stream->ending_until_ms;
+    return !stream->ending || reported_objects_is_empty(&stream->reported) ||
+           clock_now_ms(w->cluster->clock) >= stream->ending_until_ms;
 }
 
 /* True if `adjust_streams` has to run again for this stream without waiting for an event. */
@@ -204,7 +202,7 @@ static bool adjust_stream(struct namespace_tracker *f, struct watch_stream *stre
     if (stream->informer && !stream->wanted && may_close_stream(w, stream))
         close_stream(f, stream);
     if (stream->leaving && report_some_deleted(w, stream))
-        return !w->told.held;
+        return !event_channel_is_held(&w->channel);
     stream->leaving = false;
     if (stream->wanted && !stream->informer)
         open_stream(f, stream);
@@ -221,7 +219,7 @@ static void adjust_streams(struct task *task)
     list_for_each_safe(node, &w->streams)
         again |= adjust_stream(f, container_of(node, struct watch_stream, node));
     watcher_check_synced(w);
-    journal_flush(w->journal);
+    event_consumers_flush(w->channel.consumers);
     if (again)
         namespace_tracker_adjust(f);
 }
@@ -293,7 +291,7 @@ void namespace_tracker_close(struct namespace_tracker *f)
 {
     free(f->why);
     f->why = NULL;
-    timer_stop(watcher_of(f)->journal->clock, &f->grace);
+    timer_stop(watcher_of(f)->cluster->clock, &f->grace);
     task_cancel(&f->adjust);
     inf_informer_close(f->informer);
     f->informer = NULL;

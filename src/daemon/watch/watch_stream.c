@@ -1,9 +1,9 @@
 /*
- * watch_stream.c - passes the events of one informer to the journal, and changes what the informer
- * watches.
+ * watch_stream.c - passes the events of one informer to the consumers of its watch, and changes what
+ * the informer watches.
  *
- * Normal path: watch_stream_open(), watch_stream_begin(), then the handler's callbacks write
- * records. The conf was validated before, so opening or changing an informer can't fail at that
+ * Normal path: watch_stream_open(), watch_stream_begin(), then the handler's callbacks report to
+ * the event_channel of the watch. The conf was validated before, so opening or changing an informer can't fail at that
  * point. If the event log of this stream blocks other watches of the same informer, the stream
  * continues with a separate one.
  */
@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "daemon/daemon_log.h"
 #include "daemon/watch/left_selection.h"
 #include "daemon/watch/watcher.h"
 
@@ -22,16 +23,6 @@
 static struct watch_stream *stream_of(struct inf_handler *handler)
 {
     return container_of(handler, struct watch_stream, handler);
-}
-
-/* The first list of a namespace that was added later is not part of the initial sync. */
-static struct inf_event with_late_origin(const struct watch_stream *stream,
-                                         const struct inf_event *event)
-{
-    struct inf_event told = *event;
-    if (stream->late && told.origin == INF_INITIAL)
-        told.origin = INF_RELIST;
-    return told;
 }
 
 /* Whether the object is in a namespace that the stream no longer watches. */
@@ -46,28 +37,23 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
 {
     struct watch_stream *stream = stream_of(handler);
     struct watcher *w = stream->watcher;
-    struct inf_event told = with_late_origin(stream, event);
-    struct journal_watch *watch = watcher_named(w);
+    struct inf_event reported = *event;
+    const char *reason = NULL;
     (void)informer;
+    /* the first list of a namespace that was added later is not part of the initial sync */
+    if (stream->late && event->origin == INF_INITIAL)
+        reported.origin = INF_RELIST;
     if (event->origin == INF_RELIST && left_the_stream(stream, event))
-        watch->id.why = SELECTION_NS_LEFT;
+        reason = SELECTION_NS_LEFT;
     else if (event->verb == INF_DELETED && left_selection_for_certain(stream, event))
-        watch->id.why = SELECTION_LEFT;
-    journal_event(w->journal, watch, &told);
-    watch->id.why = NULL;
+        reason = SELECTION_LEFT;
+    watcher_resolve(w);
+    event_channel_event(&w->channel, &reported, reason);
     if (!stream->followed)
         return;
-    reported_objects_note(&stream->told, event);
-    if (stream->ending && reported_objects_is_empty(&stream->told))
+    reported_objects_note(&stream->reported, event);
+    if (stream->ending && reported_objects_is_empty(&stream->reported))
         namespace_tracker_adjust(&w->tracker);
-}
-
-/* The watch with the namespace of this stream, for a record about the stream. */
-static struct journal_watch *named_stream(const struct watch_stream *stream)
-{
-    struct journal_watch *watch = watcher_named(stream->watcher);
-    watch->id.ns = stream->ns;
-    return watch;
 }
 
 /* The caller frees the result. */
@@ -78,10 +64,11 @@ static char *in_namespace(const struct watch_stream *stream, const char *text)
 
 void watch_stream_gap(const struct watch_stream *stream, const struct inf_gap *gap)
 {
-    struct inf_gap told = *gap;
+    struct inf_gap reported = *gap;
     char *text = in_namespace(stream, gap->text);
-    told.text = text;
-    journal_gap(stream->watcher->journal, named_stream(stream), &told);
+    reported.text = text;
+    watcher_update_info(stream->watcher);
+    event_channel_gap(&stream->watcher->channel, stream->ns, &reported);
     free(text);
 }
 
@@ -104,11 +91,12 @@ static void on_freshness(struct inf_handler *handler, struct inf_informer *infor
                          const struct inf_freshness *freshness)
 {
     struct watch_stream *stream = stream_of(handler);
-    struct inf_freshness told = *freshness;
+    struct inf_freshness reported = *freshness;
     char *text = in_namespace(stream, freshness->text);
     (void)informer;
-    told.text = text;
-    journal_freshness(stream->watcher->journal, named_stream(stream), &told);
+    reported.text = text;
+    watcher_update_info(stream->watcher);
+    event_channel_freshness(&stream->watcher->channel, stream->ns, &reported);
     free(text);
 }
 
@@ -118,23 +106,19 @@ static void on_blocking(struct inf_handler *handler, struct inf_informer *inform
     struct watch_stream *stream = stream_of(handler);
     struct watcher *w = stream->watcher;
     struct inf_watch watch = watch_stream_watch(w->conf, stream->ns);
-    char *line;
     (void)informer;
-    if (inf_informer_separate(stream->informer, &watch, NULL) == 0) {
-        line =
-            xasprintf("watch %s: its event log cannot be written; it now uses a separate stream so "
-                      "that other watches of the same objects continue",
-                      w->conf->name);
-        w->journal->log(w->journal->owner, INF_LOG_INFO, line);
-        free(line);
-    }
+    if (inf_informer_separate(stream->informer, &watch, NULL) == 0)
+        daemon_log_printf(w->cluster->log, INF_LOG_INFO,
+                          "watch %s: its event log cannot be written; it now uses a separate "
+                          "stream so that other watches of the same objects continue",
+                          w->conf->name);
 }
 
 static void on_batch_end(struct inf_handler *handler, struct inf_informer *informer)
 {
     const struct watch_stream *stream = stream_of(handler);
     (void)informer;
-    journal_flush(stream->watcher->journal);
+    event_consumers_flush(stream->watcher->channel.consumers);
     if (watch_stream_is_over(stream))
         watcher_tidy(stream->watcher);
 }
@@ -145,7 +129,7 @@ struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns)
 {
     struct watch_stream *stream = NEW(struct watch_stream);
     list_init(&stream->node);
-    reported_objects_init(&stream->told);
+    reported_objects_init(&stream->reported);
     stream->watcher = watcher;
     stream->ns = ns ? xstrdup(ns) : NULL;
     return stream;
@@ -179,7 +163,7 @@ struct inf_watch watch_stream_watch(const struct conf_watch *c, const char *ns)
     };
 }
 
-static const struct inf_handler journal_handler = {
+static const struct inf_handler stream_handler = {
     .on_event = on_event,
     .on_gap = on_gap,
     .on_synced = on_synced,
@@ -192,7 +176,7 @@ int watch_stream_open(struct watch_stream *stream, struct inf_error *err)
 {
     struct inf_watch watch = watch_stream_watch(stream->watcher->conf, stream->ns);
     stream->informer = inf_informer_open(stream->watcher->cluster->client, &watch, err);
-    stream->handler = journal_handler;
+    stream->handler = stream_handler;
     return stream->informer ? 0 : -err->code;
 }
 
@@ -227,7 +211,7 @@ struct watch_stream *watch_stream_carve(struct watch_stream *stream, const char 
     struct watch_stream *part = watch_stream_new(stream->watcher, ns);
     struct inf_watch watch = watch_stream_watch(stream->watcher->conf, part->ns);
     struct inf_error err;
-    part->handler = journal_handler;
+    part->handler = stream_handler;
     part->synced = true;
     part->informer = inf_informer_carve(stream->informer, &watch, &part->handler, why, &err);
     if (!part->informer)
@@ -259,7 +243,7 @@ void watch_stream_free(struct watch_stream *stream)
 {
     list_remove(&stream->node);
     watch_stream_close(stream);
-    reported_objects_free(&stream->told);
+    reported_objects_free(&stream->reported);
     free(stream->ns);
     free(stream);
 }

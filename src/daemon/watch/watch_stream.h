@@ -2,7 +2,7 @@
  * watch_stream.h - one stream of a watch: an informer of one namespace, or of all.
  *
  * A watch with several namespaces has one stream for each. A stream passes the events of its
- * informer to the journal, under the name of its watch.
+ * informer to the consumers of its watch.
  */
 #ifndef DAEMON_WATCH_STREAM_H
 #define DAEMON_WATCH_STREAM_H
@@ -34,7 +34,7 @@ struct watch_stream {
     bool ending;  /* deleted, perhaps: the server will report its objects as deleted */
     bool leaving; /* its objects are being reported as deleted */
     uint64_t ending_until_ms;
-    struct reported_objects told;
+    struct reported_objects reported;
 };
 
 /* Creates a stream that is in no list and not open. @ns is copied; NULL: all namespaces. */

@@ -1,8 +1,8 @@
 /*
  * watcher.c - the streams of one watch: opening, reporting, changing and summing up their status.
  *
- * Normal path: watcher_open(), watcher_begin(), then each stream reports to the journal under the
- * name of the watch; SYNCED follows when all streams are synced. watcher_check() finds what is
+ * Normal path: watcher_open(), watcher_begin(), then each stream reports to the
+ * consumers of the watch (event_consumer.h); SYNCED follows when all streams are synced. watcher_check() finds what is
  * wrong with a conf before anything is changed, so watcher_change() can't fail.
  */
 #include "daemon/watch/watcher.h"
@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "daemon/watch/kinds.h"
 
-/* ---- identity in records ---- */
+/* ---- identity ---- */
 
 const struct watch_stream *watcher_first(const struct watcher *w)
 {
@@ -27,24 +27,52 @@ const struct watch_stream *watcher_first(const struct watcher *w)
     return NULL;
 }
 
-/* The resource is known only after discovery, and can change with a later one. So the identity
- * is computed for each record. */
-struct journal_watch *watcher_named(struct watcher *w)
+static void copy_string(char **copy, const char *string)
 {
-    struct inf_resource r = {.name = w->conf->resource};
-    const struct watch_stream *first = watcher_first(w);
-    if (first)
-        inf_informer_resource(first->informer, &r);
-    w->told.id = (struct watch_id){
-        .cluster = w->cluster->conf->name,
-        .name = w->conf->name,
-        .group = r.group,
-        .version = r.version,
-        .resource = r.name,
-        .kind = r.kind ? r.kind : kinds_find(r.group ? r.group : "", r.name),
-        .selection = &w->selection,
+    free(*copy);
+    *copy = string ? xstrdup(string) : NULL;
+}
+
+/* The resource is known after discovery, and can change only with a list. A resource that was found
+ * once is kept while no stream knows it. */
+static void copy_resource(struct watcher *w)
+{
+    list_for_each(node, &w->streams) {
+        const struct watch_stream *stream = container_of(node, struct watch_stream, node);
+        struct inf_resource r;
+        if (!stream->informer || !inf_informer_resource(stream->informer, &r))
+            continue;
+        copy_string(&w->resource.group, r.group);
+        copy_string(&w->resource.version, r.version);
+        copy_string(&w->resource.name, r.name);
+        copy_string(&w->resource.kind, r.kind);
+        return;
+    }
+}
+
+void watcher_update_info(struct watcher *w)
+{
+    const struct watched_resource *r = &w->resource;
+    const char *name;
+    copy_resource(w);
+    name = r->name ? r->name : w->conf->resource;
+    w->channel.info = (struct watch_info){
+        .id = {.cluster = w->cluster->conf->name,
+               .name = w->conf->name,
+               .group = r->group,
+               .version = r->version,
+               .resource = name,
+               .kind = r->kind ? r->kind : kinds_find(r->group ? r->group : "", name),
+               .selection = &w->selection},
+        .ignore_heartbeats = w->conf->ignore & CONF_IGNORE_HEARTBEATS,
+        .ignore_unchanged = w->conf->ignore & CONF_IGNORE_UNCHANGED,
     };
-    return &w->told;
+}
+
+void watcher_resolve(struct watcher *w)
+{
+    if (!w->resource.name)
+        watcher_update_info(w);
 }
 
 /* ---- all streams ---- */
@@ -77,14 +105,15 @@ void watcher_check_synced(struct watcher *w)
         return;
     w->synced = true;
     watcher_status(w, &status);
-    journal_synced(w->journal, watcher_named(w), status.objects, version_of(w));
+    watcher_update_info(w);
+    event_channel_synced(&w->channel, status.objects, version_of(w));
 }
 
 /* The tracker stops reporting deleted objects while the watch is held, so it has to be scheduled
  * afterwards. */
-static void on_hold(struct journal_watch *told, bool hold)
+static void on_hold(struct event_channel *channel, bool hold)
 {
-    struct watcher *w = container_of(told, struct watcher, told);
+    struct watcher *w = container_of(channel, struct watcher, channel);
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (!stream->informer)
@@ -131,18 +160,11 @@ static void free_ended_streams(struct task *task)
 
 void watcher_tidy(struct watcher *w)
 {
-    task_schedule(w->journal->clock, &w->tidy);
-}
-
-/* The options that a reload applies without a relist: `taken_over` in the conf table. */
-static void apply_options(struct watcher *w)
-{
-    w->told.ignore_heartbeats = w->conf->ignore & CONF_IGNORE_HEARTBEATS;
-    w->told.ignore_unchanged = w->conf->ignore & CONF_IGNORE_UNCHANGED;
+    task_schedule(w->cluster->clock, &w->tidy);
 }
 
 struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *cluster,
-                             struct journal *journal, struct inf_error *err)
+                             struct event_consumers *consumers, struct inf_error *err)
 {
     struct watcher *w = NEW(struct watcher);
     list_init(&w->node);
@@ -150,28 +172,26 @@ struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *clus
     task_init(&w->tidy, PHASE_PUMP, free_ended_streams);
     w->conf = conf;
     w->cluster = cluster;
-    w->journal = journal;
-    apply_options(w);
-    w->opened_ms = clock_now_ms(journal->clock);
+    w->opened_ms = clock_now_ms(cluster->clock);
     selection_init(&w->selection, conf);
-    w->told.on_hold = on_hold;
-    list_init(&w->told.node);
+    w->channel.on_hold = on_hold;
+    event_channel_init(&w->channel, consumers);
     if (open_streams(w, err) < 0) {
         err_wrap(err, "watch '%s'", conf->name);
         watcher_close(w);
         return NULL;
     }
-    watcher_named(w);
+    watcher_update_info(w);
     return w;
 }
 
-/* Adding the watch to the journal may hold it at once, so the handlers are added first. */
+/* A consumer may hold the watch at once, so the handlers are added first. */
 void watcher_begin(struct watcher *w)
 {
     list_for_each(node, &w->streams)
         watch_stream_begin(container_of(node, struct watch_stream, node));
     namespace_tracker_begin(&w->tracker);
-    journal_watch_add(w->journal, &w->told);
+    event_channel_open(&w->channel);
 }
 
 static void rename_streams(struct watcher *w)
@@ -189,9 +209,8 @@ void watcher_move(struct watcher *w, const struct conf_watch *conf, struct clust
 {
     w->conf = conf;
     w->cluster = cluster;
-    apply_options(w);
     rename_streams(w);
-    watcher_named(w);
+    watcher_update_info(w);
 }
 
 /* ---- changed conf ---- */
@@ -250,7 +269,7 @@ static bool is_listed(const struct conf_list *list, const char *text)
 static void add_stream_late(struct watcher *w, const char *ns, const char *why)
 {
     struct inf_gap gap = {
-        .reason = INF_GAP_RELIST, .text = why, .received_us = clock_wall_us(w->journal->clock)};
+        .reason = INF_GAP_RELIST, .text = why, .received_us = clock_wall_us(w->cluster->clock)};
     struct watch_stream *stream = watch_stream_new(w, ns);
     struct inf_error err;
     list_push(&w->streams, &stream->node);
@@ -260,7 +279,7 @@ static void add_stream_late(struct watcher *w, const char *ns, const char *why)
     if (stream->late)
         watch_stream_gap(stream, &gap);
     watch_stream_begin(stream);
-    if (w->told.held)
+    if (event_channel_is_held(&w->channel))
         inf_handler_pause(&stream->handler);
 }
 
@@ -291,7 +310,7 @@ static void split_off_namespace(struct watcher *w, struct watch_stream *from, co
 {
     struct watch_stream *part = watch_stream_carve(from, ns, why);
     list_push(&w->streams, &part->node);
-    if (w->told.held)
+    if (event_channel_is_held(&w->channel))
         inf_handler_pause(&part->handler);
 }
 
@@ -376,29 +395,24 @@ void watcher_change(struct watcher *w, const struct conf_watch *conf, struct clu
 
 void watcher_note_restart(struct watcher *w, const char *why)
 {
-    w->told.gaps++;
-    journal_note(w->journal, &w->told,
-                 &(struct note){.type = NOTE_GAP,
-                                .level = INF_LOG_WARN,
-                                .reason = "restarted",
-                                .msg = why,
-                                .count = -1});
+    event_channel_restarted(&w->channel, why);
 }
 
 void watcher_close(struct watcher *w)
 {
     if (!w)
         return;
-    if (w->journal->on_change)
-        w->journal->on_change(w->journal, true);
     list_remove(&w->node);
-    if (!list_empty(&w->told.node))
-        journal_watch_remove(&w->told);
+    event_channel_close(&w->channel);
     task_cancel(&w->tidy);
     namespace_tracker_close(&w->tracker);
     list_for_each_safe(node, &w->streams)
         watch_stream_free(container_of(node, struct watch_stream, node));
     selection_done(&w->selection);
+    free(w->resource.group);
+    free(w->resource.version);
+    free(w->resource.name);
+    free(w->resource.kind);
     free(w);
 }
 
@@ -445,11 +459,7 @@ void watcher_succeed(struct watcher *w, const struct watcher *old)
     struct watcher_status status;
     watcher_status(old, &status);
     add_counters(&w->past, &status.sum);
-    for (size_t i = 0; i < ARRAY_LEN(w->told.events); i++)
-        w->told.events[i] += old->told.events[i];
-    w->told.heartbeats += old->told.heartbeats;
-    w->told.unchanged += old->told.unchanged;
-    w->told.gaps += old->told.gaps;
+    event_channel_replace(&w->channel, &old->channel);
 }
 
 static void add_ages(struct inf_status *sum, const struct inf_status *one)
@@ -499,7 +509,7 @@ void watcher_status(const struct watcher *w, struct watcher_status *ret)
 {
     *ret = watcher_status_none;
     add_counters(&ret->sum, &w->past);
-    ret->age_ms = clock_now_ms(w->journal->clock) - w->opened_ms;
+    ret->age_ms = clock_now_ms(w->cluster->clock) - w->opened_ms;
     list_for_each(node, &w->streams) {
         const struct watch_stream *stream = container_of(node, struct watch_stream, node);
         if (stream->informer)

@@ -1,6 +1,6 @@
 /*
  * watcher.h - one watch of the configuration: an informer for each of its namespaces, reported to
- * the journal as one watch.
+ * the consumers as one watch.
  */
 #ifndef DAEMON_WATCH_WATCHER_H
 #define DAEMON_WATCH_WATCHER_H
@@ -11,18 +11,26 @@
 
 #include "base/list.h"
 #include "daemon/conf/conf.h"
-#include "daemon/journal/journal.h"
 #include "daemon/watch/cluster.h"
+#include "daemon/watch/event_channel.h"
 #include "daemon/watch/namespace_tracker.h"
 #include "daemon/watch/selection.h"
 #include "daemon/watch/watch_stream.h"
+
+/* Owned strings; NULL: not discovered yet. */
+struct watched_resource {
+    char *group;
+    char *version;
+    char *name;
+    char *kind;
+};
 
 struct watcher {
     struct list node;
     const struct conf_watch *conf; /* borrowed; replaced by each reload */
     struct cluster *cluster;
-    struct journal *journal;
-    struct journal_watch told; /* the watch as the journal knows it; added by watcher_begin() */
+    struct event_channel channel;     /* to the consumers; opened by watcher_begin() */
+    struct watched_resource resource; /* the discovered one; copied into channel.info */
     struct selection selection;
     struct list streams; /* of struct watch_stream, in the order of the conf, or of selection */
     struct namespace_tracker tracker;
@@ -35,9 +43,9 @@ struct watcher {
 /* Opens a watch. Nothing is reported before watcher_begin(). Returns NULL, with @err naming the
  * watch and the problem. */
 struct watcher *watcher_open(const struct conf_watch *conf, struct cluster *cluster,
-                             struct journal *journal, struct inf_error *err);
+                             struct event_consumers *consumers, struct inf_error *err);
 
-/* Starts reporting to the journal. */
+/* Starts reporting to the consumers. */
 void watcher_begin(struct watcher *watcher);
 
 /* Replaces the conf and cluster after a reload that changed nothing of this watch, or only
@@ -70,9 +78,12 @@ void watcher_close(struct watcher *watcher);
 
 /* ---- for its parts ---- */
 
-/* The watch as the journal knows it, updated with what discovery currently knows of its
- * resource. */
-struct journal_watch *watcher_named(struct watcher *watcher);
+/* Computes what consumers see of the watch. To be called when the conf, the cluster or the
+ * discovered resource may have changed, which is before each report other than an event. */
+void watcher_update_info(struct watcher *watcher);
+
+/* The same before an event, which only the first discovery can precede. */
+void watcher_resolve(struct watcher *watcher);
 
 /* The first open stream; NULL: none is open. */
 const struct watch_stream *watcher_first(const struct watcher *watcher);
@@ -96,7 +107,7 @@ struct watcher_status {
     uint64_t age_ms; /* since it was opened */
     size_t objects;
     size_t bytes;
-    size_t backlog; /* events not yet reported to the journal */
+    size_t backlog; /* events not yet delivered to the consumers */
     size_t streams;
     size_t live;    /* of these streams */
     bool by_labels; /* namespaces are selected by label */

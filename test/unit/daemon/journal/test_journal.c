@@ -67,7 +67,7 @@ static void heartbeats_are_counted_where_they_are_ignored(void **state)
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
     world_set_outputs(w, &output, 1);
-    w->pods.ignore_heartbeats = true;
+    w->pods_info.ignore_heartbeats = true;
     world_tell(w, &w->pods, before, after);
     world_tell(w, &w->nodes, before, after);
     world_tell(w, &w->pods, NULL, after);
@@ -84,7 +84,7 @@ static void tell_states(struct journal_world *w, const char *const *states)
     for (int rv = 2; states[1]; states++, rv++) {
         struct sample sample;
         sample_pod_at(&sample, states[0], states[1], rv);
-        journal_event(&w->journal, &w->pods, &sample.event);
+        journal_event(&w->journal, &w->pods, &sample.event, NULL);
         sample_free(&sample);
     }
     world_flush(w);
@@ -99,7 +99,7 @@ static void old_rv_is_that_of_the_last_record(void **state)
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
     world_set_outputs(w, &output, 1);
-    w->pods.ignore_heartbeats = true;
+    w->pods_info.ignore_heartbeats = true;
     tell_states(w, states);
     assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; rv 5, old_rv 4; ");
     assert_null(w->pods.ignored.by_key.root);
@@ -111,7 +111,7 @@ static void updates_that_change_nothing_are_counted_not_reported(void **state)
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
     world_set_outputs(w, &output, 1);
-    w->pods.ignore_unchanged = true;
+    w->pods_info.ignore_unchanged = true;
     tell_states(w, states);
     assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; ");
     assert_int_equal(w->pods.unchanged, 2);
@@ -134,7 +134,7 @@ static void what_was_ignored_is_forgotten_with_the_object(void **state)
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
     world_set_outputs(w, &output, 1);
-    w->pods.ignore_unchanged = true;
+    w->pods_info.ignore_unchanged = true;
     tell_states(w, states);
     assert_non_null(w->pods.ignored.by_key.root);
     world_tell(w, &w->pods, "'a':1", NULL);
@@ -156,7 +156,7 @@ static void resyncs_are_no_changes(void **state)
     world_set_outputs(w, &output, 1);
     sample_pod(&sample, "'a':1", "'a':1");
     sample.event.origin = INF_RESYNC;
-    journal_event(&w->journal, &w->pods, &sample.event);
+    journal_event(&w->journal, &w->pods, &sample.event, NULL);
     sample_free(&sample);
     world_flush(w);
     assert_lines(w, "a", "");
@@ -173,10 +173,14 @@ static void what_the_daemon_says_itself(void **state)
     world_set_outputs(w, outputs, 2);
     journal_start(&w->journal);
     journal_synced(&w->journal, &w->pods, 3, "812");
-    journal_gap(&w->journal, &w->pods, &(struct inf_gap){.reason = INF_GAP_RELIST, .text = "x"});
-    journal_gap(&w->journal, &w->nodes, &(struct inf_gap){.reason = INF_GAP_REWIND, .text = "x"});
-    journal_freshness(&w->journal, &w->pods, &(struct inf_freshness){.stale = true, .text = "x"});
-    journal_freshness(&w->journal, &w->pods, &(struct inf_freshness){.stale = false, .text = "x"});
+    journal_gap(&w->journal, &w->pods, NULL,
+                &(struct inf_gap){.reason = INF_GAP_RELIST, .text = "x"});
+    journal_gap(&w->journal, &w->nodes, NULL,
+                &(struct inf_gap){.reason = INF_GAP_REWIND, .text = "x"});
+    journal_freshness(&w->journal, &w->pods, NULL,
+                      &(struct inf_freshness){.stale = true, .text = "x"});
+    journal_freshness(&w->journal, &w->pods, NULL,
+                      &(struct inf_freshness){.stale = false, .text = "x"});
     journal_stop(&w->journal, "told to");
     sim_run(&w->sim);
     assert_lines(w, "a",
@@ -280,7 +284,7 @@ static void who_feeds_a_full_output_waits(void **state)
     const char *only_pods[] = {"pods"};
     struct journal_world *w = *state;
     struct journal_output_settings output = world_all_to(w->paths[0]);
-    struct journal_watch late = {.id.name = "pods", .on_hold = w->pods.on_hold};
+    struct journal_watch late = {.info = &w->pods_info, .on_hold = w->pods.on_hold};
     struct journal_stats stats;
     output.filter.watches = only_pods;
     output.filter.n_watches = 1;

@@ -138,22 +138,22 @@ static void notes(void **state)
         const struct watch_id *watch;
         const char *line;
     } rows[] = {
-        {{NOTE_START, INF_LOG_INFO, "seq-skipped", "started", "0.1.0", -1},
+        {{NOTE_START, INF_LOG_INFO, "seq-skipped", "started", "0.1.0", -1, NULL},
          NULL,
          "'type':'START','informerd':'0.1.0','reason':'seq-skipped','level':'info',"
          "'msg':'started'}\n"},
-        {{NOTE_SYNCED, INF_LOG_INFO, NULL, "all", "812", 3},
+        {{NOTE_SYNCED, INF_LOG_INFO, NULL, "all", "812", 3, NULL},
          &pods,
          "'type':'SYNCED','cluster':'prod','watch':'pods','group':'','version':'v1',"
          "'resource':'pods','rv':'812','objects':3,'level':'info','msg':'all'}\n"},
-        {{NOTE_GAP, INF_LOG_WARN, "dropped", "slow", NULL, 7},
+        {{NOTE_GAP, INF_LOG_WARN, "dropped", "slow", NULL, 7, "shop"},
          &pods,
          "'type':'GAP','cluster':'prod','watch':'pods','group':'','version':'v1',"
-         "'resource':'pods','reason':'dropped','dropped':7,'level':'warn','msg':'slow'}\n"},
-        {{NOTE_STALE, INF_LOG_ERROR, NULL, "x", NULL, -1},
+         "'resource':'pods','namespace':'shop','reason':'dropped','dropped':7,'level':'warn','msg':'slow'}\n"},
+        {{NOTE_STALE, INF_LOG_ERROR, NULL, "x", NULL, -1, NULL},
          &nameless,
          "'type':'STALE','level':'error','msg':'x'}\n"},
-        {{NOTE_CONFIG, INF_LOG_DEBUG, NULL, "x", NULL, -1},
+        {{NOTE_CONFIG, INF_LOG_DEBUG, NULL, "x", NULL, -1, NULL},
          NULL,
          "'type':'CONFIG','level':'debug','msg':'x'}\n"},
     };

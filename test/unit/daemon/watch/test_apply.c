@@ -33,8 +33,8 @@ static void assert_lent_from_conf(const struct daemon *d)
         const struct watcher *w = container_of(node, struct watcher, node);
         const struct conf_watch *conf = &d->conf.watches[i++];
         assert_ptr_equal(w->conf, conf);
-        assert_ptr_equal(w->told.id.name, conf->name);
-        assert_ptr_equal(w->told.id.cluster, w->cluster->conf->name);
+        assert_ptr_equal(w->channel.info.id.name, conf->name);
+        assert_ptr_equal(w->channel.info.id.cluster, w->cluster->conf->name);
     }
     assert_int_equal(i, d->conf.n_watches);
 }
@@ -70,12 +70,12 @@ static void what_is_ignored_changes_in_passing(void **state)
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: []}\n",
                      "1 watch started");
     nodes = world_watcher(w, "nodes");
-    assert_false(nodes->told.ignore_heartbeats);
-    assert_false(nodes->told.ignore_unchanged);
+    assert_false(nodes->channel.info.ignore_heartbeats);
+    assert_false(nodes->channel.info.ignore_unchanged);
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: b, ignore: [heartbeats]}\n",
                      "1 watch unchanged");
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
-    assert_true(nodes->told.ignore_heartbeats);
+    assert_true(nodes->channel.info.ignore_heartbeats);
 }
 
 static const struct inf_store *store_of(struct daemon_world *w, const char *name)
@@ -151,7 +151,7 @@ static void a_watch_may_move_to_another_cluster(void **state)
     world_apply_says(w, "watches:\n" NODES, "1 watch started");
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: a}\n",
                      "1 watch started, 1 watch stopped");
-    assert_string_equal(world_watcher(w, "nodes")->told.id.cluster, "a");
+    assert_string_equal(world_watcher(w, "nodes")->channel.info.id.cluster, "a");
     assert_lent_from_conf(&w->d);
 }
 
@@ -184,7 +184,7 @@ static void another_name_is_another_cluster(void **state)
                      "clusters: [{name: z, kubeconfig: a.kubeconfig}]\n"
                      "watches: [{resource: nodes}]\n",
                      "1 watch started, 1 watch stopped");
-    assert_string_equal(world_watcher(w, "nodes")->told.id.cluster, "z");
+    assert_string_equal(world_watcher(w, "nodes")->channel.info.id.cluster, "z");
     assert_lent_from_conf(&w->d);
 }
 
@@ -217,9 +217,10 @@ static void known_kinds_have_their_names(void **state)
                      "watches:\n" NODES "  - {resource: deployments.apps/v1, cluster: a}\n"
                      "  - {resource: deployments.example.com/v1, cluster: a}\n",
                      "3 watches started");
-    assert_string_equal(world_watcher(w, "nodes")->told.id.kind, "Node");
-    assert_string_equal(world_watcher(w, "deployments.apps/v1")->told.id.kind, "Deployment");
-    assert_null(world_watcher(w, "deployments.example.com/v1")->told.id.kind);
+    assert_string_equal(world_watcher(w, "nodes")->channel.info.id.kind, "Node");
+    assert_string_equal(world_watcher(w, "deployments.apps/v1")->channel.info.id.kind,
+                        "Deployment");
+    assert_null(world_watcher(w, "deployments.example.com/v1")->channel.info.id.kind);
 }
 
 /* ---- refused ---- */
