@@ -20,11 +20,11 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/builtin_resource.h"
 #include "base/err.h"
 #include "base/glob.h"
 #include "daemon/daemon_log.h"
 #include "daemon/watch/cluster.h"
-#include "daemon/watch/kinds.h"
 #include "daemon/watch/namespace_tracker.h"
 #include "loop/loop.h"
 
@@ -92,15 +92,11 @@ static void name_resource(struct preflight_result *a, const char *group, const c
 static void resolve_known(struct preflight_result *a)
 {
     struct inf_resource *known = inf_resource_known(a->resource);
-    const char *group;
-    size_t name;
+    const struct builtin_resource *builtin = builtin_resource_parse(a->resource);
     if (known)
         name_resource(a, known->group, known->version, known->name);
-    else if (kinds_know(a->resource, &name, &group)) {
-        char *plural = xstrndup(a->resource, name);
-        name_resource(a, group, "", plural);
-        free(plural);
-    }
+    else if (builtin)
+        name_resource(a, builtin->group, "", builtin->name);
     free(known);
 }
 

@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "base/builtin_resource.h"
 #include "base/err.h"
-#include "daemon/watch/kinds.h"
 
 /* ---- identity ---- */
 
@@ -53,16 +53,19 @@ static void copy_resource(struct watcher *w)
 void watcher_update_info(struct watcher *w)
 {
     const struct watched_resource *r = &w->resource;
-    const char *name;
+    const struct builtin_resource *builtin;
+    const char *name, *kind;
     copy_resource(w);
     name = r->name ? r->name : w->conf->resource;
+    builtin = builtin_resource_find(r->group ? r->group : "", name);
+    kind = builtin ? builtin->kind : NULL;
     w->channel.info = (struct watch_info){
         .id = {.cluster = w->cluster->conf->name,
                .name = w->conf->name,
                .group = r->group,
                .version = r->version,
                .resource = name,
-               .kind = r->kind ? r->kind : kinds_find(r->group ? r->group : "", name),
+               .kind = r->kind ? r->kind : kind,
                .selection = &w->selection},
         .ignore_heartbeats = w->conf->ignore & CONF_IGNORE_HEARTBEATS,
         .ignore_unchanged = w->conf->ignore & CONF_IGNORE_UNCHANGED,

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/builtin_resource.h"
 #include "base/err.h"
 #include "base/nearest.h"
 
@@ -59,20 +60,12 @@ static void parse_qualifiers(const char *rest, struct resource_word *w)
     }
 }
 
-static bool word_is_good(const struct resource_word *w)
+static bool word_is_valid(const struct resource_word *w)
 {
     bool core = w->group && !w->group[0] && w->version; /* "pods.v1.", but not "pods." */
     return resource_is_label(w->name, strlen(w->name)) &&
            (!w->group || core || resource_is_group(w->group, strlen(w->group))) &&
            (!w->version || resource_is_label(w->version, strlen(w->version)));
-}
-
-static char *lower_case(const char *text)
-{
-    char *lower = xstrdup(text);
-    for (char *c = lower; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
-    return lower;
 }
 
 int resource_word_parse(const char *text, struct resource_word *ret, struct inf_error *err)
@@ -82,14 +75,16 @@ int resource_word_parse(const char *text, struct resource_word *ret, struct inf_
     size_t name;
     if (strlen(text) > WORD_MAX)
         return err_set(err, INF_EINVAL, "resource name exceeds %d characters", WORD_MAX);
-    lower = lower_case(text);
+    lower = xstrdup(text);
+    for (char *c = lower; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
     name = strcspn(lower, "./");
     w.text = xstrdup(text);
     w.name = xstrndup(lower, name);
     if (lower[name] == '.')
         parse_qualifiers(lower + name + 1, &w);
     free(lower);
-    if (!word_is_good(&w) || text[name] == '/') {
+    if (!word_is_valid(&w) || text[name] == '/') {
         resource_word_free(&w);
         return err_set(err, INF_EINVAL,
                        "resource '%s': invalid name; use a form such as 'pods', "
@@ -111,35 +106,18 @@ void resource_word_free(struct resource_word *word)
 
 /* ---- without a server ---- */
 
-static bool is_core_plural(const char *name)
+/* The resource of the core group with this plural; NULL if there is none, or if another group is
+ * given. */
+static const struct builtin_resource *find_core(const struct resource_word *word)
 {
-    static const char *const names[] = {
-        "configmaps",
-        "endpoints",
-        "events",
-        "limitranges",
-        "namespaces",
-        "nodes",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "pods",
-        "podtemplates",
-        "replicationcontrollers",
-        "resourcequotas",
-        "secrets",
-        "serviceaccounts",
-        "services",
-    };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
+    bool core = !word->group || !word->group[0];
+    return core ? builtin_resource_find("", word->name) : NULL;
 }
 
 bool resource_word_is_complete(const struct resource_word *word, struct resource *ret)
 {
     bool full = word->group && word->version;
-    bool core = !word->group && is_core_plural(word->name);
+    bool core = !word->group && find_core(word);
     if (!full && !core)
         return false;
     *ret = (struct resource){.group = xstrdup(full ? word->group : ""),
@@ -150,14 +128,10 @@ bool resource_word_is_complete(const struct resource_word *word, struct resource
 
 enum resource_scope_kind resource_word_scope(const struct resource_word *word)
 {
-    static const char *const whole[] = {"namespaces", "nodes", "persistentvolumes"};
-    bool core = !word->group || !word->group[0];
-    if (!core || !is_core_plural(word->name))
+    const struct builtin_resource *builtin = find_core(word);
+    if (!builtin)
         return SCOPE_UNKNOWN;
-    for (size_t i = 0; i < ARRAY_LEN(whole); i++)
-        if (strcmp(whole[i], word->name) == 0)
-            return SCOPE_CLUSTER;
-    return SCOPE_NAMESPACE;
+    return builtin->namespaced ? SCOPE_NAMESPACE : SCOPE_CLUSTER;
 }
 
 int resource_word_refuse_scope(const struct resource_word *word, const char *name,
@@ -184,14 +158,6 @@ static bool has_short_name(const struct api_resource *r, const char *name)
     return false;
 }
 
-/* Of two versions of one resource the preferred one is used, else the first. */
-static bool is_better(const struct discovery *d, const struct api_resource *r,
-                      const struct api_resource *than)
-{
-    const char *preferred = discovery_preferred(d, r->group);
-    return preferred && strcmp(r->version, preferred) == 0 && strcmp(than->version, preferred) != 0;
-}
-
 /* One match for each group that has the resource. */
 struct matches {
     const struct api_resource *found[CANDIDATES_MAX];
@@ -200,12 +166,17 @@ struct matches {
 
 static void add_match(struct matches *m, const struct discovery *d, const struct api_resource *r)
 {
-    for (size_t i = 0; i < m->count; i++)
-        if (strcmp(m->found[i]->group, r->group) == 0) {
-            if (is_better(d, r, m->found[i]))
-                m->found[i] = r;
-            return;
-        }
+    const char *preferred = discovery_preferred(d, r->group);
+    for (size_t i = 0; i < m->count; i++) {
+        const struct api_resource *other = m->found[i];
+        if (strcmp(other->group, r->group) != 0)
+            continue;
+        /* Of two versions of one resource the preferred one is used, else the first. */
+        if (preferred && strcmp(r->version, preferred) == 0 &&
+            strcmp(other->version, preferred) != 0)
+            m->found[i] = r;
+        return;
+    }
     if (m->count < CANDIDATES_MAX)
         m->found[m->count++] = r;
 }
@@ -220,15 +191,6 @@ static void find_matches(struct matches *m, const struct resource_word *w,
             (!w->version || strcmp(r->version, w->version) == 0))
             add_match(m, d, r);
     }
-}
-
-/* The core group's match, else the only one; NULL if ambiguous. */
-static const struct api_resource *choose_match(const struct matches *m)
-{
-    for (size_t i = 0; i < m->count; i++)
-        if (!m->found[i]->group[0])
-            return m->found[i];
-    return m->count == 1 ? m->found[0] : NULL;
 }
 
 static int set_not_found(const struct resource_word *w, const char *instead, struct inf_error *err)
@@ -273,28 +235,25 @@ static int set_unknown_error(const struct resource_word *w, const struct discove
     return rc;
 }
 
-static int set_ambiguous_error(const struct resource_word *w, const struct matches *m,
-                               struct inf_error *err)
-{
-    char *all = list_matches(m);
-    int rc = err_set(err, INF_EINVAL, "resource '%s' is ambiguous; use one of: %s", w->text, all);
-    free(all);
-    return rc;
-}
-
 int resource_word_find(const struct resource_word *word, const struct discovery *d,
                        const struct api_resource **ret, struct inf_error *err)
 {
     struct matches m = {.count = 0};
-    const struct api_resource *r;
+    const struct api_resource *r = NULL;
     find_matches(&m, word, d, has_name);
     if (m.count == 0)
         find_matches(&m, word, d, has_short_name);
     if (m.count == 0)
         return set_unknown_error(word, d, err);
-    r = choose_match(&m);
-    if (!r)
-        return set_ambiguous_error(word, &m, err);
+    for (size_t i = 0; i < m.count; i++)
+        if (m.count == 1 || !m.found[i]->group[0]) /* the core group takes precedence */
+            r = m.found[i];
+    if (!r) {
+        char *all = list_matches(&m);
+        err_set(err, INF_EINVAL, "resource '%s' is ambiguous; use one of: %s", word->text, all);
+        free(all);
+        return -INF_EINVAL;
+    }
     if (!r->watchable)
         return err_set(err, INF_EINVAL,
                        "resource '%s': the server does not support list and watch for %s",
