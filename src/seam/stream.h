@@ -1,13 +1,21 @@
 /*
  * stream.h - the seam for bytes: a connection, or a filter that looks like one.
  *
- *      kube/api_source          the last user
+ * The chain of one HTTP request, with TLS and a proxy:
+ *
+ *      kube/source/api_source   decodes the body
+ *           ^ on_body           wire/http_pool only gets the end of the response
+ *      wire/http_conn           a user: parses the response
  *           ^ on_bytes
- *      wire/http_conn           a user
+ *      wire/tls                 a filter: a user of what is below, a stream to what is above
  *           ^ on_bytes
- *      wire/tls                 a user of what is below, a stream to what is above
+ *      [wire/proxy              a filter until the proxy has connected, then handed over]
  *           ^ on_bytes
  *      loop/tcp, or a test's    a stream
+ *
+ * Every layer on the way of a byte transforms it. A filter that has no more work hands its lower
+ * stream over: it sets lower->user to its own user, which the lower stream then calls directly. It
+ * may do so in any callback; bytes that it leaves there are offered to the new user.
  *
  * Bytes go up through on_bytes(). A user returns how many bytes it consumed, and may consume fewer
  * than it was given: that is a *yield*. The stream keeps the rest and offers it again first, in a
@@ -82,7 +90,7 @@ struct stream_ops {
 /* The first member of every stream. */
 struct stream {
     const struct stream_ops *ops;
-    struct stream_user *user; /* set by the opener, before the first tick */
+    struct stream_user *user; /* set by the opener before the first tick; replaced by a hand-over */
 };
 
 /* Opens streams: loop/tcp.c over TCP, wire/tls.c as TLS over another dialer, tests as a pipe. */

@@ -29,9 +29,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/sm.h"
+#include "seam/peer.h"
 #include "wire/http_parser.h"
 #include "wire/http_request.h"
-#include "wire/peer.h"
 
 enum {
     HEAD_MAX = 64 * 1024,

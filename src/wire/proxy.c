@@ -1,12 +1,13 @@
 /*
- * proxy.c - the filter: first the dialogue with the proxy, then bytes unchanged.
+ * proxy.c - a connection through a proxy: first the handshake with the proxy, then no work at all.
  *
- *     opening -> asking -> open -> ended        and from everywhere: closed
+ *     connecting -> handshaking -> open        ended: failed before it was open        closed
  *
- * Normal path: the stream to the proxy opens, the dialogue (proxy_http.c, proxy_socks.c) produces
- * what to send and parses what arrives, bytes written meanwhile are sent, the user gets on_open.
- * From then on every call is passed through in both directions, so yields, pauses and guarantees
- * are those of the stream below.
+ * Normal path: the stream to the proxy opens, the handshake (proxy_http.c, proxy_socks.c) produces
+ * what to send and parses what arrives, bytes written meanwhile are sent, and the stream to the proxy
+ * is handed over: from then on it calls our user directly, so bytes, yields, the end and on_drain do
+ * not pass through here. on_open is the last callback that we make. Calls of the user (write, pause,
+ * resume, close) are passed down.
  *
  * A failure before that is reported as an error of the proxy. There is no timeout here: the user
  * has one and closes.
@@ -21,35 +22,45 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/sm.h"
-#include "wire/peer.h"
-#include "wire/proxy_talk.h"
+#include "seam/peer.h"
+#include "wire/proxy_handshake.h"
 
-enum state {
-    OPENING,
-    ASKING,
-    OPEN,
-    ENDED,
-    CLOSED,
+enum proxied_state {
+    PROXIED_CONNECTING, /* to the proxy */
+    PROXIED_HANDSHAKING,
+    PROXIED_OPEN,  /* the lower stream is handed over */
+    PROXIED_ENDED, /* on_end was called */
+    PROXIED_CLOSED,
 };
 
-static const struct sm_state proxy_states[] = {
-    [OPENING] = {"opening", SM_TO(ASKING) | SM_TO(ENDED) | SM_TO(CLOSED)},
-    [ASKING] = {"asking", SM_TO(OPEN) | SM_TO(ENDED) | SM_TO(CLOSED)},
-    [OPEN] = {"open", SM_TO(ENDED) | SM_TO(CLOSED)},
-    [ENDED] = {"ended", SM_TO(CLOSED)},
-    [CLOSED] = {"closed", 0},
+/* clang-format off */
+static const struct sm_state proxied_states[] = {
+    [PROXIED_CONNECTING]  = {"connecting",  SM_TO(PROXIED_HANDSHAKING) | SM_TO(PROXIED_ENDED) |
+                                            SM_TO(PROXIED_CLOSED)},
+    [PROXIED_HANDSHAKING] = {"handshaking", SM_TO(PROXIED_OPEN) | SM_TO(PROXIED_ENDED) |
+                                            SM_TO(PROXIED_CLOSED)},
+    [PROXIED_OPEN]        = {"open",        SM_TO(PROXIED_CLOSED)},
+    [PROXIED_ENDED]       = {"ended",       SM_TO(PROXIED_CLOSED)},
+    [PROXIED_CLOSED]      = {"closed",      0},
+};
+/* clang-format on */
+
+/* The protocol of each enum proxy_kind. */
+static const struct proxy_protocol *const protocols[] = {
+    [PROXY_HTTP] = &proxy_http_protocol,
+    [PROXY_HTTPS] = &proxy_http_protocol,
+    [PROXY_SOCKS5] = &proxy_socks_protocol,
 };
 
 struct proxied {
     struct stream stream;          /* the user's handle */
-    struct stream_user lower_user; /* callbacks of the stream to the proxy */
+    struct stream_user lower_user; /* callbacks of the stream to the proxy, until it is open */
     struct stream *lower;
     struct clock *clock;
     struct sm sm;
-    struct proxy_talk talk;
+    const struct proxy_protocol *protocol;
+    struct proxy_handshake handshake;
     struct buf unsent; /* bytes written before it was open */
-    bool paused;
-    bool opened; /* on_open was called */
     struct deferred_free deferred_free;
 };
 
@@ -71,7 +82,7 @@ void proxy_free(struct proxy *proxy)
     *proxy = (struct proxy){0};
 }
 
-int proxy_error(const struct proxy_talk *talk, struct inf_error *err, int code, const char *fmt,
+int proxy_error(const struct proxy_handshake *h, struct inf_error *err, int code, const char *fmt,
                 ...)
 {
     char text[INF_ERROR_TEXT_MAX];
@@ -79,58 +90,37 @@ int proxy_error(const struct proxy_talk *talk, struct inf_error *err, int code, 
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    return err_set(err, code, "proxy %s %s", talk->name, text);
+    return err_set(err, code, "proxy %s %s", h->name, text);
 }
 
-/* ---- the dialogue ---- */
+/* ---- the handshake ---- */
 
-static bool is_socks(const struct proxied *p)
+/* Sends what the protocol has produced, and wipes it: it may contain a login. */
+static void proxied_send_handshake(struct proxied *p)
 {
-    return p->talk.proxy->kind == PROXY_SOCKS5;
+    struct buf *out = &p->handshake.out;
+    if (out->len)
+        stream_write(p->lower, out->bytes, out->len);
+    if (out->bytes)
+        secret_wipe(out->bytes, out->cap);
+    buf_free(out);
 }
 
-/* It may contain a login. */
-static void wipe_buf(struct buf *b)
+static void proxied_hand_over(struct proxied *p)
 {
-    if (b->bytes)
-        secret_wipe(b->bytes, b->cap);
-    buf_free(b);
-}
-
-static void proxied_send(struct proxied *p)
-{
-    if (p->talk.out.len)
-        stream_write(p->lower, p->talk.out.bytes, p->talk.out.len);
-    wipe_buf(&p->talk.out);
+    sm_move(&p->sm, PROXIED_OPEN, "by %s", p->handshake.name);
+    buf_free(&p->handshake.in);
+    if (p->unsent.len)
+        stream_write(p->lower, p->unsent.bytes, p->unsent.len);
+    buf_free(&p->unsent);
+    p->lower->user = p->stream.user;
+    p->stream.user->ops->on_open(p->stream.user);
 }
 
 static void proxied_end(struct proxied *p, const struct inf_error *why)
 {
-    sm_move(&p->sm, ENDED, "%s", why->text);
+    sm_move(&p->sm, PROXIED_ENDED, "%s", why->text);
     p->stream.user->ops->on_end(p->stream.user, why);
-}
-
-static void proxied_on_opened(struct proxied *p)
-{
-    sm_move(&p->sm, OPEN, "by %s", p->talk.name);
-    buf_free(&p->talk.in);
-    if (p->unsent.len)
-        stream_write(p->lower, p->unsent.bytes, p->unsent.len);
-    buf_free(&p->unsent);
-    p->opened = true;
-    p->stream.user->ops->on_open(p->stream.user);
-}
-
-static void proxied_parse(struct proxied *p, struct str *input)
-{
-    struct inf_error why;
-    int rc = is_socks(p) ? proxy_socks_next(&p->talk, input, &why)
-                         : proxy_http_next(&p->talk, input, &why);
-    proxied_send(p);
-    if (rc == 1)
-        proxied_on_opened(p);
-    else if (rc < 0)
-        proxied_end(p, &why);
 }
 
 /* ---- what the stream below calls ---- */
@@ -138,54 +128,48 @@ static void proxied_parse(struct proxied *p, struct str *input)
 static void proxied_on_lower_open(struct stream_user *user)
 {
     struct proxied *p = proxied_of_user(user);
-    sm_move(&p->sm, ASKING, "connected to the proxy");
-    if (is_socks(p))
-        proxy_socks_begin(&p->talk);
-    else
-        proxy_http_begin(&p->talk);
-    proxied_send(p);
+    sm_move(&p->sm, PROXIED_HANDSHAKING, "connected to the proxy");
+    p->protocol->begin(&p->handshake);
+    proxied_send_handshake(p);
 }
 
+/* Bytes after the handshake are not taken: the stream below offers them again, to our user. */
 static size_t proxied_on_lower_bytes(struct stream_user *user, const char *bytes, size_t len)
 {
     struct proxied *p = proxied_of_user(user);
     struct str input = {bytes, len};
-    if (p->sm.state == ASKING) {
-        proxied_parse(p, &input);
-        if (p->paused || input.len == 0)
-            return len - input.len;
-    }
-    if (p->sm.state == OPEN)
-        return len - input.len + p->stream.user->ops->on_bytes(p->stream.user, input.at, input.len);
-    return len; /* bytes after the end are discarded */
+    struct inf_error why;
+    int rc;
+    if (p->sm.state == PROXIED_ENDED)
+        return len; /* discarded */
+    rc = p->protocol->next(&p->handshake, &input, &why);
+    proxied_send_handshake(p);
+    if (rc == 1)
+        proxied_hand_over(p);
+    else if (rc < 0)
+        proxied_end(p, &why);
+    return p->sm.state == PROXIED_ENDED ? len : len - input.len;
 }
 
 static void proxied_on_lower_end(struct stream_user *user, const struct inf_error *why)
 {
     struct proxied *p = proxied_of_user(user);
     struct inf_error error = *why;
-    if (p->sm.state == ENDED)
+    if (p->sm.state == PROXIED_ENDED)
         return;
-    if (p->sm.state != OPEN && why->code == INF_EEOF)
-        proxy_error(&p->talk, &error, INF_ENET, "closed the connection before connecting to %s",
-                    p->talk.target);
-    else if (p->sm.state != OPEN)
+    if (why->code == INF_EEOF)
+        proxy_error(&p->handshake, &error, INF_ENET,
+                    "closed the connection before connecting to %s", p->handshake.target);
+    else
         err_wrap(&error, "proxy"); /* the text contains its name */
     proxied_end(p, &error);
 }
 
-static void proxied_on_lower_drain(struct stream_user *user)
-{
-    struct proxied *p = proxied_of_user(user);
-    if (p->opened) /* earlier it concerns only the dialogue */
-        stream_call_on_drain(&p->stream);
-}
-
+/* No on_drain: before the hand-over it would concern only the handshake. */
 static const struct stream_user_ops lower_user_ops = {
     .on_open = proxied_on_lower_open,
     .on_bytes = proxied_on_lower_bytes,
     .on_end = proxied_on_lower_end,
-    .on_drain = proxied_on_lower_drain,
 };
 
 /* ---- what the user above calls ---- */
@@ -193,7 +177,7 @@ static const struct stream_user_ops lower_user_ops = {
 static void proxied_write(struct stream *stream, const char *bytes, size_t len)
 {
     struct proxied *p = proxied_of(stream);
-    if (p->sm.state < OPEN)
+    if (p->sm.state < PROXIED_OPEN)
         buf_put(&p->unsent, bytes, len);
     else
         stream_write(p->lower, bytes, len);
@@ -201,26 +185,21 @@ static void proxied_write(struct stream *stream, const char *bytes, size_t len)
 
 static void proxied_pause(struct stream *stream)
 {
-    struct proxied *p = proxied_of(stream);
-    p->paused = true;
-    stream_pause(p->lower);
+    stream_pause(proxied_of(stream)->lower);
 }
 
 static void proxied_resume(struct stream *stream)
 {
-    struct proxied *p = proxied_of(stream);
-    p->paused = false;
-    stream_resume(p->lower);
+    stream_resume(proxied_of(stream)->lower);
 }
 
 static void proxied_free_deferred(struct deferred_free *deferred_free)
 {
     struct proxied *p = container_of(deferred_free, struct proxied, deferred_free);
-    free(p->talk.name);
-    free(p->talk.host);
-    free(p->talk.target);
-    buf_free(&p->talk.in);
-    wipe_buf(&p->talk.out);
+    free(p->handshake.name);
+    free(p->handshake.host);
+    free(p->handshake.target);
+    buf_free(&p->handshake.in);
     buf_free(&p->unsent);
     free(p);
 }
@@ -228,7 +207,7 @@ static void proxied_free_deferred(struct deferred_free *deferred_free)
 static void proxied_close(struct stream *stream)
 {
     struct proxied *p = proxied_of(stream);
-    sm_move(&p->sm, CLOSED, "by its user");
+    sm_move(&p->sm, PROXIED_CLOSED, "by its user");
     stream_close(p->lower);
     clock_free_later(p->clock, &p->deferred_free, proxied_free_deferred);
 }
@@ -239,7 +218,7 @@ static size_t proxied_unsent(struct stream *stream)
     return p->unsent.len + stream_unsent(p->lower);
 }
 
-static const struct stream_ops stream_ops = {
+static const struct stream_ops proxied_ops = {
     .write = proxied_write,
     .pause = proxied_pause,
     .resume = proxied_resume,
@@ -253,19 +232,21 @@ static struct stream *proxy_dial(struct dialer *dialer, const char *host, uint16
                                  struct stream_user *user)
 {
     struct proxy_dialer *d = container_of(dialer, struct proxy_dialer, dialer);
+    const struct proxy *proxy = d->proxy;
     struct proxied *p = NEW(struct proxied);
-    p->stream = (struct stream){.ops = &stream_ops, .user = user};
-    p->lower_user.ops = &lower_user_ops;
-    p->clock = d->clock;
-    p->talk = (struct proxy_talk){
-        .proxy = d->proxy,
-        .name = peer_name(d->proxy->host, d->proxy->port),
-        .host = xstrdup(host),
-        .port = port,
-        .target = peer_name(host, port),
+    *p = (struct proxied){
+        .stream = {.ops = &proxied_ops, .user = user},
+        .lower_user.ops = &lower_user_ops,
+        .clock = d->clock,
+        .protocol = protocols[proxy->kind],
+        .handshake = {.proxy = proxy,
+                      .name = peer_name(proxy->host, proxy->port),
+                      .host = xstrdup(host),
+                      .port = port,
+                      .target = peer_name(host, port)},
     };
-    sm_init(&p->sm, proxy_states, OPENING, p->talk.name, NULL);
-    p->lower = dialer_dial(d->lower, d->proxy->host, d->proxy->port, &p->lower_user);
+    sm_init(&p->sm, proxied_states, PROXIED_CONNECTING, p->handshake.name, NULL);
+    p->lower = dialer_dial(d->lower, proxy->host, proxy->port, &p->lower_user);
     return &p->stream;
 }
 

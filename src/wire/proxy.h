@@ -2,7 +2,7 @@
  * proxy.h - a connection through a proxy, as a filter: a stream over the stream to the proxy.
  *
  *      wire/tls            to the server, end to end: not visible to the proxy
- *      wire/proxy          requests a connection from the proxy, then passes bytes through
+ *      wire/proxy          requests a connection from the proxy, then hands its stream over
  *      [wire/tls           to an https proxy]
  *      loop/tcp            to the proxy
  *

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/base64.h"
-#include "wire/proxy_talk.h"
+#include "wire/proxy_handshake.h"
 
 enum {
     HEAD_MAX = 16 * 1024, /* LIMIT: bytes of the response head */
@@ -22,7 +22,7 @@ enum {
     OK_LAST = 299,
     UNAUTHORIZED = 401, /* some proxies, such as tinyproxy, use it for a wrong login */
     FORBIDDEN = 403,
-    LOGIN_WANTED = 407,
+    PROXY_AUTH_REQUIRED = 407,
     BAD_GATEWAY = 502,
     GATEWAY_TIMEOUT = 504,
 };
@@ -46,19 +46,15 @@ void proxy_hide_login(const struct proxy *proxy, struct scrubber *scrubber)
     secret_free(login);
 }
 
-static void put_login(struct proxy_talk *talk)
+static void proxy_http_begin(struct proxy_handshake *h)
 {
-    char *login = encoded_login(talk->proxy);
-    buf_printf(&talk->out, "Proxy-Authorization: Basic %s\r\n", login);
-    secret_free(login);
-}
-
-void proxy_http_begin(struct proxy_talk *talk)
-{
-    buf_printf(&talk->out, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n", talk->target, talk->target);
-    if (talk->proxy->user)
-        put_login(talk);
-    buf_puts(&talk->out, "\r\n");
+    buf_printf(&h->out, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n", h->target, h->target);
+    if (h->proxy->user) {
+        char *login = encoded_login(h->proxy);
+        buf_printf(&h->out, "Proxy-Authorization: Basic %s\r\n", login);
+        secret_free(login);
+    }
+    buf_puts(&h->out, "\r\n");
 }
 
 /* An empty line; lines may end in CRLF or LF, also mixed. */
@@ -79,84 +75,69 @@ static bool looks_like_http(const struct buf *in)
     return true;
 }
 
-/* A proxy may repeat the login that it refuses. Also removes the user name. */
-static void hide_login(struct proxy_talk *talk)
+/* "403 Forbidden": the status line, up to the first unprintable character. A proxy may repeat the
+ * login that it refuses: password, encoded login and user name are removed. */
+static struct str status_line(struct proxy_handshake *h)
 {
     struct scrubber scrubber = {.next_former = 0};
-    proxy_hide_login(talk->proxy, &scrubber);
-    scrubber_add(&scrubber, SCRUBBER_PROXY, talk->proxy->user);
-    talk->in.len =
-        STATUS_AT + scrubber_clean(&scrubber, talk->in.bytes + STATUS_AT, talk->in.len - STATUS_AT);
+    struct str s = {h->in.bytes + STATUS_AT, 0};
+    proxy_hide_login(h->proxy, &scrubber);
+    scrubber_add(&scrubber, SCRUBBER_PROXY, h->proxy->user);
+    h->in.len =
+        STATUS_AT + scrubber_clean(&scrubber, h->in.bytes + STATUS_AT, h->in.len - STATUS_AT);
     scrubber_free(&scrubber);
-}
-
-/* "403 Forbidden": the status line, up to the first unprintable character. */
-static struct str shown_status(struct proxy_talk *talk)
-{
-    struct str s = {talk->in.bytes + STATUS_AT, 0};
-    hide_login(talk);
-    while (s.len < SHOWN_MAX && STATUS_AT + s.len < talk->in.len &&
+    while (s.len < SHOWN_MAX && STATUS_AT + s.len < h->in.len &&
            isprint((unsigned char)s.at[s.len]))
         s.len++;
     return s;
 }
 
-static int report_login_refusal(struct proxy_talk *talk, struct str status_line,
-                                struct inf_error *err)
+static int report_refusal(struct proxy_handshake *h, int status, struct inf_error *err)
 {
-    if (talk->proxy->user)
-        return proxy_error(talk, err, INF_ENET, "rejected the user and password of its URL (%.*s)",
-                           STR_FMT(status_line));
-    return proxy_error(talk, err, INF_ENET,
-                       "requires a login (%.*s); put user:password@ before the host in its URL",
-                       STR_FMT(status_line));
-}
-
-static int report_refusal(struct proxy_talk *talk, int status, struct inf_error *err)
-{
-    struct str status_line = shown_status(talk);
-    if (status == LOGIN_WANTED || status == UNAUTHORIZED)
-        return report_login_refusal(talk, status_line, err);
+    struct str line = status_line(h);
+    bool login_refused = status == PROXY_AUTH_REQUIRED || status == UNAUTHORIZED;
+    if (login_refused && h->proxy->user)
+        return proxy_error(h, err, INF_ENET, "rejected the user and password of its URL (%.*s)",
+                           STR_FMT(line));
+    if (login_refused)
+        return proxy_error(h, err, INF_ENET,
+                           "requires a login (%.*s); put user:password@ before the host in its URL",
+                           STR_FMT(line));
     if (status == FORBIDDEN)
         return proxy_error(
-            talk, err, INF_ENET,
+            h, err, INF_ENET,
             "does not allow connections to %s (%.*s); allow CONNECT to this address in its rules",
-            talk->target, STR_FMT(status_line));
+            h->target, STR_FMT(line));
     if (status >= BAD_GATEWAY && status <= GATEWAY_TIMEOUT)
-        return proxy_error(talk, err, INF_ENET, "can't reach %s (%.*s)", talk->target,
-                           STR_FMT(status_line));
-    return proxy_error(talk, err, INF_EPROTO, "did not connect to %s: it responded '%.*s'",
-                       talk->target, STR_FMT(status_line));
+        return proxy_error(h, err, INF_ENET, "can't reach %s (%.*s)", h->target, STR_FMT(line));
+    return proxy_error(h, err, INF_EPROTO, "did not connect to %s: it responded '%.*s'", h->target,
+                       STR_FMT(line));
 }
 
-/* Three digits; a fourth digit makes it invalid. */
-static int status_of(const struct buf *in)
+/* The head is complete. Its status has three digits; a fourth digit makes it invalid. */
+static int check_status(struct proxy_handshake *h, struct inf_error *err)
 {
     int status = 0;
-    for (size_t i = STATUS_AT; i < STATUS_AT + 4 && isdigit((unsigned char)in->bytes[i]); i++)
-        status = status * 10 + in->bytes[i] - '0';
-    return status;
+    for (size_t i = STATUS_AT; i < STATUS_AT + 4 && isdigit((unsigned char)h->in.bytes[i]); i++)
+        status = status * 10 + h->in.bytes[i] - '0';
+    return status >= OK_FIRST && status <= OK_LAST ? 1 : report_refusal(h, status, err);
 }
 
-static int check_status(struct proxy_talk *talk, struct inf_error *err)
-{
-    int status = status_of(&talk->in);
-    return status >= OK_FIRST && status <= OK_LAST ? 1 : report_refusal(talk, status, err);
-}
-
-int proxy_http_next(struct proxy_talk *talk, struct str *input, struct inf_error *err)
+static int proxy_http_next(struct proxy_handshake *h, struct str *input, struct inf_error *err)
 {
     while (input->len) {
-        if (buf_append(&talk->in, input->at, 1, HEAD_MAX) < 0)
-            return proxy_error(talk, err, INF_ETOOBIG, "sent a response head of more than %d bytes",
+        if (buf_append(&h->in, input->at, 1, HEAD_MAX) < 0)
+            return proxy_error(h, err, INF_ETOOBIG, "sent a response head of more than %d bytes",
                                HEAD_MAX);
         input->at++;
         input->len--;
-        if (!looks_like_http(&talk->in))
-            return proxy_error(talk, err, INF_EPROTO,
+        if (!looks_like_http(&h->in))
+            return proxy_error(h, err, INF_EPROTO,
                                "does not respond like an HTTP proxy; check the proxy URL");
-        if (head_is_complete(&talk->in))
-            return check_status(talk, err);
+        if (head_is_complete(&h->in))
+            return check_status(h, err);
     }
     return 0;
 }
+
+const struct proxy_protocol proxy_http_protocol = {proxy_http_begin, proxy_http_next};

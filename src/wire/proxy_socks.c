@@ -13,19 +13,19 @@
 #include <arpa/inet.h>
 
 #include "base/base.h"
-#include "wire/proxy_talk.h"
+#include "wire/proxy_handshake.h"
 
-enum step {
-    METHOD,
-    LOGIN,
-    CONNECT,
+enum socks_step {
+    SOCKS_METHOD,
+    SOCKS_LOGIN,
+    SOCKS_CONNECT,
 };
 
 enum {
     VERSION = 5,
     LOGIN_VERSION = 1,
-    BY_NOTHING = 0,
-    BY_PASSWORD = 2,
+    METHOD_NONE = 0,
+    METHOD_PASSWORD = 2,
     IPV4 = 1,
     NAME = 3,
     IPV6 = 4,
@@ -42,13 +42,13 @@ static unsigned char byte_at(const struct buf *in, size_t i)
 
 /* ---- requests ---- */
 
-void proxy_socks_begin(struct proxy_talk *talk)
+static void proxy_socks_begin(struct proxy_handshake *h)
 {
-    talk->step = METHOD;
-    if (talk->proxy->user)
-        buf_put(&talk->out, "\5\2\0\2", 4);
+    h->step = SOCKS_METHOD;
+    if (h->proxy->user)
+        buf_put(&h->out, "\5\2\0\2", 4);
     else
-        buf_put(&talk->out, "\5\1\0", 3);
+        buf_put(&h->out, "\5\1\0", 3);
 }
 
 static void put_counted(struct buf *out, const char *text)
@@ -57,70 +57,54 @@ static void put_counted(struct buf *out, const char *text)
     buf_puts(out, text);
 }
 
-static void send_login(struct proxy_talk *talk)
-{
-    talk->step = LOGIN;
-    buf_putc(&talk->out, LOGIN_VERSION);
-    put_counted(&talk->out, talk->proxy->user);
-    put_counted(&talk->out, talk->proxy->password);
-}
-
-static void put_address(struct buf *out, const char *host)
+static void send_connect(struct proxy_handshake *h)
 {
     unsigned char address[IPV6_LEN];
-    if (inet_pton(AF_INET, host, address) == 1) {
-        buf_putc(out, IPV4);
-        buf_put(out, (char *)address, IPV4_LEN);
-    } else if (inet_pton(AF_INET6, host, address) == 1) {
-        buf_putc(out, IPV6);
-        buf_put(out, (char *)address, IPV6_LEN);
+    h->step = SOCKS_CONNECT;
+    buf_put(&h->out, "\5\1\0", 3);
+    if (inet_pton(AF_INET, h->host, address) == 1) {
+        buf_putc(&h->out, IPV4);
+        buf_put(&h->out, (char *)address, IPV4_LEN);
+    } else if (inet_pton(AF_INET6, h->host, address) == 1) {
+        buf_putc(&h->out, IPV6);
+        buf_put(&h->out, (char *)address, IPV6_LEN);
     } else {
-        buf_putc(out, NAME);
-        put_counted(out, host);
+        buf_putc(&h->out, NAME);
+        put_counted(&h->out, h->host);
     }
-}
-
-static void send_connect(struct proxy_talk *talk)
-{
-    talk->step = CONNECT;
-    buf_put(&talk->out, "\5\1\0", 3);
-    put_address(&talk->out, talk->host);
-    buf_putc(&talk->out, (char)(talk->port >> 8));
-    buf_putc(&talk->out, (char)(talk->port & 0xFF));
+    buf_putc(&h->out, (char)(h->port >> 8));
+    buf_putc(&h->out, (char)(h->port & 0xFF));
 }
 
 /* ---- responses ---- */
 
-static int report_no_socks(const struct proxy_talk *talk, struct inf_error *err)
+static int report_no_socks(const struct proxy_handshake *h, struct inf_error *err)
 {
-    return proxy_error(talk, err, INF_EPROTO,
+    return proxy_error(h, err, INF_EPROTO,
                        "does not respond like a SOCKS5 proxy; check the proxy URL");
 }
 
-static int parse_method(struct proxy_talk *talk, struct inf_error *err)
+/* The proxy has selected a method: logs in with it, or connects. */
+static int parse_method(struct proxy_handshake *h, struct inf_error *err)
 {
-    int method = byte_at(&talk->in, 1);
-    if (method == BY_NOTHING)
-        send_connect(talk);
-    else if (method == BY_PASSWORD && talk->proxy->user)
-        send_login(talk);
-    else if (talk->proxy->user)
-        return proxy_error(talk, err, INF_ENET, "does not support login by user and password");
-    else
-        return proxy_error(talk, err, INF_ENET,
+    int method = byte_at(&h->in, 1);
+    if (method == METHOD_NONE) {
+        send_connect(h);
+        return 0;
+    }
+    if (!h->proxy->user)
+        return proxy_error(h, err, INF_ENET,
                            "requires a login; put user:password@ before the host in its URL");
+    if (method != METHOD_PASSWORD)
+        return proxy_error(h, err, INF_ENET, "does not support login by user and password");
+    h->step = SOCKS_LOGIN;
+    buf_putc(&h->out, LOGIN_VERSION);
+    put_counted(&h->out, h->proxy->user);
+    put_counted(&h->out, h->proxy->password);
     return 0;
 }
 
-static int parse_login(struct proxy_talk *talk, struct inf_error *err)
-{
-    if (byte_at(&talk->in, 1) != 0)
-        return proxy_error(talk, err, INF_ENET, "rejected the user and password of its URL");
-    send_connect(talk);
-    return 0;
-}
-
-static int parse_refusal(const struct proxy_talk *talk, struct inf_error *err)
+static int report_refusal(const struct proxy_handshake *h, struct inf_error *err)
 {
     static const char *const replies[] = {
         "",
@@ -133,64 +117,68 @@ static int parse_refusal(const struct proxy_talk *talk, struct inf_error *err)
         "command not supported",
         "address type not supported",
     };
-    unsigned reply = byte_at(&talk->in, 1);
+    unsigned reply = byte_at(&h->in, 1);
     if (reply < ARRAY_LEN(replies))
-        return proxy_error(talk, err, INF_ENET, "can't reach %s: %s", talk->target, replies[reply]);
-    return proxy_error(talk, err, INF_ENET, "can't reach %s: reply %u", talk->target, reply);
+        return proxy_error(h, err, INF_ENET, "can't reach %s: %s", h->target, replies[reply]);
+    return proxy_error(h, err, INF_ENET, "can't reach %s: reply %u", h->target, reply);
 }
 
 /* The length of the response, as far as it is known; 0: invalid. */
-static size_t response_len(const struct proxy_talk *talk)
+static size_t response_len(const struct proxy_handshake *h)
 {
-    if (talk->step != CONNECT)
+    if (h->step != SOCKS_CONNECT)
         return 2;
-    if (talk->in.len < HEAD + 1)
-        return talk->in.len < 2 ? 2 : HEAD + 1; /* a refusal may have only 2 bytes */
-    switch (byte_at(&talk->in, HEAD - 1)) {
+    if (h->in.len < HEAD + 1)
+        return h->in.len < 2 ? 2 : HEAD + 1; /* a refusal may have only 2 bytes */
+    switch (byte_at(&h->in, HEAD - 1)) {
     case IPV4: return HEAD + IPV4_LEN + PORT_LEN;
     case IPV6: return HEAD + IPV6_LEN + PORT_LEN;
-    case NAME: return HEAD + 1 + byte_at(&talk->in, HEAD) + PORT_LEN;
+    case NAME: return HEAD + 1 + byte_at(&h->in, HEAD) + PORT_LEN;
     }
     return 0;
 }
 
-static void socks_take_bytes(struct proxy_talk *talk, struct str *input)
-{
-    size_t want = response_len(talk) - talk->in.len;
-    size_t len = want < input->len ? want : input->len;
-    buf_put(&talk->in, input->at, len);
-    input->at += len;
-    input->len -= len;
-}
-
 /* Parses the response, or the part that has arrived. Returns 1 if connected, 0 to continue, or an
  * error. */
-static int socks_parse(struct proxy_talk *talk, struct inf_error *err)
+static int parse_response(struct proxy_handshake *h, struct inf_error *err)
 {
-    int step = talk->step, rc = 0;
-    if (talk->in.len && byte_at(&talk->in, 0) != (step == LOGIN ? LOGIN_VERSION : VERSION))
-        return report_no_socks(talk, err);
-    if (talk->in.len < 2)
+    enum socks_step step = (enum socks_step)h->step;
+    int rc = 0;
+    if (h->in.len && byte_at(&h->in, 0) != (step == SOCKS_LOGIN ? LOGIN_VERSION : VERSION))
+        return report_no_socks(h, err);
+    if (h->in.len < 2)
         return 0;
-    if (step == CONNECT && byte_at(&talk->in, 1) != 0)
-        return parse_refusal(talk, err);
-    if (step == CONNECT && !response_len(talk))
-        return report_no_socks(talk, err);
-    if (talk->in.len < response_len(talk))
+    if (step == SOCKS_CONNECT && byte_at(&h->in, 1) != 0)
+        return report_refusal(h, err);
+    if (step == SOCKS_CONNECT && !response_len(h))
+        return report_no_socks(h, err);
+    if (h->in.len < response_len(h))
         return 0;
-    if (step == CONNECT)
-        return 1;
-    rc = step == METHOD ? parse_method(talk, err) : parse_login(talk, err);
-    buf_clear(&talk->in);
+    switch (step) {
+    case SOCKS_CONNECT: return 1;
+    case SOCKS_METHOD: rc = parse_method(h, err); break;
+    case SOCKS_LOGIN:
+        if (byte_at(&h->in, 1) != 0)
+            return proxy_error(h, err, INF_ENET, "rejected the user and password of its URL");
+        send_connect(h);
+        break;
+    }
+    buf_clear(&h->in);
     return rc;
 }
 
-int proxy_socks_next(struct proxy_talk *talk, struct str *input, struct inf_error *err)
+static int proxy_socks_next(struct proxy_handshake *h, struct str *input, struct inf_error *err)
 {
     int rc = 0;
     while (rc == 0 && input->len) {
-        socks_take_bytes(talk, input);
-        rc = socks_parse(talk, err);
+        size_t want = response_len(h) - h->in.len;
+        size_t len = want < input->len ? want : input->len;
+        buf_put(&h->in, input->at, len);
+        input->at += len;
+        input->len -= len;
+        rc = parse_response(h, err);
     }
     return rc;
 }
+
+const struct proxy_protocol proxy_socks_protocol = {proxy_socks_begin, proxy_socks_next};

@@ -30,7 +30,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/sm.h"
-#include "wire/peer.h"
+#include "seam/peer.h"
 #include "wire/tls_internal.h"
 
 enum tls_state {

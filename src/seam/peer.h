@@ -1,8 +1,8 @@
 /*
  * peer.h - the name of a peer in messages: "10.0.0.1:6443", "[::1]:6443".
  */
-#ifndef WIRE_PEER_H
-#define WIRE_PEER_H
+#ifndef SEAM_PEER_H
+#define SEAM_PEER_H
 
 #include <stdint.h>
 #include <string.h>
