@@ -1,7 +1,7 @@
 /*
  * http_conn.c - the client side of HTTP/1.1 on one stream.
  *
- *     opening -> idle -> asked -> reading -> idle -> ...       dead: no more requests       closed
+ *     opening -> idle -> sent -> reading -> parsed -> idle -> ...    dead: no more requests    closed
  *
  * Normal path: the connection dials at once. A request is written at once too; the stream keeps it
  * until it is open. The head of the response is delivered, then the body as it arrives, then the
@@ -42,19 +42,22 @@ enum {
 enum conn_state {
     CONN_OPENING,
     CONN_IDLE,
-    CONN_ASKED,   /* the request was sent, the head of the response is incomplete */
+    CONN_SENT,    /* the request was sent, the head of the response is incomplete */
     CONN_READING, /* the head was delivered */
+    CONN_PARSED,  /* the response is complete, or invalid (`why`); on_end is still to be called */
     CONN_DEAD,
     CONN_CLOSED,
 };
 
 /* clang-format off */
 static const struct sm_state conn_states[] = {
-    [CONN_OPENING] = {"opening", SM_TO(CONN_IDLE) | SM_TO(CONN_ASKED) |
+    [CONN_OPENING] = {"opening", SM_TO(CONN_IDLE) | SM_TO(CONN_SENT) |
                                  SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
-    [CONN_IDLE]    = {"idle",    SM_TO(CONN_ASKED) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
-    [CONN_ASKED]   = {"asked",   SM_TO(CONN_READING) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
-    [CONN_READING] = {"reading", SM_TO(CONN_IDLE) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
+    [CONN_IDLE]    = {"idle",    SM_TO(CONN_SENT) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
+    [CONN_SENT]    = {"sent",    SM_TO(CONN_READING) | SM_TO(CONN_PARSED) | SM_TO(CONN_DEAD) |
+                                 SM_TO(CONN_CLOSED)},
+    [CONN_READING] = {"reading", SM_TO(CONN_PARSED) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
+    [CONN_PARSED]  = {"parsed",  SM_TO(CONN_IDLE) | SM_TO(CONN_DEAD) | SM_TO(CONN_CLOSED)},
     [CONN_DEAD]    = {"dead",    SM_TO(CONN_CLOSED)},
     [CONN_CLOSED]  = {"closed",  0},
 };
@@ -66,16 +69,16 @@ struct http_conn {
     struct clock *clock;
     struct http_limits limits;
     struct http_parser *parser;
-    struct http_user *user; /* of the request in progress; NULL: none */
+    struct http_user *user;   /* of the request in progress; NULL: none */
+    struct http_owner *owner; /* gets the end in place of the user; NULL: none */
     struct sm sm;
     struct timer timer; /* for the current state; see conn_arm() */
     char *peer;
-    bool answered; /* at least one byte of the response arrived */
-    bool over;     /* the parser has finished; on_end is still to be called */
+    bool responded; /* at least one byte of the response arrived */
     bool paused;
     bool owed;            /* the user called resume() and must get a call */
     bool offered;         /* it got one in the current call from the stream */
-    struct inf_error why; /* the reason for `dead`; code 0: none */
+    struct inf_error why; /* the reason for `dead`, or why the response is invalid; code 0: none */
     struct deferred_free deferred_free;
 };
 
@@ -95,13 +98,14 @@ static void conn_arm(struct http_conn *c)
     timer_stop(c->clock, &c->timer);
     switch ((enum conn_state)c->sm.state) {
     case CONN_OPENING: timer_start(c->clock, &c->timer, c->limits.open_timeout_ms); break;
-    case CONN_ASKED: timer_start(c->clock, &c->timer, c->limits.head_timeout_ms); break;
+    case CONN_SENT: timer_start(c->clock, &c->timer, c->limits.head_timeout_ms); break;
     case CONN_DEAD:
         if (c->user)
             timer_start(c->clock, &c->timer, 0);
         break;
     case CONN_IDLE:
     case CONN_READING: /* the reader of a body has its own timeout */
+    case CONN_PARSED:
     case CONN_CLOSED: break;
     }
 }
@@ -119,9 +123,13 @@ static void conn_move(struct http_conn *c, enum conn_state next, const char *why
 static void conn_report_end(struct http_conn *c, const struct inf_error *why)
 {
     struct http_user *user = c->user;
+    struct http_owner *owner = c->owner;
     c->user = NULL;
+    c->owner = NULL;
     c->owed = false;
-    if (user)
+    if (owner)
+        owner->on_end(owner, why);
+    else if (user)
         user->ops->on_end(user, why);
 }
 
@@ -156,22 +164,16 @@ static void conn_on_timer(struct timer *timer)
     struct http_conn *c = container_of(timer, struct http_conn, timer);
     switch ((enum conn_state)c->sm.state) {
     case CONN_OPENING: conn_time_out(c, "no connection to", c->limits.open_timeout_ms); break;
-    case CONN_ASKED: conn_time_out(c, "no response from", c->limits.head_timeout_ms); break;
+    case CONN_SENT: conn_time_out(c, "no response from", c->limits.head_timeout_ms); break;
     case CONN_DEAD: conn_report_end(c, &c->why); break;
     case CONN_IDLE:
     case CONN_READING:
+    case CONN_PARSED:
     case CONN_CLOSED: break;
     }
 }
 
-/* --- the response
- * ------------------------------------------------------------------------------ */
-
-static void conn_on_head(struct http_conn *c, const struct http_head *head)
-{
-    conn_move(c, CONN_READING, "head");
-    c->user->ops->on_head(c->user, head);
-}
+/* --- the response ----------------------------------------------------------------------------- */
 
 static size_t conn_offer(struct http_conn *c, const char *bytes, size_t len)
 {
@@ -181,70 +183,61 @@ static size_t conn_offer(struct http_conn *c, const char *bytes, size_t len)
     return taken;
 }
 
-/* @rest bytes follow the response. They belong to no request, so the connection can't be reused. */
-static void conn_complete(struct http_conn *c, size_t rest)
-{
-    struct inf_error why;
-    if (rest)
-        err_set(&why, INF_EPROTO, "%s sent more than one response to one request", c->peer);
-    else
-        err_set(&why, INF_EEOF, "%s does not keep the connection alive", c->peer);
-    if (rest || !http_parser_keep_alive(c->parser))
-        conn_die(c, &why);
-    else
-        conn_move(c, CONN_IDLE, "complete");
-    conn_report_end(c, NULL);
-}
-
-static bool conn_may_go_on(const struct http_conn *c)
-{
-    return (c->sm.state == CONN_ASKED || c->sm.state == CONN_READING) && !c->paused && !c->owed;
-}
-
-/* Delivers @piece, or notes that it was the last. Returns the number of bytes taken. */
-static size_t conn_take(struct http_conn *c, struct http_piece *piece)
-{
-    size_t taken = 0;
-    switch (piece->type) {
-    case PIECE_MORE: break;
-    case PIECE_HEAD: conn_on_head(c, &piece->head); break;
-    case PIECE_BODY:
-        taken = conn_offer(c, piece->bytes, piece->len);
-        http_parser_took(c->parser, taken);
-        break;
-    case PIECE_BAD:
-        c->why = piece->why;
-        err_wrap(&c->why, "response from %s", c->peer);
-        c->over = true;
-        break;
-    case PIECE_DONE: c->over = true; break;
-    }
-    return taken;
-}
-
+/* Delivers the response piece by piece until the user pauses, resumes or yields, or more bytes are
+ * needed. Returns the number of bytes consumed. */
 static size_t conn_read(struct http_conn *c, const char *bytes, size_t len)
 {
     struct http_piece piece;
     size_t at = 0, taken;
-    while (conn_may_go_on(c) && !c->over) {
+    while ((c->sm.state == CONN_SENT || c->sm.state == CONN_READING) && !c->paused && !c->owed) {
         at += http_parser_next(c->parser, bytes + at, len - at, &piece);
-        at += taken = conn_take(c, &piece);
-        if (piece.type == PIECE_MORE || (piece.type == PIECE_BODY && taken < piece.len))
+        switch (piece.type) {
+        case PIECE_MORE: return at;
+        case PIECE_HEAD:
+            conn_move(c, CONN_READING, "head");
+            if (c->owner)
+                c->owner->on_response(c->owner);
+            c->user->ops->on_head(c->user, &piece.head);
             break;
+        case PIECE_BODY:
+            taken = conn_offer(c, piece.bytes, piece.len);
+            http_parser_took(c->parser, taken);
+            at += taken;
+            if (taken < piece.len)
+                return at;
+            break;
+        case PIECE_DONE: conn_move(c, CONN_PARSED, "complete"); break;
+        case PIECE_BAD:
+            c->why = piece.why;
+            err_wrap(&c->why, "response from %s", c->peer);
+            conn_move(c, CONN_PARSED, "invalid");
+            break;
+        }
     }
     return at;
 }
 
-/* Calls on_end as soon as everything before it was delivered; @rest bytes are left. */
+/* Calls on_end as soon as everything before it was delivered. @rest bytes follow the response; they
+ * belong to no request, so the connection can't be reused. */
 static void conn_finish(struct http_conn *c, size_t rest)
 {
-    if (!c->over || !conn_may_go_on(c))
+    struct inf_error why;
+    if (c->sm.state != CONN_PARSED || c->paused || c->owed)
         return;
-    c->over = false;
-    if (c->why.code)
+    if (c->why.code) {
         conn_fail(c, &c->why);
-    else
-        conn_complete(c, rest);
+        return;
+    }
+    if (rest) {
+        err_set(&why, INF_EPROTO, "%s sent more than one response to one request", c->peer);
+        conn_die(c, &why);
+    } else if (!http_parser_keep_alive(c->parser)) {
+        err_set(&why, INF_EEOF, "%s does not keep the connection alive", c->peer);
+        conn_die(c, &why);
+    } else {
+        conn_move(c, CONN_IDLE, "complete");
+    }
+    conn_report_end(c, NULL);
 }
 
 /* --- what the stream calls -------------------------------------------------------------------- */
@@ -257,7 +250,7 @@ static struct http_conn *conn_of(struct stream_user *user)
 static void conn_on_open(struct stream_user *user)
 {
     struct http_conn *c = conn_of(user);
-    conn_move(c, c->user ? CONN_ASKED : CONN_IDLE, "open");
+    conn_move(c, c->user ? CONN_SENT : CONN_IDLE, "open");
 }
 
 static size_t conn_on_bytes(struct stream_user *user, const char *bytes, size_t len)
@@ -271,11 +264,11 @@ static size_t conn_on_bytes(struct stream_user *user, const char *bytes, size_t 
         conn_die(c, &why);
         return len;
     }
-    c->answered |= len > 0;
+    c->responded |= len > 0;
     owed = c->owed;
     c->owed = c->offered = false;
     at = conn_read(c, len ? bytes : "", len);
-    if (owed && !c->offered && c->sm.state == CONN_READING)
+    if (owed && !c->offered && (c->sm.state == CONN_READING || c->sm.state == CONN_PARSED))
         conn_offer(c, "", 0);
     conn_finish(c, len - at);
     return at;
@@ -289,9 +282,9 @@ static void conn_on_end(struct stream_user *user, const struct inf_error *end)
     bool cut = end->code == INF_EEOF || end->code == INF_ECUT;
     if (cut && c->sm.state == CONN_READING)
         err_set(&why, INF_ECUT, "%s closed the connection in the middle of a response", c->peer);
-    else if (cut && c->sm.state == CONN_ASKED)
+    else if (cut && c->sm.state == CONN_SENT)
         err_set(&why, INF_ECUT, "%s closed the connection %s", c->peer,
-                c->answered ? "in the head of a response" : "before it responded");
+                c->responded ? "in the head of a response" : "before it responded");
     else if (!strstr(why.text, c->peer))
         err_wrap(&why, "%s", c->peer);
     conn_fail(c, &why);
@@ -344,15 +337,16 @@ static void conn_send(struct http_conn *c, const struct http_request *request)
 }
 
 void http_conn_request(struct http_conn *c, const struct http_request *request,
-                       struct http_user *user)
+                       struct http_user *user, struct http_owner *owner)
 {
     assert(!c->user);
     c->user = user;
-    c->answered = false;
+    c->owner = owner;
+    c->responded = false;
     if (c->sm.state != CONN_DEAD)
         conn_send(c, request);
     if (c->sm.state == CONN_IDLE)
-        conn_move(c, CONN_ASKED, request->target);
+        conn_move(c, CONN_SENT, request->target);
     else if (c->sm.state == CONN_DEAD && !c->paused)
         conn_arm(c);
 }
@@ -362,9 +356,9 @@ bool http_conn_reusable(const struct http_conn *c)
     return !c->user && (c->sm.state == CONN_OPENING || c->sm.state == CONN_IDLE);
 }
 
-bool http_conn_answered(const struct http_conn *c)
+bool http_conn_responded(const struct http_conn *c)
 {
-    return c->answered;
+    return c->responded;
 }
 
 void http_conn_pause(struct http_conn *c)
@@ -381,7 +375,7 @@ void http_conn_resume(struct http_conn *c)
         c->paused = false;
         conn_arm(c);
     }
-    c->owed = c->sm.state == CONN_READING;
+    c->owed = c->sm.state == CONN_READING || c->sm.state == CONN_PARSED;
     if (c->stream)
         stream_resume(c->stream);
 }
@@ -402,6 +396,7 @@ void http_conn_close(struct http_conn *c)
         stream_close(c->stream);
     c->stream = NULL;
     c->user = NULL;
+    c->owner = NULL;
     c->owed = false;
     timer_stop(c->clock, &c->timer);
     sm_move(&c->sm, CONN_CLOSED, "by its user");

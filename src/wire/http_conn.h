@@ -61,6 +61,15 @@ struct http_user {
     const struct http_user_ops *ops;
 };
 
+/* An owner of connections that sends requests for others (http_pool.c). It gets the end of a
+ * request in place of the user; head and body go directly to the user. */
+struct http_owner {
+    /* The head of the response arrived; on_head of the user follows. */
+    void (*on_response)(struct http_owner *owner);
+    /* As http_user_ops.on_end. */
+    void (*on_end)(struct http_owner *owner, const struct inf_error *why);
+};
+
 /* 0 selects the default given in the comment. */
 struct http_limits {
     size_t head_max; /* 64 KiB: status line and headers; also all trailers and chunk extensions */
@@ -72,17 +81,17 @@ struct http_limits {
 struct http_conn *http_conn_open(struct clock *clock, struct dialer *dialer, const char *host,
                                  uint16_t port, const struct http_limits *limits);
 
-/* Sends @request (copied) and calls @user (kept until on_end or close). One request at a time: call
- * it again after on_end, if http_conn_reusable(). */
+/* Sends @request (copied) and calls @user and @owner (both kept until on_end or close; @owner may be
+ * NULL). One request at a time: call it again after on_end, if http_conn_reusable(). */
 void http_conn_request(struct http_conn *conn, const struct http_request *request,
-                       struct http_user *user);
+                       struct http_user *user, struct http_owner *owner);
 
 /* Whether the connection can carry another request. */
 bool http_conn_reusable(const struct http_conn *conn);
 
 /* Whether any byte of the response to the last request arrived. If not, and the connection had been
  * used before, the server had just closed it: the request may be repeated on a new connection. */
-bool http_conn_answered(const struct http_conn *conn);
+bool http_conn_responded(const struct http_conn *conn);
 
 /* As in stream.h: no callbacks while paused, and timeouts are suspended. After resume, on_body is
  * called at least once in the next tick if a body is being read. */

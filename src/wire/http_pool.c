@@ -1,9 +1,10 @@
 /*
  * http_pool.c - a small stack of idle connections, and the calls that use them.
  *
- * Normal path: a call takes the connection that was used last (the least likely to be closed soon),
- * forwards callbacks between it and the user, and returns it before it reports the end, so that the
- * user can send the next request at once.
+ * Normal path: a call takes the connection that was used last (the least likely to be closed soon).
+ * The connection calls the user directly; only the end of the request comes here (struct http_owner).
+ * The call then returns the connection before it reports the end, so that the user can send the next
+ * request at once.
  *
  * Failures of an idle connection (its end, unexpected bytes) are recorded by http_conn.c: it is
  * found dead when it is taken from the stack. All other failures are passed to the user.
@@ -40,26 +41,20 @@ struct http_pool {
 };
 
 struct http_call {
-    struct http_user http; /* the connection's callbacks */
+    struct http_owner owner; /* the connection's callbacks */
     struct list node;
     bool paused;
     struct http_pool *pool;
     struct http_user *user;
     struct http_conn *conn;     /* NULL after the end of the response */
     uint64_t drops;             /* of the pool when conn was opened or taken */
-    struct http_request *spare; /* a copy for a retry; NULL: no retry */
+    struct http_request *retry; /* a copy of the request; NULL: no retry */
     bool cut;                   /* cut while paused; on_end is still to be called */
     struct timer cut_timer;
     struct deferred_free deferred_free;
 };
 
 /* ---- idle connections ---- */
-
-static void pool_remove(struct http_pool *p, size_t i)
-{
-    p->n_idle--;
-    memmove(&p->idle[i], &p->idle[i + 1], (p->n_idle - i) * sizeof(p->idle[0]));
-}
 
 static void pool_arm(struct http_pool *p)
 {
@@ -72,7 +67,8 @@ static void pool_arm(struct http_pool *p)
 static void pool_close_oldest(struct http_pool *p)
 {
     http_conn_close(p->idle[0].conn);
-    pool_remove(p, 0);
+    p->n_idle--;
+    memmove(&p->idle[0], &p->idle[1], p->n_idle * sizeof(p->idle[0]));
 }
 
 static void pool_on_timer(struct timer *timer)
@@ -89,7 +85,7 @@ static void pool_close_idle(struct http_pool *p)
     pool_arm(p);
 }
 
-static void pool_put(struct http_pool *p, struct http_conn *conn)
+static void pool_put_idle(struct http_pool *p, struct http_conn *conn)
 {
     if (p->n_idle == HTTP_POOL_MAX)
         pool_close_oldest(p);
@@ -99,7 +95,7 @@ static void pool_put(struct http_pool *p, struct http_conn *conn)
 }
 
 /* The usable connection that was used last; NULL: none. */
-static struct http_conn *pool_take(struct http_pool *p)
+static struct http_conn *pool_take_idle(struct http_pool *p)
 {
     struct http_conn *conn = NULL;
     while (!conn && p->n_idle) {
@@ -164,11 +160,6 @@ void http_pool_free(struct http_pool *p)
 
 /* ---- a call ---- */
 
-static struct http_call *call_of(struct http_user *http)
-{
-    return container_of(http, struct http_call, http);
-}
-
 static void call_dial(struct http_call *c)
 {
     struct http_pool *p = c->pool;
@@ -176,60 +167,37 @@ static void call_dial(struct http_call *c)
     c->drops = p->drops;
 }
 
-static void call_forget_spare(struct http_call *c)
+static void call_drop_retry(struct http_call *c)
 {
-    http_request_free(c->spare);
-    c->spare = NULL;
+    http_request_free(c->retry);
+    c->retry = NULL;
 }
 
-/* Whether the server had just closed an idle connection. A timeout does not count: the server may
- * be processing the request. */
-static bool call_may_retry(const struct http_call *c, const struct inf_error *why)
+static void call_on_response(struct http_owner *owner)
 {
-    return c->spare && !http_conn_answered(c->conn) && why->code != INF_ETIMEOUT;
+    call_drop_retry(container_of(owner, struct http_call, owner));
 }
 
-static void call_retry(struct http_call *c)
+static void call_on_end(struct http_owner *owner, const struct inf_error *why)
 {
-    http_conn_close(c->conn);
-    call_dial(c);
-    http_conn_request(c->conn, c->spare, &c->http);
-    call_forget_spare(c);
-}
-
-static void call_give_back(struct http_call *c)
-{
-    if (c->drops == c->pool->drops && http_conn_reusable(c->conn))
-        pool_put(c->pool, c->conn);
-    else
-        http_conn_close(c->conn);
-    c->conn = NULL;
-}
-
-static void call_on_head(struct http_user *http, const struct http_head *head)
-{
-    struct http_call *c = call_of(http);
-    call_forget_spare(c);
-    c->user->ops->on_head(c->user, head);
-}
-
-static size_t call_on_body(struct http_user *http, const char *bytes, size_t len)
-{
-    struct http_call *c = call_of(http);
-    return c->user->ops->on_body(c->user, bytes, len);
-}
-
-static void call_on_end(struct http_user *http, const struct inf_error *why)
-{
-    struct http_call *c = call_of(http);
+    struct http_call *c = container_of(owner, struct http_call, owner);
     struct inf_error copy;
-    if (why && call_may_retry(c, why)) {
-        call_retry(c);
+    /* The server had just closed an idle connection. A timeout does not count: the server may be
+     * processing the request. */
+    if (why && c->retry && !http_conn_responded(c->conn) && why->code != INF_ETIMEOUT) {
+        http_conn_close(c->conn);
+        call_dial(c);
+        http_conn_request(c->conn, c->retry, c->user, &c->owner);
+        call_drop_retry(c);
         return;
     }
     if (why)
         copy = *why; /* the connection is closed next */
-    call_give_back(c);
+    if (c->drops == c->pool->drops && http_conn_reusable(c->conn))
+        pool_put_idle(c->pool, c->conn);
+    else
+        http_conn_close(c->conn);
+    c->conn = NULL;
     c->user->ops->on_end(c->user, why ? &copy : NULL);
 }
 
@@ -242,21 +210,22 @@ static void call_report_cut(struct timer *timer)
     c->user->ops->on_end(c->user, &why);
 }
 
-static const struct http_user_ops call_ops = {call_on_head, call_on_body, call_on_end};
-
 struct http_call *http_pool_request(struct http_pool *p, const struct http_request *request,
                                     struct http_user *user)
 {
     struct http_call *c = NEW(struct http_call);
-    *c = (struct http_call){.http = {&call_ops}, .pool = p, .user = user, .drops = p->drops};
+    *c = (struct http_call){.owner = {.on_response = call_on_response, .on_end = call_on_end},
+                            .pool = p,
+                            .user = user,
+                            .drops = p->drops};
     c->cut_timer.fire = call_report_cut;
     list_push(&p->calls, &c->node);
-    c->conn = pool_take(p);
+    c->conn = pool_take_idle(p);
     if (c->conn)
-        c->spare = http_request_copy(request);
+        c->retry = http_request_copy(request);
     else
         call_dial(c);
-    http_conn_request(c->conn, request, &c->http);
+    http_conn_request(c->conn, request, user, &c->owner);
     return c;
 }
 
@@ -296,7 +265,7 @@ void http_pool_cut(struct http_pool *p, const struct inf_error *why)
     while ((c = pool_find_old(p))) {
         http_conn_close(c->conn);
         c->conn = NULL;
-        call_forget_spare(c);
+        call_drop_retry(c);
         c->cut = c->paused;
         if (!c->cut)
             c->user->ops->on_end(c->user, why);
@@ -314,7 +283,7 @@ void http_call_close(struct http_call *c)
         return;
     http_conn_close(c->conn);
     c->conn = NULL;
-    call_forget_spare(c);
+    call_drop_retry(c);
     timer_stop(c->pool->clock, &c->cut_timer);
     list_remove(&c->node);
     clock_free_later(c->pool->clock, &c->deferred_free, call_free_deferred);

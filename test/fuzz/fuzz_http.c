@@ -56,7 +56,7 @@ static void ask(struct str answer, size_t cut, struct buf *ret_told)
     conn =
         http_conn_open(&sim.clock, &pipes.dialer, "h", 1, &(struct http_limits){.head_max = 2000});
     http_conn_request(conn, &(struct http_request){.method = "GET", .target = "/", .host = "h"},
-                      &asker.user);
+                      &asker.user, NULL);
     sim_run(&sim);
     pipe_send(pipes.last, answer.at, answer.len);
     pipe_end(pipes.last, INF_EEOF, "FIN");

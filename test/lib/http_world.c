@@ -12,7 +12,7 @@ const struct http_request GET_PODS = {.method = "GET", .target = "/api/v1/pods",
 void http_client_send(struct http_client *a, const struct http_request *request)
 {
     a->sending = true;
-    http_conn_request(a->conn, request, &a->user);
+    http_conn_request(a->conn, request, &a->user, NULL);
     a->sending = false;
 }
 

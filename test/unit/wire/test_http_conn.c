@@ -29,10 +29,10 @@ static void a_request_is_written_and_its_answer_told(void **state)
     sim_run(&w.sim);
     assert_true(pipe_wrote(w.pipe, "GET /api/v1/pods HTTP/1.1\r\nHost: h\r\n"
                                    "Accept: application/json\r\nX: a\tb\r\n\r\n"));
-    assert_false(http_conn_answered(w.client.conn));
+    assert_false(http_conn_responded(w.client.conn));
     pipe_sends(w.pipe, "HTTP/1.1 100 Continue\r\n\r\n" HELLO);
     http_world_expect(&w, "200;hello;end");
-    assert_true(http_conn_answered(w.client.conn));
+    assert_true(http_conn_responded(w.client.conn));
     assert_true(http_conn_reusable(w.client.conn));
     http_world_done(&w);
 }

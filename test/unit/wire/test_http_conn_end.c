@@ -57,7 +57,7 @@ static void a_cut_answer_is_told_as_cut(void **state)
         http_world_init(&w);
         http_world_respond(&w, rows[i].wire, true);
         http_world_expect_failure(&w, rows[i].told, INF_ECUT, rows[i].text);
-        assert_int_equal(http_conn_answered(w.client.conn), rows[i].wire[0] != '\0');
+        assert_int_equal(http_conn_responded(w.client.conn), rows[i].wire[0] != '\0');
         http_world_done(&w);
     }
 }
