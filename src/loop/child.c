@@ -1,6 +1,8 @@
 /*
  * child.c - a running program: its output and its end.
  *
+ *     running -> [stopping] -> ended -> closed        stopping or running -> abandoned -> closed
+ *
  * Normal path: loop/spawn.c starts the process; its two pipes are read into the loop's buffer as
  * they fill; its pidfd becomes readable when it has ended; it is reaped, the rest of the pipes is
  * read, and on_end is called.
@@ -8,8 +10,8 @@
  * The end of the pipes is not awaited: a process that the program started may keep them open
  * forever. All output of the program itself is in the pipes when it ends.
  *
- * A child that is doomed (timeout, too much output, closed) gets SIGTERM, then SIGKILL, and ends in
- * the same way. If it was closed, it is freed then.
+ * A program that is stopped (timeout, too much output, closed) gets SIGTERM, then SIGKILL, and ends in
+ * the same way. If it was closed before its end, it is abandoned: it is freed then.
  */
 #include "loop/child.h"
 
@@ -25,33 +27,52 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/sm.h"
 #include "loop/spawn.h"
 
 enum {
     REST_READS_MAX = 16, /* LIMIT: reads of 64 KiB after its end: the size of a full pipe */
 };
 
+enum program_state {
+    PROGRAM_RUNNING,
+    PROGRAM_STOPPING,  /* it was sent SIGTERM; `fate` is set */
+    PROGRAM_ABANDONED, /* the same, closed by the user: no callback follows */
+    PROGRAM_ENDED,     /* not running; on_end is scheduled or was called */
+    PROGRAM_CLOSED,
+};
+
+/* clang-format off */
+static const struct sm_state program_states[] = {
+    [PROGRAM_RUNNING]   = {"running",   SM_TO(PROGRAM_STOPPING) | SM_TO(PROGRAM_ABANDONED) |
+                                        SM_TO(PROGRAM_ENDED)},
+    [PROGRAM_STOPPING]  = {"stopping",  SM_TO(PROGRAM_ABANDONED) | SM_TO(PROGRAM_ENDED)},
+    [PROGRAM_ABANDONED] = {"abandoned", SM_TO(PROGRAM_CLOSED)},
+    [PROGRAM_ENDED]     = {"ended",     SM_TO(PROGRAM_CLOSED)},
+    [PROGRAM_CLOSED]    = {"closed",    0},
+};
+/* clang-format on */
+
 /* A descriptor that is polled. */
-struct outlet {
+struct polled_fd {
     int fd;          /* -1: closed */
     uv_poll_t *poll; /* NULL: not yet, or closed */
 };
 
 struct program {
     struct child child;
+    struct sm sm;
     struct loop *loop;
     struct child_spawner *spawner;
     struct deferred_free deferred_free;
-    struct again again;
+    struct io_task io_task;
 
-    pid_t pid; /* also of its group; 0: not running */
-    struct outlet life, output, errors;
+    pid_t pid; /* also of its group */
+    struct polled_fd life, output, errors;
     struct buf stdout_text, stderr_text;
     size_t output_max, errors_max;
     uint64_t timeout_ms;
-    struct timer timer; /* the timeout; of a doomed child, the delay until SIGKILL */
-    bool doomed;        /* it is being ended, and `fate` is already set */
-    bool closed;
+    struct timer timer; /* the timeout; while stopping, the delay until SIGKILL */
 
     enum child_fate fate;
     int code;
@@ -60,26 +81,26 @@ struct program {
 
 /* ---- descriptors ---- */
 
-static int outlet_watch(struct program *p, struct outlet *outlet, uv_poll_cb on_readable)
+static int polled_fd_watch(struct program *p, struct polled_fd *polled, uv_poll_cb on_readable)
 {
     uv_poll_t *poll = NEW(uv_poll_t);
-    int rc = uv_poll_init(p->loop->uv, poll, outlet->fd);
+    int rc = uv_poll_init(p->loop->uv, poll, polled->fd);
     if (rc < 0) { /* UNTESTED: the kernel refuses to watch another descriptor */
         free(poll);
         return rc;
     }
     poll->data = p;
-    outlet->poll = poll;
+    polled->poll = poll;
     return uv_poll_start(poll, UV_READABLE, on_readable);
 }
 
-static void outlet_close(struct program *p, struct outlet *outlet)
+static void polled_fd_close(struct program *p, struct polled_fd *polled)
 {
-    if (outlet->poll)
-        loop_discard(p->loop, (uv_handle_t *)outlet->poll);
-    if (outlet->fd >= 0)
-        close(outlet->fd);
-    *outlet = (struct outlet){.fd = -1};
+    if (polled->poll)
+        loop_discard(p->loop, (uv_handle_t *)polled->poll);
+    if (polled->fd >= 0)
+        close(polled->fd);
+    *polled = (struct polled_fd){.fd = -1};
 }
 
 /* ---- the end ---- */
@@ -87,14 +108,15 @@ static void outlet_close(struct program *p, struct outlet *outlet)
 static void program_free_deferred(struct deferred_free *deferred_free)
 {
     struct program *p = container_of(deferred_free, struct program, deferred_free);
-    loop_drop(p->loop);
+    loop_unref(p->loop);
     buf_free(&p->stdout_text);
     buf_free(&p->stderr_text);
     free(p);
 }
 
-__attribute__((format(printf, 4, 5))) static void set_fate(struct program *p, enum child_fate fate,
-                                                           int code, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void program_set_fate(struct program *p,
+                                                                   enum child_fate fate, int code,
+                                                                   const char *fmt, ...)
 {
     va_list args;
     p->fate = fate;
@@ -104,22 +126,30 @@ __attribute__((format(printf, 4, 5))) static void set_fate(struct program *p, en
     va_end(args);
 }
 
-/* The process has ended: on_end is called at the end of this phase. */
-static void child_ended(struct program *p)
+static void program_close_free(struct program *p)
 {
-    timer_stop(&p->loop->clock, &p->timer);
-    outlet_close(p, &p->life);
-    outlet_close(p, &p->output);
-    outlet_close(p, &p->errors);
-    if (p->closed)
-        clock_free_later(&p->loop->clock, &p->deferred_free, program_free_deferred);
-    else
-        loop_again(p->loop, &p->again);
+    sm_move(&p->sm, PROGRAM_CLOSED, "released");
+    clock_free_later(&p->loop->clock, &p->deferred_free, program_free_deferred);
 }
 
-static void child_on_again(struct again *again)
+/* The process has ended: on_end is called at the end of this phase, unless it is abandoned. */
+static void program_end(struct program *p)
 {
-    struct program *p = container_of(again, struct program, again);
+    timer_stop(&p->loop->clock, &p->timer);
+    polled_fd_close(p, &p->life);
+    polled_fd_close(p, &p->output);
+    polled_fd_close(p, &p->errors);
+    if (p->sm.state == PROGRAM_ABANDONED) {
+        program_close_free(p);
+    } else {
+        sm_move(&p->sm, PROGRAM_ENDED, "%s", p->how);
+        loop_schedule(p->loop, &p->io_task);
+    }
+}
+
+static void program_report_end(struct io_task *task)
+{
+    struct program *p = container_of(task, struct program, io_task);
     struct child_end end = {.fate = p->fate,
                             .code = p->code,
                             .how = p->how,
@@ -128,129 +158,112 @@ static void child_on_again(struct again *again)
     p->child.user->ops->on_end(p->child.user, &end);
 }
 
-static void signal_group(struct program *p, int signal)
+/* Ends the program early; @next is STOPPING or ABANDONED. The first reason determines its fate. */
+static void program_stop(struct program *p, enum program_state next, const char *why)
 {
-    if (p->pid)
-        kill(-p->pid, signal);
-}
-
-/* Ends the program early. The first reason determines its fate. */
-static void child_doom(struct program *p)
-{
-    p->doomed = true;
-    signal_group(p, SIGTERM);
+    bool running = p->sm.state == PROGRAM_RUNNING;
+    sm_move(&p->sm, (int)next, "%s", why);
+    if (!running)
+        return; /* SIGTERM was sent */
+    kill(-p->pid, SIGTERM);
     timer_start(&p->loop->clock, &p->timer, CHILD_GRACE_MS);
 }
 
-static void child_on_timer(struct timer *timer)
+static void program_on_timer(struct timer *timer)
 {
     struct program *p = container_of(timer, struct program, timer);
-    if (p->doomed) {
-        signal_group(p, SIGKILL);
+    if (p->sm.state != PROGRAM_RUNNING) {
+        kill(-p->pid, SIGKILL);
         return;
     }
-    set_fate(p, CHILD_TIMED_OUT, 0, "timed out after %g s", (double)p->timeout_ms / 1000);
-    child_doom(p);
+    program_set_fate(p, CHILD_TIMED_OUT, 0, "timed out after %g s", (double)p->timeout_ms / 1000);
+    program_stop(p, PROGRAM_STOPPING, p->how);
 }
 
 /* ---- output ---- */
 
-/* The output exceeds its limit: closes the pipe, so that the program notices, and ends it. */
-static void child_exceeded_output(struct program *p)
-{
-    outlet_close(p, &p->output);
-    if (p->doomed)
-        return;
-    set_fate(p, CHILD_TOO_MUCH, 0, "more than %zu bytes of output", p->output_max);
-    child_doom(p);
-}
-
-static void child_keep_output(struct program *p, struct outlet *from, const char *bytes, size_t len)
-{
-    if (from == &p->output) {
-        if (buf_append(&p->stdout_text, bytes, len, p->output_max) < 0)
-            child_exceeded_output(p);
-        return;
-    }
-    buf_put(&p->stderr_text, bytes, len);
-    if (p->stderr_text.len > p->errors_max)
-        buf_consume(&p->stderr_text, p->stderr_text.len - p->errors_max);
-}
-
 /* Reads once. Returns false if nothing is available now, or the pipe has ended. */
-static bool child_read(struct program *p, struct outlet *outlet)
+static bool program_read(struct program *p, struct polled_fd *polled)
 {
+    char *bytes = p->loop->read_buffer;
     ssize_t n;
     loop_busy(p->loop);
-    n = read(outlet->fd, p->loop->read_buffer, sizeof(p->loop->read_buffer));
-    if (n > 0) {
-        child_keep_output(p, outlet, p->loop->read_buffer, (size_t)n);
-        secret_wipe(p->loop->read_buffer, (size_t)n);
-    } else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        outlet_close(p, outlet);
-    return n > 0;
+    n = read(polled->fd, bytes, sizeof(p->loop->read_buffer));
+    if (n <= 0) {
+        if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            polled_fd_close(p, polled);
+        return false;
+    }
+    if (polled == &p->errors) {
+        buf_put(&p->stderr_text, bytes, (size_t)n);
+        if (p->stderr_text.len > p->errors_max)
+            buf_consume(&p->stderr_text, p->stderr_text.len - p->errors_max);
+    } else if (buf_append(&p->stdout_text, bytes, (size_t)n, p->output_max) < 0) {
+        polled_fd_close(p, &p->output); /* so that the program notices */
+        if (p->sm.state == PROGRAM_RUNNING) {
+            program_set_fate(p, CHILD_TOO_MUCH, 0, "more than %zu bytes of output", p->output_max);
+            program_stop(p, PROGRAM_STOPPING, p->how);
+        }
+    }
+    secret_wipe(bytes, (size_t)n);
+    return true;
 }
 
-static void child_on_output(uv_poll_t *poll, int status, int events)
+static void program_on_output(uv_poll_t *poll, int status, int events)
 {
     struct program *p = poll->data;
     (void)status, (void)events; /* reading finds errors */
-    child_read(p, &p->output);
+    program_read(p, &p->output);
 }
 
-static void child_on_errors(uv_poll_t *poll, int status, int events)
+static void program_on_errors(uv_poll_t *poll, int status, int events)
 {
     struct program *p = poll->data;
     (void)status, (void)events;
-    child_read(p, &p->errors);
+    program_read(p, &p->errors);
 }
 
-static void child_read_rest(struct program *p, struct outlet *outlet)
+static void program_read_rest(struct program *p, struct polled_fd *polled)
 {
-    for (int i = 0; i < REST_READS_MAX && outlet->fd >= 0; i++)
-        if (!child_read(p, outlet))
+    for (int i = 0; i < REST_READS_MAX && polled->fd >= 0; i++)
+        if (!program_read(p, polled))
             return;
 }
 
 /* ---- start and end ---- */
 
-static void set_fate_of(struct program *p, const siginfo_t *info)
-{
-    const char *signal_name = sigabbrev_np(info->si_status);
-    if (info->si_code == CLD_EXITED)
-        set_fate(p, CHILD_EXITED, info->si_status, "exit code %d", info->si_status);
-    else
-        set_fate(p, CHILD_KILLED, info->si_status, "killed by SIG%s",
-                 signal_name ? signal_name : "?");
-}
-
 /* Kills the group before the process is reaped: until then the group's number can't be reused. */
-static int child_reap(struct program *p, siginfo_t *ret_info)
+static int program_reap(struct program *p, siginfo_t *ret_info)
 {
     id_t pidfd = (id_t)p->life.fd;
     int rc = waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOHANG | WNOWAIT);
     if (rc == 0) {
-        signal_group(p, SIGKILL);
+        kill(-p->pid, SIGKILL);
         rc = waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOHANG);
     }
-    p->pid = 0;
     p->spawner->running--;
     return rc;
 }
 
-static void child_on_exit(uv_poll_t *poll, int status, int events)
+static void program_on_exit(uv_poll_t *poll, int status, int events)
 {
     struct program *p = poll->data;
     siginfo_t info = {0};
-    int rc = child_reap(p, &info);
+    int rc = program_reap(p, &info);
     (void)status, (void)events;
-    child_read_rest(p, &p->output); /* may still exceed the limit */
-    child_read_rest(p, &p->errors);
-    if (!p->doomed && rc < 0)
-        set_fate(p, CHILD_LOST, 0, "its exit status was collected by other code");
-    else if (!p->doomed)
-        set_fate_of(p, &info);
-    child_ended(p);
+    program_read_rest(p, &p->output); /* may still exceed the limit */
+    program_read_rest(p, &p->errors);
+    if (p->sm.state == PROGRAM_RUNNING) {
+        const char *signal_name = sigabbrev_np(info.si_status);
+        if (rc < 0)
+            program_set_fate(p, CHILD_LOST, 0, "its exit status was collected by other code");
+        else if (info.si_code == CLD_EXITED)
+            program_set_fate(p, CHILD_EXITED, info.si_status, "exit code %d", info.si_status);
+        else
+            program_set_fate(p, CHILD_KILLED, info.si_status, "killed by SIG%s",
+                             signal_name ? signal_name : "?");
+    }
+    program_end(p);
 }
 
 /* ---- seam/child.h ---- */
@@ -258,27 +271,19 @@ static void child_on_exit(uv_poll_t *poll, int status, int events)
 static void program_close(struct child *child)
 {
     struct program *p = container_of(child, struct program, child);
-    p->closed = true;
-    list_remove(&p->again.node);
-    if (!p->pid)
-        clock_free_later(&p->loop->clock, &p->deferred_free, program_free_deferred);
-    else if (!p->doomed)
-        child_doom(p);
+    list_remove(&p->io_task.node);
+    if (p->sm.state == PROGRAM_ENDED)
+        program_close_free(p);
+    else
+        program_stop(p, PROGRAM_ABANDONED, "closed by its user");
 }
 
 static const struct child_ops program_ops = {
     .close = program_close,
 };
 
-static int child_watch_all(struct program *p)
-{
-    int rc = outlet_watch(p, &p->life, child_on_exit);
-    rc = rc ? rc : outlet_watch(p, &p->output, child_on_output);
-    return rc ? rc : outlet_watch(p, &p->errors, child_on_errors);
-}
-
 /* Returns 0, or an errno: then it does not run. */
-static int child_start(struct program *p, const struct child_spec *spec)
+static int program_start(struct program *p, const struct child_spec *spec)
 {
     siginfo_t info;
     struct spawned s;
@@ -290,18 +295,20 @@ static int child_start(struct program *p, const struct child_spec *spec)
     p->output.fd = s.output;
     p->errors.fd = s.errors;
     p->spawner->running++;
-    rc = child_watch_all(p);
-    if (rc < 0) { /* UNTESTED: as in outlet_watch() */
-        signal_group(p, SIGKILL);
+    rc = polled_fd_watch(p, &p->life, program_on_exit);
+    rc = rc ? rc : polled_fd_watch(p, &p->output, program_on_output);
+    rc = rc ? rc : polled_fd_watch(p, &p->errors, program_on_errors);
+    if (rc < 0) { /* UNTESTED: as in polled_fd_watch() */
+        kill(-p->pid, SIGKILL);
         waitid(P_PID, (id_t)p->pid, &info,
                WEXITED | WNOWAIT); /* the pidfd may be non-blocking by now */
-        child_reap(p, &info);
+        program_reap(p, &info);
     }
     return -rc; /* libuv's errors are negated errnos */
 }
 
-static struct child *child_spawn(struct spawner *spawner, const struct child_spec *spec,
-                                 struct child_user *user)
+static struct child *program_spawn(struct spawner *spawner, const struct child_spec *spec,
+                                   struct child_user *user)
 {
     struct program *p = NEW(struct program);
     int rc;
@@ -313,14 +320,15 @@ static struct child *child_spawn(struct spawner *spawner, const struct child_spe
     p->output_max = spec->output_max;
     p->errors_max = spec->errors_max;
     p->timeout_ms = spec->timeout_ms;
-    p->timer.fire = child_on_timer;
-    p->again.run = child_on_again;
-    list_init(&p->again.node);
-    loop_keep(p->loop);
-    rc = child_start(p, spec);
+    p->timer.fire = program_on_timer;
+    p->io_task.run = program_report_end;
+    list_init(&p->io_task.node);
+    sm_init(&p->sm, program_states, PROGRAM_RUNNING, "child", NULL);
+    loop_ref(p->loop);
+    rc = program_start(p, spec);
     if (rc) {
-        set_fate(p, CHILD_UNSTARTED, rc, "%s", strerror(rc));
-        child_ended(p);
+        program_set_fate(p, CHILD_UNSTARTED, rc, "%s", strerror(rc));
+        program_end(p);
     } else if (spec->timeout_ms) {
         timer_start(&p->loop->clock, &p->timer, spec->timeout_ms);
     }
@@ -329,5 +337,5 @@ static struct child *child_spawn(struct spawner *spawner, const struct child_spe
 
 void child_spawner_init(struct child_spawner *spawner, struct loop *loop)
 {
-    *spawner = (struct child_spawner){.spawner = {child_spawn}, .loop = loop};
+    *spawner = (struct child_spawner){.spawner = {program_spawn}, .loop = loop};
 }

@@ -40,7 +40,7 @@ struct listener {
         uv_stream_t stream;
         uv_handle_t handle; /* `data` is set while it must be closed */
     };
-    struct again again; /* accepts a waiting connection */
+    struct io_task io_task; /* accepts a waiting connection */
     struct deferred_free deferred_free;
     char *path; /* of a Unix socket */
     struct stat file;
@@ -53,7 +53,7 @@ struct listener {
 static void listener_free_deferred(struct deferred_free *deferred_free)
 {
     struct listener *l = container_of(deferred_free, struct listener, deferred_free);
-    loop_drop(l->loop);
+    loop_unref(l->loop);
     free(l->path);
     free(l);
 }
@@ -64,14 +64,14 @@ static void listener_unref(struct listener *l)
         clock_free_later(&l->loop->clock, &l->deferred_free, listener_free_deferred);
 }
 
-static void on_handle_closed(uv_handle_t *handle)
+static void listener_on_handle_closed(uv_handle_t *handle)
 {
     listener_unref(container_of(handle, struct listener, handle));
 }
 
 /* ---- accepting ---- */
 
-static void accept_one(struct listener *l)
+static void listener_accept(struct listener *l)
 {
     struct stream *stream = tcp_accept(l->loop, &l->stream, &l->parent);
     if (!stream)
@@ -81,95 +81,83 @@ static void accept_one(struct listener *l)
     l->user->on_accept(l->user, stream);
 }
 
-static bool has_room(struct listener *l)
-{
-    while (l->open >= l->max && l->user->on_full && l->user->on_full(l->user))
-        ;
-    return l->open < l->max;
-}
-
 /* Errors (out of descriptors, a client that disconnected) are ignored: libuv recovers from them. */
-static void on_connection(uv_stream_t *stream, int status)
+static void listener_on_connection(uv_stream_t *stream, int status)
 {
     struct listener *l = container_of(stream, struct listener, stream);
     loop_busy(l->loop);
     if (status < 0)
         return;
-    if (has_room(l))
-        accept_one(l);
+    while (l->open >= l->max && l->user->on_full && l->user->on_full(l->user))
+        continue; /* the user has closed a connection */
+    if (l->open < l->max)
+        listener_accept(l);
     else
         l->waiting = true;
 }
 
-static void listener_on_room(struct again *again)
+static void listener_on_room(struct io_task *task)
 {
-    struct listener *l = container_of(again, struct listener, again);
+    struct listener *l = container_of(task, struct listener, io_task);
     if (!l->waiting || l->open >= l->max)
         return;
     l->waiting = false;
-    accept_one(l);
+    listener_accept(l);
 }
 
-static void on_stream_closed(struct tcp_parent *parent)
+static void listener_on_stream_closed(struct tcp_parent *parent)
 {
     struct listener *l = container_of(parent, struct listener, parent);
     l->open--;
     if (l->user && l->waiting)
-        loop_again(l->loop, &l->again);
+        loop_schedule(l->loop, &l->io_task);
     listener_unref(l);
 }
 
 /* ---- opening and closing ---- */
 
-static int start_tcp(struct listener *l, const char *address, struct inf_error *err)
+/* Binds a socket, opens it as libuv's handle and listens. */
+static int listener_start(struct listener *l, const struct listen_options *o, struct inf_error *err)
 {
-    int rc, fd = listen_socket_tcp(address, err);
+    const char *kind = o->path ? "socket" : "listen address";
+    int rc,
+        fd = o->path ? listen_socket_unix(o, &l->file, err) : listen_socket_tcp(o->address, err);
     if (fd < 0)
         return fd;
-    uv_tcp_init(l->loop->uv, &l->tcp);
+    if (o->path) {
+        l->path = xstrdup(o->path); /* the file must be removed from now on */
+        uv_pipe_init(l->loop->uv, &l->pipe, 0);
+        rc = uv_pipe_open(&l->pipe, fd);
+    } else {
+        uv_tcp_init(l->loop->uv, &l->tcp);
+        rc = uv_tcp_open(&l->tcp, fd);
+    }
     l->handle.data = l;
     l->refs++;
-    rc = uv_tcp_open(&l->tcp, fd);
     if (rc == 0)
-        rc = uv_listen(&l->stream, BACKLOG, on_connection);
+        rc = uv_listen(&l->stream, BACKLOG, listener_on_connection);
     else
         close(fd); /* UNTESTED: a new socket can always be opened */
-    return rc < 0 ? err_set(err, INF_EIO, "listen address '%s': %s", address, uv_strerror(rc)) : 0;
-}
-
-static int start_unix(struct listener *l, const struct listen_options *o, struct inf_error *err)
-{
-    int rc, fd = listen_socket_unix(o, &l->file, err);
-    if (fd < 0)
-        return fd;
-    l->path = xstrdup(o->path); /* the file must be removed from now on */
-    uv_pipe_init(l->loop->uv, &l->pipe, 0);
-    l->handle.data = l;
-    l->refs++;
-    rc = uv_pipe_open(&l->pipe, fd);
     if (rc == 0)
-        rc = uv_listen(&l->stream, BACKLOG, on_connection);
-    else
-        close(fd); /* UNTESTED: as above */
-    return rc < 0 ? err_set(err, INF_EIO, "socket '%s': %s", o->path, uv_strerror(rc)) : 0;
+        return 0;
+    return err_set(err, INF_EIO, "%s '%s': %s", kind, o->path ? o->path : o->address,
+                   uv_strerror(rc));
 }
 
 struct listener *listener_open(struct loop *loop, const struct listen_options *o,
                                struct listener_user *user, struct inf_error *err)
 {
     struct listener *l = NEW(struct listener);
-    int rc;
     assert(!o->address != !o->path);
     l->loop = loop;
     l->user = user;
-    l->parent.on_close = on_stream_closed;
-    l->again.run = listener_on_room;
-    list_init(&l->again.node);
+    l->parent.on_close = listener_on_stream_closed;
+    l->io_task.run = listener_on_room;
+    list_init(&l->io_task.node);
     l->max = o->max ? o->max : LISTEN_MAX;
     l->refs = 1;
-    loop_keep(loop);
-    rc = o->path ? start_unix(l, o, err) : start_tcp(l, o->address, err);
-    if (rc == 0)
+    loop_ref(loop);
+    if (listener_start(l, o, err) == 0)
         return l;
     listener_close(l);
     return NULL;
@@ -201,10 +189,10 @@ void listener_close(struct listener *l)
     if (!l)
         return;
     l->user = NULL;
-    list_remove(&l->again.node);
+    list_remove(&l->io_task.node);
     if (l->path)
         listen_socket_remove(l->path, &l->file);
     if (l->handle.data)
-        uv_close(&l->handle, on_handle_closed);
+        uv_close(&l->handle, listener_on_handle_closed);
     listener_unref(l);
 }

@@ -13,7 +13,7 @@
 #include "base/base.h"
 #include "base/err.h"
 
-static struct loop *of_clock(struct clock *clock)
+static struct loop *loop_of(struct clock *clock)
 {
     return container_of(clock, struct loop, clock);
 }
@@ -22,7 +22,7 @@ static struct loop *of_clock(struct clock *clock)
 
 static uint64_t loop_now_ms(struct clock *clock)
 {
-    return uv_now(of_clock(clock)->uv);
+    return uv_now(loop_of(clock)->uv);
 }
 
 static int64_t loop_wall_us(struct clock *clock)
@@ -37,7 +37,7 @@ static int64_t loop_wall_us(struct clock *clock)
  * check. */
 static bool loop_over_budget(struct clock *clock)
 {
-    struct loop *loop = of_clock(clock);
+    struct loop *loop = loop_of(clock);
     uint64_t now = uv_hrtime();
     if (!loop->deadline_ns)
         loop->deadline_ns = now + LOOP_BUDGET_US * UINT64_C(1000);
@@ -76,12 +76,6 @@ static void loop_on_time(uv_timer_t *handle)
     loop->timers_ns += uv_hrtime() - began_ns;
 }
 
-/* Limits the wait, so that a suspend is detected soon even if all timers are long. */
-static uint64_t longest_wait_ms(const struct clock *clock)
-{
-    return list_empty(&clock->sleep_watches) ? UINT64_MAX : LOOP_SLEEP_CHECK_MS;
-}
-
 /*
  * One uv_timer serves all of our timers: it is set to the earliest. libuv (1.44) calls a timer with
  * delay 0 again in the same round, forever if it restarts itself; a timer that is started while
@@ -89,14 +83,17 @@ static uint64_t longest_wait_ms(const struct clock *clock)
  */
 static void loop_timer_changed(struct clock *clock)
 {
-    struct loop *loop = of_clock(clock);
+    struct loop *loop = loop_of(clock);
     uint64_t due = timers_next_due(&clock->timers), now = uv_now(loop->uv);
-    uint64_t least = loop->firing ? 1 : 0, most = longest_wait_ms(clock);
+    uint64_t least = loop->firing ? 1 : 0;
     uint64_t wait = due > now + least ? due - now : least;
+    /* A suspend must be detected soon, even if all timers are long. */
+    if (!list_empty(&clock->sleep_watches) && wait > LOOP_SLEEP_CHECK_MS)
+        wait = LOOP_SLEEP_CHECK_MS;
     if (due == TIMERS_NONE)
         uv_timer_stop(&loop->timer);
     else
-        uv_timer_start(&loop->timer, loop_on_time, wait < most ? wait : most, 0);
+        uv_timer_start(&loop->timer, loop_on_time, wait, 0);
 }
 
 static void loop_on_idle(uv_idle_t *handle)
@@ -106,7 +103,7 @@ static void loop_on_idle(uv_idle_t *handle)
 
 static void loop_wake(struct clock *clock)
 {
-    uv_idle_start(&of_clock(clock)->idle, loop_on_idle);
+    uv_idle_start(&loop_of(clock)->idle, loop_on_idle);
 }
 
 static const struct clock_ops clock_ops = {
@@ -155,32 +152,38 @@ static void detect_suspend(struct loop *loop)
 
 /* ---- the tick ---- */
 
-void loop_again(struct loop *loop, struct again *again)
+void loop_schedule(struct loop *loop, struct io_task *task)
 {
-    if (!list_empty(&again->node))
+    if (!list_empty(&task->node))
         return;
-    list_push(&loop->agains, &again->node);
+    list_push(&loop->io_tasks, &task->node);
     loop_wake(&loop->clock);
 }
 
-static void run_agains(struct loop *loop)
+static void loop_run_io_tasks(struct loop *loop)
 {
     struct list due, *node;
     list_init(&due);
-    list_move_all(&due, &loop->agains);
+    list_move_all(&due, &loop->io_tasks);
     while ((node = list_pop(&due))) {
-        struct again *again = container_of(node, struct again, node);
-        again->run(again);
+        struct io_task *task = container_of(node, struct io_task, node);
+        task->run(task);
     }
 }
 
-static void run_phase(struct loop *loop, enum phase phase)
+/* Each phase has its own budget. */
+static void loop_run_phase(struct loop *loop, enum phase phase)
 {
     loop->deadline_ns = 0;
     clock_run_phase(&loop->clock, phase);
 }
 
-static void close_handles(struct loop *loop);
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct loop *loop = handle->data;
+    if (--loop->handles_open == 0)
+        loop->on_closed(loop);
+}
 
 void loop_busy(struct loop *loop)
 {
@@ -191,13 +194,6 @@ void loop_busy(struct loop *loop)
         loop->deadline_ns = loop->busy_ns + LOOP_BUDGET_US * UINT64_C(1000);
 }
 
-static void note_tick(struct loop *loop)
-{
-    uint64_t ns = loop->timers_ns + uv_hrtime() - loop->busy_ns;
-    peak_note(&loop->ticks, uv_now(loop->uv), ns / 1000);
-    loop->timers_ns = loop->busy_ns = 0;
-}
-
 uint64_t loop_worst_tick_us(struct loop *loop)
 {
     return peak_value(&loop->ticks, uv_now(loop->uv));
@@ -206,21 +202,27 @@ uint64_t loop_worst_tick_us(struct loop *loop)
 static void loop_on_check(uv_check_t *handle)
 {
     struct loop *loop = handle->data;
+    uint64_t ns;
     loop_busy(loop);
     detect_stop(loop);
     detect_suspend(loop);
-    run_agains(loop);
-    run_phase(loop, PHASE_PUMP);
-    run_phase(loop, PHASE_FLUSH);
+    loop_run_io_tasks(loop);
+    loop_run_phase(loop, PHASE_PUMP);
+    loop_run_phase(loop, PHASE_FLUSH);
     clock_reap(&loop->clock);
     loop->deadline_ns = 0;
-    note_tick(loop);
+    ns = loop->timers_ns + uv_hrtime() - loop->busy_ns;
+    peak_note(&loop->ticks, uv_now(loop->uv), ns / 1000);
+    loop->timers_ns = loop->busy_ns = 0;
     expect_wake(loop);
-    if (clock_has_work(&loop->clock) || !list_empty(&loop->agains))
+    if (clock_has_work(&loop->clock) || !list_empty(&loop->io_tasks))
         return;
     uv_idle_stop(&loop->idle);
-    if (loop->on_closed && !loop->kept)
-        close_handles(loop);
+    if (loop->on_closed && !loop->refs) {
+        uv_close((uv_handle_t *)&loop->timer, on_handle_closed);
+        uv_close((uv_handle_t *)&loop->check, on_handle_closed);
+        uv_close((uv_handle_t *)&loop->idle, on_handle_closed);
+    }
 }
 
 /* ---- init and close ---- */
@@ -235,8 +237,8 @@ int loop_init(struct loop *loop, uv_loop_t *uv)
     loop->firing = false;
     loop->on_closed = NULL;
     loop->handles_open = 3;
-    loop->kept = 0;
-    list_init(&loop->agains);
+    loop->refs = 0;
+    list_init(&loop->io_tasks);
     clock_init(&loop->clock, &clock_ops);
     while (!read_suspended_time(&loop->asleep_ms))
         continue;
@@ -250,42 +252,28 @@ int loop_init(struct loop *loop, uv_loop_t *uv)
     return 0;
 }
 
-void loop_keep(struct loop *loop)
+void loop_ref(struct loop *loop)
 {
-    loop->kept++;
+    loop->refs++;
 }
 
-void loop_drop(struct loop *loop)
+void loop_unref(struct loop *loop)
 {
-    if (--loop->kept == 0 && loop->on_closed)
+    if (--loop->refs == 0 && loop->on_closed)
         loop_wake(&loop->clock);
 }
 
 static void on_discarded(uv_handle_t *handle)
 {
-    loop_drop(handle->data);
+    loop_unref(handle->data);
     free(handle);
 }
 
 void loop_discard(struct loop *loop, uv_handle_t *handle)
 {
-    loop_keep(loop);
+    loop_ref(loop);
     handle->data = loop;
     uv_close(handle, on_discarded);
-}
-
-static void on_handle_closed(uv_handle_t *handle)
-{
-    struct loop *loop = handle->data;
-    if (--loop->handles_open == 0)
-        loop->on_closed(loop);
-}
-
-static void close_handles(struct loop *loop)
-{
-    uv_close((uv_handle_t *)&loop->timer, on_handle_closed);
-    uv_close((uv_handle_t *)&loop->check, on_handle_closed);
-    uv_close((uv_handle_t *)&loop->idle, on_handle_closed);
 }
 
 void loop_close(struct loop *loop, void (*on_closed)(struct loop *loop))

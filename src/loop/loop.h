@@ -35,9 +35,9 @@ enum {
 };
 
 /* Work to do at the end of the I/O phase. Embedded in its owner. */
-struct again {
+struct io_task {
     struct list node; /* in no list: not scheduled */
-    void (*run)(struct again *again);
+    void (*run)(struct io_task *task);
 };
 
 struct loop {
@@ -48,14 +48,14 @@ struct loop {
     uv_idle_t idle;
     bool firing; /* timers fire now */
     int handles_open;
-    int kept;             /* references: see loop_keep() */
+    int refs;             /* references: see loop_ref() */
     uint64_t deadline_ns; /* of the current phase; 0: not set yet */
     uint64_t wake_ms;     /* latest expected time of the next tick, by uv_now() */
     int64_t asleep_ms;    /* total suspended time since boot, as of the last tick */
     uint64_t busy_ns;     /* start of this tick's callbacks; 0: none yet */
     uint64_t timers_ns;   /* duration of its timers, before poll */
     struct peak ticks;    /* in microseconds */
-    struct list agains;
+    struct list io_tasks;
     void (*on_closed)(struct loop *loop); /* set by loop_close() */
     char read_buffer[LOOP_READ_BUFFER];
 };
@@ -70,9 +70,9 @@ int loop_init(struct loop *loop, uv_loop_t *uv);
  */
 void loop_close(struct loop *loop, void (*on_closed)(struct loop *loop));
 
-/* Runs @again at the end of the I/O phase of this tick, or of the next tick if that is already
+/* Runs @task at the end of the I/O phase of this tick, or of the next tick if that is already
  * running. */
-void loop_again(struct loop *loop, struct again *again);
+void loop_schedule(struct loop *loop, struct io_task *task);
 
 /* Must be called first in every libuv callback from poll: marks the start of work, for the budget
  * and for loop_worst_tick_us(). */
@@ -88,9 +88,9 @@ void loop_busy(struct loop *loop);
  */
 uint64_t loop_worst_tick_us(struct loop *loop);
 
-/* For objects that outlive their close: the loop does not end until each keep was dropped. */
-void loop_keep(struct loop *loop);
-void loop_drop(struct loop *loop);
+/* For objects that outlive their close: the loop does not end until each reference was released. */
+void loop_ref(struct loop *loop);
+void loop_unref(struct loop *loop);
 
 /* Closes @handle, which is an allocation of its own, and frees it when libuv has closed it.
  * Overwrites its `data`. */

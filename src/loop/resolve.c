@@ -1,6 +1,8 @@
 /*
- * resolve.c - one getaddrinfo() at a time per resolver, with a deadline per request and the last
- * good result as a fallback.
+ * resolve.c - one getaddrinfo() at a time per resolver, with a deadline per request.
+ *
+ * Normal path: a request waits for the lookup of its name, which completes all requests for it. If a
+ * lookup fails or takes too long, the last good result is used; without one the request fails.
  */
 #include "loop/resolve.h"
 
@@ -22,19 +24,50 @@ struct lookup {
     bool late; /* a request has timed out waiting for it */
 };
 
+/* ---- addresses ---- */
+
+/* The first entry of @family, starting at @at. */
+static const struct addrinfo *next_of_family(int family, const struct addrinfo *at)
+{
+    while (at && at->ai_family != family)
+        at = at->ai_next;
+    return at;
+}
+
+void addresses_from_addrinfo(struct addresses *ret, const struct addrinfo *found)
+{
+    static const int families[2] = {AF_INET6, AF_INET};
+    const struct addrinfo *next[2] = {next_of_family(AF_INET6, found),
+                                      next_of_family(AF_INET, found)};
+    int turn = found && found->ai_family == AF_INET;
+    memset(ret, 0, sizeof(*ret));
+    while (ret->count < ADDRESSES_MAX && (next[0] || next[1])) {
+        const struct addrinfo *one = next[turn];
+        if (one) {
+            assert(one->ai_addrlen <= sizeof(ret->list[0]));
+            memcpy(&ret->list[ret->count++], one->ai_addr, one->ai_addrlen);
+            next[turn] = next_of_family(families[turn], one->ai_next);
+        }
+        turn = !turn;
+    }
+}
+
+/* "10.0.0.1", "::1", "fe80::1%eth0". Returns false, and sets nothing, if @host is a name. */
+static bool addresses_from_literal(struct addresses *ret, const char *host)
+{
+    union address address;
+    if (uv_ip4_addr(host, 0, &address.v4) < 0 && uv_ip6_addr(host, 0, &address.v6) < 0)
+        return false;
+    ret->count = 1;
+    ret->list[0] = address;
+    return true;
+}
+
 /* ---- results ---- */
 
 static bool resolver_knows(const struct resolver *resolver, const char *name)
 {
     return resolver->good_name && strcmp(resolver->good_name, name) == 0;
-}
-
-static void resolver_learn(struct resolver *resolver, const char *name,
-                           const struct addresses *addresses)
-{
-    resolver->good = *addresses;
-    free(resolver->good_name);
-    resolver->good_name = xstrdup(name);
 }
 
 /* Completes @r with the known addresses, however old, or with @why if there are none. */
@@ -47,15 +80,6 @@ static void resolve_complete(struct resolving *r, const char *why)
         r->on_resolved(r, &resolver->good);
     else
         r->on_unresolved(r, why);
-}
-
-static void resolve_complete_all(struct resolver *resolver, const char *name, const char *why)
-{
-    list_for_each_safe(node, &resolver->waiting) {
-        struct resolving *r = container_of(node, struct resolving, node);
-        if (strcmp(r->name, name) == 0)
-            resolve_complete(r, why);
-    }
 }
 
 static void resolve_on_deadline(struct timer *timer)
@@ -76,15 +100,22 @@ static void lookup_free(struct lookup *lookup)
     free(lookup);
 }
 
-/* @why: the error; NULL: success. */
+/* Completes all requests for @name. @why: the error; NULL: success. */
 static void resolver_on_result(struct resolver *resolver, const char *name,
                                const struct addrinfo *found, const char *why)
 {
     struct addresses addresses;
-    addresses_from_answer(&addresses, found);
-    if (addresses.count)
-        resolver_learn(resolver, name, &addresses);
-    resolve_complete_all(resolver, name, why ? why : "the name has no address");
+    addresses_from_addrinfo(&addresses, found);
+    if (addresses.count) {
+        resolver->good = addresses;
+        free(resolver->good_name);
+        resolver->good_name = xstrdup(name);
+    }
+    list_for_each_safe(node, &resolver->waiting) {
+        struct resolving *r = container_of(node, struct resolving, node);
+        if (strcmp(r->name, name) == 0)
+            resolve_complete(r, why ? why : "the name has no address");
+    }
     resolver_look_up_next(resolver);
 }
 
@@ -98,7 +129,7 @@ static void resolver_on_looked_up(uv_getaddrinfo_t *request, int status, struct 
         resolver_on_result(resolver, lookup->name, found, status < 0 ? uv_strerror(status) : NULL);
     }
     uv_freeaddrinfo(found);
-    loop_drop(lookup->loop);
+    loop_unref(lookup->loop);
     lookup_free(lookup);
 }
 
@@ -116,7 +147,7 @@ static int resolver_look_up(struct resolver *resolver, const char *name)
     lookup->loop = resolver->loop;
     lookup->resolver = resolver;
     lookup->name = xstrdup(name);
-    loop_keep(resolver->loop);
+    loop_ref(resolver->loop);
     resolver->lookup = lookup;
     return 0;
 }

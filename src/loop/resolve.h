@@ -16,11 +16,29 @@
 #ifndef LOOP_RESOLVE_H
 #define LOOP_RESOLVE_H
 
-#include "loop/address.h"
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
 #include "loop/loop.h"
+
+struct addrinfo;
 
 enum {
     RESOLVE_MAX_MS = 5 * 1000,
+    ADDRESSES_MAX = 16, /* LIMIT: per name; further addresses are ignored */
+};
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+/* The addresses of one name, in the order in which they are tried. */
+struct addresses {
+    size_t count;
+    union address list[ADDRESSES_MAX];
 };
 
 struct resolver {
@@ -55,5 +73,12 @@ void resolve_start(struct resolving *resolving, const char *name);
 /* Cancels the request: no callback is made afterwards. Harmless if it has ended. The lookup
  * continues for other requests and for the next time. */
 void resolve_stop(struct resolving *resolving);
+
+/*
+ * Copies a result of getaddrinfo(): IPv6 and IPv4 addresses alternate, starting with the family of
+ * the first one, and each family keeps its order. The second address to be tried is thus of the
+ * other family, which often works if the first does not.
+ */
+void addresses_from_addrinfo(struct addresses *ret, const struct addrinfo *found);
 
 #endif

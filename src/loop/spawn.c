@@ -19,9 +19,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/base.h"
 
 /* Both ends of all descriptors while the process is started; -1: not open. */
-struct plumbing {
+struct stdio_fds {
     int input;
     int output[2];
     int errors[2];
@@ -29,27 +30,19 @@ struct plumbing {
 
 /* ---- descriptors ---- */
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 static int release_fd(int *fd)
 {
-    int given = *fd;
+    int released = *fd;
     *fd = -1;
-    return given;
+    return released;
 }
 
-static void plumbing_close(struct plumbing *p)
+static void stdio_fds_close(const struct stdio_fds *s)
 {
-    close_fd(&p->input);
-    close_fd(&p->output[0]);
-    close_fd(&p->output[1]);
-    close_fd(&p->errors[0]);
-    close_fd(&p->errors[1]);
+    const int all[] = {s->input, s->output[0], s->output[1], s->errors[0], s->errors[1]};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (all[i] >= 0)
+            close(all[i]);
 }
 
 /* Moves @fd above the three standard descriptors, which are replaced: if our own stdin is closed, a
@@ -67,26 +60,24 @@ static int move_fd_up(int *fd)
     return 0;
 }
 
-static int write_all(int fd, struct str bytes)
+/* A memory file with @input, or /dev/null. */
+static int open_input(int *ret_fd, struct str input)
 {
-    while (bytes.len) {
-        ssize_t n = write(fd, bytes.at, bytes.len);
+    int rc;
+    *ret_fd = input.len ? memfd_create("stdin", MFD_CLOEXEC) : open("/dev/null", O_CLOEXEC);
+    if (*ret_fd < 0)
+        return errno;
+    rc = move_fd_up(ret_fd);
+    if (rc)
+        return rc;
+    while (input.len) {
+        ssize_t n = write(*ret_fd, input.at, input.len);
         if (n < 0 && errno != EINTR)
             return errno; /* UNTESTED: out of memory */
         if (n > 0)
-            bytes = (struct str){bytes.at + n, bytes.len - (size_t)n};
+            input = (struct str){input.at + n, input.len - (size_t)n};
     }
-    return lseek(fd, 0, SEEK_SET) < 0 ? errno : 0;
-}
-
-static int open_input(struct plumbing *p, struct str input)
-{
-    int rc;
-    p->input = input.len ? memfd_create("stdin", MFD_CLOEXEC) : open("/dev/null", O_CLOEXEC);
-    if (p->input < 0)
-        return errno;
-    rc = move_fd_up(&p->input);
-    return rc || !input.len ? rc : write_all(p->input, input);
+    return lseek(*ret_fd, 0, SEEK_SET) < 0 ? errno : 0;
 }
 
 static int open_pipe(int ends[2])
@@ -98,26 +89,16 @@ static int open_pipe(int ends[2])
     return rc ? rc : move_fd_up(&ends[1]);
 }
 
-static int plumbing_open(struct plumbing *p, struct str input)
-{
-    int rc = open_input(p, input);
-    rc = rc ? rc : open_pipe(p->output);
-    return rc ? rc : open_pipe(p->errors);
-}
-
 /* ---- environment ---- */
 
-static bool same_name(const char *a, const char *b)
-{
-    size_t len = strcspn(a, "=");
-    return strncmp(a, b, len) == 0 && b[len] == '=';
-}
-
+/* Whether @extra has a variable of the same name. */
 static bool is_replaced(const char *variable, const char *const *extra)
 {
-    for (; *extra; extra++)
-        if (same_name(*extra, variable))
+    for (; *extra; extra++) {
+        size_t name_len = strcspn(*extra, "=");
+        if (strncmp(*extra, variable, name_len) == 0 && variable[name_len] == '=')
             return true;
+    }
     return false;
 }
 
@@ -148,43 +129,34 @@ static const char **make_environment(const char *const *extra)
 
 /* ---- the process ---- */
 
-/* These fail only if out of memory. */
-static int connect_descriptors(posix_spawn_file_actions_t *actions, const struct plumbing *p)
-{
-    int rc = posix_spawn_file_actions_adddup2(actions, p->input, STDIN_FILENO);
-    rc = rc ? rc : posix_spawn_file_actions_adddup2(actions, p->output[1], STDOUT_FILENO);
-    rc = rc ? rc : posix_spawn_file_actions_adddup2(actions, p->errors[1], STDERR_FILENO);
-    return rc ? rc : posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
-}
-
-static void set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setpgroup(attributes, 0); /* a new group */
-    posix_spawnattr_setsigdefault(attributes, &all);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                             POSIX_SPAWN_SETSIGMASK);
-}
-
 /* posix_spawn() lacks const: it does not modify the strings. */
 static char *const *without_const(const char *const *strings)
 {
     return (char *const *)(uintptr_t)strings;
 }
 
-static int spawn_start(const struct child_spec *spec, const struct plumbing *p, pid_t *ret_pid)
+/* A new process group, default signal handlers, an empty signal mask, and no descriptors other than
+ * 0, 1 and 2. */
+static int start_process(const struct child_spec *spec, const struct stdio_fds *s, pid_t *ret_pid)
 {
     const char **environment = make_environment(spec->env);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    sigset_t all, none;
     int rc;
-    posix_spawn_file_actions_init(&actions);
+    sigfillset(&all);
+    sigemptyset(&none);
     posix_spawnattr_init(&attributes);
-    set_attributes(&attributes);
-    rc = connect_descriptors(&actions, p);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&actions); /* these fail only if out of memory */
+    rc = posix_spawn_file_actions_adddup2(&actions, s->input, STDIN_FILENO);
+    rc = rc ? rc : posix_spawn_file_actions_adddup2(&actions, s->output[1], STDOUT_FILENO);
+    rc = rc ? rc : posix_spawn_file_actions_adddup2(&actions, s->errors[1], STDERR_FILENO);
+    rc = rc ? rc : posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     if (rc == 0)
         rc = posix_spawnp(ret_pid, spec->argv[0], &actions, &attributes, without_const(spec->argv),
                           without_const(environment));
@@ -209,13 +181,15 @@ static int open_pidfd(pid_t pid, int *ret_pidfd)
 
 int spawn_process(const struct child_spec *spec, struct spawned *ret)
 {
-    struct plumbing p = {-1, {-1, -1}, {-1, -1}};
+    struct stdio_fds s = {-1, {-1, -1}, {-1, -1}};
     pid_t pid = 0;
-    int pidfd = -1, rc = plumbing_open(&p, spec->input);
-    rc = rc ? rc : spawn_start(spec, &p, &pid);
+    int pidfd = -1, rc = open_input(&s.input, spec->input);
+    rc = rc ? rc : open_pipe(s.output);
+    rc = rc ? rc : open_pipe(s.errors);
+    rc = rc ? rc : start_process(spec, &s, &pid);
     rc = rc ? rc : open_pidfd(pid, &pidfd);
     if (rc == 0)
-        *ret = (struct spawned){pid, pidfd, release_fd(&p.output[0]), release_fd(&p.errors[0])};
-    plumbing_close(&p);
+        *ret = (struct spawned){pid, pidfd, release_fd(&s.output[0]), release_fd(&s.errors[0])};
+    stdio_fds_close(&s);
     return rc;
 }

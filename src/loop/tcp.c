@@ -1,6 +1,8 @@
 /*
  * tcp.c - a TCP connection as a stream.
  *
+ *     connecting -> open -> ending -> ended        and from everywhere: closed
+ *
  * Normal path: resolve the name (not needed for an address), connect to the address that responds
  * first, open. Each read goes into the loop's shared buffer and directly to the user.
  *
@@ -26,15 +28,36 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "loop/race.h"
+#include "base/sm.h"
+#include "loop/connector.h"
+#include "seam/peer.h"
 
 enum {
     KEEPALIVE_S = 30,            /* detects a dead peer while nothing is sent */
     USER_TIMEOUT_MS = 30 * 1000, /* detects a peer that does not acknowledge */
 };
 
+enum tcp_state {
+    TCP_CONNECTING, /* resolving the name, or connecting */
+    TCP_OPEN,
+    TCP_ENDING, /* `end` is set; on_end follows when all bytes are taken */
+    TCP_ENDED,  /* on_end was called */
+    TCP_CLOSED, /* by the user: no more callbacks */
+};
+
+/* clang-format off */
+static const struct sm_state tcp_states[] = {
+    [TCP_CONNECTING] = {"connecting", SM_TO(TCP_OPEN) | SM_TO(TCP_ENDING) | SM_TO(TCP_CLOSED)},
+    [TCP_OPEN]       = {"open",       SM_TO(TCP_ENDING) | SM_TO(TCP_CLOSED)},
+    [TCP_ENDING]     = {"ending",     SM_TO(TCP_ENDED) | SM_TO(TCP_CLOSED)},
+    [TCP_ENDED]      = {"ended",      SM_TO(TCP_CLOSED)},
+    [TCP_CLOSED]     = {"closed",     0},
+};
+/* clang-format on */
+
 struct tcp {
     struct stream stream;
+    struct sm sm;
     struct loop *loop;
     char *peer;                /* host:port, for messages */
     struct tcp_parent *parent; /* of an accepted connection; NULL: dialled */
@@ -43,20 +66,16 @@ struct tcp {
     struct deferred_free deferred_free;
 
     struct resolving resolving;
-    struct race race;
+    struct connector connector;
     uint16_t port;
-    uv_stream_t *handle; /* NULL: not connected yet */
+    uv_stream_t *handle; /* NULL: never connected */
     struct buf unsent;   /* written before the connection was open */
 
-    struct again again;
+    struct io_task io_task;
     struct buf kept; /* bytes not taken yet */
     struct inf_error end;
-    bool reading;
-    bool owed;     /* the user must get an on_bytes call, even without bytes */
-    bool paused;   /* by the user */
-    bool ended;    /* `end` is set; reported when all bytes are taken */
-    bool reported; /* on_end was called */
-    bool closed;   /* by the user: no more callbacks */
+    bool paused; /* by the user */
+    bool owed;   /* the user must get an on_bytes call, even without bytes */
 };
 
 struct tcp_write {
@@ -70,7 +89,7 @@ struct tcp_write {
 static void tcp_free_deferred(struct deferred_free *deferred_free)
 {
     struct tcp *t = container_of(deferred_free, struct tcp, deferred_free);
-    loop_drop(t->loop);
+    loop_unref(t->loop);
     buf_free(&t->kept);
     buf_free(&t->unsent);
     free(t->peer);
@@ -90,14 +109,14 @@ static void tcp_update_reading(struct tcp *t);
 
 static void tcp_end(struct tcp *t, int code, const char *what, const char *why)
 {
-    if (t->ended)
+    if (t->sm.state >= TCP_ENDING)
         return;
-    t->ended = true;
     if (why)
         err_set(&t->end, code, "%s: %s: %s", t->peer, what, why);
     else
         err_set(&t->end, code, "%s: %s", t->peer, what);
-    loop_again(t->loop, &t->again);
+    sm_move(&t->sm, TCP_ENDING, "%s", what);
+    loop_schedule(t->loop, &t->io_task);
 }
 
 /* Offers @len bytes and keeps what was not taken. */
@@ -106,7 +125,7 @@ static void tcp_offer(struct tcp *t, const char *bytes, size_t len)
     size_t taken;
     t->owed = false;
     taken = t->stream.user->ops->on_bytes(t->stream.user, bytes, len);
-    if (t->closed)
+    if (t->sm.state == TCP_CLOSED)
         return;
     assert(taken <= len);
     if (bytes == t->kept.bytes)
@@ -114,27 +133,27 @@ static void tcp_offer(struct tcp *t, const char *bytes, size_t len)
     else
         buf_put(&t->kept, bytes + taken, len - taken);
     if (t->kept.len)
-        loop_again(t->loop, &t->again);
+        loop_schedule(t->loop, &t->io_task);
     else
         buf_free(&t->kept);
 }
 
 /* At the end of the I/O phase: delivers kept bytes or an owed call, then the end. */
-static void tcp_on_again(struct again *again)
+static void tcp_on_io_task(struct io_task *task)
 {
-    struct tcp *t = container_of(again, struct tcp, again);
-    if (t->paused || t->reported)
+    struct tcp *t = container_of(task, struct tcp, io_task);
+    if (t->paused || t->sm.state == TCP_ENDED)
         return;
     if (clock_over_budget(&t->loop->clock)) {
-        loop_again(t->loop, &t->again); /* in the next tick */
+        loop_schedule(t->loop, &t->io_task); /* in the next tick */
         return;
     }
     if (t->handle && (t->kept.len || t->owed))
         tcp_offer(t, t->kept.bytes, t->kept.len);
-    if (t->closed || t->paused)
+    if (t->sm.state == TCP_CLOSED || t->paused)
         return;
-    if (t->ended && !t->kept.len && (!t->owed || !t->handle)) {
-        t->reported = true;
+    if (t->sm.state == TCP_ENDING && !t->kept.len && (!t->owed || !t->handle)) {
+        sm_move(&t->sm, TCP_ENDED, "%s", t->end.text);
         t->stream.user->ops->on_end(t->stream.user, &t->end);
         return;
     }
@@ -162,22 +181,22 @@ static void tcp_on_read(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
         tcp_end(t, INF_EEOF, "connection closed by the peer", NULL);
     else if (n < 0 && n != UV_ENOBUFS)
         tcp_end(t, INF_ENET, "connection lost", uv_strerror((int)n));
-    if (!t->closed)
+    if (t->sm.state != TCP_CLOSED)
         tcp_update_reading(t);
 }
 
-/* Starts or stops reading: not while paused, ended, with kept bytes, or over budget. */
+/* Starts or stops reading: not while paused, ended, with kept bytes, or over budget. Both calls are
+ * harmless if nothing changes. */
 static void tcp_update_reading(struct tcp *t)
 {
     bool busy = clock_over_budget(&t->loop->clock);
-    bool want = t->handle && !t->paused && !t->ended && !t->kept.len && !busy;
-    if (want && !t->reading)
+    bool may_read = t->sm.state == TCP_OPEN && !t->paused;
+    if (may_read && !t->kept.len && !busy)
         uv_read_start(t->handle, tcp_on_alloc, tcp_on_read);
-    if (!want && t->reading)
+    else if (t->handle)
         uv_read_stop(t->handle);
-    t->reading = want;
-    if (busy && t->handle && !t->paused && !t->ended)
-        loop_again(t->loop, &t->again);
+    if (may_read && busy)
+        loop_schedule(t->loop, &t->io_task);
 }
 
 /* ---- bytes to the peer ---- */
@@ -185,7 +204,7 @@ static void tcp_update_reading(struct tcp *t)
 /* A peer that has closed its sending side may still read. */
 static bool tcp_can_send(const struct tcp *t)
 {
-    return !t->ended || t->end.code == INF_EEOF;
+    return t->sm.state < TCP_ENDING || t->end.code == INF_EEOF;
 }
 
 static void tcp_on_written(uv_write_t *request, int status)
@@ -193,9 +212,9 @@ static void tcp_on_written(uv_write_t *request, int status)
     struct tcp_write *w = container_of(request, struct tcp_write, request);
     struct tcp *t = w->tcp;
     t->n_writes--;
-    if (status < 0 && !t->closed)
+    if (status < 0)
         tcp_end(t, INF_ENET, "sending failed", uv_strerror(status));
-    else if (!t->closed && !t->n_writes && tcp_can_send(t))
+    else if (t->sm.state != TCP_CLOSED && !t->n_writes && tcp_can_send(t))
         stream_call_on_drain(&t->stream);
     free(w);
     tcp_unref(t);
@@ -233,7 +252,7 @@ static void tcp_write(struct stream *stream, const char *bytes, size_t len)
 
 /* ---- connecting ---- */
 
-static void set_socket_options(uv_tcp_t *handle)
+static void tcp_set_options(uv_tcp_t *handle)
 {
     int fd, ms = USER_TIMEOUT_MS;
     uv_tcp_nodelay(handle, 1);
@@ -242,29 +261,30 @@ static void set_socket_options(uv_tcp_t *handle)
         setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 }
 
-static void tcp_on_won(struct race *race, uv_tcp_t *handle)
+static void tcp_on_connected(struct connector *connector, uv_tcp_t *handle)
 {
-    struct tcp *t = container_of(race, struct tcp, race);
+    struct tcp *t = container_of(connector, struct tcp, connector);
     t->handle = (uv_stream_t *)handle;
     t->handle->data = t;
-    set_socket_options(handle);
+    tcp_set_options(handle);
+    sm_move(&t->sm, TCP_OPEN, "connected");
     if (t->unsent.len)
         tcp_send_bytes(t, t->unsent.bytes, t->unsent.len);
     buf_free(&t->unsent);
     t->stream.user->ops->on_open(t->stream.user);
-    if (!t->closed)
-        loop_again(t->loop, &t->again); /* starts reading */
+    if (t->sm.state != TCP_CLOSED)
+        loop_schedule(t->loop, &t->io_task); /* starts reading */
 }
 
-static void tcp_on_lost(struct race *race, const char *why)
+static void tcp_on_failed(struct connector *connector, const char *why)
 {
-    tcp_end(container_of(race, struct tcp, race), INF_ENET, "can't connect", why);
+    tcp_end(container_of(connector, struct tcp, connector), INF_ENET, "can't connect", why);
 }
 
 static void tcp_on_resolved(struct resolving *resolving, const struct addresses *addresses)
 {
     struct tcp *t = container_of(resolving, struct tcp, resolving);
-    race_start(&t->race, addresses, t->port);
+    connector_start(&t->connector, addresses, t->port);
 }
 
 static void tcp_on_unresolved(struct resolving *resolving, const char *why)
@@ -279,9 +299,8 @@ static void tcp_pause(struct stream *stream)
 {
     struct tcp *t = container_of(stream, struct tcp, stream);
     t->paused = true;
-    if (t->reading)
+    if (t->handle)
         uv_read_stop(t->handle);
-    t->reading = false;
 }
 
 static void tcp_resume(struct stream *stream)
@@ -289,20 +308,19 @@ static void tcp_resume(struct stream *stream)
     struct tcp *t = container_of(stream, struct tcp, stream);
     t->paused = false;
     t->owed = true;
-    loop_again(t->loop, &t->again);
+    loop_schedule(t->loop, &t->io_task);
 }
 
 static void tcp_close(struct stream *stream)
 {
     struct tcp *t = container_of(stream, struct tcp, stream);
-    assert(!t->closed);
-    t->closed = true;
-    list_remove(&t->again.node);
+    sm_move(&t->sm, TCP_CLOSED, "by its user");
+    list_remove(&t->io_task.node);
     if (t->parent) {
         t->parent->on_close(t->parent);
     } else {
         resolve_stop(&t->resolving);
-        race_stop(&t->race);
+        connector_stop(&t->connector);
     }
     if (t->handle)
         loop_discard(t->loop, (uv_handle_t *)t->handle);
@@ -325,36 +343,34 @@ static const struct stream_ops tcp_ops = {
     .unsent = tcp_unsent,
 };
 
-static struct tcp *tcp_new(struct loop *loop, struct stream_user *user)
+/* Takes ownership of @peer. */
+static struct tcp *tcp_new(struct loop *loop, enum tcp_state state, char *peer)
 {
     struct tcp *t = NEW(struct tcp);
-    t->stream = (struct stream){.ops = &tcp_ops, .user = user};
+    t->stream.ops = &tcp_ops;
     t->loop = loop;
+    t->peer = peer;
     t->refs = 1;
-    t->again.run = tcp_on_again;
-    list_init(&t->again.node);
-    loop_keep(t->loop);
+    t->io_task.run = tcp_on_io_task;
+    list_init(&t->io_task.node);
+    sm_init(&t->sm, tcp_states, (int)state, t->peer, NULL);
+    loop_ref(t->loop);
     return t;
-}
-
-static void prepare_connecting(struct tcp *t, struct tcp_dialer *dialer)
-{
-    resolving_init(&t->resolving, &dialer->resolver);
-    t->resolving.on_resolved = tcp_on_resolved;
-    t->resolving.on_unresolved = tcp_on_unresolved;
-    race_init(&t->race, t->loop);
-    t->race.on_won = tcp_on_won;
-    t->race.on_lost = tcp_on_lost;
 }
 
 static struct stream *tcp_dial(struct dialer *dialer, const char *host, uint16_t port,
                                struct stream_user *user)
 {
     struct tcp_dialer *d = container_of(dialer, struct tcp_dialer, dialer);
-    struct tcp *t = tcp_new(d->loop, user);
-    t->peer = xasprintf(strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+    struct tcp *t = tcp_new(d->loop, TCP_CONNECTING, peer_name(host, port));
+    t->stream.user = user;
     t->port = port;
-    prepare_connecting(t, d);
+    resolving_init(&t->resolving, &d->resolver);
+    t->resolving.on_resolved = tcp_on_resolved;
+    t->resolving.on_unresolved = tcp_on_unresolved;
+    connector_init(&t->connector, t->loop);
+    t->connector.on_connected = tcp_on_connected;
+    t->connector.on_failed = tcp_on_failed;
     resolve_start(&t->resolving, host);
     return &t->stream;
 }
@@ -373,7 +389,7 @@ void tcp_dialer_close(struct tcp_dialer *dialer)
 /* ---- accepting ---- */
 
 /* A handle of the listener's type. */
-static uv_stream_t *new_handle(uv_loop_t *uv, const uv_stream_t *listener)
+static uv_stream_t *tcp_new_handle(uv_loop_t *uv, const uv_stream_t *listener)
 {
     uv_pipe_t *pipe;
     uv_tcp_t *tcp;
@@ -389,19 +405,18 @@ static uv_stream_t *new_handle(uv_loop_t *uv, const uv_stream_t *listener)
 
 struct stream *tcp_accept(struct loop *loop, uv_stream_t *listener, struct tcp_parent *parent)
 {
-    uv_stream_t *handle = new_handle(loop->uv, listener);
+    uv_stream_t *handle = tcp_new_handle(loop->uv, listener);
     struct tcp *t;
     if (uv_accept(listener, handle) < 0) {
         loop_discard(loop, (uv_handle_t *)handle); /* UNTESTED: libuv has already accepted it */
         return NULL;
     }
     if (uv_handle_get_type((uv_handle_t *)handle) == UV_TCP)
-        set_socket_options((uv_tcp_t *)handle);
-    t = tcp_new(loop, NULL);
-    t->peer = xstrdup("client");
+        tcp_set_options((uv_tcp_t *)handle);
+    t = tcp_new(loop, TCP_OPEN, xstrdup("client"));
     t->parent = parent;
     t->handle = handle;
     t->handle->data = t;
-    loop_again(t->loop, &t->again);
+    loop_schedule(t->loop, &t->io_task);
     return &t->stream;
 }

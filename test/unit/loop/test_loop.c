@@ -23,7 +23,7 @@ struct actor {
     struct world *world;
     const char *name;
     struct task task;
-    struct again again;
+    struct io_task io_task;
     struct timer timer;
     struct deferred_free deferred_free;
     void (*then)(struct actor *actor); /* what else it does; may be NULL */
@@ -54,9 +54,9 @@ static void on_task(struct task *task)
     tell(container_of(task, struct actor, task));
 }
 
-static void on_again(struct again *again)
+static void on_io_task(struct io_task *task)
 {
-    tell(container_of(again, struct actor, again));
+    tell(container_of(task, struct actor, io_task));
 }
 
 static void on_timer(struct timer *timer)
@@ -73,8 +73,8 @@ static void actor_init(struct actor *actor, struct world *w, const char *name)
 {
     *actor = (struct actor){.world = w, .name = name};
     task_init(&actor->task, PHASE_PUMP, on_task);
-    list_init(&actor->again.node);
-    actor->again.run = on_again;
+    list_init(&actor->io_task.node);
+    actor->io_task.run = on_io_task;
     actor->timer.fire = on_timer;
 }
 
@@ -132,7 +132,7 @@ static void on_io(uv_async_t *async)
     clock_free_later(w->clock, &w->d.deferred_free, on_free_deferred);
     task_schedule(w->clock, &w->c.task);
     task_schedule(w->clock, &w->b.task);
-    loop_again(w->loop, &w->a.again);
+    loop_schedule(w->loop, &w->a.io_task);
 }
 
 static void test_phases_in_order(void **state)
@@ -177,8 +177,8 @@ static void test_asking_twice_is_asking_once(void **state)
     struct world *w = *state;
     task_schedule(w->clock, &w->a.task);
     task_schedule(w->clock, &w->a.task);
-    loop_again(w->loop, &w->b.again);
-    loop_again(w->loop, &w->b.again);
+    loop_schedule(w->loop, &w->b.io_task);
+    loop_schedule(w->loop, &w->b.io_task);
     assert_tick_tells(w, "b a");
     assert_tick_tells(w, "");
 }
@@ -232,7 +232,7 @@ static void test_a_task_that_goes_on_runs_once_a_tick(void **state)
     assert_tick_tells(w, "a b");
     timer_start(w->clock, &w->c.timer, 0);
     assert_tick_tells(w, "c a b"); /* a timer has its turn */
-    loop_again(w->loop, &w->d.again);
+    loop_schedule(w->loop, &w->d.io_task);
     assert_tick_tells(w, "d a b"); /* and a stream */
     w->a.then = NULL;
     w->b.then = NULL;
@@ -242,15 +242,15 @@ static void test_a_task_that_goes_on_runs_once_a_tick(void **state)
 
 static void again_goes_on(struct actor *actor)
 {
-    loop_again(actor->world->loop, &actor->again);
+    loop_schedule(actor->world->loop, &actor->io_task);
 }
 
 static void test_an_again_that_goes_on_runs_once_a_tick(void **state)
 {
     struct world *w = *state;
     w->a.then = again_goes_on;
-    loop_again(w->loop, &w->a.again);
-    loop_again(w->loop, &w->b.again);
+    loop_schedule(w->loop, &w->a.io_task);
+    loop_schedule(w->loop, &w->b.io_task);
     assert_tick_tells(w, "a b");
     assert_tick_tells(w, "a");
     w->a.then = NULL;
@@ -355,7 +355,7 @@ static void test_each_phase_has_its_budget(void **state)
     w->c.then = work_for_the_whole_budget;
     w->c.task.phase = PHASE_FLUSH;
     for (int tick = 0; tick < 2; tick++) {
-        loop_again(w->loop, &w->a.again);
+        loop_schedule(w->loop, &w->a.io_task);
         task_schedule(w->clock, &w->b.task);
         task_schedule(w->clock, &w->c.task);
         assert_tick_tells(w, "a b c");
@@ -400,7 +400,7 @@ static void test_the_worst_tick(void **state)
     assert_tick_tells(w, "a");
     assert_in_range(loop_worst_tick_us(w->loop), 3000, UINT64_MAX);
     timer_start(w->clock, &w->a.timer, 0);
-    loop_again(w->loop, &w->b.again);
+    loop_schedule(w->loop, &w->b.io_task);
     task_schedule(w->clock, &w->c.task);
     assert_tick_tells(w, "a b c");
     assert_in_range(loop_worst_tick_us(w->loop), 9000, UINT64_MAX);
@@ -497,27 +497,27 @@ static int teardown_closed(void **state)
 static void test_close_waits_for_what_is_kept(void **state)
 {
     struct world *w = *state;
-    loop_keep(w->loop);
-    loop_keep(w->loop);
+    loop_ref(w->loop);
+    loop_ref(w->loop);
     loop_close(w->loop, on_loop_closed);
     assert_tick_tells(w, "");
-    loop_drop(w->loop);
+    loop_unref(w->loop);
     assert_tick_tells(w, "");
-    loop_drop(w->loop);
+    loop_unref(w->loop);
     assert_story(w, ""); /* never inside the call */
     assert_tick_tells(w, "closed");
 }
 
 static void drop(struct actor *actor)
 {
-    loop_drop(actor->world->loop);
+    loop_unref(actor->world->loop);
 }
 
 static void test_the_last_burial_ends_it(void **state)
 {
     struct world *w = *state;
     w->a.then = drop;
-    loop_keep(w->loop);
+    loop_ref(w->loop);
     clock_free_later(w->clock, &w->a.deferred_free, on_free_deferred);
     loop_close(w->loop, on_loop_closed);
     assert_tick_tells(w, "a closed");
@@ -528,7 +528,7 @@ static void test_close_does_the_work_first(void **state)
     struct world *w = *state;
     w->a.then = ask_for_b;
     task_schedule(w->clock, &w->a.task);
-    loop_again(w->loop, &w->c.again);
+    loop_schedule(w->loop, &w->c.io_task);
     loop_close(w->loop, on_loop_closed);
     assert_tick_tells(w, "c a");
     assert_tick_tells(w, "b closed");
@@ -537,8 +537,8 @@ static void test_close_does_the_work_first(void **state)
 static void test_what_was_kept_and_dropped_before_does_not_matter(void **state)
 {
     struct world *w = *state;
-    loop_keep(w->loop);
-    loop_drop(w->loop);
+    loop_ref(w->loop);
+    loop_unref(w->loop);
     assert_tick_tells(w, "");
     loop_close(w->loop, on_loop_closed);
     assert_tick_tells(w, "closed");
