@@ -1,10 +1,18 @@
+/*
+ * event_lines.c - guesses that a line is one event, so that its brackets need not be counted.
+ *
+ * Normal path: a line that begins with {"type": and ends in }} is offered as a guess, from the input
+ * or from `held` if it came in pieces; the caller decodes it and accepts. Everything else, and a guess
+ * that was wrong, goes through the frame, which is exact. Can't fail by itself.
+ *
+ * Gain: 10.6 % of all instructions of informerd per change (285,500 instead of 319,400 with the frame
+ * alone; callgrind, 1,000 changes of 11.7 KB pods from test/bench/replay).
+ */
 #include "kube/source/event_lines.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-
-#define BEGINNING "{\"type\":"
 
 static void forget_held(struct lines *lines)
 {
@@ -24,31 +32,45 @@ bool lines_between(const struct lines *lines)
     return frame_between(&lines->frame) && !lines->held.len;
 }
 
-static void take(struct str *input, size_t len)
+static void consume(struct str *input, size_t len)
 {
     *input = (struct str){input->at + len, input->len - len};
 }
 
-/* ---- what an event looks like ---- */
-
-/* As far as it is there. */
-static bool begins_as_event(struct str text)
+static bool hold(struct lines *lines, struct str piece)
 {
-    size_t len = text.len < sizeof(BEGINNING) - 1 ? text.len : sizeof(BEGINNING) - 1;
-    return !len || memcmp(text.at, BEGINNING, len) == 0;
+    lines->held.secret = true; /* it may be part of a Secret */
+    return buf_append(&lines->held, piece.at, piece.len, LINES_HELD_MAX) == 0;
 }
 
-/* What was held before does not end in a brace: both are in the last piece. */
-static bool ends_as_event(struct str piece)
+/* The part of `held` that has not passed through the frame. */
+static struct str not_framed(const struct lines *lines)
 {
-    struct str text = frame_trim(piece);
-    return text.len > 1 && memcmp(text.at + text.len - 2, "}}", 2) == 0;
+    return (struct str){lines->held.bytes + lines->framed, lines->held.len - lines->framed};
 }
 
-static bool may_end_event(struct str piece)
+/* ---- guessing ---- */
+
+/* Whether a line that may be an event begins at the front of @input, or continues there that is held
+ * as a guess. */
+static bool may_guess(struct lines *lines, struct str *input)
 {
-    struct str text = frame_trim(piece);
-    return text.len && text.at[text.len - 1] == '}';
+    const struct str beginning = STR("{\"type\":");
+    size_t len;
+    if (lines->framed) {
+        struct str left = not_framed(lines);
+        frame_begins_line(&lines->frame, &left); /* skips the white space after an event */
+        lines->framed = lines->held.len - left.len;
+        if (left.len)
+            return false;
+        forget_held(lines);
+    }
+    if (lines->held.len)
+        return true;
+    if (!frame_begins_line(&lines->frame, input))
+        return false;
+    len = input->len < beginning.len ? input->len : beginning.len;
+    return !len || memcmp(input->at, beginning.at, len) == 0;
 }
 
 /* Whether another event may begin in @piece, which has no newline. Inside of one object no `{`
@@ -63,76 +85,20 @@ static bool may_begin_another(struct str piece)
     return false;
 }
 
-/* ---- what is held ---- */
-
-static bool hold(struct lines *lines, struct str piece)
+/* The line has not ended yet. It is held, unless an event may have ended already. */
+static enum lines_result hold_piece(struct lines *lines, struct str *input)
 {
-    lines->held.secret = true; /* it may be a Secret's */
-    return buf_append(&lines->held, piece.at, piece.len, LINES_HELD_MAX) == 0;
-}
-
-/* The guess was wrong: its end is the input's again. */
-static void take_back(struct lines *lines)
-{
-    if (lines->held.len) {
-        lines->held.len -= lines->offered;
-        secret_wipe(lines->held.bytes + lines->held.len, lines->offered);
-    }
-    lines->offered = 0;
-}
-
-static struct str not_framed(const struct lines *lines)
-{
-    return (struct str){lines->held.bytes + lines->framed, lines->held.len - lines->framed};
-}
-
-/* Passes over the white space behind an event in what is held. Whether that was all of it. */
-static bool is_used_up(struct lines *lines)
-{
-    struct str left = not_framed(lines);
-    frame_begins_line(&lines->frame, &left);
-    lines->framed = lines->held.len - left.len;
-    return left.len == 0;
-}
-
-/* ---- guessing ---- */
-
-/* Whether a line begins at the front of @input, or goes on there that was held as a guess. */
-static bool may_guess(struct lines *lines, struct str *input)
-{
-    if (lines->framed) {
-        if (!is_used_up(lines))
-            return false;
-        forget_held(lines);
-    }
-    return lines->held.len || (frame_begins_line(&lines->frame, input) && begins_as_event(*input));
-}
-
-/* The line has not ended yet. */
-static enum lines_said hold_piece(struct lines *lines, struct str *input)
-{
-    if (may_end_event(*input) || may_begin_another(*input) || !hold(lines, *input))
+    struct str text = frame_trim(*input);
+    bool may_end = text.len && text.at[text.len - 1] == '}';
+    if (may_end || may_begin_another(*input) || !hold(lines, *input))
         return LINES_NONE;
-    take(input, input->len);
+    consume(input, input->len);
     return LINES_MORE;
 }
 
-static enum lines_said offer(struct lines *lines, struct str piece, struct str *ret_line)
+enum lines_result lines_guess(struct lines *lines, struct str *input, struct str *ret_line)
 {
-    if (!ends_as_event(piece) || piece.len > FRAME_MAX)
-        return LINES_NONE;
-    if (!lines->held.len)
-        *ret_line = frame_trim(piece);
-    else if (hold(lines, piece))
-        *ret_line = frame_trim((struct str){lines->held.bytes, lines->held.len});
-    else
-        return LINES_NONE;
-    lines->offered = piece.len;
-    return LINES_GUESS;
-}
-
-enum lines_said lines_guess(struct lines *lines, struct str *input, struct str *ret_line)
-{
+    struct str piece, text;
     const char *newline;
     if (!may_guess(lines, input))
         return LINES_NONE;
@@ -141,12 +107,24 @@ enum lines_said lines_guess(struct lines *lines, struct str *input, struct str *
     newline = memchr(input->at, '\n', input->len);
     if (!newline)
         return hold_piece(lines, input);
-    return offer(lines, (struct str){input->at, (size_t)(newline - input->at) + 1}, ret_line);
+    piece = (struct str){input->at, (size_t)(newline - input->at) + 1};
+    text = frame_trim(piece);
+    /* What is held does not end in a brace, so both braces are in this piece. */
+    if (text.len < 2 || memcmp(text.at + text.len - 2, "}}", 2) != 0 || piece.len > FRAME_MAX)
+        return LINES_NONE;
+    if (lines->held.len) {
+        if (!hold(lines, piece))
+            return LINES_NONE;
+        text = frame_trim((struct str){lines->held.bytes, lines->held.len});
+    }
+    *ret_line = text;
+    lines->offered = piece.len;
+    return LINES_GUESS;
 }
 
 void lines_accept(struct lines *lines, struct str *input)
 {
-    take(input, lines->offered);
+    consume(input, lines->offered);
     forget_held(lines);
 }
 
@@ -154,7 +132,11 @@ void lines_accept(struct lines *lines, struct str *input)
 
 int lines_next(struct lines *lines, struct str *input, struct str *ret_event)
 {
-    take_back(lines);
+    if (lines->held.len) { /* a wrong guess: its last piece belongs to the input again */
+        lines->held.len -= lines->offered;
+        secret_wipe(lines->held.bytes + lines->held.len, lines->offered);
+    }
+    lines->offered = 0;
     if (lines->held.len) {
         struct str left = not_framed(lines);
         int rc = frame_next(&lines->frame, &left, ret_event);

@@ -26,34 +26,34 @@ enum {
         256 * 1024, /* LIMIT: bytes of a line that is held; the frame takes longer ones */
 };
 
-enum lines_said {
+enum lines_result {
     LINES_NONE,  /* no guess: lines_next() */
     LINES_GUESS, /* lines_accept() if it was right, else lines_next() */
     LINES_MORE,  /* all of the input is used up */
 };
 
-/* A zeroed one is ready for a stream. */
+/* Zeroed: ready for a stream. */
 struct lines {
     struct frame frame;
     struct buf held; /* the start of a line, from earlier input, not examined yet */
-    size_t framed;   /* the part of `held` that went through the frame: it is no longer a guess */
+    size_t framed;   /* the part of `held` that passed through the frame: not a guess any more */
     size_t offered;  /* bytes of input in the guess, with its newline; 0: there is no guess */
 };
 
 /* Examines the line at the front of @input. The rest of @input must be passed again in the next call.
  * The guess has no white space around it, at most FRAME_MAX bytes, and is valid until then. */
-enum lines_said lines_guess(struct lines *lines, struct str *input, struct str *ret_line);
+enum lines_result lines_guess(struct lines *lines, struct str *input, struct str *ret_line);
 
-/* The last guess was an event: goes on behind it. */
+/* The last guess was an event: continue after it. */
 void lines_accept(struct lines *lines, struct str *input);
 
-/* As frame_next(), for what was not guessed or guessed wrong. */
+/* As frame_next(), if there was no guess or a wrong one. */
 int lines_next(struct lines *lines, struct str *input, struct str *ret_event);
 
-/* Whether the stream stands between two events. */
+/* Whether the stream is between two events. */
 bool lines_between(const struct lines *lines);
 
-/* Forgets what it holds; ready for another stream. */
+/* Ready for another stream. */
 void lines_reset(struct lines *lines);
 
 #endif

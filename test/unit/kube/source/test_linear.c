@@ -176,9 +176,9 @@ static size_t count_lines(struct str input, struct split split, bool right)
     struct str piece, event;
     size_t n = 0;
     while (split_next(&split, &input, &piece)) {
-        enum lines_said said;
-        while ((said = lines_guess(&lines, &piece, &event)) != LINES_MORE) {
-            if (said == LINES_GUESS && right)
+        enum lines_result result;
+        while ((result = lines_guess(&lines, &piece, &event)) != LINES_MORE) {
+            if (result == LINES_GUESS && right)
                 lines_accept(&lines, &piece);
             else if (lines_next(&lines, &piece, &event) != 1)
                 break;
