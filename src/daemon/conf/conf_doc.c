@@ -18,52 +18,20 @@ static void put_absence(const struct conf_option *option, struct buf *out)
     buf_put(out, option->preset + 1, strlen(option->preset) - 2);
 }
 
-static void put_words(const struct conf_option *option, struct buf *out)
+/* "duration", "list of names", "one of: debug, info", "mapping". */
+static void put_form(const struct conf_option *option, struct buf *out)
 {
-    for (const char *const *word = option->words; *word; word++)
-        buf_printf(out, "%s%s", word == option->words ? "" : ", ", *word);
-}
-
-static const char *type_name(enum conf_type type)
-{
-    switch (type) {
-    case CONF_TEXT: return "text";
-    case CONF_FILE: return "file path";
-    case CONF_LOG_FILE: return "file path or stdout";
-    case CONF_NAME: return "name";
-    case CONF_NAMESPACE: return "namespace";
-    case CONF_NAMESPACES: return "namespace or pattern";
-    case CONF_RESOURCE: return "resource";
-    case CONF_LABELS: return "label selector";
-    case CONF_FIELDS: return "field selector";
-    case CONF_FIELD_PATH: return "field path";
-    case CONF_ADDRESS: return "address:port";
-    case CONF_HOST: return "host name";
-    case CONF_PROXY: return "URL, none or env";
-    case CONF_DURATION: return "duration";
-    case CONF_SIZE: return "size";
-    case CONF_NUMBER: return "number";
-    case CONF_MODE: return "octal number";
-    case CONF_BOOL: return "true or false";
-    case CONF_WORD: return "one of: ";
-    case CONF_WORDS: return "list of: ";
-    case CONF_INDEXES: return "map of names to field paths";
-    case CONF_TABLE: return "mapping";
-    case CONF_ENTRIES: return "list of mappings";
-    case CONF_LIST:
-    case CONF_LATER: break;
+    if (option->table) {
+        buf_puts(out, option->count ? "list of mappings" : "mapping");
+        return;
     }
-    return "list";
-}
-
-static void put_type(const struct conf_option *option, struct buf *out)
-{
-    if (option->type == CONF_LIST)
-        buf_printf(out, "list of %ss", type_name(option->of));
-    else
-        buf_puts(out, type_name(option->type));
-    if (option->words)
-        put_words(option, out);
+    buf_puts(out, option->type->form);
+    if (option->of)
+        buf_printf(out, " of %ss", option->of->form);
+    if (option->choices) {
+        buf_puts(out, ": ");
+        conf_choices_write(option, ~0u, out);
+    }
 }
 
 /* ---- the sample ---- */
@@ -71,9 +39,9 @@ static void put_type(const struct conf_option *option, struct buf *out)
 static void sample_help(const struct conf_option *option, int indent, struct buf *out)
 {
     buf_printf(out, "%*s# %s", indent, "", option->help);
-    if (option->words) {
+    if (option->choices) {
         buf_puts(out, " (");
-        put_words(option, out);
+        conf_choices_write(option, ~0u, out);
         buf_putc(out, ')');
     }
     if (option->preset && conf_preset_is_unset(option)) {
@@ -86,13 +54,13 @@ static void sample_help(const struct conf_option *option, int indent, struct buf
 static void sample_value(const struct conf_option *option, struct buf *out)
 {
     const char *value = conf_preset_is_unset(option) ? option->example : option->preset;
-    bool quotes = option->type == CONF_MODE || strchr(value, ':') || strchr(value, '!');
+    bool quotes = strchr(value, ':') || strchr(value, '!');
     buf_printf(out, "%s: %s%s%s\n", option->name, quotes ? "\"" : "", value, quotes ? "\"" : "");
 }
 
 static bool is_unset(const struct conf_option *option)
 {
-    if (option->type != CONF_TABLE)
+    if (!option->table || option->count)
         return conf_preset_is_unset(option);
     for (size_t i = 0; i < option->table->count; i++)
         if (!is_unset(&option->table->options[i]))
@@ -107,22 +75,19 @@ static void sample_table(const struct conf_table *table, size_t begin, int inden
 {
     for (size_t i = begin; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
-        if (option->type == CONF_LATER)
-            continue;
         if (!indent)
             buf_putc(out, '\n');
         sample_help(option, indent, out);
-        buf_printf(out, "%*s%s", indent, "",
-                   option->type != CONF_ENTRIES && is_unset(option) ? "#" : "");
+        buf_printf(out, "%*s%s", indent, "", !option->count && is_unset(option) ? "#" : "");
         if (!option->table) {
             sample_value(option, out);
             continue;
         }
         buf_printf(out, "%s:\n", option->name);
-        if (option->type == CONF_TABLE)
-            sample_table(option->table, 0, indent + 2, out);
-        else
+        if (option->count)
             sample_entry(option->table, out);
+        else
+            sample_table(option->table, 0, indent + 2, out);
     }
 }
 
@@ -175,14 +140,14 @@ static void man_default(const struct conf_option *option, struct buf *out)
 
 static void man_option(const struct conf_option *option, struct buf *out)
 {
-    struct buf type = {0};
+    struct buf form = {0};
     buf_printf(out, ".TP\n.B %s\n%c", option->name, toupper((unsigned char)option->help[0]));
     man_text(option->help + 1, strlen(option->help) - 1, out);
     buf_puts(out, ".\n.br\n(");
-    put_type(option, &type);
-    man_text(type.bytes, type.len, out);
-    buf_free(&type);
-    if (option->type != CONF_TABLE)
+    put_form(option, &form);
+    man_text(form.bytes, form.len, out);
+    buf_free(&form);
+    if (!option->table || option->count)
         man_default(option, out);
     buf_puts(out, ")\n");
 }
@@ -193,15 +158,14 @@ static void man_table(const char *name, const struct conf_table *table, struct b
     if (*name)
         buf_printf(out, ".SS %s\n", name);
     for (size_t i = 0; i < table->count; i++)
-        if (table->options[i].type != CONF_LATER)
-            man_option(&table->options[i], out);
+        man_option(&table->options[i], out);
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
         struct buf inner = {0};
         if (!option->table)
             continue;
         buf_printf(&inner, "%s%s%s%s", name, *name ? "." : "", option->name,
-                   option->type == CONF_ENTRIES ? "[]" : "");
+                   option->count ? "[]" : "");
         buf_putc(&inner, '\0');
         man_table(inner.bytes, option->table, out);
         buf_free(&inner);

@@ -84,7 +84,7 @@ static void print_value(struct printer *p, const struct conf_option *option, con
     buf_printf(p->out, "%s:", option->name);
     if (set) {
         buf_putc(p->out, ' ');
-        conf_value_write(option, member, p->out);
+        option->type->write(option, member, p->out);
     }
     put_comment_mark(p, begin);
     if (set)
@@ -97,23 +97,25 @@ static void print_value(struct printer *p, const struct conf_option *option, con
 /* Whether no option of a table is set. Its key is then commented out too. */
 static bool is_empty(const struct conf_table *table, const void *base)
 {
-    for (size_t i = 0; i < table->count; i++)
-        if (conf_value_is_set(&table->options[i], conf_member(&table->options[i], base)))
+    for (size_t i = 0; i < table->count; i++) {
+        const struct conf_option *option = &table->options[i];
+        if (option->table || conf_value_is_set(option, conf_member(option, base)))
             return false;
+    }
     return true;
 }
 
 static void print_struct(struct printer *p, const struct conf_table *table, const void *base);
 
-static void print_table(struct printer *p, const struct conf_option *option, const void *base)
+static void print_nested(struct printer *p, const struct conf_option *option, const void *base)
 {
     const void *member = conf_member(option, base);
-    struct printer within = *p;
+    struct printer nested = *p;
     begin_line(p, is_empty(option->table, member) ? "#" : "");
     buf_printf(p->out, "%s:\n", option->name);
-    within.indent = p->indent + 2;
-    within.first = false;
-    print_struct(&within, option->table, member);
+    nested.indent = p->indent + 2;
+    nested.first = false;
+    print_struct(&nested, option->table, member);
 }
 
 static void print_entries(struct printer *p, const struct conf_option *option, const void *base,
@@ -138,12 +140,12 @@ static void print_struct(struct printer *p, const struct conf_table *table, cons
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
         const struct conf_origin *origin = conf_origin_of(table, option, base);
-        switch ((unsigned)option->type) {
-        case CONF_TABLE: print_table(p, option, base); break;
-        case CONF_ENTRIES: print_entries(p, option, base, origin); break;
-        case CONF_LATER: break;
-        default: print_value(p, option, base, origin); break;
-        }
+        if (!option->table)
+            print_value(p, option, base, origin);
+        else if (!option->count)
+            print_nested(p, option, base);
+        else
+            print_entries(p, option, base, origin);
     }
 }
 

@@ -1,9 +1,9 @@
 /*
  * conf_read.c - reads YAML mappings into structs according to their tables.
  *
- * Normal path: conf_read() -> read_option() for each key -> conf_value_read(), or conf_read() for a
- * nested table, or read_entries() for a list of structs. Reading continues after an error: the
- * error is reported and the member keeps its default.
+ * Normal path: conf_read() finds the option of each key and calls the read function of its type, or
+ * itself for a nested struct, or read_entries() for a list of structs. Reading continues after an
+ * error: the error is reported and the member keeps its default.
  */
 #include "daemon/conf/conf_read.h"
 
@@ -20,14 +20,9 @@ void *conf_member(const struct conf_option *option, const void *base)
     return (void *)((uintptr_t)base + option->offset);
 }
 
-static size_t *count_of(const struct conf_option *option, const void *base)
-{
-    return (size_t *)((uintptr_t)base + option->count);
-}
-
 size_t conf_entry_count(const struct conf_option *option, const void *base)
 {
-    return *count_of(option, base);
+    return *(size_t *)((uintptr_t)base + option->count);
 }
 
 void *conf_entry(const struct conf_option *option, const void *base, size_t n)
@@ -57,18 +52,17 @@ void conf_presets(struct conf_reader *reader, const struct conf_table *table, vo
     head->origins = xcalloc(table->count, sizeof(*head->origins));
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
-        if (option->type == CONF_TABLE)
-            conf_presets(reader, option->table, conf_member(option, base));
-        else if (option->type != CONF_ENTRIES && option->type != CONF_LATER)
+        if (!option->table)
             conf_value_preset(reader, option, conf_member(option, base));
+        else if (!option->count) /* a list begins empty */
+            conf_presets(reader, option->table, conf_member(option, base));
     }
 }
 
 void *conf_entry_add(struct conf_reader *reader, const struct conf_option *option, void *base)
 {
-    char **entries = conf_member(option, base);
-    size_t *count = count_of(option, base), size = option->table->size;
-    char *entry;
+    char **entries = conf_member(option, base), *entry;
+    size_t *count = (size_t *)((uintptr_t)base + option->count), size = option->table->size;
     *entries = xrealloc(*entries, (*count + 1) * size);
     entry = *entries + *count * size;
     memset(entry, 0, size);
@@ -77,25 +71,21 @@ void *conf_entry_add(struct conf_reader *reader, const struct conf_option *optio
     return entry;
 }
 
-static void free_entries(const struct conf_option *option, void *base)
-{
-    char **entries = conf_member(option, base);
-    for (size_t i = 0; i < conf_entry_count(option, base); i++)
-        conf_struct_free(option->table, conf_entry(option, base, i));
-    free(*entries);
-}
-
 void conf_struct_free(const struct conf_table *table, void *base)
 {
     struct conf_head *head = base;
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
-        if (option->type == CONF_TABLE)
-            conf_struct_free(option->table, conf_member(option, base));
-        else if (option->type == CONF_ENTRIES)
-            free_entries(option, base);
-        else if (option->type != CONF_LATER)
-            conf_value_free(option, conf_member(option, base));
+        void *member = conf_member(option, base);
+        if (!option->table) {
+            conf_value_free(option, member);
+        } else if (!option->count) {
+            conf_struct_free(option->table, member);
+        } else {
+            for (size_t n = 0; n < conf_entry_count(option, base); n++)
+                conf_struct_free(option->table, conf_entry(option, base, n));
+            free(*(char **)member);
+        }
     }
     free(head->origins);
     memset(base, 0, table->size);
@@ -103,72 +93,59 @@ void conf_struct_free(const struct conf_table *table, void *base)
 
 /* ---- keys ---- */
 
-static bool has_key(const struct conf_table *table, const char *name)
-{
-    const struct conf_option *option = conf_option_find(table, name);
-    return option && option->type != CONF_LATER;
-}
-
 /* Appends all tables below @path that have a key @name: "socket, event_logs[]". */
-static void put_homes(const struct conf_table *table, const char *name, const char *path,
-                      struct buf *homes)
+static void put_tables_with_key(const struct conf_table *table, const char *name, const char *path,
+                                struct buf *out)
 {
-    if (has_key(table, name))
-        buf_printf(homes, "%s%s", homes->len ? ", " : "", *path ? path : "the top level");
+    if (conf_option_find(table, name))
+        buf_printf(out, "%s%s", out->len ? ", " : "", *path ? path : "the top level");
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
-        char *inner = xasprintf("%s%s%s%s", path, *path ? "." : "", option->name,
-                                option->type == CONF_ENTRIES ? "[]" : "");
-        if (option->table)
-            put_homes(option->table, name, inner, homes);
-        free(inner);
-    }
-}
-
-static void put_keys(const struct conf_table *table, struct buf *out)
-{
-    const char *comma = "";
-    for (size_t i = 0; i < table->count; i++)
-        if (table->options[i].type != CONF_LATER) {
-            buf_printf(out, "%s%s", comma, table->options[i].name);
-            comma = ", ";
+        if (option->table) {
+            char *inner = xasprintf("%s%s%s%s", path, *path ? "." : "", option->name,
+                                    option->count ? "[]" : "");
+            put_tables_with_key(option->table, name, inner, out);
+            free(inner);
         }
-}
-
-/* Suggests how to fix an unknown key: the tables it belongs to, a similar key, or all valid
- * keys. */
-static void put_remedy(const struct conf_table *table, const char *name, struct buf *out)
-{
-    struct nearest nearest = {0};
-    struct buf homes = {0};
-    put_homes(&conf_table, name, "", &homes);
-    for (size_t i = 0; i < table->count; i++)
-        if (table->options[i].type != CONF_LATER)
-            nearest_try(&nearest, name, table->options[i].name);
-    if (homes.len) {
-        buf_printf(out, "it belongs to %.*s", (int)homes.len, homes.bytes);
-    } else if (nearest.word) {
-        buf_printf(out, "did you mean '%s'?", nearest.word);
-    } else {
-        buf_puts(out, "valid keys: ");
-        put_keys(table, out);
     }
-    buf_free(&homes);
 }
 
+/* The remedy is the tables that the key belongs to, a similar key, or all valid keys. */
 static void report_unknown_key(struct conf_reader *reader, const struct conf_table *table,
                                const struct yaml_node *node)
 {
-    struct buf remedy = {0};
+    const char *name = node->key->text;
+    struct nearest nearest = {0};
+    struct buf remedy = {0}, tables = {0};
     char *shown;
     if (conf_reader_is_full(reader))
         return;
-    shown = conf_show(node->key->text);
-    put_remedy(table, node->key->text, &remedy);
+    put_tables_with_key(&conf_table, name, "", &tables);
+    for (size_t i = 0; i < table->count; i++)
+        nearest_try(&nearest, name, table->options[i].name);
+    if (tables.len) {
+        buf_printf(&remedy, "it belongs to %.*s", (int)tables.len, tables.bytes);
+    } else if (nearest.word) {
+        buf_printf(&remedy, "did you mean '%s'?", nearest.word);
+    } else {
+        buf_puts(&remedy, "valid keys: ");
+        for (size_t i = 0; i < table->count; i++)
+            buf_printf(&remedy, "%s%s", i ? ", " : "", table->options[i].name);
+    }
+    shown = conf_show(name);
     conf_reader_error(reader, node->key, "unknown key %s; %.*s", shown, (int)remedy.len,
                       remedy.bytes);
     buf_free(&remedy);
+    buf_free(&tables);
     free(shown);
+}
+
+static bool is_reserved(const struct conf_table *table, const char *name)
+{
+    for (const char *const *reserved = table->reserved; reserved && *reserved; reserved++)
+        if (strcmp(*reserved, name) == 0)
+            return true;
+    return false;
 }
 
 /* The option for @node, a member of @map; NULL after reporting an error. */
@@ -177,14 +154,15 @@ static const struct conf_option *find_option(struct conf_reader *reader,
                                              const struct yaml_node *map,
                                              const struct yaml_node *node)
 {
-    const struct conf_option *option = conf_option_find(table, node->key->text);
-    const struct yaml_node *first = yaml_get(map, node->key->text);
-    if (!option)
+    const char *name = node->key->text;
+    const struct conf_option *option = conf_option_find(table, name);
+    const struct yaml_node *first = yaml_get(map, name);
+    if (is_reserved(table, name))
+        conf_reader_error(reader, node->key, "'%s' is not supported by this version", name);
+    else if (!option)
         report_unknown_key(reader, table, node);
-    else if (option->type == CONF_LATER)
-        conf_reader_error(reader, node->key, "'%s' is not supported by this version", option->name);
     else if (first != node)
-        conf_reader_error(reader, node->key, "duplicate key '%s'; first at %zu:%zu", option->name,
+        conf_reader_error(reader, node->key, "duplicate key '%s'; first at %zu:%zu", name,
                           first->key->line, first->key->column);
     else
         return option;
@@ -192,18 +170,6 @@ static const struct conf_option *find_option(struct conf_reader *reader,
 }
 
 /* ---- values ---- */
-
-static void check_required(struct conf_reader *reader, const struct conf_table *table,
-                           const struct yaml_node *node)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const struct conf_option *option = &table->options[i];
-        if (!option->preset && option->type != CONF_TABLE && option->type != CONF_LATER &&
-            !yaml_get(node, option->name))
-            conf_reader_error(reader, node, "missing key '%s'; for example '%s: %s'", option->name,
-                              option->name, option->example);
-    }
-}
 
 static void read_entries(struct conf_reader *reader, const struct conf_option *option,
                          const struct yaml_node *node, void *base)
@@ -220,25 +186,14 @@ static void read_entries(struct conf_reader *reader, const struct conf_option *o
     for (const struct yaml_node *entry = node->first; entry; entry = entry->next) {
         size_t before = conf_reader_enter_nth(reader, n++);
         conf_read(reader, option->table, entry, conf_entry_add(reader, option, base));
-        if (entry->kind == YAML_MAPPING)
-            check_required(reader, option->table, entry);
+        for (size_t i = 0; entry->kind == YAML_MAPPING && i < option->table->count; i++) {
+            const struct conf_option *key = &option->table->options[i];
+            if (!key->preset && !key->table && !yaml_get(entry, key->name))
+                conf_reader_error(reader, entry, "missing key '%s'; for example '%s: %s'",
+                                  key->name, key->name, key->example);
+        }
         conf_reader_leave(reader, before);
     }
-}
-
-static void read_option(struct conf_reader *reader, const struct conf_option *option,
-                        const struct yaml_node *node, void *base)
-{
-    size_t before = conf_reader_enter(reader, option->name);
-    if (yaml_is_null(node))
-        conf_reader_error(reader, node->key, "has no value; set one or remove the key");
-    else if (option->type == CONF_TABLE)
-        conf_read(reader, option->table, node, conf_member(option, base));
-    else if (option->type == CONF_ENTRIES)
-        read_entries(reader, option, node, base);
-    else
-        conf_value_read(reader, option, node, conf_member(option, base));
-    conf_reader_leave(reader, before);
 }
 
 void conf_read(struct conf_reader *reader, const struct conf_table *table,
@@ -247,17 +202,28 @@ void conf_read(struct conf_reader *reader, const struct conf_table *table,
     struct conf_head *head = base;
     head->node = node;
     if (node->kind != YAML_MAPPING) {
-        conf_reader_error(
-            reader, node, "must be a mapping of options, as in '%s: %s'", table->options[0].name,
-            table->options[0].example ? table->options[0].example : table->options[0].preset);
+        const struct conf_option *first = &table->options[0];
+        conf_reader_error(reader, node, "must be a mapping of options, as in '%s: %s'", first->name,
+                          first->example ? first->example : first->preset);
         return;
     }
     for (const struct yaml_node *n = node->first; n; n = n->next) {
         const struct conf_option *option = find_option(reader, table, node, n);
-        struct conf_origin *origin = option ? conf_origin_of(table, option, base) : NULL;
+        struct conf_origin *origin;
+        size_t before;
         if (!option)
             continue;
-        read_option(reader, option, n, base);
+        before = conf_reader_enter(reader, option->name);
+        if (yaml_is_null(n))
+            conf_reader_error(reader, n->key, "has no value; set one or remove the key");
+        else if (!option->table)
+            option->type->read(reader, option, n, conf_member(option, base));
+        else if (!option->count)
+            conf_read(reader, option->table, n, conf_member(option, base));
+        else
+            read_entries(reader, option, n, base);
+        conf_reader_leave(reader, before);
+        origin = conf_origin_of(table, option, base);
         *origin = (struct conf_origin){.node = n, .over = origin->node};
     }
 }

@@ -5,7 +5,7 @@
 #ifndef DAEMON_CONF_READ_H
 #define DAEMON_CONF_READ_H
 
-#include "daemon/conf/conf_value.h"
+#include "daemon/conf/conf_table.h"
 
 /* Sets the zeroed struct at @base and its nested structs to their defaults. */
 void conf_presets(struct conf_reader *reader, const struct conf_table *table, void *base);
@@ -27,8 +27,8 @@ const struct conf_option *conf_option_find(const struct conf_table *table, const
 struct conf_origin *conf_origin_of(const struct conf_table *table, const struct conf_option *option,
                                    const void *base);
 
-/* The member of @option in the struct at @base; for CONF_ENTRIES also the count and the n-th
- * entry. */
+/* The member of @option in the struct at @base; for a list of entries also the count and the
+ * n-th entry. */
 void *conf_member(const struct conf_option *option, const void *base);
 size_t conf_entry_count(const struct conf_option *option, const void *base);
 void *conf_entry(const struct conf_option *option, const void *base, size_t n);

@@ -1,29 +1,14 @@
 /*
- * conf_same.c - compares structs option by option according to their table. Two values are equal if
- * conf_value_write() formats them equally, so that no comparison per type is needed.
+ * conf_same.c - compares structs option by option according to their table, with the comparison of
+ * the type of each option.
  */
 #include "daemon/conf/conf_same.h"
 
-#include <string.h>
-
-#include "base/str.h"
 #include "daemon/conf/conf_read.h"
 
 static bool value_same(const struct conf_option *option, const void *a, const void *b)
 {
-    bool set = conf_value_is_set(option, conf_member(option, a));
-    struct buf one = {0}, other = {0};
-    bool same;
-    if (set != conf_value_is_set(option, conf_member(option, b)))
-        return false;
-    if (!set)
-        return true;
-    conf_value_write(option, conf_member(option, a), &one);
-    conf_value_write(option, conf_member(option, b), &other);
-    same = str_eq((struct str){one.bytes, one.len}, (struct str){other.bytes, other.len});
-    buf_free(&one);
-    buf_free(&other);
-    return same;
+    return option->type->equal(option, conf_member(option, a), conf_member(option, b));
 }
 
 static const struct conf_table *table_of(const char *name)
@@ -37,7 +22,7 @@ static bool struct_same(const char *name, const void *a, const void *b)
     const struct conf_table *table = table_of(name);
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
-        if (option->type != CONF_LATER && !option->taken_over && !value_same(option, a, b))
+        if (!option->taken_over && !value_same(option, a, b))
             return false;
     }
     return true;
@@ -63,7 +48,7 @@ void conf_watch_put_changes(const struct conf_watch *a, const struct conf_watch 
     const char *comma = "";
     for (size_t i = 0; i < table->count; i++) {
         const struct conf_option *option = &table->options[i];
-        if (option->type == CONF_LATER || option->taken_over || value_same(option, a, b))
+        if (option->taken_over || value_same(option, a, b))
             continue;
         buf_printf(out, "%s%s", comma, option->name);
         comma = ", ";

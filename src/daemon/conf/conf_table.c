@@ -33,231 +33,230 @@ enum {
 #define BACKLOG_MAX (UINT64_C(1) << 40)
 
 /* clang-format off */
-#define TABLE(struct_name, rows) {rows, ARRAY_LEN(rows), sizeof(struct struct_name)}
+#define TABLE(type, rows, reserved) {rows, ARRAY_LEN(rows), sizeof(struct type), reserved}
 
 #define AT(member) offsetof(struct conf_socket, member)
 static const struct conf_option socket_options[] = {
-    {"path", CONF_FILE, AT(path), "(off)",
+    {"path", &conf_type_file, AT(path), "(off)",
      .help = "serve /livez, /readyz and /metrics on a Unix socket at this path",
      .example = "/run/informerd/informerd.sock"},
-    {"mode", CONF_MODE, AT(mode), "0660", .help = "permissions of the socket, in octal"},
-    {"group", CONF_TEXT, AT(group), "(the group of the daemon)",
+    {"mode", &conf_type_mode, AT(mode), "\"0660\"", .help = "permissions of the socket, in octal"},
+    {"group", &conf_type_text, AT(group), "(the group of the daemon)",
      .help = "group that owns the socket",
      .example = "informerd"},
 };
-static const struct conf_table socket_table = TABLE(conf_socket, socket_options);
+static const struct conf_table socket_table = TABLE(conf_socket, socket_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf_http, member)
 static const struct conf_option http_options[] = {
-    {"listen", CONF_ADDRESS, AT(listen), "(off)",
+    {"listen", &conf_type_address, AT(listen), "(off)",
      .help = "serve /livez, /readyz and /metrics at this address and port",
      .example = "127.0.0.1:9470"},
-    {"allowed_hosts", CONF_LIST, AT(allowed_hosts), "(none)",
+    {"allowed_hosts", &conf_type_list, AT(allowed_hosts), "(none)",
      .help = "accept these names in the Host header, in addition to IP addresses and localhost",
-     .of = CONF_HOST, .taken_over = true, .example = "[metrics.example.com]", .max = HOSTS_MAX},
+     .of = &conf_type_host, .taken_over = true, .example = "[metrics.example.com]", .max = HOSTS_MAX},
 };
-static const struct conf_table http_table = TABLE(conf_http, http_options);
+static const struct conf_table http_table = TABLE(conf_http, http_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf_memory, member)
 static const struct conf_option memory_options[] = {
-    {"backlog", CONF_SIZE, AT(backlog), "256M",
+    {"backlog", &conf_type_size, AT(backlog), "256M",
      .help = "memory limit for queued changes and unwritten lines; above it, the watches with the "
              "largest backlogs are held",
      .min = 16 * MIB, .max = BACKLOG_MAX},
 };
-static const struct conf_table memory_table = TABLE(conf_memory, memory_options);
+static const struct conf_table memory_table = TABLE(conf_memory, memory_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf_log, member)
 static const struct conf_option log_options[] = {
-    {"level", CONF_WORD, AT(level), "info",
-     .help = "minimum level to log", .words = levels},
-    {"format", CONF_WORD, AT(format), "logfmt",
-     .help = "format of log lines", .words = log_formats},
+    {"level", &conf_type_choice, AT(level), "info",
+     .help = "minimum level to log", .choices = levels},
+    {"format", &conf_type_choice, AT(format), "logfmt",
+     .help = "format of log lines", .choices = log_formats},
 };
-static const struct conf_table log_table = TABLE(conf_log, log_options);
+static const struct conf_table log_table = TABLE(conf_log, log_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf_cluster, member)
 static const struct conf_option cluster_options[] = {
-    {"name", CONF_NAME, AT(name), "(default, for a single cluster)",
+    {"name", &conf_type_name, AT(name), "(default, for a single cluster)",
      .help = "name of the cluster in watches and records", .example = "default"},
-    {"kubeconfig", CONF_FILE, AT(kubeconfig), "(the same search as kubectl)",
+    {"kubeconfig", &conf_type_file, AT(kubeconfig), "(the same search as kubectl)",
      .help = "kubeconfig file with the address and credentials of the cluster",
      .example = "/etc/informerd/prod.kubeconfig"},
-    {"context", CONF_TEXT, AT(context), "(the current context)",
+    {"context", &conf_type_text, AT(context), "(the current context)",
      .help = "context of the kubeconfig", .example = "prod-ro"},
-    {"cluster", CONF_TEXT, AT(cluster), "(the cluster of the context)",
+    {"cluster", &conf_type_text, AT(cluster), "(the cluster of the context)",
      .help = "cluster of the kubeconfig", .example = "prod"},
-    {"user", CONF_TEXT, AT(user), "(the user of the context)",
+    {"user", &conf_type_text, AT(user), "(the user of the context)",
      .help = "user of the kubeconfig", .example = "reader"},
-    {"as", CONF_TEXT, AT(as), "(no impersonation)",
+    {"as", &conf_type_text, AT(as), "(no impersonation)",
      .help = "user to impersonate; the server must allow it", .example = "jane"},
-    {"server", CONF_TEXT, AT(server), "(from the kubeconfig)",
+    {"server", &conf_type_text, AT(server), "(from the kubeconfig)",
      .help = "URL of the API server, instead of a kubeconfig",
      .example = "https://10.0.0.1:6443"},
-    {"ca", CONF_FILE, AT(ca), "(the system's certificate authorities)",
+    {"ca", &conf_type_file, AT(ca), "(the system's certificate authorities)",
      .help = "with server: file with the certificate authorities to trust",
      .example = "/etc/informerd/ca.crt"},
-    {"token_file", CONF_FILE, AT(token_file), "(no credentials)",
+    {"token_file", &conf_type_file, AT(token_file), "(no credentials)",
      .help = "with server: file with the bearer token; reread when it changes",
      .example = "/etc/informerd/token"},
-    {"exec_allow", CONF_LIST, AT(exec_allow), "(any)",
+    {"exec_allow", &conf_type_list, AT(exec_allow), "(any)",
      .help = "credential plugins that a kubeconfig may run; [] allows none",
-     .of = CONF_TEXT, .example = "[aws]", .max = RULES_MAX},
-    {"proxy", CONF_PROXY, AT(proxy), "(proxy-url of the kubeconfig, otherwise env)",
+     .of = &conf_type_text, .example = "[aws]", .max = RULES_MAX},
+    {"proxy", &conf_type_proxy, AT(proxy), "(proxy-url of the kubeconfig, otherwise env)",
      .help = "proxy URL (http, https or socks5://[user:password@]host:port), none, or env for "
              "HTTPS_PROXY and NO_PROXY",
      .example = "http://egress.example.com:3128"},
-    {"stale_after", CONF_DURATION, AT(stale_after_ms), "150s",
+    {"stale_after", &conf_type_duration, AT(stale_after_ms), "150s",
      .help = "reconnect and mark the watch stale after this long without data; below 90s idle "
              "watches become stale between two bookmarks",
      .min = SECOND, .max = 24 * HOUR},
 };
-static const struct conf_table cluster_table = TABLE(conf_cluster, cluster_options);
+static const struct conf_table cluster_table = TABLE(conf_cluster, cluster_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf_watch, member)
 static const struct conf_option watch_options[] = {
-    {"resource", CONF_RESOURCE, AT(resource), NULL,
+    {"resource", &conf_type_resource, AT(resource), NULL,
      .help = "resource to watch, as in kubectl (pods, po, deployments.apps) or as "
              "name.group/version",
      .example = "pods", .identifies = true},
-    {"name", CONF_NAME, AT(name), "(the resource)",
+    {"name", &conf_type_name, AT(name), "(the resource)",
      .help = "name of the watch in event logs and records",
      .example = "pods", .taken_over = true},
-    {"cluster", CONF_NAME, AT(cluster), "(the only cluster)",
+    {"cluster", &conf_type_name, AT(cluster), "(the only cluster)",
      .help = "name of an entry in clusters",
      .example = "default", .identifies = true},
-    {"namespaces", CONF_LIST, AT(namespaces), "(all)", .help = "watch only these namespaces",
-     .of = CONF_NAMESPACE, .example = "[shop, billing]", .min = 1, .max = NAMESPACES_MAX},
-    {"exclude_namespaces", CONF_LIST, AT(exclude_namespaces), "(none)",
+    {"namespaces", &conf_type_list, AT(namespaces), "(all)", .help = "watch only these namespaces",
+     .of = &conf_type_namespace, .example = "[shop, billing]", .min = 1, .max = NAMESPACES_MAX},
+    {"exclude_namespaces", &conf_type_list, AT(exclude_namespaces), "(none)",
      .help = "watch all namespaces except these; * matches any text, ? one character",
-     .of = CONF_NAMESPACES, .example = "[kube-*, '*-test']", .max = NAMESPACES_MAX},
-    {"namespace_selector", CONF_LABELS, AT(namespace_selector), "(all)",
+     .of = &conf_type_namespace_pattern, .example = "[kube-*, '*-test']", .max = NAMESPACES_MAX},
+    {"namespace_selector", &conf_type_label_selector, AT(namespace_selector), "(all)",
      .help = "watch only namespaces that match this label selector; namespaces are followed as "
              "they change",
      .example = "team=shop"},
-    {"label_selector", CONF_LABELS, AT(label_selector), "(all objects)",
+    {"label_selector", &conf_type_label_selector, AT(label_selector), "(all objects)",
      .help = "watch only objects that match this label selector",
      .example = "app in (web, api), !canary"},
-    {"field_selector", CONF_FIELDS, AT(field_selector), "(all objects)",
+    {"field_selector", &conf_type_field_selector, AT(field_selector), "(all objects)",
      .help = "watch only objects that match this field selector; the server decides which fields "
              "it supports",
      .example = "spec.nodeName=node-1"},
-    {"keep", CONF_WORD, AT(keep), "all",
+    {"keep", &conf_type_choice, AT(keep), "all",
      .help = "request whole objects, or only their metadata",
-     .words = keeps},
-    {"drop", CONF_LIST, AT(drop), "[metadata.managedFields]",
+     .choices = keeps},
+    {"drop", &conf_type_list, AT(drop), "[metadata.managedFields]",
      .help = "remove these fields from each object when it is received",
-     .of = CONF_FIELD_PATH, .max = RULES_MAX},
-    {"redact", CONF_LIST, AT(redact), "[]",
+     .of = &conf_type_field_path, .max = RULES_MAX},
+    {"redact", &conf_type_list, AT(redact), "[]",
      .help = "replace the values of these fields with a hash: changes are visible, values are not",
-     .of = CONF_FIELD_PATH, .max = RULES_MAX},
-    {"reveal", CONF_BOOL, AT(reveal), "false",
+     .of = &conf_type_field_path, .max = RULES_MAX},
+    {"reveal", &conf_type_bool, AT(reveal), "false",
      .help = "keep the values of Secrets instead of hashing them"},
-    {"ignore", CONF_WORDS, AT(ignore), "([heartbeats] for nodes and leases, [unchanged] for "
+    {"ignore", &conf_type_choices, AT(ignore), "([heartbeats] for nodes and leases, [unchanged] for "
     "others)",
      .help = "updates to count but not report: unchanged updates change no kept field, heartbeats "
              "also include updates that only renew timestamps; [] reports all updates",
-     .words = noises, .taken_over = true, .example = "[heartbeats]"},
-    {"indexes", CONF_INDEXES, AT(indexes), "{}",
+     .choices = noises, .taken_over = true, .example = "[heartbeats]"},
+    {"indexes", &conf_type_indexes, AT(indexes), "{}",
      .help = "index objects by the values of these field paths; a state dump counts the values",
      .max = 16},
-    {"coalesce", CONF_BOOL, AT(coalesce), "false",
+    {"coalesce", &conf_type_bool, AT(coalesce), "false",
      .help = "when changes arrive faster than they are delivered, deliver only the newest state "
              "of each object"},
-    {"resync", CONF_LATER, 0, NULL,
-     .help = "redeliver the whole cache to handlers at this interval"},
-    {"optional", CONF_BOOL, AT(optional), "false",
+    {"optional", &conf_type_bool, AT(optional), "false",
      .help = "if the server does not have the resource, wait until it appears; it is checked "
              "every 3s to 6s"},
 };
-static const struct conf_table watch_table = TABLE(conf_watch, watch_options);
+static const char *const watch_reserved[] = {"resync", NULL};
+static const struct conf_table watch_table = TABLE(conf_watch, watch_options, watch_reserved);
 #undef AT
 
 #define AT(member) offsetof(struct conf_rotate, member)
 static const struct conf_option rotate_options[] = {
-    {"size", CONF_SIZE, AT(size), "0",
+    {"size", &conf_type_size, AT(size), "0",
      .help = "rotate the file when it reaches this size; 0 disables rotation"},
-    {"keep", CONF_NUMBER, AT(keep), "5", .help = "number of rotated files to keep",
+    {"keep", &conf_type_number, AT(keep), "5", .help = "number of rotated files to keep",
      .max = KEEP_MAX},
 };
-static const struct conf_table rotate_table = TABLE(conf_rotate, rotate_options);
+static const struct conf_table rotate_table = TABLE(conf_rotate, rotate_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf_event_log, member)
 static const struct conf_option event_log_options[] = {
-    {"path", CONF_LOG_FILE, AT(path), NULL, .help = "file to append records to, or stdout",
+    {"path", &conf_type_log_file, AT(path), NULL, .help = "file to append records to, or stdout",
      .example = "stdout"},
-    {"watches", CONF_LIST, AT(watches), "(all)",
+    {"watches", &conf_type_list, AT(watches), "(all)",
      .help = "write only records of the watches with these names",
-     .of = CONF_NAME, .example = "[pods]", .min = 1},
-    {"namespaces", CONF_LIST, AT(namespaces), "(all)",
+     .of = &conf_type_name, .example = "[pods]", .min = 1},
+    {"namespaces", &conf_type_list, AT(namespaces), "(all)",
      .help = "write only objects in these namespaces",
-     .of = CONF_NAMESPACE, .example = "[shop]", .min = 1},
-    {"verbs", CONF_WORDS, AT(verbs), "[ADDED, MODIFIED, DELETED]",
+     .of = &conf_type_namespace, .example = "[shop]", .min = 1},
+    {"verbs", &conf_type_choices, AT(verbs), "[ADDED, MODIFIED, DELETED]",
      .help = "write only these types of change",
-     .words = verbs, .min = 1},
-    {"changed", CONF_LIST, AT(changed), "[]",
+     .choices = verbs, .min = 1},
+    {"changed", &conf_type_list, AT(changed), "[]",
      .help = "write MODIFIED only if one of these fields changed; [] is any field",
-     .of = CONF_FIELD_PATH, .max = RULES_MAX},
-    {"label_selector", CONF_LABELS, AT(label_selector), "(all objects)",
+     .of = &conf_type_field_path, .max = RULES_MAX},
+    {"label_selector", &conf_type_label_selector, AT(label_selector), "(all objects)",
      .help = "write only objects that match this label selector", .example = "app=web"},
-    {"object", CONF_WORD, AT(object), "diff",
+    {"object", &conf_type_choice, AT(object), "diff",
      .help = "part of the object in a record: none, the changed fields, or the full object",
-     .words = objects},
-    {"max_line", CONF_SIZE, AT(max_line), "16K",
+     .choices = objects},
+    {"max_line", &conf_type_size, AT(max_line), "16K",
      .help = "maximum length of a line; in longer lines values are replaced by their size, names "
              "are kept",
      .min = RECORD_LINE_MIN, .max = 16 * MIB},
-    {"rotate", CONF_TABLE, AT(rotate), NULL,
+    {"rotate", NULL, AT(rotate), NULL,
      .help = "log rotation", .table = &rotate_table},
-    {"initial", CONF_BOOL, AT(initial), "true",
+    {"initial", &conf_type_bool, AT(initial), "true",
      .help = "also write the objects that exist when a watch starts; a log added by a reload "
              "starts "
              "with the next change"},
-    {"format", CONF_WORD, AT(format), "jsonl",
+    {"format", &conf_type_choice, AT(format), "jsonl",
      .help = "one JSON object per line, or a short readable line",
-     .words = record_format_names},
-    {"stuck_after", CONF_DURATION, AT(stuck_after_ms), "30s",
+     .choices = record_format_names},
+    {"stuck_after", &conf_type_duration, AT(stuck_after_ms), "30s",
      .help = "report not ready when lines could not be written for this long; 0s disables the "
              "check",
      .max = 24 * HOUR},
 };
-static const struct conf_table event_log_table = TABLE(conf_event_log, event_log_options);
+static const struct conf_table event_log_table = TABLE(conf_event_log, event_log_options, NULL);
 #undef AT
 
 #define AT(member) offsetof(struct conf, member)
 static const struct conf_option options[] = {
-    {"state_dir", CONF_FILE, AT(state_dir), "/var/lib/informerd",
+    {"state_dir", &conf_type_file, AT(state_dir), "/var/lib/informerd",
      .help = "directory for state that must survive a restart"},
-    {"socket", CONF_TABLE, AT(socket), NULL, .help = "health and metrics on a Unix socket",
+    {"socket", NULL, AT(socket), NULL, .help = "health and metrics on a Unix socket",
      .table = &socket_table},
-    {"http", CONF_TABLE, AT(http), NULL,
+    {"http", NULL, AT(http), NULL,
      .help = "health and metrics over TCP", .table = &http_table},
-    {"log", CONF_TABLE, AT(log), NULL,
+    {"log", NULL, AT(log), NULL,
      .help = "log of the daemon on stderr, separate from event logs",
      .table = &log_table},
-    {"core_dumps", CONF_BOOL, AT(core_dumps), "false",
+    {"core_dumps", &conf_type_bool, AT(core_dumps), "false",
      .help = "allow core dumps, which contain all watched objects; enabling them needs a restart"},
-    {"memory", CONF_TABLE, AT(memory), NULL, .help = "memory limits",
+    {"memory", NULL, AT(memory), NULL, .help = "memory limits",
      .table = &memory_table},
-    {"drain_timeout", CONF_DURATION, AT(drain_timeout_ms), "10s",
+    {"drain_timeout", &conf_type_duration, AT(drain_timeout_ms), "10s",
      .help = "how long to write pending records after a stop signal; 0s waits until all are "
              "written",
      .max = HOUR},
-    {"clusters", CONF_ENTRIES, AT(clusters), "(one, found with the same search as kubectl)",
+    {"clusters", NULL, AT(clusters), "(one, found with the same search as kubectl)",
      .help = "clusters to watch", .table = &cluster_table, .count = AT(n_clusters)},
-    {"watches", CONF_ENTRIES, AT(watches), "[]",
+    {"watches", NULL, AT(watches), "[]",
      .help = "resources to watch", .table = &watch_table, .count = AT(n_watches)},
-    {"event_logs", CONF_ENTRIES, AT(event_logs), "[]",
+    {"event_logs", NULL, AT(event_logs), "[]",
      .help = "where to write changes; at most 32 of them can be files",
      .table = &event_log_table, .count = AT(n_event_logs)},
-    {"handlers", CONF_LATER, 0, NULL, .help = "commands to run on changes"},
 };
-const struct conf_table conf_table = TABLE(conf, options);
+static const char *const reserved[] = {"handlers", NULL};
+const struct conf_table conf_table = TABLE(conf, options, reserved);
 #undef AT
 /* clang-format on */

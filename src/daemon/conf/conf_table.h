@@ -5,58 +5,28 @@
 #ifndef DAEMON_CONF_TABLE_H
 #define DAEMON_CONF_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum conf_type {
-    /* char * */
-    CONF_TEXT,
-    CONF_FILE,     /* a path, made absolute */
-    CONF_LOG_FILE, /* a path or "stdout" */
-    CONF_NAME,
-    CONF_NAMESPACE,
-    CONF_NAMESPACES, /* a namespace or a pattern */
-    CONF_RESOURCE,
-    CONF_LABELS,
-    CONF_FIELDS,
-    CONF_FIELD_PATH,
-    CONF_ADDRESS,
-    CONF_HOST, /* a host name, without a port */
-    CONF_PROXY,
-    /* uint64_t */
-    CONF_DURATION, /* in milliseconds */
-    CONF_SIZE,
-    CONF_NUMBER,
-    CONF_MODE,
-    /* others */
-    CONF_BOOL,    /* bool */
-    CONF_WORD,    /* an enum; the value is the index in `words` */
-    CONF_WORDS,   /* unsigned: bit 1 << n is the n-th word */
-    CONF_LIST,    /* struct conf_list of strings of the type `of` */
-    CONF_INDEXES, /* struct conf_indexes */
-    CONF_TABLE,   /* a nested struct with its own table */
-    CONF_ENTRIES, /* a list of such structs, and its count */
-    CONF_LATER,   /* reserved name; the option is not supported yet */
-};
+#include "daemon/conf/conf_type.h"
 
 struct conf_option {
     const char *name;
-    enum conf_type type;
-    size_t offset; /* of the member */
+    const struct conf_type *type; /* NULL: a nested struct, see `table` */
+    size_t offset;                /* of the member */
 
     /* The default in YAML. In parentheses: unset, with the meaning of that. NULL: required. */
     const char *preset;
     const char *help;    /* starts in lower case, no full stop */
     const char *example; /* for the sample and the manual if there is no default */
 
+    /* Nested structs: their options. The member is the struct, or, if `count` is set, a pointer to
+     * a list of entries. */
+    const struct conf_table *table;
+    size_t count; /* offset of the number of entries */
+
     /* for some types only */
-    size_t count;                   /* ENTRIES: offset of the count */
-    const char *const *words;       /* WORD, WORDS; ends with NULL */
-    const struct conf_table *table; /* TABLE, ENTRIES */
-    enum conf_type of;              /* LIST */
-    uint64_t min;                   /* of a number; of a list: how many at least */
-    uint64_t max;                   /* the same, at most; 0: no limit but that of the type */
+    const struct conf_type *of; /* list: a text type */
+    const char *const *choices; /* choice, choices; ends with NULL */
+    uint64_t min;               /* of a number; of a list: how many at least */
+    uint64_t max;               /* the same, at most; 0: no limit but that of the type */
 
     bool taken_over; /* a running watch or listener adopts a new value */
     bool identifies; /* a watch with a different value is a different watch */
@@ -67,6 +37,9 @@ struct conf_table {
     const struct conf_option *options;
     size_t count;
     size_t size; /* of the struct */
+
+    /* Names of planned options, which this version does not support. Ends with NULL; may be NULL. */
+    const char *const *reserved;
 };
 
 extern const struct conf_table conf_table;

@@ -13,10 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/base.h"
 #include "daemon/cli/adhoc.h"
-#include "daemon/conf/conf_same.h"
-#include "daemon_world.h"
 
 enum {
     WORDS_MAX = 16,
@@ -107,49 +104,12 @@ static void formats_and_levels(void **state)
     conf_free(&conf);
 }
 
-/* ---- two readings of a conf ---- */
-
-static void same_is_what_says_the_same(void **state)
-{
-    static const struct {
-        const char *a, *b;
-        bool same;
-    } rows[] = {
-        {"{resource: pods}", "{resource: pods}", true},
-        {"{resource: pods, name: pods}", "{resource: pods}", true},
-        {"{resource: pods, drop: [metadata.managedFields]}", "{resource: pods}", true},
-        {"{resource: pods, drop: []}", "{resource: pods}", false},
-        {"{resource: pods, namespaces: [a, b]}", "{namespaces: [a, b], resource: pods}", true},
-        {"{resource: pods, namespaces: [a, b]}", "{resource: pods, namespaces: [b, a]}", false},
-        {"{resource: pods, indexes: {n: a.b}}", "{resource: pods, indexes: {n: a.c}}", false},
-        {"{resource: pods, reveal: true}", "{resource: pods}", false},
-        {"{resource: pods, ignore: [heartbeats]}", "{resource: pods}", true},
-        {"{resource: pods, name: p}", "{resource: pods}", true},
-    };
-    struct daemon_world *w = *state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        char text[256];
-        struct conf a, b;
-        snprintf(text, sizeof(text), "clusters: [{name: a}]\nwatches:\n  - %s\n", rows[i].a);
-        a = world_conf(w, text);
-        snprintf(text, sizeof(text), "clusters: [{name: a}]\n\nwatches: [%s]\n", rows[i].b);
-        b = world_conf(w, text);
-        assert_int_equal(conf_watch_same(&a.watches[0], &b.watches[0]), rows[i].same);
-        assert_true(conf_http_same(&a.http, &b.http));
-        assert_true(conf_socket_same(&a.socket, &b.socket));
-        conf_free(&a);
-        conf_free(&b);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words),
         cmocka_unit_test(each_resource_is_a_watch),
         cmocka_unit_test(formats_and_levels),
-        cmocka_unit_test_setup_teardown(same_is_what_says_the_same, daemon_world_setup,
-                                        daemon_world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

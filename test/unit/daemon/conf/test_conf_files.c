@@ -277,6 +277,17 @@ static void test_what_is_printed_loads_again(void **state)
         "  - {path: stdout, namespaces: [a], changed: [spec], label_selector: 'a,b'}\n");
 }
 
+/* [] allows no plugin; unset allows any. */
+static void prints_an_explicit_empty_list(void **state)
+{
+    struct conf conf = conf_world_text("clusters: [{exec_allow: []}]\n");
+    char *text = conf_world_print(&conf);
+    (void)state;
+    assert_has(text, "    exec_allow: []                        # x.conf:1\n");
+    free(text);
+    conf_free(&conf);
+}
+
 /* ---- conf/ ---- */
 
 static char *read_conf(const char *name)
@@ -398,6 +409,7 @@ int main(void)
         TEST_HERE(test_a_value_has_a_limit),
         TEST_HERE(test_origins),
         TEST_HERE(test_what_is_printed_loads_again),
+        TEST_HERE(prints_an_explicit_empty_list),
         TEST_HERE(test_the_sample_is_what_the_table_says),
         TEST_HERE(test_the_sample_changes_no_default),
         TEST_HERE(test_the_examples_of_the_sample_are_good),
