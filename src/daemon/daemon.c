@@ -23,7 +23,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "daemon/conf/conf_advice.h"
+#include "daemon/conf/conf_finalize.h"
 #include "daemon/consumers.h"
 #include "daemon/dump.h"
 #include "daemon/http/report.h"
@@ -357,7 +357,7 @@ static void log_warning(void *ctx, const char *line)
 
 void daemon_advise(struct daemon *d)
 {
-    conf_advice(&d->conf, log_warning, d);
+    conf_warnings(&d->conf, log_warning, d);
 }
 
 static void log_startup(struct daemon *d)

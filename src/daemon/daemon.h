@@ -78,7 +78,7 @@ int daemon_exit_code(const struct inf_error *err, bool ad_hoc);
  * disabled for the life of the process. */
 void daemon_forbid_core_dumps(const struct daemon *d);
 
-/* Logs warnings about the conf (conf_advice.h). */
+/* Logs warnings about the conf (conf_finalize.h). */
 void daemon_advise(struct daemon *d);
 
 /* reload.c: reloads the conf file. */

@@ -18,10 +18,9 @@
 #include "base/alloc.h"
 #include "daemon/cli/check_online.h"
 #include "daemon/cli/terminal.h"
-#include "daemon/conf/conf_advice.h"
 #include "daemon/conf/conf_error.h"
+#include "daemon/conf/conf_finalize.h"
 #include "daemon/conf/conf_logs.h"
-#include "daemon/conf/conf_settle.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_log.h"
 #include "daemon/watch/cluster.h"
@@ -51,7 +50,7 @@ static void put_verdict(const struct conf *conf, const char *path, struct buf *o
     buf_printf(out, "%s: ok, %zu watch%s, %zu event log%s\n", path, conf->n_watches,
                conf->n_watches == 1 ? "" : "es", conf->n_event_logs,
                conf->n_event_logs == 1 ? "" : "s");
-    conf_advice(conf, put_warning, out);
+    conf_warnings(conf, put_warning, out);
 }
 
 /* ---- clusters ---- */
@@ -63,7 +62,7 @@ static void report_cluster(const struct conf *conf, size_t i, const char *path,
     struct conf_reader reader = {.errors = errors};
     char *line;
     if (node) {
-        conf_settle_error(&reader, conf, "clusters", node, "kubeconfig", err->text);
+        conf_entry_error(&reader, conf, "clusters", node, "kubeconfig", "%s", err->text);
         buf_free(&reader.path);
         return;
     }

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/yaml.h"
 #include "daemon/conf/conf_error.h"
-#include "daemon/conf/conf_settle.h"
+#include "daemon/conf/conf_finalize.h"
 
 /* ---- files ---- */
 
@@ -58,39 +58,29 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name); /* independent of the locale */
 }
 
-static void report_too_many_files(const char *dir, struct conf_errors *errors)
+/* Reads the directory conf.d next to @path. It may be missing. */
+static void add_directory(struct conf *conf, const char *path, struct conf_errors *errors)
 {
-    char *line = xasprintf("%s: more than %d files", dir, CONF_FILES_MAX);
-    conf_error_line(errors, line);
-    free(line);
-}
-
-/* A missing directory is not an error. */
-static void add_directory(struct conf *conf, const char *dir, struct conf_errors *errors)
-{
+    const char *slash = strrchr(path, '/');
+    char *dir = xasprintf("%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path), *line = NULL;
     struct dirent **entries = NULL;
     int count = scandir(dir, &entries, is_conf, by_bytes);
-    if (count < 0 && errno != ENOENT) {
-        char *line = xasprintf("directory '%s': %s", dir, strerror(errno));
+    if (count < 0 && errno != ENOENT)
+        line = xasprintf("directory '%s': %s", dir, strerror(errno));
+    else if (count > CONF_FILES_MAX)
+        line = xasprintf("%s: more than %d files", dir, CONF_FILES_MAX);
+    if (line)
         conf_error_line(errors, line);
-        free(line);
-    }
-    if (count > CONF_FILES_MAX)
-        report_too_many_files(dir, errors);
     for (int i = 0; i < count; i++) {
-        char *path = xasprintf("%s/%s", dir, entries[i]->d_name);
+        char *file = xasprintf("%s/%s", dir, entries[i]->d_name);
         if (i < CONF_FILES_MAX)
-            add_file(conf, path, errors);
-        free(path);
+            add_file(conf, file, errors);
+        free(file);
         free(entries[i]);
     }
     free(entries);
-}
-
-static char *directory_beside(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return xasprintf("%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path);
+    free(line);
+    free(dir);
 }
 
 /* ---- loading ---- */
@@ -104,7 +94,7 @@ static int build_conf(struct conf *conf, struct conf *ret, struct conf_errors *e
     for (size_t i = 0; i < conf->n_files; i++)
         if (!yaml_is_null(conf->files[i]))
             conf_read(&reader, &conf_table, conf->files[i], conf);
-    conf_settle(&reader, conf);
+    conf_finalize(&reader, conf);
     buf_free(&reader.path);
     conf_errors_close(errors);
     if (errors->count) {
@@ -126,10 +116,8 @@ int conf_load_text(const char *name, const char *text, size_t len, struct conf *
 int conf_load(const char *path, struct conf *ret, struct conf_errors *errors)
 {
     struct conf conf = {0};
-    char *dir = directory_beside(path);
     add_file(&conf, path, errors);
-    add_directory(&conf, dir, errors);
-    free(dir);
+    add_directory(&conf, path, errors);
     return build_conf(&conf, ret, errors);
 }
 

@@ -26,36 +26,36 @@
 
 #include "base/alloc.h"
 #include "daemon/conf/conf_error.h"
-#include "daemon/conf/conf_settle.h"
+#include "daemon/conf/conf_finalize.h"
 #include "daemon/journal/logfile.h"
 
-struct identity {
+struct file_id {
     bool known;
     dev_t device;
     ino_t inode;
 };
 
 /* The location of a log, which need not exist. */
-struct place {
+struct log_location {
     char *path;       /* owned; NULL: not a file */
     const char *name; /* last part of the path */
-    struct identity dir;
-    struct identity file;
-    unsigned keep;        /* rotated files to keep; 0: no rotation */
-    struct identity *old; /* owned; rotated files that exist; NULL: not examined */
+    struct file_id dir;
+    struct file_id file;
+    unsigned keep;           /* rotated files to keep; 0: no rotation */
+    struct file_id *rotated; /* owned; rotated files that exist; NULL: not examined */
 };
 
-static bool same_identity(const struct identity *a, const struct identity *b)
+static bool same_file_id(const struct file_id *a, const struct file_id *b)
 {
     return a->known && b->known && a->device == b->device && a->inode == b->inode;
 }
 
-static struct identity identity_of(const char *path)
+static struct file_id file_id_of(const char *path)
 {
     struct stat st;
     if (stat(path, &st) < 0)
-        return (struct identity){.known = false};
-    return (struct identity){.known = true, .device = st.st_dev, .inode = st.st_ino};
+        return (struct file_id){.known = false};
+    return (struct file_id){.known = true, .device = st.st_dev, .inode = st.st_ino};
 }
 
 /* Removes "." and empty parts. ".." stays: after a symbolic link it does not cancel the part
@@ -79,137 +79,102 @@ static char *plain_path(const char *path)
     return out.bytes;
 }
 
-static bool same_dir(const struct place *a, const struct place *b)
+static void location_init(struct log_location *location, const struct conf_event_log *log,
+                          bool examine)
 {
-    size_t len = (size_t)(a->name - a->path);
-    return same_identity(&a->dir, &b->dir) ||
-           (len == (size_t)(b->name - b->path) && memcmp(a->path, b->path, len) == 0);
-}
-
-static bool same_place(const struct place *a, const struct place *b)
-{
-    return same_identity(&a->file, &b->file) || (same_dir(a, b) && strcmp(a->name, b->name) == 0);
-}
-
-/* ---- locations ---- */
-
-static bool is_file(const struct conf_event_log *log)
-{
-    return log->path && strcmp(log->path, "stdout") != 0;
-}
-
-static void stat_rotated(struct place *place)
-{
-    place->old = xcalloc(place->keep + 1, sizeof(*place->old));
-    for (unsigned i = 0; i <= place->keep; i++) {
-        char *path = logfile_rotated_name(place->path, i + 1, place->keep);
-        place->old[i] = identity_of(path);
+    char *dir;
+    if (!log->path || strcmp(log->path, "stdout") == 0)
+        return;
+    location->path = plain_path(log->path);
+    location->name = strrchr(location->path, '/') + 1;
+    if (log->rotate.size)
+        location->keep = log->rotate.keep ? (unsigned)log->rotate.keep : 1;
+    if (!examine)
+        return;
+    dir = xstrndup(location->path, (size_t)(location->name - location->path));
+    location->dir = file_id_of(dir);
+    location->file = file_id_of(location->path);
+    free(dir);
+    if (!location->keep)
+        return;
+    location->rotated = xcalloc(location->keep + 1, sizeof(*location->rotated));
+    for (unsigned i = 0; i <= location->keep; i++) {
+        char *path = logfile_rotated_name(location->path, i + 1, location->keep);
+        location->rotated[i] = file_id_of(path);
         free(path);
     }
 }
 
-static void stat_place(struct place *place)
+/* ---- comparing ---- */
+
+static bool same_dir(const struct log_location *a, const struct log_location *b)
 {
-    size_t len = (size_t)(place->name - place->path);
-    char *dir = xstrndup(place->path, len);
-    place->dir = identity_of(dir);
-    place->file = identity_of(place->path);
-    if (place->keep)
-        stat_rotated(place);
-    free(dir);
+    size_t len = (size_t)(a->name - a->path);
+    return same_file_id(&a->dir, &b->dir) ||
+           (len == (size_t)(b->name - b->path) && memcmp(a->path, b->path, len) == 0);
 }
 
-static void place_make(struct place *place, const struct conf_event_log *log, bool look)
+static bool same_location(const struct log_location *a, const struct log_location *b)
 {
-    if (!is_file(log))
-        return;
-    place->path = plain_path(log->path);
-    place->name = strrchr(place->path, '/') + 1;
-    if (log->rotate.size)
-        place->keep = log->rotate.keep ? (unsigned)log->rotate.keep : 1;
-    if (look)
-        stat_place(place);
+    return same_file_id(&a->file, &b->file) || (same_dir(a, b) && strcmp(a->name, b->name) == 0);
 }
 
-static void place_free(struct place *place)
+/* Whether the rotation of @log would rename a file to the name of @other, or @other is a link to a
+ * rotated file of @log. */
+static bool rotation_conflicts(const struct log_location *log, const struct log_location *other)
 {
-    free(place->path);
-    free(place->old);
+    bool found = false;
+    if (log->keep && same_dir(log, other) &&
+        strncmp(other->name, log->name, strlen(log->name)) == 0)
+        for (unsigned n = 1; n <= log->keep + 1 && !found; n++) {
+            char *name = logfile_rotated_name(log->name, n, log->keep);
+            found = strcmp(name, other->name) == 0;
+            free(name);
+        }
+    for (unsigned i = 0; log->rotated && i <= log->keep && !found; i++)
+        found = same_file_id(&log->rotated[i], &other->file);
+    return found;
 }
-
-/* ---- errors ---- */
 
 static void report_conflict(struct conf_reader *reader, const struct conf *conf, size_t first,
-                            size_t second, const char *what)
+                            size_t second, const char *relation)
 {
     const struct yaml_node *entry = conf->event_logs[first].head.node;
     const struct yaml_node *path = yaml_get(entry, "path");
     const struct yaml_node *at = path ? path : entry;
-    char *sentence = xasprintf("is %s the event log at %s:%zu:%zu; each event log needs its own "
-                               "file",
-                               what, at->file, at->line, at->column);
-    conf_settle_error(reader, conf, "event_logs", conf->event_logs[second].head.node, "path",
-                      sentence);
-    free(sentence);
-}
-
-/* ---- comparing ---- */
-
-/* Whether the rotation of @log would rename a file to the name of @other. */
-static bool rotation_names(const struct place *log, const struct place *other)
-{
-    size_t len = strlen(log->name);
-    bool found = false;
-    if (!same_dir(log, other) || strncmp(other->name, log->name, len) != 0)
-        return false;
-    for (unsigned n = 1; n <= log->keep + 1 && !found; n++) {
-        char *name = logfile_rotated_name(log->name, n, log->keep);
-        found = strcmp(name, other->name) == 0;
-        free(name);
-    }
-    return found;
-}
-
-/* Whether @other is a link to a rotated file of @log. */
-static bool rotation_has(const struct place *log, const struct place *other)
-{
-    for (unsigned i = 0; log->old && i <= log->keep; i++)
-        if (same_identity(&log->old[i], &other->file))
-            return true;
-    return false;
-}
-
-static bool rotation_takes(const struct place *log, const struct place *other)
-{
-    return log->keep && (rotation_names(log, other) || rotation_has(log, other));
+    conf_entry_error(reader, conf, "event_logs", conf->event_logs[second].head.node, "path",
+                     "is %s the event log at %s:%zu:%zu; each event log needs its own file",
+                     relation, at->file, at->line, at->column);
 }
 
 static void compare_two(struct conf_reader *reader, const struct conf *conf,
-                        const struct place *places, size_t first, size_t second)
+                        const struct log_location *locations, size_t first, size_t second)
 {
-    const struct place *a = &places[first], *b = &places[second];
+    const struct log_location *a = &locations[first], *b = &locations[second];
     if (!a->path || !b->path ||
         strcmp(conf->event_logs[first].path, conf->event_logs[second].path) == 0)
-        return; /* conf_settle() reports equal paths */
-    if (same_place(a, b))
+        return; /* conf_finalize() reports equal paths */
+    if (same_location(a, b))
         report_conflict(reader, conf, first, second, "the same file as");
-    else if (rotation_takes(a, b))
+    else if (rotation_conflicts(a, b))
         report_conflict(reader, conf, first, second, "a rotated file of");
-    else if (rotation_takes(b, a))
+    else if (rotation_conflicts(b, a))
         report_conflict(reader, conf, second, first, "a rotated file of");
 }
 
-static void compare_all(struct conf_reader *reader, const struct conf *conf, bool look)
+static void compare_all(struct conf_reader *reader, const struct conf *conf, bool examine)
 {
-    struct place *places = xcalloc(conf->n_event_logs + 1, sizeof(*places));
+    struct log_location *locations = xcalloc(conf->n_event_logs + 1, sizeof(*locations));
     for (size_t i = 0; i < conf->n_event_logs; i++)
-        place_make(&places[i], &conf->event_logs[i], look);
+        location_init(&locations[i], &conf->event_logs[i], examine);
     for (size_t i = 0; i < conf->n_event_logs; i++)
         for (size_t k = 0; k < i; k++)
-            compare_two(reader, conf, places, k, i);
-    for (size_t i = 0; i < conf->n_event_logs; i++)
-        place_free(&places[i]);
-    free(places);
+            compare_two(reader, conf, locations, k, i);
+    for (size_t i = 0; i < conf->n_event_logs; i++) {
+        free(locations[i].path);
+        free(locations[i].rotated);
+    }
+    free(locations);
 }
 
 void conf_logs_compare(struct conf_reader *reader, const struct conf *conf)
@@ -241,7 +206,7 @@ static bool receive_errors(int from, struct buf *text)
     struct pollfd ready = {.fd = from, .events = POLLIN};
     ssize_t n = 1;
     while (n > 0) {
-        int found = poll(&ready, 1, CONF_LOGS_LOOK_MS);
+        int found = poll(&ready, 1, CONF_LOGS_TIMEOUT_MS);
         if (found < 0 && errno == EINTR)
             continue;
         if (found <= 0)
@@ -252,26 +217,21 @@ static bool receive_errors(int from, struct buf *text)
     return true;
 }
 
-static void check_in_child(const struct conf *conf, struct buf *text)
+int conf_logs_check(const struct conf *conf, struct conf_errors *errors)
 {
     int ends[2];
     pid_t child;
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return;
+        return 0;
     child = fork();
     if (child == 0)
         send_errors(conf, ends[1]);
     close(ends[1]);
-    if (child > 0 && receive_errors(ends[0], text))
+    if (child > 0 && receive_errors(ends[0], &errors->text))
         waitpid(child, NULL, 0);
     else if (child > 0)
         kill(child, SIGKILL); /* not awaited: it may stay blocked by the disk */
     close(ends[0]);
-}
-
-int conf_logs_check(const struct conf *conf, struct conf_errors *errors)
-{
-    check_in_child(conf, &errors->text);
     errors->count += errors->text.len > 0;
     return errors->count ? -INF_ECONF : 0;
 }

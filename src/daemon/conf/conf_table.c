@@ -55,7 +55,8 @@ static const struct conf_option http_options[] = {
      .example = "127.0.0.1:9470"},
     {"allowed_hosts", &conf_type_list, AT(allowed_hosts), "(none)",
      .help = "accept these names in the Host header, in addition to IP addresses and localhost",
-     .of = &conf_type_host, .taken_over = true, .example = "[metrics.example.com]", .max = HOSTS_MAX},
+     .of = &conf_type_host, .taken_over = true, .example = "[metrics.example.com]",
+     .max = HOSTS_MAX},
 };
 static const struct conf_table http_table = TABLE(conf_http, http_options, NULL);
 #undef AT
@@ -158,8 +159,8 @@ static const struct conf_option watch_options[] = {
      .of = &conf_type_field_path, .max = RULES_MAX},
     {"reveal", &conf_type_bool, AT(reveal), "false",
      .help = "keep the values of Secrets instead of hashing them"},
-    {"ignore", &conf_type_choices, AT(ignore), "([heartbeats] for nodes and leases, [unchanged] for "
-    "others)",
+    {"ignore", &conf_type_choices, AT(ignore),
+     "([heartbeats] for nodes and leases, [unchanged] for others)",
      .help = "updates to count but not report: unchanged updates change no kept field, heartbeats "
              "also include updates that only renew timestamps; [] reports all updates",
      .choices = noises, .taken_over = true, .example = "[heartbeats]"},
@@ -216,8 +217,7 @@ static const struct conf_option event_log_options[] = {
      .help = "log rotation", .table = &rotate_table},
     {"initial", &conf_type_bool, AT(initial), "true",
      .help = "also write the objects that exist when a watch starts; a log added by a reload "
-             "starts "
-             "with the next change"},
+             "starts with the next change"},
     {"format", &conf_type_choice, AT(format), "jsonl",
      .help = "one JSON object per line, or a short readable line",
      .choices = record_format_names},

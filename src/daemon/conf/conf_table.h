@@ -38,7 +38,7 @@ struct conf_table {
     size_t count;
     size_t size; /* of the struct */
 
-    /* Names of planned options, which this version does not support. Ends with NULL; may be NULL. */
+    /* Names of planned options, which this version does not support; ends with NULL. NULL: none. */
     const char *const *reserved;
 };
 

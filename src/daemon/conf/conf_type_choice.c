@@ -1,7 +1,7 @@
 /*
- * conf_type_choice.c - the types with a fixed set of values: true or false, one of the choices of an
- * option, or a list of them. An unknown value is an error that suggests the most similar choice or
- * lists all.
+ * conf_type_choice.c - the types with a fixed set of values: true or false, one of the choices of
+ * an option, or a list of them. An unknown value is an error that suggests the most similar choice
+ * or lists all.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * conf_type_text.c - the text types: a string and a check of its syntax.
  *
  * Normal path: conf_text_read() reads a scalar, checks it against the character set or the check
- * function of the type, and stores it, a file path as an absolute one. Where the library has a check,
- * it is used. A long value is not repeated in the error message, and a proxy URL never is.
+ * function of the type, and stores it, a file path as an absolute one. Where the library has a
+ * check, it is used. A long value is not repeated in the error message, and a proxy URL never is.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>

@@ -44,21 +44,14 @@ static void reject_reload(struct daemon *d, struct str why, const char *more)
     free(msg);
 }
 
-static size_t count_lines(struct str text)
-{
-    size_t n = 0;
-    for (; text.len; n++)
-        next_line(&text);
-    return n;
-}
-
 /* The record has the first error; the daemon log has all. */
 static void reject_errors(struct daemon *d, const struct conf_errors *errors)
 {
-    struct str rest = {errors->text.bytes, errors->text.len};
-    size_t n = count_lines(rest);
-    struct str first = next_line(&rest);
+    struct str rest = {errors->text.bytes, errors->text.len}, first = next_line(&rest);
     char more[64] = "";
+    size_t n = 1;
+    for (struct str uncounted = rest; uncounted.len; n++)
+        next_line(&uncounted);
     if (n > 1)
         snprintf(more, sizeof(more), "; the daemon's log has all %zu errors", n);
     reject_reload(d, first, more);
@@ -68,20 +61,17 @@ static void reject_errors(struct daemon *d, const struct conf_errors *errors)
     }
 }
 
-static int check_unchangeable(const struct daemon *d, const struct conf *conf,
-                              struct inf_error *err)
-{
-    if (strcmp(d->conf.state_dir, conf->state_dir) != 0)
-        return err_set(err, INF_ECONF, "state_dir cannot change at run time; restart informerd");
-    return 0;
-}
-
 static void apply_reload(struct daemon *d, struct conf *conf)
 {
     struct buf what = {0};
     struct inf_error err;
+    int rc = 0;
     buf_puts(&what, "configuration reloaded: ");
-    if (check_unchangeable(d, conf, &err) == 0 && daemon_apply(d, conf, &what, &err) == 0) {
+    if (strcmp(d->conf.state_dir, conf->state_dir) != 0)
+        rc = err_set(&err, INF_ECONF, "state_dir cannot change at run time; restart informerd");
+    if (rc == 0)
+        rc = daemon_apply(d, conf, &what, &err);
+    if (rc == 0) {
         daemon_forbid_core_dumps(d);
         buf_putc(&what, '\0');
         note_config(d, true, what.bytes);

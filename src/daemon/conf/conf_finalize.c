@@ -1,0 +1,346 @@
+/*
+ * conf_finalize.c - completes and validates a configuration after all files are read.
+ *
+ * Normal path: conf_finalize() sets default names and the default of `ignore`, then checks that
+ * names are unique, that references exist, and that options do not contradict each other. Every
+ * error is reported at the position of the option or entry that causes it.
+ */
+#include "daemon/conf/conf_finalize.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "informer/informer.h"
+
+#include "base/alloc.h"
+#include "base/base.h"
+#include "base/glob.h"
+#include "base/nearest.h"
+#include "base/str.h"
+#include "daemon/conf/conf_logs.h"
+#include "daemon/pool.h"
+
+enum {
+    STALE_AFTER_MIN_S = 90, /* API servers send a bookmark about once a minute */
+};
+
+/* ---- errors of an entry ---- */
+
+/* Enters "watches[1]". Entries are counted within their file, not over all files. */
+static size_t enter_entry(struct conf_reader *reader, const char *list,
+                          const struct yaml_node *entry, const struct conf *conf)
+{
+    size_t before = conf_reader_enter(reader, list);
+    for (size_t i = 0; i < conf->n_files; i++) {
+        const struct yaml_node *all = yaml_get(conf->files[i], list);
+        size_t n = 0;
+        for (const struct yaml_node *e = all ? all->first : NULL; e; e = e->next, n++)
+            if (e == entry)
+                conf_reader_enter_nth(reader, n);
+    }
+    return before;
+}
+
+void conf_entry_error(struct conf_reader *reader, const struct conf *conf, const char *list,
+                      const struct yaml_node *entry, const char *key, const char *fmt, ...)
+{
+    size_t before = enter_entry(reader, list, entry, conf);
+    const struct yaml_node *node = yaml_get(entry, key);
+    char message[INF_ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    if (node)
+        conf_reader_enter(reader, key);
+    conf_reader_error(reader, node ? node : entry, "%s", message);
+    conf_reader_leave(reader, before);
+}
+
+/* ---- names: duplicates and references ---- */
+
+/* A list whose entries have a unique key. */
+struct keyed_list {
+    const char *list;
+    const char *key;
+    const char *entry;  /* name of an entry in messages */
+    const char *remedy; /* for duplicates */
+};
+
+static const struct keyed_list clusters = {"clusters", "name", "cluster", "choose another name"};
+static const struct keyed_list watches = {"watches", "name", "watch",
+                                          "choose another name, for example 'name: more'"};
+static const struct keyed_list event_logs = {"event_logs", "path", "event log",
+                                             "each event log needs its own file"};
+
+/* The entries of such a list in a configuration. */
+struct keyed_entries {
+    const struct conf_option *list;
+    const struct conf_option *key;
+    const struct conf *conf;
+    size_t count;
+};
+
+static struct keyed_entries entries_of(const struct keyed_list *keyed, const struct conf *conf)
+{
+    const struct conf_option *list = conf_option_find(&conf_table, keyed->list);
+    return (struct keyed_entries){
+        .list = list,
+        .key = conf_option_find(list->table, keyed->key),
+        .conf = conf,
+        .count = conf_entry_count(list, conf),
+    };
+}
+
+/* The key of the n-th entry; NULL: missing, which is already reported. */
+static const char *key_of(const struct keyed_entries *entries, size_t n)
+{
+    return *(char **)conf_member(entries->key, conf_entry(entries->list, entries->conf, n));
+}
+
+/* The index of the entry named @name among the first @n. If there is none, the number of
+ * entries. */
+static size_t find_key(const struct keyed_entries *entries, const char *name, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *other = key_of(entries, i);
+        if (other && strcmp(other, name) == 0)
+            return i;
+    }
+    return entries->count;
+}
+
+static void check_unique(struct conf_reader *reader, const struct conf *conf,
+                         const struct keyed_list *keyed)
+{
+    struct keyed_entries entries = entries_of(keyed, conf);
+    for (size_t i = 0; i < entries.count; i++) {
+        const char *name = key_of(&entries, i);
+        size_t earlier = name ? find_key(&entries, name, i) : entries.count;
+        const struct conf_head *first, *second = conf_entry(entries.list, conf, i);
+        const struct yaml_node *at;
+        char *shown;
+        if (earlier == entries.count)
+            continue;
+        first = conf_entry(entries.list, conf, earlier);
+        at = yaml_get(first->node, keyed->key) ? yaml_get(first->node, keyed->key) : first->node;
+        shown = conf_show(name);
+        conf_entry_error(reader, conf, keyed->list, second->node, keyed->key,
+                         "duplicate %s %s %s, first used at %s:%zu:%zu; %s", keyed->entry,
+                         keyed->key, shown, at->file, at->line, at->column, keyed->remedy);
+        free(shown);
+    }
+}
+
+/* Reports an error at @node unless @name is the key of an entry. */
+static void check_reference(struct conf_reader *reader, const struct conf *conf,
+                            const struct yaml_node *node, const struct keyed_list *keyed,
+                            const char *name)
+{
+    struct keyed_entries entries = entries_of(keyed, conf);
+    struct nearest nearest = {0};
+    char *shown;
+    if (find_key(&entries, name, entries.count) < entries.count || conf_reader_is_full(reader))
+        return;
+    for (size_t i = 0; i < entries.count; i++)
+        if (key_of(&entries, i))
+            nearest_try(&nearest, name, key_of(&entries, i));
+    shown = conf_show(name);
+    if (nearest.word)
+        conf_reader_error(reader, node, "unknown %s %s; did you mean '%s'?", keyed->entry, shown,
+                          nearest.word);
+    else
+        conf_reader_error(reader, node, "unknown %s %s", keyed->entry, shown);
+    free(shown);
+}
+
+/* ---- checks of a watch ---- */
+
+static void check_cluster_of(struct conf_reader *reader, const struct conf *conf,
+                             const struct conf_watch *watch)
+{
+    const struct yaml_node *node = yaml_get(watch->head.node, "cluster");
+    size_t before;
+    if (!node && conf->n_clusters > 1)
+        conf_entry_error(reader, conf, "watches", watch->head.node, "cluster",
+                         "missing key 'cluster'; it is required when several clusters are "
+                         "configured");
+    if (!node || !watch->cluster)
+        return;
+    before = enter_entry(reader, "watches", watch->head.node, conf);
+    conf_reader_enter(reader, "cluster");
+    check_reference(reader, conf, node, &clusters, watch->cluster);
+    conf_reader_leave(reader, before);
+}
+
+static void check_indexes(struct conf_reader *reader, const struct conf *conf,
+                          const struct conf_watch *watch)
+{
+    size_t len = strlen("metadata");
+    for (size_t i = 0; watch->keep == CONF_KEEP_METADATA && i < watch->indexes.count; i++) {
+        const char *path = watch->indexes.items[i].path;
+        if (strncmp(path, "metadata", len) == 0 && (!path[len] || strchr(".[", path[len])))
+            continue;
+        conf_entry_error(reader, conf, "watches", watch->head.node, "indexes",
+                         "with 'keep: metadata' only fields below metadata can be indexed");
+        return;
+    }
+}
+
+static void check_namespaces(struct conf_reader *reader, const struct conf *conf,
+                             const struct conf_watch *watch)
+{
+    static const char *const keys[] = {"namespaces", "exclude_namespaces", "namespace_selector"};
+    const struct yaml_node *entry = watch->head.node;
+    const struct conf_list *excluded = &watch->exclude_namespaces;
+    if (watch->namespaces.count && watch->namespace_selector)
+        conf_entry_error(reader, conf, "watches", entry, "namespace_selector",
+                         "cannot be combined with 'namespaces'; use only one of them");
+    if (watch->namespaces.count && excluded->count)
+        conf_entry_error(reader, conf, "watches", entry, "exclude_namespaces",
+                         "cannot be combined with 'namespaces'; use only one of them");
+    for (size_t i = 0; i < excluded->count; i++)
+        if (glob_matches(excluded->items[i], "") && excluded->items[i][0]) {
+            conf_entry_error(reader, conf, "watches", entry, "exclude_namespaces",
+                             "'*' excludes every namespace");
+            break;
+        }
+    if (watch->resource && inf_resource_is_cluster_wide(watch->resource))
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+            if (yaml_get(entry, keys[i]))
+                conf_entry_error(reader, conf, "watches", entry, keys[i],
+                                 "'%s' is cluster-scoped; remove this key", watch->resource);
+}
+
+/* ---- checks of event logs ---- */
+
+/* The n-th name of the list always corresponds to the n-th node: see conf_type_list.c. */
+static void check_watches_of(struct conf_reader *reader, const struct conf *conf,
+                             const struct conf_event_log *log)
+{
+    const struct yaml_node *list = yaml_get(log->head.node, "watches");
+    const struct yaml_node *node = list ? list->first : NULL;
+    size_t before = enter_entry(reader, "event_logs", log->head.node, conf);
+    conf_reader_enter(reader, "watches");
+    for (size_t i = 0; i < log->watches.count; i++, node = node->next) {
+        size_t within = conf_reader_enter_nth(reader, i);
+        if (log->watches.items[i][0])
+            check_reference(reader, conf, node, &watches, log->watches.items[i]);
+        conf_reader_leave(reader, within);
+    }
+    conf_reader_leave(reader, before);
+}
+
+static void check_event_logs(struct conf_reader *reader, const struct conf *conf)
+{
+    size_t files = 0;
+    for (size_t i = 0; i < conf->n_event_logs; i++) {
+        const struct conf_event_log *log = &conf->event_logs[i];
+        bool is_stdout = log->path && strcmp(log->path, "stdout") == 0;
+        check_watches_of(reader, conf, log);
+        if (is_stdout && log->rotate.size)
+            conf_entry_error(reader, conf, "event_logs", log->head.node, "rotate",
+                             "stdout cannot be rotated; remove the key or write to a file");
+        /* each file may block a thread while its disk hangs: see daemon/pool.h */
+        if (log->path && !is_stdout && ++files == POOL_LOGS_MAX + 1)
+            conf_entry_error(reader, conf, "event_logs", log->head.node, "path",
+                             "more than %d event logs are files; use fewer files or run a second "
+                             "informerd",
+                             POOL_LOGS_MAX);
+    }
+}
+
+/* ---- defaults that depend on other options ---- */
+
+static void name_clusters(struct conf_reader *reader, struct conf *conf)
+{
+    if (!conf->n_clusters)
+        conf_entry_add(reader, conf_option_find(&conf_table, "clusters"), conf);
+    for (size_t i = 0; i < conf->n_clusters; i++) {
+        struct conf_cluster *cluster = &conf->clusters[i];
+        if (cluster->name || yaml_get(cluster->head.node, "name"))
+            continue;
+        if (conf->n_clusters == 1)
+            cluster->name = xstrdup("default");
+        else
+            conf_entry_error(reader, conf, "clusters", cluster->head.node, "name",
+                             "missing key 'name'; it is required when several clusters are "
+                             "configured");
+    }
+}
+
+static bool is_one_of(struct str word, const char *const *names)
+{
+    for (; *names; names++)
+        if (strlen(*names) == word.len && strncasecmp(*names, word.at, word.len) == 0)
+            return true;
+    return false;
+}
+
+/* Nodes and Leases in any spelling (informer.h): over half of their changes are heartbeats. */
+static bool has_heartbeats(const char *resource)
+{
+    static const char *const nodes[] = {"nodes", "node", "no", NULL};
+    static const char *const leases[] = {"leases", "lease", NULL};
+    struct str name = {resource, strcspn(resource, "./")};
+    const char *rest = resource + name.len;
+    if (is_one_of(name, nodes))
+        return strspn(rest, ".v1/") == strlen(rest); /* only the core group */
+    return is_one_of(name, leases) && (!*rest || strcasestr(rest, ".coordination.k8s.io"));
+}
+
+static void complete_watches(struct conf *conf)
+{
+    for (size_t i = 0; i < conf->n_watches; i++) {
+        struct conf_watch *watch = &conf->watches[i];
+        if (!watch->name && watch->resource) {
+            watch->name = xstrdup(watch->resource);
+            for (char *c = watch->name; *c; c++) /* names have no upper case letters */
+                *c = (char)tolower((unsigned char)*c);
+        }
+        if (!watch->cluster && conf->n_clusters == 1 && conf->clusters[0].name)
+            watch->cluster = xstrdup(conf->clusters[0].name);
+        if (watch->resource && !yaml_get(watch->head.node, "ignore"))
+            watch->ignore =
+                has_heartbeats(watch->resource) ? CONF_IGNORE_HEARTBEATS : CONF_IGNORE_UNCHANGED;
+    }
+}
+
+void conf_finalize(struct conf_reader *reader, struct conf *conf)
+{
+    name_clusters(reader, conf);
+    complete_watches(conf);
+    check_unique(reader, conf, &clusters);
+    check_unique(reader, conf, &watches);
+    check_unique(reader, conf, &event_logs);
+    conf_logs_compare(reader, conf);
+    for (size_t i = 0; i < conf->n_watches; i++) {
+        check_cluster_of(reader, conf, &conf->watches[i]);
+        check_indexes(reader, conf, &conf->watches[i]);
+        check_namespaces(reader, conf, &conf->watches[i]);
+    }
+    check_event_logs(reader, conf);
+}
+
+/* ---- warnings ---- */
+
+void conf_warnings(const struct conf *conf, void (*warn)(void *ctx, const char *line), void *ctx)
+{
+    for (size_t i = 0; i < conf->n_clusters; i++) {
+        const struct conf_cluster *cluster = &conf->clusters[i];
+        uint64_t ms = cluster->stale_after_ms;
+        char *line;
+        if (ms >= STALE_AFTER_MIN_S * 1000)
+            continue;
+        line = xasprintf("cluster '%s': stale_after is %" PRIu64 ".%" PRIu64
+                         "s. API servers send a bookmark about once a minute, so idle watches will "
+                         "repeatedly become stale and recover; set it to at least %ds",
+                         cluster->name, ms / 1000, ms % 1000 / 100, STALE_AFTER_MIN_S);
+        warn(ctx, line);
+        free(line);
+    }
+}
