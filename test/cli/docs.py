@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""docs.py INFORMERD FILE...: what a README or a manual page shows as a conf file is one that loads (the kubeconfigs it
-names need not exist), and informerd.8 has every option that --help has.
+"""docs.py INFORMERD FILE...: every configuration that a README or a manual page shows loads (the kubeconfigs it names
+need not exist), and informerd.8 has every flag that --help has.
 
-A conf is in Markdown every block marked yaml, in a manual page every example (.EX to .EE) that begins with a key.
+A configuration is in Markdown every block marked yaml, in a manual page every example (.EX to .EE) that begins with a
+key.
 """
 import re
 import subprocess
@@ -12,12 +13,12 @@ from pathlib import Path
 
 
 def plain(manual):
-    """The text of a manual page without the marks for what means something to man."""
+    """The text of a manual page without the escapes of man."""
     return manual.replace('\\-', '-').replace('\\&', '').replace('\\e', '\\')
 
 
 def blocks(path):
-    """(line, text) of each conf that the file shows."""
+    """(line, text) of each configuration that the file shows."""
     text = path.read_text()
     manual = path.suffix != '.md'
     pattern = r'^\.EX\n(.*?)^\.EE$' if manual else r'^```yaml\n(.*?)^```$'
@@ -38,14 +39,15 @@ with tempfile.TemporaryDirectory(prefix='docs.') as folder:
             result = subprocess.run([informerd, '--print-config', '-c', conf], capture_output=True, text=True,
                                     timeout=60)
             if result.returncode:
-                problems.append(f'{path}:{line}: the conf shown here is none:\n{result.stderr}')
-problems += [f'{path}: shows no conf; was its markup changed?' for path in files
+                problems.append(f'{path}:{line}: this configuration does not load:\n{result.stderr}')
+problems += [f'{path}: shows no configuration; was its markup changed?' for path in files
              if path.suffix != '.md' and path not in shown]
-told = subprocess.run([informerd, '--help'], capture_output=True, text=True, timeout=60).stdout
-options = sorted(set(re.findall(r'--[a-z-]+', told)))
+help_text = ''.join(subprocess.run([informerd, *command, '--help'], capture_output=True, text=True, timeout=60).stdout
+                    for command in ([], ['watch'], ['rbac']))
+options = sorted(set(re.findall(r'--[a-z-]+', help_text)))
 for path in files:
     if path.name == 'informerd.8':
         page = plain(path.read_text())
-        problems += [f'{path}: lacks the option {option}' for option in options if option not in page]
+        problems += [f'{path}: lacks the flag {option}' for option in options if option not in page]
 print(*problems, sep='\n')
 sys.exit(bool(problems))

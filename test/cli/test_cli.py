@@ -69,29 +69,42 @@ class Case(unittest.TestCase):
             self.assertIn(part, result.stderr)
 
 
-class Words(Case):
-    """What it says when nothing needs to run."""
+class Help(Case):
+    """Commands that only print."""
 
-    def test_help_goes_to_stdout(self):
-        for option in ('--help', '-h'):
-            result = self.run_it(option)
-            self.assertEqual((result.returncode, result.stderr), (0, ''))
-            self.assertTrue(result.stdout.startswith('informerd keeps a live copy of Kubernetes objects '))
-            self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
+    COMMANDS = ('', 'watch', 'rbac', 'help', 'version')
 
-    def test_help_names_every_option_and_exit_code(self):
+    def test_help_goes_to_stdout_and_fits_a_terminal(self):
+        for command in self.COMMANDS:
+            for arguments in ([command, '--help'], [command, '-h'], ['--help', command], ['help', command]):
+                result = self.run_it(*filter(None, arguments))
+                self.assertEqual((result.returncode, result.stderr), (0, ''))
+                self.assertIn(f'\nUsage:\n  informerd {command}'.rstrip(), result.stdout)
+                self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
+
+    def test_help_lists_commands_and_exit_codes(self):
         text = self.run_it('--help').stdout
-        for word in ('--namespace', '--all-namespaces', '--kubeconfig', '--context', '--output', '--verbose', '--help',
-                     '--every-update', '--version', '--config', '--check-config', '--print-config', '64', '74', '78'):
-            self.assertIn(word, text)
+        self.assertTrue(text.startswith('informerd keeps a live copy of Kubernetes objects '))
+        for part in (*(f'informerd {command}' for command in self.COMMANDS), '64', '69', '74', '77', '78'):
+            self.assertIn(part, text)
+
+    def test_help_names_every_flag_of_a_command(self):
+        for command, flags in (
+                ('', '--config --check-config --online --print-config --help --version'),
+                ('watch', '--namespace --all-namespaces --selector --field-selector --kubeconfig --context --cluster '
+                          '--user --as --output --every-update --verbose --help'),
+                ('rbac', '--config --cluster --serviceaccount --user --group --help')):
+            text = self.run_it(*filter(None, [command]), '--help').stdout
+            for flag in flags.split():
+                self.assertIn(f' {flag}', text)
 
     def test_version_is_one_line(self):
-        for option in ('--version', '-V'):
-            result = self.run_it(option)
+        for argument in ('--version', '-V', 'version'):
+            result = self.run_it(argument)
             self.assertRegex(result.stdout, r'\Ainformerd \d+\.\d+\.\d+\n\Z')
             self.assertEqual((result.returncode, result.stderr), (0, ''))
 
-    def test_help_that_nobody_could_read_is_a_failure(self):
+    def test_help_that_cannot_be_written_is_a_failure(self):
         with open('/dev/full', 'w') as full:
             for option in ('--help', '--version'):
                 result = subprocess.run([INFORMERD, option], stdout=full, stderr=subprocess.PIPE, text=True)
@@ -102,15 +115,20 @@ class Words(Case):
 class Usage(Case):
     """Wrong usage: status 64 and one line that helps."""
 
-    def test_wrong_words(self):
+    def test_invalid_arguments(self):
         for arguments, part in [
                 ([], 'informerd watch pods'),
                 (['wach'], 'wach'),
+                ([''], 'unknown command'),
                 (['watch'], 'informerd watch pods'),
                 (['watch', ''], 'informerd watch pods'),
                 (['watch', 'pods', '-n', ''], '--namespace'),
+                (['watch', 'pods', '-l', ''], '--selector'),
                 (['watch', 'pods', 'nodes'], 'nodes'),
                 (['watch', 'pods,nodes,pods'], 'once'),
+                (['watch', 'pods,Pods'], 'once'),
+                (['watch', 'pods,,nodes'], "empty resource name in 'pods,,nodes'"),
+                (['watch', 'pods,'], "empty resource name in 'pods,'"),
                 (['watch', 'pods', '--nope'], '--nope'),
                 (['watch', 'pods', '-x'], 'x'),
                 (['watch', 'pods', '--namespace'], 'namespace'),
@@ -119,23 +137,47 @@ class Usage(Case):
                 (['watch', 'pods', '-o', 'xml'], 'jsonl'),
                 (['watch', 'pods', '-n', 'shop', '-A'], '--all-namespaces'),
                 (['nope', '-c', 'x.conf'], 'nope'),
-                (['-c', 'x.conf', '-l', 'a=b'], 'informerd watch'),
-                (['watch', 'pods', '-c', 'x.conf'], '-c'),
                 (['--check-config', 'x.conf'], 'x.conf'),
                 (['--print-config', '-c'], '-c'),
+                (['--print-config', '--check-config'], 'only one of'),
+                (['--online', '-c', 'x.conf'], '--check-config'),
+                (['rbac', 'x.conf'], 'x.conf'),
+                (['rbac', '--user', ''], '--user'),
+                (['rbac', '--user', 'a', '--group', 'b'], 'only one of'),
+                (['rbac', '--serviceaccount', 'a'], 'NAMESPACE:NAME'),
+                (['help', 'nope'], 'nope'),
+                (['help', 'watch', 'rbac'], 'rbac'),
+                (['version', 'x'], 'x'),
         ]:
             with self.subTest(arguments=arguments):
                 self.assert_refused(self.run_it(*arguments), 64, part, '--help')
 
-    def test_words_that_only_a_server_s_address_lets_us_check(self):
+    def test_a_flag_of_another_command_names_that_command(self):
+        for arguments, message in [
+                (['-c', 'x.conf', '-l', 'a=b'], "--selector is a flag of 'informerd watch', not of 'informerd' "
+                                                "(see 'informerd --help')"),
+                (['watch', 'pods', '-c', 'x.conf'], "--config is a flag of 'informerd' and 'informerd rbac', not of "
+                                                    "'informerd watch' (see 'informerd watch --help')"),
+                (['watch', 'pods', '--group', 'x'], "--group is a flag of 'informerd rbac', not of 'informerd watch' "
+                                                    "(see 'informerd watch --help')"),
+                (['rbac', '--online'], "--online is a flag of 'informerd', not of 'informerd rbac' "
+                                       "(see 'informerd rbac --help')"),
+                (['version', '-v'], "--verbose is a flag of 'informerd watch', not of 'informerd version' "
+                                    "(see 'informerd version --help')"),
+        ]:
+            with self.subTest(arguments=arguments):
+                result = self.run_it(*arguments)
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (64, '', f'informerd: {message}\n'))
+
+    def test_invalid_values_are_reported_with_their_flag(self):
         config = self.kubeconfig('http://127.0.0.1:1')
         for arguments, part in [
                 (['pods/log'], "'pods'"),
                 (['deployments.apps.'], 'deployments.apps/v1'),
-                (['pods', '-n', 'Shop'], 'lower case'),
+                (['pods', '-n', 'Shop'], "--namespace: 'Shop' is not a valid namespace; use at most 63 lower case"),
                 (['pods,nodes/status'], "'pods'"),
-                (['pods', '-l', 'a in'], 'label_selector'),
-                (['pods', '--field-selector', 'a'], 'field_selector'),
+                (['pods', '-l', 'a in'], "--selector: label selector 'a in'"),
+                (['pods', '--field-selector', 'a'], "--field-selector: field selector 'a'"),
         ]:
             with self.subTest(arguments=arguments):
                 self.assert_refused(self.run_it('watch', *arguments, config), 64, part)

@@ -1,0 +1,247 @@
+/*
+ * command.c - the table of commands, and the parser of the command line.
+ *
+ * Normal path: getopt_long() splits the command line with the flags of all commands, because flags
+ * may precede the command. Then the command is known, its flags are stored in its options, and its
+ * own parse function checks them.
+ *
+ * An error is one line on stderr that names the argument and refers to --help; the exit code is
+ * EX_USAGE. For a flag of another command, the error names that command.
+ */
+#include "daemon/cli/command.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "daemon/cli/command_help.h"
+#include "daemon/conf/conf_logs.h"
+
+const struct command *const commands[] = {
+    &command_service, &command_watch, &command_rbac, &command_help, &command_version, NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* ---- flags ---- */
+
+enum {
+    FLAGS_MAX = 64, /* different flags of all commands */
+    FLAG_HELP = 0,  /* in command_common_flags */
+    FLAG_VERSION = 1,
+};
+
+const struct flag command_common_flags[] = {
+    [FLAG_HELP] = {'h', "help", NULL, 0, "print this help"},
+    [FLAG_VERSION] = {'V', "version", NULL, 0, "print the version"},
+    {0},
+};
+
+/* The flags of all commands, each name once, in the form that getopt_long() needs. */
+struct flag_index {
+    const struct flag *flags[FLAGS_MAX];
+    const char *values[FLAGS_MAX]; /* from the command line; NULL: not given */
+    struct option long_options[FLAGS_MAX + 1];
+    char letters[2 * FLAGS_MAX + 2];
+    int count;
+};
+
+static const struct flag *flag_find(const struct flag *flags, const char *name)
+{
+    for (; flags->name; flags++)
+        if (strcmp(flags->name, name) == 0)
+            return flags;
+    return NULL;
+}
+
+static void index_add(struct flag_index *index, const struct flag *flags)
+{
+    for (; flags->name; flags++) {
+        size_t len = strlen(index->letters);
+        int i = 0;
+        while (i < index->count && strcmp(index->flags[i]->name, flags->name) != 0)
+            i++;
+        if (i < index->count)
+            continue;
+        assert(i < FLAGS_MAX);
+        index->flags[i] = flags;
+        index->long_options[i] = (struct option){
+            flags->name, flags->value ? required_argument : no_argument, NULL, 256 + i};
+        if (flags->letter)
+            snprintf(index->letters + len, sizeof(index->letters) - len, "%c%s", flags->letter,
+                     flags->value ? ":" : "");
+        index->count++;
+    }
+}
+
+/* The position of the flag for a result of getopt_long(); -1: the result is an error. */
+static int index_find(const struct flag_index *index, int option)
+{
+    if (option >= 256)
+        return option - 256;
+    for (int i = 0; i < index->count; i++)
+        if (index->flags[i]->letter == option)
+            return i;
+    return -1;
+}
+
+/* Reports the error that getopt_long() found in the last argument it looked at: getopt's own
+ * messages do not mention --help. */
+static int report_bad_flag(const struct command *command, int option, char **argv)
+{
+    const char *argument = argv[optind - 1];
+    char letter[] = {'-', (char)optopt, '\0'};
+    bool is_long = strncmp(argument, "--", 2) == 0;
+    if (option == ':')
+        return command_usage_error(command, "flag '%s' needs a value", argument);
+    if (is_long && optopt)
+        return command_usage_error(command, "flag '%s' takes no value", argument);
+    return command_usage_error(command, "unknown flag '%s'", is_long ? argument : letter);
+}
+
+/* Reports a flag that @command does not have, and names the commands that have it. */
+static int report_foreign_flag(const struct command *command, const struct flag *flag)
+{
+    struct buf owners = {0};
+    int rc;
+    for (size_t i = 0; commands[i]; i++)
+        if (flag_find(commands[i]->flags, flag->name))
+            buf_printf(&owners, "%s'informerd%s%s'", owners.len ? " and " : "",
+                       commands[i]->name[0] ? " " : "", commands[i]->name);
+    rc = command_usage_error(command, "--%s is a flag of %.*s, not of 'informerd%s%s'", flag->name,
+                             (int)owners.len, owners.bytes, command->name[0] ? " " : "",
+                             command->name);
+    buf_free(&owners);
+    return rc;
+}
+
+/* Stores the given flags in @options. */
+static int store_flags(const struct command *command, const struct flag_index *index, char *options)
+{
+    for (int i = 0; i < index->count; i++) {
+        const struct flag *flag = flag_find(command->flags, index->flags[i]->name);
+        const char *value = index->values[i];
+        if (!value)
+            continue;
+        if (!flag)
+            return report_foreign_flag(command, index->flags[i]);
+        if (flag->value && !value[0])
+            return command_usage_error(command, "flag '--%s' needs a value", flag->name);
+        if (flag->value)
+            memcpy(options + flag->offset, &value, sizeof(value));
+        else
+            options[flag->offset] = true;
+    }
+    return 0;
+}
+
+/* ---- parsing ---- */
+
+int command_line_parse(int argc, char **argv, const struct command **ret_command,
+                       void **ret_options)
+{
+    struct flag_index index = {.letters = ":"};
+    const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+    char *options;
+    int option, rc;
+    index_add(&index, command_common_flags);
+    for (size_t i = 0; commands[i]; i++)
+        index_add(&index, commands[i]->flags);
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, index.letters, index.long_options, NULL)) != -1) {
+        int i = index_find(&index, option);
+        if (i < 0)
+            return report_bad_flag(command ? command : &command_service, option, argv);
+        index.values[i] = optarg ? optarg : "";
+    }
+    argc -= optind;
+    argv += optind;
+    command = argc > 0 && argv[0][0] ? command_find(argv[0]) : NULL;
+    if (command) {
+        argc--;
+        argv++;
+    } else {
+        command = &command_service;
+    }
+    if (index.values[FLAG_HELP]) {
+        *ret_options = help_options_new(command);
+        *ret_command = &command_help;
+        return 0;
+    }
+    if (index.values[FLAG_VERSION]) {
+        *ret_options = NULL;
+        *ret_command = &command_version;
+        return 0;
+    }
+    options = xcalloc(1, command->size + 1);
+    rc = store_flags(command, &index, options);
+    rc = rc ? rc : command->parse(options, argc, argv);
+    if (rc) {
+        free(options);
+        return rc;
+    }
+    *ret_command = command;
+    *ret_options = options;
+    return 0;
+}
+
+/* ---- for commands ---- */
+
+int command_usage_error(const struct command *command, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("informerd: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fprintf(stderr, " (see 'informerd%s%s --help')\n", command->name[0] ? " " : "", command->name);
+    va_end(args);
+    return EX_USAGE;
+}
+
+int command_print(const struct buf *text)
+{
+    if (fwrite(text->bytes, 1, text->len, stdout) == text->len && fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "informerd: stdout: %s\n", strerror(errno));
+    return EX_IOERR;
+}
+
+int command_default_conf(const struct command *command, const char **path)
+{
+    if (!*path && access(CONF_DEFAULT_PATH, F_OK) < 0 && errno == ENOENT)
+        return command_usage_error(command,
+                                   "configuration file " CONF_DEFAULT_PATH " does not exist; "
+                                   "specify one with -c, or run 'informerd watch pods', which "
+                                   "needs none");
+    if (!*path)
+        *path = CONF_DEFAULT_PATH;
+    return 0;
+}
+
+int command_load_conf(const char *path, struct conf *ret)
+{
+    struct conf_errors errors = {0};
+    int rc = conf_load(path, ret, &errors);
+    if (rc == 0) {
+        rc = conf_logs_check(ret, &errors);
+        if (rc)
+            conf_free(ret);
+    }
+    if (rc)
+        fwrite(errors.text.bytes, 1, errors.text.len, stderr);
+    conf_errors_free(&errors);
+    return rc ? EX_CONFIG : 0;
+}
