@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -30,6 +29,7 @@
 #include "base/err.h"
 #include "base/sm.h"
 #include "seam/peer.h"
+#include "wire/http_head_parser.h"
 #include "wire/http_parser.h"
 #include "wire/http_request.h"
 
@@ -84,10 +84,7 @@ struct http_conn {
 
 const char *http_head_get(const struct http_head *head, const char *name)
 {
-    for (size_t i = 0; i < head->n_headers; i++)
-        if (strcasecmp(head->headers[i].name, name) == 0)
-            return head->headers[i].value;
-    return NULL;
+    return http_header_find(head->headers, head->n_headers, name);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */

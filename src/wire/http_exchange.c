@@ -15,32 +15,26 @@
 
 static const char *reason_of(int status)
 {
-    static const struct {
-        int status;
-        const char *reason;
-    } reasons[] = {
-        {200, "OK"},
-        {400, "Bad Request"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {408, "Request Timeout"},
-        {410, "Gone"},
-        {413, "Content Too Large"},
-        {414, "URI Too Long"},
-        {417, "Expectation Failed"},
-        {421, "Misdirected Request"},
-        {429, "Too Many Requests"},
-        {431, "Request Header Fields Too Large"},
-        {500, "Internal Server Error"},
-        {503, "Service Unavailable"},
-        {504, "Gateway Timeout"},
-        {505, "HTTP Version Not Supported"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-        if (reasons[i].status == status)
-            return reasons[i].reason;
-    return "";
+    switch (status) {
+    case 200: return "OK";
+    case 400: return "Bad Request";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 408: return "Request Timeout";
+    case 410: return "Gone";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 417: return "Expectation Failed";
+    case 421: return "Misdirected Request";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 500: return "Internal Server Error";
+    case 503: return "Service Unavailable";
+    case 504: return "Gateway Timeout";
+    case 505: return "HTTP Version Not Supported";
+    default: return "";
+    }
 }
 
 static const struct http_server_request *request_of(const struct http_exchange *x)
@@ -50,9 +44,9 @@ static const struct http_server_request *request_of(const struct http_exchange *
 
 /* ---- heads ---- */
 
-void http_exchange_follow(struct http_exchange *x, struct http_follower *follower)
+void http_exchange_set_user(struct http_exchange *x, struct http_exchange_user *user)
 {
-    x->follower = follower;
+    x->user = user;
 }
 
 void http_exchange_header(struct http_exchange *x, const char *name, const char *value)
@@ -61,14 +55,15 @@ void http_exchange_header(struct http_exchange *x, const char *name, const char 
     buf_printf(&x->headers, "%s: %s\r\n", name, value);
 }
 
-static void put_head(struct http_exchange *x, struct buf *out, int status, const char *content_type)
+static void exchange_put_head(struct http_exchange *x, struct buf *out, int status,
+                              const char *content_type)
 {
     assert(status >= 200 && status != 204 && status != 304);
     buf_printf(out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\n", status,
                reason_of(status), content_type);
     buf_put(out, x->headers.bytes, x->headers.len);
     buf_free(&x->headers);
-    if (!x->keep_alive)
+    if (x->after != AFTER_KEEP_ALIVE)
         buf_puts(out, "Connection: close\r\n");
     else if (request_of(x)->http_1_0)
         buf_puts(out, "Connection: keep-alive\r\n");
@@ -83,7 +78,7 @@ int64_t exchange_sent(const struct http_exchange *x)
 
 /* The timer runs from the first waiting byte, so that further writes do not hide a stalled
  * client. */
-static void send_bytes(struct http_exchange *x, const struct buf *bytes)
+static void exchange_send(struct http_exchange *x, const struct buf *bytes)
 {
     stream_write(x->stream, bytes->bytes, bytes->len);
     x->written += (int64_t)bytes->len;
@@ -97,18 +92,18 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *conten
                          const char *bytes, size_t len)
 {
     struct buf out = {0};
-    assert(x->sm.state != X_ANSWERING && "it was started");
-    put_head(x, &out, status, content_type);
+    assert(x->sm.state != X_STREAMING && "it was started");
+    exchange_put_head(x, &out, status, content_type);
     buf_printf(&out, "Content-Length: %zu\r\n\r\n", len);
     if (!request_of(x)->head)
         buf_put(&out, bytes, len);
     sm_move(&x->sm, X_SENDING, "%d", status);
-    send_bytes(x, &out);
+    exchange_send(x, &out);
     buf_free(&out);
-    exchange_answered(x);
+    exchange_on_complete(x);
 }
 
-void exchange_say(struct http_exchange *x, int status, const char *text)
+void exchange_reply_text(struct http_exchange *x, int status, const char *text)
 {
     struct buf line = {0};
     buf_printf(&line, "%s\n", text);
@@ -123,18 +118,18 @@ void http_exchange_start(struct http_exchange *x, int status, const char *conten
     struct buf out = {0};
     x->chunked = !request_of(x)->http_1_0;
     if (!x->chunked)
-        x->keep_alive = false; /* the end of the connection ends the response */
-    put_head(x, &out, status, content_type);
+        x->after = AFTER_CLOSE; /* the end of the connection ends the response */
+    exchange_put_head(x, &out, status, content_type);
     buf_puts(&out, x->chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
-    sm_move(&x->sm, X_ANSWERING, "%d", status);
-    send_bytes(x, &out);
+    sm_move(&x->sm, X_STREAMING, "%d", status);
+    exchange_send(x, &out);
     buf_free(&out);
 }
 
 void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len)
 {
     struct buf out = {0};
-    assert(x->sm.state == X_ANSWERING);
+    assert(x->sm.state == X_STREAMING);
     if (!len || request_of(x)->head)
         return; /* an empty chunk would end the response */
     if (x->chunked)
@@ -142,7 +137,7 @@ void http_exchange_write(struct http_exchange *x, const char *bytes, size_t len)
     buf_put(&out, bytes, len);
     if (x->chunked)
         buf_puts(&out, "\r\n");
-    send_bytes(x, &out);
+    exchange_send(x, &out);
     buf_free(&out);
 }
 
@@ -154,13 +149,13 @@ size_t http_exchange_unsent(const struct http_exchange *x)
 void http_exchange_end(struct http_exchange *x)
 {
     struct buf last = {0};
-    assert(x->sm.state == X_ANSWERING);
+    assert(x->sm.state == X_STREAMING);
     sm_move(&x->sm, X_SENDING, "complete");
     buf_puts(&last, "0\r\n\r\n");
     if (x->chunked && !request_of(x)->head)
-        send_bytes(x, &last);
+        exchange_send(x, &last);
     buf_free(&last);
-    exchange_answered(x);
+    exchange_on_complete(x);
 }
 
 void http_exchange_cut(struct http_exchange *x)

@@ -3,14 +3,14 @@
  *
  *     http_exchange_reply(x, 200, "text/plain", "ok\n", 3);            x is no longer valid
  *
- *     http_exchange_follow(x, &list->follower);
+ *     http_exchange_set_user(x, &list->exchange_user);
  *     http_exchange_start(x, 200, "application/json");
  *     while (more && http_exchange_unsent(x) < HIGH)                   the rest in on_drain
  *         http_exchange_write(x, bytes, len);
  *     http_exchange_end(x);                                            x is no longer valid
  *
- * An exchange that is not finished when on_request returns must have a follower, which is called if
- * the client disconnects.
+ * An exchange that is not finished when on_request returns must have a user, which is called if the
+ * client disconnects.
  */
 #ifndef WIRE_HTTP_EXCHANGE_H
 #define WIRE_HTTP_EXCHANGE_H
@@ -18,25 +18,25 @@
 #include <stddef.h>
 
 struct http_exchange;
-struct http_follower;
+struct http_exchange_user;
 
-struct http_follower_ops {
+struct http_exchange_user_ops {
     /* Everything written was sent: more may be written. Called in the pump phase, once after one or
      * many writes. May be NULL if only http_exchange_reply() is used. */
-    void (*on_drain)(struct http_follower *follower);
+    void (*on_drain)(struct http_exchange_user *user);
 
     /* The client disconnected or is too slow. The exchange is no longer valid. Called from the
      * loop. */
-    void (*on_abort)(struct http_follower *follower);
+    void (*on_abort)(struct http_exchange_user *user);
 };
 
-/* The first member of every follower. */
-struct http_follower {
-    const struct http_follower_ops *ops;
+/* The first member of every user of an exchange. */
+struct http_exchange_user {
+    const struct http_exchange_user_ops *ops;
 };
 
-/* Sets the follower (not copied), which is called until the exchange is finished. */
-void http_exchange_follow(struct http_exchange *x, struct http_follower *follower);
+/* Sets the user (not copied), which is called until the exchange is finished. */
+void http_exchange_set_user(struct http_exchange *x, struct http_exchange_user *user);
 
 /* Adds a header to the response, before reply or start. Name and value must not contain line
  * ends. */

@@ -18,31 +18,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <llhttp.h>
-
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
-#include "wire/http_headers.h"
+#include "wire/http_head_parser.h"
 
 struct http_parser {
-    llhttp_t http;
-    llhttp_settings_t settings;
+    struct http_head_parser head;
     struct http_piece *piece; /* the result of the current call */
     size_t head_max;
     size_t overhead; /* bytes that count into head_max, up to the last head or body */
     size_t framing;  /* bytes since then that are not body */
     size_t untaken;  /* bytes of body that llhttp has parsed and the user has not taken */
-    bool no_body;
-    bool in_body;
-    bool over; /* after PIECE_DONE or PIECE_BAD */
+    bool no_body;    /* the request was a HEAD */
+    bool over;       /* after PIECE_DONE or PIECE_BAD */
     bool keep_alive;
-    struct http_headers headers;
 };
 
 static struct http_parser *parser_of(llhttp_t *http)
 {
-    return container_of(http, struct http_parser, http);
+    return container_of(http, struct http_parser, head.http);
 }
 
 static int parser_refuse(struct http_parser *p, int code, const char *text)
@@ -52,7 +47,7 @@ static int parser_refuse(struct http_parser *p, int code, const char *text)
     return HPE_USER;
 }
 
-/* --- the head --------------------------------------------------------------------------------- */
+/* --- what llhttp calls ------------------------------------------------------------------------ */
 
 static bool is_interim(const llhttp_t *http)
 {
@@ -61,47 +56,11 @@ static bool is_interim(const llhttp_t *http)
 
 static int parser_on_begin(llhttp_t *http)
 {
-    http_headers_clear(&parser_of(http)->headers); /* of a 1xx response */
+    http_head_parser_clear(&parser_of(http)->head); /* of a 1xx response */
     return 0;
 }
 
-/* Trailers use the same callbacks; they count as overhead and are discarded. */
-static int on_text(llhttp_t *http, const char *at, size_t len)
-{
-    struct http_parser *p = parser_of(http);
-    if (!p->in_body)
-        http_headers_put(&p->headers, at, len); /* bounded by head_max and what was fed at once */
-    return 0;
-}
-
-static int on_text_end(llhttp_t *http)
-{
-    struct http_parser *p = parser_of(http);
-    if (!p->in_body)
-        http_headers_end_text(&p->headers);
-    return 0;
-}
-
-static int on_value_end(llhttp_t *http)
-{
-    struct http_parser *p = parser_of(http);
-    if (p->in_body || http_headers_end_line(&p->headers, HTTP_HEADERS_MAX))
-        return 0;
-    return parser_refuse(p, INF_ETOOBIG, "too many header lines");
-}
-
-static void finish_head(struct http_parser *p)
-{
-    http_headers_finish(&p->headers, p->headers.text.bytes);
-    p->piece->type = PIECE_HEAD;
-    p->piece->head = (struct http_head){
-        .status = p->http.status_code,
-        .headers = p->headers.lines,
-        .n_headers = p->headers.count,
-    };
-}
-
-static int on_head_end(llhttp_t *http)
+static int parser_on_head_end(llhttp_t *http)
 {
     struct http_parser *p = parser_of(http);
     if (http->http_major != 1)
@@ -116,14 +75,17 @@ static int on_head_end(llhttp_t *http)
         return parser_refuse(
             p, INF_EPROTO,
             "neither Content-Length nor chunked: the end of the body can't be recognized");
-    p->in_body = true;
-    finish_head(p);
+    http_head_parser_complete(&p->head, p->head.text.bytes);
+    p->piece->type = PIECE_HEAD;
+    p->piece->head = (struct http_head){
+        .status = http->status_code,
+        .headers = p->head.lines,
+        .n_headers = p->head.count,
+    };
     return HPE_PAUSED;
 }
 
-/* --- the body --------------------------------------------------------------------------------- */
-
-static int on_body(llhttp_t *http, const char *at, size_t len)
+static int parser_on_body(llhttp_t *http, const char *at, size_t len)
 {
     struct http_parser *p = parser_of(http);
     if (len == 0)
@@ -151,15 +113,11 @@ struct http_parser *http_parser_new(size_t head_max)
 {
     struct http_parser *p = NEW(struct http_parser);
     p->head_max = head_max;
-    llhttp_settings_init(&p->settings);
-    p->settings.on_message_begin = parser_on_begin;
-    p->settings.on_header_field = on_text;
-    p->settings.on_header_field_complete = on_text_end;
-    p->settings.on_header_value = on_text;
-    p->settings.on_header_value_complete = on_value_end;
-    p->settings.on_headers_complete = on_head_end;
-    p->settings.on_body = on_body;
-    p->settings.on_message_complete = parser_on_done;
+    http_head_parser_init(&p->head, HTTP_RESPONSE, HTTP_HEADERS_MAX);
+    p->head.settings.on_message_begin = parser_on_begin;
+    p->head.settings.on_headers_complete = parser_on_head_end;
+    p->head.settings.on_body = parser_on_body;
+    p->head.settings.on_message_complete = parser_on_done;
     http_parser_start(p, false);
     return p;
 }
@@ -168,37 +126,39 @@ void http_parser_free(struct http_parser *p)
 {
     if (!p)
         return;
-    http_headers_clear(&p->headers);
+    http_head_parser_clear(&p->head);
     free(p);
 }
 
 void http_parser_start(struct http_parser *p, bool no_body)
 {
-    llhttp_init(&p->http, HTTP_RESPONSE, &p->settings);
-    http_headers_clear(&p->headers);
+    http_head_parser_start(&p->head);
     p->no_body = no_body;
     p->overhead = p->framing = p->untaken = 0;
-    p->in_body = p->over = p->keep_alive = false;
+    p->over = p->keep_alive = false;
 }
 
 /* Runs llhttp up to the next piece. Returns the number of bytes before it. */
-static size_t run_to_piece(struct http_parser *p, const char *bytes, size_t len)
+static size_t parser_run_to_piece(struct http_parser *p, const char *bytes, size_t len)
 {
-    enum llhttp_errno rc = llhttp_execute(&p->http, bytes, len);
+    llhttp_t *http = &p->head.http;
+    enum llhttp_errno rc = llhttp_execute(http, bytes, len);
     size_t used = len;
     if (rc == HPE_PAUSED) {
-        used = (size_t)(llhttp_get_error_pos(&p->http) - bytes) - p->untaken;
-        llhttp_resume(&p->http);
+        used = (size_t)(llhttp_get_error_pos(http) - bytes) - p->untaken;
+        llhttp_resume(http);
+    } else if (p->head.too_many) {
+        parser_refuse(p, INF_ETOOBIG, "too many header lines");
     } else if (rc != HPE_OK && p->piece->type != PIECE_BAD) {
-        parser_refuse(p, INF_EPROTO, llhttp_get_error_reason(&p->http));
+        parser_refuse(p, INF_EPROTO, llhttp_get_error_reason(http));
     }
     p->framing += used;
     return used;
 }
 
-static void check_overhead(struct http_parser *p)
+static void parser_check_overhead(struct http_parser *p)
 {
-    bool head = !p->in_body || p->piece->type == PIECE_HEAD;
+    bool head = !p->head.complete || p->piece->type == PIECE_HEAD;
     size_t allowance = head ? 0 : HTTP_CHUNK_ALLOWANCE;
     size_t counted = p->framing > allowance ? p->framing - allowance : 0;
     if (p->piece->type == PIECE_BAD)
@@ -226,11 +186,11 @@ size_t http_parser_next(struct http_parser *p, const char *bytes, size_t len,
         ret_piece->len = len < p->untaken ? len : p->untaken;
         return 0;
     }
-    if (p->in_body) /* most connections, most of the time: hold no memory for them */
-        http_headers_clear(&p->headers);
+    if (p->head.complete) /* most connections, most of the time: hold no memory for them */
+        http_head_parser_clear(&p->head);
     p->piece = ret_piece;
-    used = run_to_piece(p, bytes, len);
-    check_overhead(p);
+    used = parser_run_to_piece(p, bytes, len);
+    parser_check_overhead(p);
     p->over = ret_piece->type == PIECE_DONE || ret_piece->type == PIECE_BAD;
     return used;
 }

@@ -15,96 +15,53 @@
 #include <string.h>
 #include <strings.h>
 
-#include <llhttp.h>
-
 #include "base/alloc.h"
 #include "base/base.h"
-#include "wire/http_headers.h"
+#include "wire/http_head_parser.h"
 #include "wire/http_target.h"
 
 struct http_request_parser {
-    llhttp_t http;
-    llhttp_settings_t settings;
+    struct http_head_parser head; /* its first text is the target */
     size_t head_max;
     size_t seen; /* bytes of this request and of empty lines before it */
     bool began;
-    enum http_asked asked;
+    enum http_request_result result;
     int status; /* of a refusal */
     const char *why;
-    struct http_headers headers; /* preceded by the target */
     size_t target_len;
     char *path, *query;
     struct http_server_request request;
 };
 
-static struct http_request_parser *parser_of(llhttp_t *http)
+static struct http_request_parser *request_parser_of(llhttp_t *http)
 {
-    return container_of(http, struct http_request_parser, http);
+    return container_of(http, struct http_request_parser, head.http);
 }
 
 static int request_refuse(struct http_request_parser *p, int status, const char *why)
 {
-    p->asked = ASKED_BAD;
+    p->result = REQUEST_BAD;
     p->status = status;
     p->why = why;
     return HPE_USER;
 }
 
-/* ---- collecting ---- */
+/* ---- what llhttp calls ---- */
 
-static int on_text(llhttp_t *http, const char *at, size_t len)
-{
-    http_headers_put(&parser_of(http)->headers, at, len); /* bounded by head_max: see feed */
-    return 0;
-}
-
-static int on_method(llhttp_t *http, const char *at, size_t len)
+static int request_on_method(llhttp_t *http, const char *at, size_t len)
 {
     (void)at, (void)len; /* llhttp stores the method */
-    parser_of(http)->began = true;
+    request_parser_of(http)->began = true;
     return 0;
 }
 
-static int on_target(llhttp_t *http, const char *at, size_t len)
+static int request_on_target(llhttp_t *http, const char *at, size_t len)
 {
-    struct http_request_parser *p = parser_of(http);
+    struct http_request_parser *p = request_parser_of(http);
     p->target_len += len;
-    if (p->target_len > HTTP_ASK_TARGET_MAX)
+    if (p->target_len > HTTP_REQUEST_TARGET_MAX)
         return request_refuse(p, 414, "the target is too long");
-    return on_text(http, at, len);
-}
-
-static int on_text_end(llhttp_t *http)
-{
-    http_headers_end_text(&parser_of(http)->headers);
-    return 0;
-}
-
-static int on_value_end(llhttp_t *http)
-{
-    struct http_request_parser *p = parser_of(http);
-    if (http_headers_end_line(&p->headers, HTTP_ASK_HEADERS_MAX))
-        return 0;
-    return request_refuse(p, 431, "too many header lines");
-}
-
-/* ---- checks ---- */
-
-static void make_request(struct http_request_parser *p)
-{
-    const char *target = p->headers.text.bytes;
-    http_headers_finish(&p->headers, http_headers_next_text(target));
-    p->request = (struct http_server_request){
-        .method = llhttp_method_name(p->http.method),
-        .target = target,
-        .path = p->path,
-        .query = p->query,
-        .headers = p->headers.lines,
-        .n_headers = p->headers.count,
-        .head = p->http.method == HTTP_HEAD,
-        .keep_alive = llhttp_should_keep_alive(&p->http) != 0,
-        .http_1_0 = p->http.http_minor == 0,
-    };
+    return http_head_parser_on_text(http, at, len);
 }
 
 static size_t count_header(const struct http_server_request *r, const char *name)
@@ -115,41 +72,48 @@ static size_t count_header(const struct http_server_request *r, const char *name
     return n;
 }
 
-/* A client that waits for 100 before it sends a body gets the refusal of the body instead. */
-static bool expects_too_much(const struct http_server_request *r)
-{
-    const char *expect = http_server_request_get(r, "Expect");
-    return expect && strcasecmp(expect, "100-continue") != 0;
-}
-
-static int check_request(struct http_request_parser *p)
+/* Returns 0, or refuses the request. A client that waits for 100 before it sends a body gets the
+ * refusal of the body. */
+static int request_check(struct http_request_parser *p)
 {
     const struct http_server_request *r = &p->request;
+    const llhttp_t *http = &p->head.http;
+    const char *expect = http_server_request_get(r, "Expect");
     size_t hosts = count_header(r, "Host");
-    if (p->http.http_major != 1)
+    if (http->http_major != 1)
         return request_refuse(p, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
     if (hosts > 1 || (hosts == 0 && !r->http_1_0))
         return request_refuse(p, 400, "exactly one Host header is required");
-    if (expects_too_much(r))
+    if (expect && strcasecmp(expect, "100-continue") != 0)
         return request_refuse(p, 417, "unsupported expectation");
-    if (p->http.content_length > 0 || (p->http.flags & F_TRANSFER_ENCODING))
+    if (http->content_length > 0 || (http->flags & F_TRANSFER_ENCODING))
         return request_refuse(p, 413, "request bodies are not supported");
     return 0;
 }
 
-static int on_head_end(llhttp_t *http)
+static int request_on_head_end(llhttp_t *http)
 {
-    struct http_request_parser *p = parser_of(http);
+    struct http_request_parser *p = request_parser_of(http);
+    const char *target = p->head.text.bytes;
     bool is_get = http->method == HTTP_GET || http->method == HTTP_HEAD;
-    int bad = http_target_split(p->headers.text.bytes, &p->path, &p->query);
-    int rc;
-    make_request(p);
-    rc = check_request(p);
-    if (rc)
-        return rc;
+    int bad = http_target_split(target, &p->path, &p->query);
+    http_head_parser_complete(&p->head, http_head_parser_next_text(target));
+    p->request = (struct http_server_request){
+        .method = llhttp_method_name(http->method),
+        .target = target,
+        .path = p->path,
+        .query = p->query,
+        .headers = p->head.lines,
+        .n_headers = p->head.count,
+        .head = http->method == HTTP_HEAD,
+        .keep_alive = llhttp_should_keep_alive(http) != 0,
+        .http_1_0 = http->http_minor == 0,
+    };
+    if (request_check(p) != 0)
+        return HPE_USER;
     if (bad && is_get) /* "*" and "host:port" belong to methods that are refused later */
         return request_refuse(p, 400, "invalid request target");
-    p->asked = ASKED;
+    p->result = REQUEST_COMPLETE;
     return HPE_PAUSED;
 }
 
@@ -159,15 +123,11 @@ struct http_request_parser *http_request_parser_new(size_t head_max)
 {
     struct http_request_parser *p = NEW(struct http_request_parser);
     p->head_max = head_max;
-    llhttp_settings_init(&p->settings);
-    p->settings.on_method = on_method;
-    p->settings.on_url = on_target;
-    p->settings.on_url_complete = on_text_end;
-    p->settings.on_header_field = on_text;
-    p->settings.on_header_field_complete = on_text_end;
-    p->settings.on_header_value = on_text;
-    p->settings.on_header_value_complete = on_value_end;
-    p->settings.on_headers_complete = on_head_end;
+    http_head_parser_init(&p->head, HTTP_REQUEST, HTTP_REQUEST_HEADERS_MAX);
+    p->head.settings.on_method = request_on_method;
+    p->head.settings.on_url = request_on_target;
+    p->head.settings.on_url_complete = http_head_parser_on_text_end;
+    p->head.settings.on_headers_complete = request_on_head_end;
     http_request_parser_start(p);
     return p;
 }
@@ -175,14 +135,13 @@ struct http_request_parser *http_request_parser_new(size_t head_max)
 /* Frees all memory: connections are idle most of the time. */
 void http_request_parser_start(struct http_request_parser *p)
 {
-    llhttp_init(&p->http, HTTP_REQUEST, &p->settings);
-    http_headers_clear(&p->headers);
+    http_head_parser_start(&p->head);
     free(p->path);
     free(p->query);
     p->path = p->query = NULL;
     p->seen = p->target_len = 0;
     p->began = false;
-    p->asked = ASKED_MORE;
+    p->result = REQUEST_MORE;
     p->request = (struct http_server_request){0};
 }
 
@@ -196,22 +155,25 @@ void http_request_parser_free(struct http_request_parser *p)
 
 /* Feeds at most the remaining limit, so that what is collected stays within it. */
 size_t http_request_parser_feed(struct http_request_parser *p, const char *bytes, size_t len,
-                                enum http_asked *ret_asked)
+                                enum http_request_result *ret_result)
 {
     size_t room = p->head_max - p->seen, used = len < room ? len : room;
-    if (p->asked == ASKED_MORE && len) {
-        enum llhttp_errno rc = llhttp_execute(&p->http, bytes, used);
+    if (p->result == REQUEST_MORE && len) {
+        llhttp_t *http = &p->head.http;
+        enum llhttp_errno rc = llhttp_execute(http, bytes, used);
         if (rc == HPE_PAUSED)
-            used = (size_t)(llhttp_get_error_pos(&p->http) - bytes);
-        else if (rc != HPE_OK && p->asked != ASKED_BAD)
-            request_refuse(p, 400, llhttp_get_error_reason(&p->http));
+            used = (size_t)(llhttp_get_error_pos(http) - bytes);
+        else if (p->head.too_many)
+            request_refuse(p, 431, "too many header lines");
+        else if (rc != HPE_OK && p->result != REQUEST_BAD)
+            request_refuse(p, 400, llhttp_get_error_reason(http));
         p->seen += used;
-        if (p->asked == ASKED_MORE && used < len)
+        if (p->result == REQUEST_MORE && used < len)
             request_refuse(p, 431, "the request head is too large");
     } else {
         used = 0;
     }
-    *ret_asked = p->asked;
+    *ret_result = p->result;
     return used;
 }
 
@@ -237,8 +199,5 @@ const char *http_request_parser_why(const struct http_request_parser *p)
 
 const char *http_server_request_get(const struct http_server_request *r, const char *name)
 {
-    for (size_t i = 0; i < r->n_headers; i++)
-        if (strcasecmp(r->headers[i].name, name) == 0)
-            return r->headers[i].value;
-    return NULL;
+    return http_header_find(r->headers, r->n_headers, name);
 }

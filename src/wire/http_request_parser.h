@@ -4,11 +4,11 @@
  * It makes no callbacks, and consumes no byte after the end of a request: the next request may
  * follow.
  *
- *     at += http_request_parser_feed(p, bytes + at, len - at, &answer);
- *     ASKED_MORE:    more bytes are needed
- *     ASKED:         http_request_parser_request(p); then http_request_parser_start(p) for the next
- *     ASKED_BAD:     answer with http_request_parser_status(p), and close: the start of the
- *                    next request is not known
+ *     at += http_request_parser_feed(p, bytes + at, len - at, &result);
+ *     REQUEST_MORE:      more bytes are needed
+ *     REQUEST_COMPLETE:  http_request_parser_request(p); then http_request_parser_start(p) for the next
+ *     REQUEST_BAD:       respond with http_request_parser_status(p), and close: the start of the next
+ *                        request is not known
  *
  * A request that announces a body is refused. Methods are not checked here but by the server.
  */
@@ -21,8 +21,8 @@
 #include "wire/http_conn.h"
 
 enum {
-    HTTP_ASK_HEADERS_MAX = 100,     /* LIMIT: header lines in one request: 431 */
-    HTTP_ASK_TARGET_MAX = 8 * 1024, /* LIMIT: bytes of a target: 414 */
+    HTTP_REQUEST_HEADERS_MAX = 100,     /* LIMIT: header lines in one request: 431 */
+    HTTP_REQUEST_TARGET_MAX = 8 * 1024, /* LIMIT: bytes of a target: 414 */
 };
 
 struct http_request_parser;
@@ -39,10 +39,10 @@ struct http_server_request {
     bool http_1_0;   /* the client does not support chunks */
 };
 
-enum http_asked {
-    ASKED_MORE,
-    ASKED,
-    ASKED_BAD,
+enum http_request_result {
+    REQUEST_MORE, /* more bytes are needed */
+    REQUEST_COMPLETE,
+    REQUEST_BAD,
 };
 
 /* @head_max: LIMIT: bytes of a request and of empty lines before it: 431. */
@@ -52,17 +52,17 @@ void http_request_parser_free(struct http_request_parser *p); /* NULL is allowed
 /* Prepares for the next request and frees the last one. */
 void http_request_parser_start(struct http_request_parser *p);
 
-/* Returns the number of bytes consumed. After ASKED and ASKED_BAD it consumes none. */
+/* Returns the number of bytes consumed. After REQUEST_COMPLETE and REQUEST_BAD it consumes none. */
 size_t http_request_parser_feed(struct http_request_parser *p, const char *bytes, size_t len,
-                                enum http_asked *ret_asked);
+                                enum http_request_result *ret_result);
 
-/* After ASKED_MORE: whether any byte of a request arrived, not counting empty lines before it. */
+/* After REQUEST_MORE: whether any byte of a request arrived, not counting empty lines before it. */
 bool http_request_parser_began(const struct http_request_parser *p);
 
-/* After ASKED: valid until start or free. */
+/* After REQUEST_COMPLETE: valid until start or free. */
 const struct http_server_request *http_request_parser_request(const struct http_request_parser *p);
 
-/* After ASKED_BAD: 400, 413, 414, 417, 431 or 505, and a short reason. */
+/* After REQUEST_BAD: 400, 413, 414, 417, 431 or 505, and a short reason. */
 int http_request_parser_status(const struct http_request_parser *p);
 const char *http_request_parser_why(const struct http_request_parser *p);
 

@@ -34,11 +34,12 @@ enum {
 
 /* clang-format off */
 static const struct sm_state exchange_states[] = {
-    [X_IDLE]      = {"idle",      SM_TO(X_READING) | SM_TO(X_ASKED) | SM_TO(X_SENDING) |
+    [X_IDLE]      = {"idle",      SM_TO(X_READING) | SM_TO(X_QUEUED) | SM_TO(X_SENDING) |
                                   SM_TO(X_CLOSED)},
-    [X_READING]   = {"reading",   SM_TO(X_ASKED) | SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
-    [X_ASKED]     = {"asked",     SM_TO(X_ANSWERING) | SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
-    [X_ANSWERING] = {"answering", SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
+    [X_READING]   = {"reading",   SM_TO(X_QUEUED) | SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
+    [X_QUEUED]    = {"queued",    SM_TO(X_REQUESTED) | SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
+    [X_REQUESTED] = {"requested", SM_TO(X_STREAMING) | SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
+    [X_STREAMING] = {"streaming", SM_TO(X_SENDING) | SM_TO(X_CLOSED)},
     [X_SENDING]   = {"sending",   SM_TO(X_IDLE) | SM_TO(X_LINGERING) | SM_TO(X_CLOSED)},
     [X_LINGERING] = {"lingering", SM_TO(X_CLOSED)},
     [X_CLOSED]    = {"closed",    0},
@@ -74,10 +75,10 @@ void exchange_close(struct http_exchange *x, const char *why)
 /* Closes for a reason that the user does not know: calls on_abort. */
 static void exchange_abort(struct http_exchange *x, const char *why)
 {
-    struct http_follower *follower = x->follower;
+    struct http_exchange_user *user = x->user;
     exchange_close(x, why);
-    if (follower)
-        follower->ops->on_abort(follower);
+    if (user)
+        user->ops->on_abort(user);
 }
 
 /* ---- time ---- */
@@ -89,10 +90,11 @@ void exchange_arm(struct http_exchange *x)
     switch ((enum exchange_state)x->sm.state) {
     case X_IDLE: ms = x->served ? limits->idle_timeout_ms : limits->head_timeout_ms; break;
     case X_READING: ms = limits->head_timeout_ms; break;
-    case X_ANSWERING:
+    case X_STREAMING:
     case X_SENDING: ms = x->waiting ? limits->stall_timeout_ms : 0; break;
     case X_LINGERING: ms = LINGER_MS; break;
-    case X_ASKED:
+    case X_QUEUED:
+    case X_REQUESTED:
     case X_CLOSED: break;
     }
     x->mark = exchange_sent(x);
@@ -102,18 +104,17 @@ void exchange_arm(struct http_exchange *x)
         timer_stop(x->server->clock, &x->timer);
 }
 
-static void server_refuse(struct http_exchange *x, int status, const char *why)
+static void exchange_refuse(struct http_exchange *x, int status, const char *why)
 {
-    x->keep_alive = false;
-    x->linger = true;
-    exchange_say(x, status, why);
+    x->after = AFTER_LINGER;
+    exchange_reply_text(x, status, why);
 }
 
-static void on_timeout(struct timer *timer)
+static void exchange_on_timeout(struct timer *timer)
 {
     struct http_exchange *x = container_of(timer, struct http_exchange, timer);
     if (x->sm.state == X_READING)
-        server_refuse(x, 408, "the request took too long");
+        exchange_refuse(x, 408, "the request took too long");
     else if (exchange_sent(x) - x->mark >= HTTP_SERVER_PROGRESS)
         exchange_arm(x); /* slow, but it makes progress */
     else
@@ -122,45 +123,45 @@ static void on_timeout(struct timer *timer)
 
 /* ---- requests ---- */
 
-static void server_take_request(struct http_exchange *x)
+static void exchange_queue_request(struct http_exchange *x)
 {
     const struct http_server_request *request = http_request_parser_request(x->parser);
-    x->keep_alive = request->keep_alive;
-    sm_move(&x->sm, X_ASKED, "%s", request->method);
+    x->after = request->keep_alive ? AFTER_KEEP_ALIVE : AFTER_CLOSE;
+    sm_move(&x->sm, X_QUEUED, "%s", request->method);
     exchange_arm(x);
     if (request->head || strcmp(request->method, "GET") == 0) {
-        x->delivered = false;
         task_schedule(x->server->clock, &x->task);
         return;
     }
     http_exchange_header(x, "Allow", "GET, HEAD");
-    server_refuse(x, 405, "only GET and HEAD are supported");
+    exchange_refuse(x, 405, "only GET and HEAD are supported");
 }
 
 /* Parses a request from `in`, if the state allows one. Makes no callbacks. */
-static void read_request(struct http_exchange *x)
+static void exchange_read_request(struct http_exchange *x)
 {
-    enum http_asked what;
+    enum http_request_result result;
     if ((x->sm.state != X_IDLE && x->sm.state != X_READING) || !x->in.len)
         return;
-    buf_consume(&x->in, http_request_parser_feed(x->parser, x->in.bytes, x->in.len, &what));
+    buf_consume(&x->in, http_request_parser_feed(x->parser, x->in.bytes, x->in.len, &result));
     if (!x->in.len)
         buf_free(&x->in);
-    switch (what) {
-    case ASKED_MORE:
+    switch (result) {
+    case REQUEST_MORE:
         if (x->sm.state == X_IDLE && http_request_parser_began(x->parser)) {
             sm_move(&x->sm, X_READING, "first byte");
             exchange_arm(x);
         }
         break;
-    case ASKED: server_take_request(x); break;
-    case ASKED_BAD:
-        server_refuse(x, http_request_parser_status(x->parser), http_request_parser_why(x->parser));
+    case REQUEST_COMPLETE: exchange_queue_request(x); break;
+    case REQUEST_BAD:
+        exchange_refuse(x, http_request_parser_status(x->parser),
+                        http_request_parser_why(x->parser));
         break;
     }
 }
 
-static void next_request(struct http_exchange *x)
+static void exchange_next_request(struct http_exchange *x)
 {
     http_request_parser_start(x->parser);
     x->served = true;
@@ -168,7 +169,7 @@ static void next_request(struct http_exchange *x)
     list_remove(&x->node);
     list_push(&x->server->exchanges, &x->node);
     exchange_arm(x);
-    read_request(x);
+    exchange_read_request(x);
     if (x->ended && (x->sm.state == X_IDLE || x->sm.state == X_READING)) {
         exchange_close(x, "closed by the client");
     } else if (x->sm.state == X_IDLE && x->server->crowded) {
@@ -181,11 +182,11 @@ static void next_request(struct http_exchange *x)
 }
 
 /* The response was sent. */
-static void server_on_sent(struct http_exchange *x)
+static void exchange_on_sent(struct http_exchange *x)
 {
-    if (x->keep_alive) {
-        next_request(x);
-    } else if (x->linger && !x->ended) {
+    if (x->after == AFTER_KEEP_ALIVE) {
+        exchange_next_request(x);
+    } else if (x->after == AFTER_LINGER && !x->ended) {
         sm_move(&x->sm, X_LINGERING, "refused");
         buf_free(&x->in);
         exchange_arm(x);
@@ -195,44 +196,44 @@ static void server_on_sent(struct http_exchange *x)
     }
 }
 
-void exchange_answered(struct http_exchange *x)
+void exchange_on_complete(struct http_exchange *x)
 {
-    x->follower = NULL;
+    x->user = NULL;
     if (!x->waiting)
-        server_on_sent(x);
+        exchange_on_sent(x);
 }
 
 /* ---- the user's turn ---- */
 
-static void server_run_user(struct task *task)
+static void exchange_run_user(struct task *task)
 {
     struct http_exchange *x = container_of(task, struct http_exchange, task);
-    struct http_server_user *user = x->server->user;
-    if (!x->delivered) {
-        x->delivered = true;
-        user->ops->on_request(user, http_request_parser_request(x->parser), x);
-        assert((x->follower || (x->sm.state != X_ASKED && x->sm.state != X_ANSWERING)) &&
-               "an unfinished exchange needs a follower");
-    } else if (x->sm.state == X_ANSWERING && !x->waiting && x->follower->ops->on_drain) {
-        x->follower->ops->on_drain(x->follower);
+    struct http_server_user *server_user = x->server->user;
+    if (x->sm.state == X_QUEUED) {
+        sm_move(&x->sm, X_REQUESTED, "on_request");
+        server_user->ops->on_request(server_user, http_request_parser_request(x->parser), x);
+        assert((x->user || (x->sm.state != X_REQUESTED && x->sm.state != X_STREAMING)) &&
+               "an unfinished exchange needs a user");
+    } else if (x->sm.state == X_STREAMING && !x->waiting && x->user->ops->on_drain) {
+        x->user->ops->on_drain(x->user);
     }
 }
 
 /* ---- what the stream calls ---- */
 
-static void server_on_open(struct stream_user *user)
+static void exchange_on_open(struct stream_user *user)
 {
     (void)user;
 }
 
-static size_t server_on_bytes(struct stream_user *user, const char *bytes, size_t len)
+static size_t exchange_on_bytes(struct stream_user *user, const char *bytes, size_t len)
 {
     struct http_exchange *x = exchange_of(user);
     size_t room = HTTP_SERVER_IN_MAX - x->in.len, taken = len < room ? len : room;
     if (x->sm.state == X_LINGERING)
         return len;
     buf_put(&x->in, bytes, taken);
-    read_request(x);
+    exchange_read_request(x);
     if (x->in.len == HTTP_SERVER_IN_MAX) {
         x->paused = true;
         stream_pause(x->stream);
@@ -240,31 +241,32 @@ static size_t server_on_bytes(struct stream_user *user, const char *bytes, size_
     return taken;
 }
 
-static void server_on_drain(struct stream_user *user)
+static void exchange_on_drain(struct stream_user *user)
 {
     struct http_exchange *x = exchange_of(user);
     x->waiting = false;
     if (x->sm.state == X_SENDING)
-        server_on_sent(x);
-    else if (x->sm.state == X_ANSWERING) {
+        exchange_on_sent(x);
+    else if (x->sm.state == X_STREAMING) {
         exchange_arm(x);
         task_schedule(x->server->clock, &x->task);
     }
 }
 
-static void server_on_end(struct stream_user *user, const struct inf_error *why)
+static void exchange_on_end(struct stream_user *user, const struct inf_error *why)
 {
     struct http_exchange *x = exchange_of(user);
     x->ended = true;
-    if (why->code != INF_EEOF || (x->sm.state != X_ASKED && x->sm.state != X_SENDING))
+    if (why->code != INF_EEOF ||
+        (x->sm.state != X_QUEUED && x->sm.state != X_REQUESTED && x->sm.state != X_SENDING))
         exchange_abort(x, why->text);
 }
 
 static const struct stream_user_ops stream_user_ops = {
-    .on_open = server_on_open,
-    .on_bytes = server_on_bytes,
-    .on_end = server_on_end,
-    .on_drain = server_on_drain,
+    .on_open = exchange_on_open,
+    .on_bytes = exchange_on_bytes,
+    .on_end = exchange_on_end,
+    .on_drain = exchange_on_drain,
 };
 
 /* ---- the server ---- */
@@ -294,8 +296,8 @@ void http_server_accept(struct http_server *s, struct stream *stream)
     x->stream = stream;
     stream->user = &x->stream_user;
     x->parser = http_request_parser_new(s->limits.head_max);
-    x->timer.fire = on_timeout;
-    task_init(&x->task, PHASE_PUMP, server_run_user);
+    x->timer.fire = exchange_on_timeout;
+    task_init(&x->task, PHASE_PUMP, exchange_run_user);
     sm_init(&x->sm, exchange_states, X_IDLE, "client", NULL);
     list_push(&s->exchanges, &x->node);
     s->crowded = false;

@@ -4,7 +4,7 @@
  *
  * A connection has one exchange at a time, so both are one struct.
  *
- *     idle -> reading -> asked -> answering -> sending -> idle ...       lingering       closed
+ *     idle -> reading -> queued -> requested -> [streaming] -> sending -> idle ...   lingering   closed
  */
 #ifndef WIRE_HTTP_SERVER_INTERNAL_H
 #define WIRE_HTTP_SERVER_INTERNAL_H
@@ -18,11 +18,19 @@
 enum exchange_state {
     X_IDLE,      /* no byte of a request yet */
     X_READING,   /* the head is incomplete */
-    X_ASKED,     /* waiting for the user */
-    X_ANSWERING, /* the head of the response is written, the user streams the body */
+    X_QUEUED,    /* the request is complete; on_request follows in the pump */
+    X_REQUESTED, /* on_request was called; waiting for the user's response */
+    X_STREAMING, /* the head of the response is written, the user streams the body */
     X_SENDING,   /* the response is written and not sent yet */
     X_LINGERING, /* sent; the client may read the refusal while it still sends */
     X_CLOSED,
+};
+
+/* What follows when the response is sent. */
+enum exchange_after {
+    AFTER_CLOSE,
+    AFTER_KEEP_ALIVE, /* another request may follow */
+    AFTER_LINGER,     /* the request was refused: unread bytes may still arrive */
 };
 
 struct http_server {
@@ -45,15 +53,13 @@ struct http_exchange {
     struct task task; /* calls the user */
     struct timer timer;
     struct deferred_free deferred_free;
-    bool served;     /* at least one request was served */
-    bool ended;      /* the client sends no more */
-    bool paused;     /* `in` is full */
-    bool delivered;  /* on_request was called */
-    bool keep_alive; /* another request may follow */
-    bool linger;     /* unread bytes may still arrive */
+    enum exchange_after after;
+    bool served; /* at least one request was served */
+    bool ended;  /* the client sends no more */
+    bool paused; /* `in` is full */
 
-    struct http_follower *follower;
-    struct buf headers; /* by http_exchange_header() */
+    struct http_exchange_user *user; /* NULL: only on_request */
+    struct buf headers;              /* by http_exchange_header() */
     bool chunked;
     bool waiting;    /* for on_drain of the stream */
     int64_t written; /* bytes, in total */
@@ -63,7 +69,7 @@ struct http_exchange {
 /* ---- http_server.c ---- */
 
 /* The response is complete and written. */
-void exchange_answered(struct http_exchange *x);
+void exchange_on_complete(struct http_exchange *x);
 
 /* Sets the timer for the current state. */
 void exchange_arm(struct http_exchange *x);
@@ -76,6 +82,6 @@ void exchange_close(struct http_exchange *x, const char *why);
 int64_t exchange_sent(const struct http_exchange *x);
 
 /* Sends a short text response. */
-void exchange_say(struct http_exchange *x, int status, const char *text);
+void exchange_reply_text(struct http_exchange *x, int status, const char *text);
 
 #endif

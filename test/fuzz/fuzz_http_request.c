@@ -14,9 +14,9 @@ enum {
 static void tell(const struct http_server_request *r, struct buf *out)
 {
     char *value = NULL;
-    MUST(r->n_headers <= HTTP_ASK_HEADERS_MAX);
+    MUST(r->n_headers <= HTTP_REQUEST_HEADERS_MAX);
     MUST(!r->path || r->path[0] == '/');
-    MUST(strlen(r->target) <= HTTP_ASK_TARGET_MAX);
+    MUST(strlen(r->target) <= HTTP_REQUEST_TARGET_MAX);
     buf_printf(out, "%s %s %d%d%d", r->method, r->target, r->keep_alive, r->http_1_0, r->head);
     for (size_t i = 0; i < r->n_headers; i++)
         buf_printf(out, " %s=%s", r->headers[i].name, r->headers[i].value);
@@ -30,25 +30,25 @@ static void tell(const struct http_server_request *r, struct buf *out)
 static bool feed(struct http_request_parser *p, struct str piece, struct buf *out)
 {
     char *block = xmalloc(piece.len);
-    enum http_asked asked = ASKED_MORE;
+    enum http_request_result result = REQUEST_MORE;
     size_t at = 0;
     memcpy(block, piece.at, piece.len);
-    while (at < piece.len && asked != ASKED_BAD) {
-        size_t used = http_request_parser_feed(p, block + at, piece.len - at, &asked);
+    while (at < piece.len && result != REQUEST_BAD) {
+        size_t used = http_request_parser_feed(p, block + at, piece.len - at, &result);
         MUST(used <= piece.len - at);
-        MUST(used || asked == ASKED_BAD);
+        MUST(used || result == REQUEST_BAD);
         at += used;
-        if (asked == ASKED) {
+        if (result == REQUEST_COMPLETE) {
             tell(http_request_parser_request(p), out);
             http_request_parser_start(p);
         }
     }
-    if (asked == ASKED_BAD) {
+    if (result == REQUEST_BAD) {
         MUST(http_request_parser_status(p) >= 400 && http_request_parser_why(p));
         buf_printf(out, "%d", http_request_parser_status(p));
     }
     free(block);
-    return asked != ASKED_BAD;
+    return result != REQUEST_BAD;
 }
 
 static void read_all(struct str wire, size_t size, struct buf *out)

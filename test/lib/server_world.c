@@ -37,7 +37,7 @@ static void keep(struct server_world *w, struct http_exchange *x)
 {
     assert_null(w->x);
     w->x = x;
-    http_exchange_follow(x, &w->follower);
+    http_exchange_set_user(x, &w->exchange_user);
 }
 
 static void on_request(struct http_server_user *user, const struct http_server_request *request,
@@ -65,9 +65,9 @@ static void on_request(struct http_server_user *user, const struct http_server_r
     }
 }
 
-static void on_drain(struct http_follower *follower)
+static void on_drain(struct http_exchange_user *user)
 {
-    struct server_world *w = container_of(follower, struct server_world, follower);
+    struct server_world *w = container_of(user, struct server_world, exchange_user);
     assert_non_null(w->x);
     assert_int_equal(http_exchange_unsent(w->x), 0);
     w->drained++;
@@ -79,20 +79,20 @@ static void on_drain(struct http_follower *follower)
         w->x = NULL;
 }
 
-static void on_abort(struct http_follower *follower)
+static void on_abort(struct http_exchange_user *user)
 {
-    struct server_world *w = container_of(follower, struct server_world, follower);
+    struct server_world *w = container_of(user, struct server_world, exchange_user);
     assert_non_null(w->x);
     w->x = NULL;
     w->aborted++;
 }
 
 static const struct http_server_user_ops user_ops = {on_request};
-static const struct http_follower_ops follower_ops = {on_drain, on_abort};
+static const struct http_exchange_user_ops exchange_user_ops = {on_drain, on_abort};
 
 void server_world_init(struct server_world *w, const struct http_server_limits *limits)
 {
-    *w = (struct server_world){.user = {&user_ops}, .follower = {&follower_ops}};
+    *w = (struct server_world){.user = {&user_ops}, .exchange_user = {&exchange_user_ops}};
     sim_init(&w->sim);
     pipe_dialer_init(&w->pipes, &w->sim);
     w->server = http_server_new(&w->sim.clock, limits, &w->user);

@@ -40,7 +40,7 @@ enum {
 
 struct server_world {
     struct http_server_user user;
-    struct http_follower follower; /* of the exchange at hand */
+    struct http_exchange_user exchange_user; /* of the exchange at hand */
     struct sim sim;
     struct pipe_dialer pipes;
     struct http_server *server; /* NULL once closed */

@@ -35,20 +35,20 @@ static void tell_request(const struct http_server_request *r, struct buf *told)
 static bool feed(struct http_request_parser *p, struct str piece, struct buf *told)
 {
     char *block = xmalloc(piece.len);
-    enum http_asked asked = ASKED_MORE;
+    enum http_request_result result = REQUEST_MORE;
     size_t at = 0;
     memcpy(block, piece.at, piece.len);
-    while (at < piece.len && asked != ASKED_BAD) {
-        at += http_request_parser_feed(p, block + at, piece.len - at, &asked);
-        if (asked == ASKED) {
+    while (at < piece.len && result != REQUEST_BAD) {
+        at += http_request_parser_feed(p, block + at, piece.len - at, &result);
+        if (result == REQUEST_COMPLETE) {
             tell_request(http_request_parser_request(p), told);
             http_request_parser_start(p);
         }
     }
     free(block);
-    if (asked == ASKED_BAD)
+    if (result == REQUEST_BAD)
         buf_printf(told, "%d\n", http_request_parser_status(p));
-    return asked != ASKED_BAD;
+    return result != REQUEST_BAD;
 }
 
 static void play(const void *ctx, struct str input, struct split split)
@@ -190,8 +190,8 @@ static void judged(char *wire, int status)
 static void targets_have_a_limit(void **state)
 {
     (void)state;
-    judged(with_padding("GET /", HTTP_ASK_TARGET_MAX - 1, " HTTP/1.1\r\n" HOST "\r\n"), 0);
-    judged(with_padding("GET /", HTTP_ASK_TARGET_MAX, " HTTP/1.1\r\n" HOST "\r\n"), 414);
+    judged(with_padding("GET /", HTTP_REQUEST_TARGET_MAX - 1, " HTTP/1.1\r\n" HOST "\r\n"), 0);
+    judged(with_padding("GET /", HTTP_REQUEST_TARGET_MAX, " HTTP/1.1\r\n" HOST "\r\n"), 414);
     judged(with_padding("GET /", 100000, ""), 414);
 }
 
@@ -230,8 +230,8 @@ static char *with_headers(int n)
 static void header_lines_have_a_limit(void **state)
 {
     (void)state;
-    judged(with_headers(HTTP_ASK_HEADERS_MAX - 1), 0);
-    judged(with_headers(HTTP_ASK_HEADERS_MAX), 431);
+    judged(with_headers(HTTP_REQUEST_HEADERS_MAX - 1), 0);
+    judged(with_headers(HTTP_REQUEST_HEADERS_MAX), 431);
 }
 
 static void headers_are_found_by_name(void **state)

@@ -33,7 +33,7 @@ enum {
 struct site {
     struct http_server_user user;
     struct listener_user door;
-    struct http_follower follower;
+    struct http_exchange_user exchange_user;
     struct real_loop rl;
     struct http_server *server;
     struct listener *listener;
@@ -57,17 +57,17 @@ static void write_some(struct site *s)
         http_exchange_end(s->x);
 }
 
-static void on_drain(struct http_follower *follower)
+static void on_drain(struct http_exchange_user *user)
 {
-    write_some(container_of(follower, struct site, follower));
+    write_some(container_of(user, struct site, exchange_user));
 }
 
-static void on_abort(struct http_follower *follower)
+static void on_abort(struct http_exchange_user *user)
 {
-    container_of(follower, struct site, follower)->aborted++;
+    container_of(user, struct site, exchange_user)->aborted++;
 }
 
-static const struct http_follower_ops follower_ops = {on_drain, on_abort};
+static const struct http_exchange_user_ops exchange_user_ops = {on_drain, on_abort};
 
 static void on_request(struct http_server_user *user, const struct http_server_request *request,
                        struct http_exchange *x)
@@ -79,7 +79,7 @@ static void on_request(struct http_server_user *user, const struct http_server_r
     }
     s->x = x;
     s->to_write = BIG;
-    http_exchange_follow(x, &s->follower);
+    http_exchange_set_user(x, &s->exchange_user);
     http_exchange_start(x, 200, "text/plain");
     write_some(s);
 }
@@ -96,7 +96,7 @@ static int setup(void **state)
     struct site *s = NEW(struct site);
     signal(SIGPIPE, SIG_IGN);
     s->user.ops = &user_ops;
-    s->follower.ops = &follower_ops;
+    s->exchange_user.ops = &exchange_user_ops;
     s->door.on_accept = on_accept;
     real_loop_init(&s->rl);
     strcpy(s->dir, "/tmp/test_http_server.XXXXXX");
