@@ -169,7 +169,7 @@ static void flip_and_tell(struct inf_store *store, struct generation *next)
     report(&flip);
     while (!done) {
         slice_start(&tell);
-        done = store_tell_some(store, SLICE, count_event, &events);
+        done = store_emit_some(store, SLICE, count_event, &events);
         slice_end(&tell);
     }
     report(&tell);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "core/dispatch/event.h"
 #include "core/mutant.h"
 #include "core/object/object.h"
 
@@ -29,22 +30,7 @@ size_t coalescer_count(const struct coalescer *c)
     return c->by_key.count;
 }
 
-static void event_ref_objects(struct inf_event *event)
-{
-    if (event->old_object)
-        inf_object_ref(event->old_object);
-    if (event->new_object)
-        inf_object_ref(event->new_object);
-}
-
-void coalescer_event_done(struct inf_event *event)
-{
-    inf_object_unref(event->old_object);
-    inf_object_unref(event->new_object);
-    *event = (struct inf_event){.verb = INF_ADDED};
-}
-
-static bool is_of_key(const void *key, const struct hash_node *node)
+static bool coalesced_has_key(const void *key, const struct hash_node *node)
 {
     const struct coalesced *e = container_of(node, struct coalesced, by_key);
     return str_eq(*(const struct str *)key, object_key(inf_event_object(&e->last)));
@@ -55,7 +41,7 @@ static void coalescer_drop_entry(struct coalescer *c, struct coalesced *e)
     hashmap_remove(&c->by_key, &e->by_key);
     list_remove(&e->in_order);
     inf_object_unref(e->known);
-    coalescer_event_done(&e->last);
+    event_done(&e->last);
     free(e);
 }
 
@@ -69,37 +55,26 @@ void coalescer_free(struct coalescer *c)
     hashmap_free(&c->by_key);
 }
 
-static void coalescer_add_entry(struct coalescer *c, const struct inf_event *event, uint64_t hash)
-{
-    struct coalesced *e = NEW(struct coalesced);
-    e->last = *event;
-    event_ref_objects(&e->last);
-    if (event->verb != INF_ADDED && !MUTANT("coalesce-forgets-known"))
-        e->known = inf_object_ref(event->old_object);
-    hashmap_add(&c->by_key, &e->by_key, hash);
-    list_push(&c->order, &e->in_order);
-}
-
-static void coalescer_update_entry(struct coalescer *c, struct coalesced *e,
-                                   const struct inf_event *event)
-{
-    struct inf_event newest = *event;
-    event_ref_objects(&newest);
-    coalescer_event_done(&e->last);
-    e->last = newest;
-    if ((!e->known || MUTANT("coalesce-drops-delete")) && event->verb == INF_DELETED)
-        coalescer_drop_entry(c, e);
-}
-
 void coalescer_put(struct coalescer *c, const struct inf_event *event)
 {
     struct str key = object_key(inf_event_object(event));
     uint64_t hash = siphash13(&c->key, key.at, key.len);
-    struct hash_node *node = hashmap_find(&c->by_key, hash, is_of_key, &key);
-    if (node)
-        coalescer_update_entry(c, container_of(node, struct coalesced, by_key), event);
-    else
-        coalescer_add_entry(c, event, hash);
+    struct hash_node *node = hashmap_find(&c->by_key, hash, coalesced_has_key, &key);
+    struct coalesced *e = node ? container_of(node, struct coalesced, by_key) : NULL;
+    event_ref_objects(event);
+    if (!e) {
+        e = NEW(struct coalesced);
+        e->last = *event;
+        if (event->verb != INF_ADDED && !MUTANT("coalesce-forgets-known"))
+            e->known = inf_object_ref(event->old_object);
+        hashmap_add(&c->by_key, &e->by_key, hash);
+        list_push(&c->order, &e->in_order);
+        return;
+    }
+    event_done(&e->last);
+    e->last = *event;
+    if ((!e->known || MUTANT("coalesce-drops-delete")) && event->verb == INF_DELETED)
+        coalescer_drop_entry(c, e);
 }
 
 static struct inf_event as_added(const struct inf_event *last)
@@ -111,17 +86,7 @@ static struct inf_event as_added(const struct inf_event *last)
     return event;
 }
 
-static struct inf_event as_deleted_unseen(const struct inf_event *last,
-                                          const struct inf_object *known)
-{
-    struct inf_event event = *last;
-    event.verb = INF_DELETED;
-    event.old_object = known;
-    event.new_object = NULL;
-    event.final = false;
-    return event;
-}
-
+/* Applies the table in coalescer.h. Returns the number of events. */
 static size_t as_events(const struct coalesced *e, struct inf_event ret[2])
 {
     bool gone = e->last.verb == INF_DELETED;
@@ -131,7 +96,10 @@ static size_t as_events(const struct coalesced *e, struct inf_event ret[2])
         return 1;
     }
     if (strcmp(inf_object_uid(e->known), inf_object_uid(inf_event_object(&e->last))) != 0) {
-        ret[0] = as_deleted_unseen(&e->last, e->known);
+        ret[0].verb = INF_DELETED;
+        ret[0].old_object = e->known;
+        ret[0].new_object = NULL;
+        ret[0].final = false;
         ret[1] = as_added(&e->last);
         return gone ? 1 : 2;
     }

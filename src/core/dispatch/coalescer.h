@@ -45,9 +45,8 @@ void coalescer_put(struct coalescer *c, const struct inf_event *event);
 /*
  * Takes the first entry out as one event, or as two: an object that was replaced by another of its
  * name is deleted, then added. The events hold references; the caller releases them with
- * coalescer_event_done(). Returns the number of events, 0 if empty.
+ * event_done(). Returns the number of events, 0 if empty.
  */
 size_t coalescer_take(struct coalescer *c, struct inf_event ret_events[2]);
-void coalescer_event_done(struct inf_event *event);
 
 #endif

@@ -15,8 +15,7 @@
 #include "core/object/object.h"
 
 enum {
-    SLICE =
-        32, /* calls to one consumer before the next one's turn and a check of the time budget */
+    SLICE = 32, /* calls to one consumer before the next one, and before the time is checked */
     MAX_EVENTS = 4096, /* default limits of a backlog */
     MAX_BYTES = 64 * 1024 * 1024,
 };
@@ -28,43 +27,34 @@ static uint64_t backlog_events(const struct consumer *c)
     return c->coalescing ? coalescer_count(&c->coalescer) : c->dispatch->next - c->cursor;
 }
 
-static uint64_t backlog_bytes(const struct consumer *c)
-{
-    const struct dispatch *d = c->dispatch;
-    if (c->coalescing || c->cursor == d->next)
-        return 0;
-    return d->bytes_ever - notice_at(d, c->cursor)->bytes_before;
-}
-
 /* Whether the backlog is over 1/@part of its limits. */
 static bool backlog_exceeds(const struct consumer *c, unsigned part)
 {
-    uint64_t events = c->handler->max_events ? c->handler->max_events : MAX_EVENTS;
-    uint64_t bytes = c->handler->max_bytes ? c->handler->max_bytes : MAX_BYTES;
-    return backlog_events(c) * part > events || backlog_bytes(c) * part > bytes;
-}
-
-static const struct inf_object *object_of(const struct notice *n)
-{
-    return inf_event_object(&n->event);
+    const struct dispatch *d = c->dispatch;
+    uint64_t max_events = c->handler->max_events ? c->handler->max_events : MAX_EVENTS;
+    uint64_t max_bytes = c->handler->max_bytes ? c->handler->max_bytes : MAX_BYTES;
+    uint64_t bytes = 0;
+    if (!c->coalescing && c->cursor < d->next)
+        bytes = d->bytes_ever - notice_at(d, c->cursor)->bytes_before;
+    return backlog_events(c) * part > max_events || bytes * part > max_bytes;
 }
 
 /* Whether a replay has not reached this object yet: it will deliver the newest state, so the change
  * is left out. */
-static bool replay_will_deliver(const struct consumer *c, const struct inf_object *object)
+static bool replay_will_deliver(const struct consumer *c, const struct notice *n)
 {
     if (MUTANT("replay-doubles"))
         return false;
     return c->walk == WALK_REPLAY &&
            (!c->walk_cursor.last ||
-            str_cmp(object_key(object), object_key(c->walk_cursor.last)) > 0);
+            str_cmp(object_key(inf_event_object(&n->event)), object_key(c->walk_cursor.last)) > 0);
 }
 
 static void coalesce_notice(struct consumer *c, const struct notice *n)
 {
     switch (n->type) {
     case NOTICE_EVENT:
-        if (!replay_will_deliver(c, object_of(n)))
+        if (!replay_will_deliver(c, n))
             coalescer_put(&c->coalescer, &n->event);
         break;
     case NOTICE_FRESHNESS:     /* only the state after catching up matters */
@@ -73,43 +63,28 @@ static void coalesce_notice(struct consumer *c, const struct notice *n)
     }
 }
 
-static void start_coalescing(struct consumer *c)
+void consumer_on_notice(struct consumer *c, const struct notice *n)
 {
     struct dispatch *d = c->dispatch;
-    for (uint64_t serial = c->cursor; serial < d->next; serial++)
-        coalesce_notice(c, notice_at(d, serial));
-    c->coalescing = true;
-}
-
-static void drop_oldest(struct consumer *c)
-{
-    while (backlog_exceeds(c, 1)) {
-        c->dropped += notice_at(c->dispatch, c->cursor)->type == NOTICE_EVENT;
-        c->cursor++;
+    if (c->coalescing) {
+        coalesce_notice(c, n);
+        return;
     }
-}
-
-/* Applies the overflow policy if the backlog is over its limits. */
-static void handle_overflow(struct consumer *c)
-{
     if (!backlog_exceeds(c, 1))
         return;
     switch (c->handler->overflow) {
     case INF_WAIT: c->full = true; break;
     case INF_COALESCE:
-        if (!c->coalescing)
-            start_coalescing(c);
+        for (uint64_t serial = c->cursor; serial < d->next; serial++)
+            coalesce_notice(c, notice_at(d, serial));
+        c->coalescing = true;
         break;
-    case INF_DROP: drop_oldest(c); break;
+    case INF_DROP: /* the oldest ones */
+        do
+            c->dropped += notice_at(d, c->cursor++)->type == NOTICE_EVENT;
+        while (backlog_exceeds(c, 1));
+        break;
     }
-}
-
-void consumer_on_notice(struct consumer *c, const struct notice *n)
-{
-    if (c->coalescing)
-        coalesce_notice(c, n);
-    else
-        handle_overflow(c);
 }
 
 /* ---- delivery ---- */
@@ -142,45 +117,21 @@ static void call_synced(struct consumer *c)
         c->handler->on_synced(c->handler, c->owner);
 }
 
-static void call_freshness(struct consumer *c, const struct inf_freshness *freshness)
-{
-    c->called = true;
-    if (c->handler->on_freshness)
-        c->handler->on_freshness(c->handler, c->owner, freshness);
-}
-
-static void report_dropped(struct consumer *c)
-{
-    struct inf_gap gap = {.reason = INF_GAP_DROPPED,
-                          .text = "handler too slow; its oldest events were dropped",
-                          .dropped = c->dropped,
-                          .received_us = clock_wall_us(c->dispatch->clock)};
-    c->dropped = 0;
-    call_gap(c, &gap);
-}
-
 static void deliver_notice(struct consumer *c, const struct notice *n)
 {
     switch (n->type) {
     case NOTICE_EVENT:
-        if (!replay_will_deliver(c, object_of(n)))
+        if (!replay_will_deliver(c, n))
             call_event(c, &n->event);
         break;
     case NOTICE_GAP: call_gap(c, &n->gap); break;
     case NOTICE_SYNCED: call_synced(c); break;
-    case NOTICE_FRESHNESS: call_freshness(c, &n->freshness); break;
+    case NOTICE_FRESHNESS:
+        c->called = true;
+        if (c->handler->on_freshness)
+            c->handler->on_freshness(c->handler, c->owner, &n->freshness);
+        break;
     }
-}
-
-static void deliver_notices(struct consumer *c, unsigned *budget)
-{
-    const struct dispatch *d = c->dispatch;
-    while (*budget && consumer_may_call(c) && c->cursor < d->next) {
-        --*budget;
-        deliver_notice(c, notice_at(d, c->cursor++));
-    }
-    if (c->full && !backlog_exceeds(c, 2))
-        c->full = false;
 }
 
 static void deliver_coalesced(struct consumer *c, unsigned *budget)
@@ -191,11 +142,10 @@ static void deliver_coalesced(struct consumer *c, unsigned *budget)
         if (!n)
             break;
         --*budget;
-        for (size_t i = 0; i < n;
-             i++) { /* both, even if paused in between: a DELETED and ADDED pair */
+        for (size_t i = 0; i < n; i++) { /* a DELETED and ADDED pair even if paused in between */
             if (!c->removed && !c->dispatch->closed)
                 call_event(c, &events[i]);
-            coalescer_event_done(&events[i]);
+            event_done(&events[i]);
         }
     }
     if (c->removed || coalescer_count(&c->coalescer))
@@ -208,14 +158,7 @@ static void deliver_coalesced(struct consumer *c, unsigned *budget)
 
 /* ---- replay and resync ---- */
 
-static void end_walk(struct consumer *c)
-{
-    inf_cursor_end(&c->walk_cursor);
-    c->walk = WALK_NONE;
-    if (c->dispatch->synced)
-        call_synced(c);
-}
-
+/* Delivers objects of the store: a replay or a resync. */
 static void walk_store(struct consumer *c, unsigned *budget)
 {
     const struct inf_object *object = NULL;
@@ -234,11 +177,15 @@ static void walk_store(struct consumer *c, unsigned *budget)
         }
         call_event(c, &event);
     }
-    if (!object && consumer_may_call(c))
-        end_walk(c);
+    if (object || !consumer_may_call(c))
+        return;
+    inf_cursor_end(&c->walk_cursor);
+    c->walk = WALK_NONE;
+    if (c->dispatch->synced)
+        call_synced(c);
 }
 
-static void on_resync(struct timer *timer)
+static void consumer_on_resync(struct timer *timer)
 {
     struct consumer *c = container_of(timer, struct consumer, resync_timer);
     c->resync_due = true;
@@ -246,7 +193,7 @@ static void on_resync(struct timer *timer)
     task_schedule(c->dispatch->clock, c->dispatch->pump);
 }
 
-static bool caught_up(const struct consumer *c)
+static bool is_caught_up(const struct consumer *c)
 {
     return !c->coalescing && c->cursor == c->dispatch->next;
 }
@@ -256,23 +203,34 @@ static bool caught_up(const struct consumer *c)
 void consumer_step(struct consumer *c, bool settled)
 {
     unsigned budget = SLICE;
-    if (c->dropped && consumer_may_call(c))
-        report_dropped(c);
-    if (c->coalescing)
+    if (c->dropped && consumer_may_call(c)) {
+        struct inf_gap gap = {.reason = INF_GAP_DROPPED,
+                              .text = "handler too slow; its oldest events were dropped",
+                              .dropped = c->dropped,
+                              .received_us = clock_wall_us(c->dispatch->clock)};
+        c->dropped = 0;
+        call_gap(c, &gap);
+    }
+    if (c->coalescing) {
         deliver_coalesced(c, &budget);
-    else
-        deliver_notices(c, &budget);
+    } else {
+        const struct dispatch *d = c->dispatch;
+        for (; budget && consumer_may_call(c) && c->cursor < d->next; budget--)
+            deliver_notice(c, notice_at(d, c->cursor++));
+        if (c->full && !backlog_exceeds(c, 2))
+            c->full = false;
+    }
     if (c->resync_due && c->synced && c->walk == WALK_NONE) {
         c->resync_due = false;
         c->walk = WALK_RESYNC;
     }
-    if (settled && budget && c->walk != WALK_NONE && consumer_may_call(c) && caught_up(c))
+    if (settled && budget && c->walk != WALK_NONE && consumer_may_call(c) && is_caught_up(c))
         walk_store(c, &budget);
 }
 
 bool consumer_has_more(const struct consumer *c, bool settled)
 {
-    return consumer_may_call(c) && (!caught_up(c) || (settled && c->walk != WALK_NONE));
+    return consumer_may_call(c) && (!is_caught_up(c) || (settled && c->walk != WALK_NONE));
 }
 
 /* ---- life ---- */
@@ -285,7 +243,7 @@ struct consumer *consumer_new(struct dispatch *d, struct inf_handler *handler)
     c->cursor = d->next;
     c->walk = d->synced || inf_store_count(d->store) ? WALK_REPLAY : WALK_NONE;
     coalescer_init(&c->coalescer, &d->key);
-    c->resync_timer.fire = on_resync;
+    c->resync_timer.fire = consumer_on_resync;
     if (handler->resync_s)
         timer_start(d->clock, &c->resync_timer, handler->resync_s * UINT64_C(1000));
     return c;

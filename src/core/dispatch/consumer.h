@@ -8,6 +8,7 @@
 
 #include "core/dispatch/coalescer.h"
 #include "core/dispatch/dispatch.h"
+#include "core/dispatch/event.h"
 
 enum notice_type {
     NOTICE_EVENT,

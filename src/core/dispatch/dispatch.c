@@ -19,16 +19,6 @@ enum {
 
 /* ---- the ring ---- */
 
-static size_t notice_bytes(const struct notice *n)
-{
-    size_t bytes = 0;
-    if (n->event.old_object)
-        bytes += inf_object_size(n->event.old_object);
-    if (n->event.new_object)
-        bytes += inf_object_size(n->event.new_object);
-    return bytes;
-}
-
 static void ring_grow(struct dispatch *d)
 {
     size_t capacity = d->capacity ? d->capacity * 2 : RING_FIRST;
@@ -42,23 +32,13 @@ static void ring_grow(struct dispatch *d)
 
 static void notice_done(struct notice *n)
 {
-    coalescer_event_done(&n->event);
+    event_done(&n->event);
     free((char *)(uintptr_t)n->gap.text);
     free((char *)(uintptr_t)n->freshness.text);
     n->gap.text = n->freshness.text = NULL;
 }
 
-/* Frees a ring that grew, once it is empty. */
-static void ring_shrink(struct dispatch *d)
-{
-    if (d->first < d->next || d->capacity == RING_FIRST)
-        return;
-    free(d->ring);
-    d->ring = NULL;
-    d->capacity = 0;
-}
-
-/* Frees the notices that every cursor has passed. */
+/* Frees the notices that every cursor has passed, and a ring that grew once it is empty. */
 static void trim_ring(struct dispatch *d)
 {
     uint64_t least = d->next;
@@ -69,7 +49,11 @@ static void trim_ring(struct dispatch *d)
     }
     while (d->first < least)
         notice_done(notice_at(d, d->first++));
-    ring_shrink(d);
+    if (d->first == d->next && d->capacity > RING_FIRST) {
+        free(d->ring);
+        d->ring = NULL;
+        d->capacity = 0;
+    }
 }
 
 /* ---- in ---- */
@@ -79,11 +63,13 @@ static struct notice *append_notice(struct dispatch *d, const struct notice *not
     struct notice *n;
     if (d->next - d->first == d->capacity)
         ring_grow(d);
-    n = notice_at(d, d->next);
+    n = notice_at(d, d->next++);
     *n = *notice;
     n->bytes_before = d->bytes_ever;
-    d->bytes_ever += notice_bytes(n);
-    d->next++;
+    if (n->event.old_object)
+        d->bytes_ever += inf_object_size(n->event.old_object);
+    if (n->event.new_object)
+        d->bytes_ever += inf_object_size(n->event.new_object);
     return n;
 }
 
@@ -101,10 +87,7 @@ static void publish_notice(struct dispatch *d, const struct notice *notice)
 void dispatch_event(struct dispatch *d, const struct inf_event *event)
 {
     struct notice n = {.type = NOTICE_EVENT, .event = *event};
-    if (event->old_object)
-        inf_object_ref(event->old_object);
-    if (event->new_object)
-        inf_object_ref(event->new_object);
+    event_ref_objects(event);
     publish_notice(d, &n);
 }
 
@@ -146,12 +129,7 @@ bool dispatch_full(const struct dispatch *d)
     return false;
 }
 
-/* ---- handlers that hold others ---- */
-
-static bool is_blocking(const struct dispatch *d, const struct consumer *c, bool over)
-{
-    return !c->removed && (c->full || (over && c->paused && c->cursor < d->next));
-}
+/* ---- handlers that block others ---- */
 
 static bool others_are_ready(const struct dispatch *d, struct inf_informer *owner)
 {
@@ -167,7 +145,8 @@ void dispatch_report_blocking(struct dispatch *d, bool over)
 {
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        if (is_blocking(d, c, over) && c->handler->on_blocking && others_are_ready(d, c->owner)) {
+        bool blocks = c->full || (over && c->paused && c->cursor < d->next);
+        if (blocks && !c->removed && c->handler->on_blocking && others_are_ready(d, c->owner)) {
             c->handler->on_blocking(c->handler, c->owner);
             return;
         }
@@ -219,10 +198,7 @@ void dispatch_batch_end(struct dispatch *d)
 static struct notice notice_copy(const struct notice *notice)
 {
     struct notice n = *notice;
-    if (n.event.old_object)
-        inf_object_ref(n.event.old_object);
-    if (n.event.new_object)
-        inf_object_ref(n.event.new_object);
+    event_ref_objects(&n.event);
     n.gap.text = n.gap.text ? xstrdup(n.gap.text) : NULL;
     n.freshness.text = n.freshness.text ? xstrdup(n.freshness.text) : NULL;
     return n;

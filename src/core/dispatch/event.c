@@ -1,7 +1,24 @@
 /*
- * event.c - names of the enums in informer/event.h.
+ * event.c - references to the objects of an event, and the names of its enums. Nothing here fails.
  */
-#include "informer/event.h"
+#include "core/dispatch/event.h"
+
+#include "informer/object.h"
+
+void event_ref_objects(const struct inf_event *event)
+{
+    if (event->old_object)
+        inf_object_ref(event->old_object);
+    if (event->new_object)
+        inf_object_ref(event->new_object);
+}
+
+void event_done(struct inf_event *event)
+{
+    inf_object_unref(event->old_object);
+    inf_object_unref(event->new_object);
+    *event = (struct inf_event){.verb = INF_ADDED};
+}
 
 const char *inf_verb_name(enum inf_verb verb)
 {

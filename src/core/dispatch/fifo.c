@@ -78,22 +78,6 @@ static void forget_all_pending(struct fifo *fifo)
         forget_pending(fifo, slot_at(fifo, i));
 }
 
-/* Replaces the entry of the same key. Returns false if there is none. */
-static bool replace_pending(struct fifo *fifo, const struct delta *delta, uint64_t hash)
-{
-    struct str key = object_key(delta->object);
-    struct hash_node *node = hashmap_find(&fifo->by_key, hash, is_pending_of, &key);
-    struct fifo_slot *slot;
-    if (!node)
-        return false;
-    slot = container_of(node, struct pending, node)->slot;
-    fifo->bytes += delta_bytes(delta) - delta_bytes(&slot->delta);
-    delta_done(&slot->delta);
-    slot->delta = *delta;
-    fifo->merged++;
-    return true;
-}
-
 void fifo_coalesce(struct fifo *fifo, const struct siphash_key *key)
 {
     forget_all_pending(fifo);
@@ -115,13 +99,21 @@ static struct fifo_slot *fifo_append(struct fifo *fifo, const struct delta *delt
     return slot;
 }
 
+/* Replaces the entry of the same key, or appends one. */
 static void push_coalesced(struct fifo *fifo, const struct delta *delta)
 {
     struct str key = object_key(delta->object);
     uint64_t hash = siphash13(&fifo->key, key.at, key.len);
+    struct hash_node *node = hashmap_find(&fifo->by_key, hash, is_pending_of, &key);
     struct fifo_slot *slot;
-    if (replace_pending(fifo, delta, hash))
+    if (node) {
+        slot = container_of(node, struct pending, node)->slot;
+        fifo->bytes += delta_bytes(delta) - delta_bytes(&slot->delta);
+        delta_done(&slot->delta);
+        slot->delta = *delta;
+        fifo->merged++;
         return;
+    }
     slot = fifo_append(fifo, delta);
     slot->pending = NEW(struct pending);
     slot->pending->slot = slot;
@@ -138,38 +130,27 @@ void fifo_push(struct fifo *fifo, const struct delta *delta)
         fifo_append(fifo, delta);
 }
 
-/* Frees a ring that grew, once it is empty. */
-static void fifo_shrink(struct fifo *fifo)
-{
-    if (fifo->count || fifo->capacity == RING_FIRST)
-        return;
-    free(fifo->ring);
-    fifo->ring = NULL;
-    fifo->capacity = fifo->first = 0;
-}
-
-/* For a mutant: delivers the second delta first. */
-static void swap_slots(struct fifo_slot *a, struct fifo_slot *b)
-{
-    struct fifo_slot kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
 bool fifo_pop(struct fifo *fifo, struct delta *ret_delta)
 {
     struct fifo_slot *slot;
     if (!fifo->count)
         return false;
-    if (MUTANT("fifo-reorders") && fifo->count > 1)
-        swap_slots(slot_at(fifo, 0), slot_at(fifo, 1));
     slot = slot_at(fifo, 0);
+    if (MUTANT("fifo-reorders") && fifo->count > 1) {
+        struct fifo_slot first = *slot;
+        *slot = *slot_at(fifo, 1);
+        *slot_at(fifo, 1) = first;
+    }
     forget_pending(fifo, slot);
     *ret_delta = slot->delta;
     fifo->bytes -= delta_bytes(ret_delta);
     fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
     fifo->count--;
-    fifo_shrink(fifo);
+    if (!fifo->count && fifo->capacity > RING_FIRST) { /* free a ring that grew */
+        free(fifo->ring);
+        fifo->ring = NULL;
+        fifo->capacity = fifo->first = 0;
+    }
     return true;
 }
 

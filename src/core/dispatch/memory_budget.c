@@ -30,27 +30,11 @@ static size_t share_of(const struct inf_budget *b)
     return b->options.bytes / (b->active ? b->active : 1);
 }
 
-static void hold_account(struct budget_account *a)
-{
-    a->held = true;
-    a->budget->n_held++;
-    list_push(&a->budget->held, &a->node);
-}
-
 static void release_account(struct budget_account *a)
 {
     a->held = false;
     a->budget->n_held--;
     list_remove(&a->node);
-}
-
-static void release_all_accounts(struct inf_budget *b)
-{
-    while (!list_empty(&b->held)) {
-        struct budget_account *a = container_of(b->held.next, struct budget_account, node);
-        release_account(a);
-        a->wake(a);
-    }
 }
 
 /* Hysteresis: between the two limits the state does not change. */
@@ -64,8 +48,11 @@ static void check_limit(struct inf_budget *b)
     b->reached += over;
     if (b->options.on_over)
         b->options.on_over(b->options.ctx, over);
-    if (!over)
-        release_all_accounts(b);
+    while (!over && !list_empty(&b->held)) {
+        struct budget_account *a = container_of(b->held.next, struct budget_account, node);
+        release_account(a);
+        a->wake(a);
+    }
 }
 
 /* ---- accounts ---- */
@@ -96,7 +83,9 @@ void budget_set(struct budget_account *account, size_t bytes)
     note_used(account, bytes);
     check_limit(b);
     if (b->over && !account->held && bytes > share_of(b)) {
-        hold_account(account);
+        account->held = true;
+        b->n_held++;
+        list_push(&b->held, &account->node);
     } else if (account->held && bytes <= share_of(b) / 2) {
         release_account(account);
         account->wake(account);

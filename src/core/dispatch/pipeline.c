@@ -38,22 +38,18 @@ static void emit_gap(struct pipeline *p, enum inf_gap_reason reason, const char 
                  &(struct inf_gap){.reason = reason, .text = text, .received_us = p->received_us});
 }
 
-/* The state that the store has of an object that can't be decoded; NULL: none. */
-static const struct inf_object *kept_of(const struct pipeline *p, const struct inf_object *identity)
-{
-    const struct inf_object *held =
-        identity
-            ? inf_store_get(p->store, inf_object_namespace(identity), inf_object_name(identity))
-            : NULL;
-    return held && object_may_be(held, identity) ? held : NULL;
-}
-
+/* An object that can't be decoded. The gap names the state that the store keeps of it, if any. */
 static void apply_skipped(struct pipeline *p, const struct delta *delta)
 {
-    const struct inf_object *kept = kept_of(p, delta->about);
-    char *text = kept ? xasprintf("%s; the cache keeps resourceVersion %s", delta->text,
-                                  inf_object_resource_version(kept))
-                      : xasprintf("%s; not in the cache", delta->text);
+    const struct inf_object *about = delta->about, *kept = NULL;
+    char *text;
+    if (about)
+        kept = inf_store_get(p->store, inf_object_namespace(about), inf_object_name(about));
+    if (kept && object_may_be(kept, about))
+        text = xasprintf("%s; the cache keeps resourceVersion %s", delta->text,
+                         inf_object_resource_version(kept));
+    else
+        text = xasprintf("%s; not in the cache", delta->text);
     emit_gap(p, INF_GAP_SKIPPED, text);
     free(text);
 }
@@ -61,14 +57,14 @@ static void apply_skipped(struct pipeline *p, const struct delta *delta)
 static void apply_relist(struct pipeline *p, struct delta *delta)
 {
     bool first = !p->dispatch.synced;
-    if (!first && !MUTANT("gap-untold"))
+    if (!first && !MUTANT("gap-not-emitted"))
         emit_gap(p, delta->rewound ? INF_GAP_REWIND : INF_GAP_RELIST, delta->text);
     if (delta->redefined)
         store_redefine(p->store);
     store_flip(p->store, delta->generation, delta->resource_version,
                first ? INF_INITIAL : INF_RELIST);
     delta->generation = NULL; /* owned by the store now */
-    p->telling = true;
+    p->emitting = true;
     if (first && MUTANT("synced-too-early"))
         dispatch_synced(&p->dispatch);
 }
@@ -94,7 +90,7 @@ static void apply_delta(struct pipeline *p, struct delta *delta)
     }
 }
 
-static bool is_dropped_on_purpose(const struct pipeline *p, const struct delta *delta)
+static bool is_dropped_by_mutant(const struct pipeline *p, const struct delta *delta)
 {
     return (MUTANT("drop-one-event") && delta->type == DELTA_UPDATED &&
             p->taken[DELTA_UPDATED] == 2) ||
@@ -110,7 +106,7 @@ static bool take_delta(struct pipeline *p)
     if (!fifo_pop(&p->fifo, &delta))
         return false;
     p->taken[delta.type]++;
-    if (!is_dropped_on_purpose(p, &delta))
+    if (!is_dropped_by_mutant(p, &delta))
         apply_delta(p, &delta);
     delta_done(&delta);
     return true;
@@ -120,54 +116,50 @@ static bool take_delta(struct pipeline *p)
  * all are emitted. */
 static void emit_slice(struct pipeline *p)
 {
-    p->telling = !store_tell_some(p->store, SLICE, emit_event, p);
-    if (!p->telling && !p->dispatch.synced)
+    p->emitting = !store_emit_some(p->store, SLICE, emit_event, p);
+    if (!p->emitting && !p->dispatch.synced)
         dispatch_synced(&p->dispatch);
 }
 
-/* Over the memory budget, deltas are applied only while handlers keep up: that frees memory. */
-static bool must_wait(const struct pipeline *p)
-{
-    return dispatch_full(&p->dispatch) ||
-           (budget_holds(&p->account) && dispatch_bytes(&p->dispatch) > 0);
-}
-
-/* One small step. Returns false if there is nothing to do, or if a handler or the budget is full.
- * */
+/* One small step. Returns false if there is nothing to do, or if it must wait: a handler is full, or
+ * the memory budget is exceeded. In the latter case deltas are applied only while handlers keep up,
+ * which frees memory. */
 static bool pipeline_step(struct pipeline *p)
 {
-    if (must_wait(p))
+    if (dispatch_full(&p->dispatch) ||
+        (budget_holds(&p->account) && dispatch_bytes(&p->dispatch) > 0))
         return false;
-    if (!p->telling)
+    if (!p->emitting)
         return take_delta(p) || !store_sweep(p->store, SLICE);
     emit_slice(p);
     return true;
 }
 
+/* Pauses reading while deltas or events pile up. */
 static void decide_reading(struct pipeline *p)
 {
     if (p->fifo.count >= FIFO_HIGH)
-        p->crowded = true;
+        p->fifo_full = true;
     else if (p->fifo.count <= FIFO_LOW)
-        p->crowded = false;
+        p->fifo_full = false;
     budget_set(&p->account, dispatch_bytes(&p->dispatch) + p->fifo.bytes);
     reflector_hold(&p->reflector,
-                   p->crowded || dispatch_full(&p->dispatch) || budget_holds(&p->account));
+                   p->fifo_full || dispatch_full(&p->dispatch) || budget_holds(&p->account));
 }
 
-static void on_budget(struct budget_account *account)
+static void pipeline_on_budget(struct budget_account *account)
 {
     struct pipeline *p = container_of(account, struct pipeline, account);
     task_schedule(p->clock, &p->pump);
 }
 
-static void pump(struct task *task)
+static void pipeline_pump(struct task *task)
 {
     struct pipeline *p = container_of(task, struct pipeline, pump);
     bool more;
     do {
         more = pipeline_step(p);
-        more |= dispatch_step(&p->dispatch, !p->telling);
+        more |= dispatch_step(&p->dispatch, !p->emitting);
     } while (more && !p->closed && !clock_over_budget(p->clock));
     if (!p->closed)
         dispatch_batch_end(&p->dispatch);
@@ -182,7 +174,7 @@ static void pump(struct task *task)
 
 /* ---- life ---- */
 
-static void tear_down(struct task *task);
+static void pipeline_tear_down(struct task *task);
 
 void pipeline_init(struct pipeline *p, const char *name, struct source *source, struct clock *clock,
                    const struct siphash_key *key, struct log *log,
@@ -192,12 +184,12 @@ void pipeline_init(struct pipeline *p, const char *name, struct source *source, 
     p->store = store_new(key, settings->indexes, settings->n_indexes);
     if (settings->coalesce)
         fifo_coalesce(&p->fifo, key);
-    task_init(&p->pump, PHASE_PUMP, pump);
-    task_init(&p->teardown, PHASE_PUMP, tear_down);
+    task_init(&p->pump, PHASE_PUMP, pipeline_pump);
+    task_init(&p->teardown, PHASE_PUMP, pipeline_tear_down);
     reflector_init(&p->reflector, name, source, clock, p->store, &p->fifo, &p->pump, log,
                    &settings->reflector);
     dispatch_init(&p->dispatch, clock, p->store, &p->pump, key);
-    budget_open(&p->account, settings->budget, on_budget);
+    budget_open(&p->account, settings->budget, pipeline_on_budget);
 }
 
 void pipeline_start(struct pipeline *p)
@@ -223,7 +215,7 @@ void pipeline_change(struct pipeline *p, const char *name, struct source *source
  * match. */
 void pipeline_split(struct pipeline *from, struct pipeline *to, struct inf_informer *owner)
 {
-    while (from->telling)
+    while (from->emitting)
         emit_slice(from);
     store_copy(to->store, from->store, "");
     dispatch_split(&from->dispatch, &to->dispatch, owner);
@@ -234,7 +226,7 @@ void pipeline_split(struct pipeline *from, struct pipeline *to, struct inf_infor
 static void apply_all_deltas(struct pipeline *p)
 {
     do {
-        while (p->telling)
+        while (p->emitting)
             emit_slice(p);
     } while (take_delta(p));
     task_schedule(p->clock, &p->pump);
@@ -272,14 +264,14 @@ void pipeline_close(struct pipeline *p, void (*on_gone)(struct pipeline *p))
     task_schedule(p->clock, &p->teardown);
 }
 
-static void free_owner(struct deferred_free *deferred_free)
+static void pipeline_free_deferred(struct deferred_free *deferred_free)
 {
     struct pipeline *p = container_of(deferred_free, struct pipeline, deferred_free);
     p->on_gone(p);
 }
 
 /* The FIFO and the backlogs are bounded; the store is not, and is freed in slices. */
-static void tear_down(struct task *task)
+static void pipeline_tear_down(struct task *task)
 {
     struct pipeline *p = container_of(task, struct pipeline, teardown);
     struct delta delta;
@@ -295,5 +287,5 @@ static void tear_down(struct task *task)
             return;
         }
     fifo_free(&p->fifo);
-    clock_free_later(p->clock, &p->deferred_free, free_owner);
+    clock_free_later(p->clock, &p->deferred_free, pipeline_free_deferred);
 }

@@ -30,8 +30,8 @@ struct pipeline {
     struct budget_account account; /* of deltas in the FIFO and of handler backlogs */
     int64_t received_us;           /* of the delta being applied */
     uint64_t taken[DELTA_TYPES];   /* deltas taken from the FIFO, by type */
-    bool telling;                  /* events of the last relist are still being emitted */
-    bool crowded;                  /* the FIFO is over FIFO_HIGH: reading is paused */
+    bool emitting;                 /* events of the last relist are still being emitted */
+    bool fifo_full;                /* the FIFO is over FIFO_HIGH: reading is paused */
     bool closed;
 
     /* after pipeline_close() */

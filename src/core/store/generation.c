@@ -1,5 +1,7 @@
 /*
  * generation.c - entries of one generation: lookup, replacement, ordered walk, freeing in slices.
+ *
+ * A walk continues after the last returned object, even if that one was removed. Nothing here fails.
  */
 #include "core/store/generation.h"
 
@@ -10,8 +12,7 @@
 #include "core/object/object.h"
 
 enum {
-    PLACES_A_BUDGET =
-        16, /* further values of an entry that cost about as much as the entry itself */
+    MEMBERS_PER_ENTRY = 16, /* so many index values cost about as much to free as an entry */
 };
 
 static struct entry *entry_at(struct tree_node *node)
@@ -31,7 +32,7 @@ static int key_to_entry(const void *key, const struct tree_node *node)
     return str_cmp(*k, entry_key(container_of(node, struct entry, in_order)));
 }
 
-static bool key_is_entrys(const void *key, const struct hash_node *node)
+static bool entry_has_key(const void *key, const struct hash_node *node)
 {
     const struct str *k = key;
     return str_eq(*k, entry_key(container_of(node, struct entry, by_key)));
@@ -46,7 +47,7 @@ uint64_t generation_hash(const struct generation *g, struct str key)
 
 struct entry *generation_find_hashed(const struct generation *g, struct str key, uint64_t hash)
 {
-    struct hash_node *node = hashmap_find(&g->by_key, hash, key_is_entrys, &key);
+    struct hash_node *node = hashmap_find(&g->by_key, hash, entry_has_key, &key);
     return node ? container_of(node, struct entry, by_key) : NULL;
 }
 
@@ -70,7 +71,7 @@ const struct inf_object *generation_swap(struct generation *g, struct entry *e,
     g->bytes += inf_object_size(object) - inf_object_size(old);
     e->object = inf_object_ref(object);
     if (object != old)
-        index_refile(&g->indexes, e);
+        index_update(&g->indexes, e);
     return old;
 }
 
@@ -86,8 +87,8 @@ const struct inf_object *generation_remove(struct generation *g, struct entry *e
 
 /* ---- walks ---- */
 
-/* The first whose key is not before "@ns/". */
-static struct tree_node *first_in(const struct generation *g, const char *ns)
+/* The first entry whose key is not before "@ns/". */
+static struct tree_node *first_in_namespace(const struct generation *g, const char *ns)
 {
     char bytes[OBJECT_NAME_MAX + 1];
     struct str key = {bytes, strlen(ns)};
@@ -100,22 +101,20 @@ static struct tree_node *first_in(const struct generation *g, const char *ns)
     return tree_at_least(&g->in_order, key_to_entry, &key);
 }
 
-static struct tree_node *place_to_go_on(const struct generation *g, uint64_t version,
-                                        const char *ns, const struct inf_cursor *cursor)
-{
-    struct str key;
-    if (!cursor->last)
-        return first_in(g, ns);
-    if (cursor->place && cursor->version == version)
-        return tree_next(cursor->place);
-    key = object_key(cursor->last);
-    return tree_after(&g->in_order, key_to_entry, &key);
-}
-
 struct entry *generation_next(const struct generation *g, uint64_t version, const char *ns,
                               struct inf_cursor *cursor)
 {
-    struct entry *e = entry_at(place_to_go_on(g, version, ns, cursor));
+    struct tree_node *node;
+    struct entry *e;
+    if (!cursor->last) {
+        node = first_in_namespace(g, ns);
+    } else if (cursor->place && cursor->version == version) {
+        node = tree_next(cursor->place);
+    } else { /* the entry at the cursor may be gone */
+        struct str key = object_key(cursor->last);
+        node = tree_after(&g->in_order, key_to_entry, &key);
+    }
+    e = entry_at(node);
     if (e && *ns && strcmp(inf_object_namespace(e->object), ns) != 0)
         e = NULL;
     if (e) {
@@ -147,28 +146,21 @@ void generation_forget_kept(struct generation *g)
     g->n_kept = g->kept_capacity = 0;
 }
 
-/* Leaves the hash table as it is: no lookup follows, and shrinking it would block the loop. Returns
- * the cost. */
-static size_t drop_entry(struct generation *g, struct entry *e)
-{
-    const struct inf_object *object = e->object;
-    size_t further;
-    tree_remove(&g->in_order, &e->in_order);
-    further = index_entry_free(&g->indexes, e);
-    inf_object_unref(object);
-    return 1 + further / PLACES_A_BUDGET;
-}
-
+/* The hash table is freed as a whole: no lookup follows, and shrinking it step by step would block
+ * the loop. */
 bool generation_free_some(struct generation *g, size_t *budget)
 {
     struct entry *e;
     if (!g)
         return true;
     while ((e = entry_at(tree_first(&g->in_order)))) {
+        const struct inf_object *object = e->object;
         size_t cost;
         if (!*budget)
             return false;
-        cost = drop_entry(g, e);
+        tree_remove(&g->in_order, &e->in_order);
+        cost = 1 + index_entry_free(&g->indexes, e) / MEMBERS_PER_ENTRY;
+        inf_object_unref(object);
         *budget -= cost < *budget ? cost : *budget;
     }
     hashmap_free(&g->by_key);

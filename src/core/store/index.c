@@ -17,7 +17,7 @@
 struct more_members {
     struct member member;
     struct more_members *next;
-    bool kept; /* while filing: the object still has this value */
+    bool kept; /* during an update: the object still has this value */
 };
 
 struct str entry_key(const struct entry *entry)
@@ -63,13 +63,7 @@ static struct index_bucket *bucket_new(struct tree *index, struct str value)
     return bucket;
 }
 
-static struct index_bucket *bucket_get(struct tree *index, struct str value)
-{
-    struct index_bucket *bucket = index_bucket(index, value);
-    return bucket ? bucket : bucket_new(index, value);
-}
-
-static void bucket_less(struct index_bucket *bucket)
+static void bucket_release(struct index_bucket *bucket)
 {
     if (--bucket->count > 0)
         return;
@@ -77,29 +71,23 @@ static void bucket_less(struct index_bucket *bucket)
     free(bucket);
 }
 
-static void member_join(struct member *member, struct index_bucket *bucket)
-{
-    member->bucket = bucket;
-    list_push(&bucket->members, &member->in_bucket);
-    bucket->count++;
-}
-
 static void member_leave(struct member *member)
 {
     list_remove(&member->in_bucket);
-    bucket_less(member->bucket);
+    bucket_release(member->bucket);
     member->bucket = NULL;
 }
 
-/* ---- filing: the values of one index against the places that the entry has there ---- */
+/* ---- updating: the values of an object in one index, compared with the memberships of its entry ----
+ */
 
-struct filing {
+struct index_update {
     struct tree *index;
     struct entry *entry;
     struct member *first;
     bool first_kept;
-    struct more_members **more; /* where the further places in this index begin in the list */
-    struct more_members **turn; /* those before it are kept */
+    struct more_members **more; /* where the further memberships in this index start in the list */
+    struct more_members **next; /* all before it are kept */
     size_t values;
 };
 
@@ -108,80 +96,82 @@ static bool is_in(const struct more_members *more, const struct tree *index)
     return more && more->member.bucket->index == index;
 }
 
-static void keep(struct filing *f, struct member *member)
+static void keep_member(struct index_update *u, struct member *member)
 {
-    if (member == f->first)
-        f->first_kept = true;
+    if (member == u->first)
+        u->first_kept = true;
     else
         container_of(member, struct more_members, member)->kept = true;
 }
 
-/* The next place whose value has not come yet; NULL if all have. */
-static struct member *next_place(struct filing *f)
+/* The next membership whose value was not given yet; NULL if there is none. */
+static struct member *next_member(struct index_update *u)
 {
-    if (f->first->bucket && !f->first_kept)
-        return f->first;
-    while (is_in(*f->turn, f->index) && (*f->turn)->kept)
-        f->turn = &(*f->turn)->next;
-    return is_in(*f->turn, f->index) ? &(*f->turn)->member : NULL;
+    if (u->first->bucket && !u->first_kept)
+        return u->first;
+    while (is_in(*u->next, u->index) && (*u->next)->kept)
+        u->next = &(*u->next)->next;
+    return is_in(*u->next, u->index) ? &(*u->next)->member : NULL;
 }
 
-/* A new place; next_place() has just found none. */
-static struct member *add_place(struct filing *f)
+/* A new membership; next_member() has just returned NULL. */
+static struct member *add_member(struct index_update *u)
 {
     struct more_members *more;
-    if (!f->first->bucket)
-        return f->first;
+    if (!u->first->bucket)
+        return u->first;
     more = NEW(struct more_members);
-    more->member.entry = f->entry;
-    more->next = *f->turn;
-    *f->turn = more;
+    more->member.entry = u->entry;
+    more->next = *u->next;
+    *u->next = more;
     return &more->member;
 }
 
-/* The entry's place in @bucket, if it has one. */
-static struct member *place_in(const struct filing *f, const struct index_bucket *bucket)
+/* The membership of the entry in @bucket; NULL if it has none. */
+static struct member *member_in(const struct index_update *u, const struct index_bucket *bucket)
 {
-    if (f->first->bucket == bucket)
-        return f->first;
-    for (struct more_members *more = *f->more; is_in(more, f->index); more = more->next)
+    if (u->first->bucket == bucket)
+        return u->first;
+    for (struct more_members *more = *u->more; is_in(more, u->index); more = more->next)
         if (more->member.bucket == bucket)
             return &more->member;
     return NULL;
 }
 
-/* Mostly the value is that of the place whose turn it is. If not, it may be one that comes twice,
- * or in another order; else it is new and takes over the place whose turn it is: should that one's
- * value come later, it is new then. */
-static void file_value(void *ctx, struct str value)
+/* Usually the value is that of the next membership. If not, it may be a duplicate, or the order has
+ * changed; else it is new and takes over the next membership. If the value of that one follows
+ * later, it is then added again. */
+static void update_value(void *ctx, struct str value)
 {
-    struct filing *f = ctx;
-    struct member *place = next_place(f), *mine;
+    struct index_update *u = ctx;
+    struct member *next = next_member(u), *mine;
     struct index_bucket *bucket;
-    if (f->values++ >= INDEX_VALUES_MAX || (value.len && memchr(value.at, '\0', value.len)))
+    if (u->values++ >= INDEX_VALUES_MAX || (value.len && memchr(value.at, '\0', value.len)))
         return;
-    if (place && str_eq(value_of(place->bucket), value)) {
-        keep(f, place);
+    if (next && str_eq(value_of(next->bucket), value)) {
+        keep_member(u, next);
         return;
     }
-    bucket = index_bucket(f->index, value);
-    mine = bucket ? place_in(f, bucket) : NULL;
+    bucket = index_bucket(u->index, value);
+    mine = bucket ? member_in(u, bucket) : NULL;
     if (!mine) {
-        if (place)
-            member_leave(place);
-        mine = place ? place : add_place(f);
-        member_join(mine, bucket ? bucket : bucket_new(f->index, value));
+        if (next)
+            member_leave(next);
+        mine = next ? next : add_member(u);
+        mine->bucket = bucket ? bucket : bucket_new(u->index, value);
+        mine->bucket->count++;
+        list_push(&mine->bucket->members, &mine->in_bucket);
     }
-    keep(f, mine);
+    keep_member(u, mine);
 }
 
-/* Gives up the places whose value did not come. Returns where those of the next index begin. */
-static struct more_members **file_end(struct filing *f)
+/* Ends the memberships whose value was not given. Returns where those of the next index start. */
+static struct more_members **drop_unkept(struct index_update *u)
 {
-    struct more_members **link = f->more;
-    if (f->first->bucket && !f->first_kept)
-        member_leave(f->first);
-    while (is_in(*link, f->index)) {
+    struct more_members **link = u->more;
+    if (u->first->bucket && !u->first_kept)
+        member_leave(u->first);
+    while (is_in(*link, u->index)) {
         struct more_members *more = *link;
         if (more->kept) {
             more->kept = false;
@@ -195,11 +185,11 @@ static struct more_members **file_end(struct filing *f)
     return link;
 }
 
-/* ---- what objects are filed by ---- */
+/* ---- values ---- */
 
-/* The text of metadata.labels as it is: the server sorts by key, so the same labels have the same
- * text. None: no value. */
-static void label_set(const struct inf_object *object, index_value_fn each, void *ctx)
+/* The text of metadata.labels as received: the server sorts by key, so the same labels have the same
+ * text. An object without labels has no value. */
+static void each_label_set(const struct inf_object *object, index_value_fn each, void *ctx)
 {
     struct str text, metadata, labels;
     text.at = inf_object_json(object, &text.len);
@@ -219,49 +209,42 @@ static size_t tree_count(const struct index_set *set)
 static struct more_members **more_of(const struct index_set *set, const struct entry *entry,
                                      struct more_members **none)
 {
-    const struct member *behind = &entry->members[tree_count(set)];
-    return set->n_defs ? (struct more_members **)(uintptr_t)behind : none;
+    const struct member *end = &entry->members[tree_count(set)];
+    return set->n_defs ? (struct more_members **)(uintptr_t)end : none;
 }
 
-static size_t entry_size(const struct index_set *set)
-{
-    return sizeof(struct entry) + tree_count(set) * sizeof(struct member) +
-           (set->n_defs ? sizeof(struct more_members *) : 0);
-}
-
-void index_refile(struct index_set *set, struct entry *entry)
+void index_update(struct index_set *set, struct entry *entry)
 {
     struct more_members *none = NULL, **more = more_of(set, entry, &none);
     for (size_t i = 0; i < tree_count(set); i++) {
         const struct index_def *def = i < INDEX_DEFS ? NULL : &set->defs[i - INDEX_DEFS];
-        struct filing f = {.index = &set->trees[i],
-                           .entry = entry,
-                           .first = &entry->members[i],
-                           .more = more,
-                           .turn = more};
+        struct index_update u = {.index = &set->trees[i],
+                                 .entry = entry,
+                                 .first = &entry->members[i],
+                                 .more = more,
+                                 .next = more};
         if (def)
-            def->values(def, entry->object, file_value, &f);
+            def->values(def, entry->object, update_value, &u);
         else
-            label_set(entry->object, file_value, &f);
-        more = file_end(&f);
+            each_label_set(entry->object, update_value, &u);
+        more = drop_unkept(&u);
     }
 }
 
 /* ---- entries ---- */
 
-static struct str namespace_of(const struct entry *entry)
-{
-    return str_of(inf_object_namespace(entry->object));
-}
-
 struct entry *index_entry_new(struct index_set *set, const struct inf_object *object)
 {
-    struct entry *entry = xcalloc(1, entry_size(set));
+    struct str ns = str_of(inf_object_namespace(object));
+    struct index_bucket *bucket = index_bucket(&set->namespaces, ns);
+    struct entry *entry = xcalloc(1, sizeof(*entry) + tree_count(set) * sizeof(struct member) +
+                                         (set->n_defs ? sizeof(struct more_members *) : 0));
     entry->object = inf_object_ref(object);
     for (size_t i = 0; i < tree_count(set); i++)
         entry->members[i].entry = entry;
-    bucket_get(&set->namespaces, namespace_of(entry))->count++;
-    index_refile(set, entry);
+    bucket = bucket ? bucket : bucket_new(&set->namespaces, ns);
+    bucket->count++;
+    index_update(set, entry);
     return entry;
 }
 
@@ -278,7 +261,7 @@ size_t index_entry_free(struct index_set *set, struct entry *entry)
         free(more);
         further++;
     }
-    bucket_less(index_bucket(&set->namespaces, namespace_of(entry)));
+    bucket_release(index_bucket(&set->namespaces, str_of(inf_object_namespace(entry->object))));
     free(entry);
     return further;
 }

@@ -56,8 +56,8 @@ struct index_bucket {
     struct tree *index;  /* that contains it */
     struct list members; /* of struct member */
     size_t count;        /* of objects */
-    uint64_t asked;      /* number of the last query for which its value was evaluated, ... */
-    bool answer;         /* ... and the result */
+    uint64_t query_id;   /* the last label query that evaluated its value, ... */
+    bool matches;        /* ... and the result */
     size_t len;
     char value[]; /* NUL-terminated */
 };
@@ -76,7 +76,7 @@ struct entry {
     struct hash_node by_key;
     struct tree_node in_order;
     const struct inf_object *object; /* a reference */
-    struct member members[];         /* one for each index, in the order of index_set.trees; behind
+    struct member members[];         /* one for each index, in the order of index_set.trees; after
                                         them, if there are definitions, a list of more_members */
 };
 
@@ -91,7 +91,7 @@ struct index_set {
     size_t n_defs;
     struct tree namespaces; /* of struct index_bucket that only count */
     struct tree *trees;     /* of struct index_bucket, by value */
-    uint64_t questions;     /* queries so far; see struct index_bucket */
+    uint64_t queries;       /* label queries so far; see struct index_bucket */
 };
 
 void index_set_init(struct index_set *set, const struct index_def *defs, size_t n_defs);
@@ -103,7 +103,7 @@ void index_set_free(struct index_set *set);
 struct entry *index_entry_new(struct index_set *set, const struct inf_object *object);
 
 /* Updates the indexes after the object of @entry was replaced by another of the same key. */
-void index_refile(struct index_set *set, struct entry *entry);
+void index_update(struct index_set *set, struct entry *entry);
 
 /* Removes and frees @entry. Its reference goes to the caller. Returns the number of memberships
  * beyond the first of each index: the extra cost. */

@@ -1,8 +1,8 @@
 /*
- * lister.c - reading: informer/store.h.
+ * lister.c - reading the store: informer/store.h.
  *
- * Everything is given in key order. Callbacks may read, which changes nothing here but the answers
- * that buckets remember, and those say to which question they belong.
+ * All results are in key order. A callback may query the store again: the only state that a query
+ * changes is the cached result in a bucket, which carries the number of its query.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "core/store/store.h"
 
 enum {
-    SORT_A_PART = 8, /* what has at most one of so many objects is sorted */
+    SORT_FRACTION = 8, /* results of up to 1/8 of all objects are collected and sorted */
 };
 
 const struct inf_object *inf_store_get(const struct inf_store *store, const char *ns,
@@ -73,7 +73,7 @@ void inf_cursor_end(struct inf_cursor *cursor)
 
 /* ---- by index ---- */
 
-/* The index of namespaces has counts only. "" means what has none, which are all or nothing. */
+/* The index of namespaces has only counts. "" selects objects without a namespace. */
 static void each_in_namespace(const struct inf_store *store, const char *ns, inf_each_fn *each,
                               void *ctx)
 {
@@ -85,7 +85,7 @@ static void each_in_namespace(const struct inf_store *store, const char *ns, inf
     inf_cursor_end(&cursor);
 }
 
-/* Tells @n objects in order, those of @ns ("": all); the array goes. */
+/* Calls @each for the objects in @ns ("": all), in order. Frees the array. */
 static void each_sorted(const struct inf_object **objects, size_t n, const char *ns,
                         inf_each_fn *each, void *ctx)
 {
@@ -97,34 +97,27 @@ static void each_sorted(const struct inf_object **objects, size_t n, const char 
     free(objects);
 }
 
-/* Of so many, it is cheaper to sort them than to walk over all, which are in order. */
+/* Whether it is cheaper to sort @n objects than to walk over all, which are in order. */
 static bool are_few(const struct inf_store *store, size_t n)
 {
-    return n <= inf_store_count(store) / SORT_A_PART;
-}
-
-static void each_walked(const struct inf_store *store, const struct index_bucket *bucket,
-                        inf_each_fn *each, void *ctx)
-{
-    const struct index_set *set = &store_current(store)->indexes;
-    struct inf_cursor cursor = INF_CURSOR_START;
-    struct entry *e;
-    bool more = true;
-    while (more && (e = next_entry(store, "", &cursor)))
-        more = !index_is_in(set, e, bucket) || each(ctx, e->object);
-    inf_cursor_end(&cursor);
+    return n <= inf_store_count(store) / SORT_FRACTION;
 }
 
 static void each_in_bucket(const struct inf_store *store, const struct index_bucket *bucket,
                            inf_each_fn *each, void *ctx)
 {
-    const struct inf_object **objects;
-    if (!are_few(store, bucket->count)) {
-        each_walked(store, bucket, each, ctx);
+    const struct index_set *set = &store_current(store)->indexes;
+    struct inf_cursor cursor = INF_CURSOR_START;
+    struct entry *e;
+    bool more = true;
+    if (are_few(store, bucket->count)) {
+        const struct inf_object **objects = xcalloc(bucket->count, sizeof(*objects));
+        each_sorted(objects, index_collect(bucket, objects), "", each, ctx);
         return;
     }
-    objects = xcalloc(bucket->count, sizeof(*objects));
-    each_sorted(objects, index_collect(bucket, objects), "", each, ctx);
+    while (more && (e = next_entry(store, "", &cursor)))
+        more = !index_is_in(set, e, bucket) || each(ctx, e->object);
+    inf_cursor_end(&cursor);
 }
 
 int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
@@ -165,41 +158,41 @@ size_t inf_store_index_count(const struct inf_store *store, const char *index)
 
 /* ---- by labels ---- */
 
-/* Asks once for each bucket: the answer stays in it, with the number of the question. */
-static bool bucket_matches(struct index_bucket *bucket, uint64_t question,
+/* Evaluates the selector once per bucket and query: the result is cached in the bucket. */
+static bool bucket_matches(struct index_bucket *bucket, uint64_t query_id,
                            const struct label_query *query)
 {
-    if (bucket->asked != question) {
-        bucket->answer = query->matches(query->selector, (struct str){bucket->value, bucket->len});
-        bucket->asked = question;
+    if (bucket->query_id != query_id) {
+        bucket->matches = query->matches(query->selector, (struct str){bucket->value, bucket->len});
+        bucket->query_id = query_id;
     }
-    return bucket->answer;
+    return bucket->matches;
 }
 
 bool store_by_labels(const struct inf_store *store, const struct label_query *query,
                      struct inf_cursor *cursor, size_t *budget, inf_each_fn *each, void *ctx)
 {
-    uint64_t question = ++store_current(store)->indexes.questions;
+    uint64_t query_id = ++store_current(store)->indexes.queries;
     bool unlabelled = query->matches(query->selector, STR("{}"));
     struct entry *e;
     for (; *budget && (e = next_entry(store, query->ns, cursor)); --*budget) {
         struct index_bucket *labels = e->members[INDEX_LABELS].bucket;
-        if (labels ? bucket_matches(labels, question, query) : unlabelled)
+        if (labels ? bucket_matches(labels, query_id, query) : unlabelled)
             if (!each(ctx, e->object))
                 return false;
     }
     return *budget > 0;
 }
 
-/* Looks at the buckets that @query takes: how many objects they have, and with @out, which. */
+/* Counts the objects in the buckets that match @query, and writes them to @out unless it is NULL. */
 static size_t collect_by_labels(struct index_set *set, const struct label_query *query,
-                                uint64_t question, const struct inf_object **out)
+                                uint64_t query_id, const struct inf_object **out)
 {
     size_t n = 0;
     for (struct tree_node *node = tree_first(&set->trees[INDEX_LABELS]); node;
          node = tree_next(node)) {
         struct index_bucket *bucket = container_of(node, struct index_bucket, in_index);
-        if (bucket_matches(bucket, question, query))
+        if (bucket_matches(bucket, query_id, query))
             n += out ? index_collect(bucket, out + n) : bucket->count;
     }
     return n;
@@ -209,16 +202,16 @@ bool store_few_by_labels(const struct inf_store *store, const struct label_query
                          inf_each_fn *each, void *ctx)
 {
     struct index_set *set = &store_current(store)->indexes;
-    uint64_t question = ++set->questions;
+    uint64_t query_id = ++set->queries;
     const struct inf_object **objects;
     size_t n;
     if (query->matches(query->selector, STR("{}"))) /* those without labels are in no bucket */
         return false;
-    n = collect_by_labels(set, query, question, NULL);
+    n = collect_by_labels(set, query, query_id, NULL);
     if (!are_few(store, n))
         return false;
     objects = xcalloc(n + 1, sizeof(*objects));
-    collect_by_labels(set, query, question, objects);
+    collect_by_labels(set, query, query_id, objects);
     each_sorted(objects, n, query->ns, each, ctx);
     return true;
 }

@@ -18,11 +18,11 @@
 #include "core/object/version.h"
 #include "core/store/generation.h"
 
-/* What a flip has still to tell. */
-enum telling {
-    TELL_NOTHING,
-    TELL_DELETED,
-    TELL_PRESENT,
+/* What is still to be emitted after a flip. */
+enum flip_phase {
+    FLIP_DONE,
+    FLIP_DELETED, /* objects that are only in `former` */
+    FLIP_PRESENT, /* then those that are new or changed in `current` */
 };
 
 struct inf_store {
@@ -31,13 +31,13 @@ struct inf_store {
     size_t n_defs;
     struct generation *current;
     char *resource_version;
-    uint64_t version; /* grows with every change: cursors know by it if their short cut is good */
+    uint64_t version; /* grows with every change: shows whether the position of a cursor is valid */
 
-    struct list given_up; /* of struct generation: to be freed when there is time */
+    struct list discarded; /* of struct generation: freed in slices */
 
     struct generation *former; /* the previous generation, until its differences are emitted */
-    struct inf_cursor cursor;  /* how far the telling is */
-    enum telling telling;
+    struct inf_cursor cursor;  /* how far the events are emitted */
+    enum flip_phase phase;
     enum inf_origin origin;
     bool redefined; /* see store_redefine() */
 };
@@ -69,7 +69,7 @@ void generation_put(struct generation *next, const struct inf_object *object)
     struct entry *known = generation_find_hashed(next->store->current, object_key(object), hash);
     next->unchanged -= holds_current(e, known);
     if (known && object_equal(known->object, object)) {
-        object = known->object; /* nothing is held twice */
+        object = known->object; /* no object is stored twice */
         next->unchanged++;
     }
     if (e)
@@ -106,16 +106,16 @@ bool generation_differs(const struct generation *next)
 void store_discard(struct inf_store *store, struct generation *generation)
 {
     if (generation)
-        list_push(&store->given_up, &generation->node);
+        list_push(&store->discarded, &generation->node);
 }
 
-static bool sweep(struct inf_store *store, size_t *budget)
+static bool free_discarded(struct inf_store *store, size_t *budget)
 {
     struct list *node;
-    while ((node = list_pop(&store->given_up))) {
+    while ((node = list_pop(&store->discarded))) {
         struct generation *g = container_of(node, struct generation, node);
         if (!generation_free_some(g, budget)) {
-            list_push(&store->given_up, &g->node);
+            list_push(&store->discarded, &g->node);
             return false;
         }
     }
@@ -124,7 +124,7 @@ static bool sweep(struct inf_store *store, size_t *budget)
 
 bool store_sweep(struct inf_store *store, size_t budget)
 {
-    return sweep(store, &budget);
+    return free_discarded(store, &budget);
 }
 
 /* ---- the store ---- */
@@ -136,7 +136,7 @@ struct inf_store *store_new(const struct siphash_key *key, const struct index_de
     store->key = *key;
     store->defs = defs;
     store->n_defs = n_defs;
-    list_init(&store->given_up);
+    list_init(&store->discarded);
     store->resource_version = xstrdup("");
     store->current = generation_new(store);
     return store;
@@ -148,15 +148,16 @@ bool store_free_some(struct inf_store *store, size_t budget)
     store_discard(store, store->former);
     store_discard(store, store->current);
     store->former = store->current = NULL;
-    if (!sweep(store, &budget))
+    if (!free_discarded(store, &budget))
         return false;
     free(store->resource_version);
     free(store);
     return true;
 }
 
-/* Only a flip may lead back: in a coalesced stream an older change can come behind a newer one. */
-static void changed(struct inf_store *store, const char *resource_version)
+/* Only a flip may move the version back: in a coalesced stream an older change can follow a newer
+ * one. */
+static void store_advance(struct inf_store *store, const char *resource_version)
 {
     store->version++;
     if (!version_is_older(resource_version, store->resource_version) &&
@@ -166,83 +167,83 @@ static void changed(struct inf_store *store, const char *resource_version)
 
 void store_bookmark(struct inf_store *store, const char *resource_version)
 {
-    changed(store, resource_version);
+    store_advance(store, resource_version);
 }
 
-static void tell_deleted(const struct inf_object *object, enum inf_origin origin, bool final,
-                         store_tell_fn tell, void *ctx)
+static void emit_deleted(const struct inf_object *object, enum inf_origin origin, bool final,
+                         store_emit_fn emit, void *ctx)
 {
     struct inf_event event = {
         .verb = INF_DELETED, .origin = origin, .old_object = object, .final = final};
-    tell(ctx, &event);
+    emit(ctx, &event);
 }
 
-static void tell_added(const struct inf_object *object, enum inf_origin origin, store_tell_fn tell,
+static void emit_added(const struct inf_object *object, enum inf_origin origin, store_emit_fn emit,
                        void *ctx)
 {
     struct inf_event event = {
         .verb = INF_ADDED, .origin = origin, .new_object = object, .final = true};
-    tell(ctx, &event);
+    emit(ctx, &event);
 }
 
-/* A uid that changed under the same name is another object: the first one is gone, its end unseen.
- */
-/* Whether the server has not changed the object, however differently we keep it. */
+/* Whether the server has not changed the object. We may store it with other fields than before. */
 static bool is_same_state(const struct inf_object *a, const struct inf_object *b)
 {
     return strcmp(inf_object_uid(a), inf_object_uid(b)) == 0 &&
            strcmp(inf_object_resource_version(a), inf_object_resource_version(b)) == 0;
 }
 
+/* A uid that changed under the same name is another object. The first one was deleted, and its last
+ * state is unknown. */
 static bool is_another(const struct inf_object *old, const struct inf_object *new)
 {
     return strcmp(inf_object_uid(old), inf_object_uid(new)) != 0;
 }
 
-static void tell_change(const struct inf_object *old, const struct inf_object *new,
-                        enum inf_origin origin, store_tell_fn tell, void *ctx)
+static void emit_change(const struct inf_object *old, const struct inf_object *new,
+                        enum inf_origin origin, store_emit_fn emit, void *ctx)
 {
     struct inf_event event = {.verb = INF_MODIFIED,
                               .origin = origin,
                               .old_object = old,
                               .new_object = new,
                               .final = true};
-    if (object_equal(old, new) && !MUTANT("relist-tells-equal"))
+    if (object_equal(old, new) && !MUTANT("relist-emits-equal"))
         return;
     if (MUTANT("ignore-uid") || !is_another(old, new)) {
-        tell(ctx, &event);
+        emit(ctx, &event);
         return;
     }
-    tell_deleted(old, origin, /* final= */ false, tell, ctx);
-    tell_added(new, origin, tell, ctx);
+    emit_deleted(old, origin, /* final= */ false, emit, ctx);
+    emit_added(new, origin, emit, ctx);
 }
 
 void store_put(struct inf_store *store, const struct inf_object *object, enum inf_origin origin,
-               store_tell_fn tell, void *ctx)
+               store_emit_fn emit, void *ctx)
 {
     uint64_t hash = generation_hash(store->current, object_key(object));
     struct entry *e = generation_find_hashed(store->current, object_key(object), hash);
     const struct inf_object *old = e ? generation_swap(store->current, e, object) : NULL;
     if (!e)
         generation_add(store->current, object, hash);
-    changed(store, inf_object_resource_version(object));
+    store_advance(store, inf_object_resource_version(object));
     if (old)
-        tell_change(old, object, origin, tell, ctx);
+        emit_change(old, object, origin, emit, ctx);
     else
-        tell_added(object, origin, tell, ctx);
+        emit_added(object, origin, emit, ctx);
     inf_object_unref(old);
 }
 
-void store_delete(struct inf_store *store, const struct inf_object *object, store_tell_fn tell,
+void store_delete(struct inf_store *store, const struct inf_object *object, store_emit_fn emit,
                   void *ctx)
 {
     struct entry *e = generation_find(store->current, object_key(object));
     const struct inf_object *old = e ? generation_remove(store->current, e) : NULL;
-    changed(store, inf_object_resource_version(object));
+    store_advance(store, inf_object_resource_version(object));
     if (old && (object_is_identity(object) || is_another(old, object)))
-        tell_deleted(old, INF_LIVE, /* final= */ false, tell, ctx);
-    else if (old || MUTANT("delete-unknown-told"))
-        tell_deleted(object, INF_LIVE, /* final= */ true, tell, ctx);
+        emit_deleted(old, INF_LIVE, /* final= */ false, emit, ctx);
+    else if (old || MUTANT("delete-unknown-emitted"))
+        emit_deleted(object, INF_LIVE, /* final= */ true, emit, ctx);
     inf_object_unref(old);
 }
 
@@ -269,7 +270,7 @@ void store_copy(struct inf_store *store, const struct inf_store *from, const cha
             generation_add(store->current, object, hash);
     }
     inf_cursor_end(&cursor);
-    changed(store, from->resource_version);
+    store_advance(store, from->resource_version);
 }
 
 void store_forget(struct inf_store *store, const char *ns)
@@ -278,16 +279,15 @@ void store_forget(struct inf_store *store, const char *ns)
     const struct inf_object *object;
     while ((object = inf_store_next_in(store, ns, &cursor))) {
         struct entry *e = generation_find(store->current, object_key(object));
-        store->version++; /* before it goes: the cursor must not step from its place */
+        store->version++; /* before it is removed: the cursor must not continue from it */
         inf_object_unref(generation_remove(store->current, e));
     }
     inf_cursor_end(&cursor);
 }
 
-/* ---- flip and tell ---- */
+/* ---- flip ---- */
 
-/* Nothing is queued before @next any more: it takes over what @former has of those that can't be
- * read. */
+/* @next is complete: it takes over the state that @former has of objects that can't be decoded. */
 static void take_over_kept(struct generation *next, const struct generation *former)
 {
     for (size_t i = 0; i < next->n_kept && !MUTANT("skipped-not-kept"); i++) {
@@ -302,72 +302,73 @@ static void take_over_kept(struct generation *next, const struct generation *for
 void store_flip(struct inf_store *store, struct generation *next, const char *resource_version,
                 enum inf_origin origin)
 {
-    assert(store->telling == TELL_NOTHING);
+    assert(store->phase == FLIP_DONE);
     take_over_kept(next, store->current);
     store->former = store->current;
     store->current = next;
-    store->telling = TELL_DELETED;
+    store->phase = FLIP_DELETED;
     store->origin = origin;
     store->version++;
     str_replace(&store->resource_version, resource_version);
 }
 
-static const struct inf_object *next_of(struct inf_store *store, const struct generation *g)
+static const struct inf_object *next_flip_object(struct inf_store *store,
+                                                 const struct generation *g)
 {
     struct entry *e = generation_next(g, store->version, "", &store->cursor);
     return e ? e->object : NULL;
 }
 
-/* What is in `former` and no longer in `current`. False when the budget ran out. */
-static bool tell_all_deleted(struct inf_store *store, size_t *budget, store_tell_fn tell, void *ctx)
+/* Emits what is in `former` and not in `current`. Returns false if the budget ran out. */
+static bool emit_all_deleted(struct inf_store *store, size_t *budget, store_emit_fn emit, void *ctx)
 {
     const struct inf_object *old;
-    while (*budget && (old = next_of(store, store->former))) {
+    while (*budget && (old = next_flip_object(store, store->former))) {
         --*budget;
         if (!generation_find(store->current, object_key(old)) && !MUTANT("no-tombstones"))
-            tell_deleted(old, store->origin, /* final= */ false, tell, ctx);
+            emit_deleted(old, store->origin, /* final= */ false, emit, ctx);
     }
     return *budget > 0;
 }
 
-static bool tell_all_present(struct inf_store *store, size_t *budget, store_tell_fn tell, void *ctx)
+static bool emit_all_present(struct inf_store *store, size_t *budget, store_emit_fn emit, void *ctx)
 {
     const struct inf_object *new;
-    while (*budget && (new = next_of(store, store->current))) {
+    while (*budget && (new = next_flip_object(store, store->current))) {
         struct entry *was = generation_find(store->former, object_key(new));
         --*budget;
         if (was && store->redefined && is_same_state(was->object, new))
             continue;
         if (was)
-            tell_change(was->object, new, store->origin, tell, ctx);
+            emit_change(was->object, new, store->origin, emit, ctx);
         else
-            tell_added(new, store->origin, tell, ctx);
+            emit_added(new, store->origin, emit, ctx);
     }
     return *budget > 0;
 }
 
-typedef bool (*tell_all_fn)(struct inf_store *store, size_t *budget, store_tell_fn tell, void *ctx);
+typedef bool (*emit_all_fn)(struct inf_store *store, size_t *budget, store_emit_fn emit, void *ctx);
 
-bool store_tell_some(struct inf_store *store, size_t budget, store_tell_fn tell, void *ctx)
+bool store_emit_some(struct inf_store *store, size_t budget, store_emit_fn emit, void *ctx)
 {
     bool swapped = MUTANT("deletes-after-adds");
-    tell_all_fn first = swapped ? tell_all_present : tell_all_deleted;
-    tell_all_fn second = swapped ? tell_all_deleted : tell_all_present;
-    switch (store->telling) {
-    case TELL_NOTHING: return true;
-    case TELL_DELETED:
-        if (!first(store, &budget, tell, ctx))
+    emit_all_fn first = swapped ? emit_all_present : emit_all_deleted;
+    emit_all_fn second = swapped ? emit_all_deleted : emit_all_present;
+    switch (store->phase) {
+    case FLIP_DONE: return true;
+    case FLIP_DELETED:
+        if (!first(store, &budget, emit, ctx))
             return false;
         inf_cursor_end(&store->cursor);
-        store->telling = TELL_PRESENT;
+        store->phase = FLIP_PRESENT;
         __attribute__((fallthrough));
-    case TELL_PRESENT:
-        if (!second(store, &budget, tell, ctx))
+    case FLIP_PRESENT:
+        if (!second(store, &budget, emit, ctx))
             return false;
         inf_cursor_end(&store->cursor);
-        store_discard(store, store->former); /* its objects go when there is time */
+        store_discard(store, store->former); /* freed in slices */
         store->former = NULL;
-        store->telling = TELL_NOTHING;
+        store->phase = FLIP_DONE;
         store->redefined = false;
         return true;
     }

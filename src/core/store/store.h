@@ -14,7 +14,7 @@
  *     readers ──> current ──> {a:1 b:5}
  *                 former ───> {a:1 b:2 c:3}
  *
- * store_tell_some() then emits the differences in slices: first objects that are only in `former`
+ * store_emit_some() then emits the differences in slices: first objects that are only in `former`
  * (deleted, final: false), then objects that are new or changed in `current`, in key order (the
  * server's list order). At last `former` is discarded, and store_sweep() frees it in slices.
  *
@@ -48,16 +48,16 @@ bool store_free_some(struct inf_store *store, size_t budget);
 /* Adds @object (takes a reference) or replaces the object of the same key, and advances the
  * resource version. Emits no event if nothing differs, DELETED and ADDED if the uid differs, else
  * one event. */
-typedef void (*store_tell_fn)(void *ctx, const struct inf_event *event);
+typedef void (*store_emit_fn)(void *ctx, const struct inf_event *event);
 void store_put(struct inf_store *store, const struct inf_object *object, enum inf_origin origin,
-               store_tell_fn tell, void *ctx);
+               store_emit_fn emit, void *ctx);
 
 /* Removes the object with the key of @object, which is the state at deletion. Emits one event; none
  * if the key is unknown. If the object known by that key has another uid (its end, and @object's
  * beginning, were coalesced), that one is reported as deleted, in its last known state and with
  * final: false; @object was never reported and is not mentioned. If @object is only an identity,
  * the last known state is reported, with final: false. */
-void store_delete(struct inf_store *store, const struct inf_object *object, store_tell_fn tell,
+void store_delete(struct inf_store *store, const struct inf_object *object, store_emit_fn emit,
                   void *ctx);
 
 /* Advances the version; no object changed. */
@@ -107,7 +107,7 @@ void store_copy(struct inf_store *store, const struct inf_store *from, const cha
 void store_forget(struct inf_store *store, const char *ns);
 
 /* Emits the differences of up to @budget entries. Returns true when all are emitted. */
-bool store_tell_some(struct inf_store *store, size_t budget, store_tell_fn tell, void *ctx);
+bool store_emit_some(struct inf_store *store, size_t budget, store_emit_fn emit, void *ctx);
 
 /* ---- reading; the rest is informer/store.h ---- */
 

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "builders.h"
 #include "core/dispatch/coalescer.h"
+#include "core/dispatch/event.h"
 #include "core/dispatch/fifo.h"
 #include "core/store/store.h"
 
@@ -46,7 +47,7 @@ static bool is_end(char letter)
 }
 
 static void apply(struct inf_store *store, enum delta_type type, const struct inf_object *object,
-                  store_tell_fn tell, void *ctx)
+                  store_emit_fn tell, void *ctx)
 {
     if (type == DELTA_DELETED)
         store_delete(store, object, tell, ctx);
@@ -112,7 +113,7 @@ static void run_coalescer(const char *sequence, struct buf *out)
     while ((n = coalescer_take(&c, events)))
         for (size_t i = 0; i < n; i++) {
             report(out, &events[i]);
-            coalescer_event_done(&events[i]);
+            event_done(&events[i]);
         }
     coalescer_free(&c);
     store_free(store);

@@ -228,7 +228,7 @@ static void a_relist_replaces_indexes_at_once(void **state)
     assert_values(f, "node", "n2:1 ");
     assert_values(f, "tag", "y:1 ");
     assert_selected(f, "", "app", "n/b ");
-    while (!store_tell_some(f->store, 1, silent, NULL))
+    while (!store_emit_some(f->store, 1, silent, NULL))
         continue;
     assert_values(f, "node", "n2:1 ");
 }

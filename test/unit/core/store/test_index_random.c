@@ -180,7 +180,7 @@ static void relist(struct index_world *f, struct model *m)
     }
     store_flip(f->store, stage(f, m), "1", INF_RELIST);
     check(f, m);
-    while (!store_tell_some(f->store, slice, silent, NULL))
+    while (!store_emit_some(f->store, slice, silent, NULL))
         continue;
 }
 
@@ -213,7 +213,7 @@ static void by_chance(void **state)
         struct model m;
         model_init(&m, seed);
         store_flip(f->store, generation_new(f->store), "1", INF_RELIST);
-        while (!store_tell_some(f->store, 100, silent, NULL))
+        while (!store_emit_some(f->store, 100, silent, NULL))
             continue;
         for (int i = 0; i < STEPS; i++) {
             step(f, &m);

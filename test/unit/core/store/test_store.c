@@ -76,7 +76,7 @@ static void stage(struct generation *g, const char *key, const char *uid, uint64
 static void flip(struct fixture *f, struct generation *g, const char *version, size_t budget)
 {
     store_flip(f->store, g, version, INF_RELIST);
-    while (!store_tell_some(f->store, budget, tell, f))
+    while (!store_emit_some(f->store, budget, tell, f))
         continue;
 }
 
@@ -244,7 +244,7 @@ static void readers_see_all_of_a_relist_or_nothing(void **state)
     store_flip(f->store, next, "3", INF_RELIST);
     assert_null(inf_store_get(f->store, "n", "old"));
     assert_non_null(inf_store_get(f->store, "n", "new"));
-    while (!store_tell_some(f->store, 1, tell, f))
+    while (!store_emit_some(f->store, 1, tell, f))
         continue;
 }
 
@@ -302,7 +302,7 @@ static void a_telling_can_be_abandoned(void **state)
     put(f, "n/b", "u2", 2);
     stage(next, "n/c", "u3", 3);
     store_flip(f->store, next, "4", INF_RELIST);
-    assert_false(store_tell_some(f->store, 1, tell, f));
+    assert_false(store_emit_some(f->store, 1, tell, f));
 }
 
 #define IN_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
