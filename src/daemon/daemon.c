@@ -56,12 +56,12 @@ int daemon_exit_code(const struct inf_error *err, bool ad_hoc)
 
 /* ---- shutdown ---- */
 
-static void report_unwritten(void *ctx, const struct output *output)
+static void report_unwritten(void *ctx, const struct event_log *log)
 {
     struct daemon *d = ctx;
-    struct output_status status;
-    uint64_t lines = output_unwritten_lines(output);
-    output_status(output, &status);
+    struct event_log_status status;
+    uint64_t lines = event_log_unwritten_lines(log);
+    event_log_status(log, &status);
     if (lines)
         daemon_log_printf(&d->log, INF_LOG_ERROR,
                           "event log %s: %" PRIu64 " line%s not written%s%s", status.name, lines,
@@ -74,7 +74,7 @@ static void exit_unwritten(struct daemon *d, int exit_code)
 {
     struct journal_stats stats;
     journal_stats(&d->journal, &stats);
-    journal_each_output(&d->journal, true, report_unwritten, d);
+    journal_each_log(&d->journal, true, report_unwritten, d);
     if (stats.unwritten)
         daemon_log_printf(&d->log, INF_LOG_ERROR, "stopping with %zu bytes of records not written",
                           stats.unwritten);

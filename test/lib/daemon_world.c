@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "daemon/consumers.h"
 
-static void log_line(void *owner, enum inf_log_level level, const char *line)
+static void on_log_line(void *owner, enum inf_log_level level, const char *line)
 {
     struct daemon_world *w = owner;
     buf_printf(&w->said, "%d %s\n", (int)level, line);
@@ -46,7 +46,7 @@ int daemon_world_setup(void **state)
     d->journal.budget = d->budget =
         inf_budget_new(&(struct inf_budget_options){.bytes = 256 * 1024 * 1024});
     d->journal.owner = w;
-    d->journal.log = log_line;
+    d->journal.log = on_log_line;
     d->journal.on_closed = on_journal_closed;
     consumers_open(d);
     list_init(&d->clusters);

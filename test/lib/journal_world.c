@@ -1,3 +1,6 @@
+/*
+ * journal_world.c - a journal with its sequence on fake disks, and readable forms of what it writes.
+ */
 #include "journal_world.h"
 
 #include <setjmp.h>
@@ -13,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "changes.h"
-#include "daemon/journal/outlet.h"
+#include "daemon/journal/sink_file.h"
 
 static struct journal_world *world_of(struct journal *journal)
 {
@@ -26,10 +29,10 @@ static void on_hold(struct journal_watch *watch, bool hold)
     (void)hold; /* watch->held has it */
 }
 
-static void log_line(void *owner, enum inf_log_level level, const char *line)
+static void on_log_line(void *owner, enum inf_log_level level, const char *line)
 {
     struct journal_world *w = owner;
-    buf_printf(&w->said, "%d %s\n", (int)level, line);
+    buf_printf(&w->logged, "%d %s\n", (int)level, line);
 }
 
 static void on_lost(struct journal *journal, int error)
@@ -61,7 +64,7 @@ int journal_world_set_up(void **state)
                      0);
     journal_init(&w->journal, &w->sim.clock, &w->disk.disk, &w->seq);
     w->journal.owner = w;
-    w->journal.log = log_line;
+    w->journal.log = on_log_line;
     w->journal.on_lost = on_lost;
     w->journal.on_drained = on_drained;
     w->journal.on_closed = on_closed;
@@ -90,29 +93,35 @@ int journal_world_tear_down(void **state)
     sim_done(&w->sim);
     folder_remove(&w->folder);
     folder_remove(&w->state_dir);
-    buf_free(&w->said);
+    buf_free(&w->logged);
     free(w->paths[0]);
     free(w->paths[1]);
     free(w);
     return 0;
 }
 
-struct journal_output_settings world_all_to(const char *path)
+struct event_log_settings journal_world_settings(const char *path)
 {
-    return (struct journal_output_settings){.file.path = path, .filter.initial = true};
+    return (struct event_log_settings){.sink.target = path, .filter.initial = true};
 }
 
-void world_set_outputs(struct journal_world *w, const struct journal_output_settings *settings,
-                       size_t n)
+void journal_world_set_logs(struct journal_world *w, const struct event_log_settings *settings,
+                            size_t n)
 {
     struct inf_error err;
-    if (journal_set_outputs(&w->journal, settings, n, &err) < 0)
+    if (journal_set_logs(&w->journal, settings, n, &err) < 0)
         fail_msg("%s", err.text);
     sim_run(&w->sim);
 }
 
-void world_tell(struct journal_world *w, struct journal_watch *watch, const char *before,
-                const char *after)
+void journal_world_log_all(struct journal_world *w)
+{
+    struct event_log_settings settings = journal_world_settings(w->paths[0]);
+    journal_world_set_logs(w, &settings, 1);
+}
+
+void journal_world_change(struct journal_world *w, struct journal_watch *watch, const char *before,
+                          const char *after)
 {
     struct sample sample;
     sample_pod(&sample, before, after);
@@ -120,7 +129,7 @@ void world_tell(struct journal_world *w, struct journal_watch *watch, const char
     sample_free(&sample);
 }
 
-void world_flush(struct journal_world *w)
+void journal_world_flush(struct journal_world *w)
 {
     journal_flush(&w->journal);
     sim_run(&w->sim);
@@ -133,19 +142,18 @@ static void put_text(struct buf *out, yyjson_val *record, const char *field)
         buf_printf(out, " %s", text);
 }
 
-char *world_lines(struct journal_world *w, const char *name)
+/* Calls @put for each record of a file. The caller frees the result. */
+static char *show_records(struct journal_world *w, const char *name,
+                          void (*put)(struct buf *out, yyjson_val *record))
 {
     char *text = folder_read(&w->folder, name), *rest = text, *line;
     struct buf out = {0};
     while ((line = strsep(&rest, "\n")) && *line) {
         yyjson_doc *doc = yyjson_read(line, strlen(line), 0);
-        yyjson_val *root = yyjson_doc_get_root(doc);
+        yyjson_val *record = yyjson_doc_get_root(doc);
         assert_non_null(doc);
-        assert_string_equal(yyjson_get_str(yyjson_obj_get(root, "log")), w->seq.log);
-        buf_printf(&out, "%u", (unsigned)yyjson_get_uint(yyjson_obj_get(root, "seq")));
-        put_text(&out, root, "type");
-        put_text(&out, root, "watch");
-        put_text(&out, root, "reason");
+        assert_string_equal(yyjson_get_str(yyjson_obj_get(record, "log")), w->seq.log);
+        put(&out, record);
         buf_puts(&out, "; ");
         yyjson_doc_free(doc);
     }
@@ -154,61 +162,64 @@ char *world_lines(struct journal_world *w, const char *name)
     return out.bytes;
 }
 
+static void put_line(struct buf *out, yyjson_val *record)
+{
+    buf_printf(out, "%u", (unsigned)yyjson_get_uint(yyjson_obj_get(record, "seq")));
+    put_text(out, record, "type");
+    put_text(out, record, "watch");
+    put_text(out, record, "reason");
+}
+
+char *journal_world_lines(struct journal_world *w, const char *name)
+{
+    return show_records(w, name, put_line);
+}
+
 static void put_versions(struct buf *out, yyjson_val *record)
 {
-    yyjson_val *left_out = yyjson_obj_get(record, "ignored");
+    yyjson_val *ignored = yyjson_obj_get(record, "ignored");
     buf_puts(out, "rv");
     put_text(out, record, "rv");
     buf_puts(out, yyjson_obj_get(record, "old_rv") ? ", old_rv" : "");
     put_text(out, record, "old_rv");
-    if (left_out)
-        buf_printf(out, ", ignored %u", (unsigned)yyjson_get_uint(left_out));
-    buf_puts(out, "; ");
+    if (ignored)
+        buf_printf(out, ", ignored %u", (unsigned)yyjson_get_uint(ignored));
 }
 
 void assert_versions(struct journal_world *w, const char *name, const char *expected)
 {
-    char *text = folder_read(&w->folder, name), *rest = text, *line;
-    struct buf out = {0};
-    while ((line = strsep(&rest, "\n")) && *line) {
-        yyjson_doc *doc = yyjson_read(line, strlen(line), 0);
-        assert_non_null(doc);
-        put_versions(&out, yyjson_doc_get_root(doc));
-        yyjson_doc_free(doc);
-    }
-    buf_putc(&out, '\0');
-    assert_string_equal(out.bytes, expected);
-    buf_free(&out);
-    free(text);
+    char *versions = show_records(w, name, put_versions);
+    assert_string_equal(versions, expected);
+    free(versions);
 }
 
 void assert_lines(struct journal_world *w, const char *name, const char *expected)
 {
-    char *lines = world_lines(w, name);
+    char *lines = journal_world_lines(w, name);
     assert_string_equal(lines, expected);
     free(lines);
 }
 
-void assert_said(struct journal_world *w, const char *part)
+void assert_logged(struct journal_world *w, const char *part)
 {
-    buf_putc(&w->said, '\0');
-    if (!strstr(w->said.bytes, part))
-        fail_msg("said: %s", w->said.bytes);
-    buf_clear(&w->said);
+    buf_putc(&w->logged, '\0');
+    if (!strstr(w->logged.bytes, part))
+        fail_msg("logged: %s", w->logged.bytes);
+    buf_clear(&w->logged);
 }
 
-void assert_not_said(struct journal_world *w, const char *part)
+void assert_not_logged(struct journal_world *w, const char *part)
 {
-    buf_putc(&w->said, '\0');
-    w->said.len--;
-    if (strstr(w->said.bytes, part))
-        fail_msg("said: %s", w->said.bytes);
+    buf_putc(&w->logged, '\0');
+    w->logged.len--;
+    if (strstr(w->logged.bytes, part))
+        fail_msg("logged: %s", w->logged.bytes);
 }
 
-const struct disk_op *world_op(struct journal_world *w, size_t n)
+const struct disk_op *journal_world_op(struct journal_world *w, size_t n)
 {
-    for_each_outlet(o, &w->journal)
+    for_each_log(log, &w->journal.logs)
         if (n-- == 0)
-            return &o->output.file.op;
+            return &container_of(log->sink, struct file_sink, sink)->file.op;
     return NULL;
 }

@@ -27,7 +27,7 @@
 #include "base/alloc.h"
 #include "daemon/conf/conf_error.h"
 #include "daemon/conf/conf_finalize.h"
-#include "daemon/journal/logfile.h"
+#include "daemon/journal/log_file.h"
 
 struct file_id {
     bool known;
@@ -99,7 +99,7 @@ static void location_init(struct log_location *location, const struct conf_event
         return;
     location->rotated = xcalloc(location->keep + 1, sizeof(*location->rotated));
     for (unsigned i = 0; i <= location->keep; i++) {
-        char *path = logfile_rotated_name(location->path, i + 1, location->keep);
+        char *path = log_file_rotated_name(location->path, i + 1, location->keep);
         location->rotated[i] = file_id_of(path);
         free(path);
     }
@@ -127,7 +127,7 @@ static bool rotation_conflicts(const struct log_location *log, const struct log_
     if (log->keep && same_dir(log, other) &&
         strncmp(other->name, log->name, strlen(log->name)) == 0)
         for (unsigned n = 1; n <= log->keep + 1 && !found; n++) {
-            char *name = logfile_rotated_name(log->name, n, log->keep);
+            char *name = log_file_rotated_name(log->name, n, log->keep);
             found = strcmp(name, other->name) == 0;
             free(name);
         }

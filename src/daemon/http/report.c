@@ -93,11 +93,11 @@ struct ready_page {
 };
 
 /* "failing for 45s: No space left on device, 1200 bytes unwritten, oldest line waiting for 45s" */
-static void put_output(void *ctx, const struct output *output)
+static void put_log(void *ctx, const struct event_log *log)
 {
     struct ready_page *page = ctx;
-    struct output_status s;
-    output_status(output, &s);
+    struct event_log_status s;
+    event_log_status(log, &s);
     page->ready &= !s.stuck;
     if (!page->verbose && !s.failing && !s.stuck && !s.held)
         return;
@@ -108,7 +108,7 @@ static void put_output(void *ctx, const struct output *output)
     }
     if (s.reason)
         buf_printf(page->out, ": %s", s.reason);
-    if (s.oldest_ms != OUTPUT_NONE) {
+    if (s.oldest_ms != EVENT_LOG_NONE) {
         buf_printf(page->out, ", %zu bytes unwritten, oldest line waiting for ", s.unwritten);
         put_age(page->out, s.oldest_ms);
     }
@@ -122,16 +122,16 @@ bool report_ready(const struct daemon *d, bool verbose, struct buf *out)
     list_for_each(node, &d->watchers)
         ready &= put_watch(container_of(node, struct watcher, node), out);
     if (!d->options.ad_hoc)
-        journal_each_output(&d->journal, false, put_output, &page);
+        journal_each_log(&d->journal, false, put_log, &page);
     ready &= page.ready;
     buf_puts(out, ready ? "ready\n" : "not ready\n");
     return ready;
 }
 
-static void put_if_stuck(void *ctx, const struct output *output)
+static void put_if_stuck(void *ctx, const struct event_log *log)
 {
-    struct output_status s;
-    output_status(output, &s);
+    struct event_log_status s;
+    event_log_status(log, &s);
     if (s.stuck)
         buf_printf(ctx, "; event log %s: %s", s.name, s.state);
 }
@@ -155,7 +155,7 @@ void report_sentence(const struct daemon *d, struct buf *out)
         watcher_status(worst, &s);
         buf_printf(out, "; %s: %s", worst->conf->name, inf_status_word(&s.sum));
     }
-    journal_each_output(&d->journal, false, put_if_stuck, out);
+    journal_each_log(&d->journal, false, put_if_stuck, out);
 }
 
 /* ---- a dump ---- */
@@ -233,11 +233,11 @@ struct log_list {
     const char *comma;
 };
 
-static void dump_output(void *ctx, const struct output *output)
+static void dump_log(void *ctx, const struct event_log *log)
 {
     struct log_list *list = ctx;
-    struct output_status s;
-    output_status(output, &s);
+    struct event_log_status s;
+    event_log_status(log, &s);
     buf_printf(list->out, "%s  {", list->comma);
     put_member(list->out, "path", s.name);
     buf_putc(list->out, ',');
@@ -273,7 +273,7 @@ void report_dump(struct daemon *d, struct buf *out)
     buf_putc(out, ',');
     put_time(out, "started", d->started_us);
     put_number(out, "seq", stats.next_seq);
-    put_number(out, "outputs", stats.outputs);
+    put_number(out, "outputs", stats.logs);
     put_number(out, "outputs_failing", stats.failing);
     put_number(out, "unwritten_bytes", stats.unwritten);
     put_number(out, "backlog_bytes", memory.used);
@@ -286,6 +286,6 @@ void report_dump(struct daemon *d, struct buf *out)
         comma = ",\n";
     }
     buf_puts(out, "\n],\"event_logs\":[\n");
-    journal_each_output(&d->journal, false, dump_output, &(struct log_list){out, ""});
+    journal_each_log(&d->journal, false, dump_log, &(struct log_list){out, ""});
     buf_puts(out, "\n]}\n");
 }

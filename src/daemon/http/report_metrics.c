@@ -229,8 +229,7 @@ static void put_journal(struct page *p)
                    "Records about the daemon dropped for lack of space; records of changes are "
                    "never dropped.",
                    (double)s.dropped);
-    metrics_single(&p->m, "informerd_log_outputs", METRICS_GAUGE, "Number of event logs.",
-                   s.outputs);
+    metrics_single(&p->m, "informerd_log_outputs", METRICS_GAUGE, "Number of event logs.", s.logs);
     metrics_single(&p->m, "informerd_log_outputs_failing", METRICS_GAUGE,
                    "Event logs that cannot be written.", s.failing);
     metrics_single(&p->m, "informerd_log_outputs_full", METRICS_GAUGE,
@@ -241,43 +240,43 @@ static void put_journal(struct page *p)
 
 struct log_family {
     struct metrics *m;
-    double (*number)(const struct output_status *s);
+    double (*number)(const struct event_log_status *s);
 };
 
-static void put_log_sample(void *ctx, const struct output *output)
+static void put_log_sample(void *ctx, const struct event_log *log)
 {
     struct log_family *family = ctx;
-    struct output_status s;
-    output_status(output, &s);
+    struct event_log_status s;
+    event_log_status(log, &s);
     metrics_sample(family->m, 1, (struct metrics_label[]){{"log", s.name}}, family->number(&s));
 }
 
-static double log_writable(const struct output_status *s)
+static double log_writable(const struct event_log_status *s)
 {
     return !s->failing && !s->stuck && !s->held;
 }
 
-static double log_held(const struct output_status *s)
+static double log_held(const struct event_log_status *s)
 {
     return s->held;
 }
 
-static double log_failing(const struct output_status *s)
+static double log_failing(const struct event_log_status *s)
 {
     return s->failing;
 }
 
-static double log_stuck(const struct output_status *s)
+static double log_stuck(const struct event_log_status *s)
 {
     return s->stuck;
 }
 
-static double log_oldest(const struct output_status *s)
+static double log_oldest(const struct event_log_status *s)
 {
-    return s->oldest_ms == OUTPUT_NONE ? 0 : (double)s->oldest_ms / 1000;
+    return s->oldest_ms == EVENT_LOG_NONE ? 0 : (double)s->oldest_ms / 1000;
 }
 
-static double log_waiting(const struct output_status *s)
+static double log_waiting(const struct event_log_status *s)
 {
     return (double)s->unwritten;
 }
@@ -286,7 +285,7 @@ static void put_logs(struct page *p)
 {
     static const struct {
         const char *name, *help;
-        double (*number)(const struct output_status *s);
+        double (*number)(const struct event_log_status *s);
     } families[] = {
         {"informerd_event_log_writable", "1 if the event log is neither held, failing nor stuck.",
          log_writable},
@@ -303,7 +302,7 @@ static void put_logs(struct page *p)
     for (size_t i = 0; i < ARRAY_LEN(families); i++) {
         struct log_family family = {&p->m, families[i].number};
         metrics_family(&p->m, families[i].name, METRICS_GAUGE, families[i].help);
-        journal_each_output(&p->d->journal, false, put_log_sample, &family);
+        journal_each_log(&p->d->journal, false, put_log_sample, &family);
     }
 }
 

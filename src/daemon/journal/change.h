@@ -1,6 +1,6 @@
 /*
- * change.h - a change as outputs write it: the event with everything that is computed once for all
- * outputs, and the text of `msg`.
+ * change.h - a change as event logs write it: the event with everything that is computed once for all
+ * of them, and the text of `msg`.
  */
 #ifndef DAEMON_JOURNAL_CHANGE_H
 #define DAEMON_JOURNAL_CHANGE_H

@@ -1,11 +1,11 @@
 /*
- * journal.c - makes records from events and gives them to the outputs that accept them.
+ * journal.c - makes records from events and gives them to the event logs that accept them.
  *
- * Normal path: journal_event() finds the first output that accepts the change, computes the diff,
- * takes a sequence number, and adds a line to each output that accepts it; journal_flush() releases
- * the lines for writing once their numbers are reserved. If reserving fails, the lines stay in the
- * outputs' buffers. A full output holds the watches that write to it; daemon records, which can't
- * be held, are dropped when its buffer is full, and a GAP reports their number.
+ * Normal path: journal_event() finds the first log that accepts the change, computes the diff, takes a
+ * sequence number, and adds a line to each log that accepts it; journal_flush() releases the lines for
+ * writing once their numbers are reserved. If reserving fails, the lines stay in the buffers of the
+ * logs. A full log holds the watches that write to it; daemon records, which can't be held, are
+ * dropped when its buffer is full, and a GAP reports their number.
  */
 #include "daemon/journal/journal.h"
 
@@ -15,28 +15,22 @@
 
 #include "base/base.h"
 #include "daemon/journal/heartbeat.h"
-#include "daemon/journal/outlet.h"
 
 /* ---- holding ---- */
 
-static bool must_hold(struct journal *j, const struct journal_watch *watch)
-{
-    for_each_outlet(o, j)
-        if (o->output.held && filter_takes_watch(o->filter, watch->info->id.name))
-            return true;
-    return false;
-}
-
+/* A watch is held while a log to which it writes is full. */
 static void update_hold(struct journal *j, struct journal_watch *watch)
 {
-    bool hold = must_hold(j, watch);
+    bool hold = false;
+    for_each_log(log, &j->logs)
+        hold = hold || (log->held && filter_takes_watch(log->filter, watch->info->id.name));
     if (hold == watch->held)
         return;
     watch->held = hold;
     watch->on_hold(watch, hold);
 }
 
-void journal_weigh(struct journal *journal)
+void journal_update_holds(struct journal *journal)
 {
     list_for_each_safe(n, &journal->watches)
         update_hold(journal, container_of(n, struct journal_watch, node));
@@ -65,66 +59,32 @@ static struct stamp stamp_now(struct journal *j)
     };
 }
 
-/* Reports the daemon records that were dropped, before the next record. */
-static void report_dropped(struct journal *j, struct outlet *o)
-{
-    struct note gap = {.type = NOTE_GAP,
-                       .level = INF_LOG_WARN,
-                       .reason = "dropped",
-                       .msg = "this log could not be written: daemon records were dropped; no "
-                              "object change was lost",
-                       .count = (int64_t)o->unsaid};
-    struct stamp stamp;
-    if (!o->unsaid || !output_has_room(&o->output))
-        return;
-    stamp = stamp_now(j);
-    o->unsaid = 0;
-    o->format->put_note(&o->output.collected, &gap, &stamp, NULL, &o->record);
-}
-
-static void report_all_dropped(struct journal *j)
-{
-    for_each_outlet(o, j)
-        report_dropped(j, o);
-}
-
-static void put_gap(struct outlet *o, const char *reason, const char *msg, uint64_t lines)
+void journal_gap_in_log(struct journal *journal, struct event_log *log, const char *reason,
+                        const char *msg, uint64_t lines)
 {
     struct note gap = {.type = NOTE_GAP,
                        .level = INF_LOG_WARN,
                        .reason = reason,
                        .msg = msg,
                        .count = (int64_t)lines};
-    struct stamp stamp = stamp_now(o->journal);
-    if (o->notes & 1u << NOTE_GAP)
-        o->format->put_note(&o->output.collected, &gap, &stamp, NULL, &o->record);
+    struct stamp stamp = stamp_now(journal);
+    if (event_log_takes_note(log, NULL, NOTE_GAP)) /* also if it is full */
+        log->format->put_note(&log->collected, &gap, &stamp, NULL, &log->record);
 }
 
-void journal_say_lost(struct outlet *o, uint64_t lines)
+/* Reports the daemon records that each log has dropped, before its next record. */
+static void report_dropped(struct journal *j)
 {
-    put_gap(o, "unwritten",
-            "lines of this log were not written before it was removed from the "
-            "configuration",
-            lines);
-}
-
-void journal_say_removed(struct outlet *o, uint64_t lines)
-{
-    put_gap(o, "removed", "the file of this log was removed while lines were written to it", lines);
-}
-
-static bool outlet_takes_change(const struct outlet *o, const struct journal_watch *watch,
-                                const struct inf_event *event)
-{
-    return !o->output.lost && filter_takes_watch(o->filter, watch->info->id.name) &&
-           filter_takes(o->filter, event);
-}
-
-static struct inf_diff *diff_of(const struct inf_event *event)
-{
-    if (event->verb != INF_MODIFIED)
-        return NULL;
-    return inf_diff_make(event->old_object, event->new_object, NULL, NULL);
+    for_each_log(log, &j->logs) {
+        uint64_t dropped = log->dropped_unreported;
+        if (!dropped || !event_log_has_room(log))
+            continue;
+        log->dropped_unreported = 0;
+        journal_gap_in_log(j, log, "dropped",
+                           "this log could not be written: daemon records were dropped; no object "
+                           "change was lost",
+                           dropped);
+    }
 }
 
 /* Whether an update is ignored; counts it if so. */
@@ -142,103 +102,73 @@ static bool is_ignored(struct journal_watch *watch, const struct inf_event *even
     return true;
 }
 
-/* Computes what all outputs need, and takes the number. False: the update is ignored. */
-static bool prepare_change(struct journal *j, struct journal_watch *watch,
-                           const struct inf_event *event, const char *reason, struct change *ret)
+/* Takes a number and adds a line to each log that accepts the change; @first is one of them. */
+static void write_change(struct journal *j, struct journal_watch *watch,
+                         const struct inf_event *event, const char *reason, struct inf_diff *diff,
+                         struct event_log *first)
 {
-    struct inf_diff *diff = diff_of(event);
-    if (diff && is_ignored(watch, event, diff)) {
-        inf_diff_free(diff);
-        return false;
-    }
-    change_init(ret, &watch->info->id, event, diff);
+    struct ignored_entry *before;
+    struct change change;
+    change_init(&change, &watch->info->id, event, diff);
     if (reason)
-        change_set_reason(ret, reason);
-    ret->stamp.seq = seq_take(j->seq);
-    ret->stamp.log = j->seq->log;
+        change_set_reason(&change, reason);
+    change.stamp.seq = seq_take(j->seq);
+    change.stamp.log = j->seq->log;
     watch->events[event->verb]++;
-    return true;
-}
-
-/* NULL: no output accepts the change, so its diff need not be computed. */
-static struct outlet *first_accepting_outlet(struct journal *j, const struct journal_watch *watch,
-                                             const struct inf_event *event)
-{
-    for_each_outlet(o, j)
-        if (outlet_takes_change(o, watch, event))
-            return o;
-    return NULL;
-}
-
-static void put_change_to_all(struct journal *j, struct journal_watch *watch, struct change *change,
-                              struct outlet *first)
-{
-    struct ignored_entry *before = ignored_take(&watch->ignored, change->object);
-    if (before && change->event->verb == INF_MODIFIED) {
-        change->old_rv = before->rv;
-        change->ignored = before->count;
+    before = ignored_take(&watch->ignored, change.object);
+    if (before && event->verb == INF_MODIFIED) {
+        change.old_rv = before->rv;
+        change.ignored = before->count;
     }
-    for (struct outlet *o = first; &o->node != &j->outputs; o = outlet_after(o))
-        if (o == first || outlet_takes_change(o, watch, change->event))
-            o->format->put_change(&o->output.collected, change, &o->record);
+    for_each_log(log, &j->logs)
+        if (log == first || event_log_takes_change(log, watch->info->id.name, event))
+            event_log_put_change(log, &change);
     free(before);
 }
 
 void journal_event(struct journal *journal, struct journal_watch *watch,
                    const struct inf_event *event, const char *reason)
 {
-    struct outlet *first;
-    struct change change;
+    struct event_log *first = NULL;
+    struct inf_diff *diff = NULL;
     if (event->origin == INF_RESYNC)
         return;
-    report_all_dropped(journal);
-    first = first_accepting_outlet(journal, watch, event);
-    if (!first && event->verb == INF_DELETED)
-        free(ignored_take(&watch->ignored, event->old_object));
-    if (!first || !prepare_change(journal, watch, event, reason, &change))
+    report_dropped(journal);
+    for_each_log(log, &journal->logs) {
+        if (event_log_takes_change(log, watch->info->id.name, event)) {
+            first = log;
+            break;
+        }
+    }
+    if (!first) { /* the diff need not be computed */
+        if (event->verb == INF_DELETED)
+            free(ignored_take(&watch->ignored, event->old_object));
         return;
-    put_change_to_all(journal, watch, &change, first);
-    inf_diff_free(change.diff);
+    }
+    if (event->verb == INF_MODIFIED)
+        diff = inf_diff_make(event->old_object, event->new_object, NULL, NULL);
+    if (!diff || !is_ignored(watch, event, diff))
+        write_change(journal, watch, event, reason, diff, first);
+    inf_diff_free(diff);
 }
 
 /* ---- notes ---- */
 
-static bool outlet_takes_note(const struct outlet *o, const struct journal_watch *watch,
-                              enum note_type type)
-{
-    return o->notes & 1u << type && !o->output.lost &&
-           (!watch || filter_takes_watch(o->filter, watch->info->id.name));
-}
-
-static bool any_takes_note(struct journal *j, const struct journal_watch *watch,
-                           enum note_type type)
-{
-    for_each_outlet(o, j)
-        if (outlet_takes_note(o, watch, type))
-            return true;
-    return false;
-}
-
+/* @time_us 0: now. */
 static void write_note(struct journal *j, const struct journal_watch *watch,
                        const struct note *note, int64_t time_us)
 {
-    struct stamp stamp;
-    report_all_dropped(j);
-    if (!any_takes_note(j, watch, note->type))
-        return;
-    stamp = stamp_now(j);
-    if (time_us)
-        stamp.time_us = time_us;
-    for_each_outlet(o, j) {
-        if (!outlet_takes_note(o, watch, note->type))
+    const char *name = watch ? watch->info->id.name : NULL;
+    struct stamp stamp = {0};
+    report_dropped(j);
+    for_each_log(log, &j->logs) {
+        if (!event_log_takes_note(log, name, note->type))
             continue;
-        if (output_has_room(&o->output)) {
-            o->format->put_note(&o->output.collected, note, &stamp, watch ? &watch->info->id : NULL,
-                                &o->record);
-        } else {
-            o->dropped++;
-            o->unsaid++;
-        }
+        if (!stamp.log)
+            stamp = stamp_now(j);
+        if (time_us)
+            stamp.time_us = time_us;
+        event_log_put_note(log, note, &stamp, watch ? &watch->info->id : NULL);
     }
 }
 
@@ -348,7 +278,7 @@ static void on_seq_trouble(struct seq *seq, int error)
 void journal_init(struct journal *journal, struct clock *clock, struct disk *disk, struct seq *seq)
 {
     *journal = (struct journal){.clock = clock, .disk = disk, .seq = seq};
-    list_init(&journal->outputs);
+    list_init(&journal->logs);
     list_init(&journal->leaving);
     list_init(&journal->watches);
     seq->owner = journal;
@@ -359,16 +289,16 @@ void journal_init(struct journal *journal, struct clock *clock, struct disk *dis
 void journal_flush(struct journal *journal)
 {
     bool ready = seq_ready(journal->seq);
-    for_each_outlet(o, journal) {
+    for_each_log(log, &journal->logs) {
         if (ready)
-            output_flush(&o->output);
+            event_log_flush(log);
         else
-            output_wait(&o->output);
+            event_log_defer(log);
     }
     list_for_each_safe(node, &journal->leaving) {
-        struct outlet *o = container_of(node, struct outlet, node);
-        if (ready && !o->output.closing)
-            output_flush(&o->output);
+        struct event_log *log = container_of(node, struct event_log, node);
+        if (ready && log->sm.state != EVENT_LOG_CLOSING)
+            event_log_flush(log);
     }
 }
 
@@ -381,6 +311,6 @@ void journal_drain(struct journal *journal)
 
 void journal_reopen(struct journal *journal)
 {
-    for_each_outlet(o, journal)
-        output_reopen(&o->output);
+    for_each_log(log, &journal->logs)
+        event_log_reopen(log);
 }

@@ -1,14 +1,18 @@
 /*
- * journal.h - the event log: the changes of all watches, numbered in one sequence, written to any
- * number of outputs. Each output has its own filter, format and file.
+ * journal.h - gives the changes of all watches one sequence of numbers and writes them to any number
+ * of event logs.
  *
- *     an event of a watch  -> journal_event()   adds a line to each output that accepts it
- *     the end of a batch   -> journal_flush()   one write for each output
+ *     watches ──> journal ──┬──> event log ──> sink: file ──────> log file ──> disk
+ *                 seq       │    filter        check, rotate      open, repair
+ *                           │    format
+ *                           │    buffer
+ *                           └──> event log ──> sink: stdout
  *
- * A change has the same number in every output, and numbers increase within each. No line is
- * written before its number is durably reserved. When an output is full, the watches that write to
- * it are held (on_hold()). Nothing is lost meanwhile: if the server no longer has the events when
- * they resume, their informer reports a RELIST or GAP.
+ * journal_event() adds a line to each event log that accepts the change; journal_flush() starts one
+ * write for each. A change has the same number in every log, and numbers increase within each. No line
+ * is written before its number is durably reserved. When a log is full, the watches that write to it
+ * are held (on_hold()). Nothing is lost meanwhile: if the server no longer has the events when they
+ * resume, their informer reports a RELIST or GAP.
  */
 #ifndef DAEMON_JOURNAL_H
 #define DAEMON_JOURNAL_H
@@ -19,25 +23,14 @@
 #include "informer/event.h"
 #include "informer/informer.h"
 
+#include "base/base.h"
 #include "base/list.h"
 #include "daemon/journal/change.h"
-#include "daemon/journal/filter.h"
+#include "daemon/journal/event_log.h"
 #include "daemon/journal/ignored.h"
 #include "daemon/journal/note.h"
-#include "daemon/journal/output.h"
-#include "daemon/journal/record_format.h"
 #include "daemon/journal/seq.h"
 #include "daemon/watch/event_consumer.h"
-#include "seam/disk.h"
-
-/* Everything is copied. An output is identified by its path, so that a reload can keep it. */
-struct journal_output_settings {
-    struct output_settings file;
-    const struct record_format *format; /* NULL: the first one */
-    struct record_options record;       /* max_line 0: the default */
-    struct filter_settings filter;
-    unsigned notes; /* daemon records to write, a mask of 1 << NOTE_START ...; 0: all */
-};
 
 /* What the journal keeps about a watch. Embedded in its owner, which fills in the first part. */
 struct journal_watch {
@@ -47,7 +40,7 @@ struct journal_watch {
     struct list node;
     bool held;
     uint64_t events[3];  /* reported, by verb */
-    uint64_t heartbeats; /* ignored, although an output would have accepted them */
+    uint64_t heartbeats; /* ignored, although a log would have accepted them */
     uint64_t unchanged;  /* likewise */
     uint64_t gaps;
     struct ignored ignored; /* updates of both kinds, for each object since its last record */
@@ -65,12 +58,12 @@ struct journal_lost {
 
 struct journal_stats {
     uint64_t next_seq;
-    uint64_t bytes;    /* written; includes outputs closed since, as do the next three */
+    uint64_t bytes;    /* written; includes logs closed since, as do the next three */
     uint64_t failures; /* reported */
     uint64_t rotations;
     uint64_t dropped; /* daemon records dropped because a buffer was full */
     size_t unwritten; /* bytes not written yet */
-    unsigned outputs;
+    unsigned logs;
     unsigned failing;
     unsigned held;
 };
@@ -80,11 +73,11 @@ struct journal {
     struct clock *clock;
     struct disk *disk;
     struct seq *seq;
-    struct inf_budget *budget; /* charged for the outputs' buffers; NULL: none */
-    struct list outputs;       /* of struct outlet */
-    struct list leaving;       /* of struct outlet: removed, but not closed yet */
+    struct inf_budget *budget; /* charged for the buffers of the logs; NULL: none */
+    struct list logs;          /* of struct event_log */
+    struct list leaving;       /* of struct event_log: removed, but not closed yet */
     struct list watches;
-    struct journal_stats past;                  /* counters of closed outputs */
+    struct journal_stats past;                  /* counters of closed logs */
     struct journal_lost lost[JOURNAL_LOST_MAX]; /* the oldest first */
     size_t n_lost;
     bool closing;
@@ -92,7 +85,7 @@ struct journal {
 
     void *owner;
     void (*log)(void *owner, enum inf_log_level level, const char *line);
-    void (*on_lost)(struct journal *journal, int error); /* stdout failed; a libuv error */
+    void (*on_lost)(struct journal *journal, int error); /* stdout failed; a negative errno */
     void (*on_drained)(struct journal *journal);
     void (*on_closed)(struct journal *journal);
 };
@@ -101,16 +94,16 @@ struct journal {
 void journal_init(struct journal *journal, struct clock *clock, struct disk *disk, struct seq *seq);
 
 /*
- * Replaces the outputs. One whose path existed before is kept, with its new settings. One that is
- * no longer listed writes what is buffered (see output_finish()) and is closed; if it is listed
- * again before that, it continues with its buffer. Lines that it could not write are reported: to
- * the daemon's log, by a GAP in the remaining outputs, and by a GAP in the log itself if it is
- * added again. An output is not opened while another one of its path is not closed yet, nor while
- * POOL_LOGS outputs have files (see daemon/pool.h). Returns 0, or -INF_EINVAL and changes nothing
- * if a filter can't be parsed or a path is listed twice.
+ * Replaces the event logs. One whose target existed before is kept, with its new settings. One that is
+ * no longer listed writes what is buffered (see event_log_finish()) and is closed; if it is listed
+ * again before that, it continues with its buffer. Lines that it could not write are reported: to the
+ * daemon's log, by a GAP in the remaining logs, and by a GAP in the log itself if it is added again. A
+ * log is not opened while another one of its target is not closed yet, nor while POOL_LOGS logs have
+ * files (see daemon/pool.h). Returns 0, or -INF_EINVAL and changes nothing if a filter can't be parsed
+ * or a target is listed twice.
  */
-int journal_set_outputs(struct journal *journal, const struct journal_output_settings *settings,
-                        size_t n, struct inf_error *err);
+int journal_set_logs(struct journal *journal, const struct event_log_settings *settings, size_t n,
+                     struct inf_error *err);
 
 /* Adds a watch, which may be held at once. Removing it frees its list of ignored updates. */
 void journal_watch_add(struct journal *journal, struct journal_watch *watch);
@@ -143,15 +136,15 @@ void journal_note(struct journal *journal, struct journal_watch *watch, const st
 void journal_start(struct journal *journal);
 void journal_stop(struct journal *journal, const char *why);
 
-/* ---- files ---- */
+/* ---- event logs ---- */
 
-/* Reopens all files (SIGUSR1). */
+/* Reopens the files of all logs (SIGUSR1). */
 void journal_reopen(struct journal *journal);
 
 /* Calls on_drained() when everything is written, possibly before it returns. */
 void journal_drain(struct journal *journal);
 
-/* Closes all outputs, dropping lines that are not written, then the sequence. Calls on_closed()
+/* Closes all logs, dropping lines that are not written, then the sequence. Calls on_closed()
  * from the loop, or before it returns if there is nothing to wait for. Watches need not be
  * removed before. */
 void journal_close(struct journal *journal);
@@ -160,9 +153,25 @@ void journal_close(struct journal *journal);
 
 void journal_stats(const struct journal *journal, struct journal_stats *ret);
 
-/* Calls @each for every output; with @leaving also for those that were removed but are not
- * closed yet. */
-void journal_each_output(const struct journal *journal, bool leaving,
-                         void (*each)(void *ctx, const struct output *output), void *ctx);
+/* Calls @each for every log; with @leaving also for those that were removed but are not closed
+ * yet. */
+void journal_each_log(const struct journal *journal, bool leaving,
+                      void (*each)(void *ctx, const struct event_log *log), void *ctx);
+
+/* ---- for its parts: journal_logs.c ---- */
+
+#define for_each_log(log, list)                                                      \
+    for (struct event_log *log = container_of((list)->next, struct event_log, node); \
+         &(log)->node != (list); (log) = container_of((log)->node.next, struct event_log, node))
+
+/* Writes a GAP about @lines to this log only. */
+void journal_gap_in_log(struct journal *journal, struct event_log *log, const char *reason,
+                        const char *msg, uint64_t lines);
+
+/* Holds or resumes the watches after a log became full or has room again. */
+void journal_update_holds(struct journal *journal);
+
+/* Calls on_drained() if the journal is draining and no log has anything left to write. */
+void journal_check_drained(struct journal *journal);
 
 #endif

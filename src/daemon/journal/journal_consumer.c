@@ -2,7 +2,7 @@
  * journal_consumer.c - passes the events of watches to the journal.
  *
  * The journal belongs to the daemon, which opens it, drains it at the end and closes it. A full
- * output holds the watches that write to it.
+ * event log holds the watches that write to it.
  */
 #include "daemon/journal/journal_consumer.h"
 

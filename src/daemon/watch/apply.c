@@ -208,16 +208,16 @@ static int plan_watcher(struct plan *p, size_t i, struct inf_error *err)
 
 /* ---- the journal ---- */
 
-static struct journal_output_settings output_settings(const struct daemon *d,
-                                                      const struct conf_event_log *c)
+static struct event_log_settings log_settings(const struct daemon *d,
+                                              const struct conf_event_log *c)
 {
     bool to_stdout = strcmp(c->path, "stdout") == 0;
-    return (struct journal_output_settings){
-        .file = {.path = to_stdout ? NULL : c->path,
+    return (struct event_log_settings){
+        .sink = {.target = c->path,
                  .fd = STDOUT_FILENO,
                  .rotate_size = c->rotate.size,
-                 .keep = (unsigned)c->rotate.keep,
-                 .stuck_after_ms = d->options.ad_hoc ? 0 : c->stuck_after_ms},
+                 .keep = (unsigned)c->rotate.keep},
+        .stuck_after_ms = d->options.ad_hoc ? 0 : c->stuck_after_ms,
         .format = record_formats[c->format],
         .record = {.object = c->object == CONF_OBJECT_NONE   ? RECORD_NONE
                              : c->object == CONF_OBJECT_DIFF ? RECORD_DIFF
@@ -240,14 +240,14 @@ static struct journal_output_settings output_settings(const struct daemon *d,
     };
 }
 
-static int set_outputs(struct daemon *d, const struct conf *conf, struct inf_error *err)
+static int set_logs(struct daemon *d, const struct conf *conf, struct inf_error *err)
 {
     size_t n = conf->n_event_logs;
-    struct journal_output_settings *settings = xcalloc(n + 1, sizeof(*settings));
+    struct event_log_settings *settings = xcalloc(n + 1, sizeof(*settings));
     int rc;
     for (size_t i = 0; i < n; i++)
-        settings[i] = output_settings(d, &conf->event_logs[i]);
-    rc = journal_set_outputs(&d->journal, settings, n, err);
+        settings[i] = log_settings(d, &conf->event_logs[i]);
+    rc = journal_set_logs(&d->journal, settings, n, err);
     free(settings);
     return rc;
 }
@@ -461,7 +461,7 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     conf_free(&before);
 }
 
-/* Everything that can fail comes first. The outputs are the last of these, because they can't be
+/* Everything that can fail comes first. The event logs are the last of these, because they can't be
  * checked without being set. */
 int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, struct inf_error *err)
 {
@@ -472,7 +472,7 @@ int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, stru
     rc = plan_make(&plan, err);
     if (rc == 0)
         rc = web_prepare(&d->web, conf, err);
-    if (rc == 0 && (rc = set_outputs(d, conf, err)) < 0)
+    if (rc == 0 && (rc = set_logs(d, conf, err)) < 0)
         web_abandon(&d->web);
     if (rc < 0) {
         plan_drop(&plan);

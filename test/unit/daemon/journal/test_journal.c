@@ -1,5 +1,5 @@
 /*
- * test_journal.c - one sequence, several outputs: who gets which line, and who waits.
+ * test_journal.c - one sequence, several logs: who gets which line, and who waits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,23 +24,23 @@ static void one_sequence_seen_through_filters(void **state)
 {
     const char *only_pods[] = {"pods"};
     struct journal_world *w = *state;
-    struct journal_output_settings outputs[] = {world_all_to(w->paths[0]),
-                                                world_all_to(w->paths[1])};
-    outputs[1].filter.watches = only_pods;
-    outputs[1].filter.n_watches = 1;
-    outputs[1].filter.verbs = 1u << INF_MODIFIED;
-    world_set_outputs(w, outputs, 2);
-    world_tell(w, &w->pods, NULL, "'a':1");
-    world_tell(w, &w->pods, "'a':1", "'a':2");
-    world_tell(w, &w->nodes, "'a':1", "'a':2");
-    world_tell(w, &w->pods, "'a':2", NULL);
-    world_tell(w, &w->pods, "'a':1", "'a':3");
-    world_flush(w);
+    struct event_log_settings logs[] = {journal_world_settings(w->paths[0]),
+                                        journal_world_settings(w->paths[1])};
+    logs[1].filter.watches = only_pods;
+    logs[1].filter.n_watches = 1;
+    logs[1].filter.verbs = 1u << INF_MODIFIED;
+    journal_world_set_logs(w, logs, 2);
+    journal_world_change(w, &w->pods, NULL, "'a':1");
+    journal_world_change(w, &w->pods, "'a':1", "'a':2");
+    journal_world_change(w, &w->nodes, "'a':1", "'a':2");
+    journal_world_change(w, &w->pods, "'a':2", NULL);
+    journal_world_change(w, &w->pods, "'a':1", "'a':3");
+    journal_world_flush(w);
     assert_lines(w, "a",
                  "1 ADDED pods; 2 MODIFIED pods; 3 MODIFIED nodes; 4 DELETED pods; "
                  "5 MODIFIED pods; ");
     assert_lines(w, "b", "2 MODIFIED pods; 5 MODIFIED pods; ");
-    assert_int_equal(w->disk.calls[FAKE_WRITE], 2); /* one for each output */
+    assert_int_equal(w->disk.calls[FAKE_WRITE], 2); /* one for each log */
     assert_int_equal(w->pods.events[INF_MODIFIED], 2);
     assert_int_equal(w->nodes.events[INF_MODIFIED], 1);
 }
@@ -48,14 +48,14 @@ static void one_sequence_seen_through_filters(void **state)
 static void what_nobody_wants_has_no_number(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    output.filter.verbs = 1u << INF_ADDED;
-    output.notes = 1u << NOTE_GAP;
-    world_set_outputs(w, &output, 1);
-    world_tell(w, &w->pods, "'a':1", "'a':2");
+    struct event_log_settings log = journal_world_settings(w->paths[0]);
+    log.filter.verbs = 1u << INF_ADDED;
+    log.notes = 1u << NOTE_GAP;
+    journal_world_set_logs(w, &log, 1);
+    journal_world_change(w, &w->pods, "'a':1", "'a':2");
     journal_start(&w->journal);
-    world_tell(w, &w->pods, NULL, "'a':2");
-    world_flush(w);
+    journal_world_change(w, &w->pods, NULL, "'a':2");
+    journal_world_flush(w);
     assert_lines(w, "a", "1 ADDED pods; ");
     assert_int_equal(w->pods.events[INF_MODIFIED], 0);
 }
@@ -65,13 +65,12 @@ static void heartbeats_are_counted_where_they_are_ignored(void **state)
     static const char before[] = "'status':{'checked':'2026-01-01T00:00:00Z'}";
     static const char after[] = "'status':{'checked':'2026-01-01T00:00:09Z'}";
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    journal_world_log_all(w);
     w->pods_info.ignore_heartbeats = true;
-    world_tell(w, &w->pods, before, after);
-    world_tell(w, &w->nodes, before, after);
-    world_tell(w, &w->pods, NULL, after);
-    world_flush(w);
+    journal_world_change(w, &w->pods, before, after);
+    journal_world_change(w, &w->nodes, before, after);
+    journal_world_change(w, &w->pods, NULL, after);
+    journal_world_flush(w);
     assert_lines(w, "a", "1 MODIFIED nodes; 2 ADDED pods; ");
     assert_int_equal(w->pods.events[INF_MODIFIED], 0);
     assert_int_equal(w->pods.heartbeats, 1);
@@ -87,7 +86,7 @@ static void tell_states(struct journal_world *w, const char *const *states)
         journal_event(&w->journal, &w->pods, &sample.event, NULL);
         sample_free(&sample);
     }
-    world_flush(w);
+    journal_world_flush(w);
 }
 
 #define CHECKED(second) "'status':{'checked':'2026-01-01T00:00:0" second "Z'}"
@@ -97,8 +96,7 @@ static void old_rv_is_that_of_the_last_record(void **state)
     static const char *const states[] = {CHECKED("1"),          CHECKED("2"),          CHECKED("3"),
                                          CHECKED("3") ",'a':1", CHECKED("3") ",'a':2", NULL};
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    journal_world_log_all(w);
     w->pods_info.ignore_heartbeats = true;
     tell_states(w, states);
     assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; rv 5, old_rv 4; ");
@@ -109,8 +107,7 @@ static void updates_that_change_nothing_are_counted_not_reported(void **state)
 {
     static const char *const states[] = {"'a':1", "'a':1", "'a':1", "'a':2", NULL};
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    journal_world_log_all(w);
     w->pods_info.ignore_unchanged = true;
     tell_states(w, states);
     assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; ");
@@ -122,8 +119,7 @@ static void updates_that_change_nothing_are_reported_if_nothing_is_ignored(void 
 {
     static const char *const states[] = {"'a':1", "'a':1", NULL};
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    journal_world_log_all(w);
     tell_states(w, states);
     assert_versions(w, "a", "rv 2, old_rv 1; ");
 }
@@ -132,18 +128,18 @@ static void what_was_ignored_is_forgotten_with_the_object(void **state)
 {
     static const char *const states[] = {"'a':1", "'a':1", NULL};
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    struct event_log_settings log = journal_world_settings(w->paths[0]);
+    journal_world_set_logs(w, &log, 1);
     w->pods_info.ignore_unchanged = true;
     tell_states(w, states);
     assert_non_null(w->pods.ignored.by_key.root);
-    world_tell(w, &w->pods, "'a':1", NULL);
+    journal_world_change(w, &w->pods, "'a':1", NULL);
     assert_null(w->pods.ignored.by_key.root);
-    output.filter.verbs = 1u << INF_MODIFIED; /* its end is in no output */
-    world_set_outputs(w, &output, 1);
+    log.filter.verbs = 1u << INF_MODIFIED; /* its end is in no log */
+    journal_world_set_logs(w, &log, 1);
     tell_states(w, states);
     assert_non_null(w->pods.ignored.by_key.root);
-    world_tell(w, &w->pods, "'a':1", NULL);
+    journal_world_change(w, &w->pods, "'a':1", NULL);
     assert_null(w->pods.ignored.by_key.root);
     tell_states(w, states); /* left to the watch's end: the leak sanitizer is the judge */
 }
@@ -151,14 +147,14 @@ static void what_was_ignored_is_forgotten_with_the_object(void **state)
 static void resyncs_are_no_changes(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
+    struct event_log_settings log = journal_world_settings(w->paths[0]);
     struct sample sample;
-    world_set_outputs(w, &output, 1);
+    journal_world_set_logs(w, &log, 1);
     sample_pod(&sample, "'a':1", "'a':1");
     sample.event.origin = INF_RESYNC;
     journal_event(&w->journal, &w->pods, &sample.event, NULL);
     sample_free(&sample);
-    world_flush(w);
+    journal_world_flush(w);
     assert_lines(w, "a", "");
 }
 
@@ -166,11 +162,11 @@ static void what_the_daemon_says_itself(void **state)
 {
     const char *only_nodes[] = {"nodes"};
     struct journal_world *w = *state;
-    struct journal_output_settings outputs[] = {world_all_to(w->paths[0]),
-                                                world_all_to(w->paths[1])};
-    outputs[1].filter.watches = only_nodes;
-    outputs[1].filter.n_watches = 1;
-    world_set_outputs(w, outputs, 2);
+    struct event_log_settings logs[] = {journal_world_settings(w->paths[0]),
+                                        journal_world_settings(w->paths[1])};
+    logs[1].filter.watches = only_nodes;
+    logs[1].filter.n_watches = 1;
+    journal_world_set_logs(w, logs, 2);
     journal_start(&w->journal);
     journal_synced(&w->journal, &w->pods, 3, "812");
     journal_gap(&w->journal, &w->pods, NULL,
@@ -193,12 +189,12 @@ static void what_the_daemon_says_itself(void **state)
 static void several_streams_are_at_no_version(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    output.format = &text_format;
-    world_set_outputs(w, &output, 1);
+    struct event_log_settings log = journal_world_settings(w->paths[0]);
+    log.format = &text_format;
+    journal_world_set_logs(w, &log, 1);
     journal_synced(&w->journal, &w->pods, 3, "812");
     journal_synced(&w->journal, &w->pods, 1, NULL);
-    world_flush(w);
+    journal_world_flush(w);
     assert_file(
         &w->folder, "a",
         "00:00:00 SYNCED   pods                              initial sync complete: 3 objects at resourceVersion 812\n"
@@ -208,8 +204,7 @@ static void several_streams_are_at_no_version(void **state)
 static void a_start_after_a_crash_says_so(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    journal_world_log_all(w);
     w->seq.skipped = true;
     journal_start(&w->journal);
     sim_run(&w->sim);
@@ -219,11 +214,11 @@ static void a_start_after_a_crash_says_so(void **state)
 static void lines_for_people(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    output.format = &text_format;
-    output.record.width = 40;
-    world_set_outputs(w, &output, 1);
-    world_tell(w, &w->pods, "'a':1", NULL);
+    struct event_log_settings log = journal_world_settings(w->paths[0]);
+    log.format = &text_format;
+    log.record.width = 40;
+    journal_world_set_logs(w, &log, 1);
+    journal_world_change(w, &w->pods, "'a':1", NULL);
     journal_stop(&w->journal, "told to");
     sim_run(&w->sim);
     assert_file(&w->folder, "a",
@@ -234,15 +229,14 @@ static void lines_for_people(void **state)
 static void nothing_is_seen_before_its_number_is_reserved(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    journal_world_log_all(w);
     w->state_disk.frozen = true;
     w->seq.next = w->seq.reserved - 1;
-    world_tell(w, &w->pods, NULL, "'a':1");
-    world_flush(w);
+    journal_world_change(w, &w->pods, NULL, "'a':1");
+    journal_world_flush(w);
     assert_lines(w, "a", "65536 ADDED pods; ");
-    world_tell(w, &w->pods, "'a':1", "'a':2");
-    world_flush(w);
+    journal_world_change(w, &w->pods, "'a':1", "'a':2");
+    journal_world_flush(w);
     assert_lines(w, "a", "65536 ADDED pods; ");
     w->state_disk.frozen = false;
     sim_run(&w->sim);
@@ -252,14 +246,14 @@ static void nothing_is_seen_before_its_number_is_reserved(void **state)
 static void trouble_with_the_sequence_is_said(void **state)
 {
     struct journal_world *w = *state;
-    w->state_disk.fail[FAKE_OPEN] = UV_ENOSPC;
+    w->state_disk.fail[FAKE_OPEN] = -ENOSPC;
     w->seq.next = w->seq.reserved;
     seq_take(&w->seq);
     sim_run(&w->sim);
-    assert_said(w, "cannot reserve sequence numbers: No space left on device");
+    assert_logged(w, "cannot reserve sequence numbers: No space left on device");
     w->state_disk.fail[FAKE_OPEN] = 0;
     sim_advance(&w->sim, 1000);
-    assert_said(w, "can be reserved again");
+    assert_logged(w, "can be reserved again");
 }
 
 /* ---- holding ---- */
@@ -271,10 +265,10 @@ static void fill(struct journal_world *w, struct journal_watch *watch, size_t by
     struct journal_stats start, stats;
     journal_stats(&w->journal, &start);
     do {
-        world_tell(w, watch, before, after);
+        journal_world_change(w, watch, before, after);
         journal_stats(&w->journal, &stats);
     } while (stats.unwritten - start.unwritten < bytes);
-    world_flush(w);
+    journal_world_flush(w);
     free(before);
     free(after);
 }
@@ -283,15 +277,15 @@ static void who_feeds_a_full_output_waits(void **state)
 {
     const char *only_pods[] = {"pods"};
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
+    struct event_log_settings log = journal_world_settings(w->paths[0]);
     struct journal_watch late = {.info = &w->pods_info, .on_hold = w->pods.on_hold};
     struct journal_stats stats;
-    output.filter.watches = only_pods;
-    output.filter.n_watches = 1;
-    world_set_outputs(w, &output, 1);
+    log.filter.watches = only_pods;
+    log.filter.n_watches = 1;
+    journal_world_set_logs(w, &log, 1);
     w->disk.frozen = true;
     fill(w, &w->pods, 1);
-    fill(w, &w->pods, OUTPUT_HIGH);
+    fill(w, &w->pods, EVENT_LOG_HIGH);
     assert_true(w->pods.held);
     assert_false(w->nodes.held);
     journal_watch_add(&w->journal, &late);
@@ -307,11 +301,10 @@ static void who_feeds_a_full_output_waits(void **state)
 static void who_would_outrun_the_sequence_waits(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    journal_world_log_all(w);
     w->state_disk.frozen = true;
     w->seq.next = w->seq.reserved;
-    fill(w, &w->pods, OUTPUT_HIGH);
+    fill(w, &w->pods, EVENT_LOG_HIGH);
     assert_true(w->pods.held);
     assert_lines(w, "a", "");
     w->state_disk.frozen = false;
@@ -322,37 +315,36 @@ static void who_would_outrun_the_sequence_waits(void **state)
 static void an_output_that_goes_lets_go(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
-    world_set_outputs(w, &output, 1);
+    journal_world_log_all(w);
     w->disk.space = 0;
     fill(w, &w->pods, 1);
-    fill(w, &w->pods, OUTPUT_HIGH);
+    fill(w, &w->pods, EVENT_LOG_HIGH);
     assert_true(w->pods.held);
-    world_set_outputs(w, NULL, 0);
+    journal_world_set_logs(w, NULL, 0);
     assert_false(w->pods.held);
-    sim_advance(&w->sim, OUTPUT_FINISH_MS);
-    assert_said(w, "bytes not written");
+    sim_advance(&w->sim, EVENT_LOG_FINISH_MS);
+    assert_logged(w, "bytes not written");
 }
 
 static void notes_without_room_are_counted_and_told(void **state)
 {
     struct journal_world *w = *state;
-    struct journal_output_settings output = world_all_to(w->paths[0]);
+    struct event_log_settings log = journal_world_settings(w->paths[0]);
     struct journal_stats stats;
     char *lines, *gap;
-    world_set_outputs(w, &output, 1);
+    journal_world_set_logs(w, &log, 1);
     w->disk.frozen = true;
     fill(w, &w->pods, 1);
-    fill(w, &w->pods, OUTPUT_MAX);
+    fill(w, &w->pods, EVENT_LOG_MAX);
     journal_stop(&w->journal, "lost");
     journal_stop(&w->journal, "lost");
     journal_stats(&w->journal, &stats);
     assert_int_equal(stats.dropped, 2);
     w->disk.frozen = false;
     sim_run(&w->sim);
-    world_tell(w, &w->pods, "'a':1", NULL);
-    world_flush(w);
-    lines = world_lines(w, "a");
+    journal_world_change(w, &w->pods, "'a':1", NULL);
+    journal_world_flush(w);
+    lines = journal_world_lines(w, "a");
     assert_null(strstr(lines, "STOP"));
     gap = strstr(lines, " GAP dropped; ");
     assert_non_null(gap);
@@ -364,24 +356,24 @@ static void notes_without_room_are_counted_and_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(one_sequence_seen_through_filters),
-        IN_WORLD(what_nobody_wants_has_no_number),
-        IN_WORLD(heartbeats_are_counted_where_they_are_ignored),
-        IN_WORLD(old_rv_is_that_of_the_last_record),
-        IN_WORLD(updates_that_change_nothing_are_counted_not_reported),
-        IN_WORLD(updates_that_change_nothing_are_reported_if_nothing_is_ignored),
-        IN_WORLD(what_was_ignored_is_forgotten_with_the_object),
-        IN_WORLD(resyncs_are_no_changes),
-        IN_WORLD(what_the_daemon_says_itself),
-        IN_WORLD(several_streams_are_at_no_version),
-        IN_WORLD(a_start_after_a_crash_says_so),
-        IN_WORLD(lines_for_people),
-        IN_WORLD(nothing_is_seen_before_its_number_is_reserved),
-        IN_WORLD(trouble_with_the_sequence_is_said),
-        IN_WORLD(who_feeds_a_full_output_waits),
-        IN_WORLD(who_would_outrun_the_sequence_waits),
-        IN_WORLD(an_output_that_goes_lets_go),
-        IN_WORLD(notes_without_room_are_counted_and_told),
+        IN_JOURNAL_WORLD(one_sequence_seen_through_filters),
+        IN_JOURNAL_WORLD(what_nobody_wants_has_no_number),
+        IN_JOURNAL_WORLD(heartbeats_are_counted_where_they_are_ignored),
+        IN_JOURNAL_WORLD(old_rv_is_that_of_the_last_record),
+        IN_JOURNAL_WORLD(updates_that_change_nothing_are_counted_not_reported),
+        IN_JOURNAL_WORLD(updates_that_change_nothing_are_reported_if_nothing_is_ignored),
+        IN_JOURNAL_WORLD(what_was_ignored_is_forgotten_with_the_object),
+        IN_JOURNAL_WORLD(resyncs_are_no_changes),
+        IN_JOURNAL_WORLD(what_the_daemon_says_itself),
+        IN_JOURNAL_WORLD(several_streams_are_at_no_version),
+        IN_JOURNAL_WORLD(a_start_after_a_crash_says_so),
+        IN_JOURNAL_WORLD(lines_for_people),
+        IN_JOURNAL_WORLD(nothing_is_seen_before_its_number_is_reserved),
+        IN_JOURNAL_WORLD(trouble_with_the_sequence_is_said),
+        IN_JOURNAL_WORLD(who_feeds_a_full_output_waits),
+        IN_JOURNAL_WORLD(who_would_outrun_the_sequence_waits),
+        IN_JOURNAL_WORLD(an_output_that_goes_lets_go),
+        IN_JOURNAL_WORLD(notes_without_room_are_counted_and_told),
     };
     setenv("TZ", "UTC", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * test_real_disk.c - real files on a real loop: what the other tests play, once with nothing played.
+ * test_real_disk.c - event logs and sequence numbers with real files on a real loop, without simulation.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,9 +17,9 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "daemon/journal/output.h"
 #include "daemon/journal/seq.h"
 #include "daemon/pool.h"
+#include "event_log_world.h"
 #include "folder.h"
 #include "loop/disk.h"
 #include "real_loop.h"
@@ -29,55 +29,12 @@ struct world {
     struct loop_disk disk;
     struct folder folder;
     char *path;
-    struct output output;
+    struct event_log log;
+    struct event_log_recorder recorder;
     struct seq seq;
-    bool closed;
+    bool seq_closed;
     bool ready;
 };
-
-static void on_hold(struct output *output, bool hold)
-{
-    (void)output;
-    (void)hold;
-}
-
-static void on_idle(struct output *output)
-{
-    (void)output;
-}
-
-static void on_say(struct output *output, enum inf_log_level level, const char *line)
-{
-    (void)output;
-    (void)level;
-    (void)line;
-}
-
-static void on_lost(struct output *output, int error)
-{
-    (void)output;
-    fail_msg("lost: %d", error);
-}
-
-static void on_closed(struct output *output)
-{
-    container_of(output, struct world, output)->closed = true;
-}
-
-static void on_dropped(struct output *output, uint64_t lines)
-{
-    (void)output;
-    (void)lines;
-}
-
-static void on_removed(struct output *output, uint64_t lines)
-{
-    (void)output;
-    (void)lines;
-}
-
-static const struct output_events events = {on_hold,   on_idle,    on_say,    on_lost,
-                                            on_closed, on_dropped, on_removed};
 
 static int set_up(void **state)
 {
@@ -95,6 +52,7 @@ static int tear_down(void **state)
     struct world *w = *state;
     real_loop_done(&w->rl);
     folder_remove(&w->folder);
+    buf_free(&w->recorder.logged);
     free(w->path);
     free(w);
     return 0;
@@ -102,68 +60,72 @@ static int tear_down(void **state)
 
 static void put(struct world *w, const char *lines)
 {
-    buf_puts(&w->output.collected, lines);
-    output_flush(&w->output);
-    RUN_UNTIL(&w->rl, output_idle(&w->output));
+    buf_puts(&w->log.collected, lines);
+    event_log_flush(&w->log);
+    RUN_UNTIL(&w->rl, event_log_is_idle(&w->log));
 }
 
-static void open_output(struct world *w, uint64_t rotate_size)
+static void open_log(struct world *w, uint64_t rotate_size)
 {
-    output_init(&w->output, &w->rl.loop.clock, &w->disk.disk,
-                &(struct output_settings){.path = w->path, .rotate_size = rotate_size, .keep = 2},
-                &events);
+    struct event_log_settings settings = {
+        .sink = {.target = w->path, .rotate_size = rotate_size, .keep = 2}};
+    event_log_init(&w->log, &w->rl.loop.clock, &w->disk.disk, NULL, w->path,
+                   &event_log_recorder_events);
+    w->log.owner = &w->recorder;
+    event_log_configure(&w->log, &settings, NULL);
+    event_log_begin(&w->log);
 }
 
-static void close_output(struct world *w)
+static void close_log(struct world *w)
 {
-    output_close(&w->output);
-    RUN_UNTIL(&w->rl, w->closed);
+    event_log_close(&w->log);
+    RUN_UNTIL(&w->rl, w->recorder.closed);
 }
 
-static void a_log_is_mended_rotated_and_reopened(void **state)
+static void repairs_rotates_and_reopens_a_file(void **state)
 {
     struct world *w = *state;
     char *moved = folder_file(&w->folder, "moved");
     folder_write(&w->folder, "log", "old\ntorn");
-    open_output(w, 12);
+    open_log(w, 12);
     put(w, "aa\n");
     assert_file(&w->folder, "log", "old\n    \naa\n");
     put(w, "bb\ncc\n");
     assert_file(&w->folder, "log.1", "old\n    \naa\n");
     assert_file(&w->folder, "log", "bb\ncc\n");
     rename(w->path, moved);
-    output_reopen(&w->output);
+    event_log_reopen(&w->log);
     put(w, "dd\n");
     assert_file(&w->folder, "log", "dd\n");
     assert_file(&w->folder, "moved", "bb\ncc\n");
-    close_output(w);
+    close_log(w);
     free(moved);
 }
 
 /* A real error in the middle of a line, and a real second for the retry. */
-static void a_file_at_its_limit_goes_on_where_it_stopped(void **state)
+static void a_file_at_its_size_limit_continues_where_it_stopped(void **state)
 {
     struct world *w = *state;
     struct rlimit before, small;
-    open_output(w, 0);
+    open_log(w, 0);
     put(w, "first\n");
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
     small.rlim_cur = 10;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    buf_puts(&w->output.collected, "second\n");
-    output_flush(&w->output);
-    RUN_UNTIL(&w->rl, w->output.failing);
+    buf_puts(&w->log.collected, "second\n");
+    event_log_flush(&w->log);
+    RUN_UNTIL(&w->rl, event_log_is_failing(&w->log));
     assert_file(&w->folder, "log", "first\nseco");
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    RUN_UNTIL(&w->rl, output_idle(&w->output));
+    RUN_UNTIL(&w->rl, event_log_is_idle(&w->log));
     assert_file(&w->folder, "log", "first\nsecond\n");
-    assert_false(w->output.failing);
-    close_output(w);
+    assert_false(event_log_is_failing(&w->log));
+    close_log(w);
 }
 
-/* ---- what hangs ---- */
+/* ---- hanging disks ---- */
 
 struct hung_read {
     struct disk_op op;
@@ -177,12 +139,12 @@ static void on_read(struct disk_op *op, int64_t result)
     container_of(op, struct hung_read, op)->done = true;
 }
 
-/* Every thread that may hang at once does: a read of a pipe in which nothing is stands for a disk. */
-static void a_thread_is_left_when_every_other_job_hangs(void **state)
+/* Every thread that may hang does. A read of an empty pipe stands for a hanging disk. */
+static void a_thread_is_left_when_every_other_operation_hangs(void **state)
 {
     enum {
         OTHERS = POOL_LOGS + 1
-    }; /* all but one of the outputs, stdout, the sequence */
+    }; /* all but one of the logs, stdout, the sequence */
     struct world *w = *state;
     struct hung_read reads[OTHERS] = {0};
     int ends[2], done = 0;
@@ -192,10 +154,10 @@ static void a_thread_is_left_when_every_other_job_hangs(void **state)
         reads[i].op.done = on_read;
         w->disk.disk.ops->read(&w->disk.disk, &reads[i].op, ends[0], &reads[i].byte, 1, -1);
     }
-    open_output(w, 0);
+    open_log(w, 0);
     put(w, "1\n");
     assert_file(&w->folder, "log", "1\n");
-    close_output(w);
+    close_log(w);
     for (int i = 0; i < OTHERS; i++)
         assert_false(reads[i].done);
     assert_int_equal(write(ends[1], bytes, sizeof(bytes)), OTHERS);
@@ -205,7 +167,7 @@ static void a_thread_is_left_when_every_other_job_hangs(void **state)
     close(ends[1]);
 }
 
-static void pools_are_large_enough_for_files_and_lookups(void **state)
+static void the_pool_is_large_enough_for_files_and_lookups(void **state)
 {
     (void)state;
     assert_int_equal(pool_threads(1, true), 2 * (POOL_LOGS + 2));
@@ -214,7 +176,7 @@ static void pools_are_large_enough_for_files_and_lookups(void **state)
     assert_int_equal(pool_threads(1, false), POOL_MIN);
 }
 
-static void the_environment_may_ask_for_more_threads_but_not_for_fewer(void **state)
+static void the_environment_may_set_more_threads_but_not_fewer(void **state)
 {
     (void)state;
     setenv("UV_THREADPOOL_SIZE", "500", 1);
@@ -242,7 +204,7 @@ static int open_fifo(struct world *w)
     assert_int_equal(mkfifo(w->path, 0600), 0);
     reader = open(w->path, O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
-    open_output(w, 0);
+    open_log(w, 0);
     return reader;
 }
 
@@ -266,18 +228,18 @@ static void a_fifo_that_is_not_read_is_polled(void **state)
     char *lines = lines_of(LEN);
     int reader = open_fifo(w);
     size_t seen = 0;
-    buf_puts(&w->output.collected, lines);
-    output_flush(&w->output);
-    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.request);
+    buf_puts(&w->log.collected, lines);
+    event_log_flush(&w->log);
+    RUN_UNTIL(&w->rl, w->log.written && w->log.sm.state == EVENT_LOG_WRITING);
     real_loop_settle(&w->rl);
-    assert_true(output_unwritten(&w->output) > 0);
+    assert_true(event_log_unwritten(&w->log) > 0);
     while (seen < LEN) {
         seen += read_all(reader);
         real_loop_tick(&w->rl);
     }
     assert_int_equal(seen, LEN);
-    RUN_UNTIL(&w->rl, output_idle(&w->output));
-    close_output(w);
+    RUN_UNTIL(&w->rl, event_log_is_idle(&w->log));
+    close_log(w);
     close(reader);
     free(lines);
 }
@@ -290,10 +252,10 @@ static void a_fifo_that_is_not_read_can_be_closed(void **state)
     struct world *w = *state;
     char *lines = lines_of(LEN);
     int reader = open_fifo(w);
-    buf_puts(&w->output.collected, lines);
-    output_flush(&w->output);
-    RUN_UNTIL(&w->rl, w->output.written && w->output.file.op.request);
-    close_output(w);
+    buf_puts(&w->log.collected, lines);
+    event_log_flush(&w->log);
+    RUN_UNTIL(&w->rl, w->log.written && w->log.sm.state == EVENT_LOG_WRITING);
+    close_log(w);
     close(reader);
     free(lines);
 }
@@ -306,13 +268,13 @@ static void a_fifo_waits_for_its_next_reader(void **state)
     put(w, "1\n");
     assert_int_equal(read_all(reader), 2);
     close(reader);
-    buf_puts(&w->output.collected, "2\n");
-    output_flush(&w->output);
-    RUN_UNTIL(&w->rl, w->output.failing);
+    buf_puts(&w->log.collected, "2\n");
+    event_log_flush(&w->log);
+    RUN_UNTIL(&w->rl, event_log_is_failing(&w->log));
     reader = open(w->path, O_RDONLY | O_NONBLOCK);
-    RUN_UNTIL(&w->rl, output_idle(&w->output));
+    RUN_UNTIL(&w->rl, event_log_is_idle(&w->log));
     assert_int_equal(read_all(reader), 2);
-    close_output(w);
+    close_log(w);
     close(reader);
 }
 
@@ -322,10 +284,10 @@ static void a_device_that_can_t_be_polled_is_written(void **state)
     struct world *w = *state;
     free(w->path);
     w->path = strdup("/dev/null");
-    open_output(w, 0);
+    open_log(w, 0);
     put(w, "1\n");
-    assert_int_equal(w->output.bytes, 2);
-    close_output(w);
+    assert_int_equal(w->log.bytes, 2);
+    close_log(w);
 }
 
 static void on_ready(struct seq *seq)
@@ -335,7 +297,7 @@ static void on_ready(struct seq *seq)
 
 static void on_seq_closed(struct seq *seq)
 {
-    container_of(seq, struct world, seq)->closed = true;
+    container_of(seq, struct world, seq)->seq_closed = true;
 }
 
 static void numbers_are_reserved_on_the_pool(void **state)
@@ -348,7 +310,7 @@ static void numbers_are_reserved_on_the_pool(void **state)
     assert_false(seq_ready(&w->seq));
     RUN_UNTIL(&w->rl, w->ready);
     seq_close(&w->seq, on_seq_closed);
-    RUN_UNTIL(&w->rl, w->closed);
+    RUN_UNTIL(&w->rl, w->seq_closed);
     assert_file(&w->folder, "seq", "65538 closed\n");
 }
 
@@ -357,16 +319,16 @@ static void numbers_are_reserved_on_the_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(a_log_is_mended_rotated_and_reopened),
-        IN_WORLD(a_file_at_its_limit_goes_on_where_it_stopped),
+        IN_WORLD(repairs_rotates_and_reopens_a_file),
+        IN_WORLD(a_file_at_its_size_limit_continues_where_it_stopped),
         IN_WORLD(numbers_are_reserved_on_the_pool),
-        IN_WORLD(a_thread_is_left_when_every_other_job_hangs),
+        IN_WORLD(a_thread_is_left_when_every_other_operation_hangs),
         IN_WORLD(a_fifo_that_is_not_read_is_polled),
         IN_WORLD(a_fifo_that_is_not_read_can_be_closed),
         IN_WORLD(a_fifo_waits_for_its_next_reader),
         IN_WORLD(a_device_that_can_t_be_polled_is_written),
-        cmocka_unit_test(pools_are_large_enough_for_files_and_lookups),
-        cmocka_unit_test(the_environment_may_ask_for_more_threads_but_not_for_fewer),
+        cmocka_unit_test(the_pool_is_large_enough_for_files_and_lookups),
+        cmocka_unit_test(the_environment_may_set_more_threads_but_not_fewer),
     };
     pool_prepare(1, true); /* as the daemon does, before libuv's first use of it */
     return cmocka_run_group_tests(tests, NULL, NULL);

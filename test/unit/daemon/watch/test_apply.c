@@ -314,11 +314,11 @@ static void outputs_follow_the_conf(void **state)
     world_apply_says(w, "event_logs: [{path: e.jsonl}, {path: f.jsonl}]\nwatches:\n" NODES,
                      "1 watch started, 2 event logs added");
     journal_stats(&w->d.journal, &stats);
-    assert_int_equal(stats.outputs, 2);
+    assert_int_equal(stats.logs, 2);
     world_apply_says(w, "event_logs: [{path: f.jsonl, watches: [nodes]}]\nwatches:\n" NODES,
                      "1 watch unchanged, 1 event log removed");
     journal_stats(&w->d.journal, &stats);
-    assert_int_equal(stats.outputs, 1);
+    assert_int_equal(stats.logs, 1);
 }
 
 #define IN_WORLD(test) \

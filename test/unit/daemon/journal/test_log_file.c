@@ -1,5 +1,5 @@
 /*
- * test_logfile.c - a file that only grows: torn ends mended, moves noticed.
+ * test_log_file.c - a file that only grows: torn ends mended, moves noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,18 +15,18 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "logfile_world.h"
+#include "log_file_world.h"
 
 static void it_appends_to_what_is_there(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     struct stat st;
-    assert_int_equal(logfile_world_open(w), 0);
-    logfile_world_write(w, "one\n");
-    logfile_world_close(w);
-    assert_int_equal(logfile_world_open(w), 0);
+    assert_int_equal(log_file_world_open(w), 0);
+    log_file_world_write(w, "one\n");
+    log_file_world_close(w);
+    assert_int_equal(log_file_world_open(w), 0);
     assert_int_equal(w->file.size, 4);
-    logfile_world_write(w, "two\n");
+    log_file_world_write(w, "two\n");
     assert_file(&w->folder, "log", "one\ntwo\n");
     assert_int_equal(stat(w->path, &st), 0);
     assert_int_equal(st.st_mode & 0137u, 0);
@@ -37,7 +37,7 @@ static void torn_lines_are_blanked_in_place(void **state)
 {
     static const size_t lengths[] = {1,    2,    100,  4091, 4092, 4093, 4095,
                                      4096, 4097, 8187, 8188, 8189, 20000};
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     for (size_t i = 0; i < 2 * ARRAY_LEN(lengths); i++) {
         size_t len = lengths[i / 2];
         struct buf before = {0}, after = {0};
@@ -52,11 +52,11 @@ static void torn_lines_are_blanked_in_place(void **state)
         buf_putc(&before, '\0');
         buf_putc(&after, '\0');
         folder_write(&w->folder, "log", before.bytes);
-        assert_int_equal(logfile_world_open(w), 0);
-        logfile_world_write(w, "two\n");
+        assert_int_equal(log_file_world_open(w), 0);
+        log_file_world_write(w, "two\n");
         assert_int_equal(w->file.size, after.len - 1);
         assert_file(&w->folder, "log", after.bytes);
-        logfile_world_close(w);
+        log_file_world_close(w);
         buf_free(&before);
         buf_free(&after);
     }
@@ -64,31 +64,31 @@ static void torn_lines_are_blanked_in_place(void **state)
 
 static void a_whole_last_line_stays(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "one\n");
-    assert_int_equal(logfile_world_open(w), 0);
+    assert_int_equal(log_file_world_open(w), 0);
     assert_file(&w->folder, "log", "one\n");
 }
 
 /* A file system may return fewer bytes than asked for, wherever the torn line begins. */
 static void short_reads_blank_only_the_torn_line(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     struct buf text = {0};
     for (int i = 0; i < 1000; i++)
         buf_printf(&text, "complete line %d\n", i);
-    for (size_t max = 1; max < 3 * LOGFILE_PIECE; max = 3 * max + 1) {
+    for (size_t max = 1; max < 3 * LOG_FILE_PIECE; max = 3 * max + 1) {
         size_t whole = text.len;
         w->disk.read_max = max;
         buf_puts(&text, "torn");
         buf_putc(&text, '\0');
         folder_write(&w->folder, "log", text.bytes);
-        assert_int_equal(logfile_world_open(w), 0);
+        assert_int_equal(log_file_world_open(w), 0);
         text.len = whole;
         buf_puts(&text, "    \n");
         buf_putc(&text, '\0');
         assert_file(&w->folder, "log", text.bytes);
-        logfile_world_close(w);
+        log_file_world_close(w);
         text.len = whole;
     }
     buf_free(&text);
@@ -104,7 +104,7 @@ static void append_to(const char *path, const char *text)
 /* Another process replaces the file after it was opened and before its tail is read. */
 static void replace_before_mending(struct fake_disk *disk, enum fake_call call)
 {
-    struct logfile_world *w = container_of(disk, struct logfile_world, disk);
+    struct log_file_world *w = container_of(disk, struct log_file_world, disk);
     char *moved = folder_file(&w->folder, "moved");
     if (call == FAKE_OPEN && disk->calls[FAKE_OPEN] == 1) {
         rename(w->path, moved);
@@ -115,18 +115,18 @@ static void replace_before_mending(struct fake_disk *disk, enum fake_call call)
 
 static void only_the_file_that_was_opened_is_mended(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "one\nthis line is torn");
     w->disk.before_call = replace_before_mending;
-    assert_int_equal(logfile_world_open(w), 0);
-    logfile_world_write(w, "two\n");
+    assert_int_equal(log_file_world_open(w), 0);
+    log_file_world_write(w, "two\n");
     assert_file(&w->folder, "moved", "one\nthis line is torn");
     assert_file(&w->folder, "log", "other\n                       \ntwo\n");
 }
 
 static void replace_at_each_open(struct fake_disk *disk, enum fake_call call)
 {
-    struct logfile_world *w = container_of(disk, struct logfile_world, disk);
+    struct log_file_world *w = container_of(disk, struct log_file_world, disk);
     char *other = folder_file(&w->folder, "other");
     if (call == FAKE_OPEN) {
         folder_write(&w->folder, "other", "torn");
@@ -137,18 +137,18 @@ static void replace_at_each_open(struct fake_disk *disk, enum fake_call call)
 
 static void a_file_that_is_replaced_again_and_again_is_not_opened(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "torn");
     w->disk.before_call = replace_at_each_open;
-    assert_int_equal(logfile_world_open(w), LOGFILE_MOVED);
-    assert_int_equal(w->disk.calls[FAKE_OPEN], 2 * (1 + LOGFILE_REOPENS_MAX));
+    assert_int_equal(log_file_world_open(w), LOG_FILE_MOVED);
+    assert_int_equal(w->disk.calls[FAKE_OPEN], 2 * (1 + LOG_FILE_REOPENS_MAX));
     assert_int_equal(w->disk.calls[FAKE_CLOSE], w->disk.calls[FAKE_OPEN]);
     assert_file(&w->folder, "log", "torn");
 }
 
 static void shorten_while_read(struct fake_disk *disk, enum fake_call call)
 {
-    struct logfile_world *w = container_of(disk, struct logfile_world, disk);
+    struct log_file_world *w = container_of(disk, struct log_file_world, disk);
     if (call == FAKE_READ && disk->calls[FAKE_READ] == 1) {
         assert_int_equal(truncate(w->path, 0), 0);
         append_to(w->path, "new\n");
@@ -157,11 +157,11 @@ static void shorten_while_read(struct fake_disk *disk, enum fake_call call)
 
 static void a_file_that_is_truncated_while_it_is_read_loses_nothing(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "one\ntwo\ntorn");
     w->disk.read_max = 4;
     w->disk.before_call = shorten_while_read;
-    assert_int_equal(logfile_world_open(w), 0);
+    assert_int_equal(log_file_world_open(w), 0);
     assert_int_equal(w->file.size, 4);
     assert_file(&w->folder, "log", "new\n");
 }
@@ -170,69 +170,53 @@ static void a_file_that_is_truncated_while_it_is_read_loses_nothing(void **state
 static void opening_fails_at_each_step(void **state)
 {
     static const enum fake_call calls[] = {FAKE_OPEN, FAKE_STAT, FAKE_READ, FAKE_WRITE};
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
         folder_write(&w->folder, "log", "one\ntorn");
-        w->disk.fail[calls[i]] = UV_EIO;
-        assert_int_equal(logfile_world_open(w), UV_EIO);
-        assert_false(logfile_is_open(&w->file));
+        w->disk.fail[calls[i]] = -EIO;
+        assert_int_equal(log_file_world_open(w), -EIO);
+        assert_false(log_file_is_open(&w->file));
         w->disk.fail[calls[i]] = 0;
-        assert_int_equal(logfile_world_open(w), 0);
+        assert_int_equal(log_file_world_open(w), 0);
         assert_file(&w->folder, "log", "one\n    \n");
-        logfile_world_close(w);
+        log_file_world_close(w);
     }
 }
 
 static void a_missing_directory_is_not_made(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     char *deep = folder_file(&w->folder, "no/log");
-    logfile_world_use(w, deep, -1);
-    assert_int_equal(logfile_world_open(w), UV_ENOENT);
+    log_file_world_use(w, deep);
+    assert_int_equal(log_file_world_open(w), -ENOENT);
     free(deep);
 }
 
 static void moves_are_noticed(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     char *moved = folder_file(&w->folder, "moved");
-    assert_int_equal(logfile_world_open(w), 0);
-    logfile_check(&w->file);
-    assert_int_equal(logfile_world_finish(w), 1);
+    assert_int_equal(log_file_world_open(w), 0);
+    log_file_check_same(&w->file);
+    assert_int_equal(log_file_world_finish(w), 1);
     rename(w->path, moved);
-    logfile_check(&w->file);
-    assert_int_equal(logfile_world_finish(w), 0);
+    log_file_check_same(&w->file);
+    assert_int_equal(log_file_world_finish(w), 0);
     folder_write(&w->folder, "log", "another");
-    logfile_check(&w->file);
-    assert_int_equal(logfile_world_finish(w), 0);
+    log_file_check_same(&w->file);
+    assert_int_equal(log_file_world_finish(w), 0);
     free(moved);
-}
-
-static void a_descriptor_is_open_and_stays_so(void **state)
-{
-    struct logfile_world *w = *state;
-    int ends[2];
-    char text[8] = {0};
-    assert_int_equal(pipe(ends), 0);
-    logfile_world_use(w, NULL, ends[1]);
-    assert_true(logfile_is_open(&w->file));
-    logfile_world_write(w, "one\n");
-    assert_int_equal(read(ends[0], text, sizeof(text)), 4);
-    assert_string_equal(text, "one\n");
-    w->file.fd = -1;
-    close(ends[0]);
-    close(ends[1]);
 }
 
 static void a_fifo_without_a_reader_is_not_waited_for(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     assert_int_equal(mkfifo(w->path, 0600), 0);
-    assert_int_equal(logfile_world_open(w), UV_ENXIO);
+    assert_int_equal(log_file_world_open(w), -ENXIO);
 }
 
 #define IN_WORLD(test) \
-    cmocka_unit_test_setup_teardown(test, logfile_world_set_up, logfile_world_tear_down)
+    cmocka_unit_test_setup_teardown(test, log_file_world_set_up, log_file_world_tear_down)
 
 int main(void)
 {
@@ -247,7 +231,6 @@ int main(void)
         IN_WORLD(opening_fails_at_each_step),
         IN_WORLD(a_missing_directory_is_not_made),
         IN_WORLD(moves_are_noticed),
-        IN_WORLD(a_descriptor_is_open_and_stays_so),
         IN_WORLD(a_fifo_without_a_reader_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

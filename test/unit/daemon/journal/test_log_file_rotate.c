@@ -1,5 +1,5 @@
 /*
- * test_logfile_rotate.c - rotation: which files have which numbers, whatever fails; and locks, which go with
+ * test_log_file_rotate.c - rotation: which files have which numbers, whatever fails; and locks, which go with
  * the file.
  */
 #include <setjmp.h>
@@ -15,18 +15,18 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "logfile_world.h"
+#include "log_file_world.h"
 
 static void rotation_keeps_so_many(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     char text[16];
-    assert_int_equal(logfile_world_open(w), 0);
+    assert_int_equal(log_file_world_open(w), 0);
     for (int i = 1; i <= 4; i++) {
         snprintf(text, sizeof(text), "%d\n", i);
-        logfile_world_write(w, text);
-        logfile_rotate(&w->file, 2);
-        assert_int_equal(logfile_world_finish(w), 0);
+        log_file_world_write(w, text);
+        log_file_rotate(&w->file, 2);
+        assert_int_equal(log_file_world_finish(w), 0);
         assert_int_equal(w->file.size, 0);
     }
     assert_file(&w->folder, "log", "");
@@ -37,30 +37,30 @@ static void rotation_keeps_so_many(void **state)
 
 static void a_rotation_that_fails_goes_on_with_the_old_file(void **state)
 {
-    struct logfile_world *w = *state;
-    assert_int_equal(logfile_world_open(w), 0);
-    logfile_world_write(w, "1\n");
-    w->disk.fail[FAKE_RENAME] = UV_EACCES;
-    logfile_rotate(&w->file, 1);
-    assert_int_equal(logfile_world_finish(w), 0);
-    assert_int_equal(w->file.rotate_error, UV_EACCES);
-    logfile_world_write(w, "2\n");
+    struct log_file_world *w = *state;
+    assert_int_equal(log_file_world_open(w), 0);
+    log_file_world_write(w, "1\n");
+    w->disk.fail[FAKE_RENAME] = -EACCES;
+    log_file_rotate(&w->file, 1);
+    assert_int_equal(log_file_world_finish(w), 0);
+    assert_int_equal(w->file.rotate_error, -EACCES);
+    log_file_world_write(w, "2\n");
     assert_file(&w->folder, "log", "1\n2\n");
 }
 
-static void fill_old_logs(struct logfile_world *w)
+static void fill_old_logs(struct log_file_world *w)
 {
-    if (logfile_is_open(&w->file))
-        logfile_world_close(w);
+    if (log_file_is_open(&w->file))
+        log_file_world_close(w);
     folder_write(&w->folder, "log", "5\n");
     folder_write(&w->folder, "log.1", "4\n");
     folder_write(&w->folder, "log.2", "3\n");
     folder_write(&w->folder, "log.3", "2\n");
-    assert_int_equal(logfile_world_open(w), 0);
+    assert_int_equal(log_file_world_open(w), 0);
 }
 
 /* The text of all logs, newest first, whatever the names of the old ones are now. */
-static char *all_logs(struct logfile_world *w)
+static char *all_logs(struct log_file_world *w)
 {
     static const char *const names[] = {"log", "log.1", "log.2", "log.3", "log.oldest"};
     struct buf all = {0};
@@ -73,7 +73,7 @@ static char *all_logs(struct logfile_world *w)
     return all.bytes;
 }
 
-static void assert_all_logs(struct logfile_world *w, const char *expected)
+static void assert_all_logs(struct log_file_world *w, const char *expected)
 {
     char *text = all_logs(w);
     assert_string_equal(text, expected);
@@ -87,24 +87,24 @@ enum {
 /* Each rename in turn fails once: everything is as it was before. */
 static void a_failed_rotation_changes_nothing(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     for (unsigned n = 0; n < RENAMES; n++) {
         fill_old_logs(w);
-        w->disk.fail[FAKE_RENAME] = UV_EACCES;
+        w->disk.fail[FAKE_RENAME] = -EACCES;
         w->disk.skip[FAKE_RENAME] = n;
         w->disk.times[FAKE_RENAME] = 1;
-        logfile_rotate(&w->file, 3);
-        assert_int_equal(logfile_world_finish(w), 0);
-        assert_int_equal(w->file.rotate_error, UV_EACCES);
+        log_file_rotate(&w->file, 3);
+        assert_int_equal(log_file_world_finish(w), 0);
+        assert_int_equal(w->file.rotate_error, -EACCES);
         assert_file(&w->folder, "log", "5\n");
         assert_file(&w->folder, "log.1", "4\n");
         assert_file(&w->folder, "log.2", "3\n");
         assert_file(&w->folder, "log.3", "2\n");
         assert_file(&w->folder, "log.oldest", "(none)");
-        logfile_world_write(w, "6\n");
+        log_file_world_write(w, "6\n");
         assert_file(&w->folder, "log", "5\n6\n");
-        logfile_rotate(&w->file, 3);
-        assert_int_equal(logfile_world_finish(w), 0);
+        log_file_rotate(&w->file, 3);
+        assert_int_equal(log_file_world_finish(w), 0);
         assert_int_equal(w->file.rotate_error, 0);
         assert_all_logs(w, "5\n6\n4\n3\n");
     }
@@ -113,24 +113,24 @@ static void a_failed_rotation_changes_nothing(void **state)
 /* From some rename on all fail, so that what was renamed stays renamed; then again; then none. */
 static void a_rotation_that_cannot_be_undone_destroys_nothing(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     for (unsigned n = 0; n < RENAMES; n++) {
         fill_old_logs(w);
-        w->disk.fail[FAKE_RENAME] = UV_EIO;
+        w->disk.fail[FAKE_RENAME] = -EIO;
         w->disk.skip[FAKE_RENAME] = n;
         for (int again = 0; again < 3; again++) {
-            logfile_rotate(&w->file, 3);
-            assert_int_equal(logfile_world_finish(w), 0);
-            assert_int_equal(w->file.rotate_error, UV_EIO);
+            log_file_rotate(&w->file, 3);
+            assert_int_equal(log_file_world_finish(w), 0);
+            assert_int_equal(w->file.rotate_error, -EIO);
             assert_all_logs(w, "5\n4\n3\n2\n");
         }
-        logfile_world_write(w, "6\n");
+        log_file_world_write(w, "6\n");
         w->disk.fail[FAKE_RENAME] = 0;
-        logfile_rotate(&w->file, 3);
-        assert_int_equal(logfile_world_finish(w), 0);
-        logfile_world_write(w, "7\n");
-        logfile_rotate(&w->file, 3);
-        assert_int_equal(logfile_world_finish(w), 0);
+        log_file_rotate(&w->file, 3);
+        assert_int_equal(log_file_world_finish(w), 0);
+        log_file_world_write(w, "7\n");
+        log_file_rotate(&w->file, 3);
+        assert_int_equal(log_file_world_finish(w), 0);
         assert_file(&w->folder, "log", "");
         assert_file(&w->folder, "log.1", "7\n");
         assert_file(&w->folder, "log.2", "5\n6\n");
@@ -140,12 +140,12 @@ static void a_rotation_that_cannot_be_undone_destroys_nothing(void **state)
 
 static void a_rotation_fills_a_missing_number_before_it_removes_a_file(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     char *second = folder_file(&w->folder, "log.2");
     fill_old_logs(w);
     unlink(second);
-    logfile_rotate(&w->file, 3);
-    assert_int_equal(logfile_world_finish(w), 0);
+    log_file_rotate(&w->file, 3);
+    assert_int_equal(log_file_world_finish(w), 0);
     assert_file(&w->folder, "log.1", "5\n");
     assert_file(&w->folder, "log.2", "4\n");
     assert_file(&w->folder, "log.3", "2\n");
@@ -155,14 +155,14 @@ static void a_rotation_fills_a_missing_number_before_it_removes_a_file(void **st
 /* What has the path now is not ours to rename. */
 static void a_file_that_was_replaced_is_not_rotated(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     char *moved = folder_file(&w->folder, "moved");
     fill_old_logs(w);
     rename(w->path, moved);
     folder_write(&w->folder, "log", "another\n");
-    logfile_rotate(&w->file, 3);
-    assert_int_equal(logfile_world_finish(w), 0);
-    assert_int_equal(w->file.rotate_error, LOGFILE_MOVED);
+    log_file_rotate(&w->file, 3);
+    assert_int_equal(log_file_world_finish(w), 0);
+    assert_int_equal(w->file.rotate_error, LOG_FILE_MOVED);
     assert_all_logs(w, "another\n4\n3\n2\n");
     assert_file(&w->folder, "moved", "5\n");
     free(moved);
@@ -171,7 +171,7 @@ static void a_file_that_was_replaced_is_not_rotated(void **state)
 /* After it was checked, and before it is renamed: in the middle of the shift. */
 static void move_before_last_rename(struct fake_disk *disk, enum fake_call call)
 {
-    struct logfile_world *w = container_of(disk, struct logfile_world, disk);
+    struct log_file_world *w = container_of(disk, struct log_file_world, disk);
     char *moved = folder_file(&w->folder, "moved");
     if (call == FAKE_RENAME && disk->calls[FAKE_RENAME] == RENAMES - 1)
         rename(w->path, moved);
@@ -180,12 +180,12 @@ static void move_before_last_rename(struct fake_disk *disk, enum fake_call call)
 
 static void a_file_that_is_moved_while_it_is_rotated_costs_no_old_log(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     fill_old_logs(w);
     w->disk.before_call = move_before_last_rename;
-    logfile_rotate(&w->file, 3);
-    assert_int_equal(logfile_world_finish(w), 0);
-    assert_int_equal(w->file.rotate_error, LOGFILE_MOVED);
+    log_file_rotate(&w->file, 3);
+    assert_int_equal(log_file_world_finish(w), 0);
+    assert_int_equal(w->file.rotate_error, LOG_FILE_MOVED);
     assert_file(&w->folder, "moved", "5\n");
     assert_file(&w->folder, "log.1", "4\n");
     assert_file(&w->folder, "log.2", "3\n");
@@ -196,15 +196,15 @@ static void a_file_that_is_moved_while_it_is_rotated_costs_no_old_log(void **sta
 /* What exists can't be found out: neither the log, nor the old ones, one after the other. */
 static void a_rotation_whose_directory_cannot_be_read_changes_nothing(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     for (unsigned n = 0; n < 4; n++) {
         enum fake_call call = n ? FAKE_OPEN : FAKE_STAT;
         fill_old_logs(w);
-        w->disk.fail[call] = UV_EIO;
+        w->disk.fail[call] = -EIO;
         w->disk.skip[call] = n ? n - 1 : 0;
-        logfile_rotate(&w->file, 3);
-        assert_int_equal(logfile_world_finish(w), 0);
-        assert_int_equal(w->file.rotate_error, UV_EIO);
+        log_file_rotate(&w->file, 3);
+        assert_int_equal(log_file_world_finish(w), 0);
+        assert_int_equal(w->file.rotate_error, -EIO);
         assert_all_logs(w, "5\n4\n3\n2\n");
         w->disk.fail[call] = 0;
     }
@@ -213,12 +213,12 @@ static void a_rotation_whose_directory_cannot_be_read_changes_nothing(void **sta
 /* Its owner or mode keeps us from testing it, not from renaming it. */
 static void an_old_log_that_we_may_not_read_is_rotated(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     fill_old_logs(w);
-    w->disk.fail[FAKE_OPEN] = UV_EACCES;
+    w->disk.fail[FAKE_OPEN] = -EACCES;
     w->disk.times[FAKE_OPEN] = 1;
-    logfile_rotate(&w->file, 3);
-    assert_int_equal(logfile_world_finish(w), 0);
+    log_file_rotate(&w->file, 3);
+    assert_int_equal(log_file_world_finish(w), 0);
     assert_int_equal(w->file.rotate_error, 0);
     assert_all_logs(w, "5\n4\n3\n");
 }
@@ -227,70 +227,71 @@ static void an_old_log_that_we_may_not_read_is_rotated(void **state)
 
 /* A log of another daemon; in another process it would be no different. */
 struct rival {
-    struct logfile_world *w;
+    struct log_file_world *w;
     char *path;
-    struct logfile file;
+    struct log_file file;
     int64_t result;
 };
 
-static void on_rival_done(struct logfile *file, int64_t result)
+static void on_rival_done(struct log_file *file, int64_t result)
 {
     container_of(file, struct rival, file)->result = result;
 }
 
-static void rival_init(struct rival *r, struct logfile_world *w, const char *name)
+static void rival_init(struct rival *r, struct log_file_world *w, const char *name)
 {
     *r = (struct rival){.w = w, .path = folder_file(&w->folder, name)};
-    logfile_init(&r->file, &w->disk.disk, r->path, -1, on_rival_done);
+    log_file_init(&r->file, &w->disk.disk, r->path);
+    r->file.done = on_rival_done;
 }
 
 static int64_t rival_open(struct rival *r)
 {
     r->result = 1;
-    logfile_open(&r->file);
+    log_file_open(&r->file);
     sim_run(&r->w->sim);
-    assert_false(logfile_is_busy(&r->file));
+    assert_false(log_file_is_busy(&r->file));
     return r->result;
 }
 
 static void rival_done(struct rival *r)
 {
-    if (logfile_is_open(&r->file))
-        logfile_close(&r->file);
+    if (log_file_is_open(&r->file))
+        log_file_close(&r->file);
     sim_run(&r->w->sim);
     free(r->path);
 }
 
 static void a_log_that_another_writes_is_neither_opened_nor_mended(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     struct rival rival;
     rival_init(&rival, w, "log");
-    assert_int_equal(logfile_world_open(w), 0);
-    logfile_world_write(w, "one\nhalf a li");
-    assert_int_equal(rival_open(&rival), UV_EBUSY);
+    assert_int_equal(log_file_world_open(w), 0);
+    log_file_world_write(w, "one\nhalf a li");
+    assert_int_equal(rival_open(&rival), -EBUSY);
     assert_int_equal(rival.file.holder, getpid());
-    assert_false(logfile_is_open(&rival.file));
+    assert_false(log_file_is_open(&rival.file));
     assert_file(&w->folder, "log", "one\nhalf a li");
-    logfile_world_write(w, "ne\n");
+    log_file_world_write(w, "ne\n");
     assert_file(&w->folder, "log", "one\nhalf a line\n");
-    logfile_world_close(w);
+    log_file_world_close(w);
     assert_int_equal(rival_open(&rival), 0);
-    assert_int_equal(logfile_world_open(w), UV_EBUSY);
+    assert_int_equal(log_file_world_open(w), -EBUSY);
     rival_done(&rival);
 }
 
 static void the_lock_moves_with_a_rotation(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     struct rival rival, old;
     rival_init(&rival, w, "log");
     rival_init(&old, w, "log.1");
-    assert_int_equal(logfile_world_open(w), 0);
-    logfile_world_write(w, "1\n");
-    logfile_rotate(&w->file, 1);
-    assert_int_equal(logfile_world_finish(w), 0);
-    assert_int_equal(rival_open(&rival), UV_EBUSY);
+    assert_int_equal(log_file_world_open(w), 0);
+    log_file_world_write(w, "1\n");
+    log_file_rotate(&w->file, 1);
+    assert_int_equal(log_file_world_finish(w), 0);
+    assert_int_equal(rival_open(&rival), -EBUSY);
     assert_int_equal(rival_open(&old), 0);
     rival_done(&old);
     rival_done(&rival);
@@ -298,7 +299,7 @@ static void the_lock_moves_with_a_rotation(void **state)
 
 static void a_rotation_that_would_rename_the_log_of_another_is_refused(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     for (int n = 1; n <= 3; n++) {
         char name[16];
         struct rival rival;
@@ -306,9 +307,9 @@ static void a_rotation_that_would_rename_the_log_of_another_is_refused(void **st
         snprintf(name, sizeof(name), "log.%d", n);
         rival_init(&rival, w, name);
         assert_int_equal(rival_open(&rival), 0);
-        logfile_rotate(&w->file, 3);
-        assert_int_equal(logfile_world_finish(w), 0);
-        assert_int_equal(w->file.rotate_error, UV_EBUSY);
+        log_file_rotate(&w->file, 3);
+        assert_int_equal(log_file_world_finish(w), 0);
+        assert_int_equal(w->file.rotate_error, -EBUSY);
         assert_all_logs(w, "5\n4\n3\n2\n");
         rival_done(&rival);
     }
@@ -317,7 +318,7 @@ static void a_rotation_that_would_rename_the_log_of_another_is_refused(void **st
 /* The daemon that had the file rotates it and closes it just before we lock it. */
 static void rotate_before_lock(struct fake_disk *disk, enum fake_call call)
 {
-    struct logfile_world *w = container_of(disk, struct logfile_world, disk);
+    struct log_file_world *w = container_of(disk, struct log_file_world, disk);
     char *moved = folder_file(&w->folder, "log.1");
     if (call == FAKE_LOCK && disk->calls[FAKE_LOCK] == 0) {
         rename(w->path, moved);
@@ -328,17 +329,17 @@ static void rotate_before_lock(struct fake_disk *disk, enum fake_call call)
 
 static void a_file_that_was_rotated_before_it_was_locked_is_opened_again(void **state)
 {
-    struct logfile_world *w = *state;
+    struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "old, and torn");
     w->disk.before_call = rotate_before_lock;
-    assert_int_equal(logfile_world_open(w), 0);
-    logfile_world_write(w, "two\n");
+    assert_int_equal(log_file_world_open(w), 0);
+    log_file_world_write(w, "two\n");
     assert_file(&w->folder, "log", "new\ntwo\n");
     assert_file(&w->folder, "log.1", "old, and torn");
 }
 
 #define IN_WORLD(test) \
-    cmocka_unit_test_setup_teardown(test, logfile_world_set_up, logfile_world_tear_down)
+    cmocka_unit_test_setup_teardown(test, log_file_world_set_up, log_file_world_tear_down)
 
 int main(void)
 {
