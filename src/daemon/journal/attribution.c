@@ -18,7 +18,7 @@ static bool is_under(const char *path, const char *top)
            (!path[len] || path[len] == '.' || path[len] == '[');
 }
 
-static enum inf_part part_of(const struct inf_diff *diff)
+static enum inf_part changed_part(const struct inf_diff *diff)
 {
     bool status = false, metadata = false, rest = false;
     for (size_t i = 0; i < inf_diff_count(diff) && !(status && (metadata || rest)); i++) {
@@ -90,41 +90,24 @@ static bool is_binding(const struct inf_object *pod, const struct inf_diff *diff
 
 /* ---- the manager ---- */
 
-static bool same_who(const struct inf_who *a, const struct inf_who *b)
-{
-    return strcmp(a->manager, b->manager) == 0 && strcmp(a->subresource, b->subresource) == 0 &&
-           strcmp(a->time, b->time) == 0;
-}
-
-/* The newest entry of that part in @event's new object, and whether the old object has the same. */
-static bool find_newest(const struct inf_event *event, enum inf_part part, struct inf_who *ret,
-                        bool *ret_is_old)
-{
-    struct inf_who before;
-    if (!inf_object_who(event->new_object, part, ret))
-        return false;
-    *ret_is_old = inf_object_who(event->old_object, part, &before) && same_who(&before, ret);
-    return true;
-}
-
-/* Whether the subresource of @who matches @part: `status` for the status, any other for the
- * rest. */
-static bool is_for_part(const struct inf_who *who, enum inf_part part)
-{
-    bool status = strcmp(who->subresource, "status") == 0;
-    return part == INF_PART_STATUS ? status : part == INF_PART_REST && !status;
-}
-
+/* Finds the newest entry of the part that changed. If the old object has the same entry, the manager
+ * must be the only one of that part, and the change one that is always recorded. */
 static bool find_writer(const struct inf_event *event, const struct inf_diff *diff,
                         struct inf_who *ret)
 {
-    enum inf_part part = part_of(diff);
-    struct inf_who who;
-    bool is_old;
-    if (!find_newest(event, part, &who, &is_old))
+    enum inf_part part = changed_part(diff);
+    struct inf_who who, before;
+    bool is_status;
+    if (!inf_object_who(event->new_object, part, &who))
         return false;
-    if (is_old && !(who.sole && is_for_part(&who, part) && is_always_recorded(diff)))
-        return false;
+    is_status = strcmp(who.subresource, "status") == 0;
+    if (inf_object_who(event->old_object, part, &before) &&
+        strcmp(before.manager, who.manager) == 0 &&
+        strcmp(before.subresource, who.subresource) == 0 && strcmp(before.time, who.time) == 0) {
+        if (part == INF_PART_ANY || is_status != (part == INF_PART_STATUS) || !who.sole ||
+            !is_always_recorded(diff))
+            return false;
+    }
     *ret = who;
     return true;
 }

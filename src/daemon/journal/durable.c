@@ -15,15 +15,6 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-static void finish_write(struct durable *d)
-{
-    d->step = DURABLE_DONE;
-    free(d->dir);
-    free(d->path);
-    free(d->temp);
-    d->done(d, d->error);
-}
-
 static void begin_step(struct durable *d)
 {
     const struct disk_ops *ops = d->disk->ops;
@@ -43,45 +34,41 @@ static void begin_step(struct durable *d)
     case DURABLE_OPEN_DIR:
         ops->open(d->disk, &d->op, d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
         break;
-    case DURABLE_DONE: finish_write(d); break;
+    case DURABLE_DONE:
+        free(d->dir);
+        free(d->path);
+        free(d->temp);
+        d->done(d, d->error);
+        break;
     }
-}
-
-static void fail_step(struct durable *d, int error)
-{
-    d->error = d->error ? d->error : error;
-    d->step = d->fd >= 0 ? DURABLE_CLOSE_DIR : DURABLE_DONE; /* closes either descriptor */
-}
-
-/* Records the result of a successful step. Returns true if the step has to be repeated. */
-static bool note_result(struct durable *d, int64_t result)
-{
-    switch (d->step) {
-    case DURABLE_OPEN:
-    case DURABLE_OPEN_DIR: d->fd = (int)result; break;
-    case DURABLE_CLOSE:
-    case DURABLE_CLOSE_DIR: d->fd = -1; break;
-    case DURABLE_WRITE: d->written += (size_t)result; return d->written < d->len;
-    case DURABLE_SYNC:
-    case DURABLE_RENAME:
-    case DURABLE_SYNC_DIR:
-    case DURABLE_DONE: break;
-    }
-    return false;
 }
 
 static void on_step(struct disk_op *op, int64_t result)
 {
     struct durable *d = container_of(op, struct durable, op);
-    bool closing = d->step == DURABLE_CLOSE || d->step == DURABLE_CLOSE_DIR;
-    if (closing && result < 0)
-        d->fd = -1; /* closed nevertheless */
-    if (d->step == DURABLE_WRITE && result == 0)
-        result = -EIO; /* UNTESTED: no file system writes nothing and reports success */
-    if (result < 0)
-        fail_step(d, (int)result);
-    else if (!note_result(d, result))
+    bool repeat = false;
+    switch (d->step) {
+    case DURABLE_OPEN:
+    case DURABLE_OPEN_DIR: d->fd = result < 0 ? -1 : (int)result; break;
+    case DURABLE_CLOSE:
+    case DURABLE_CLOSE_DIR: d->fd = -1; break; /* also if it failed */
+    case DURABLE_WRITE:
+        if (result == 0)
+            result = -EIO; /* UNTESTED: no file system writes nothing and reports success */
+        d->written += result < 0 ? 0 : (size_t)result;
+        repeat = d->written < d->len;
+        break;
+    case DURABLE_SYNC:
+    case DURABLE_RENAME:
+    case DURABLE_SYNC_DIR:
+    case DURABLE_DONE: break;
+    }
+    if (result < 0) {
+        d->error = d->error ? d->error : (int)result;
+        d->step = d->fd >= 0 ? DURABLE_CLOSE_DIR : DURABLE_DONE; /* closes either descriptor */
+    } else if (!repeat) {
         d->step++;
+    }
     begin_step(d);
 }
 

@@ -1,7 +1,8 @@
 /*
  * filter.c - copies and parses the settings of a filter, and evaluates them for each event.
  *
- * Cheap conditions come first; the values at the `changed` paths are compared last.
+ * Cheap conditions come first; the values at the `changed` paths are compared last. Only filter_make() can
+ * fail: a path or selector that can't be parsed is named in the error.
  */
 #include "daemon/journal/filter.h"
 
@@ -34,41 +35,35 @@ struct filter {
 
 /* ---- life ---- */
 
-static void copy_strings(struct filter_strings *words, const char *const *from, size_t count)
+static void copy_strings(struct filter_strings *strings, const char *const *from, size_t count)
 {
-    words->at = xcalloc(count ? count : 1, sizeof(*words->at));
-    words->count = count;
+    strings->at = xcalloc(count ? count : 1, sizeof(*strings->at));
+    strings->count = count;
     for (size_t i = 0; i < count; i++)
-        words->at[i] = xstrdup(from[i]);
+        strings->at[i] = xstrdup(from[i]);
 }
 
-static void free_strings(struct filter_strings *words)
+static void free_strings(struct filter_strings *strings)
 {
-    for (size_t i = 0; i < words->count; i++)
-        free(words->at[i]);
-    free(words->at);
+    for (size_t i = 0; i < strings->count; i++)
+        free(strings->at[i]);
+    free(strings->at);
 }
 
-static int parse_paths(struct filter *f, const struct filter_settings *s, struct inf_error *err)
+static int parse_settings(struct filter *f, const struct filter_settings *s, struct inf_error *err)
 {
     f->changed = xcalloc(s->n_changed ? s->n_changed : 1, sizeof(struct inf_path *));
-    for (size_t i = 0; i < s->n_changed; i++) {
-        f->changed[i] = inf_path_parse(s->changed[i], err);
-        if (!f->changed[i])
+    for (; f->n_changed < s->n_changed; f->n_changed++) {
+        f->changed[f->n_changed] = inf_path_parse(s->changed[f->n_changed], err);
+        if (!f->changed[f->n_changed])
             return err ? err_wrap(err, "changed") : -INF_EINVAL;
-        f->n_changed++;
+    }
+    if (s->labels) {
+        f->labels = inf_selector_parse_labels(s->labels, err);
+        if (!f->labels)
+            return err ? err_wrap(err, "label_selector") : -INF_EINVAL;
     }
     return 0;
-}
-
-static int parse_labels(struct filter *f, const struct filter_settings *s, struct inf_error *err)
-{
-    if (!s->labels)
-        return 0;
-    f->labels = inf_selector_parse_labels(s->labels, err);
-    if (f->labels)
-        return 0;
-    return err ? err_wrap(err, "label_selector") : -INF_EINVAL;
 }
 
 struct filter *filter_make(const struct filter_settings *settings, struct inf_error *err)
@@ -78,10 +73,11 @@ struct filter *filter_make(const struct filter_settings *settings, struct inf_er
     copy_strings(&f->namespaces, settings->namespaces, settings->n_namespaces);
     f->verbs = settings->verbs;
     f->initial = settings->initial;
-    if (parse_paths(f, settings, err) == 0 && parse_labels(f, settings, err) == 0)
-        return f;
-    filter_free(f);
-    return NULL;
+    if (parse_settings(f, settings, err) < 0) {
+        filter_free(f);
+        return NULL;
+    }
+    return f;
 }
 
 void filter_free(struct filter *filter)
@@ -137,16 +133,6 @@ static bool differs_at(const struct inf_path *path, const struct inf_event *even
     return c.differs;
 }
 
-static bool changes_selected_path(const struct filter *f, const struct inf_event *event)
-{
-    if (!f->n_changed || event->verb != INF_MODIFIED)
-        return true;
-    for (size_t i = 0; i < f->n_changed; i++)
-        if (differs_at(f->changed[i], event))
-            return true;
-    return false;
-}
-
 /* ---- evaluation ---- */
 
 bool filter_takes_watch(const struct filter *filter, const char *name)
@@ -157,25 +143,22 @@ bool filter_takes_watch(const struct filter *filter, const char *name)
     return !filter->watches.count;
 }
 
-static bool takes_namespace(const struct filter *f, const char *ns)
-{
-    for (size_t i = 0; i < f->namespaces.count; i++)
-        if (fnmatch(f->namespaces.at[i], ns, 0) == 0)
-            return true;
-    return !f->namespaces.count;
-}
-
-static bool takes_labels(const struct filter *f, const struct inf_event *event)
-{
-    return !f->labels ||
-           (event->new_object && inf_selector_matches(f->labels, event->new_object)) ||
-           (event->old_object && inf_selector_matches(f->labels, event->old_object));
-}
-
 bool filter_takes(const struct filter *filter, const struct inf_event *event)
 {
-    return (filter->initial || event->origin != INF_INITIAL) &&
-           (!filter->verbs || filter->verbs & 1u << event->verb) &&
-           takes_namespace(filter, inf_object_namespace(inf_event_object(event))) &&
-           takes_labels(filter, event) && changes_selected_path(filter, event);
+    const char *ns = inf_object_namespace(inf_event_object(event));
+    bool matches = !filter->namespaces.count;
+    if ((event->origin == INF_INITIAL && !filter->initial) ||
+        (filter->verbs && !(filter->verbs & 1u << event->verb)))
+        return false;
+    for (size_t i = 0; i < filter->namespaces.count && !matches; i++)
+        matches = fnmatch(filter->namespaces.at[i], ns, 0) == 0;
+    if (matches && filter->labels)
+        matches = (event->new_object && inf_selector_matches(filter->labels, event->new_object)) ||
+                  (event->old_object && inf_selector_matches(filter->labels, event->old_object));
+    if (!matches || !filter->n_changed || event->verb != INF_MODIFIED)
+        return matches;
+    for (size_t i = 0; i < filter->n_changed; i++)
+        if (differs_at(filter->changed[i], event))
+            return true;
+    return false;
 }

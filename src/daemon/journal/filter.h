@@ -1,5 +1,5 @@
 /*
- * filter.h - the changes that an output accepts: by watch, namespace, verb, changed paths and
+ * filter.h - the changes that an event log accepts: by watch, namespace, verb, changed paths and
  * labels.
  *
  * A condition whose list is empty always holds. All conditions must hold.

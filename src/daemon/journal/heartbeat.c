@@ -65,7 +65,7 @@ static bool is_leader_renewal(const struct inf_change *change)
            str_eq(before[0], before[1]) && str_eq(after[0], after[1]);
 }
 
-static bool is_beat(const char *kind, const struct inf_change *change)
+static bool is_heartbeat_change(const char *kind, const struct inf_change *change)
 {
     const char *path = change->path;
     if (strcmp(path, "metadata.annotations[\"control-plane.alpha.kubernetes.io/leader\"]") == 0)
@@ -75,13 +75,6 @@ static bool is_beat(const char *kind, const struct inf_change *change)
     return strncmp(path, "status.", 7) == 0 && is_renewed(change);
 }
 
-/* If status is not a subresource, each write increments the generation. */
-static bool is_generation(const struct inf_change *change)
-{
-    return strcmp(change->path, "metadata.generation") == 0 ||
-           strcmp(change->path, "status.observedGeneration") == 0;
-}
-
 bool heartbeat_is(const char *kind, const struct inf_diff *diff)
 {
     size_t beats = 0, generations = 0;
@@ -89,9 +82,10 @@ bool heartbeat_is(const char *kind, const struct inf_diff *diff)
         return false;
     for (size_t i = 0; i < inf_diff_count(diff); i++) {
         const struct inf_change *change = inf_diff_get(diff, i);
-        if (is_generation(change))
-            generations++;
-        else if (is_beat(kind, change))
+        if (strcmp(change->path, "metadata.generation") == 0 ||
+            strcmp(change->path, "status.observedGeneration") == 0)
+            generations++; /* each write increments it if status is not a subresource */
+        else if (is_heartbeat_change(kind, change))
             beats++;
         else
             return false;

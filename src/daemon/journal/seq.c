@@ -28,42 +28,38 @@ static size_t format_seq(char line[LINE_MAX_BYTES], uint64_t number, bool closed
                             closed ? "closed" : "open");
 }
 
+static const struct sm_state states[] = {
+    [SEQ_IDLE] = {"idle", SM_TO(SEQ_RESERVING) | SM_TO(SEQ_CLOSING)},
+    [SEQ_RESERVING] = {"reserving", SM_TO(SEQ_IDLE) | SM_TO(SEQ_RETRYING) | SM_TO(SEQ_CLOSING)},
+    [SEQ_RETRYING] = {"retrying", SM_TO(SEQ_RESERVING) | SM_TO(SEQ_CLOSING)},
+    [SEQ_CLOSING] = {"closing", 0},
+};
+
 /* ---- reserving ---- */
 
-static void reserve_block(struct seq *seq);
 static void write_end(struct seq *seq);
-
-static void on_retry(struct timer *timer)
-{
-    reserve_block(container_of(timer, struct seq, retry));
-}
-
-static void note_error(struct seq *seq, int error)
-{
-    bool news = !seq->error != !error;
-    seq->error = error;
-    if (news && seq->on_trouble)
-        seq->on_trouble(seq, error);
-    if (!error) {
-        seq->retries = 0;
-        return;
-    }
-    timer_start(seq->clock, &seq->retry,
-                backoff_ms(SEQ_RETRY_MIN_MS, SEQ_RETRY_MAX_MS, seq->retries++));
-}
 
 static void on_reserved(struct durable *file, int error)
 {
     struct seq *seq = container_of(file, struct seq, file);
-    bool waited = !seq_ready(seq);
-    seq->busy = false;
+    bool waited = !seq_ready(seq), report = !seq->error != !error;
     if (!error)
         seq->reserved = seq->wanted;
-    if (seq->closing) {
+    if (seq->sm.state == SEQ_CLOSING) {
         write_end(seq);
         return;
     }
-    note_error(seq, error);
+    seq->error = error;
+    if (error) {
+        sm_move(&seq->sm, SEQ_RETRYING, "%s", strerror(-error));
+        timer_start(seq->clock, &seq->retry,
+                    backoff_ms(SEQ_RETRY_MIN_MS, SEQ_RETRY_MAX_MS, seq->retries++));
+    } else {
+        sm_move(&seq->sm, SEQ_IDLE, "reserved up to %" PRIu64, seq->reserved);
+        seq->retries = 0;
+    }
+    if (report && seq->on_trouble)
+        seq->on_trouble(seq, error);
     if (waited && seq_ready(seq) && seq->on_ready)
         seq->on_ready(seq);
 }
@@ -72,18 +68,22 @@ static void reserve_block(struct seq *seq)
 {
     char line[LINE_MAX_BYTES];
     size_t len;
+    sm_move(&seq->sm, SEQ_RESERVING, "next is %" PRIu64, seq->next);
     seq->wanted = seq->next + SEQ_BLOCK;
     len = format_seq(line, seq->wanted, false);
-    seq->busy = true;
     durable_write(&seq->file, seq->disk, seq->dir, "seq", 0600, (struct str){line, len},
                   on_reserved);
+}
+
+static void on_retry(struct timer *timer)
+{
+    reserve_block(container_of(timer, struct seq, retry));
 }
 
 uint64_t seq_take(struct seq *seq)
 {
     uint64_t number = seq->next++;
-    if (seq->dir && !seq->busy && !seq->retry.running && !seq->closing &&
-        seq->next + SEQ_BLOCK / 2 >= seq->reserved)
+    if (seq->sm.state == SEQ_IDLE && seq->dir && seq->next + SEQ_BLOCK / 2 >= seq->reserved)
         reserve_block(seq);
     return number;
 }
@@ -114,12 +114,6 @@ static int damaged_file(const char *dir, const char *name, struct inf_error *err
         dir, name);
 }
 
-static bool is_id(const char *text)
-{
-    return strlen(text) == STATE_ID_SIZE - 1 &&
-           strspn(text, "0123456789abcdef") == STATE_ID_SIZE - 1;
-}
-
 static int read_sequence(struct seq *seq, struct inf_error *err)
 {
     char line[LINE_MAX_BYTES], id[LINE_MAX_BYTES], *end;
@@ -130,7 +124,7 @@ static int read_sequence(struct seq *seq, struct inf_error *err)
         rc = state_read_text(seq->dir, "log-id", id, sizeof(id), err);
     if (rc < 0 && rc != -INF_ENOTFOUND)
         return rc;
-    if (rc < 0 || !is_id(id))
+    if (rc < 0 || strlen(id) != STATE_ID_SIZE - 1 || id[strspn(id, "0123456789abcdef")])
         return damaged_file(seq->dir, "log-id", err);
     memcpy(seq->log, id, STATE_ID_SIZE);
     seq->next = strtoull(line, &end, 10);
@@ -140,30 +134,26 @@ static int read_sequence(struct seq *seq, struct inf_error *err)
     return 0;
 }
 
-static int reserve_first(struct seq *seq, struct inf_error *err)
-{
-    char line[LINE_MAX_BYTES];
-    size_t len = format_seq(line, seq->next + SEQ_BLOCK, false);
-    int rc = state_write(seq->dir, "seq", (struct str){line, len}, err);
-    if (rc == 0)
-        seq->reserved = seq->next + SEQ_BLOCK;
-    return rc;
-}
-
 int seq_open(struct seq *seq, struct clock *clock, struct disk *disk, const char *dir,
              struct inf_error *err)
 {
+    char line[LINE_MAX_BYTES];
     int rc;
     *seq = (struct seq){.clock = clock, .disk = disk, .retry.fire = on_retry, .next = 1};
+    sm_init(&seq->sm, states, SEQ_IDLE, "seq", NULL);
     if (!dir) {
         state_make_id(seq->log);
         return 0;
     }
     seq->dir = xstrdup(dir);
     rc = read_sequence(seq, err);
-    if (rc == 0)
-        rc = reserve_first(seq, err);
-    if (rc < 0) {
+    if (rc == 0) { /* the first block, before the loop runs */
+        size_t len = format_seq(line, seq->next + SEQ_BLOCK, false);
+        rc = state_write(seq->dir, "seq", (struct str){line, len}, err);
+    }
+    if (rc == 0) {
+        seq->reserved = seq->next + SEQ_BLOCK;
+    } else {
         free(seq->dir);
         seq->dir = NULL;
     }
@@ -194,11 +184,12 @@ static void write_end(struct seq *seq)
 
 void seq_close(struct seq *seq, void (*on_closed)(struct seq *seq))
 {
+    bool in_flight = seq->sm.state == SEQ_RESERVING;
     seq->on_closed = on_closed;
-    seq->closing = true;
+    sm_move(&seq->sm, SEQ_CLOSING, "next is %" PRIu64, seq->next);
     timer_stop(seq->clock, &seq->retry);
     if (!seq->dir)
         finish_closing(seq);
-    else if (!seq->busy)
+    else if (!in_flight)
         write_end(seq);
 }

@@ -3,7 +3,7 @@
  *
  * Numbers are reserved on disk in blocks. The next block is reserved when half of one is used, so
  * that taking a number costs nothing. A record must not be written before its number is reserved:
- * seq_ready() tells whether all numbers taken so far are. After a crash, numbering continues after
+ * seq_ready() returns whether all numbers taken so far are. After a crash, numbering continues after
  * the reserved block, and `skipped` is set; a clean stop leaves no gap.
  *
  * The file `seq` of the state directory contains "65537 open" while numbers below that may have
@@ -18,6 +18,7 @@
 
 #include "informer/error.h"
 
+#include "base/sm.h"
 #include "daemon/journal/durable.h"
 #include "daemon/state.h"
 #include "seam/clock.h"
@@ -28,17 +29,23 @@ enum {
     SEQ_RETRY_MAX_MS = 30000,
 };
 
+enum seq_state {
+    SEQ_IDLE,
+    SEQ_RESERVING, /* a block is being written */
+    SEQ_RETRYING,  /* that failed; until the timer fires */
+    SEQ_CLOSING,   /* the end is written when no reservation is in flight */
+};
+
 struct seq {
-    char *dir; /* NULL: nothing is stored */
+    struct sm sm; /* enum seq_state */
+    char *dir;    /* NULL: nothing is stored */
     struct clock *clock;
     struct disk *disk;
     uint64_t next;     /* the next number to return */
     uint64_t reserved; /* numbers below it are reserved */
     uint64_t wanted;   /* the value of `reserved` that is being written */
     char log[STATE_ID_SIZE];
-    bool skipped; /* the last run did not stop cleanly: numbers before `next` may be unused */
-    bool busy;
-    bool closing;
+    bool skipped;     /* the last run did not stop cleanly: numbers before `next` may be unused */
     int error;        /* of the last attempt; 0: it succeeded */
     uint32_t retries; /* consecutive failures */
     struct timer retry;

@@ -52,27 +52,16 @@ static const struct {
     {"metadata", "", 24},
 };
 
-static bool ends_in(const char *text, const char *end)
-{
-    size_t len = strlen(text), end_len = strlen(end);
-    return len >= end_len && strcmp(text + len - end_len, end) == 0;
-}
-
 static int rank_of(const char *path)
 {
-    for (size_t i = 0; i < ARRAY_LEN(interest); i++)
-        if (strncmp(path, interest[i].begin, strlen(interest[i].begin)) == 0 &&
-            ends_in(path, interest[i].end))
+    size_t len = strlen(path);
+    for (size_t i = 0; i < ARRAY_LEN(interest); i++) {
+        size_t end_len = strlen(interest[i].end);
+        if (strncmp(path, interest[i].begin, strlen(interest[i].begin)) == 0 && len >= end_len &&
+            strcmp(path + len - end_len, interest[i].end) == 0)
             return interest[i].rank;
+    }
     return 12;
-}
-
-static int *rank_all(const struct inf_diff *diff)
-{
-    int *ranks = xcalloc(inf_diff_count(diff), sizeof(*ranks));
-    for (size_t i = 0; i < inf_diff_count(diff); i++)
-        ranks[i] = rank_of(inf_diff_get(diff, i)->path);
-    return ranks;
 }
 
 /* ---- values ---- */
@@ -121,17 +110,6 @@ void summary_put_cut(struct buf *out, struct str text, size_t max)
         buf_puts(out, "\xe2\x80\xa6");
 }
 
-static void put_string(struct buf *out, struct str json)
-{
-    struct buf text = {0};
-    put_decoded(&text, (struct str){json.at + 1, json.len - 2});
-    if (text.len)
-        summary_put_cut(out, (struct str){text.bytes, text.len}, VALUE_MAX);
-    else
-        buf_puts(out, "\"\"");
-    buf_free(&text);
-}
-
 static bool is_small(const struct inf_diff_value *value)
 {
     return value->json &&
@@ -140,10 +118,17 @@ static bool is_small(const struct inf_diff_value *value)
 
 static void put_value(struct buf *out, const struct inf_diff_value *value)
 {
-    if (value->json[0] == '"')
-        put_string(out, (struct str){value->json, value->len});
-    else
+    struct buf text = {0};
+    if (value->json[0] != '"') {
         summary_put_cut(out, (struct str){value->json, value->len}, VALUE_MAX);
+        return;
+    }
+    put_decoded(&text, (struct str){value->json + 1, value->len - 2});
+    if (text.len)
+        summary_put_cut(out, (struct str){text.bytes, text.len}, VALUE_MAX);
+    else
+        buf_puts(out, "\"\"");
+    buf_free(&text);
 }
 
 /* ---- changes ---- */
@@ -154,20 +139,6 @@ static bool is_hashed(const struct inf_diff_value *value)
     static const char mark[] = "\"hmac:";
     return value->json && value->len > sizeof(mark) &&
            memcmp(value->json, mark, sizeof(mark) - 1) == 0;
-}
-
-static void put_replaced(struct buf *out, const struct inf_change *change)
-{
-    bool both = is_small(&change->old_value) && is_small(&change->new_value) &&
-                !(is_hashed(&change->old_value) && is_hashed(&change->new_value));
-    buf_putc(out, ' ');
-    if (!both) {
-        buf_puts(out, "changed");
-        return;
-    }
-    put_value(out, &change->old_value);
-    buf_puts(out, " -> ");
-    put_value(out, &change->new_value);
 }
 
 /* A value that is too large may have a `reason`, as states and conditions do: "(Error)". */
@@ -185,29 +156,30 @@ static void put_reason(struct buf *out, const struct inf_diff_value *value)
     buf_printf(out, " (%.*s)", (int)(end - at), at);
 }
 
-static void put_added(struct buf *out, const struct inf_change *change)
-{
-    if (!is_small(&change->new_value)) {
-        buf_puts(out, " added");
-        put_reason(out, &change->new_value);
-        return;
-    }
-    buf_puts(out, " -> ");
-    put_value(out, &change->new_value);
-}
-
 static void put_change(struct buf *out, const struct inf_change *change, bool values)
 {
+    const struct inf_diff_value *old = &change->old_value, *new = &change->new_value;
     buf_puts(out, change->path);
     switch (change->op) {
     case INF_DIFF_ADD:
-        if (values)
-            put_added(out, change);
+        if (values && is_small(new)) {
+            buf_puts(out, " -> ");
+            put_value(out, new);
+        } else if (values) {
+            buf_puts(out, " added");
+            put_reason(out, new);
+        }
         break;
     case INF_DIFF_REMOVE: buf_puts(out, " removed"); break;
     case INF_DIFF_REPLACE:
-        if (values)
-            put_replaced(out, change);
+        if (values && is_small(old) && is_small(new) && !(is_hashed(old) && is_hashed(new))) {
+            buf_putc(out, ' ');
+            put_value(out, old);
+            buf_puts(out, " -> ");
+            put_value(out, new);
+        } else if (values) {
+            buf_puts(out, " changed");
+        }
         break;
     case INF_DIFF_REORDER: buf_puts(out, " reordered"); break;
     }
@@ -234,7 +206,9 @@ void summary_put_changes(struct buf *out, const struct inf_diff *diff, bool valu
 {
     size_t count = inf_diff_count(diff), shown = 0, last = 0, start = out->len;
     struct buf one = {0};
-    int *ranks = rank_all(diff), rank = -1;
+    int *ranks = xcalloc(count, sizeof(*ranks)), rank = -1;
+    for (size_t i = 0; i < count; i++)
+        ranks[i] = rank_of(inf_diff_get(diff, i)->path);
     while (shown < count && shown < CHANGES_MAX) {
         buf_clear(&one);
         put_change(&one, inf_diff_get(diff, next_change(ranks, count, &rank, &last)), values);
