@@ -2,14 +2,14 @@
  * access.h - preflight requests: the server's version, our identity there, the meaning of a
  * resource name, and our permissions.
  *
- *     inf_identity_ask(client, on_identity, ctx);
- *     inf_access_ask(client, "deploy", "shop", on_access, ctx, &err);
+ *     inf_identity_request(client, &app->identity, on_identity);
+ *     inf_access_request(client, &app->access, "deploy", "shop", on_access, &err);
  *     uv_run(loop, UV_RUN_DEFAULT);
  *
- * Each request calls on_answer exactly once, from the loop, unless it is closed first. The handle
- * is no longer valid when on_answer is called. A request that fails is not retried: the error is
- * the result. If the server does not respond, the request fails after one minute; close the request
- * to stop waiting earlier.
+ * Each of these functions starts a request (struct inf_request in informer.h) and returns 0; the
+ * callback is called exactly once, from the loop. A request that fails is not retried: the error is
+ * the result. If the server does not respond, the request fails after one minute; cancel it to stop
+ * waiting earlier.
  */
 #ifndef INFORMER_ACCESS_H
 #define INFORMER_ACCESS_H
@@ -24,49 +24,42 @@
 extern "C" {
 #endif
 
-struct inf_question;
-
-/**
- * Cancels a request that is still in progress: on_answer will not be called.
- *
- * inf_client_close() cancels all requests of its client. NULL is allowed.
- */
-INF_API void inf_question_close(struct inf_question *question);
-
-/* The server, and the identity under which it knows us. Valid until on_answer returns. */
+/* The server, and the identity under which it knows us. Valid until the callback returns. */
 struct inf_identity {
     const char *version; /* of the server, "v1.36.0"; NULL: not available to us */
-    const char
-        *user; /* our user name; NULL: not available to us, or the server is older than 1.27 */
+    const char *user;    /* NULL: not available to us, or the server is older than 1.27 */
     const char *const *groups;
     size_t n_groups;
 };
 
+/** Receives the identity; or NULL and the error. */
+typedef void inf_identity_cb(struct inf_request *request, const struct inf_identity *identity,
+                             const struct inf_error *err);
+
 /**
  * Requests the server's version and our identity.
  *
- * @on_answer gets @identity; or NULL and @why if the server can't be reached or rejects our
- * credentials.
+ * Fails if the server can't be reached or rejects our credentials. Returns 0, or -INF_EINVAL if
+ * @request is active.
  */
-INF_API struct inf_question *inf_identity_ask(struct inf_client *client,
-                                              void (*on_answer)(void *ctx,
-                                                                const struct inf_identity *identity,
-                                                                const struct inf_error *why),
-                                              void *ctx);
+INF_API int inf_identity_request(struct inf_client *client, struct inf_request *request,
+                                 inf_identity_cb *on_done);
+
+/** Receives the uid, valid until it returns; or NULL and the error. */
+typedef void inf_cluster_uid_cb(struct inf_request *request, const char *uid,
+                                const struct inf_error *err);
 
 /**
  * Requests an identifier of the cluster: the uid of its namespace kube-system. Two servers have the
  * same uid exactly if they belong to the same cluster.
  *
- * @on_answer gets @uid; or NULL and @why, for example INF_EFORBIDDEN if we may not get that
- * namespace.
+ * Fails for example with INF_EFORBIDDEN if we may not get that namespace. Returns 0, or -INF_EINVAL
+ * if @request is active.
  */
-INF_API struct inf_question *inf_cluster_uid_ask(struct inf_client *client,
-                                                 void (*on_answer)(void *ctx, const char *uid,
-                                                                   const struct inf_error *why),
-                                                 void *ctx);
+INF_API int inf_cluster_uid_request(struct inf_client *client, struct inf_request *request,
+                                    inf_cluster_uid_cb *on_done);
 
-/* The permissions that a watch needs. Valid until on_answer returns. */
+/* The permissions that a watch needs. Valid until the callback returns. */
 struct inf_access {
     struct inf_resource resource; /* kind is NULL if discovery is forbidden to us */
     bool namespaced;              /* false also if that is not known */
@@ -75,25 +68,27 @@ struct inf_access {
     const char *reason;           /* the server's reason for a denial, often "" */
 };
 
+/** Receives the permissions; or NULL and the error. */
+typedef void inf_access_cb(struct inf_request *request, const struct inf_access *access,
+                           const struct inf_error *err);
+
 /**
  * Requests whether we may list and watch @resource (a name as in `struct inf_watch`) in namespace
  * @ns, or in all namespaces if @ns is NULL.
  *
- * @on_answer gets @access; or NULL and @why: INF_ENOTFOUND if the server has no such resource,
- * INF_EINVAL if the name is ambiguous or @ns is given for a cluster-scoped resource, or any other
- * error of the request. Returns NULL, with @err, if @resource or @ns is not a valid name. @err may
- * be NULL.
+ * Fails with INF_ENOTFOUND if the server has no such resource, with INF_EINVAL if the name is
+ * ambiguous or @ns is given for a cluster-scoped resource, or with any other error of the request.
+ * Returns 0, or -INF_EINVAL with @err if @resource or @ns is not a valid name or @request is
+ * active: then the callback is not called. @err may be NULL.
  */
-INF_API struct inf_question *inf_access_ask(
-    struct inf_client *client, const char *resource, const char *ns,
-    void (*on_answer)(void *ctx, const struct inf_access *access, const struct inf_error *why),
-    void *ctx, struct inf_error *err);
+INF_API int inf_access_request(struct inf_client *client, struct inf_request *request,
+                               const char *resource, const char *ns, inf_access_cb *on_done,
+                               struct inf_error *err);
 
-/** Like inf_access_ask(), but only resolves the resource name: `list` and `watch` are false. */
-INF_API struct inf_question *inf_resource_ask(
-    struct inf_client *client, const char *resource, const char *ns,
-    void (*on_answer)(void *ctx, const struct inf_access *access, const struct inf_error *why),
-    void *ctx, struct inf_error *err);
+/** Like inf_access_request(), but only resolves the resource name: `list` and `watch` are false. */
+INF_API int inf_resource_request(struct inf_client *client, struct inf_request *request,
+                                 const char *resource, const char *ns, inf_access_cb *on_done,
+                                 struct inf_error *err);
 
 /**
  * Resolves the resource name @text without a server. That is possible if @text names group and

@@ -36,8 +36,8 @@ struct inf_budget_options {
     size_t bytes;
     /* Called when the limit is exceeded, and when it no longer is. May be NULL. Must not close
      * clients. */
-    void (*on_over)(void *ctx, bool over);
-    void *ctx;
+    void (*on_over)(void *data, bool over);
+    void *data;
 };
 
 struct inf_budget_status {
@@ -58,7 +58,7 @@ INF_API struct inf_budget *inf_budget_new(const struct inf_budget_options *optio
 INF_API void inf_budget_free(struct inf_budget *budget);
 
 /** Sets another limit, effective immediately. */
-INF_API void inf_budget_change(struct inf_budget *budget, size_t bytes);
+INF_API void inf_budget_set_limit(struct inf_budget *budget, size_t bytes);
 
 /**
  * Counts @bytes of the caller's own memory, such as output buffers. A negative number subtracts.
@@ -66,7 +66,9 @@ INF_API void inf_budget_change(struct inf_budget *budget, size_t bytes);
  */
 INF_API void inf_budget_add(struct inf_budget *budget, ptrdiff_t bytes);
 
-INF_API void inf_budget_status(const struct inf_budget *budget, struct inf_budget_status *ret);
+/** Stores the current numbers in @ret_status. */
+INF_API void inf_budget_status(const struct inf_budget *budget,
+                               struct inf_budget_status *ret_status);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,8 @@ extern "C" {
     X(INF_ENOTFOUND, 17, "not found")                                 \
     X(INF_EREFUSED, 18, "the server rejected the request as invalid") \
     X(INF_ESERVER, 19, "server error")                                \
-    X(INF_ECLOSED, 20, "already closed or closing")
+    X(INF_ECLOSED, 20, "already closed or closing")                   \
+    X(INF_ECANCELED, 21, "request canceled")
 
 enum inf_error_code {
 #define INF_ERROR_ENUM(name, value, text) name = value,

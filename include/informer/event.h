@@ -28,7 +28,7 @@ enum inf_origin {
     INF_LIVE,    /* reported by the server when it happened */
     INF_INITIAL, /* the object existed when the cache was first filled */
     INF_RELIST,  /* found by comparison with a new list; intermediate states are unknown */
-    INF_RESYNC,  /* nothing changed: periodic redelivery, see resync_s in struct inf_handler */
+    INF_RESYNC,  /* nothing changed: periodic redelivery, see resync_ms in struct inf_handler */
 };
 
 struct inf_event {

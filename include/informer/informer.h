@@ -72,8 +72,8 @@ struct inf_client_options {
      * $NO_PROXY. NULL: the kubeconfig's proxy-url, otherwise the environment. */
     const char *proxy;
 
-    const char *user_agent; /* NULL: informer/VERSION */
-    uint32_t stale_after_s; /* see on_freshness; 0: 150, at most 1 day */
+    const char *user_agent;  /* NULL: informer/VERSION */
+    uint32_t stale_after_ms; /* see on_freshness; 0: 150,000, at most 1 day */
 
     /* The budget that counts the backlogs of this client's informers; clients may share one. NULL:
      * none. It may be freed after inf_client_close(). */
@@ -85,8 +85,8 @@ struct inf_client_options {
 
     /* Receives log lines, without a newline. NULL: no log. With log_name, each line begins with
      * that name and a colon, to distinguish clusters. */
-    void (*log)(void *log_ctx, enum inf_log_level level, const char *line);
-    void *log_ctx;
+    void (*log)(void *log_data, enum inf_log_level level, const char *line);
+    void *log_data;
     const char *log_name;
     enum inf_log_level log_level; /* minimum level to log */
 };
@@ -109,12 +109,25 @@ INF_API struct inf_client *inf_client_open(struct uv_loop_s *loop,
  */
 INF_API int inf_proxy_check(const char *text, struct inf_error *err);
 
+/** Called when a client is closed. @client is freed afterwards: only read its data here. */
+typedef void inf_client_closed_fn(struct inf_client *client);
+
 /**
- * Closes the client, its informers and its queues. Their handles are no longer valid. Neither
- * handlers nor workers are called any more. Memory and libuv handles are released while the loop
- * runs; uv_run() returns when nothing else keeps it active. NULL is allowed.
+ * Closes the client, its informers and its queues, and cancels its requests. Neither handlers nor
+ * workers are called any more; the handles are no longer valid, except for @on_closed.
+ *
+ * Memory and libuv handles are released while the loop runs. Then @on_closed, which may be NULL, is
+ * called once, never before this function returns: all callbacks of the client have ended, and
+ * structs that were passed to it may be freed. uv_run() returns when nothing else keeps it active.
+ * NULL is allowed as @client; then @on_closed is not called.
  */
-INF_API void inf_client_close(struct inf_client *client);
+INF_API void inf_client_close(struct inf_client *client, inf_client_closed_fn *on_closed);
+
+/** The pointer last set with inf_client_set_data(); NULL: none. The library does not use it. */
+INF_API void *inf_client_data(const struct inf_client *client);
+
+/** Sets the user's pointer of @client. */
+INF_API void inf_client_set_data(struct inf_client *client, void *data);
 
 /**
  * Whether both clients reach the same server in the same way, with the same credentials: for
@@ -125,7 +138,7 @@ INF_API bool inf_client_same(const struct inf_client *a, const struct inf_client
 
 /**
  * Applies the connection settings of @fresh (credentials, certificate authorities, proxy,
- * stale_after_s) to @client and closes @fresh. @fresh was opened on the same loop for the same
+ * stale_after_ms) to @client and closes @fresh. @fresh was opened on the same loop for the same
  * cluster and has no informers.
  *
  * Informers keep their objects and handlers. Watches are opened again at the resource version they
@@ -282,16 +295,30 @@ INF_API int inf_resource_check(const char *text, struct inf_error *err);
  * Whether @text names a cluster-scoped resource such as "nodes", as far as that is known without a
  * server. Returns false if @text is not a valid name.
  */
-INF_API bool inf_resource_is_cluster_wide(const char *text);
+INF_API bool inf_resource_is_cluster_scoped(const char *text);
 
 /** Changes the log_name of struct inf_watch. @name is copied. */
 INF_API void inf_informer_set_log_name(struct inf_informer *informer, const char *name);
 
+/** Called when an informer is closed. @informer is freed afterwards: only read its data here. */
+typedef void inf_informer_closed_fn(struct inf_informer *informer);
+
 /**
- * Closes an informer: its handlers are not called any more. A shared cache is freed with its last
- * informer. May be called from a handler of the informer. NULL is allowed.
+ * Closes an informer: its handlers are not called any more, and the handle is no longer valid,
+ * except for @on_closed. May be called from a handler of the informer.
+ *
+ * Then @on_closed, which may be NULL, is called once, from the loop and never before this function
+ * returns: handlers that were added to the informer may be freed. A shared cache is freed with its
+ * last informer, in small steps; the callback of inf_client_close() marks the end of all of them.
+ * NULL is allowed as @informer; then @on_closed is not called.
  */
-INF_API void inf_informer_close(struct inf_informer *informer);
+INF_API void inf_informer_close(struct inf_informer *informer, inf_informer_closed_fn *on_closed);
+
+/** The pointer last set with inf_informer_set_data(); NULL: none. The library does not use it. */
+INF_API void *inf_informer_data(const struct inf_informer *informer);
+
+/** Sets the user's pointer of @informer. */
+INF_API void inf_informer_set_data(struct inf_informer *informer, void *data);
 
 /**
  * The cache. Valid as long as the informer. Get it again after inf_informer_separate(), _change(),
@@ -308,10 +335,11 @@ struct inf_resource {
 };
 
 /**
- * Stores the resource that the informer watches in @ret, valid until you return to the loop.
+ * Stores the resource that the informer watches in @ret_resource, valid until you return to the loop.
  * Returns false if the name is not resolved yet.
  */
-INF_API bool inf_informer_resource(const struct inf_informer *informer, struct inf_resource *ret);
+INF_API bool inf_informer_resource(const struct inf_informer *informer,
+                                   struct inf_resource *ret_resource);
 
 /** Whether the first list is complete and was delivered to the handlers. */
 INF_API bool inf_informer_synced(const struct inf_informer *informer);
@@ -341,13 +369,48 @@ struct inf_status {
     size_t queued;                /* changes that currently wait to be applied */
 };
 
-INF_API void inf_informer_status(const struct inf_informer *informer, struct inf_status *ret);
+/** Stores the current state of @informer in @ret_status. The error text is a copy. */
+INF_API void inf_informer_status(const struct inf_informer *informer,
+                                 struct inf_status *ret_status);
 
 /**
  * The state as one word: "syncing", "live", "stale", "held", "waiting", "forbidden",
  * "unauthorized", "not found", "failing".
  */
-INF_API const char *inf_status_word(const struct inf_status *status);
+INF_API const char *inf_status_name(const struct inf_status *status);
+
+/* ---- requests ---- */
+
+/*
+ * A request in progress: see access.h and inf_client_wait_synced(). Embed it in your own struct or
+ * set `data`. Set it to zero before its first use and keep it until the callback is called; then it
+ * may be used again or freed, also in the callback itself.
+ *
+ * The callback is called exactly once for each request that was started, from the loop, never
+ * before the function that starts the request returns. After inf_request_cancel() or
+ * inf_client_close() it gets the error INF_ECANCELED.
+ */
+struct inf_request {
+    void *data; /* for the user; the library does not use it */
+
+    void *internal; /* used by the library while the request is active */
+    void *reserved[2];
+};
+
+/** Cancels a request. Harmless if it is not active: never started, or its callback was called. */
+INF_API void inf_request_cancel(struct inf_request *request);
+
+/** Reports that all informers are synced. @err is NULL, or INF_ECANCELED. */
+typedef void inf_synced_cb(struct inf_request *request, const struct inf_error *err);
+
+/**
+ * Waits until every informer that @client has now is synced (inf_informer_synced()). Informers that
+ * are opened later do not count, and informers that are closed meanwhile no longer count.
+ *
+ * Returns 0, or -INF_EINVAL if @request is active.
+ */
+INF_API int inf_client_wait_synced(struct inf_client *client, struct inf_request *request,
+                                   inf_synced_cb *on_done);
 
 /* ---- handlers ---- */
 
@@ -387,7 +450,7 @@ struct inf_handler {
                    const struct inf_gap *gap);
 
     /**
-     * The server has sent nothing for stale_after_s, or sends again. The informer keeps trying to
+     * The server has sent nothing for stale_after_ms, or sends again. The informer keeps trying to
      * reconnect.
      */
     void (*on_freshness)(struct inf_handler *handler, struct inf_informer *informer,
@@ -406,7 +469,7 @@ struct inf_handler {
     enum inf_overflow overflow;
     uint32_t max_events; /* limit of the backlog; 0: 4096 */
     uint32_t max_bytes;  /* limit of the objects in it; 0: 64 MiB */
-    uint32_t resync_s;   /* interval of redelivery of every object (origin INF_RESYNC); 0: never */
+    uint32_t resync_ms;  /* interval of redelivery of every object (origin INF_RESYNC); 0: never */
 
     void *reserved; /* used by the library from inf_handler_add() to inf_handler_remove() */
 };

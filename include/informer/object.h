@@ -49,7 +49,7 @@ INF_API const char *inf_object_resource_version(const struct inf_object *object)
 INF_API bool inf_resource_version_is_older(const char *version, const char *than);
 
 /* The writer of an object, as recorded by the server with a resolution of one second. */
-struct inf_who {
+struct inf_writer {
     const char *manager;     /* the field manager: "kubelet", "kubectl-client-side-apply" */
     const char *subresource; /* "status", "scale", or "" */
     const char *time;        /* RFC 3339 */
@@ -67,11 +67,11 @@ enum inf_part {
  * Finds the last writer of @object. If a write to the status and another write have the same time,
  * @part decides between them.
  *
- * Returns false, and leaves @ret_who untouched, if the writer is not known. The strings are valid
+ * Returns false, and leaves @ret_writer untouched, if the writer is not known. The strings are valid
  * as long as the object.
  */
-INF_API bool inf_object_who(const struct inf_object *object, enum inf_part part,
-                            struct inf_who *ret_who);
+INF_API bool inf_object_writer(const struct inf_object *object, enum inf_part part,
+                               struct inf_writer *ret_writer);
 
 /** The canonical text, NUL-terminated. Stores its length in @ret_len, which may be NULL. */
 INF_API const char *inf_object_json(const struct inf_object *object, size_t *ret_len);

@@ -51,17 +51,17 @@ INF_API const char *inf_path_text(const struct inf_path *path);
  * Receives one value as the server spelled it: @len bytes at @json, borrowed, not NUL-terminated.
  * Returns whether to continue.
  */
-typedef bool inf_path_fn(void *ctx, const char *json, size_t len);
+typedef bool inf_path_value_fn(void *ctx, const char *json, size_t len);
 
 /**
- * Calls @fn for every value of @object that @path names, in the object's order, until @fn returns
- * false.
+ * Calls @each for every value of @object that @path names, in the object's order, until @each
+ * returns false.
  *
  * If a key occurs twice, the first one is used. Returns the number of calls; 0: the object has no
  * such field.
  */
 INF_API size_t inf_path_each(const struct inf_path *path, const struct inf_object *object,
-                             inf_path_fn *fn, void *ctx);
+                             inf_path_value_fn *each, void *ctx);
 
 /**
  * Writes the first value that @path names to @buf: a string decoded, any other value as spelled.

@@ -90,12 +90,24 @@ INF_API struct inf_queue *inf_queue_open(struct inf_client *client, struct inf_w
  */
 INF_API void inf_queue_drain(struct inf_queue *queue);
 
+/** Called when a queue is closed. @queue is freed afterwards: only read its data here. */
+typedef void inf_queue_closed_fn(struct inf_queue *queue);
+
 /**
- * Closes the queue immediately. The handle is no longer valid; borrowed keys stay valid until you
- * return to the loop. The worker is not called any more, not even on_drained(). May be called from
- * its callbacks. NULL is allowed.
+ * Closes the queue immediately. The worker is not called any more, not even on_drained(). The
+ * handle is no longer valid, except for @on_closed; borrowed keys stay valid until you return to
+ * the loop. May be called from the worker's callbacks.
+ *
+ * Then @on_closed, which may be NULL, is called once, from the loop and never before this function
+ * returns: the worker may be freed. NULL is allowed as @queue; then @on_closed is not called.
  */
-INF_API void inf_queue_close(struct inf_queue *queue);
+INF_API void inf_queue_close(struct inf_queue *queue, inf_queue_closed_fn *on_closed);
+
+/** The pointer last set with inf_queue_set_data(); NULL: none. The library does not use it. */
+INF_API void *inf_queue_data(const struct inf_queue *queue);
+
+/** Sets the user's pointer of @queue. */
+INF_API void inf_queue_set_data(struct inf_queue *queue, void *data);
 
 /* ---- adding keys ---- */
 

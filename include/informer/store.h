@@ -82,7 +82,7 @@ INF_API void inf_cursor_end(struct inf_cursor *cursor);
 /**
  * Receives one object, borrowed. Returns whether to continue. May call any function of this header.
  */
-typedef bool inf_each_fn(void *ctx, const struct inf_object *object);
+typedef bool inf_object_fn(void *ctx, const struct inf_object *object);
 
 /**
  * Calls @each for every object that has @value in the index named @index, until @each returns
@@ -92,7 +92,7 @@ typedef bool inf_each_fn(void *ctx, const struct inf_object *object);
  * error. Returns 0, or -INF_EINVAL if there is no such index.
  */
 INF_API int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
-                               inf_each_fn *each, void *ctx);
+                               inf_object_fn *each, void *ctx);
 
 /**
  * Calls @each for every object of namespace @ns ("": all) that @selector matches, in the server's
@@ -103,13 +103,13 @@ INF_API int inf_store_by_index(const struct inf_store *store, const char *index,
  * evaluated for every object.
  */
 INF_API void inf_store_select(const struct inf_store *store, const char *ns,
-                              const struct inf_selector *selector, inf_each_fn *each, void *ctx);
+                              const struct inf_selector *selector, inf_object_fn *each, void *ctx);
 
 /**
  * Receives one value, valid until the next change, and the number of objects that have it. Returns
  * whether to continue.
  */
-typedef bool inf_each_value_fn(void *ctx, const char *value, size_t count);
+typedef bool inf_index_value_fn(void *ctx, const char *value, size_t count);
 
 /**
  * Calls @each for every value that objects have in the index named @index, sorted by the bytes of
@@ -118,7 +118,7 @@ typedef bool inf_each_value_fn(void *ctx, const char *value, size_t count);
  * Returns 0, or -INF_EINVAL if there is no such index.
  */
 INF_API int inf_store_index_values(const struct inf_store *store, const char *index,
-                                   inf_each_value_fn *each, void *ctx);
+                                   inf_index_value_fn *each, void *ctx);
 
 /** The number of values in that index, without a walk; 0 if there is no such index. */
 INF_API size_t inf_store_index_count(const struct inf_store *store, const char *index);

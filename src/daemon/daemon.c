@@ -413,7 +413,7 @@ int daemon_run(struct conf *conf, const struct daemon_options *options)
     pool_prepare(conf->n_clusters, !options->ad_hoc);
     init_daemon(d, options);
     d->budget = inf_budget_new(&(struct inf_budget_options){
-        .bytes = conf->memory.backlog, .on_over = on_memory, .ctx = d});
+        .bytes = conf->memory.backlog, .on_over = on_memory, .data = d});
     daemon_log_init(&d->log, &d->loop.clock, conf->log.level, conf->log.format);
     if ((dir && open_state(d, dir, &err) < 0) || open_journal(d, dir, &err) < 0) {
         exit_code = fail_early(d, &err);

@@ -11,22 +11,20 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
-#include "kube/discovery/document.h"
+#include "base/err.h"
 #include "kube/discovery/lookup.h"
 #include "kube/discovery/self_review.h"
-#include "lib/question.h"
+#include "lib/request.h"
 
 static const char *const verbs[] = {"list", "watch"};
 
 struct access {
-    struct inf_question question;
-    void (*on_answer)(void *ctx, const struct inf_access *access, const struct inf_error *why);
-    void *ctx;
+    struct request request;
+    inf_access_cb *on_done;
     char *ns; /* NULL: all */
     struct resource_word word;
     bool only_resource;
     struct lookup lookup;
-    struct document document;
     struct resource resource;
     char *kind;
     bool namespaced;
@@ -35,9 +33,9 @@ struct access {
     char *reason;
 };
 
-/* Closes the request first: on_answer may close the client. */
-static void access_report(struct access *a, const struct inf_error *why)
+static void access_report(struct request *request, const struct inf_error *why)
 {
+    struct access *a = container_of(request, struct access, request);
     struct inf_access result = {
         .resource = {.group = a->resource.group,
                      .version = a->resource.version,
@@ -48,8 +46,7 @@ static void access_report(struct access *a, const struct inf_error *why)
         .watch = a->allowed[1],
         .reason = a->reason ? a->reason : "",
     };
-    inf_question_close(&a->question);
-    a->on_answer(a->ctx, why ? NULL : &result, why);
+    a->on_done(request->user, why ? NULL : &result, why);
 }
 
 /* ---- permissions ---- */
@@ -58,26 +55,26 @@ static void access_review_next(struct access *a)
 {
     char *body;
     if (a->only_resource || a->reviewed == ARRAY_LEN(verbs)) {
-        access_report(a, NULL);
+        request_end(&a->request, NULL);
         return;
     }
     body = self_review_access_body(&a->resource, a->ns, verbs[a->reviewed]);
-    document_start(&a->document, &a->question.client->server, self_review_access_path, body);
+    document_start(&a->request.document, &a->request.client->server, self_review_access_path, body);
     free(body);
 }
 
 static void access_on_review(struct document *document, const char *text,
                              const struct inf_error *why)
 {
-    struct access *a = container_of(document, struct access, document);
+    struct access *a = container_of(document, struct access, request.document);
     struct inf_error bad;
     char *reason = NULL;
     if (!text) {
-        access_report(a, why);
+        request_end(&a->request, why);
         return;
     }
     if (self_review_access_read(text, &a->allowed[a->reviewed], &reason, &bad) < 0) {
-        access_report(a, &bad);
+        request_end(&a->request, &bad);
         return;
     }
     if (!a->allowed[a->reviewed]) {
@@ -106,29 +103,27 @@ static void access_on_found(struct lookup *lookup, const struct api_resource *fo
     struct inf_error wrong;
     if (found && a->ns && !found->namespaced) {
         resource_word_refuse_scope(&a->word, found->name, &wrong);
-        access_report(a, &wrong);
+        request_end(&a->request, &wrong);
     } else if (found) {
         access_set_resource(a, found);
         access_review_next(a);
     } else if (why->code == INF_EFORBIDDEN && resource_word_is_complete(&a->word, &a->resource)) {
         access_review_next(a);
     } else {
-        access_report(a, why);
+        request_end(&a->request, why);
     }
 }
 
 /* ---- start and stop ---- */
 
-static void access_stop(struct inf_question *question)
+static void access_stop(struct request *request)
 {
-    struct access *a = container_of(question, struct access, question);
-    lookup_stop(&a->lookup);
-    document_stop(&a->document);
+    lookup_stop(&container_of(request, struct access, request)->lookup);
 }
 
-static void access_free(struct inf_question *question)
+static void access_free(struct request *request)
 {
-    struct access *a = container_of(question, struct access, question);
+    struct access *a = container_of(request, struct access, request);
     resource_word_free(&a->word);
     resource_free(&a->resource);
     free(a->ns);
@@ -137,59 +132,45 @@ static void access_free(struct inf_question *question)
     free(a);
 }
 
-/* Takes ownership of the contents of @word. */
-static struct access *access_new(struct inf_client *client, struct resource_word *word,
-                                 const char *ns)
+static const struct request_ops access_ops = {
+    .stop = access_stop, .report = access_report, .free = access_free};
+
+static int access_start(struct inf_client *client, struct inf_request *request,
+                        const char *resource, const char *ns, bool only_resource,
+                        inf_access_cb *on_done, struct inf_error *err)
 {
     struct access *a = NEW(struct access);
-    a->question.stop = access_stop;
-    a->question.free = access_free;
+    int rc = ns ? resource_check_namespace(ns, err) : 0;
+    if (rc == 0)
+        rc = resource_word_parse(resource, &a->word, err);
+    if (rc < 0) {
+        free(a);
+        return rc;
+    }
+    rc = request_start(&a->request, &access_ops, client, request);
+    if (rc < 0)
+        return err_set(err, -rc, "the request is already active");
     a->ns = ns ? xstrdup(ns) : NULL;
-    a->word = *word;
+    a->only_resource = only_resource;
+    a->on_done = on_done;
     a->lookup.on_end = access_on_found;
-    a->document.on_end = access_on_review;
-    question_open(&a->question, client);
+    a->request.document.on_end = access_on_review;
     lookup_start(&a->lookup, client->discovery_cache, &client->loop.clock, &a->word,
                  DISCOVERY_CACHE_KEEP_MS);
-    return a;
+    return 0;
 }
 
-static struct access *access_start(struct inf_client *client, const char *resource, const char *ns,
-                                   void (*on_answer)(void *ctx, const struct inf_access *access,
-                                                     const struct inf_error *why),
-                                   void *ctx, struct inf_error *err)
+int inf_access_request(struct inf_client *client, struct inf_request *request, const char *resource,
+                       const char *ns, inf_access_cb *on_done, struct inf_error *err)
 {
-    struct resource_word word;
-    struct access *a;
-    if (ns && resource_check_namespace(ns, err) < 0)
-        return NULL;
-    if (resource_word_parse(resource, &word, err) < 0)
-        return NULL;
-    a = access_new(client, &word, ns);
-    a->on_answer = on_answer;
-    a->ctx = ctx;
-    return a;
+    return access_start(client, request, resource, ns, false, on_done, err);
 }
 
-struct inf_question *inf_access_ask(struct inf_client *client, const char *resource, const char *ns,
-                                    void (*on_answer)(void *ctx, const struct inf_access *access,
-                                                      const struct inf_error *why),
-                                    void *ctx, struct inf_error *err)
+int inf_resource_request(struct inf_client *client, struct inf_request *request,
+                         const char *resource, const char *ns, inf_access_cb *on_done,
+                         struct inf_error *err)
 {
-    struct access *a = access_start(client, resource, ns, on_answer, ctx, err);
-    return a ? &a->question : NULL;
-}
-
-struct inf_question *inf_resource_ask(struct inf_client *client, const char *resource,
-                                      const char *ns,
-                                      void (*on_answer)(void *ctx, const struct inf_access *access,
-                                                        const struct inf_error *why),
-                                      void *ctx, struct inf_error *err)
-{
-    struct access *a = access_start(client, resource, ns, on_answer, ctx, err);
-    if (a)
-        a->only_resource = true; /* in time: on_answer is called from the loop only */
-    return a ? &a->question : NULL;
+    return access_start(client, request, resource, ns, true, on_done, err);
 }
 
 /* ---- without a server ---- */

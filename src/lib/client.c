@@ -35,7 +35,7 @@ static void client_on_log(struct log *log, enum log_level level, const char *lin
 {
     struct inf_client *client = container_of(log, struct inf_client, log);
     char *named = client->log_name ? xasprintf("%s: %s", client->log_name, line) : NULL;
-    client->user_log(client->user_log_ctx, (enum inf_log_level)level, named ? named : line);
+    client->user_log(client->user_log_data, (enum inf_log_level)level, named ? named : line);
     free(named);
 }
 
@@ -135,7 +135,7 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     unsigned char key[TLS_DIGEST_KEY];
     client->log = (struct log){.level = (enum log_level)options->log_level, .emit = client_on_log};
     client->user_log = options->log;
-    client->user_log_ctx = options->log_ctx;
+    client->user_log_data = options->log_data;
     client->log_name = options->log_name ? xstrdup(options->log_name) : NULL;
     client->user_agent =
         xstrdup(options->user_agent ? options->user_agent : "informer/" INFORMER_VERSION);
@@ -147,13 +147,13 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     client->keyed_digest = tls_digest_new(key);
     secret_wipe(key, sizeof(key));
     client->budget = options->budget;
-    client->stale_after_ms = options->stale_after_s * 1000;
+    client->stale_after_ms = options->stale_after_ms;
     list_limiter_init(&client->list_limiter, SYNCS_AT_A_TIME);
     client->digest.make = client_digest;
     list_init(&client->informers);
     list_init(&client->handles);
     list_init(&client->queues);
-    list_init(&client->questions);
+    list_init(&client->requests);
     list_init(&client->former);
     client->cut.fire = client_on_cut;
     return client;
@@ -265,12 +265,12 @@ void inf_client_adopt(struct inf_client *client, struct inf_client *fresh)
         set_stale_after(client, fresh->stale_after_ms);
     if (connection_equal(client->connection, next)) {
         renew_files(client);
-        inf_client_close(fresh);
+        inf_client_close(fresh, NULL);
         return;
     }
     connection_stop(next);
     fresh->connection = NULL; /* owned by the client now */
-    inf_client_close(fresh);
+    inf_client_close(fresh, NULL);
     before = xstrdup(client->connection->url);
     use_connection(client, next);
     if (strcmp(before, next->url) != 0)
@@ -295,6 +295,16 @@ const char *inf_client_namespace(const struct inf_client *client)
     return client->connection->config.namespace;
 }
 
+void *inf_client_data(const struct inf_client *client)
+{
+    return client->data;
+}
+
+void inf_client_set_data(struct inf_client *client, void *data)
+{
+    client->data = data;
+}
+
 uint64_t inf_client_worst_tick_us(struct inf_client *client)
 {
     return loop_worst_tick_us(&client->loop);
@@ -302,16 +312,20 @@ uint64_t inf_client_worst_tick_us(struct inf_client *client)
 
 static void client_on_closed(struct loop *loop)
 {
-    client_free(container_of(loop, struct inf_client, loop));
+    struct inf_client *client = container_of(loop, struct inf_client, loop);
+    if (client->on_closed)
+        client->on_closed(client);
+    client_free(client);
 }
 
-void inf_client_close(struct inf_client *client)
+void inf_client_close(struct inf_client *client, inf_client_closed_fn *on_closed)
 {
     if (!client)
         return;
+    client->on_closed = on_closed;
+    request_cancel_all(client);
     informer_close_all(client);
     queue_close_all(client);
-    question_close_all(client);
     discovery_cache_close(client->discovery_cache);
     auth_free(client->auth);
     if (client->connection)

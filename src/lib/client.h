@@ -23,8 +23,8 @@
 struct inf_client {
     struct loop loop;
     struct log log; /* passes lines to user_log */
-    void (*user_log)(void *ctx, enum inf_log_level level, const char *line);
-    void *user_log_ctx;
+    void (*user_log)(void *data, enum inf_log_level level, const char *line);
+    void *user_log_data;
     char *log_name; /* prefix of lines; NULL: none */
     struct rng rng;
     struct digest digest; /* hashes secret values, with `keyed_digest` */
@@ -49,12 +49,20 @@ struct inf_client {
     struct list informers;     /* of struct shared */
     struct list handles;       /* of struct inf_informer */
     struct list queues;
-    struct list questions; /* of struct inf_question */
+    struct list requests; /* of struct request */
+    void *data;           /* the user's */
+    inf_client_closed_fn *on_closed;
 };
 
-/* Each closes all open handles of its kind. */
+/* Each closes all open handles of its kind, or cancels all requests. */
 void informer_close_all(struct inf_client *client);
 void queue_close_all(struct inf_client *client);
-void question_close_all(struct inf_client *client);
+void request_cancel_all(struct inf_client *client);
+
+/* An informer closes: no request waits for it any more. */
+void request_informer_closed(struct inf_client *client, const struct inf_informer *informer);
+
+/* The informer whose node this is, in client->handles. */
+struct inf_informer *informer_of_node(struct list *node);
 
 #endif

@@ -21,7 +21,10 @@ struct counters {
 struct inf_informer {
     struct list node; /* among the client's */
     struct shared *shared;
-    char *log_name;         /* NULL: none */
+    char *log_name; /* NULL: none */
+    void *data;     /* the user's */
+    inf_informer_closed_fn *on_closed;
+    struct deferred_free deferred_free;
     struct counters before; /* of the cache when this handle was opened, modulo 2^64 */
 };
 
@@ -35,7 +38,7 @@ void inf_informer_set_log_name(struct inf_informer *informer, const char *name)
 void informer_put_log_names(const struct shared *shared, struct buf *out)
 {
     list_for_each(node, &shared->client->handles) {
-        const struct inf_informer *informer = container_of(node, struct inf_informer, node);
+        const struct inf_informer *informer = informer_of_node(node);
         if (informer->shared == shared && informer->log_name)
             buf_printf(out, "%s%s", out->len ? ", " : "", informer->log_name);
     }
@@ -50,7 +53,7 @@ int inf_resource_check(const char *text, struct inf_error *err)
     return rc;
 }
 
-bool inf_resource_is_cluster_wide(const char *text)
+bool inf_resource_is_cluster_scoped(const char *text)
 {
     struct resource_word word;
     bool wide;
@@ -149,7 +152,7 @@ void inf_informer_merge(struct inf_informer *informer, struct inf_informer *othe
 {
     informer_use_shared(informer, shared_own(informer->shared, informer));
     pipeline_merge(&other->shared->pipeline, &informer->shared->pipeline, other);
-    inf_informer_close(other);
+    inf_informer_close(other, NULL);
 }
 
 struct inf_informer *inf_informer_carve(struct inf_informer *informer,
@@ -170,21 +173,49 @@ struct inf_informer *inf_informer_carve(struct inf_informer *informer,
     return part;
 }
 
-void inf_informer_close(struct inf_informer *informer)
+/* In the reap phase: no handler of the informer is on the stack. */
+static void informer_free_deferred(struct deferred_free *deferred_free)
 {
-    if (!informer)
-        return;
-    list_remove(&informer->node);
-    dispatch_remove_all(&informer->shared->pipeline.dispatch, informer);
-    shared_leave(informer->shared);
+    struct inf_informer *informer = container_of(deferred_free, struct inf_informer, deferred_free);
+    if (informer->on_closed)
+        informer->on_closed(informer);
     free(informer->log_name);
     free(informer);
+}
+
+void inf_informer_close(struct inf_informer *informer, inf_informer_closed_fn *on_closed)
+{
+    struct inf_client *client;
+    if (!informer)
+        return;
+    client = informer->shared->client;
+    informer->on_closed = on_closed;
+    list_remove(&informer->node);
+    request_informer_closed(client, informer);
+    dispatch_remove_all(&informer->shared->pipeline.dispatch, informer);
+    shared_leave(informer->shared);
+    clock_free_later(&client->loop.clock, &informer->deferred_free, informer_free_deferred);
+}
+
+struct inf_informer *informer_of_node(struct list *node)
+{
+    return container_of(node, struct inf_informer, node);
+}
+
+void *inf_informer_data(const struct inf_informer *informer)
+{
+    return informer->data;
+}
+
+void inf_informer_set_data(struct inf_informer *informer, void *data)
+{
+    informer->data = data;
 }
 
 void informer_close_all(struct inf_client *client)
 {
     list_for_each_safe(node, &client->handles)
-        inf_informer_close(container_of(node, struct inf_informer, node));
+        inf_informer_close(informer_of_node(node), NULL);
 }
 
 const struct inf_store *inf_informer_store(const struct inf_informer *informer)
@@ -192,15 +223,15 @@ const struct inf_store *inf_informer_store(const struct inf_informer *informer)
     return informer->shared->pipeline.store;
 }
 
-bool inf_informer_resource(const struct inf_informer *informer, struct inf_resource *ret)
+bool inf_informer_resource(const struct inf_informer *informer, struct inf_resource *ret_resource)
 {
     const struct shared *s = informer->shared;
     if (!s->resource.name)
         return false;
-    *ret = (struct inf_resource){.group = s->resource.group,
-                                 .version = s->resource.version,
-                                 .name = s->resource.name,
-                                 .kind = s->kind};
+    *ret_resource = (struct inf_resource){.group = s->resource.group,
+                                          .version = s->resource.version,
+                                          .name = s->resource.name,
+                                          .kind = s->kind};
     return true;
 }
 
@@ -221,13 +252,13 @@ static uint64_t age_ms(uint64_t now_ms, uint64_t then_ms)
     return then_ms ? now_ms - then_ms : INF_NEVER;
 }
 
-void inf_informer_status(const struct inf_informer *informer, struct inf_status *ret)
+void inf_informer_status(const struct inf_informer *informer, struct inf_status *ret_status)
 {
     const struct pipeline *p = &informer->shared->pipeline;
     const struct reflector *r = &p->reflector;
     struct counters counters = counters_since_opened(informer);
     uint64_t now = clock_elapsed_ms(p->clock);
-    *ret = (struct inf_status){
+    *ret_status = (struct inf_status){
         .synced = pipeline_synced(p) && !r->redefined,
         .stale = freshness_is_stale(&r->freshness),
         .waiting = r->absent,
@@ -244,12 +275,12 @@ void inf_informer_status(const struct inf_informer *informer, struct inf_status 
         .coalesced = counters.coalesced,
     };
     for (size_t code = 0; code < INF_ERRORS; code++) {
-        ret->ends[code] = counters.reflector.ends[code];
-        ret->relists[code] = counters.reflector.relists[code];
+        ret_status->ends[code] = counters.reflector.ends[code];
+        ret_status->relists[code] = counters.reflector.relists[code];
     }
 }
 
-const char *inf_status_word(const struct inf_status *status)
+const char *inf_status_name(const struct inf_status *status)
 {
     if (status->held)
         return "held";

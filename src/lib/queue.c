@@ -25,5 +25,5 @@ struct inf_queue *inf_queue_open(struct inf_client *client, struct inf_worker *w
 void queue_close_all(struct inf_client *client)
 {
     list_for_each_safe(node, &client->queues)
-        inf_queue_close(container_of(node, struct inf_queue, node));
+        inf_queue_close(container_of(node, struct inf_queue, node), NULL);
 }

@@ -90,7 +90,7 @@ static void on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
             answer(h);
     if (n >= 0)
         return;
-    inf_client_close(h->client);
+    inf_client_close(h->client, NULL);
     uv_close((uv_handle_t *)stream, NULL);
 }
 

@@ -75,7 +75,7 @@ static void on_line(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
             tally_obey(&client.tally, bytes->base);
         return;
     }
-    inf_client_close(client.cluster);
+    inf_client_close(client.cluster, NULL);
     uv_close((uv_handle_t *)stream, NULL);
 }
 

@@ -135,7 +135,7 @@ static void on_terminated(uv_signal_t *signal, int number)
 {
     struct app *app = signal->data;
     (void)number;
-    inf_client_close(app->client);
+    inf_client_close(app->client, NULL);
     uv_close((uv_handle_t *)&app->terminated, NULL);
     uv_close((uv_handle_t *)&app->requests, NULL);
 }
@@ -182,7 +182,7 @@ static int open_all(struct app *app, struct inf_error *err)
 {
     struct inf_client_options options = {
         .kubeconfig = option(app, "kubeconfig"),
-        .stale_after_s = number(app, "stale_after"),
+        .stale_after_ms = number(app, "stale_after") * 1000,
         .log = log_line,
         .log_level = INF_LOG_INFO,
     };
@@ -190,7 +190,7 @@ static int open_all(struct app *app, struct inf_error *err)
     app->informer = app->client ? open_informer(app, err) : NULL;
     if (app->informer)
         return 0;
-    inf_client_close(app->client);
+    inf_client_close(app->client, NULL);
     return -1;
 }
 

@@ -100,7 +100,7 @@ static void on_drained(struct inf_worker *worker, struct inf_queue *queue)
 {
     struct app *app = APP_OF(worker, worker);
     (void)queue;
-    inf_client_close(app->client); /* with its informers and its queues */
+    inf_client_close(app->client, NULL); /* with its informers and its queues */
     uv_close((uv_handle_t *)&app->interrupt, NULL);
 }
 

@@ -36,7 +36,7 @@ static void on_log(void *ctx, enum inf_log_level level, const char *line)
 static void on_signal(uv_signal_t *signal, int number)
 {
     (void)number;
-    inf_client_close(signal->data); /* with its informers: nothing keeps the loop then */
+    inf_client_close(signal->data, NULL); /* with its informers: nothing keeps the loop then */
     uv_close((uv_handle_t *)signal, NULL);
 }
 

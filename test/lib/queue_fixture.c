@@ -35,7 +35,7 @@ static void queue_fixture_on_drained(struct inf_worker *worker, struct inf_queue
 
 void queue_fixture_close(struct queue_fixture *d)
 {
-    inf_queue_close(d->queue);
+    inf_queue_close(d->queue, NULL);
     d->queue = NULL;
 }
 

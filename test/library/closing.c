@@ -33,58 +33,107 @@ static void work(struct inf_worker *worker, struct inf_queue *queue, const char 
         inf_queue_done(queue, key, INF_WORK_RETRY);
 }
 
-/* ---- questions, answered or not ---- */
+/* ---- requests, completed or not ---- */
 
-static void on_identity(void *ctx, const struct inf_identity *identity, const struct inf_error *why)
+/* Counts results and cancellations: each request has exactly one of them. */
+static void count_result(struct life *life, bool ok, const struct inf_error *why)
 {
-    MUST(identity && !why && identity->version && identity->user);
-    ((struct life *)ctx)->answers++;
+    MUST(ok ? !why : why->code == INF_ECANCELED);
+    life->answers += ok;
+    life->canceled += !ok;
 }
 
-static void on_access(void *ctx, const struct inf_access *access, const struct inf_error *why)
+static void on_identity(struct inf_request *request, const struct inf_identity *identity,
+                        const struct inf_error *why)
 {
-    MUST(access && !why && access->list && access->watch);
-    ((struct life *)ctx)->answers++;
+    MUST(!identity || (identity->version && identity->user));
+    count_result(request->data, identity, why);
 }
 
-static void ask(struct life *life)
+static void on_access(struct inf_request *request, const struct inf_access *access,
+                      const struct inf_error *why)
 {
+    MUST(!access || (access->list && access->watch));
+    count_result(request->data, access, why);
+}
+
+static void on_all_synced(struct inf_request *request, const struct inf_error *why)
+{
+    struct life *life = request->data;
+    MUST(why || !life->informer || inf_informer_synced(life->informer));
+    count_result(life, !why, why);
+}
+
+static void start_requests(struct life *life)
+{
+    struct inf_request *r = life->requests;
     struct inf_error err;
-    inf_question_close(inf_access_ask(life->client, "po", NULL, on_access, life, &err));
-    inf_question_close(NULL);
-    MUST(!inf_access_ask(life->client, "po/", NULL, on_access, life, &err));
-    MUST(!inf_access_ask(life->client, "po", "Shop", on_access, life, &err));
-    MUST(inf_identity_ask(life->client, on_identity, life));
-    MUST(inf_access_ask(life->client, "cm", "default", on_access, life, &err));
+    for (size_t i = 0; i < REQUESTS; i++)
+        r[i].data = life;
+    MUST(inf_access_request(life->client, &r[0], "po/", NULL, on_access, &err) == -INF_EINVAL);
+    MUST(inf_access_request(life->client, &r[0], "po", "Shop", on_access, &err) == -INF_EINVAL);
+    inf_request_cancel(&r[0]); /* harmless: it was not started */
+    MUST(inf_access_request(life->client, &r[0], "po", NULL, on_access, &err) == 0);
+    MUST(inf_identity_request(life->client, &r[0], on_identity) == -INF_EINVAL);
+    inf_request_cancel(&r[0]);
+    inf_request_cancel(&r[0]);
+    MUST(inf_identity_request(life->client, &r[1], on_identity) == 0);
+    MUST(inf_access_request(life->client, &r[2], "cm", "default", on_access, &err) == 0);
+    MUST(inf_client_wait_synced(life->client, &r[3], on_all_synced) == 0);
+    MUST(life->answers + life->canceled == 0);
+}
+
+static void on_closed(struct inf_client *client)
+{
+    struct life *life = inf_client_data(client);
+    MUST(life->answers + life->canceled == REQUESTS);
+    life->closed = true;
 }
 
 /* ---- ways to end ---- */
 
 static void end_client(struct life *life)
 {
-    inf_client_close(life->client);
+    inf_client_close(life->client, on_closed);
+}
+
+static void on_informer_closed(struct inf_informer *informer)
+{
+    struct life *life = inf_informer_data(informer);
+    life->informer_closed = true;
+}
+
+static void on_queue_closed(struct inf_queue *queue)
+{
+    struct life *life = inf_queue_data(queue);
+    life->queue_closed = true;
 }
 
 static void end_informer_first(struct life *life)
 {
-    inf_informer_close(life->informer);
+    inf_informer_set_data(life->informer, life);
+    inf_informer_close(life->informer, on_informer_closed);
+    life->informer = NULL; /* the wait for its sync ends without it */
     uv_run(life->loop, UV_RUN_NOWAIT);
-    inf_client_close(life->client);
+    MUST(life->informer_closed);
+    inf_client_close(life->client, on_closed);
 }
 
 static void end_handler_first(struct life *life)
 {
     inf_handler_remove(&life->handler);
     uv_run(life->loop, UV_RUN_NOWAIT);
-    inf_queue_close(life->queue);
-    inf_client_close(life->client);
+    inf_queue_set_data(life->queue, life);
+    inf_queue_close(life->queue, on_queue_closed);
+    MUST(!life->queue_closed);
+    inf_client_close(life->client, on_closed);
 }
 
 static void end_paused(struct life *life)
 {
     inf_handler_pause(&life->handler);
     uv_run(life->loop, UV_RUN_NOWAIT);
-    inf_client_close(life->client);
+    inf_client_close(life->client, on_closed);
 }
 
 static void close_everything(struct inf_handler *handler, struct inf_informer *informer,
@@ -92,7 +141,7 @@ static void close_everything(struct inf_handler *handler, struct inf_informer *i
 {
     (void)informer;
     (void)event;
-    inf_client_close(LIFE_OF(handler)->client);
+    inf_client_close(LIFE_OF(handler)->client, on_closed);
 }
 
 /* From the next event a handler is told; it is told one at once if there are any. */
@@ -114,14 +163,16 @@ static bool live_for(unsigned turns, void (*end)(struct life *life), const char 
     struct life life = {.handler = {.on_event = on_event}, .worker = {.work = work}};
     MUST(uv_loop_init(&loop) == 0);
     life_open(&life, &loop, kubeconfig);
-    ask(&life);
+    inf_client_set_data(life.client, &life);
+    start_requests(&life);
     while (turns--)
         uv_run(&loop, UV_RUN_ONCE);
     *beyond += inf_informer_synced(life.informer);
     end(&life);
     uv_run(&loop, UV_RUN_DEFAULT);
-    MUST(uv_loop_close(&loop) == 0);
-    return *beyond > BEYOND && life.answers == 2;
+    MUST(end != end_handler_first || life.queue_closed);
+    MUST(life.closed && uv_loop_close(&loop) == 0);
+    return *beyond > BEYOND && life.answers == REQUESTS - 1;
 }
 
 int main(int argc, char **argv)

@@ -22,6 +22,10 @@
         }                                                                   \
     } while (0)
 
+enum {
+    REQUESTS = 4,
+};
+
 struct life {
     uv_loop_t *loop;
     struct inf_client *client;
@@ -30,7 +34,10 @@ struct life {
     struct inf_queue *queue;
     struct inf_worker worker;
     size_t events;
+    struct inf_request requests[REQUESTS];
     size_t answers;
+    size_t canceled;
+    bool closed, informer_closed, queue_closed;
 };
 
 /* Follows configmaps; the handler must be filled in, the worker too if there is to be a queue. */

@@ -45,7 +45,7 @@ static void on_look(uv_timer_t *timer)
     if (strcmp(inf_store_resource_version(store), f->version) != 0)
         return;
     write_down(f);
-    inf_client_close(f->life.client); /* the other one goes on */
+    inf_client_close(f->life.client, NULL); /* the other one goes on */
     uv_close((uv_handle_t *)timer, NULL);
 }
 

@@ -120,7 +120,7 @@ static void put_status(struct told *t)
 {
     struct inf_status status;
     inf_informer_status(t->informer, &status);
-    put_key(t, "word", inf_status_word(&status));
+    put_key(t, "word", inf_status_name(&status));
     put_key(t, "error", status.error.code ? inf_error_name(status.error.code) : "");
     put_key(t, "text", status.error.code ? status.error.text : "");
     put_counts(t, "ends", status.ends);
@@ -172,7 +172,7 @@ static void on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
             answer(t);
     if (n >= 0)
         return;
-    inf_client_close(t->client);
+    inf_client_close(t->client, NULL);
     uv_close((uv_handle_t *)stream, NULL);
 }
 
@@ -195,9 +195,9 @@ static bool set_up(struct told *t, char **argv, struct inf_error *err)
 {
     struct inf_client_options options = {
         .kubeconfig = word(argv, "kubeconfig"),
-        .stale_after_s = number(argv, "stale"),
+        .stale_after_ms = number(argv, "stale") * 1000,
         .log = on_log,
-        .log_ctx = t,
+        .log_data = t,
         .log_level = INF_LOG_INFO,
     };
     struct inf_watch watch = {.resource = word(argv, "resource"), .ns = word(argv, "ns")};

@@ -292,13 +292,13 @@ static void set_up_witnesses(struct world *w)
         const char *name;
         enum inf_overflow overflow;
         uint32_t max_events;
-        uint32_t resync_s;
+        uint32_t resync_ms;
     } kinds[WITNESSES] = {
-        [FAST] = {"fast", INF_WAIT, 0, 300},
+        [FAST] = {"fast", INF_WAIT, 0, 300 * 1000},
         [SLOW] = {"slow", INF_WAIT, 5, 0},
         [COALESCING] = {"coalescing", INF_COALESCE, 4, 0},
         [DROPPING] = {"dropping", INF_DROP, 6, 0},
-        [LATE] = {"late", INF_COALESCE, 8, 30},
+        [LATE] = {"late", INF_COALESCE, 8, 30 * 1000},
     };
     for (size_t i = 0; i < WITNESSES; i++) {
         struct witness *t = &w->witnesses[i];
@@ -309,7 +309,7 @@ static void set_up_witnesses(struct world *w)
                                           .on_gap = on_gap,
                                           .overflow = kinds[i].overflow,
                                           .max_events = kinds[i].max_events,
-                                          .resync_s = kinds[i].resync_s};
+                                          .resync_ms = kinds[i].resync_ms};
         if (i != LATE)
             add_witness(w, i);
     }

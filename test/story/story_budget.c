@@ -93,7 +93,7 @@ STORY(handlers_that_keep_up,
 {
     struct budget_account other;
     begin(s, &other, 0);
-    inf_budget_change(s->settings.budget, 1);
+    inf_budget_set_limit(s->settings.budget, 1);
     budget_set(&other, 100);
     change(s, 100);
     for (int i = 0; i < 1000; i++) /* more than is read at once */

@@ -374,7 +374,7 @@ STORY(
 {
     struct extra plain = extra(s, "plain"), keen = extra(s, "keen");
     quiet_world(s);
-    keen.handler.resync_s = 2;
+    keen.handler.resync_ms = 2000;
     add(s, &plain);
     add(s, &keen);
     story_pass(s, 10);

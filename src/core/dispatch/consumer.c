@@ -189,7 +189,7 @@ static void consumer_on_resync(struct timer *timer)
 {
     struct consumer *c = container_of(timer, struct consumer, resync_timer);
     c->resync_due = true;
-    timer_start(c->dispatch->clock, timer, c->handler->resync_s * UINT64_C(1000));
+    timer_start(c->dispatch->clock, timer, c->handler->resync_ms);
     task_schedule(c->dispatch->clock, c->dispatch->pump);
 }
 
@@ -217,7 +217,7 @@ void consumer_step(struct consumer *c, bool settled)
         const struct dispatch *d = c->dispatch;
         for (; budget && consumer_may_call(c) && c->cursor < d->next; budget--)
             deliver_notice(c, notice_at(d, c->cursor++));
-        if (c->full && !backlog_exceeds(c, 2))
+        if (c->full && !c->removed && !backlog_exceeds(c, 2))
             c->full = false;
     }
     if (c->resync_due && c->synced && c->walk == WALK_NONE) {
@@ -244,8 +244,8 @@ struct consumer *consumer_new(struct dispatch *d, struct inf_handler *handler)
     c->walk = d->synced || inf_store_count(d->store) ? WALK_REPLAY : WALK_NONE;
     coalescer_init(&c->coalescer, &d->key);
     c->resync_timer.fire = consumer_on_resync;
-    if (handler->resync_s)
-        timer_start(d->clock, &c->resync_timer, handler->resync_s * UINT64_C(1000));
+    if (handler->resync_ms)
+        timer_start(d->clock, &c->resync_timer, handler->resync_ms);
     return c;
 }
 

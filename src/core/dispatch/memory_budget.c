@@ -47,7 +47,7 @@ static void check_limit(struct inf_budget *b)
     b->over = over;
     b->reached += over;
     if (b->options.on_over)
-        b->options.on_over(b->options.ctx, over);
+        b->options.on_over(b->options.data, over);
     while (!over && !list_empty(&b->held)) {
         struct budget_account *a = container_of(b->held.next, struct budget_account, node);
         release_account(a);
@@ -130,7 +130,7 @@ void inf_budget_free(struct inf_budget *budget)
     budget_unref(budget);
 }
 
-void inf_budget_change(struct inf_budget *budget, size_t bytes)
+void inf_budget_set_limit(struct inf_budget *budget, size_t bytes)
 {
     budget->options.bytes = bytes;
     check_limit(budget);
@@ -145,9 +145,9 @@ void inf_budget_add(struct inf_budget *budget, ptrdiff_t bytes)
     check_limit(budget);
 }
 
-void inf_budget_status(const struct inf_budget *budget, struct inf_budget_status *ret)
+void inf_budget_status(const struct inf_budget *budget, struct inf_budget_status *ret_status)
 {
-    *ret = (struct inf_budget_status){
+    *ret_status = (struct inf_budget_status){
         .limit = budget->options.bytes,
         .used = budget->used,
         .reached = budget->reached,

@@ -239,6 +239,8 @@ void inf_queue_stats(const struct inf_queue *queue, struct inf_queue_stats *ret_
 static void queue_free_deferred(struct deferred_free *deferred_free)
 {
     struct inf_queue *q = container_of(deferred_free, struct inf_queue, deferred_free);
+    if (q->on_closed)
+        q->on_closed(q);
     workitems_free(&q->items);
     free(q->name);
     free(q);
@@ -304,12 +306,23 @@ void inf_queue_drain(struct inf_queue *queue)
     task_schedule(queue->clock, &queue->pump);
 }
 
-void inf_queue_close(struct inf_queue *queue)
+void inf_queue_close(struct inf_queue *queue, inf_queue_closed_fn *on_closed)
 {
     if (!queue)
         return;
+    queue->on_closed = on_closed;
     sm_move(&queue->sm, QUEUE_CLOSED, "close requested");
     task_cancel(&queue->pump);
     list_remove(&queue->node);
     task_schedule(queue->clock, &queue->clear);
+}
+
+void *inf_queue_data(const struct inf_queue *queue)
+{
+    return queue->data;
+}
+
+void inf_queue_set_data(struct inf_queue *queue, void *data)
+{
+    queue->data = data;
 }

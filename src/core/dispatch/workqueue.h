@@ -22,6 +22,8 @@ struct inf_queue {
     struct deferred_free deferred_free;
     struct clock *clock;
     struct inf_worker *worker;
+    void *data; /* the user's */
+    inf_queue_closed_fn *on_closed;
     struct inf_queue_options options; /* without zeros */
     char *name;
     struct sm sm;

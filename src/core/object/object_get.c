@@ -55,19 +55,21 @@ const char *inf_object_resource_version(const struct inf_object *object)
     return object->bytes + object->at[PART_VERSION];
 }
 
-bool inf_object_who(const struct inf_object *object, enum inf_part part, struct inf_who *ret_who)
+bool inf_object_writer(const struct inf_object *object, enum inf_part part,
+                       struct inf_writer *ret_writer)
 {
     const char *bytes = object->bytes;
     bool status = bytes[object->at[PART_STATUS_TIME]], other = bytes[object->at[PART_TIME]];
     if (status == other && (!status || part == INF_PART_ANY))
         return false;
     if (status && (!other || part == INF_PART_STATUS))
-        *ret_who = (struct inf_who){bytes + object->at[PART_STATUS_MANAGER], "status",
-                                    bytes + object->at[PART_STATUS_TIME], object->sole_status};
+        *ret_writer =
+            (struct inf_writer){bytes + object->at[PART_STATUS_MANAGER], "status",
+                                bytes + object->at[PART_STATUS_TIME], object->sole_status};
     else
-        *ret_who =
-            (struct inf_who){bytes + object->at[PART_MANAGER], bytes + object->at[PART_SUBRESOURCE],
-                             bytes + object->at[PART_TIME], object->sole_other};
+        *ret_writer = (struct inf_writer){bytes + object->at[PART_MANAGER],
+                                          bytes + object->at[PART_SUBRESOURCE],
+                                          bytes + object->at[PART_TIME], object->sole_other};
     return true;
 }
 

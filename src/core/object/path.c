@@ -192,8 +192,8 @@ static struct str text_of(const struct inf_object *object)
     return text;
 }
 
-size_t inf_path_each(const struct inf_path *path, const struct inf_object *object, inf_path_fn *fn,
-                     void *ctx)
+size_t inf_path_each(const struct inf_path *path, const struct inf_object *object,
+                     inf_path_value_fn *fn, void *ctx)
 {
     struct path_walk walk;
     struct str value;

@@ -36,6 +36,7 @@ static const struct fault_rule rules[] = {
     {INF_EINVAL,        FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
     {INF_ECONF,         FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
     {INF_ECLOSED,       FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
+    {INF_ECANCELED,     FAULT_RELIST, WAIT_BACKOFF, LOG_ERROR},
 };
 /* clang-format on */
 

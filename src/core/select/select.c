@@ -13,7 +13,7 @@ static bool matches_labels(const void *selector, struct str labels)
 
 /* Fields are not kept in sets: every object is looked at. */
 static void select_one_by_one(const struct inf_store *store, const char *ns,
-                              const struct inf_selector *selector, inf_each_fn *each, void *ctx)
+                              const struct inf_selector *selector, inf_object_fn *each, void *ctx)
 {
     struct inf_cursor cursor = INF_CURSOR_START;
     const struct inf_object *object;
@@ -24,7 +24,7 @@ static void select_one_by_one(const struct inf_store *store, const char *ns,
 }
 
 static void select_by_labels(const struct inf_store *store, const char *ns,
-                             const struct inf_selector *selector, inf_each_fn *each, void *ctx)
+                             const struct inf_selector *selector, inf_object_fn *each, void *ctx)
 {
     struct label_query query = {.ns = ns, .matches = matches_labels, .selector = selector};
     struct inf_cursor cursor = INF_CURSOR_START;
@@ -35,7 +35,7 @@ static void select_by_labels(const struct inf_store *store, const char *ns,
 }
 
 void inf_store_select(const struct inf_store *store, const char *ns,
-                      const struct inf_selector *selector, inf_each_fn *each, void *ctx)
+                      const struct inf_selector *selector, inf_object_fn *each, void *ctx)
 {
     if (selector_is_nothing(selector))
         return;

@@ -74,7 +74,7 @@ void inf_cursor_end(struct inf_cursor *cursor)
 /* ---- by index ---- */
 
 /* The index of namespaces has only counts. "" selects objects without a namespace. */
-static void each_in_namespace(const struct inf_store *store, const char *ns, inf_each_fn *each,
+static void each_in_namespace(const struct inf_store *store, const char *ns, inf_object_fn *each,
                               void *ctx)
 {
     struct inf_cursor cursor = INF_CURSOR_START;
@@ -87,7 +87,7 @@ static void each_in_namespace(const struct inf_store *store, const char *ns, inf
 
 /* Calls @each for the objects in @ns ("": all), in order. Frees the array. */
 static void each_sorted(const struct inf_object **objects, size_t n, const char *ns,
-                        inf_each_fn *each, void *ctx)
+                        inf_object_fn *each, void *ctx)
 {
     bool more = true;
     index_sort(objects, n);
@@ -104,7 +104,7 @@ static bool are_few(const struct inf_store *store, size_t n)
 }
 
 static void each_in_bucket(const struct inf_store *store, const struct index_bucket *bucket,
-                           inf_each_fn *each, void *ctx)
+                           inf_object_fn *each, void *ctx)
 {
     const struct index_set *set = &store_current(store)->indexes;
     struct inf_cursor cursor = INF_CURSOR_START;
@@ -121,7 +121,7 @@ static void each_in_bucket(const struct inf_store *store, const struct index_buc
 }
 
 int inf_store_by_index(const struct inf_store *store, const char *index, const char *value,
-                       inf_each_fn *each, void *ctx)
+                       inf_object_fn *each, void *ctx)
 {
     const struct index_set *set = &store_current(store)->indexes;
     const struct tree *buckets = index_named(set, index);
@@ -136,7 +136,7 @@ int inf_store_by_index(const struct inf_store *store, const char *index, const c
 }
 
 int inf_store_index_values(const struct inf_store *store, const char *index,
-                           inf_each_value_fn *each, void *ctx)
+                           inf_index_value_fn *each, void *ctx)
 {
     const struct tree *buckets = index_named(&store_current(store)->indexes, index);
     struct tree_node *node = buckets ? tree_first(buckets) : NULL;
@@ -170,7 +170,7 @@ static bool bucket_matches(struct index_bucket *bucket, uint64_t query_id,
 }
 
 bool store_by_labels(const struct inf_store *store, const struct label_query *query,
-                     struct inf_cursor *cursor, size_t *budget, inf_each_fn *each, void *ctx)
+                     struct inf_cursor *cursor, size_t *budget, inf_object_fn *each, void *ctx)
 {
     uint64_t query_id = ++store_current(store)->indexes.queries;
     bool unlabelled = query->matches(query->selector, STR("{}"));
@@ -199,7 +199,7 @@ static size_t collect_by_labels(struct index_set *set, const struct label_query 
 }
 
 bool store_few_by_labels(const struct inf_store *store, const struct label_query *query,
-                         inf_each_fn *each, void *ctx)
+                         inf_object_fn *each, void *ctx)
 {
     struct index_set *set = &store_current(store)->indexes;
     uint64_t query_id = ++set->queries;

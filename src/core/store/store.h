@@ -131,13 +131,13 @@ struct label_query {
     const void *selector;
 };
 bool store_by_labels(const struct inf_store *store, const struct label_query *query,
-                     struct inf_cursor *cursor, size_t *budget, inf_each_fn *each, void *ctx);
+                     struct inf_cursor *cursor, size_t *budget, inf_object_fn *each, void *ctx);
 
 /*
  * The same in one call, examining only the objects that match. Returns false without calling @each
  * if so many match that a walk is cheaper.
  */
 bool store_few_by_labels(const struct inf_store *store, const struct label_query *query,
-                         inf_each_fn *each, void *ctx);
+                         inf_object_fn *each, void *ctx);
 
 #endif

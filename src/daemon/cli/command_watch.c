@@ -114,7 +114,7 @@ static void put_watch(struct buf *out, const struct watch_options *options, cons
 {
     put_option(out, "  - resource: ", resource);
     /* the namespace of the context is only a default; it is ignored for cluster-scoped resources */
-    if (ns && (options->ns || !inf_resource_is_cluster_wide(resource)))
+    if (ns && (options->ns || !inf_resource_is_cluster_scoped(resource)))
         put_option(out, "    namespaces:\n      - ", ns);
     put_option(out, "    label_selector: ", options->label_selector);
     put_option(out, "    field_selector: ", options->field_selector);
@@ -157,7 +157,7 @@ static char *context_namespace(const struct watch_options *options, struct inf_e
     client = inf_client_open(&uv, &how, err);
     if (client)
         ns = xstrdup(inf_client_namespace(client));
-    inf_client_close(client);
+    inf_client_close(client, NULL);
     uv_run(&uv, UV_RUN_DEFAULT);
     uv_loop_close(&uv);
     return ns;

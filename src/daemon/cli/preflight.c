@@ -180,11 +180,13 @@ static enum verdict verdict_for(const struct preflight_result *a, const struct i
 static void request_next(struct preflight_cluster *site);
 static bool select_namespaces(struct preflight_cluster *site);
 
-static void preflight_on_access(void *ctx, const struct inf_access *access,
+static void preflight_on_access(struct inf_request *request, const struct inf_access *access,
                                 const struct inf_error *why)
 {
-    struct preflight_result *a = ctx;
+    struct preflight_result *a = request->data;
     const struct inf_resource *r = access ? &access->resource : NULL;
+    if (why && why->code == INF_ECANCELED)
+        return; /* the cluster was closed */
     a->site->open--;
     if (why) {
         a->why = *why;
@@ -207,11 +209,14 @@ static void request_result(struct preflight_result *a)
 {
     struct inf_client *client = a->site->cluster->client;
     bool access = a->site->preflight->kind == PREFLIGHT_ACCESS && !a->none_selected;
-    if (access ? inf_access_ask(client, a->resource, a->ns, preflight_on_access, a, &a->why)
-               : inf_resource_ask(client, a->resource, a->ns, preflight_on_access, a, &a->why))
-        a->site->open++;
-    else
+    int rc;
+    a->request = (struct inf_request){.data = a};
+    rc = (access ? inf_access_request : inf_resource_request)(client, &a->request, a->resource,
+                                                              a->ns, preflight_on_access, &a->why);
+    if (rc < 0)
         a->verdict = VERDICT_WRONG;
+    else
+        a->site->open++;
 }
 
 static void request_next(struct preflight_cluster *site)
@@ -263,7 +268,7 @@ static void preflight_on_namespaces(struct inf_handler *handler, struct inf_info
     (void)informer;
     if (!insert_namespaces(site))
         insert_answer(site, site->selecting)->none_selected = true;
-    inf_informer_close(site->namespaces);
+    inf_informer_close(site->namespaces, NULL);
     site->namespaces = NULL;
     site->begun = site->selecting + 1;
     restart_timeout(site);
@@ -321,10 +326,12 @@ static char *join_strings(const char *const *texts, size_t n)
     return out.bytes;
 }
 
-static void preflight_on_identity(void *ctx, const struct inf_identity *identity,
+static void preflight_on_identity(struct inf_request *request, const struct inf_identity *identity,
                                   const struct inf_error *why)
 {
-    struct preflight_cluster *site = ctx;
+    struct preflight_cluster *site = request->data;
+    if (why && why->code == INF_ECANCELED)
+        return; /* the cluster was closed */
     if (why) {
         fail_site(site, why);
         return;
@@ -354,10 +361,12 @@ static void start_site(struct preflight_cluster *site)
     }
     site->server = xstrdup(inf_client_server(site->cluster->client));
     restart_timeout(site);
-    if (q->kind == PREFLIGHT_ACCESS)
-        inf_identity_ask(site->cluster->client, preflight_on_identity, site);
-    else
+    if (q->kind == PREFLIGHT_ACCESS) {
+        site->request.data = site;
+        inf_identity_request(site->cluster->client, &site->request, preflight_on_identity);
+    } else {
         request_next(site);
+    }
 }
 
 void preflight_run(struct preflight *q)

@@ -62,8 +62,9 @@ struct preflight_result {
 
     /* private */
     struct preflight_cluster *site;
-    char *own_ns;  /* owned copy of `ns`, if it is not from the configuration */
-    bool expanded; /* with `selects`: results for the namespaces were added */
+    struct inf_request request; /* its data is the result */
+    char *own_ns;               /* owned copy of `ns`, if it is not from the configuration */
+    bool expanded;              /* with `selects`: results for the namespaces were added */
 };
 
 /* The results for one cluster. */
@@ -79,7 +80,8 @@ struct preflight_cluster {
 
     /* private */
     struct preflight *preflight;
-    struct cluster *cluster; /* NULL: closed */
+    struct cluster *cluster;    /* NULL: closed */
+    struct inf_request request; /* for the identity; its data is the site */
     struct timer patience;
     size_t begun;                    /* results that were requested or need no request */
     size_t open;                     /* requests in progress */

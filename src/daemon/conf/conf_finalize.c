@@ -209,7 +209,7 @@ static void check_namespaces(struct conf_reader *reader, const struct conf *conf
                              "'*' excludes every namespace");
             break;
         }
-    if (watch->resource && inf_resource_is_cluster_wide(watch->resource))
+    if (watch->resource && inf_resource_is_cluster_scoped(watch->resource))
         for (size_t i = 0; i < ARRAY_LEN(keys); i++)
             if (yaml_get(entry, keys[i]))
                 conf_entry_error(reader, conf, "watches", entry, keys[i],

@@ -59,7 +59,7 @@ static uint64_t state_age_ms(const struct watcher_status *s)
 void report_status(const struct watcher_status *s, struct buf *out)
 {
     uint64_t age_ms = state_age_ms(s);
-    buf_puts(out, inf_status_word(&s->sum));
+    buf_puts(out, inf_status_name(&s->sum));
     if (age_ms) {
         buf_puts(out, " for ");
         put_age(out, age_ms);
@@ -153,7 +153,7 @@ void report_sentence(const struct daemon *d, struct buf *out)
     buf_printf(out, "%zu watch%s, %zu live", all, all == 1 ? "" : "es", live);
     if (worst) {
         watcher_status(worst, &s);
-        buf_printf(out, "; %s: %s", worst->conf->name, inf_status_word(&s.sum));
+        buf_printf(out, "; %s: %s", worst->conf->name, inf_status_name(&s.sum));
     }
     journal_each_log(&d->journal, false, put_if_stuck, out);
 }
@@ -209,7 +209,7 @@ static void dump_watch(const struct watcher *w, struct buf *out)
     buf_putc(out, ',');
     put_member(out, "resource", w->conf->resource);
     buf_putc(out, ',');
-    put_member(out, "state", inf_status_word(&s.sum));
+    put_member(out, "state", inf_status_name(&s.sum));
     put_number(out, "streams", s.streams);
     put_number(out, "live", s.live);
     put_number(out, "objects", s.objects);

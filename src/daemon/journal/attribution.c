@@ -93,15 +93,15 @@ static bool is_binding(const struct inf_object *pod, const struct inf_diff *diff
 /* Finds the newest entry of the part that changed. If the old object has the same entry, the manager
  * must be the only one of that part, and the change one that is always recorded. */
 static bool find_writer(const struct inf_event *event, const struct inf_diff *diff,
-                        struct inf_who *ret)
+                        struct inf_writer *ret)
 {
     enum inf_part part = changed_part(diff);
-    struct inf_who who, before;
+    struct inf_writer who, before;
     bool is_status;
-    if (!inf_object_who(event->new_object, part, &who))
+    if (!inf_object_writer(event->new_object, part, &who))
         return false;
     is_status = strcmp(who.subresource, "status") == 0;
-    if (inf_object_who(event->old_object, part, &before) &&
+    if (inf_object_writer(event->old_object, part, &before) &&
         strcmp(before.manager, who.manager) == 0 &&
         strcmp(before.subresource, who.subresource) == 0 && strcmp(before.time, who.time) == 0) {
         if (part == INF_PART_ANY || is_status != (part == INF_PART_STATUS) || !who.sole ||
@@ -113,16 +113,16 @@ static bool find_writer(const struct inf_event *event, const struct inf_diff *di
 }
 
 bool attribution_find(const struct inf_event *event, const struct inf_diff *diff,
-                      struct inf_who *ret)
+                      struct inf_writer *ret)
 {
     if (event->verb == INF_ADDED)
-        return inf_object_who(event->new_object, INF_PART_ANY, ret);
+        return inf_object_writer(event->new_object, INF_PART_ANY, ret);
     if (event->verb == INF_DELETED)
         return false;
     if (find_writer(event, diff, ret))
         return true;
     if (!is_binding(event->new_object, diff))
         return false;
-    *ret = (struct inf_who){.manager = "", .subresource = "binding", .time = ""};
+    *ret = (struct inf_writer){.manager = "", .subresource = "binding", .time = ""};
     return true;
 }

@@ -31,6 +31,6 @@
 /* Returns false if the manager is unknown. For a binding, `manager` and `time` are "". @diff is
  * NULL except for INF_MODIFIED. */
 bool attribution_find(const struct inf_event *event, const struct inf_diff *diff,
-                      struct inf_who *ret);
+                      struct inf_writer *ret);
 
 #endif

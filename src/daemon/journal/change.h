@@ -36,7 +36,7 @@ struct change {
     struct str group;
     struct str version;
     bool has_who;
-    struct inf_who who;
+    struct inf_writer who;
     bool selected;   /* INF_DELETED with selectors: the object may only have left the selection */
     const char *why; /* "deleted", "left" or SELECTION_NS_LEFT, if `selected` and it is known;
                         else NULL */

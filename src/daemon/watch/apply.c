@@ -77,7 +77,7 @@ static void on_other_cluster(struct cluster *cluster)
         if (w->cluster == cluster)
             restart_watcher(d, w, why);
     }
-    inf_client_close(before);
+    inf_client_close(before, NULL);
     free(why);
 }
 
@@ -452,7 +452,7 @@ static void plan_do(struct plan *p, struct buf *ret_what)
     put_in_place(p, &tally);
     d->conf = *p->conf;
     *p->conf = (struct conf){0}; /* owned by the daemon now */
-    inf_budget_change(d->budget, d->conf.memory.backlog);
+    inf_budget_set_limit(d->budget, d->conf.memory.backlog);
     daemon_log_change(&d->log, d->conf.log.level, d->conf.log.format);
     if (ret_what) {
         put_what(ret_what, &tally);

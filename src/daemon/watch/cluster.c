@@ -47,11 +47,11 @@ struct cluster *cluster_open(const struct conf_cluster *conf, const struct clust
         .exec_allow = allow,
         .proxy = conf->proxy,
         .user_agent = user_agent,
-        .stale_after_s = (uint32_t)((conf->stale_after_ms + 999) / 1000),
+        .stale_after_ms = (uint32_t)conf->stale_after_ms,
         .hash_key = setup->hash_key,
         .budget = setup->budget,
         .log = daemon_log_line,
-        .log_ctx = setup->log,
+        .log_data = setup->log,
         .log_name = is_nameless(conf) ? NULL : conf->name,
         .log_level = INF_LOG_DEBUG, /* daemon_log decides: its level may change while we run */
     };
@@ -93,7 +93,7 @@ void cluster_close(struct cluster *cluster)
         return;
     list_remove(&cluster->node);
     cluster_move_close(cluster);
-    inf_client_close(cluster->client);
+    inf_client_close(cluster->client, NULL);
     free(cluster);
 }
 

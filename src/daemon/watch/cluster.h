@@ -24,11 +24,11 @@ struct daemon_log;
 
 /* How the cluster is recognised when its server URL changes: see cluster_move.h. */
 struct cluster_identity {
-    char *uid;                     /* of its namespace kube-system; NULL: unknown */
-    bool settled;                  /* the uid is known, or is known to be unreadable */
-    struct inf_question *question; /* NULL: no request is in flight */
-    struct timer again;            /* retries the request */
-    bool complained;               /* a failure was logged */
+    char *uid;                   /* of its namespace kube-system; NULL: unknown */
+    bool settled;                /* the uid is known, or is known to be unreadable */
+    struct inf_request *request; /* owned; NULL: none is in progress */
+    struct timer again;          /* retries the request */
+    bool complained;             /* a failure was logged */
     void (*on_identified)(struct cluster *cluster);
 };
 

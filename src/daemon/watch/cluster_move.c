@@ -37,10 +37,13 @@ static void report_identified(struct cluster *c)
         c->identity.on_identified(c);
 }
 
-static void on_uid(void *ctx, const char *uid, const struct inf_error *why)
+static void on_uid(struct inf_request *request, const char *uid, const struct inf_error *why)
 {
-    struct cluster *c = ctx;
-    c->identity.question = NULL;
+    struct cluster *c = request->data;
+    free(request);
+    if (!c)
+        return; /* stop_identifying() */
+    c->identity.request = NULL;
     if (uid)
         c->identity.uid = xstrdup(uid);
     if (uid || is_final(why)) {
@@ -56,7 +59,9 @@ static void on_uid(void *ctx, const char *uid, const struct inf_error *why)
 
 static void request_uid(struct cluster *c)
 {
-    c->identity.question = inf_cluster_uid_ask(c->client, on_uid, c);
+    c->identity.request = NEW(struct inf_request);
+    c->identity.request->data = c;
+    inf_cluster_uid_request(c->client, c->identity.request, on_uid);
 }
 
 static void on_again(struct timer *timer)
@@ -73,8 +78,11 @@ void cluster_identify(struct cluster *c, void (*on_identified)(struct cluster *c
 
 static void stop_identifying(struct cluster *c)
 {
-    inf_question_close(c->identity.question);
-    c->identity.question = NULL;
+    if (c->identity.request) {
+        c->identity.request->data = NULL; /* on_uid() frees it */
+        inf_request_cancel(c->identity.request);
+    }
+    c->identity.request = NULL;
     timer_stop(c->clock, &c->identity.again);
 }
 

@@ -293,7 +293,7 @@ void namespace_tracker_close(struct namespace_tracker *f)
     f->why = NULL;
     timer_stop(watcher_of(f)->cluster->clock, &f->grace);
     task_cancel(&f->adjust);
-    inf_informer_close(f->informer);
+    inf_informer_close(f->informer, NULL);
     f->informer = NULL;
 }
 

@@ -234,7 +234,7 @@ bool watch_stream_is_over(const struct watch_stream *stream)
 void watch_stream_close(struct watch_stream *stream)
 {
     watcher_stream_leaves(stream->watcher, stream->informer);
-    inf_informer_close(stream->informer);
+    inf_informer_close(stream->informer, NULL);
     stream->informer = NULL;
     stream->synced = false;
 }

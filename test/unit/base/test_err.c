@@ -141,7 +141,7 @@ static void test_other_characters_stay(void **state)
 static void test_every_code_has_a_name_and_a_meaning(void **state)
 {
     (void)state;
-    for (int code = INF_EINVAL; code <= INF_ECLOSED; code++) {
+    for (int code = INF_EINVAL; code <= INF_ECANCELED; code++) {
         assert_string_not_equal(inf_error_name(code), "INF_E?");
         assert_string_equal(inf_error_name(code), inf_error_name(-code));
         assert_string_equal(inf_error_meaning(code), inf_error_meaning(-code));

@@ -62,7 +62,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct place *p = *state;
-    inf_client_close(p->client);
+    inf_client_close(p->client, NULL);
     uv_run(&p->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&p->loop), 0);
     unlink(p->path);
@@ -79,7 +79,7 @@ static void keys_are_worked_on_as_the_loop_runs(void **state)
     assert_int_equal(inf_queue_add(p->queue, "default/a"), 0);
     uv_run(&p->loop, UV_RUN_DEFAULT);
     assert_int_equal(p->runs, 3);
-    inf_queue_close(p->queue);
+    inf_queue_close(p->queue, NULL);
 }
 
 static void a_queue_closes_with_its_client(void **state)
@@ -99,10 +99,10 @@ static void a_delay_that_was_dropped_does_not_keep_the_loop(void **state)
     uv_run(&p->loop, UV_RUN_NOWAIT);
     inf_queue_drain(p->queue);
     uv_run(&p->loop, UV_RUN_DEFAULT); /* or the test ends in an hour */
-    inf_queue_close(p->queue);
+    inf_queue_close(p->queue, NULL);
     p->queue = inf_queue_open(p->client, &p->worker, NULL, NULL);
     assert_int_equal(inf_queue_add_after(p->queue, "default/a", 3600000), 0);
-    inf_queue_close(p->queue);
+    inf_queue_close(p->queue, NULL);
     uv_run(&p->loop, UV_RUN_DEFAULT);
 }
 

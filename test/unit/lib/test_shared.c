@@ -52,7 +52,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct place *p = *state;
-    inf_client_close(p->client);
+    inf_client_close(p->client, NULL);
     uv_run(&p->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&p->loop), 0);
     unlink(p->path);
@@ -73,8 +73,8 @@ static bool share(struct place *p, const struct inf_watch *a, const struct inf_w
 {
     struct inf_informer *one = opened(p, a), *two = opened(p, b);
     bool same = inf_informer_store(one) == inf_informer_store(two);
-    inf_informer_close(one);
-    inf_informer_close(two);
+    inf_informer_close(one, NULL);
+    inf_informer_close(two, NULL);
     return same;
 }
 
@@ -174,13 +174,13 @@ static void closing_takes_only_ones_own(void **state)
     struct inf_handler ones = {.on_event = on_event}, twos = {.on_event = on_event};
     assert_int_equal(inf_handler_add(one, &ones), 0);
     assert_int_equal(inf_handler_add(two, &twos), 0);
-    inf_informer_close(one);
+    inf_informer_close(one, NULL);
     assert_null(ones.reserved);
     assert_non_null(twos.reserved);
     uv_run(&p->loop, UV_RUN_NOWAIT);
     assert_int_equal(inf_store_count(inf_informer_store(two)), 0);
     assert_int_equal(inf_handler_add(two, &ones), 0);
-    inf_informer_close(two); /* whose handlers are on our stack */
+    inf_informer_close(two, NULL); /* whose handlers are on our stack */
 }
 
 static void a_kubeconfig_read_again_is_the_same_until_it_changes(void **state)
@@ -197,8 +197,8 @@ static void a_kubeconfig_read_again_is_the_same_until_it_changes(void **state)
     changed = inf_client_open(&p->loop, &options, &err);
     assert_true(inf_client_same(p->client, again));
     assert_false(inf_client_same(p->client, changed));
-    inf_client_close(again);
-    inf_client_close(changed);
+    inf_client_close(again, NULL);
+    inf_client_close(changed, NULL);
 }
 
 /* It deletes its objects and follows nothing: a watch that shared it would stay empty for ever. */
@@ -211,14 +211,14 @@ static void what_has_ended_is_not_shared(void **state)
     again = opened(p, &pods);
     assert_ptr_not_equal(inf_informer_store(again), inf_informer_store(ended));
     assert_true(share(p, &pods, &pods));
-    inf_informer_close(ended);
-    inf_informer_close(again);
+    inf_informer_close(ended, NULL);
+    inf_informer_close(again, NULL);
 }
 
 static void a_client_goes_on_with_the_settings_of_another(void **state)
 {
     struct place *p = *state;
-    struct inf_client_options same = {.kubeconfig = p->path, .stale_after_s = 7};
+    struct inf_client_options same = {.kubeconfig = p->path, .stale_after_ms = 7000};
     struct inf_client_options other = {.server = "http://127.0.0.1:2"};
     struct inf_error err;
     struct inf_informer *pods = opened(p, &(struct inf_watch){.resource = "pods"});
@@ -248,13 +248,13 @@ static void a_dead_server_is_told(void **state)
     struct inf_status s;
     p->pods = opened(p, &(struct inf_watch){.resource = "pods"});
     inf_informer_status(p->pods, &s);
-    assert_string_equal(inf_status_word(&s), "syncing");
+    assert_string_equal(inf_status_name(&s), "syncing");
     assert_int_equal(s.event_age_ms, INF_NEVER);
     while (!s.error.code) {
         uv_run(&p->loop, UV_RUN_ONCE);
         inf_informer_status(p->pods, &s);
     }
-    assert_string_equal(inf_status_word(&s), "failing");
+    assert_string_equal(inf_status_name(&s), "failing");
     assert_int_equal(s.error.code, INF_ENET);
     assert_int_equal(s.ends[INF_ENET], 1);
     assert_false(s.synced || s.stale || s.held);
@@ -281,8 +281,8 @@ static void counters_begin_when_an_informer_is_opened(void **state)
     assert_int_equal(inf_informer_change(two, &(struct inf_watch){.resource = "po ds"}, "", NULL),
                      -INF_EINVAL);
     inf_informer_end(two, "over");
-    inf_informer_close(one);
-    inf_informer_close(two);
+    inf_informer_close(one, NULL);
+    inf_informer_close(two, NULL);
 }
 
 int main(void)

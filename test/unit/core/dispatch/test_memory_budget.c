@@ -43,7 +43,7 @@ static int set_up(void **state)
 {
     struct world *w = the_world = calloc(1, sizeof(*w));
     w->budget =
-        inf_budget_new(&(struct inf_budget_options){.bytes = LIMIT, .on_over = on_over, .ctx = w});
+        inf_budget_new(&(struct inf_budget_options){.bytes = LIMIT, .on_over = on_over, .data = w});
     for (size_t i = 0; i < ACCOUNTS; i++)
         budget_open(&w->accounts[i], w->budget, wake);
     *state = w;
@@ -165,11 +165,11 @@ static void another_limit_takes_effect_at_once(void **state)
 {
     struct world *w = *state;
     set(w, 0, 500);
-    inf_budget_change(w->budget, 400);
+    inf_budget_set_limit(w->budget, 400);
     assert_true(status_of(w).over);
     set(w, 0, 501);
     assert_true(holds(w, 0));
-    inf_budget_change(w->budget, 1000);
+    inf_budget_set_limit(w->budget, 1000);
     assert_false(holds(w, 0));
     assert_int_equal(w->woken[0], 1);
     assert_int_equal(status_of(w).limit, 1000);

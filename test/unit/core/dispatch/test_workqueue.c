@@ -322,7 +322,7 @@ static void a_queue_may_be_closed_when_it_is_drained(void **state)
 static void closing_nothing_is_fine(void **state)
 {
     (void)state;
-    inf_queue_close(NULL);
+    inf_queue_close(NULL, NULL);
 }
 
 /* ---- many keys ---- */

@@ -291,7 +291,7 @@ static void a_life_of_luck_follows_the_model(void **state)
         w.queue = workqueue_new(&w.sim.clock, &w.worker, &options,
                                 &(struct siphash_key){seed, seed}, NULL);
         live(&w);
-        inf_queue_close(w.queue);
+        inf_queue_close(w.queue, NULL);
         sim_run(&w.sim);
         sim_done(&w.sim);
     }

@@ -300,14 +300,14 @@ static void assert_who(const char *entries, bool status_only, const char *expect
 {
     struct object_maker maker = {.shape = NULL};
     struct inf_object *object = NULL;
-    struct inf_who who = {.manager = "nobody"};
+    struct inf_writer who = {.manager = "nobody"};
     enum inf_part part = status_only ? INF_PART_STATUS : INF_PART_ANY;
     struct inf_error err;
     char text[1024];
     snprintf(text, sizeof(text),
              "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"managedFields\":[%s]}}", entries);
     assert_int_equal(object_make(&maker, str_of(text), NULL, &object, &err), 0);
-    assert_int_equal(inf_object_who(object, part, &who), strcmp(expected, "nobody") != 0);
+    assert_int_equal(inf_object_writer(object, part, &who), strcmp(expected, "nobody") != 0);
     assert_string_equal(who.manager, expected);
     inf_object_unref(object);
     object_maker_free(&maker);

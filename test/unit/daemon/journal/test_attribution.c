@@ -163,7 +163,7 @@ static char *text_of(const struct state *s)
 
 static void put_who(struct buf *out, const struct inf_event *event, const struct inf_diff *diff)
 {
-    struct inf_who who;
+    struct inf_writer who;
     if (attribution_find(event, diff, &who))
         buf_printf(out, "%s/%s %s", who.manager, who.subresource, who.time);
 }
