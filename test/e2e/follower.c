@@ -1,15 +1,15 @@
 /*
- * follower.c - the library's part in the end-to-end test: prints what a handler is told, and on
- * request what the store holds, as JSON lines.
+ * follower.c - the library in the end-to-end tests: prints the events of a handler, and on request the
+ * contents of the store, as JSON lines.
  *
  *     follower kubeconfig=FILE resource=pods [namespace=NS] [labels=SEL] [fields=SEL] [metadata=yes]
  *              [optional=yes] [stale_after=SECONDS] [coalesce=yes] [backlog=N] [late=yes]
  *
- * backlog=N: if more than N events wait, the handler wants only each object's newest state. late:
- * there is no handler until it is asked for. A line on stdin is answered by one line: `store` by
- * STORE with every object in its canonical form, so that it can be held against the server's own
- * list; `pause`, `resume` and `listen`, about the handler, by DONE; who listens is paused at first.
- * SIGTERM ends it. Its stdout may block: the test reads all the time.
+ * backlog=N: if more than N events wait, the handler gets only the newest state of each object. late:
+ * the handler is added by the command `listen`, paused. Each command on stdin is answered by one line:
+ * `store` by STORE with every object in canonical form, to be compared with the server's list;
+ * `pause`, `resume` and `listen` by DONE. SIGTERM ends the program. Its stdout may block: the test
+ * always reads it.
  */
 #include <informer/informer.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ struct app {
     struct inf_handler handler;
 };
 
-/* ---- what is told ---- */
+/* ---- events ---- */
 
 /* Names, uids and versions of Kubernetes need no escapes. */
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -79,7 +79,7 @@ static void on_batch_end(struct inf_handler *handler, struct inf_informer *infor
     fflush(stdout);
 }
 
-/* ---- what is held ---- */
+/* ---- the store ---- */
 
 static void print_store(const struct inf_store *store)
 {
@@ -103,7 +103,7 @@ static void lend_request(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
     *ret = uv_buf_init(app->request, sizeof(app->request));
 }
 
-/* One line at a time: who asks waits for the answer. */
+/* One command at a time: the test waits for the answer. */
 static void answer(struct app *app, const char *request)
 {
     if (strncmp(request, "store", 5) == 0) {
@@ -147,7 +147,7 @@ static void log_line(void *ctx, enum inf_log_level level, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
-/* The value of NAME=VALUE among the words; NULL if there is none, or nothing behind it. */
+/* The value of NAME=VALUE among the arguments; NULL if it is missing or empty. */
 static const char *option(const struct app *app, const char *name)
 {
     size_t length = strlen(name);

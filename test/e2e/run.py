@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""End-to-end test of informerd: a real control plane, with client-go's informer beside it as the
-oracle.
+"""End-to-end tests of informerd on a real control plane, with client-go's informer as the oracle.
 
-Each scenario runs on a control plane of its own, some side by side: informerd must say what the
-oracle says, hold what the server lists, and say truly what it missed. Some run again with an older
-API server, or one that lacks what informerd would like to use. Then come builds that are wrong on purpose, each of which a
-scenario must catch, or the check is blind. Where informerd or the oracle may miss something, etcd's
-history says what happened, and only a relist excuses what was not told.
+Each scenario runs on its own control plane, several at the same time. informerd must report the same
+events as the oracle, its cache must equal the server's list, and it must report what it missed. Some
+scenarios run again with an older API server, or one without features that informerd uses. After that
+come mutants: builds with a named fault, each of which a scenario must detect. Where informerd or the
+oracle may miss events, they are compared with etcd's history, and only a relist excuses a missing
+event.
 
-The parts are built once, from test/e2e/parts and parts-old, into ~/.cache/informerd-e2e; at first
-that takes some minutes. Everything else is on loopback and in a temporary folder, and goes when the
-test ends, however it ends.
+The control plane is built once, from test/e2e/parts and parts-old, into ~/.cache/informerd-e2e, which
+takes some minutes. Everything else is on loopback and in a temporary folder, which is removed when
+the test ends.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import unittest
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the tree stays as it is in git
+sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
 import trials
 from lib import children, parts, proxies, test_compare, test_journal, test_workers, workers
@@ -33,12 +33,12 @@ from lib.plane import Plane
 from lib.stage import Caught, Outcome, Stage
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
-JOBS = 3  # they mostly wait
+JOBS = 3  # scenarios mostly wait
 COLUMNS = "{:44}{:8}{:>18}{:>6}{:>7}{:>10}{:>12}{:>13}"
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked us to end. Of the one kind that nobody swallows, unittest neither."""
+    """A signal ended the test. A KeyboardInterrupt, because unittest catches other exceptions."""
 
     def __init__(self, number):
         super().__init__(signal.Signals(number).name)
@@ -53,7 +53,7 @@ class Row:
     failure: str = ""  # empty: passed
     notes: str = ""
     outcome: Outcome | None = None
-    seconds: float = 0  # that it took
+    seconds: float = 0  # duration
 
     @property
     def result(self):
@@ -71,7 +71,7 @@ def main():
         print(f"run.py: {failure}", file=sys.stderr)
         return 1
     except Interrupted as interrupted:
-        print(f"run.py: {interrupted}: all stopped", file=sys.stderr)
+        print(f"run.py: {interrupted}: stopped", file=sys.stderr)
         return interrupted.status
 
 
@@ -80,22 +80,22 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     option = parser.add_argument
     option("--build", type=Path, default=BUILD, metavar="FOLDER",
-           help="where informerd and test/e2e/follower were built (default: build)")
+           help="build directory with informerd and test/e2e/follower (default: build)")
     option("--mutant", type=Path, metavar="FOLDER",
-           help="a build that obeys INFORMER_MUTANT; without it that part fails")
+           help="build directory with mutants; without it that part fails")
     option("--only", choices=trials.SCENARIOS, action="append",
-           help="this scenario; may be repeated")
-    option("--no-mutants", action="store_true", help="without the builds that are wrong on purpose")
-    option("--no-others", action="store_true", help="only with the newest server, as it comes")
+           help="run only this scenario; may be repeated")
+    option("--no-mutants", action="store_true", help="skip the mutants")
+    option("--no-others", action="store_true", help="only with the newest API server and its defaults")
     option("--jobs", type=int, default=JOBS, metavar="N",
-           help=f"scenarios side by side (default: {JOBS})")
+           help=f"scenarios that run at the same time (default: {JOBS})")
     option("--seed", type=int, default=random.randrange(1 << 32),
-           help="of the random load (default: another each time)")
-    option("--rate", type=int, default=300, help="writes a second in churn (default: 300)")
-    option("--seconds", type=int, default=60, help="of writing in churn (default: 60)")
+           help="seed of the random load (default: random)")
+    option("--rate", type=int, default=300, help="writes per second in churn (default: 300)")
+    option("--seconds", type=int, default=60, help="duration of churn (default: 60)")
     option("--keep", action="store_true", help="keep the temporary folder with the logs")
     option("--serve", action="store_true",
-           help="no test: start a control plane for experiments, until Ctrl-C")
+           help="run no test: start a control plane for experiments, until Ctrl-C")
     return parser.parse_args()
 
 
@@ -104,18 +104,18 @@ def catch_signals():
 
     def interrupt(number, _):
         for each in handled:
-            signal.signal(each, lambda *_: None)  # cleaning up is not to be interrupted
+            signal.signal(each, lambda *_: None)  # cleaning up must not be interrupted
         raise Interrupted(number)
 
     for each in handled:
-        if signal.getsignal(each) != signal.SIG_IGN:  # nohup and the like have their way
+        if signal.getsignal(each) != signal.SIG_IGN:  # unless ignored, as with nohup
             signal.signal(each, interrupt)
 
 
 def check_tools():
     for tool, package in ({"openssl": "openssl", "setpriv": "util-linux"} | proxies.TOOLS).items():
         if not shutil.which(tool):
-            raise Failure(f"the command {tool} is needed: install {package}")
+            raise Failure(f"the command {tool} is missing: install {package}")
 
 
 def serve(folder):
@@ -123,11 +123,11 @@ def serve(folder):
         version = plane.admin.get("/version")["gitVersion"]
         print(f"kube-apiserver {version} at {plane.url}, etcd at {plane.etcd_url}")
         print("pids: " + ", ".join(f"{name} {pid}" for name, pid in plane.pids.items()))
-        print("kubeconfigs (admin may do all, the others read all):")
+        print("kubeconfigs (admin may do everything, the others may read everything):")
         for user in plane.users:
             print(f"  {user:18} {plane.kubeconfig(user)}")
         print(f"logs: {folder}/*.log")
-        print("Ctrl-C stops it and removes all of this.", flush=True)
+        print("Press Ctrl-C to stop it and remove all files.", flush=True)
         while True:
             signal.pause()
 
@@ -135,10 +135,10 @@ def serve(folder):
 def test(args, folder):
     rows, planned = [check_the_check()], list(trials.planned(args))
     for module in {trial.server.module for trial in planned}:
-        parts.programs(module)  # built here, once, and not by each
+        parts.programs(module)  # built once, before the workers need it
     done = workers.side_by_side(planned, args.jobs, lambda trial: attempt(trial, folder),
                                 lambda trial: print(f"{trial.title} ...", flush=True))
-    results = {index: told(row_of(planned[index], result)) for index, result in done}
+    results = {index: printed(row_of(planned[index], result)) for index, result in done}
     return report(rows + [results[index] for index in range(len(planned))])
 
 
@@ -147,14 +147,14 @@ def row_of(trial, result):
 
 
 def check_the_check():
-    """The comparison's own unit tests come first; and is every wrong engine there is tried?"""
+    """Runs the unit tests of the comparison, and checks that every mutant of src is tried."""
     result = unittest.TestResult()
     for module in (test_compare, test_journal, test_workers):
         unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
     broken = "\n".join(text for _, text in result.errors + result.failures)
     if trials.untried():
         broken += f"MUTANT() in src and MUTANTS in trials.py differ in {trials.untried()}"
-    return told(Row("comparison's own tests", broken, f"{result.testsRun} tests"))
+    return printed(Row("comparison's own tests", broken, f"{result.testsRun} tests"))
 
 
 def attempt(trial, parent):
@@ -166,7 +166,7 @@ def attempt(trial, parent):
         row.failure = trial.complaint(row.outcome)
     except Failure as failure:
         row.failure = str(failure)
-    except Exception:  # the other scenarios still have their say
+    except Exception:  # the other scenarios still run
         log = children.tail(folder / "kube-apiserver.log")
         row.failure = f"{traceback.format_exc()}kube-apiserver's log ends:\n{log}"
     row.seconds = time.monotonic() - began
@@ -175,7 +175,7 @@ def attempt(trial, parent):
 
 def check_binary(path):
     if path is None:
-        raise Failure("missing: without a mutant build (--mutant FOLDER) this check may be blind")
+        raise Failure("missing: the mutants need a build of their own (--mutant FOLDER)")
     if not path.is_file():
         raise Failure(f"missing: {path}")
 
@@ -190,18 +190,18 @@ def perform(trial, row, folder):
             check_server(trial, plane, stage)
             row.outcome = stage.account()
         except Caught:
-            row.notes = "caught before its end"
+            row.notes = "detected before its end"
             row.outcome = stage.account(caught=True)
 
 
 def check_server(trial, plane, stage):
-    """What a server can't do is only shown if informerd wanted it, and did without."""
+    """Checks that informerd sent requests that show the server's restriction."""
     if not any(map(trial.server.sign, plane.requests("informerd/"))):
         stage.complain(f"no request of informerd is {trial.server.sign.__name__}:"
-                       f" that it was the server '{trial.server.title}' shows nothing")
+                       f" the scenario does not test the server '{trial.server.title}'")
 
 
-def told(row):
+def printed(row):
     took = f" in {row.seconds:.0f} s" if row.seconds else ""
     print(f"{row.title}: {row.result}{took}" + (f" ({row.notes})" if row.notes else ""))
     if row.failure:

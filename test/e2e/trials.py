@@ -1,4 +1,4 @@
-"""What is tried: which scenarios, with which servers, and which wrong engines they must catch."""
+"""The trials: which scenarios run with which servers, and which mutants they must detect."""
 
 import re
 from pathlib import Path
@@ -21,19 +21,19 @@ SCENARIOS = {
     "silence": silence, "throttled": throttled, "forbidden": forbidden, "custom": custom,
     "crd": crd, "selectors": selectors, "metadata": metadata, "compressed": compressed,
     "access": access, "rbac": rbac, "proxies": proxies, "rotation": rotation}
-HEAVY = ("churn", "churn-restarts", "service-kills", "slow-reader")  # work more than they wait
-ALONE = 100  # jobs: more than there ever are
+HEAVY = ("churn", "churn-restarts", "service-kills", "slow-reader")  # need more CPU than they wait
+ALONE = 100  # more than the number of jobs
 PATIENCE = 60  # seconds to catch up
-MUTANT_PATIENCE = 20  # it may never; but as much as a reconnect may take
+MUTANT_PATIENCE = 20  # it may never; long enough for a reconnect
 ELSEWHERE_SECONDS = 20  # of load
 MUTANT_SECONDS = 5  # of load: enough to drop an event
-DROP_EFFECT = 5  # events a drop can cost: it may change how the next ones of that object are told
+DROP_EFFECT = 5  # LIMIT: events affected by one dropped event: the following ones of that object may differ
 
 
 # -- servers
 
 class Server(NamedTuple):
-    """Which API server, more flags for it, and what some request of informerd shows that it is so.
+    """An API server, additional flags for it, and a predicate that some request of informerd must satisfy.
     """
 
     title: str = ""
@@ -47,7 +47,7 @@ def is_streamed(request):
 
 
 def is_listed(request):
-    return request.verb == "list" and "fieldSelector" not in request.query  # which is a probe
+    return request.verb == "list" and "fieldSelector" not in request.query  # that is a version query
 
 
 def is_later_page(request):
@@ -57,19 +57,19 @@ def is_later_page(request):
 NEWEST = Server(sign=is_streamed)
 LISTING = Server("without watch-list", flags=(("feature-gates", "WatchList=false"),),
                  sign=is_listed)
-PAGING = Server("without watch-list and cache",  # so a list comes from etcd, in pages
+PAGING = Server("without watch-list and cache",  # so lists are read from etcd, in pages
                 flags=(*LISTING.flags, ("watch-cache", "false")), sign=is_later_page)
 OLDER = Server(parts.release(parts.OLD), parts.OLD)
-HOME = {"compressed": LISTING, "old-pages": PAGING}  # of scenarios that are not for the newest
-ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts"),  # where else which scenarios run
+HOME = {"compressed": LISTING, "old-pages": PAGING}  # servers of scenarios that do not use the newest
+ELSEWHERE = {LISTING: ("lifecycle-restarts", "churn-restarts"),  # scenarios that run again on other servers
              PAGING: ("churn",),
              OLDER: ("lifecycle-restarts", "churn-restarts", "network", "selectors", "metadata",
                      "restored")}
 
 
-# -- wrong engines
+# -- mutants
 
-MUTANTS = {  # all that src has, by the scenario that must catch them
+MUTANTS = {  # every mutant of src, and the scenario that must detect it
     "drop-one-event": "lifecycle",
     "drop-one-delete": "lifecycle-restarts",
     "fifo-reorders": "network",
@@ -91,12 +91,12 @@ MUTANTS = {  # all that src has, by the scenario that must catch them
     "silence-ignored": "silence",
 }
 
-# A real server neither hides changes from its watches nor sends objects that cannot be decoded: test/random catches these.
+# A real server neither hides changes from its watches nor sends objects that can't be decoded: test/random detects these.
 SIMULATED = {"blind-watch-trusted", "skipped-not-kept"}
 
 
 def untried():
-    """Engines that src has and we don't try, or the other way round."""
+    """Mutants that are only in src or only in the table."""
     text = "".join(path.read_text() for path in SOURCES.rglob("*.c"))
     return sorted(set(re.findall(r'MUTANT\("([^"]+)"\)', text)) ^ (set(MUTANTS) | SIMULATED))
 
@@ -104,14 +104,14 @@ def untried():
 # -- trials
 
 class Trial(NamedTuple):
-    """A scenario to be run, on whom, and what is to come out of it."""
+    """A scenario to run, with its server and subject, and a check of its outcome."""
 
     title: str
     scenario: str
     server: Server
     subject: Subject
     load: Load
-    complaint: Callable[[Outcome], str]  # empty: as it should be
+    complaint: Callable[[Outcome], str]  # empty: passed
 
     @property
     def folder(self):
@@ -119,7 +119,7 @@ class Trial(NamedTuple):
 
     @property
     def weight(self):
-        """In jobs. How much the servers bear is one of the churn's figures, at full load."""
+        """The number of jobs it counts for. Churn runs alone, because it reports the write rate."""
         if self.title == "churn":
             return ALONE
         return 2 if self.scenario in HEAVY else 1
@@ -140,7 +140,7 @@ def planned(args):
         if name in chosen:
             wrong = subject(args.mutant, MUTANT_PATIENCE, mutation)
             yield Trial(f"{name}, {mutation}", name, HOME.get(name, NEWEST), wrong, brief,
-                        blindness if mutation.startswith("drop-one") else deafness)
+                        missed_drop if mutation.startswith("drop-one") else missed_mutant)
 
 
 def subject(build, patience, mutation=""):
@@ -148,25 +148,25 @@ def subject(build, patience, mutation=""):
     return Subject(*programs, {"INFORMER_MUTANT": mutation}, patience, bool(mutation))
 
 
-# -- what is to come out
+# -- checks of the outcome
 
 def disagreement(outcome):
-    """What informerd and the oracle disagree on; with informerd, there must be nothing."""
+    """The differences between informerd and the oracle; there must be none."""
     return "\n".join(f"    - {finding}" for finding in outcome.verdict.findings)
 
 
-def blindness(outcome):
-    """Why a dropped event was not caught. One that tells nothing at all would prove nothing."""
+def missed_drop(outcome):
+    """Why a dropped event was not detected correctly."""
     if not outcome.verdict.findings:
-        return "one event was to be dropped, and the comparison has nothing to say"
+        return "one event was to be dropped, and the comparison found no difference"
     if not 1 <= outcome.verdict.lost <= DROP_EFFECT:
         return (f"one event was to be dropped, and {outcome.verdict.lost} were lost:\n"
                 f"{disagreement(outcome)}")
     return ""
 
 
-def deafness(outcome):
-    """The same for one that is wrong otherwise."""
+def missed_mutant(outcome):
+    """The same for the other mutants."""
     if not outcome.ours:
-        return "it told nothing at all: that proves nothing"
-    return "" if outcome.verdict.findings else "it is wrong, and the comparison has nothing to say"
+        return "it reported nothing at all, which proves nothing"
+    return "" if outcome.verdict.findings else "the comparison found no difference"

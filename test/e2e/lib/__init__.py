@@ -1,1 +1,1 @@
-"""What the end-to-end scenarios are made of."""
+"""Building blocks of the end-to-end scenarios."""

@@ -6,8 +6,8 @@ import ssl
 import threading
 import time
 
-IDLE = 20  # seconds that a connection may have been: soon the server would close it
-USER_AGENT = "informerd-e2e"  # a name of its own: the server pretty-prints for curl and browsers
+IDLE = 20  # seconds; the server closes idle connections soon after
+USER_AGENT = "informerd-e2e"  # the server pretty-prints for curl and browsers
 
 
 class ApiError(Exception):
@@ -29,7 +29,7 @@ class Api:
         self._mine = threading.local()
 
     def trust(self, ca):
-        """Also whom that one vouches for."""
+        """Also trusts the authorities in that file."""
         self._tls.load_verify_locations(ca)
 
     def get(self, path, accept="application/json"):
@@ -45,7 +45,7 @@ class Api:
         return self._call("DELETE", path, {"gracePeriodSeconds": grace})
 
     def _call(self, method, path, body=None, kind="application/json", accept="application/json"):
-        """One request. When its connection fails, nobody knows whether a write happened."""
+        """One request. If its connection fails, it is unknown whether a write happened."""
         headers = self._headers | {"Accept": accept}
         if body is not None:
             headers["Content-Type"] = kind
@@ -67,7 +67,7 @@ class Api:
             mine.connection = http.client.HTTPSConnection(
                 "127.0.0.1", self.port, context=self._tls, timeout=30)
         elif now - mine.used > IDLE:
-            mine.connection.close()  # it opens itself again
+            mine.connection.close()  # it is opened again automatically
         mine.used = now
         return mine.connection
 

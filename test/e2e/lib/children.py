@@ -1,7 +1,7 @@
-"""Processes and a folder that never outlive the runner, however it ends.
+"""Child processes and a temporary folder that are removed when the runner ends, also after kill -9.
 
-Every child asks the kernel to be killed when the runner dies. The folder is removed by a shell that
-waits for the runner's end of a pipe to close, which the kernel does even after a kill -9.
+Every child is killed by the kernel when the runner dies. The folder is removed by a shell that waits
+until the runner's end of a pipe is closed.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ JANITOR = 'cat >/dev/null; rm -rf -- "$0" || { sleep 1; rm -rf -- "$0"; }'
 
 
 class Failure(Exception):
-    """Something other than the comparison went wrong; the text is for the reader of the report."""
+    """A failure other than a difference; the text is part of the report."""
 
 
 def start(command, **popen):
-    """Start a child in its own process group: Ctrl-C is for the runner, who stops all in order.
+    """Starts a child in its own process group, because the runner handles Ctrl-C.
 
-    Only from the main thread: the kernel ties the death signal to the thread that starts the child.
+    Only from the main thread: the death signal depends on the thread that starts the child.
     """
     assert threading.current_thread() is threading.main_thread()
     popen.setdefault("stdin", subprocess.DEVNULL)
@@ -31,7 +31,7 @@ def start(command, **popen):
 
 
 def stop(child, seconds=10):
-    """Ask a child to end, then insist. Returns its status: negative is the signal that ended it."""
+    """Sends SIGTERM, then SIGKILL. Returns the status: negative is the signal that ended it."""
     if child.poll() is None:
         child.terminate()
     try:
@@ -55,11 +55,11 @@ def indented_end(text, lines):
 
 
 def until(happened, seconds, what, pause=0.05):
-    """Poll until happened(): for servers that start and can't tell us. Feeds can, see Feed.wait."""
+    """Polls until happened(), for servers that start. For feeds, see Feed.wait."""
     deadline = time.monotonic() + seconds
     while not happened():
         if time.monotonic() > deadline:
-            raise Failure(f"{what}: not within {seconds} s")
+            raise Failure(f"{what}: timed out after {seconds} s")
         time.sleep(pause)
 
 

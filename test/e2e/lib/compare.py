@@ -1,12 +1,12 @@
-"""Did two watchers see the same? Pure functions over what they said; see test_compare.py.
+"""Compares the events of two watchers. Pure functions; see test_compare.py.
 
-An event is one line of informerd or of the oracle. Who believes every event from an empty start has
-a Replica; at rest it must equal the server's list. By uid, the events are the objects' lives;
-those informerd tells must be those the oracle tells.
+An event is one line of informerd or of the oracle. Applying every event to an empty Replica must give
+the server's list when everything is idle. The events of each object (by uid) must be the same for
+informerd and the oracle.
 
-That holds as long as the server does. When it was away, each watcher may have missed what the other
-saw; then judge_interrupted() holds informerd's events against what happened, by etcd's history:
-only a relist may pass over versions, and only those between the events told around it.
+After an outage of the server each watcher may have missed events that the other received. Then
+judge_interrupted() compares informerd's events with etcd's history: only a relist may skip versions,
+and only those between the events reported before and after it.
 """
 
 import itertools
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 CHANGES = ("ADDED", "MODIFIED", "DELETED")
-LISTED = ("initial", "relist", "resync", "resumed")  # informerd's origins that are not the stream
-SHOWN = 10  # differences told in full; the rest is a number
+LISTED = ("initial", "relist", "resync", "resumed")  # origins of informerd other than the watch
+SHOWN = 10  # LIMIT: differences shown; the rest is counted
 
 
 class Event(NamedTuple):
@@ -25,8 +25,8 @@ class Event(NamedTuple):
     key: str  # namespace/name
     uid: str
     rv: int
-    live: bool = True  # from the stream, so in the order of versions; False: from a list
-    final: bool = True  # False on a deletion seen only as an absence: its own version is unknown
+    live: bool = True  # from a watch, in the order of versions; False: from a list
+    final: bool = True  # False: a deletion found by a relist, whose version is unknown
 
     def __str__(self):
         return f"{self.type}@{self.rv if self.final else '?'}"
@@ -45,7 +45,7 @@ def key_of(thing):
 
 
 def from_informerd(records):
-    """Its change records as events; the daemon's records about itself are not ours to judge."""
+    """Change records as events; records about the daemon are ignored."""
     for record in records:
         if record["type"] in CHANGES:
             yield Event(record["type"], key_of(record), record["uid"], int(record["rv"]),
@@ -53,10 +53,10 @@ def from_informerd(records):
 
 
 def from_oracle(records):
-    """What client-go said, in informerd's words.
+    """The events of client-go, as informerd would report them.
 
-    After a relist it repeats unchanged objects as updates: informerd is silent. And it tells a new
-    object under an old name as an update: informerd says delete, then add.
+    After a relist client-go reports unchanged objects as updates; informerd does not. A new object
+    under an old name is an update for client-go; informerd reports a deletion and an addition.
     """
     held = {}
     for record in records:
@@ -76,7 +76,7 @@ def from_oracle(records):
 
 
 def from_list(objects):
-    """What a list of the API server says there is."""
+    """Versions by key, from a list of the API server."""
     versions = {}
     for thing in objects:
         meta = thing["metadata"]
@@ -85,12 +85,12 @@ def from_list(objects):
 
 
 def from_store(record):
-    """What the oracle's STORE line says it holds."""
+    """Versions by key, from a STORE line of the oracle."""
     return {key_of(item): Version(item["uid"], int(item["rv"])) for item in record["items"]}
 
 
 class Replica:
-    """What a reader who believes every event holds, and what was wrong with their order."""
+    """The state that results from applying events, and faults in their order."""
 
     def __init__(self):
         self.state = {}
@@ -111,20 +111,20 @@ class Replica:
     def _fault_of(self, event):
         held = self.state.get(event.key)
         if event.type == "ADDED" and held:
-            return f"added, but {held.uid}@{held.rv} is there"
+            return f"added, but {held.uid}@{held.rv} exists"
         if event.type != "ADDED" and not held:
-            return "of an object that isn't there"
+            return "of an object that does not exist"
         if held and held.uid != event.uid:
-            return f"of another object than the one that is there, {held.uid}"
+            return f"of another object than the existing one, {held.uid}"
         if held and event.final and event.rv <= held.rv:
-            return f"not newer than what is there, @{held.rv}"
+            return f"not newer than the existing version, @{held.rv}"
         if event.live and event.rv <= self._newest:
-            return f"after @{self._newest} was told of another object"
+            return f"after @{self._newest} was reported for another object"
         return None
 
 
 def faults_of(events):
-    """What is wrong with their order."""
+    """Faults in the order of the events."""
     replica = Replica()
     for event in events:
         replica.apply(event)
@@ -133,7 +133,7 @@ def faults_of(events):
 
 @dataclass
 class Verdict:
-    """What a comparison found. No findings: the two agree."""
+    """The result of a comparison. No findings: no differences."""
 
     lost: int = 0
     extra: int = 0
@@ -142,7 +142,7 @@ class Verdict:
     findings: list = field(default_factory=list)
 
     def add(self, other):
-        """What was found elsewhere."""
+        """Adds another verdict."""
         self.lost += other.lost
         self.extra += other.extra
         self.repeated += other.repeated
@@ -151,7 +151,7 @@ class Verdict:
 
 
 def judge(ours, theirs):
-    """Compare informerd's events with the oracle's."""
+    """Compares the events of informerd with those of the oracle."""
     said, expected = (Counter(event.identity() for event in events) for events in (ours, theirs))
     faults = faults_of(ours)
     return Verdict(
@@ -164,12 +164,12 @@ def judge(ours, theirs):
 
 
 def judge_interrupted(ours, happened):
-    """Compare informerd's events with all that happened, when relists may have passed over some."""
+    """Compares the events of informerd with etcd's history, where relists may have skipped some."""
     faults = faults_of(ours)
     said = Counter(event.identity() for event in ours)
-    lost, invented = untold(ours, happened), unreal(ours, happened)
-    findings = (shortened(f"{event.key} {event.uid}: {event} happened, and no relist excuses that"
-                          " informerd did not tell it" for event in lost)
+    lost, invented = unreported(ours, happened), unreal(ours, happened)
+    findings = (shortened(f"{event.key} {event.uid}: {event} happened, and informerd did not report"
+                          " it, although no relist skipped it" for event in lost)
                 + invented_by("informerd", invented)
                 + shortened(repeats(said)) + shortened(different_ends(ours, happened))
                 + shortened(faults))
@@ -177,12 +177,12 @@ def judge_interrupted(ours, happened):
                    repeated=sum(times - 1 for times in said.values()), findings=findings)
 
 
-def untold(ours, happened):
-    """What happened, was not told, and is not excused by a relist."""
-    told, gaps = {version_of(event): event.live for event in ours}, passed_over(ours)
-    lost, goes_on_live = [], {}  # by uid: the next thing told of it is live, which skips nothing
+def unreported(ours, happened):
+    """Events that happened and were neither reported nor skipped by a relist."""
+    reported, gaps = {version_of(event): event.live for event in ours}, passed_over(ours)
+    lost, goes_on_live = [], {}  # by uid: whether the next reported event is live; live events skip nothing
     for event in reversed(happened):
-        live = told.get(version_of(event))
+        live = reported.get(version_of(event))
         if live is not None:
             goes_on_live[event.uid] = live
         elif goes_on_live.get(event.uid) or not any(a < event.rv < b for a, b in gaps):
@@ -191,13 +191,13 @@ def untold(ours, happened):
 
 
 def version_of(event):
-    """What a listed object still shows of the event that made it so: all but whether it was new."""
+    """The part of an event that a list shows: everything except whether it was an addition."""
     return event.type == "DELETED", event.uid, event.rv if event.final else None
 
 
 def passed_over(ours):
-    """The open ranges of versions that lists stand for: from the live event before to the next."""
-    gaps, newest, listed = [], 0, True  # what was before the first list is nobody's to tell
+    """The open ranges of versions that lists skip: from the last live event before to the next one after."""
+    gaps, newest, listed = [], 0, True  # events before the first list are not reported
     for event in ours:
         if not event.live:
             listed = True
@@ -208,52 +208,52 @@ def passed_over(ours):
     return gaps + [(newest, math.inf)] if listed else gaps
 
 
-def unreal(told, happened):
-    """What was told and never happened. A live event is told as what it was; a listed one as added
-    or modified, whichever it is to the watcher. Deletions seen as absences: see different_ends().
+def unreal(reported, happened):
+    """Reported events that never happened. A live event must match exactly; a listed object may be added
+    or modified for the watcher. For deletions found by a relist see different_ends().
     """
     as_it_was, real = {event.identity() for event in happened}, set(map(version_of, happened))
 
     def is_real(event):
         return event.identity() in as_it_was if event.live else version_of(event) in real
 
-    return [event for event in told if event.final and not is_real(event)]
+    return [event for event in reported if event.final and not is_real(event)]
 
 
 def invented_by(who, events):
-    return shortened(f"{event.key} {event.uid}: {who} said {event}, which never happened"
+    return shortened(f"{event.key} {event.uid}: {who} reported {event}, which never happened"
                      for event in events)
 
 
 def false_witness(written, theirs, happened):
-    """Etcd's history is what the writer and the oracle know, and more; or it is no history.
+    """Checks that etcd's history contains all events of the writer and the oracle.
 
-    The oracle does not say which of its events are from a later list, so none is held to be live.
+    The oracle does not mark events of a later list, so none of them counts as live.
     """
-    told = [event._replace(live=False) for event in theirs]
+    reported = [event._replace(live=False) for event in theirs]
     return (unseen(written, happened, "etcd's history")
-            + invented_by("the oracle", unreal(told, happened)))
+            + invented_by("the oracle", unreal(reported, happened)))
 
 
 def repeats(said):
     for (kind, uid, rv), times in said.items():
         if times > 1:
-            yield f"{uid}: {kind}@{rv or '?'} was told {times} times"
+            yield f"{uid}: {kind}@{rv or '?'} was reported {times} times"
 
 
 def different_ends(ours, happened):
-    """A deleted object that was told must be told deleted, once; one that lives must not be."""
+    """A reported object that was deleted must be reported as deleted exactly once; others never."""
     really = Counter(event.uid for event in happened if event.type == "DELETED")
-    told = Counter(event.uid for event in ours if event.type == "DELETED")
+    reported = Counter(event.uid for event in ours if event.type == "DELETED")
     for uid, events in lives(ours).items():
-        if told[uid] != really[uid]:
-            yield (f"{events[0].key} {uid}: told deleted {told[uid]} times,"
+        if reported[uid] != really[uid]:
+            yield (f"{events[0].key} {uid}: reported as deleted {reported[uid]} times,"
                    f" was deleted {really[uid]} times")
 
 
 def record_faults(records):
-    """What is wrong with how informerd told its lists: the first before it says that it is synced,
-    each other one announced, and first what is gone, then what is there.
+    """Faults in the reports of lists: the first list comes before SYNCED; each later one is announced,
+    with deletions before existing objects.
     """
     return shortened([*late_initials(records), *relist_faults(records)])
 
@@ -273,25 +273,25 @@ def relist_faults(records):
         elif record["type"] not in CHANGES or record["origin"] != "relist":
             announced = announced and record["type"] not in CHANGES
         elif not announced:
-            yield f"{key_of(record)}: {record['type']} of a relist that no RELIST record announced"
+            yield f"{key_of(record)}: {record['type']} of a relist without a RELIST record"
         elif record["type"] != "DELETED":
             present = True
         elif present and not is_replaced_by(record, after):
-            yield f"{key_of(record)}: DELETED of a relist after what is there was told"
+            yield f"{key_of(record)}: DELETED of a relist after existing objects were reported"
 
 
 def is_replaced_by(record, after):
-    """Another object that the list has under the name of one that is gone is told at once."""
+    """An object that replaces a deleted one of the same name is reported immediately after it."""
     return (bool(after) and after["type"] == "ADDED" and key_of(after) == key_of(record)
             and after["origin"] == "relist")
 
 
 def lives(events):
-    """Each object's events in the order they were told."""
-    told = {}
+    """The events of each object, in the order in which they were reported."""
+    reported = {}
     for event in events:
-        told.setdefault(event.uid, []).append(event)
-    return told
+        reported.setdefault(event.uid, []).append(event)
+    return reported
 
 
 def different_lives(ours, theirs):
@@ -299,12 +299,12 @@ def different_lives(ours, theirs):
         mine, other = ours.get(uid, []), theirs.get(uid, [])
         if [event.identity() for event in mine] != [event.identity() for event in other]:
             yield (f"{(mine or other)[0].key} {uid}:\n"
-                   f"        informerd said {sentence(mine, other)}\n"
-                   f"        the oracle said {sentence(other, mine)}")
+                   f"        informerd reported {sentence(mine, other)}\n"
+                   f"        the oracle reported {sentence(other, mine)}")
 
 
 def sentence(events, others, around=4):
-    """The events near the first one that differs: lives can be long."""
+    """The events near the first difference."""
     same = (mine.identity() == other.identity() for mine, other in zip(events, others))
     first = sum(itertools.takewhile(bool, same))
     start, end = max(0, first - around), first + around
@@ -313,7 +313,7 @@ def sentence(events, others, around=4):
 
 
 def different_states(who, state, listed):
-    """Where what one holds is not what the server lists."""
+    """Differences between a cache and the server's list."""
     differing = (key for key in sorted(state.keys() | listed.keys())
                  if state.get(key) != listed.get(key))
     return shortened(f"{key}: {who} holds {shown(state.get(key))},"
@@ -321,10 +321,10 @@ def different_states(who, state, listed):
 
 
 def different_objects(held, listed):
-    """Where the library's store is not the server's list, field by field.
+    """Differences between the library's store and the server's list, field by field.
 
-    Its form is canonical: kind and version, which items of a list lack, are there, and who manages
-    which field is cut.
+    The store has the canonical form: with kind and version, which list items lack, and without
+    managedFields.
     """
     ours, theirs = ({key_of(thing["metadata"]): thing for thing in things}
                     for things in (held, map(canonical, listed)))
@@ -342,11 +342,11 @@ def canonical(thing):
 
 
 def unseen(written, theirs, who="the oracle"):
-    """Writes the server answered and the oracle was not told of: then it is no oracle."""
-    told = {event.identity() for event in theirs}
-    told |= {event._replace(final=False).identity() for event in theirs if event.type == "DELETED"}
-    return shortened(f"{event.key} {event.uid}: {event} was written, and {who} was not told"
-                     for event in written if event.identity() not in told)
+    """Writes that the server confirmed and the oracle did not report: the oracle is wrong then."""
+    reported = {event.identity() for event in theirs}
+    reported |= {event._replace(final=False).identity() for event in theirs if event.type == "DELETED"}
+    return shortened(f"{event.key} {event.uid}: {event} was written, and {who} did not report it"
+                     for event in written if event.identity() not in reported)
 
 
 def shown(version):
@@ -356,4 +356,4 @@ def shown(version):
 def shortened(findings):
     found = list(findings)
     rest = len(found) - SHOWN
-    return found[:SHOWN] + ([f"… and {rest} more like these"] if rest > 0 else [])
+    return found[:SHOWN] + ([f"… and {rest} more"] if rest > 0 else [])

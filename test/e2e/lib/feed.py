@@ -1,6 +1,6 @@
-"""A child process that tells changes as JSON lines: informerd, or the oracle.
+"""A child process that prints changes as JSON lines: informerd, or the oracle.
 
-A thread reads it, so it is never held up by us. Waiting is for events, with a deadline.
+A thread reads its output, so the child never waits for the test. Waiting is for events, with a deadline.
 """
 
 import contextlib
@@ -16,16 +16,16 @@ from . import children, compare
 from .children import Failure
 from .service import conf_of
 
-ANSWERS = ("STORE", "DONE")  # to what a Holder is asked
+ANSWERS = ("STORE", "DONE")  # types of answers of a Holder
 
 class Feed:
-    """Events as they are told, and the state that follows from them."""
+    """The events of a child as they arrive, and the state that results from them."""
 
     def __init__(self, name, command, log, understand, environment=()):
         self.name = name
-        self.records = []  # as they came
+        self.records = []  # in order of arrival
         self.events = []
-        self.newest = 0  # version told
+        self.newest = 0  # reported version
         self._log = log
         self._news = threading.Condition()
         self._replica = compare.Replica()
@@ -45,7 +45,7 @@ class Feed:
         return self._replica.state
 
     def wait(self, happened, seconds):
-        """Wait until happened(), which is asked after each event; False when time ran out."""
+        """Waits until happened(), which is checked after each event. False: timed out."""
         with self._news:
             came = self._news.wait_for(lambda: self._ended or happened(), seconds)
             if self._ended and not happened():
@@ -57,7 +57,7 @@ class Feed:
 
     @contextlib.contextmanager
     def frozen(self):
-        """Not scheduled for a while, as on a busy machine: what happens meanwhile it can't see."""
+        """The child is stopped (SIGSTOP) inside the block."""
         self._child.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -65,8 +65,8 @@ class Feed:
             self._child.send_signal(signal.SIGCONT)
 
     @contextlib.contextmanager
-    def deaf(self):
-        """We don't read what it says, for a while."""
+    def unread(self):
+        """Its output is not read inside the block."""
         self._hears.clear()
         try:
             yield
@@ -74,12 +74,12 @@ class Feed:
             self._hears.set()
 
     def most_memory(self):
-        """The most it has had so far, in bytes."""
+        """Its peak memory so far, in bytes."""
         status = Path(f"/proc/{self._child.pid}/status").read_text()
         return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) * 1024
 
     def close(self):
-        """End it; all it said is in events afterwards. Fails unless it ended well."""
+        """Ends it; `events` is complete afterwards. Raises Failure if it failed."""
         ended_early = self._child.poll() is not None
         status = children.stop(self._child)
         self._reader.join()
@@ -87,7 +87,7 @@ class Feed:
             raise Failure(self.last_words())
 
     def kill(self):
-        """For the way out, when nobody wants to know how it ended."""
+        """Ends it without checking its status."""
         children.stop(self._child, seconds=1)
 
     def last_words(self):
@@ -104,17 +104,17 @@ class Feed:
                     self._replica.apply(event)
                     self._news.notify_all()
         except (ValueError, KeyError, TypeError) as error:
-            self._broken = f"said what we don't understand ({error!r}): {self._line!r}"
+            self._broken = f"printed an unexpected line ({error!r}): {self._line!r}"
         with self._news:
             self._ended = True
             self._news.notify_all()
 
     def own_log(self):
-        """What it said about itself."""
+        """Its log."""
         return self._log.read_text(errors="replace")
 
     def _records(self):
-        with open(self._log.with_suffix(".jsonl"), "wb") as copy:  # for readers of a kept folder
+        with open(self._log.with_suffix(".jsonl"), "wb") as copy:  # for --keep
             for self._line in self._child.stdout:
                 self._hears.wait()
                 copy.write(self._line)
@@ -134,7 +134,7 @@ class Informerd(Feed):
 
 
 def for_the_moment(binary, kubeconfig, resource, asked, _):
-    """The command without a conf file, for all that it can; with every attempt in its log, not only the news."""
+    """`informerd watch`, where that is sufficient; with every attempt in its log."""
     where = ("-n", asked.namespace) if asked.namespace else ("-A",)
     labels = ("-l", asked.labels) if asked.labels else ()
     fields = ("--field-selector", asked.fields) if asked.fields else ()
@@ -153,7 +153,7 @@ def as_service(binary, kubeconfig, resource, asked, log):
 
 
 class Holder(Feed):
-    """A feed whose process answers when it gets a line, above all with what it holds."""
+    """A feed whose process answers commands, for example with the contents of its cache."""
 
     def __init__(self, name, command, log, understand, environment=()):
         self._answer = None
@@ -185,12 +185,12 @@ class Oracle(Holder):
         super().__init__("oracle", command, log, compare.from_oracle)
 
     def store(self):
-        """What its store holds now: the informer's own cache, not what follows from its events."""
+        """The contents of the informer's cache, not the state that results from its events."""
         return compare.from_store(self.ask("store"))
 
 
 class Follower(Holder):
-    """The library without the daemon around it: see ../follower.c."""
+    """The library without the daemon: see ../follower.c."""
 
     def __init__(self, subject, kubeconfig, resource, asked, log, **more):
         words = {"kubeconfig": kubeconfig, "resource": asked.word or resource,
@@ -201,10 +201,10 @@ class Follower(Holder):
         super().__init__("follower", command, log, compare.from_informerd, subject.environment)
 
     def objects(self):
-        """What its store holds now, whole."""
+        """The objects in its store."""
         return self.ask("store")["items"]
 
     def wait_until_held(self, state, seconds):
-        """Until its store holds that, whatever its handler was told."""
+        """Waits until its store equals `state`, whatever its handler received."""
         children.until(lambda: compare.from_list(self.objects()) == state, seconds,
                        f"{self.name} holding what the server lists")

@@ -1,10 +1,10 @@
-"""A front before the API server, as Rancher has one: the server is below a path of its URL.
+"""A reverse proxy in front of the API server, as Rancher has one: the server is below a URL path.
 
     with Front(plane, "/k8s/clusters/c-1") as front:
         front.url  # https://127.0.0.1:40001/k8s/clusters/c-1
 
-It speaks TLS with the API server's own certificate, and to the server what it was told, without the
-prefix. What is not below the prefix it does not know.
+It uses TLS with the certificate of the API server, and forwards requests without the prefix. Other
+paths get 404.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class Front:
         self._loop.close()
 
     async def _serve(self, reader, writer):
-        """One connection. Requests have no bodies here, answers go back as they come."""
+        """One connection. Requests have no bodies; responses are forwarded as they arrive."""
         with contextlib.suppress(OSError, EOFError):
             up, down = await asyncio.open_connection("127.0.0.1", self._target, ssl=self._trust)
             answers = asyncio.ensure_future(relay(up, writer))

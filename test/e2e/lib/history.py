@@ -1,8 +1,7 @@
-"""What really happened: every version of all objects of a kind, as etcd tells it, whatever the API
-server does.
+"""Every version of all objects of a kind, read from etcd, also while the API server is down.
 
-Watchers that lost their server may miss versions, each its own; the writer does not know the
-versions the server makes by itself. Etcd knows all, and outlives the API server.
+Watchers that lost the server may miss different versions, and the writer does not know the versions
+that the server creates itself. etcd has all of them.
 """
 
 import base64
@@ -16,12 +15,12 @@ from . import compare
 from .children import Failure
 from .compare import Event
 
-# The first is the object's own. In protobuf: field 5, 36 bytes; custom objects are JSON.
+# The first match is the uid of the object. In protobuf: field 5, 36 bytes; custom objects are JSON.
 UID = re.compile(rb'(?:\*\$|"uid":")([0-9a-f-]{36})')
 
 
 class History:
-    """Records from etcd's first revision on; it has to catch up before that is compacted."""
+    """Records from the first revision of etcd on; it must catch up before a compaction."""
 
     def __init__(self, etcd_url, resource, namespace):
         self.events = []
@@ -31,25 +30,25 @@ class History:
         self._replica = compare.Replica()
         self._news = threading.Condition()
         self._broken = None
-        self._seen = -1  # the revision up to which it has recorded; 0: it has begun
+        self._seen = -1  # the last recorded revision; 0: started
         threading.Thread(target=self._record, daemon=True).start()
 
     def wait_for_state(self, state, seconds):
-        """Wait until it has recorded what led to this state; the recorder may not be behind."""
+        """Waits until the recorded events result in this state."""
         with self._news:
             self._news.wait_for(lambda: self._broken or self._replica.state == state, seconds)
             if self._replica.state != state:
-                raise Failure(f"etcd's history is incomplete: {self._broken or 'it is late'}")
+                raise Failure(f"etcd's history is incomplete: {self._broken or 'timed out'}")
 
     def catch_up(self, seconds):
-        """Wait until what there is by now is recorded: a watch behind what etcd forgets ends."""
+        """Waits until all current revisions are recorded, before a compaction would end the watch."""
         newest = self._newest()
         with self._news:
             if not self._news.wait_for(lambda: self._broken or self._seen >= newest, seconds):
-                raise Failure("etcd's history is late")
+                raise Failure("etcd's history: timed out")
 
     def _newest(self):
-        """The revision of the last change to an object that is still there; 0 if none is."""
+        """The revision of the last change of an existing object; 0 if there is none."""
         wanted = self._keys() | {"sort_target": "MOD", "sort_order": "DESCEND", "limit": "1"}
         request = urllib.request.Request(f"{self._url}/v3/kv/range", json.dumps(wanted).encode())
         with urllib.request.urlopen(request) as answer:
@@ -57,7 +56,7 @@ class History:
         return int(found[0]["mod_revision"]) if found else 0
 
     def _record(self):
-        """Until etcd ends, which ends the stream; who still waits then is told."""
+        """Records until etcd ends, which ends the stream and fails waiting callers."""
         try:
             for answer in self._answers():
                 changes = answer.get("events", [])
@@ -100,7 +99,7 @@ class History:
 
 
 def from_etcd(changes, prefix, held):
-    """Changes of keys as events of objects. A removed key has no value: held knows whose it was."""
+    """Changes of keys as events of objects. A deleted key has no value; `held` has the uid."""
     for change in changes:
         kv = change["kv"]
         key = base64.b64decode(kv["key"]).decode().removeprefix(prefix)

@@ -1,7 +1,7 @@
-"""What a kubelet writes, without running anything: a node that is ready, and its pods' status.
+"""A simulated kubelet that only writes: a ready node, and the status of its pods.
 
-Each pod goes through the states its users know, one write each: containers being created, running
-and not ready, ready; once it is asked to end: containers ended, gone.
+Each pod goes through the usual states, one write each: containers being created, running and not
+ready, ready; after a deletion request: containers terminated, deleted.
 """
 
 import threading
@@ -11,7 +11,7 @@ from .api import ApiError
 from .resource import PODS, Resource
 
 NODES = Resource("nodes")
-PAUSE = 0.1  # seconds between two looks
+PAUSE = 0.1  # seconds between two polls
 SIZE = {"cpu": "16", "memory": "64Gi", "pods": "500"}
 STARTED = "2026-01-01T00:00:00Z"
 
@@ -39,7 +39,7 @@ class Kubelet:
                  "lastHeartbeatTime": STARTED, "lastTransitionTime": STARTED}
         self._api.patch(f"{NODES.path(name=self._node)}/status", {
             "status": {"capacity": SIZE, "allocatable": SIZE, "conditions": [ready]}})
-        # A new node is not ready; who would notice that it now is, is not running.
+        # A new node is not ready, and no node controller runs that would change that.
         self._api.patch(NODES.path(name=self._node), {"spec": {"taints": None}})
 
     def _work(self):
@@ -48,11 +48,11 @@ class Kubelet:
                 mine = f"{PODS.path()}?fieldSelector=spec.nodeName={self._node}"
                 for pod in self._api.get(mine)["items"]:
                     self._advance(pod)
-            except (OSError, ApiError):  # next time; who waits for the pod tells if it never works
+            except (OSError, ApiError):  # retried; a pod that never gets ready fails the scenario
                 traceback.print_exc()
 
     def _advance(self, pod):
-        """One step on the way of one pod; nothing if it is where it should be."""
+        """The next step of one pod, if there is one."""
         meta, status = pod["metadata"], pod["status"]
         path = PODS.path(meta["namespace"], meta["name"])
         container = next(iter(status.get("containerStatuses", [])), {})

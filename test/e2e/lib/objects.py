@@ -1,7 +1,6 @@
-"""Writes objects of one kind, and keeps the ledger: what the server answered, watchers must have
-been told.
+"""Writes objects of one kind and records the confirmed writes, which watchers must report.
 
-Safe to use from several threads as long as no two write the same object.
+May be used from several threads, as long as no two write the same object.
 """
 
 from . import compare
@@ -40,7 +39,7 @@ class Objects:
         return self._note("MODIFIED", self._api.patch(path, {"status": status}))
 
     def delete(self, namespace, name):
-        """At once. Of a pod the answer is its last state, of others only that it is done."""
+        """Immediately. For a pod the response is its last state, for others only a status."""
         answer = self._api.delete(self._path(namespace, name), 0)
         if answer["kind"] != "Status":
             return self._note("DELETED", answer)
@@ -63,11 +62,11 @@ class Pods(Objects):
         return super().create(namespace, name, body or {"spec": POD}, **meta)
 
     def bind(self, namespace, name, node):
-        """As the scheduler does. The answer has no version, so the pod is read for it."""
+        """As the scheduler does. The response has no version, so the pod is read again."""
         binding = {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}}
         self._api.create(f"{self._path(namespace, name)}/binding", binding)
         return self._note("MODIFIED", self._api.get(self._path(namespace, name)))
 
     def delete_gracefully(self, namespace, name):
-        """Of a pod that has a node: it stays, marked, until its kubelet deletes it."""
+        """A pod that has a node stays, marked for deletion, until its kubelet deletes it."""
         return self._note("MODIFIED", self._api.delete(self._path(namespace, name), 30))

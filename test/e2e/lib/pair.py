@@ -1,7 +1,7 @@
-"""Informerd and the oracle side by side on one kind of objects, and what the two of them said.
+"""informerd and the oracle on one kind of objects, and the comparison of their events.
 
-A third one keeps them company, the library without the daemon: its store must be what the server
-lists, to the last field.
+A third watcher is the library without the daemon: its store must equal the server's list in every
+field.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ class Outcome:
     verdict: Verdict = field(default_factory=Verdict)
 
     def add(self, other):
-        """Of another kind: sums, and the later time."""
+        """Adds the outcome of another kind."""
         self.ours += other.ours
         self.theirs += other.theirs
         times = self.equal_after, other.equal_after
@@ -34,7 +34,7 @@ class Pair:
         self.name = name
         self.objects = objects
         self._asked = asked
-        self._history = history  # or None: nobody is interrupted
+        self._history = history  # None: no watcher is interrupted
         self._with_contents = with_contents
         self._ours = self._oracle = self._follower = None
 
@@ -43,11 +43,11 @@ class Pair:
         return self.objects.resource
 
     def list(self):
-        """What there is of what was asked for."""
+        """The server's list of the watched objects."""
         return self.objects.list(self._asked)
 
     def start(self, folder, programs, subject, kubeconfig, theirs):
-        """Theirs is the oracle's kubeconfig: it need not suffer what informerd does."""
+        """`theirs` is the kubeconfig of the oracle, which does not use the proxies of informerd."""
         folder.mkdir()
         what = self.resource, self._asked
         self._oracle = Oracle(programs["oracle"], theirs, *what, folder / "oracle.log",
@@ -57,7 +57,7 @@ class Pair:
 
     @property
     def events(self):
-        """What informerd said so far."""
+        """The events of informerd so far."""
         return self._ours.events
 
     @property
@@ -70,29 +70,29 @@ class Pair:
 
     @property
     def relists(self):
-        """How many informerd announced."""
+        """The number of RELIST records of informerd."""
         return sum(record["type"] == "RELIST" for record in self._ours.records)
 
     @property
     def most_memory(self):
         return self._ours.most_memory()
 
-    def deaf(self):
-        return self._ours.deaf()
+    def unread(self):
+        return self._ours.unread()
 
-    def wait_until_told(self, event, patience):
-        """An event, or a later one: they are in order."""
+    def wait_until_reported(self, event, patience):
+        """Waits for this event or a later one."""
         return self._ours.wait(lambda: self._ours.newest >= event.rv, patience)
 
     @property
     def contents(self):
-        """Objects by uid and version, as the oracle was told them."""
+        """Objects by uid and version, from the oracle."""
         return {(record["uid"], int(record["rv"])): record["object"]
                 for record in self._oracle.records if "object" in record}
 
     @property
     def own_log(self):
-        """What informerd said about itself."""
+        """The log of informerd."""
         return self._ours.own_log()
 
     def kill(self):
@@ -111,19 +111,19 @@ class Pair:
             yield
 
     def catch_up(self, listed, patience):
-        """Whether informerd did. If not, that is no error here: account() says who holds what."""
+        """Whether informerd caught up. If not, account() reports the differences."""
         deadline = time.monotonic() + patience
         return [feed.wait_for_state(listed, max(0, deadline - time.monotonic()))
                 for feed in self._feeds][0]
 
     def findings(self, listed):
-        """What is wrong with what informerd said so far. Nothing, unless all are at rest."""
+        """The differences so far; empty unless all watchers are idle."""
         if any(feed.state != listed for feed in self._feeds):
             return []
         return self._judge(listed).findings + compare.record_faults(self._ours.records)
 
     def account(self, listed, equal_after):
-        """At rest: compare what was told, what is held, and what is there."""
+        """When all are idle: compares events, caches and the server's list."""
         states = {"informerd": self._ours.state, "the oracle": self._oracle.state,
                   "the oracle's store": self._oracle.store()}
         held = self._follower.objects()
@@ -140,7 +140,7 @@ class Pair:
         return Outcome(len(self._ours.events), len(self._oracle.events), equal_after, verdict)
 
     def record_all(self):
-        """What happened up to now, before etcd, the only one who knows, forgets it."""
+        """Records the history up to now, before etcd is compacted."""
         if self._history:
             self._history.catch_up(10)
 
@@ -148,7 +148,7 @@ class Pair:
         ours, theirs, written = self._ours.events, self._oracle.events, self.objects.written
         if not self._history:
             verdict = compare.judge(ours, theirs)
-            if not self._asked.selects:  # else nobody knows what it was to be told of
+            if not self._asked.selects:  # with a selector it is unknown which events to expect
                 verdict.findings += compare.unseen(written, theirs)
             return verdict
         self._history.wait_for_state(listed, 10)

@@ -1,8 +1,8 @@
-"""The real parts, built once from ../parts and ../parts-old into a cache folder, and used again.
+"""Builds the control plane and the oracle from ../parts and ../parts-old into a cache folder, once.
 
-A build is named by its module and by what goes into it (sources, flags, Go version): a change
-builds anew, beside the old one; of each module the builds used last are kept. A build appears by
-one rename: a folder that is there is whole.
+A build is named by its module and a hash of its inputs (sources, flags, Go version). A change creates
+another build; of each module the last used builds are kept. A build is moved into place when it is
+complete.
 """
 
 import contextlib
@@ -23,18 +23,18 @@ from .children import Failure
 
 HERE = Path(__file__).resolve().parent.parent
 NEW, OLD = "parts", "parts-old"  # Go modules
-NAMES = {  # of a program that is several
+NAMES = {  # names under which a program is run
     "plane": ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")}
-KEPT = 3  # builds of a module: branches differ, and other runs may be using theirs
+KEPT = 3  # builds per module, for several branches
 FLAGS = ("-v", "-trimpath", "-buildvcs=false")
 VERSION_PACKAGE = "k8s.io/component-base/version"
-ENVIRONMENT = os.environ | {"CGO_ENABLED": "0"}  # the same result everywhere, and no C compiler
+ENVIRONMENT = os.environ | {"CGO_ENABLED": "0"}  # reproducible, and needs no C compiler
 EVERY = 20  # seconds between lines of progress in a log
 
 
 @functools.cache
 def programs(module):
-    """The programs of a module by name, built now if they aren't there."""
+    """The programs of a module by name, built if necessary."""
     sources = HERE / module
     go = go_version(sources)
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "informerd-e2e"
@@ -50,14 +50,14 @@ def programs(module):
 
 
 def release(module):
-    """Of Kubernetes."""
+    """The version of Kubernetes."""
     return re.search(r"k8s.io/kubernetes (v\S+)", (HERE / module / "go.mod").read_text())[1]
 
 
 def go_version(sources):
     wanted = re.search(r"^go (\S+)$", (sources / "go.mod").read_text(), re.MULTILINE)[1]
     try:
-        # Asked inside the module: a Go that may fetch the toolchain it wants answers with that one.
+        # In the module, because go may use the toolchain that it names.
         found = go_output(sources, "env", "GOVERSION")
     except (FileNotFoundError, subprocess.CalledProcessError):
         found = ""
@@ -86,7 +86,7 @@ def fingerprint(sources, go):
 
 
 def prune(root, module):
-    """Remove what was not used for longest; we hold the lock. (Old builds don't name a module.)"""
+    """Removes the builds that were not used for longest. The caller holds the lock."""
     pattern = re.compile(rf"({module}-)?[0-9a-f]{{16}}")
     builds = [path for path in root.iterdir() if pattern.fullmatch(path.name)]
     for unused in sorted(builds, key=lambda path: path.stat().st_mtime)[:-KEPT]:
@@ -95,7 +95,7 @@ def prune(root, module):
 
 @contextlib.contextmanager
 def alone(root):
-    """One build at a time; a second runner waits here and then finds the first one's result."""
+    """One build at a time; a second runner waits and uses the result of the first."""
     with open(root / "lock", "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -106,7 +106,7 @@ def alone(root):
 
 
 def build(sources, folder):
-    for leftover in folder.parent.glob("building-*"):  # of a killed build: we hold the lock
+    for leftover in folder.parent.glob("building-*"):  # left by a killed build; we hold the lock
         shutil.rmtree(leftover)
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     began = time.monotonic()
@@ -130,7 +130,7 @@ def name(folder):
 
 
 def linker_flags(sources):
-    """Stamp the release into the server, as its own build does: else it is v0.0.0-master."""
+    """Linker flags that set the version of the server; without them it is v0.0.0-master."""
     version = release(sources.name)
     major, minor = version.lstrip("v").split(".")[:2]
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
@@ -138,10 +138,10 @@ def linker_flags(sources):
 
 
 def run_go(work, sources, command, *arguments, total=0):
-    """Run go with its messages in a log, telling how far it is. Returns what it printed."""
+    """Runs go with progress messages. Returns its output."""
     log, output = work / f"{command}.log", work / f"{command}.out"
     with open(log, "w") as messages, open(output, "w") as printed:
-        scratch = {"GOTMPDIR": str(work)}  # what an interrupted go leaves behind goes with it
+        scratch = {"GOTMPDIR": str(work)}  # removed with the temporary folder
         go = children.start(["go", command, *arguments], cwd=sources, env=ENVIRONMENT | scratch,
                             stdout=printed, stderr=messages)
     progress = Progress(sources.name)
@@ -169,7 +169,7 @@ def count(log):
 
 
 class Progress:
-    """One updating line on a terminal, a line every EVERY seconds in a log."""
+    """One updated line on a terminal, a line every EVERY seconds in a log."""
 
     def __init__(self, module):
         self._module = module

@@ -2,9 +2,9 @@
 
     with Plane(folder, programs) as plane:
         plane.admin.get("/api/v1/pods")
-        plane.kubeconfig("token")  # for who is under test: may read everything, change nothing
+        plane.kubeconfig("token")  # for the program under test: may read everything
 
-All it writes is below folder. Its ports are held as long as it lives, also while a server is down.
+All its files are below `folder`. Its ports stay reserved while a server is down.
 """
 
 import base64
@@ -29,14 +29,14 @@ MASTERS = "system:masters"
 STRANGER = "stranger"  # user and token
 READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
 
-AUDIT_POLICY = {  # what readers ask for is written down
+AUDIT_POLICY = {  # requests of readers are logged
     "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
     "rules": [{"level": "None", "userGroups": [MASTERS]},
               {"level": "Metadata", "verbs": ["list", "watch"]}, {"level": "None"}]}
 
 
 class Request(NamedTuple):
-    """Of a reader, as the API server knows it."""
+    """A request of a reader, from the audit log."""
 
     agent: str
     verb: str  # list or watch
@@ -47,7 +47,7 @@ class Request(NamedTuple):
 
 class Plane:
     def __init__(self, folder, programs, flags=()):
-        """Flags are more flags of the API server, or others than ours."""
+        """`flags` are added to those of the API server, or replace them."""
         self.folder = folder
         self._programs = programs
         self._flags = dict(flags)
@@ -61,11 +61,11 @@ class Plane:
         self._audit_log = folder / "audit.jsonl"
         self.admin = self.client(certificate=self.certs.crt("admin"), key=self.certs.key("admin"))
         self._users = self._make_users()
-        self._authorities = {}  # of users who don't trust as usual
+        self._authorities = {}  # of users with other authorities
 
     @property
     def users(self):
-        """Names for kubeconfig(): admin may do all, a stranger nothing, the others read all."""
+        """Names for kubeconfig(): admin may do everything, stranger nothing, the others may read."""
         return list(self._users)
 
     @property
@@ -96,7 +96,7 @@ class Plane:
 
     def __exit__(self, *_):
         for server in filter(None, (*self._controllers, self._apiserver, self._etcd)):
-            children.stop(server, seconds=2)  # no long goodbye: its state goes with the folder
+            children.stop(server, seconds=2)  # no orderly stop is needed
         for port in self._ports.values():
             port.release()
 
@@ -121,10 +121,10 @@ class Plane:
         self._until_ready("etcd", self._etcd, self._etcd_is_healthy)
 
     def start_apiserver(self):
-        """Start it, or start it again: always on the same port, with the same keys."""
+        """Starts it, or restarts it on the same port with the same keys."""
         self._apiserver = self._launch("kube-apiserver", {
             "etcd-servers": self.etcd_url,
-            "etcd-compaction-interval": "0",  # history goes when a scenario says so: compact()
+            "etcd-compaction-interval": "0",  # only compact() removes history
             "bind-address": "127.0.0.1",
             "advertise-address": "192.0.2.1",  # unused; without it the host needs a network
             "endpoint-reconciler-type": "none",
@@ -141,27 +141,27 @@ class Plane:
             "service-account-signing-key-file": self.certs.key("service-accounts"),
             "service-account-issuer": "https://kubernetes.default.svc",
             "service-cluster-ip-range": "10.96.0.0/16",
-            "shutdown-watch-termination-grace-period": "5s",  # without it they are left to time out
-            "disable-admission-plugins": "ServiceAccount",  # nobody is there to create accounts
+            "shutdown-watch-termination-grace-period": "5s",  # without it clients wait for a timeout
+            "disable-admission-plugins": "ServiceAccount",  # no controller creates accounts
         } | self._flags)
         self._until_ready("kube-apiserver", self._apiserver, self._apiserver_is_ready)
 
     def start_controllers(self):
-        """Those that make a Deployment's pods and give them to nodes; kubelet.py does the rest."""
+        """Controller manager and scheduler, for Deployments; kubelet.py simulates the nodes."""
         common = {"kubeconfig": self.kubeconfig("admin"), "leader-elect": "false",
-                  "secure-port": 0}  # nobody asks them anything
+                  "secure-port": 0}  # no client uses them
         self._controllers = [
             self._launch("kube-controller-manager", common | {
                 "service-account-private-key-file": self.certs.key("service-accounts"),
                 "root-ca-file": self.certs.crt("ca"),
-                # A kubelet that only writes status is no healthy one to these.
+                # These would take the simulated kubelet for dead.
                 "controllers": "*,-node-lifecycle-controller,-taint-eviction-controller",
             }),
             self._launch("kube-scheduler", common),
         ]
 
     def kubectl(self, *arguments):
-        """As an admin. Returns what it printed."""
+        """Runs kubectl as admin. Returns its output."""
         command = [self._programs["kubectl"], "--kubeconfig", self.kubeconfig("admin"),
                    "--cache-dir", self.folder / "kubectl", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -170,24 +170,24 @@ class Plane:
         return done.stdout
 
     def stop_apiserver(self):
-        """The orderly end: watches are closed with a proper last chunk."""
+        """An orderly stop: watches end with a last chunk."""
         status = children.stop(self._apiserver, seconds=60)
         if status != 0:
-            raise Failure(f"kube-apiserver did not end in order: status {status}")
+            raise Failure(f"kube-apiserver did not stop cleanly: status {status}")
 
     def kill_apiserver(self):
-        """The crash: connections are cut where they are."""
+        """A crash: connections are cut."""
         self._apiserver.send_signal(signal.SIGKILL)
         self._apiserver.wait()
 
     def back_up(self):
-        """Keep etcd's data as they are now. Etcd is away for that moment."""
+        """Saves the data of etcd, which is stopped meanwhile."""
         self._stop_etcd()
         shutil.copytree(self.folder / "etcd", self.folder / "backup")
         self.start_etcd()
 
     def restore(self):
-        """Go back to what was kept, as after a disaster: versions too begin again from there."""
+        """Restores the saved data: versions also continue from there."""
         self.kill_apiserver()
         self._stop_etcd()
         shutil.rmtree(self.folder / "etcd")
@@ -198,13 +198,13 @@ class Plane:
     def _stop_etcd(self):
         status = children.stop(self._etcd)
         if status not in (0, -signal.SIGTERM):
-            raise Failure(f"etcd did not end in order: status {status}")
+            raise Failure(f"etcd did not stop cleanly: status {status}")
 
     def requests(self, agent):
-        """What programs of that name asked for, each once, in the order of the first answers."""
+        """The distinct requests of programs with that user agent, in order."""
         if not self._audit_log.exists():
             return []
-        first = {}  # a watch has a record of its beginning and one of its end
+        first = {}  # a watch is logged at its start and at its end
         for line in self._audit_log.read_text().splitlines():
             record = json.loads(line)
             first.setdefault(record["auditID"], record)
@@ -212,9 +212,9 @@ class Plane:
                 if record["userAgent"].startswith(agent)]
 
     def compact(self):
-        """Make etcd forget all history up to now, and return the revision of now.
+        """Compacts etcd up to now. Returns the current revision.
 
-        The API server's watch cache has a history of its own, which only a restart makes it forget.
+        The watch cache of the API server has its own history, which only a restart clears.
         """
         revision = self._etcd_call("/v3/maintenance/status", {})["header"]["revision"]
         self._etcd_call("/v3/kv/compaction", {"revision": revision, "physical": True})
@@ -257,7 +257,7 @@ class Plane:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
-    # -- who may do what
+    # -- permissions
 
     def _let_readers_read(self):
         name, group = {"name": READERS}, {"apiGroup": RBAC, "name": READERS}
@@ -270,7 +270,7 @@ class Plane:
         self.until_reader_gets(200, "the readers' role in force")
 
     def until_reader_gets(self, status, what):
-        """Who may do what, and how much, is in force only some time after it is written."""
+        """Waits, because permissions take effect some time after they are written."""
         reader = self.client(token=self.token)
         children.until(lambda: status_of_pods(reader) == status, 30, what, pause=0.2)
 
@@ -286,21 +286,20 @@ class Plane:
         }
 
     def add_user(self, name, user, authority):
-        """Another one for kubeconfig(), who trusts whom that file names."""
+        """Adds a user for kubeconfig() that trusts the authorities in that file."""
         self._users[name] = user
         self._authorities[name] = {"certificate-authority": str(authority)}
 
     def kubeconfig(self, user, port=None, **more):
-        """A file, for a user who goes to the API server, or to a proxy at that port, and with more
-        to say of the cluster.
+        """Writes a kubeconfig for a user; `port` is that of a proxy, and `more` is added to its cluster.
         """
         path = self.folder / (f"{user}-by-{port}.kubeconfig" if port else f"{user}.kubeconfig")
-        if not path.exists():  # or somebody may be reading it
+        if not path.exists():  # it may be in use
             self._write(path.name, self._kubeconfig(user, port or self.port, more))
         return path
 
     def _kubeconfig(self, name, port, more):
-        """JSON is YAML, and needs no writer of our own."""
+        """Writes JSON, which is valid YAML."""
         user = self._users[name]
         usual = {"certificate-authority-data": in_base64(self.certs.crt("ca"))}
         authority = self._authorities.get(name, usual)
@@ -322,7 +321,7 @@ class Plane:
 
 
 class ReservedPort:
-    """A free port that stays ours: bound, not listening; SO_REUSEPORT lets the server share it."""
+    """A reserved port: bound, not listening; SO_REUSEPORT lets the server use it."""
 
     def __init__(self):
         self._socket = socket.socket()
@@ -337,14 +336,14 @@ class ReservedPort:
 def make_certificates(folder):
     certs = Certificates(folder)
     certs.server("apiserver")
-    certs.server("service-accounts")  # signs tokens, serves nothing
+    certs.server("service-accounts")  # only signs tokens
     certs.user("admin", MASTERS)
     certs.user("reader", READERS)
     return certs
 
 
 def request_of(record):
-    """Of a line of the audit log."""
+    """From a line of the audit log."""
     url = urlsplit(record["requestURI"])
     query = {name: values[0] for name, values in parse_qs(url.query).items()}
     return Request(record["userAgent"], record["verb"], url.path, query,

@@ -1,11 +1,11 @@
-"""Proxies as people have them, from Debian's packages: HTTP CONNECT, the same by TLS, SOCKS5.
+"""Common proxies from Debian's packages: HTTP CONNECT, the same over TLS, SOCKS5.
 
     with HttpProxy(folder, "plain") as proxy:
         proxy.url       # http://127.41.3.9:40001
-        proxy.kill()    # and everything that went through it is cut
-        proxy.start()   # again at the same place
+        proxy.kill()    # cuts all connections through it
+        proxy.start()   # again at the same address
 
-Each has a loopback address of its own, so that nobody takes its port while it is down.
+Each has its own loopback address, so that its port is not taken while it is down.
 """
 
 import random
@@ -21,7 +21,7 @@ USER = "reader"
 
 
 class Middle:
-    """A program that listens somewhere; what it says is in its log."""
+    """A program that listens on an address, with a log."""
 
     scheme = "http"
     password = "s3cretpass"
@@ -78,7 +78,7 @@ class Middle:
 
 
 class HttpProxy(Middle):
-    """It connects to any port; or only to one, and refuses others."""
+    """Connects to any port, or only to one."""
 
     def __init__(self, folder, name, login=False, only=None):
         super().__init__(folder, name, login)
@@ -94,7 +94,7 @@ class HttpProxy(Middle):
 
 class SocksProxy(Middle):
     scheme = "socks5"
-    password = "s3cret/p@ss:word"  # which a URL can't have as it is
+    password = "s3cret/p@ss:word"  # must be escaped in a URL
 
     def _command(self):
         login = ["-u", USER, "-P", self.password] if self._login else []
@@ -102,7 +102,7 @@ class SocksProxy(Middle):
 
 
 class HttpsProxy(Middle):
-    """TLS before an HTTP proxy. Its certificate has to be for 127.0.0.1."""
+    """An HTTP proxy behind TLS. Its certificate is valid for 127.0.0.1."""
 
     scheme = "https"
 

@@ -1,10 +1,10 @@
-"""A TCP proxy between informerd and the API server, for what networks do to connections.
+"""A TCP proxy between informerd and the API server that simulates network failures.
 
     proxy.cut()      all connections are reset
-    proxy.refuse()   and nobody gets a new one, until accept()
-    proxy.hole()     nothing comes through, and nobody is told; until heal(), which delivers it all
-    proxy.lose()     the same for the connections there are, for ever: new ones are good
-    proxy.slow(n)    at most n bytes a second to the client; None: as fast as it goes
+    proxy.refuse()   the same, and new connections are refused until accept()
+    proxy.hole()     data is delayed without an error until heal(), which delivers all of it
+    proxy.lose()     data of the current connections is dropped; new ones work
+    proxy.slow(n)    at most n bytes per second to the client; None: no limit
 """
 
 import contextlib
@@ -14,24 +14,24 @@ import threading
 import time
 
 CHUNK = 16 * 1024
-RESET = struct.pack("ii", 1, 0)  # SO_LINGER for no time: close() sends RST
-PACES = 20  # a second, when slow
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER 0: close() sends RST
+PACES = 20  # pieces per second, when slow
 
 
 class Link:
-    """One connection, that is two sockets."""
+    """One connection: two sockets."""
 
     def __init__(self, client, server):
         self.client, self.server = client, server
         self.lost = False
 
     def reset(self):
-        """At once: a server that is told first would end its answer as it should."""
+        """Resets both sides: a server that sees an orderly end first would end its response correctly."""
         self.lost = True
         for end in (self.client, self.server):
             with contextlib.suppress(OSError):  # closed already
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-                end.shutdown(socket.SHUT_RD)  # wakes who reads it
+                end.shutdown(socket.SHUT_RD)  # wakes the reading thread
             end.close()
 
 
@@ -87,18 +87,18 @@ class Proxy:
     def slow(self, rate):
         self._rate = rate
 
-    # -- the work
+    # -- threads
 
     def _listen(self):
         while True:
             try:
                 client, _ = self._listener.accept()
-            except OSError:  # closed: we are done
+            except OSError:  # closed
                 return
             self._connect(client)
 
     def _connect(self, client):
-        """Refusing is a reset after the fact: to a TLS client there is no difference."""
+        """A refused connection is reset after it was accepted; a TLS client sees no difference."""
         self.connections += 1
         try:
             server = socket.create_connection(("127.0.0.1", self._target)) \
@@ -115,7 +115,7 @@ class Proxy:
             threading.Thread(target=self._relay, args=(link, *ends), daemon=True).start()
 
     def _relay(self, link, source, sink):
-        """In one direction, until an end closes: then both do. What is lost stays where it is."""
+        """Copies one direction until one side closes, then closes both. Lost data is not copied."""
         try:
             while data := source.recv(self._portion(sink is link.client)):
                 self._open.wait()

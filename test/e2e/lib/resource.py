@@ -1,23 +1,22 @@
-"""Kinds of objects: what they are called by the API, by informerd and by etcd; which are asked for.
-"""
+"""Kinds of objects: their names in the API, in informerd and in etcd; and selections of objects."""
 
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 
 class Resource(NamedTuple):
-    name: str  # in the plural
+    name: str  # plural
     group: str = ""
     version: str = "v1"
-    kind: str = ""  # of a custom one: etcd has it below its group, as JSON
+    kind: str = ""  # custom: stored in etcd below its group, as JSON
 
     def __str__(self):
-        """As informerd wants it spelled."""
+        """The resource name for informerd."""
         return f"{self.name}.{self.group}/{self.version}" if self.group else self.name
 
     @property
     def type(self):
-        """What only custom objects must say of themselves."""
+        """Fields that custom objects must contain."""
         version = f"{self.group}/{self.version}"
         return {"apiVersion": version, "kind": self.kind} if self.kind else {}
 
@@ -28,21 +27,21 @@ class Resource(NamedTuple):
 
     @property
     def prefix(self):
-        """Of its keys in etcd. Some names have a history."""
+        """The prefix of its keys in etcd. Some names differ for historical reasons."""
         if self.kind:
             return f"/registry/{self.group}/{self.name}/"
         return f"/registry/{ {'services': 'services/specs'}.get(self.name, self.name) }/"
 
 
 class Asked(NamedTuple):
-    """Which objects of a kind, and how much of them."""
+    """A selection of objects of a kind, and of their fields."""
 
     namespace: str = ""  # empty: all
     labels: str = ""  # a selector
     fields: str = ""
-    metadata: bool = False  # and no more
-    optional: bool = False  # the server may not know the kind
-    word: str = ""  # for the kind, instead of its full name; the oracle knows only that
+    metadata: bool = False  # only metadata
+    optional: bool = False  # the server may not have the kind
+    word: str = ""  # resource name for informerd instead of the full one, which the oracle uses
 
     @property
     def selects(self):

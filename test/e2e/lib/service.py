@@ -1,5 +1,5 @@
-"""Informerd as a service: with a conf file, a state directory and an event log, all of them still
-there when it is started again.
+"""informerd as a service, with a configuration file, a state directory and an event log that are kept
+across restarts.
 """
 
 import http.client
@@ -15,8 +15,8 @@ SOCKET = "informerd.sock"
 
 
 def conf_of(folder, kubeconfig, watches, event_log, **cluster):
-    """Written as JSON, which is YAML. Returns the file; state directory and socket are beside it.
-    Cluster: more about that. Every update is reported: the oracle hears heartbeats too.
+    """Writes a configuration as JSON, which is YAML. State directory and socket are next to it.
+    `cluster` adds options of the cluster. Every update is reported, as by the oracle.
     """
     state, conf = folder / "state", folder / "informerd.conf"
     state.mkdir(parents=True)
@@ -28,7 +28,7 @@ def conf_of(folder, kubeconfig, watches, event_log, **cluster):
 
 
 class ByPath(http.client.HTTPConnection):
-    """To a Unix socket."""
+    """HTTP over a Unix socket."""
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
@@ -36,7 +36,7 @@ class ByPath(http.client.HTTPConnection):
 
 
 def readiness(folder):
-    """Whether the service whose conf is there says that it is ready, and how its watches are."""
+    """Whether the service in that folder is ready, and the status of its watches."""
     connection = ByPath(str(folder / SOCKET))
     try:
         connection.request("GET", "/readyz?verbose", headers={"Host": "informerd"})
@@ -62,7 +62,7 @@ class Service:
 
     @property
     def logged(self):
-        """Bytes."""
+        """Size of the event log in bytes."""
         return self.log.stat().st_size if self.log.exists() else 0
 
     def kill(self):

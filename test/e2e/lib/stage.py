@@ -1,4 +1,4 @@
-"""One run of a scenario: watchers for each kind of objects, and the account at the end."""
+"""One run of a scenario: watchers for each kind of objects, and the comparison at the end."""
 
 import contextlib
 import time
@@ -13,34 +13,34 @@ from .pair import Outcome, Pair
 from .resource import ALL, PODS
 
 
-RECONNECT, EXPIRED = "retrying in", "(410 Expired)"  # as informerd's log says it
+RECONNECT, EXPIRED = "retrying in", "(410 Expired)"  # text in informerd's log
 
 
 class Subject(NamedTuple):
-    """What is under test, and how long it may take to catch up."""
+    """The program under test, and how long it may take to catch up."""
 
     binary: Path
     follower: Path  # the library's
     environment: dict
     patience: int  # seconds
-    is_wrong: bool = False  # on purpose: once that shows, we have seen enough
+    is_wrong: bool = False  # a mutant: the scenario ends when it is detected
 
 
 class Caught(Exception):
-    """One that is wrong on purpose is seen to be: the scenario is over."""
+    """A mutant was detected: the scenario ends."""
 
 
 class Load(NamedTuple):
     seed: int
-    rate: int  # writes a second
+    rate: int  # writes per second
     seconds: int
 
 
 class Absence(NamedTuple):
-    """Of the API server, or of the way to it."""
+    """An outage of the API server, or of the way to it."""
 
     begin: int  # length of informerd's log
-    mentioned: str  # in that log, from then on
+    mentioned: str  # expected in that log, from then on
 
 
 class Stage:
@@ -66,12 +66,12 @@ class Stage:
         self._open.close()
 
     def enter(self, context):
-        """What a scenario needs until the account is made: a proxy, a kubelet."""
+        """Keeps something open until the comparison: a proxy, a kubelet."""
         return self._open.enter_context(context)
 
     @property
     def patience(self):
-        """Seconds that who is under test may take to catch up."""
+        """Seconds that the program under test may take to catch up."""
         return self.subject.patience
 
     # -- the cluster
@@ -80,7 +80,7 @@ class Stage:
         self.plane.admin.create("/api/v1/namespaces", {"metadata": {"name": name}})
 
     def objects(self, resource):
-        """What writes that kind, and keeps its ledger."""
+        """Writes objects of that kind and records the writes."""
         if resource not in self._objects:
             self._objects[resource] = Objects(self.plane.admin, resource)
         return self._objects[resource]
@@ -96,10 +96,10 @@ class Stage:
         """Start both watchers for each kind, with the same credentials.
 
         Name: of this watch, if it is not the only one of its kind.
-        Contents: the oracle is to tell whole objects, for contents().
-        Interrupted: with a record of what happens, because one of them will miss something.
-        Through: a port, of a proxy that informerd has to go through; the oracle does not.
-        Theirs: who the oracle is, if it is to be somebody else.
+        Contents: the oracle prints whole objects, for contents().
+        Interrupted: records etcd's history, because a watcher may miss events.
+        Through: port of a proxy for informerd; the oracle connects directly.
+        Theirs: the user of the oracle, if it is another one.
         """
         ours = self.plane.kubeconfig(user, through)
         for resource in resources:
@@ -111,65 +111,65 @@ class Stage:
             pair.start(self.plane.folder / pair.name, self._programs, self.subject, ours,
                        self.plane.kubeconfig(theirs or user))
 
-    def told(self, name):
-        """What informerd said so far, of the kind or watch of that name."""
+    def events(self, name):
+        """The events of informerd so far, of the kind or watch of that name."""
         return self._pair(name).events
 
     def readiness(self, name):
-        """Whether informerd says that it is ready, and how the watch is; of one with a conf."""
+        """Whether informerd is ready, and the status of its watches; only with a configuration file."""
         return service.readiness(self.plane.folder / name / "informerd")
 
     def records(self, name):
-        """The same as it said it, with what it said of itself."""
+        """All records of informerd, including those about the daemon."""
         return self._pair(name).records
 
     def witnessed(self, name):
-        """What the oracle was told so far, in informerd's words."""
+        """The events of the oracle so far, as informerd would report them."""
         return self._pair(name).witnessed
 
     def contents(self, name):
-        """The objects, by uid and version, as the oracle was told them."""
+        """Objects by uid and version, from the oracle."""
         return self._pair(name).contents
 
-    def wait_until_told(self):
-        """Wait until informerd has told the last write of each kind that the server answered."""
+    def wait_until_reported(self):
+        """Waits until informerd has reported the last confirmed write of each kind."""
         for pair in self._pairs:
             written = [event for event in pair.objects.written if event.final]
-            if written and not pair.wait_until_told(written[-1], self.subject.patience):
-                self.complain(f"{pair.name}: informerd does not tell {written[-1]}")
+            if written and not pair.wait_until_reported(written[-1], self.subject.patience):
+                self.complain(f"{pair.name}: informerd does not report {written[-1]}")
 
     def wait_until_mentioned(self, words, seconds):
-        """Wait until all informerds' logs say that, since expect_mentioned() was last called."""
+        """Waits until the logs of all informerds contain that, since the last expect_mentioned()."""
         def mentioned():
             return all(words in pair.own_log[absence.begin:]
                        for pair, absence in self._absences[-1].items())
         children.until(mentioned, seconds, f"'{words}' in informerd's log")
 
     def mentions(self, words):
-        """How often the informerds' logs say that."""
+        """The number of occurrences in the logs of all informerds."""
         return sum(pair.own_log.count(words) for pair in self._pairs)
 
     def relists(self):
-        """How often one of the informerds said so."""
+        """The number of RELIST records of all informerds."""
         return sum(pair.relists for pair in self._pairs)
 
-    def deaf(self):
-        """Nobody reads what the informerds say, while this lasts."""
+    def unread(self):
+        """The output of the informerds is not read inside the block."""
         stack = contextlib.ExitStack()
         for pair in self._pairs:
-            stack.enter_context(pair.deaf())
+            stack.enter_context(pair.unread())
         return stack
 
     def most_memory(self):
-        """The most that one of the informerds has had, in bytes."""
+        """The highest peak memory of an informerd, in bytes."""
         return max(pair.most_memory for pair in self._pairs)
 
     def _pair(self, name):
         return next(pair for pair in self._pairs if pair.name == name)
 
     def interrupt(self, leave, then):
-        """Let the API server leave in the given way, bring it back, and write the moment it is
-        back: whether the watchers are there sooner is left to chance.
+        """Stops the API server with leave(), starts it again and calls then() immediately. Whether the
+        watchers reconnect before the writes is not determined.
         """
         self.expect_mentioned(RECONNECT)
         leave()
@@ -177,16 +177,16 @@ class Stage:
         then()
 
     def compact(self):
-        """Make etcd forget what happened up to now; who records it has recorded it."""
+        """Compacts etcd, after the history was recorded."""
         for pair in self._pairs:
             pair.record_all()
         self.plane.compact()
 
     def interrupt_unseen(self, leave, then):
-        """The same without chance: what is written the watchers don't see, and what they hold is
-        too old to go on from.
+        """The same, but the watchers are stopped during the writes, and their version has expired
+        afterwards.
         """
-        self.make_namespace(f"newer-than-{self.writes}-writes")  # than every object
+        self.make_namespace(f"newer-than-{self.writes}-writes")  # newer than every object
         self.compact()
         with contextlib.ExitStack() as frozen:
             for pair in self._pairs:
@@ -196,11 +196,11 @@ class Stage:
                               for pair, absence in self._absences[-1].items()}
 
     def expect_mentioned(self, words):
-        """From now on until this is called again, every informerd's log has to say that."""
+        """From now on until the next call, the log of every informerd must contain that."""
         self._absences.append({pair: Absence(len(pair.own_log), words) for pair in self._pairs})
 
     def catch_up(self):
-        """Wait until all watchers hold what the server lists. If they don't, account() says so."""
+        """Waits until all caches equal the server's list. If not, account() reports it."""
         caught_up = self._caught_up(self.subject.patience)
         if self.subject.is_wrong and any(
                 equal_after is None or pair.findings(listed)
@@ -208,7 +208,7 @@ class Stage:
             raise Caught
 
     def _caught_up(self, patience):
-        """For each pair the list, and how many seconds informerd took to hold it, or None."""
+        """For each pair the list, and the seconds until informerd was equal, or None."""
         caught = {}
         for pair in self._pairs:
             began = time.monotonic()
@@ -218,14 +218,14 @@ class Stage:
         return caught
 
     def follow(self, kubeconfig, resource, name, **more):
-        """A follower of its own, maybe by a way of its own. Its end is the scenario's business."""
+        """Starts an additional follower. The scenario must end it."""
         follower = Follower(self.subject, kubeconfig, resource, ALL,
                             self.plane.folder / f"follower-{name}.log", **more)
         self._open.callback(follower.kill)
         return follower
 
     def informerd(self, name, arguments, environment):
-        """One of its own, by a way of its own. Its end is the scenario's business."""
+        """Starts an additional informerd. The scenario must end it."""
         feed = Feed(f"informerd {name}", [self.subject.binary, *arguments],
                     self.plane.folder / f"{name}.log", compare.from_informerd,
                     self.subject.environment | environment)
@@ -233,32 +233,32 @@ class Stage:
         return feed
 
     def service(self, user, resources):
-        """Informerd as a service, not started. When it is, and ends, is the scenario's business."""
+        """informerd as a service. The scenario starts and stops it."""
         made = service.Service(self.subject, self.plane.folder / "service",
                                self.plane.kubeconfig(user), resources)
         self._open.callback(made.stop)
         return made
 
     def different_from_list(self, who, state, resource):
-        """Where what somebody holds is not what the server lists."""
+        """Differences between a cache and the server's list."""
         return compare.different_states(who, state, self.objects(resource).list())
 
     # -- the end
 
     def complain(self, text):
-        """What a scenario itself finds wrong with informerd."""
+        """Records a failure that the scenario itself found."""
         self._complaints.append(text)
 
-    def note_told(self, events):
-        """For the report: to others than the pairs."""
+    def note_events(self, events):
+        """Counts events of additional watchers in the report."""
         self._outcome.ours += events
 
     def note_equal(self, seconds):
-        """For the report: how long others than the pairs took to be equal."""
+        """Includes the catch-up time of additional watchers in the report."""
         self._outcome.equal_after = max(self._outcome.equal_after, seconds)
 
     def account(self, caught=False):
-        """At rest: compare what was told, what is held, and what is there, kind by kind."""
+        """When all are idle: compares events, caches and the server's lists, kind by kind."""
         outcome = self._outcome
         outcome.verdict.findings += self._complaints
         caught_up = self._caught_up(0 if caught else self.subject.patience)
@@ -272,9 +272,9 @@ class Stage:
         return outcome
 
     def _unmentioned(self, pair):
-        """What informerd's log should say of the server's absences, each before the next one."""
+        """Expected texts about outages that are missing in informerd's log."""
         log, absences = pair.own_log, [absences[pair] for absences in self._absences]
         ends = [absence.begin for absence in absences[1:]] + [None]
-        return [f"absence {number} of the API server: informerd's log does not say '{words}'"
+        return [f"outage {number} of the API server: informerd's log does not contain '{words}'"
                 for number, ((begin, words), end) in enumerate(zip(absences, ends), 1)
                 if words not in log[begin:end]]

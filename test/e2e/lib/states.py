@@ -1,18 +1,18 @@
-"""A pod's life in the words its users have for it."""
+"""The states of a pod as users know them."""
 
 import itertools
 
 
 def lives(events, contents):
-    """By pod, the states that were told one after the other.
+    """The sequence of reported states of each pod.
 
-    Contents are the objects by uid and version: an event need not carry its object.
+    `contents` are the objects by uid and version, because events do not contain them.
     """
-    told = {}
+    reported = {}
     for event in events:
-        told.setdefault(event.key, []).append(
+        reported.setdefault(event.key, []).append(
             "Gone" if event.type == "DELETED" else state(contents[event.uid, event.rv]))
-    return {key: [word for word, _ in itertools.groupby(words)] for key, words in told.items()}
+    return {key: [word for word, _ in itertools.groupby(words)] for key, words in reported.items()}
 
 
 def state(pod):

@@ -1,4 +1,4 @@
-"""The comparison must see every kind of difference: a judge that never objects proves nothing."""
+"""Tests that the comparison finds every kind of difference."""
 
 import unittest
 
@@ -12,7 +12,7 @@ def life(name="a", uid="1", first=10):
             Event("DELETED", f"ns/{name}", uid, first + 2)]
 
 
-def told(kind, uid="1", rv=10, **more):
+def reported(kind, uid="1", rv=10, **more):
     return {"type": kind, "namespace": "ns", "name": "a", "uid": uid, "rv": str(rv),
             "initial": False, "final": True, "origin": "live"} | more
 
@@ -35,12 +35,12 @@ class Judging(unittest.TestCase):
     def test_both_sides_are_told(self):
         added, modified, deleted = life()
         finding = judge([added, deleted], [added, modified, deleted]).findings[0]
-        self.assertIn("informerd said ADDED@10 DELETED@12\n", finding)
-        self.assertIn("the oracle said ADDED@10 MODIFIED@11 DELETED@12", finding)
+        self.assertIn("informerd reported ADDED@10 DELETED@12\n", finding)
+        self.assertIn("the oracle reported ADDED@10 MODIFIED@11 DELETED@12", finding)
 
     def test_an_object_only_one_side_saw(self):
-        self.assertIn("informerd said nothing", judge([], life()).findings[0])
-        self.assertIn("the oracle said nothing", judge(life(), []).findings[0])
+        self.assertIn("informerd reported nothing", judge([], life()).findings[0])
+        self.assertIn("the oracle reported nothing", judge(life(), []).findings[0])
         self.assertEqual(judge(life(), []).extra, 3)
 
     def test_an_event_told_twice(self):
@@ -64,7 +64,7 @@ class Judging(unittest.TestCase):
         a, b = Event("ADDED", "ns/a", "1", 10), Event("ADDED", "ns/b", "2", 11)
         verdict = judge([b, a], [a, b])
         self.assertEqual((verdict.disordered, verdict.lost), (1, 0))
-        self.assertIn("after @11 was told of another object", verdict.findings[0])
+        self.assertIn("after @11 was reported for another object", verdict.findings[0])
 
     def test_a_list_need_not_be_in_stream_order(self):
         a = Event("ADDED", "ns/a", "1", 10, live=False)
@@ -87,7 +87,7 @@ class Judging(unittest.TestCase):
     def test_a_write_the_oracle_was_not_told_of(self):
         self.assertEqual(compare.unseen(life(), life()), [])
         self.assertEqual(compare.unseen(life(), life()[:2]),
-                         ["ns/a 1: DELETED@12 was written, and the oracle was not told"])
+                         ["ns/a 1: DELETED@12 was written, and the oracle did not report it"])
 
     def test_a_written_deletion_whose_version_was_not_answered(self):
         deleted = life()[2]._replace(rv=0, final=False)
@@ -98,20 +98,20 @@ class Judging(unittest.TestCase):
         events = [Event("ADDED", f"ns/{n}", str(n), n) for n in range(1, 14)]
         findings = judge([], events).findings
         self.assertEqual(len(findings), 11)
-        self.assertEqual(findings[-1], "… and 3 more like these")
+        self.assertEqual(findings[-1], "… and 3 more")
 
     def test_a_long_life_is_shown_around_its_difference(self):
         updates = [Event("MODIFIED", "ns/a", "1", rv) for rv in range(2, 100)]
         long = [Event("ADDED", "ns/a", "1", 1), *updates]
         finding = judge(long[:50] + long[51:], long).findings[0]
-        self.assertIn("informerd said … MODIFIED@47 MODIFIED@48 MODIFIED@49 MODIFIED@50"
+        self.assertIn("informerd reported … MODIFIED@47 MODIFIED@48 MODIFIED@49 MODIFIED@50"
                       " MODIFIED@52 MODIFIED@53 MODIFIED@54 MODIFIED@55 …\n", finding)
-        self.assertIn("the oracle said … MODIFIED@47 MODIFIED@48 MODIFIED@49 MODIFIED@50"
+        self.assertIn("the oracle reported … MODIFIED@47 MODIFIED@48 MODIFIED@49 MODIFIED@50"
                       " MODIFIED@51 MODIFIED@52 MODIFIED@53 MODIFIED@54 …", finding)
 
 
 class JudgingInterrupted(unittest.TestCase):
-    """What happened: two lives at 10 to 12 and 20 to 22, and one that goes on from 30."""
+    """The history: two objects at 10 to 12 and 20 to 22, and one that exists from 30 on."""
 
     happened = [*life("a", "1", 10), *life("b", "2", 20), *life("c", "3", 30)[:2]]
 
@@ -164,21 +164,21 @@ class JudgingInterrupted(unittest.TestCase):
     def test_an_event_told_twice(self):
         verdict = self.verdict([*self.happened, self.happened[-1]])
         self.assertEqual(verdict.repeated, 1)
-        self.assertIn("3: MODIFIED@31 was told 2 times", verdict.findings)
+        self.assertIn("3: MODIFIED@31 was reported 2 times", verdict.findings)
 
     def test_a_deletion_told_twice_each_time_otherwise(self):
         ours = [*self.happened, *self.relisted(self.absent(self.happened[2]))]
-        self.assertIn("ns/a 1: told deleted 2 times, was deleted 1 times",
+        self.assertIn("ns/a 1: reported as deleted 2 times, was deleted 1 times",
                       self.verdict(ours).findings)
 
     def test_a_deletion_never_told(self):
         ours = [self.happened[0], *self.relisted(*self.happened[-1:])]
-        self.assertIn("ns/a 1: told deleted 0 times, was deleted 1 times",
+        self.assertIn("ns/a 1: reported as deleted 0 times, was deleted 1 times",
                       self.verdict(ours).findings)
 
     def test_the_deletion_of_one_that_lives(self):
         ours = [*self.happened, *self.relisted(self.absent(self.happened[-1]))]
-        self.assertIn("ns/c 3: told deleted 1 times, was deleted 0 times",
+        self.assertIn("ns/c 3: reported as deleted 1 times, was deleted 0 times",
                       self.verdict(ours).findings)
 
     def test_versions_that_go_back(self):
@@ -197,59 +197,59 @@ class JudgingInterrupted(unittest.TestCase):
 
 
 class Lists(unittest.TestCase):
-    """How informerd tells them: RELIST, then what is gone, then what is there."""
+    """Relists are reported as RELIST, then deletions, then existing objects."""
 
     relist = {"type": "RELIST"}
-    gone = told("DELETED", name="gone", origin="relist", final=False)
-    here = told("ADDED", name="here", origin="relist")
+    gone = reported("DELETED", name="gone", origin="relist", final=False)
+    here = reported("ADDED", name="here", origin="relist")
 
     def faults(self, *records):
         return len(compare.record_faults(records))
 
     def test_as_it_should_be(self):
-        replaced = [told(kind, name="replaced", origin="relist") for kind in ("DELETED", "ADDED")]
-        first = told("ADDED", origin="initial")
+        replaced = [reported(kind, name="replaced", origin="relist") for kind in ("DELETED", "ADDED")]
+        first = reported("ADDED", origin="initial")
         relist = [self.relist, self.gone, self.here, *replaced]
-        self.assertEqual(self.faults(first, *relist, told("MODIFIED"), *relist), 0)
+        self.assertEqual(self.faults(first, *relist, reported("MODIFIED"), *relist), 0)
 
     def test_one_that_is_not_announced(self):
         self.assertEqual(self.faults(self.gone), 1)
-        self.assertEqual(self.faults(self.relist, self.here, told("MODIFIED"), self.here), 1)
+        self.assertEqual(self.faults(self.relist, self.here, reported("MODIFIED"), self.here), 1)
 
     def test_the_first_is_told_before_synced(self):
-        initial, synced = told("ADDED", origin="initial"), {"type": "SYNCED"}
-        self.assertEqual(self.faults(initial, synced, told("MODIFIED")), 0)
+        initial, synced = reported("ADDED", origin="initial"), {"type": "SYNCED"}
+        self.assertEqual(self.faults(initial, synced, reported("MODIFIED")), 0)
         self.assertEqual(self.faults(synced, initial), 1)
 
     def test_what_is_gone_comes_first(self):
         self.assertEqual(self.faults(self.relist, self.here, self.gone), 1)
         self.assertEqual(self.faults(self.relist, self.here, self.gone, self.here), 1)
-        again = told("ADDED", name="gone")
+        again = reported("ADDED", name="gone")
         self.assertEqual(self.faults(self.relist, self.here, self.gone, again), 1)
 
 
 class Understanding(unittest.TestCase):
     def test_informerds_records_about_itself_are_passed_over(self):
-        records = [{"type": "START"}, told("ADDED"), {"type": "SYNCED"}]
+        records = [{"type": "START"}, reported("ADDED"), {"type": "SYNCED"}]
         self.assertEqual([*compare.from_informerd(records)], [Event("ADDED", "ns/a", "1", 10)])
 
     def test_only_live_records_are_held_to_stream_order(self):
         origins = ("initial", "relist", "live")
-        events = list(compare.from_informerd(told("ADDED", origin=origin) for origin in origins))
+        events = list(compare.from_informerd(reported("ADDED", origin=origin) for origin in origins))
         self.assertEqual([event.live for event in events], [False, False, True])
 
     def test_the_oracles_update_of_nothing_is_passed_over(self):
-        events = compare.from_oracle([told("ADDED"), told("MODIFIED"), told("MODIFIED", rv=11)])
+        events = compare.from_oracle([reported("ADDED"), reported("MODIFIED"), reported("MODIFIED", rv=11)])
         self.assertEqual([str(event) for event in events], ["ADDED@10", "MODIFIED@11"])
 
     def test_the_oracles_update_to_another_uid_is_a_delete_and_an_add(self):
-        events = list(compare.from_oracle([told("ADDED"), told("MODIFIED", uid="2", rv=20)]))
+        events = list(compare.from_oracle([reported("ADDED"), reported("MODIFIED", uid="2", rv=20)]))
         self.assertEqual([(event.type, event.uid) for event in events],
                          [("ADDED", "1"), ("DELETED", "1"), ("ADDED", "2")])
         self.assertFalse(events[1].final)
 
     def test_the_oracles_initial_state_is_not_live(self):
-        self.assertFalse(next(compare.from_oracle([told("ADDED", initial=True)])).live)
+        self.assertFalse(next(compare.from_oracle([reported("ADDED", initial=True)])).live)
 
 
 class States(unittest.TestCase):
@@ -280,7 +280,7 @@ class States(unittest.TestCase):
 
 
 class Contents(unittest.TestCase):
-    """The library's store against the server's list, field by field."""
+    """The library's store compared with the server's list, field by field."""
 
     meta = {"namespace": "ns", "name": "a", "uid": "1"}
     listed = {"metadata": meta | {"managedFields": [{}]}, "spec": {"size": 1}}
@@ -318,8 +318,8 @@ class Words(unittest.TestCase):
         ]
         events = [Event("MODIFIED", "ns/a", "1", rv) for rv in range(len(states_of))]
         contents = {("1", rv): thing for rv, thing in enumerate(states_of)}
-        told = states.lives([*events, Event("DELETED", "ns/a", "1", 99)], contents)
-        self.assertEqual(told["ns/a"], ["Pending", "Scheduled", "ContainerCreating", "NotReady",
+        reported = states.lives([*events, Event("DELETED", "ns/a", "1", 99)], contents)
+        self.assertEqual(reported["ns/a"], ["Pending", "Scheduled", "ContainerCreating", "NotReady",
                                         "Running", "Terminating", "Terminated", "Gone"])
 
 

@@ -1,4 +1,4 @@
-"""Of the checks of a log: each must find what it is for, and nothing in a good one."""
+"""Tests that the checks of a log find each fault, and nothing in a valid log."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""Of the workers: who runs beside whom, and that none is left behind."""
+"""Tests of the workers: what runs at the same time, and that no process is left."""
 
 import multiprocessing
 import os

@@ -1,8 +1,8 @@
-"""Pieces of work side by side, each in a process of its own.
+"""Runs pieces of work at the same time, each in its own process.
 
-Processes and not threads: a scenario starts children from its main thread and is interrupted there.
-A worker that is told to end, or whose runner is gone, ends its own children first. All of them end
-with the block that asked for the work, however that ends.
+Processes, not threads, because a scenario starts children from its main thread and is interrupted
+there. A worker that gets a signal, or whose runner has ended, ends its own children first. All workers
+end with the block that started them.
 """
 
 import ctypes
@@ -13,18 +13,18 @@ import signal
 
 FORK = multiprocessing.get_context("fork")
 PR_SET_PDEATHSIG = 1
-GOODBYE = 30  # seconds that a worker may take to end its children
+GOODBYE = 30  # seconds for a worker to end its children
 
 
 class Lost(Exception):
-    """A worker ended without a word."""
+    """A worker ended without a result."""
 
 
 def side_by_side(pieces, jobs, work, begun):
-    """Yield (index, work(piece)) for each piece as it is done; a Lost if its worker was.
+    """Yields (index, work(piece)) for each piece when it is done, or a Lost if its worker failed.
 
-    Heavy pieces count for more than one job (their `weight`), and begin first: one that is too
-    heavy to have anything beside it runs alone. Tells begun(piece) when one begins.
+    A piece counts for `weight` jobs. Heavy pieces start first; one heavier than the number of jobs
+    runs alone. Calls begun(piece) when one starts.
     """
     waiting = sorted(enumerate(pieces), key=lambda numbered: -numbered[1].weight)
     running = {}  # pipe: (index, piece, worker)
@@ -60,18 +60,18 @@ def start(work, piece):
     ours, theirs = FORK.Pipe(duplex=False)
     worker = FORK.Process(target=serve, args=(work, piece, theirs, os.getpid()))
     worker.start()
-    theirs.close()  # so that the end of the worker is the end of the pipe
+    theirs.close()  # the pipe ends with the worker
     return ours, worker
 
 
 def serve(work, piece, pipe, runner):
-    """What a worker does. A signal to end has unwound all that work() had open when we see it."""
+    """Runs in a worker. A signal unwinds everything that work() had open."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
-        if os.getppid() == runner:  # it may have died before we asked
+        if os.getppid() == runner:  # the runner may have died already
             pipe.send(work(piece))
     except KeyboardInterrupt:
-        pass  # the runner knows
+        pass  # the runner reports it
 
 
 def outcome(pipe, worker):

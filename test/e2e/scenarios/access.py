@@ -1,7 +1,7 @@
-"""Every way that a kubeconfig has to get in, on the real server: the right one, and a wrong one.
+"""Every kubeconfig feature for authentication on the real server: with a correct and a wrong value.
 
-With the right one informerd tells what is there, and what comes. The wrong one is told to people:
-what is the matter, and where, or what to do. Which feature is shown where is in test/ways-in.md.
+With the correct value informerd reports existing and new objects. With the wrong one it logs what is
+wrong, where, and the remedy. test/ways-in.md lists which test covers which feature.
 """
 
 import contextlib
@@ -21,10 +21,10 @@ from lib.plane import RBAC, READERS, STRANGER, certificate_data, in_base64
 from lib.proxy import Proxy
 
 NAMESPACE, ACCOUNT = "shop", "reader"
-ACTED = "jane"  # who may read, but has no credentials
+ACTED = "jane"  # may read, but has no credentials
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 PLUGINS = "client.authentication.k8s.io/"
-SECONDS = 60  # for a word of informerd's
+SECONDS = 60  # for a message of informerd
 INSIDE = "/run/secrets/kubernetes.io/serviceaccount"
 
 
@@ -34,13 +34,13 @@ class Attempt:
 
     arguments: list
     environment: dict = field(default_factory=dict)
-    shell: str = ""  # to be run before it, where its mounts are its own
+    shell: str = ""  # run before it, in its own mount namespace
 
 
 class Way:
-    """A feature. What is not said otherwise is usual, and good."""
+    """A feature. Everything else has its usual, correct value."""
 
-    says = ""  # how informerd complains of the wrong one
+    says = ""  # informerd's message for the wrong value
 
     def __init__(self, stage, folder):
         folder.mkdir()
@@ -52,7 +52,7 @@ class Way:
     def wrong(self):
         raise NotImplementedError
 
-    # -- what they are made of
+    # -- building blocks
 
     @property
     def by_token(self):
@@ -64,14 +64,14 @@ class Way:
 
     @property
     def strangers(self):
-        """Another authority, and whom it vouches for."""
+        """Another certificate authority and its certificates."""
         folder = self.folder / "strangers"
         certs = Certificates(folder)
         certs.user("reader", READERS)
         return certs
 
     def config(self, name="config", **lists):
-        """A kubeconfig with entries by name: clusters, users, contexts, and what else it says."""
+        """A kubeconfig with entries by name: clusters, users, contexts, and other fields."""
         entries = {kind: [{"name": key, kind.removesuffix("s"): value}
                           for key, value in lists.pop(kind, {}).items()]
                    for kind in ("clusters", "users", "contexts")}
@@ -102,13 +102,13 @@ class Way:
                          "interactiveMode": "Never"}}
 
     def saying(self, status, version="v1"):
-        """A plugin that says that."""
+        """An exec plugin with that output."""
         credential = {"kind": "ExecCredential", "apiVersion": PLUGINS + version, "status": status}
         answer = self.write("answer.json", json.dumps(credential))
         return self.plugin(f"cat {answer}", version)
 
 
-# -- who we are
+# -- client credentials
 
 
 class CertificateFiles(Way):
@@ -141,7 +141,7 @@ class Token(Way):
         return self.attempt(user=self.by_token)
 
     def wrong(self):
-        return self.attempt(user={"token": "nobody-s"})
+        return self.attempt(user={"token": "unknown-token"})
 
 
 class TokenFile(Way):
@@ -166,7 +166,7 @@ class ExecToken(Way):
 
 
 class ExecTokenBeta(Way):
-    """In the older version, which does not have to say whether it is interactive."""
+    """The older API version, in which interactiveMode is not required."""
 
     says = r"invalid ExecCredential: apiVersion must be '.*v1beta1'"
 
@@ -196,7 +196,7 @@ class ExecCertificate(Way):
 
 
 class Impersonation(Way):
-    """An admin who acts as somebody less: who may do all, would not notice."""
+    """An admin impersonates a user with fewer permissions."""
 
     says = r'User \\"stranger\\" cannot (list|watch) resource .*403 Forbidden'
 
@@ -213,7 +213,7 @@ class Impersonation(Way):
         return data_of(self.plane.certs, "admin")
 
 
-# -- who the server is
+# -- server identity
 
 
 class AuthorityFile(Way):
@@ -237,7 +237,7 @@ class AuthorityData(Way):
 
 
 class SystemAuthorities(Way):
-    """The system's are whatever OpenSSL is told they are."""
+    """The authorities of the system, set by an environment variable of OpenSSL."""
 
     says = r"is signed by unknown authority '.*'; set certificate-authority"
 
@@ -260,7 +260,7 @@ class Insecure(Way):
 
 
 class ServerName(Way):
-    """By an address that is not in the server's certificate; a name that is."""
+    """An address that is not in the server's certificate, with a name that is."""
 
     says = r"is valid for 127\.0\.0\.1, .*, not for 127\.0\.0\.2; set tls-server-name to one of these"
 
@@ -290,7 +290,7 @@ class PathPrefix(Way):
         return self.stage.enter(Front(self.plane, "/k8s/clusters/c-1"))
 
 
-# -- by which way
+# -- proxies
 
 
 class HttpProxy(Way):
@@ -308,7 +308,7 @@ class HttpProxy(Way):
 
 
 class HttpsProxy(Way):
-    """Who it is, is checked as the server is; a stranger's certificate is none."""
+    """The proxy's certificate is checked like that of the server."""
 
     says = r"proxy: certificate of .* is signed by unknown authority"
 
@@ -340,11 +340,11 @@ class SocksProxy(Way):
         return self.attempt(self.authority | {"proxy-url": proxy.url_with(password)})
 
 
-# -- which of them
+# -- selection of entries
 
 
 class MergedFiles(Way):
-    """The first that says something wins; the rest of it comes from the others."""
+    """The first file that sets a value wins; other values come from the other files."""
 
     says = r"first:1:\d+: context 'x': user: no such user; available users: 'u'"
 
@@ -352,7 +352,7 @@ class MergedFiles(Way):
         return self.merged("u")
 
     def wrong(self):
-        return self.merged("nobody")
+        return self.merged("unknown")
 
     def merged(self, user):
         (self.folder / "deep").mkdir(exist_ok=True)
@@ -362,7 +362,7 @@ class MergedFiles(Way):
         second = self.config("deep/second", users={"u": {"tokenFile": "token"}},
                              clusters={"c": {"server": self.plane.url} | self.authority},
                              **{"current-context": "y"})
-        third = self.config("third", users={"u": {"token": "nobody-s"}})
+        third = self.config("third", users={"u": {"token": "unknown-token"}})
         files = first, self.folder / "no-such-file", second, third
         return self.watch("-n", NAMESPACE,
                           environment={"KUBECONFIG": ":".join(map(str, ("", *files, first)))})
@@ -379,9 +379,9 @@ class Namespace(Way):
 
 
 class Overrides(Way):
-    """The command line's word against that of a context in which nothing is right."""
+    """Flags override a context in which every value is wrong."""
 
-    says = r"user 'v' doesn't exist; available users: 'nobody', 'u'"
+    says = r"user 'v' doesn't exist; available users: 'u', 'unknown'"
 
     def right(self):
         return self.overridden("u")
@@ -393,17 +393,17 @@ class Overrides(Way):
         config = self.config(
             clusters={"nowhere": {"server": "https://127.0.0.1:1"},
                       "c": {"server": self.plane.url} | self.authority},
-            users={"nobody": {"token": "nobody-s"},
+            users={"unknown": {"token": "unknown-token"},
                    "u": data_of(self.plane.certs, "admin") | {"as": STRANGER}},
-            contexts={"x": {"cluster": "nowhere", "user": "nobody", "namespace": "nowhere"},
-                      "y": {"cluster": "nowhere", "user": "nobody", "namespace": "nowhere"}},
+            contexts={"x": {"cluster": "nowhere", "user": "unknown", "namespace": "nowhere"},
+                      "y": {"cluster": "nowhere", "user": "unknown", "namespace": "nowhere"}},
             **{"current-context": "x"})
         return self.watch("--kubeconfig", config, "--context", "y", "--cluster", "c",
                           "--user", user, "--as", ACTED, "-n", NAMESPACE)
 
 
 class Conf(Way):
-    """The same words in a conf file."""
+    """The same options in a configuration file."""
 
     says = r"cluster 'default': .*context 'z' doesn't exist; available contexts: 'x', 'y'"
 
@@ -420,7 +420,7 @@ class Conf(Way):
 
 
 class Directly(Way):
-    """Without a kubeconfig: server, ca and token_file in the conf."""
+    """Without a kubeconfig: server, ca and token_file in the configuration."""
 
     says = r"token file '.*/no-such-token': No such file"
 
@@ -436,7 +436,7 @@ class Directly(Way):
 
 
 class InCluster(Way):
-    """A pod's: its files are where a pod has them. A bad authority is never passed over."""
+    """In-cluster configuration with the files of a pod. An invalid authority is an error."""
 
     says = (r"in-cluster configuration: certificate-authority: no certificate in PEM format found"
             r" \(file '/.*/ca.crt'\)")
@@ -469,10 +469,10 @@ def run(stage):
     folder = stage.plane.folder
     right = {name: start(stage, way(stage, folder / name), name) for name, way in ways.items()}
     for name, feed in right.items():
-        wait_until_told(stage, name, feed, "before")
+        wait_until_reported(stage, name, feed, "before")
     create(stage.plane.admin, "after")
     for name, feed in right.items():
-        wait_until_told(stage, name, feed, "after")
+        wait_until_reported(stage, name, feed, "after")
         feed.close()
     for name, way in ways.items():
         refuse(stage, way(stage, folder / f"{name}-wrong"), name)
@@ -506,17 +506,17 @@ def start(stage, way, name):
     return feed
 
 
-def wait_until_told(stage, name, feed, what):
+def wait_until_reported(stage, name, feed, what):
     key = f"{NAMESPACE}/{what}"
     try:
         if not feed.wait(lambda: key in feed.state, SECONDS):
-            stage.complain(f"{name}: {key} is not told:\n{feed.last_words()}")
+            stage.complain(f"{name}: {key} is not reported:\n{feed.last_words()}")
     except Failure as failure:
         stage.complain(f"{name}: {failure}")
 
 
 def refuse(stage, way, name):
-    """The wrong one: it says why, and if it goes on, tells nothing."""
+    """The wrong value: informerd logs the reason and reports nothing."""
     command, environment = spell(stage, way, way.wrong())
     log = way.folder / "informerd.log"
     with open(log, "w") as stderr:
@@ -531,17 +531,17 @@ def refuse(stage, way, name):
 
 
 def spell(stage, way, attempt):
-    """Its command, and its environment beside ours: nothing of a cluster of the caller's."""
+    """Its command and environment, without the caller's kubeconfig."""
     command = [stage.subject.binary, *attempt.arguments]
     if attempt.shell:
         mounts = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-user"])
         command = [*mounts, "sh", "-c", f'{attempt.shell} && exec "$@"', "sh", *command]
-    nobody = {"HOME": str(way.folder), "KUBECONFIG": "", "KUBERNETES_SERVICE_HOST": ""}
-    return command, nobody | stage.subject.environment | attempt.environment
+    without_cluster = {"HOME": str(way.folder), "KUBECONFIG": "", "KUBERNETES_SERVICE_HOST": ""}
+    return command, without_cluster | stage.subject.environment | attempt.environment
 
 
 def daemon(way, cluster):
-    """By a conf that says that of its cluster."""
+    """A configuration with these cluster options."""
     state = way.folder / "state"
     state.mkdir()
     conf = {"state_dir": str(state), "clusters": [{"name": "default"} | cluster],
@@ -552,7 +552,7 @@ def daemon(way, cluster):
 
 @contextlib.contextmanager
 def killed(feed):
-    """At the end, if it has not ended by then."""
+    """Ends it, if it has not ended yet."""
     try:
         yield feed
     finally:

@@ -1,5 +1,5 @@
-"""5,000 objects of four kinds in 20 namespaces under random creates, updates and deletes, some
-hundred a second.
+"""5,000 objects of four kinds in 20 namespaces with random creates, updates and deletes, some hundred
+per second.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from lib.objects import POD
 from lib.resource import CONFIGMAPS, DEPLOYMENTS, PODS, SECRETS
 
 NAMESPACES = 20
-OBJECTS = {PODS: 100, CONFIGMAPS: 75, DEPLOYMENTS: 50, SECRETS: 25}  # in each; names are used again
+OBJECTS = {PODS: 100, CONFIGMAPS: 75, DEPLOYMENTS: 50, SECRETS: 25}  # in each; names are reused
 KINDS = tuple(OBJECTS)
 UPDATES = {"status": 40, "labels": 20, "annotations": 20, "delete": 20}  # in percent
 HOURS = 24 * 3600  # longer than any scenario
@@ -26,12 +26,12 @@ def run(stage):
     before, began = stage.writes, time.monotonic()
     together(writers, halt, lambda writer: writer.churn(load.rate / NAMESPACES, load.seconds))
     writes, seconds = stage.writes - before, time.monotonic() - began
-    return (f"{writes} writes in {seconds:.1f} s, {writes / seconds:.0f}/s of {load.rate}/s wanted,"
+    return (f"{writes} writes in {seconds:.1f} s, {writes / seconds:.0f}/s of {load.rate}/s requested,"
             f" seed {load.seed}")
 
 
 def begin(stage, namespaces=NAMESPACES, kind_of_writer=None, **watching):
-    """Fill the namespaces. Returns their writers, and what halts them."""
+    """Fills the namespaces. Returns their writers and the event that stops them."""
     halt = threading.Event()
     make = kind_of_writer or Writer
     writers = [make(stage, f"churn-{number}", Random(f"{stage.load.seed}/{number}"), halt)
@@ -40,14 +40,14 @@ def begin(stage, namespaces=NAMESPACES, kind_of_writer=None, **watching):
         stage.make_namespace(writer.namespace)
     together(writers, halt, lambda writer: writer.fill(even=True))
     stage.watch("token", KINDS, **watching)
-    # The other half while the watchers make their first list: what one listed, the other sees live.
+    # The other half during the first list of the watchers: one lists an object, the other sees it live.
     together(writers, halt, lambda writer: writer.fill(even=False))
-    stage.catch_up()  # before any update, so that an object's first told state is the same for both
+    stage.catch_up()  # before any update, so that the first reported state of an object is the same for both
     return writers, halt
 
 
 def together(writers, halt, work):
-    """Let every writer work in a thread of its own. A failure, or Ctrl-C, halts them all."""
+    """Runs every writer in a thread. A failure or Ctrl-C stops all."""
     with ThreadPoolExecutor(len(writers)) as pool:
         jobs = [pool.submit(work, writer) for writer in writers]
         try:
@@ -60,7 +60,7 @@ def together(writers, halt, work):
 
 @contextlib.contextmanager
 def meanwhile(writers, halt, rate):
-    """Let them all write at that rate until the block ends."""
+    """All writers write at that rate inside the block."""
     with ThreadPoolExecutor(len(writers)) as pool:
         jobs = [pool.submit(writer.churn, rate / len(writers), HOURS) for writer in writers]
         try:
@@ -73,7 +73,7 @@ def meanwhile(writers, halt, rate):
 
 
 class Writer:
-    """Owns the objects of one namespace: nobody else writes them, so no write can conflict."""
+    """The only writer of the objects of one namespace, so writes do not conflict."""
 
     def __init__(self, stage, namespace, random, halt):
         self.namespace = namespace
@@ -93,7 +93,7 @@ class Writer:
             self._create(kind, name)
 
     def churn(self, rate, seconds):
-        """Write at an even pace; when behind it, as fast as the server answers."""
+        """Writes at an even rate, or as fast as the server answers if that is slower."""
         began = time.monotonic()
         for write in range(int(rate * seconds)):
             elapsed = time.monotonic() - began
@@ -102,7 +102,7 @@ class Writer:
             self._write_one()
 
     def replace(self, count):
-        """End objects and create others under their names, at once."""
+        """Deletes objects and creates others with the same names."""
         for kind, name in sorted(self._alive)[::len(self._alive) // count]:
             self._objects[kind].delete(self.namespace, name)
             self._create(kind, name)
@@ -136,4 +136,4 @@ def body(kind):
         labels = {"app": "churn"}
         template = {"metadata": {"labels": labels}, "spec": POD}
         return {"spec": {"selector": {"matchLabels": labels}, "template": template}}
-    return None  # names are enough, or the writer knows
+    return None  # only names are needed, or known to the writer

@@ -1,15 +1,15 @@
-"""The same churn, with an API server that goes away three times in its middle.
+"""The same churn with three restarts of the API server.
 
-Nobody writes while it is away. Who writes goes on the moment it is back, beginning with objects
-that end and come back under their names: the first time no watcher is there to see it, later it
-depends.
+There are no writes while it is down. They continue as soon as it is back, first with objects that are
+deleted and created again with the same names: the first time no watcher is connected, later some may
+be.
 """
 
 from . import churn
 from .churn import NAMESPACES, together
 
 REPLACED = 5  # objects in each namespace, at each return
-SHARE = 1 / 8  # of the churn's seconds, before and after each absence
+SHARE = 1 / 8  # of the duration of churn, before and after each outage
 
 
 def run(stage):
@@ -30,5 +30,5 @@ def run(stage):
                              (stage.interrupt, plane.kill_apiserver)):
         write()
         interrupt(leave, go_on)
-        stage.catch_up()  # so that the next absence takes a server that is being watched
+        stage.catch_up()  # so that the next outage affects connected watchers
     return f"{stage.writes - before} writes, 3 restarts, seed {load.seed}"

@@ -1,5 +1,5 @@
-"""A list that the server compresses, because it is long and we asked for that; one follower does
-not ask. All hold the same.
+"""A long list that the server compresses on request; one follower does not request it. All caches are
+equal.
 """
 
 import json
@@ -11,7 +11,7 @@ from lib.resource import CONFIGMAPS
 NAMESPACE = "long"
 OBJECTS = 300
 TEXT = "the quick brown fox jumps over the lazy dog. " * 100
-LESS = 4  # times, at least: what is compressed is a page of English, again and again
+LESS = 4  # minimum ratio: the contents are repeated English text
 
 
 def run(stage):
@@ -44,6 +44,6 @@ def wait_until_equal(stage, follower, objects):
 def check_sizes(stage, compressed, plain, objects):
     length = len(json.dumps(objects.items()))
     if compressed * LESS > length:
-        stage.complain(f"{compressed} bytes came, of a list of {length}: it was not compressed")
+        stage.complain(f"{compressed} bytes received for a list of {length}: it was not compressed")
     if plain < length:
-        stage.complain(f"{plain} bytes came uncompressed, of a list of {length}: how?")
+        stage.complain(f"{plain} bytes received uncompressed, for a list of {length}: too few")

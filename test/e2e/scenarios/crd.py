@@ -1,6 +1,6 @@
-"""A kind that the server gets to know after informerd was started, that is deleted under the
-running watch with all its objects, and comes back: waited for without a fault, found by itself,
-told deleted once. By its full name, and by a word for which the server has to be asked what it has.
+"""A custom resource that is created after informerd was started, deleted with all its objects while
+it is watched, and created again: informerd waits without an error, finds it by itself, and reports
+each deletion once. By its full name, and by a short name that needs discovery.
 """
 
 from lib import children
@@ -9,7 +9,7 @@ from lib.resource import WIDGETS, Asked
 from .custom import DEFINITIONS, NAME, NAMESPACE, begin, define, is_served, live
 
 WATCHES = {"by-name": Asked(optional=True), "by-kind": Asked(optional=True, word=WIDGETS.kind)}
-LOOK = 30  # seconds to the next look for what has just gone; usually it is 10
+LOOK = 30  # seconds until the next check after the resource was deleted; usually 10
 
 
 def run(stage):
@@ -23,10 +23,10 @@ def run(stage):
     live(widgets, "unseen")
     be_told(stage)
     stage.plane.admin.delete(f"{DEFINITIONS}/{NAME}", 0)
-    children.until(lambda: not is_served(stage), 30, "the kind gone")
+    children.until(lambda: not is_served(stage), 30, "the resource is deleted")
     wait_for_word(stage, "waiting")
     children.until(lambda: all(is_empty(stage, name) for name in WATCHES), 10,
-                   "all objects of the kind told deleted")
+                   "all objects are reported as deleted")
     define(stage)
     begin(widgets, "first")
     be_told(stage)
@@ -34,15 +34,15 @@ def run(stage):
 
 
 def be_told(stage):
-    """What is there now, and then the life of one that comes and goes."""
+    """Existing objects, then one that is created and deleted."""
     stage.catch_up()
     wait_for_word(stage, "live")
     live(stage.objects(WIDGETS), "short")
-    stage.wait_until_told()
+    stage.wait_until_reported()
 
 
 def wait_for_word(stage, word):
-    """Until each watch says that of itself; and whichever it is, all is well."""
+    """Waits until each watch has that status, without an error."""
     def said():
         return all(is_said(stage, name, word) for name in WATCHES)
     children.until(said, LOOK, f"each watch {word}", pause=0.2)
@@ -52,11 +52,11 @@ def is_said(stage, name, word):
     try:
         ready, text = stage.readiness(name)
     except (FileNotFoundError, ConnectionRefusedError):
-        return False  # it is being started
+        return False  # starting
     return ready and f": {word}" in text
 
 
 def is_empty(stage, name):
-    """By the last that was told of each object."""
-    last = {event.key: event.type for event in stage.told(name)}
+    """From the last event of each object."""
+    last = {event.key: event.type for event in stage.events(name)}
     return set(last.values()) == {"DELETED"}

@@ -1,4 +1,4 @@
-"""Custom objects with a status of their own; their kind goes, with all of them, and comes back."""
+"""Custom objects with a status; their resource is deleted with all of them and created again."""
 
 from lib import children
 from lib.api import ApiError
@@ -7,7 +7,7 @@ from lib.resource import WIDGETS
 NAMESPACE = "shop"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 NAME = f"{WIDGETS.name}.{WIDGETS.group}"
-GONE = "HTTP 404"  # as informerd's log says it
+GONE = "HTTP 404"  # text in informerd's log
 
 
 def run(stage):
@@ -23,7 +23,7 @@ def run(stage):
     stage.catch_up()
     stage.expect_mentioned(GONE)
     admin.delete(f"{DEFINITIONS}/{NAME}", 0)
-    children.until(lambda: not is_served(stage), 30, "the kind gone")
+    children.until(lambda: not is_served(stage), 30, "the resource is deleted")
     stage.wait_until_mentioned(GONE, 30)
     define(stage)
     begin(widgets, "long")
@@ -33,7 +33,7 @@ def run(stage):
 
 
 def define(stage):
-    """With the server's answer wait until it is served: it says so a little too early."""
+    """Waits until it is served: the server reports that slightly too early."""
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {"name": WIDGETS.version, "served": True, "storage": True,
                "subresources": {"status": {}}, "schema": {"openAPIV3Schema": anything}}
@@ -41,7 +41,7 @@ def define(stage):
         "metadata": {"name": NAME},
         "spec": {"group": WIDGETS.group, "scope": "Namespaced", "versions": [version],
                  "names": {"plural": WIDGETS.name, "singular": "widget", "kind": WIDGETS.kind}}})
-    children.until(lambda: is_served(stage), 30, "the kind served")
+    children.until(lambda: is_served(stage), 30, "the resource is served")
 
 
 def is_served(stage):
@@ -49,7 +49,7 @@ def is_served(stage):
         stage.objects(WIDGETS).items()
         return True
     except ApiError as error:
-        if error.status not in (404, 429):  # 429: it is being made
+        if error.status not in (404, 429):  # 429: being created
             raise
         return False
 

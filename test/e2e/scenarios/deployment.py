@@ -1,8 +1,8 @@
-"""A Deployment and its Service from `kubectl apply` over a new release to `kubectl delete`, with
-the real controllers and scheduler, and a kubelet that only writes.
+"""A Deployment and its Service from `kubectl apply` through a new release to `kubectl delete`, with the
+real controllers and scheduler, and a simulated kubelet.
 
-Nobody here decides what is written: each informerd must say what its oracle says, and the pods'
-lives must be as people know them.
+The controllers decide what is written: each informerd must report the same as its oracle, and pods
+must go through the usual states.
 """
 
 import json
@@ -29,7 +29,7 @@ def run(stage):
         apply(stage, release=2)
         plane.kubectl("delete", "--wait=false", "-n", NAMESPACE,
                       f"deployment/{NAME}", f"service/{NAME}")
-        children.until(lambda: is_gone(stage), 60, "the Deployment and all of it gone")
+        children.until(lambda: is_gone(stage), 60, "the Deployment and its objects are deleted")
     stage.catch_up()
     return check_lives(stage)
 
@@ -60,8 +60,8 @@ def is_gone(stage):
 
 
 def check_lives(stage):
-    lives = states.lives(stage.told("pods"), stage.contents("pods"))
+    lives = states.lives(stage.events("pods"), stage.contents("pods"))
     odd = {name: life for name, life in lives.items() if life != LIFE}
     if odd or len(lives) < 2 * REPLICAS:
-        stage.complain(f"{len(lives)} pods, of which not with the life of a pod: {odd}")
+        stage.complain(f"{len(lives)} pods; unexpected states: {odd}")
     return f"{len(lives)} pods: {', '.join(LIFE)}"

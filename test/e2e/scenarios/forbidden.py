@@ -1,7 +1,7 @@
-"""A user who may do nothing, then read one namespace, then nothing again, then read once more.
+"""A user with no permissions, then read access to one namespace, then none, then read access again.
 
-While it is forbidden informerd says so, and goes on by itself when it no longer is; what happened
-meanwhile it finds or is told.
+While access is forbidden informerd reports it, and continues by itself afterwards without missing
+anything.
 """
 
 from lib.plane import RBAC, STRANGER
@@ -9,7 +9,7 @@ from lib.proxy import Proxy
 from lib.resource import CONFIGMAPS, Asked
 
 NAMESPACE, ELSEWHERE, ROLE = "shop", "not-shop", "reader"
-FORBIDDEN = "(403 Forbidden)"  # as informerd's log says it
+FORBIDDEN = "(403 Forbidden)"  # text in informerd's log
 BINDINGS = f"/apis/{RBAC}/v1/namespaces/{NAMESPACE}/rolebindings"
 
 
@@ -21,7 +21,7 @@ def run(stage):
     for name in ("changed", "ended", "replaced"):
         objects.create(NAMESPACE, name)
     stage.plane.admin.create(f"/api/v1/namespaces/{ELSEWHERE}/configmaps",
-                             {"metadata": {"name": "never-told"}})
+                             {"metadata": {"name": "never-reported"}})
     stage.watch(STRANGER, (CONFIGMAPS,), Asked(namespace=NAMESPACE), interrupted=True,
                 through=proxy.port)
     stage.expect_mentioned(FORBIDDEN)
@@ -33,7 +33,7 @@ def run(stage):
     stage.catch_up()
     stage.plane.admin.delete(f"{BINDINGS}/{ROLE}", 0)
     stage.expect_mentioned(FORBIDDEN)
-    proxy.cut()  # a stream that was allowed goes on
+    proxy.cut()  # an open watch continues
     stage.wait_until_mentioned(FORBIDDEN, 30)
     objects.patch(NAMESPACE, "changed", {"data": {"seen": "later"}})
     objects.delete(NAMESPACE, "ended")

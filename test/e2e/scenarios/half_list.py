@@ -1,7 +1,7 @@
-"""A list that breaks off in its middle, at the start and when the watch has to begin anew; before
-the next attempt all that had come is gone from the server.
+"""A list that breaks off in the middle, at the start and when the watch must list again; before the
+next attempt the objects that had been received are deleted.
 
-What was half there was never told, and is nowhere in what comes after it.
+Objects of the incomplete list are never reported.
 """
 
 from lib import children
@@ -12,9 +12,9 @@ from lib.stage import EXPIRED, RECONNECT
 NAMESPACE = "half"
 OBJECTS = 40
 SIZE = 20_000  # bytes each
-CRAWL = 100_000  # bytes a second
-BACK = 60  # seconds until it has tried again, at most
-ENOUGH = 200_000  # bytes, to two watchers: some objects have come, and most have not
+CRAWL = 100_000  # bytes per second
+BACK = 60  # LIMIT: seconds until the next attempt
+ENOUGH = 200_000  # bytes for two watchers: some objects were received, most were not
 
 
 def run(stage):
@@ -27,7 +27,7 @@ def run(stage):
     stage.catch_up()
     proxy.slow(CRAWL)
     stage.interrupt_unseen(stage.plane.kill_apiserver, lambda: exchange(objects, "second", "third"))
-    stage.wait_until_mentioned(EXPIRED, BACK)  # so that its own list is broken off, not only the follower's
+    stage.wait_until_mentioned(EXPIRED, BACK)  # so that its own list breaks off, not only that of the follower
     break_off(stage, proxy, lambda: exchange(objects, "third", "fourth"))
     stage.catch_up()
     return f"{stage.writes} writes, {proxy.connections} connections, {stage.relists()} relists"
@@ -45,7 +45,7 @@ def exchange(objects, old, new):
 
 
 def break_off(stage, proxy, then):
-    """The list that is coming; and nobody gets another one until then() is done."""
+    """Cuts the list; new connections are refused until then() has returned."""
     before = proxy.delivered
     children.until(lambda: proxy.delivered > before + ENOUGH, 30, "a part of the list")
     stage.expect_mentioned(RECONNECT)

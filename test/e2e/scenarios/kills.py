@@ -1,7 +1,7 @@
-"""The API server killed ten times while many write and never wait for it.
+"""The API server is killed ten times while many writers continue.
 
-What a writer gets no answer to may have happened or not: etcd's history knows. Twice the history is
-compacted too, so that who was away too long has to list again.
+A write without a response may have happened or not: etcd's history shows it. Twice the history is
+compacted too, so that watchers must list again.
 """
 
 import http.client
@@ -13,10 +13,10 @@ from . import churn
 from .churn import Writer, meanwhile
 
 KILLS = 10
-COMPACTED = (3, 7)  # at these
+COMPACTED = (3, 7)  # at these kills
 NAMESPACES = 4
-REST = 11  # seconds: after ten informerd takes a stream for good, and its patience begins anew
-RATE = 50  # writes a second, and what was missed while the server was away
+REST = 11  # seconds: after ten informerd resets its back-off
+RATE = 50  # writes per second, plus those missed during the outage
 
 
 def run(stage):
@@ -26,15 +26,15 @@ def run(stage):
         for kill in range(KILLS):
             if kill in COMPACTED:
                 stage.compact()
-            stage.interrupt(stage.plane.kill_apiserver, stage.wait_until_told)
+            stage.interrupt(stage.plane.kill_apiserver, stage.wait_until_reported)
             time.sleep(REST)
     failed = sum(writer.failed for writer in writers)
-    return (f"{stage.writes - before} writes and {failed} without an answer, {KILLS} kills,"
+    return (f"{stage.writes - before} writes and {failed} without a response, {KILLS} kills,"
             f" {stage.relists()} relists, seed {stage.load.seed}")
 
 
 class Stubborn(Writer):
-    """Does not mind a write that fails, and learns later what became of it."""
+    """A failed write is not an error; its result is read later."""
 
     failed = 0
 
@@ -48,7 +48,7 @@ class Stubborn(Writer):
                 self._alive.discard(self._chosen)
             elif error.status == 409:
                 self._alive.add(self._chosen)
-            else:  # it is starting: not allowed yet, or not yet able
+            else:  # starting: not authorized or not available yet
                 self._give_up()
 
     def _give_up(self):

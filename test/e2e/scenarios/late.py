@@ -1,15 +1,15 @@
-"""Handlers that come late, or want no more than each object's newest state, while the world goes
-on: what they are told in sum is what the others were told one by one.
+"""Handlers that are added late, or that get only the newest state of each object, while objects change:
+their events are the net changes of what others received one by one.
 
-Three followers of the library, each held up in its own way, beside an informerd that sees it all.
+Three followers of the library, each delayed in a different way, and an informerd that sees everything.
 """
 
 from lib import compare
 from lib.resource import PODS
 
 NAMESPACE = "late"
-BACKLOG = 2  # events that may wait before only the newest states count
-TOLD = {  # in sum, while it was held up
+BACKLOG = 2  # events that may wait before they are coalesced
+EXPECTED = {  # net changes while it was delayed
     "changed": ["MODIFIED"], "ended": ["DELETED"], "replaced": ["DELETED", "ADDED"],
     "came": ["ADDED"]}
 
@@ -27,7 +27,7 @@ def run(stage):
     for follower in (paused, frozen):
         follower.wait_for_state(pods.list(), stage.patience)
     late.wait_until_held(pods.list(), stage.patience)
-    told = {follower: len(follower.events) for follower in (paused, frozen)}
+    received = {follower: len(follower.events) for follower in (paused, frozen)}
     paused.ask("pause")
     late.ask("listen")
     with frozen.frozen():
@@ -37,15 +37,15 @@ def run(stage):
         late.wait_until_held(pods.list(), stage.patience)
     paused.ask("resume")
     late.ask("resume")
-    check(stage, "the one that was paused", paused, TOLD, told[paused])
-    check(stage, "the one that was frozen", frozen, TOLD, told[frozen])
-    check(stage, "the late one", late, {name: ["ADDED"] for name in
+    check(stage, "the paused handler", paused, EXPECTED, received[paused])
+    check(stage, "the stopped process", frozen, EXPECTED, received[frozen])
+    check(stage, "the late handler", late, {name: ["ADDED"] for name in
                                         ("same", "changed", "replaced", "came")}, 0)
     return f"{stage.writes} writes"
 
 
 def disturb(pods):
-    """As much as there is to be told in fewer words."""
+    """The same net changes in fewer events."""
     for number in range(3):
         pods.patch(NAMESPACE, "changed", {"metadata": {"labels": {"write": str(number)}}})
     pods.patch(NAMESPACE, "ended", {"metadata": {"labels": {"write": "last"}}})
@@ -61,14 +61,14 @@ def disturb(pods):
 
 
 def check(stage, who, follower, expected, since):
-    """What it was told since then; and in all, in an order that makes sense for each object."""
+    """Its events since then; all events together must be in a valid order for each object."""
     listed = stage.pods.list()
     follower.wait_for_state(listed, stage.patience)
-    told = {}
+    received = {}
     for event in follower.events[since:]:
-        told.setdefault(event.key.removeprefix(f"{NAMESPACE}/"), []).append(event.type)
-    if told != expected:
-        stage.complain(f"{who} was told {told}, should be {expected}")
+        received.setdefault(event.key.removeprefix(f"{NAMESPACE}/"), []).append(event.type)
+    if received != expected:
+        stage.complain(f"{who} received {received}, should be {expected}")
     each_for_itself = [event._replace(live=False) for event in follower.events]
     for finding in (*compare.different_states(who, follower.state, listed),
                     *compare.faults_of(each_for_itself)):

@@ -1,4 +1,4 @@
-"""A pod from creation through its scheduler's and its kubelet's writes to deletion."""
+"""A pod from creation through the writes of scheduler and kubelet to deletion."""
 
 NAMESPACE, POD = "life", "web-0"
 
@@ -6,7 +6,7 @@ NAMESPACE, POD = "life", "web-0"
 def run(stage):
     pods = stage.pods
     stage.make_namespace(NAMESPACE)
-    pods.create(NAMESPACE, "already-there")  # who tells of it has listed, and may miss nothing more
+    pods.create(NAMESPACE, "already-there")  # a watcher that reports it has completed its list
     stage.watch("certificate-data")
     stage.catch_up()
     for part in LIFE:

@@ -1,12 +1,12 @@
-"""The same life, with an API server that goes away between its parts.
+"""The same pod, with restarts of the API server in between.
 
-At once after each return other pods change, end, and come back under their names: the first time no
-watcher is there to see it, later it depends.
+Immediately after each restart other pods change, are deleted and are created again with the same
+names: the first time no watcher is connected, later some may be.
 """
 
 from .lifecycle import LIFE, NAMESPACE, POD
 
-BRIEF = ("brief-0", "brief-1")  # lives that are over before the first absence
+BRIEF = ("brief-0", "brief-1")  # pods that are deleted before the first outage
 
 
 def run(stage):
@@ -51,6 +51,6 @@ def change_others(pods):
 
 
 def settle(stage):
-    """Let all look again, so that the next part is told live; with an "ended" to end once more."""
+    """Waits until all watch again, so that the next part is live; creates an "ended" pod again."""
     stage.catch_up()
     stage.pods.create(NAMESPACE, "ended")

@@ -1,6 +1,6 @@
-"""Only metadata is asked for: every version is told, nothing else of the objects ever comes.
+"""Only metadata is requested: every version is reported, and no other field is received.
 
-A restarted server that has forgotten its history makes no difference to that.
+The same after a restart of the server without its history.
 """
 
 from lib.resource import CONFIGMAPS, DEPLOYMENTS, PODS, Asked
@@ -34,7 +34,7 @@ def create(stage, kind, name):
 
 
 def change(stage):
-    """What is in the metadata, and what isn't."""
+    """Writes inside and outside the metadata."""
     for kind in KINDS:
         annotation = {"metadata": {"annotations": {"note": f"{stage.writes}"}}}
         stage.objects(kind).patch(NAMESPACE, "kept", annotation)
@@ -53,4 +53,4 @@ def check_paths(stage, watch):
     for record in stage.records(watch):
         others = [path for path in record.get("changed", []) if not path.startswith("metadata.")]
         if others:
-            stage.complain(f"{watch}: {record['name']} is said to have changed in {others}")
+            stage.complain(f"{watch}: {record['name']} was reported with changes in {others}")

@@ -1,7 +1,7 @@
-"""A network that resets, refuses, swallows and crawls, while many write.
+"""A network that resets, refuses, delays and throttles connections, while many writers continue.
 
-The server never forgets, so whatever the network does, informerd goes on where it was: it tells
-every version, and never lists again. (The oracle goes to the server directly, and misses nothing.)
+The server keeps its history, so informerd resumes where it was: it reports every version and never
+lists again. (The oracle connects directly.)
 """
 
 import time
@@ -13,9 +13,9 @@ from . import churn
 from .churn import meanwhile
 
 NAMESPACES = 4
-RATE = 100  # writes a second
-SECONDS = 3  # that a trouble lasts
-CRAWL = 20_000  # bytes a second
+RATE = 100  # writes per second
+SECONDS = 3  # duration of a failure
+CRAWL = 20_000  # bytes per second
 
 
 def run(stage):
@@ -35,9 +35,9 @@ def run(stage):
             if end:
                 time.sleep(SECONDS)
                 end()
-            stage.wait_until_told()
+            stage.wait_until_reported()
     stage.catch_up()
     if stage.relists():
-        stage.complain(f"{stage.relists()} relists, with a server that never forgot anything")
+        stage.complain(f"{stage.relists()} relists, although the server kept its history")
     return (f"{stage.writes - before} writes, {proxy.connections} connections,"
             f" seed {stage.load.seed}")

@@ -1,7 +1,7 @@
-"""A list in pages, of which the later ones are gone when they are asked for: the history they belong
-to was compacted, and what they held has changed.
+"""A paged list whose later pages have expired when they are requested: the history was compacted, and
+their objects have changed.
 
-Nobody may take the first page for all there is, nor put pages of different times together.
+The first page must not count as the whole list, and pages of different versions must not be combined.
 """
 
 import threading
@@ -15,10 +15,10 @@ from .churn import together
 
 NAMESPACE = "pages"
 WRITERS = 8
-EACH = 150  # objects: more than two pages of 500 in all
-SIZE = 500  # bytes of chance each, in hexadecimal: no compression makes them less
-CRAWL = 100_000  # bytes a second: a page takes seconds
-AGENTS = ("informerd/", "informer/")  # the daemon, and the library's follower
+EACH = 150  # objects: more than two pages of 500 in total
+SIZE = 500  # random bytes, which can't be compressed
+CRAWL = 100_000  # bytes per second: a page takes seconds
+AGENTS = ("informerd/", "informer/")  # the daemon and the follower
 
 
 def run(stage):
@@ -37,7 +37,7 @@ def run(stage):
         expired = [request for request in stage.plane.requests(agent)
                    if request.status == 410 and "continue" in request.query]
         if not expired:
-            stage.complain(f"{agent} asked for no page that was gone: this proves nothing")
+            stage.complain(f"{agent} requested no expired page: the scenario proves nothing")
     return f"{stage.writes} writes"
 
 

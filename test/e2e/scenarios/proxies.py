@@ -1,8 +1,8 @@
-"""A pod's life through every kind of proxy, and each way to be told of one; all of them are killed
-in the middle and started again. Whoever goes through them tells what the oracle tells, which goes
-directly: nothing lost, nothing twice, and no relist, for the server never forgot anything.
+"""The lifecycle of a pod through every kind of proxy and every way to configure one. All proxies are
+killed in the middle and restarted. informerd must report what the oracle reports, which connects
+directly: nothing lost, nothing twice, and no relist, because the server keeps its history.
 
-Then proxies that refuse: what is wrong is said, with the proxy's name, and never the password.
+Then proxies that refuse: the error names the proxy and never contains the password.
 """
 
 import base64
@@ -17,19 +17,19 @@ from lib.stage import RECONNECT
 
 from .lifecycle import LIFE, NAMESPACE, POD
 
-NOWHERE = "http://127.0.0.1:1"  # who asks that proxy gets nowhere
-BY_NAME = "127.1"  # as good as a name: this host's own addresses are not looked for in HTTPS_PROXY
+NOWHERE = "http://127.0.0.1:1"  # a proxy that does not respond
+BY_NAME = "127.1"  # not a loopback address, for which HTTPS_PROXY is not used
 WRONG = "wr0ng-pass"
 SILENT = dict.fromkeys(("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"), "")
 
 
 class Way(NamedTuple):
-    """To the server: what the kubeconfig says of the cluster, what the conf does, and so on."""
+    """One way to configure the proxy: kubeconfig, configuration file, environment."""
 
     cluster: dict
     environment: dict = {}
     conf: dict | None = None  # None: started without one
-    proxy: Middle | None = None  # which it must have gone through; None: directly
+    proxy: Middle | None = None  # the proxy that must be used; None: direct
 
 
 def run(stage):
@@ -64,7 +64,7 @@ class Maker:
 
     def __call__(self, kind, name, *more, **options):
         proxy = self._stage.enter(kind(self._stage.plane.folder, name, *more, **options))
-        if kind is not HttpsProxy:  # whose port another one may take; what is behind it goes
+        if kind is not HttpsProxy:  # its port may be reused, so it is stopped last
             self._made.append(proxy)
         return proxy
 
@@ -112,7 +112,7 @@ def follow(stage, name, way):
 
 
 def kubeconfig_of(plane, name, cluster):
-    """The usual one, but for what is said of the cluster."""
+    """The usual kubeconfig with these cluster fields."""
     config = json.loads(plane.kubeconfig("token").read_text())
     config["clusters"][0]["cluster"] |= cluster
     path = plane.folder / f"{name}.kubeconfig"
@@ -133,23 +133,23 @@ def judge(stage, name, way, feed):
     found = compare.judge(feed.events, stage.witnessed("pods")).findings
     found += compare.record_faults(feed.records)
     if any(record["type"] == "RELIST" for record in feed.records):
-        found.append("it listed again, and the server never forgot anything")
+        found.append("it listed again, although the server kept its history")
     if way.proxy and not way.proxy.mentions(f":{stage.plane.port}"):
-        found.append("the proxy was not asked for the server")
+        found.append("the proxy was not used")
     if any(is_in(feed.own_log(), kind.password) for kind in (HttpProxy, SocksProxy)):
-        found.append("its log has the proxy's password")
+        found.append("its log contains the password of the proxy")
     for finding in found:
         stage.complain(f"{name}: {finding}")
-    stage.note_told(len(feed.events))
+    stage.note_events(len(feed.events))
 
 
 def is_in(log, password):
-    """In any form that we give it to informerd, or informerd to the proxy."""
+    """In any form in which it is configured or sent."""
     login = base64.b64encode(f"{USER}:{password}".encode()).decode()
     return any(form in log for form in (password, quote(password, safe=""), login))
 
 
-# -- those that refuse
+# -- refusals
 
 def see_refusals(stage, make):
     port = stage.plane.port
@@ -179,5 +179,5 @@ def see_refusal(stage, feed, words):
     except children.Failure as failure:
         stage.complain(f"{failure}; it ends:\n{children.indented_end(feed.own_log(), 3)}")
     if is_in(feed.own_log(), WRONG):
-        stage.complain(f"{feed.name}: its log has the password")
+        stage.complain(f"{feed.name}: its log contains the password")
     feed.close()

@@ -1,9 +1,9 @@
-"""The roles that `informerd rbac` prints are enough, and nothing in them is too much.
+"""The roles that `informerd rbac` prints are sufficient and minimal.
 
-A service account may do nothing at first: `--check-config --online` says what is missing, and the
-service that runs as it says that it is forbidden. kubectl takes the roles, dry and then for real;
-the check is content, and the running service gets all it wants. Then words as people write them,
-each with what it means to the real server.
+A service account has no permissions at first: `--check-config --online` lists what is missing, and the
+service logs that access is forbidden. kubectl applies the roles, first as a dry run; then the check
+passes and the running service syncs. Then resource names in various spellings, as the real server
+resolves them.
 """
 
 import json
@@ -36,7 +36,7 @@ MAY = {"list pods -n shop": True, "watch pods -n billing": True, "list services 
        "list pods -n default": False, "get pods -n shop": False, "list secrets -n shop": False,
        "list deployments.apps -n billing": False, "delete services -n shop": False}
 OK, NOT_ALLOWED, WRONG_CONF = 0, 77, 78  # exit codes
-SECONDS = 90  # until a service that was forbidden has tried again
+SECONDS = 90  # until a service without access has tried again
 
 
 def run(stage):
@@ -46,7 +46,7 @@ def run(stage):
     conf = Conf(stage)
     before = conf.check(NOT_ALLOWED)
     for words in (f"as {USER} (system:serviceaccounts", "missing  nodes (Node)", "waits    gadgets ("):
-        conf.expect(words in before, f"the check does not say '{words}':\n{before}")
+        conf.expect(words in before, f"the check does not print '{words}':\n{before}")
     service = stage.enter(Service(conf))
     service.wait_until_said("(403 Forbidden)")
     roles = conf.write("roles.yaml", conf.informerd("rbac", "-c", conf.path, "--serviceaccount",
@@ -54,7 +54,7 @@ def run(stage):
     stage.plane.kubectl("apply", "--dry-run=server", "-f", str(roles))
     stage.plane.kubectl("apply", "-f", str(roles))
     children.until(lambda: conf.status() == OK, 30, "the roles in force", pause=0.5)
-    conf.expect("missing" not in conf.check(OK), "something is missing although all is allowed")
+    conf.expect("missing" not in conf.check(OK), "the check reports missing permissions although all are granted")
     service.wait_until_synced({watch["name"] for watch in WATCHES} - {"gadgets"})
     check_what_it_may(stage, conf)
     check_words(conf)
@@ -65,7 +65,7 @@ def check_what_it_may(stage, conf):
     for what, may in MAY.items():
         try:
             answer = stage.plane.kubectl("auth", "can-i", *what.split(), "--as", USER)
-        except Failure:  # it says no with its status, too
+        except Failure:  # a denial also sets the exit status
             answer = "no"
         conf.expect(answer.strip() == ("yes" if may else "no"), f"can-i {what}: {answer}")
 
@@ -82,7 +82,7 @@ def check_words(conf):
 
 
 class Conf:
-    """A conf for the service account, and informerd run with it."""
+    """A configuration for the service account, and informerd run with it."""
 
     def __init__(self, stage):
         self._stage, self.folder = stage, stage.plane.folder / "rbac"
@@ -131,7 +131,7 @@ class Conf:
 
 
 class Service:
-    """informerd at work for that conf."""
+    """A running informerd with that configuration."""
 
     def __init__(self, conf):
         self._conf, self._log, self._lines = conf, conf.folder / "log", conf.folder / "lines"

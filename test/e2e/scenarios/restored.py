@@ -1,9 +1,8 @@
-"""Etcd goes back to a backup, as after a disaster, while informerd holds what came later; twice,
-the second time with new writes under the versions it has seen before.
+"""etcd is restored from a backup while informerd has newer objects; twice, the second time with new
+writes that reuse versions it has seen.
 
-To a plain watch from a version that is yet to come the server says nothing at all. Informerd must
-notice, say that the server went back, and end with what is there. (What the oracle does is its own
-affair: it is not asked.)
+The server sends nothing on a watch from a version in the future. informerd must detect that, report a
+rewind, and end with the server's objects. (The oracle is not compared.)
 """
 
 import time
@@ -13,7 +12,7 @@ from lib.api import ApiError
 from lib.resource import CONFIGMAPS
 
 NAMESPACE = "restored"
-AHEAD = 40  # writes that get lost
+AHEAD = 40  # writes that the restore loses
 
 
 def run(stage):
@@ -26,12 +25,12 @@ def run(stage):
     service.start()
     wait_until_equal(stage, follower, service)
     stage.plane.back_up()
-    children.until(lambda: is_writable(objects), 30, "the API server at work again")
+    children.until(lambda: is_writable(objects), 30, "the API server is available again")
     for restore in range(2):
         go_ahead(objects)
         wait_until_equal(stage, follower, service)
         stage.plane.restore()
-        if restore:  # versions come back, of other objects
+        if restore:  # the same versions again, for other objects
             objects.create(NAMESPACE, "other")
         wait_until_equal(stage, follower, service)
     service.stop()
@@ -72,15 +71,15 @@ def wait_until_equal(stage, follower, service):
 
 
 def check(stage, follower, service):
-    stage.note_told(len(follower.events))
+    stage.note_events(len(follower.events))
     listed = stage.objects(CONFIGMAPS).list()
     for who, records in (("the follower", follower.records), ("the service", of_service(service))):
-        events = [event._replace(live=False, final=False)  # versions do go back
+        events = [event._replace(live=False, final=False)  # versions go back
                   for event in compare.from_informerd(records)]
         findings = [*compare.faults_of(events), *compare.relist_faults(records),
                     *compare.different_states(who, journal.state_after(records), listed)]
         gaps = sum(record["type"] == "GAP" for record in records)
         if gaps != 2:
-            findings.append(f"says {gaps} times that the server went back, which it did twice")
+            findings.append(f"reports {gaps} rewinds of the server instead of 2")
         for finding in findings:
             stage.complain(f"{who}: {finding}")

@@ -1,9 +1,9 @@
-"""Credentials that are replaced under way while many write: each time the old one is good no more,
-the connections are cut, and informerd is to come in by the new one as if nothing had happened.
+"""Credentials are replaced while many writers continue: the old ones become invalid, connections are
+cut, and informerd must continue with the new ones.
 
-Pods are watched by a service account's token in a file, config maps by a client certificate in
-files, deployments and secrets by plugins that give a token and a certificate. At last the server
-has a certificate of another authority, by way of a file that has both.
+Pods are watched with a service account token in a file, config maps with a client certificate in
+files, deployments and secrets with exec plugins that return a token and a certificate. Finally the
+server gets a certificate of another authority, after both authorities were put into the CA file.
 """
 
 import json
@@ -24,16 +24,16 @@ from . import churn
 from .churn import meanwhile, together
 
 NAMESPACES = 2
-RATE = 40  # writes a second
+RATE = 40  # writes per second
 HOME, ACCOUNT = "kube-system", "rotated"
 OLD, NEW = "monday", "tuesday"
 PLUGIN = "client.authentication.k8s.io/v1"
-EXPIRES = 15  # seconds: how long a plugin's certificate is said to be good
-TROUBLE = ("(401 ", "(403 ", "unknown authority")  # in informerd's log; there should be none
+EXPIRES = 15  # seconds: lifetime of the plugin's certificate
+TROUBLE = ("(401 ", "(403 ", "unknown authority")  # must not be in informerd's log
 
 
 class Token:
-    """A service account's, bound to a secret: it is good as long as that is there."""
+    """A service account token bound to a secret: valid as long as the secret exists."""
 
     def __init__(self, plane, name):
         self._plane, self._name = plane, name
@@ -46,13 +46,13 @@ class Token:
         self.text = answer["status"]["token"]
 
     def revoke(self):
-        """In force some seconds later: the server remembers for a while whom it knows."""
+        """Takes effect some seconds later, because the server caches authentication."""
         self._plane.admin.delete(f"/api/v1/namespaces/{HOME}/secrets/{self._name}", 0)
         until_answered(self._plane.client(token=self.text), 401, f"{self._name} revoked")
 
 
 class Identity:
-    """A user with a certificate, who may read as long as he is bound to the role."""
+    """A user with a certificate, who may read while bound to the role."""
 
     def __init__(self, plane, name):
         plane.certs.user(name, "rotated")
@@ -90,15 +90,15 @@ def run(stage):
     stage.catch_up()
     for trouble in TROUBLE:
         if stage.mentions(trouble):
-            stage.complain(f"informerd's log has '{trouble}', with credentials that were good")
+            stage.complain(f"informerd's log contains '{trouble}', although its credentials were valid")
     if stage.relists():
-        stage.complain(f"{stage.relists()} relists, with a server that never forgot anything")
+        stage.complain(f"{stage.relists()} relists, although the server kept its history")
     return (f"{stage.writes - before} writes, {proxy.connections} connections,"
             f" seed {stage.load.seed}")
 
 
 def begin(stage, users, authority, proxy):
-    """As churn does it, but each kind is watched by somebody else."""
+    """As in churn, but each kind is watched by another user."""
     halt = threading.Event()
     seed = stage.load.seed
     writers = [churn.Writer(stage, f"rotation-{number}", Random(f"{seed}/{number}"), halt)
@@ -115,16 +115,16 @@ def begin(stage, users, authority, proxy):
 
 
 def come_again(stage, proxy):
-    """Cut off, informerd has to come back: what is written from then on, it tells."""
+    """After the cut informerd must reconnect and report new writes."""
     proxy.cut()
-    under_way = NAMESPACES  # by each writer one, which may have been told before
+    under_way = NAMESPACES  # one for each writer, which may have been reported before
     written = {kind: len(stage.objects(kind).written) + under_way for kind in churn.KINDS}
     children.until(lambda: all(len(stage.objects(kind).written) > count
                                for kind, count in written.items()), 30, "writes of each kind")
-    stage.wait_until_told()
+    stage.wait_until_reported()
 
 
-# -- who is who
+# -- users
 
 
 class TokenFile:
@@ -142,7 +142,7 @@ class TokenFile:
 
 
 class CertificateFiles:
-    """Two files: for a moment they don't belong together."""
+    """Two files, which do not match for a moment."""
 
     name = "rotated-certificate-files"
 
@@ -181,8 +181,8 @@ class PluginToken:
 
 
 class PluginCertificate:
-    """Who is not bound any more gets a 403, which is no reason to ask the plugin: it is asked when
-    its time has come.
+    """A user without the role gets 403, for which the plugin is not run; it runs when its credential
+    expires.
     """
 
     name = "rotated-plugin-certificate"
@@ -194,7 +194,7 @@ class PluginCertificate:
 
     def rotate(self):
         self._take(NEW)
-        time.sleep(EXPIRES)  # of the old one, whenever it was given
+        time.sleep(EXPIRES)  # lifetime of the old one
         self._identity.revoke()
 
     def _take(self, day):
@@ -206,7 +206,7 @@ class PluginCertificate:
 
 
 class Plugin:
-    """A shell script. What has an expiry expires some seconds after it was given."""
+    """An exec plugin as a shell script. Its credentials expire after some seconds."""
 
     def __init__(self, path):
         self._answer = path.with_suffix(".json")

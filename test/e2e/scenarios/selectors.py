@@ -1,8 +1,8 @@
-"""Objects that enter and leave what a selector selects: by labels, by a field that never changes,
-by one that others write, by both.
+"""Objects that enter and leave a selection: by labels, by a field that never changes, by one that
+changes, by both.
 
-To who watches, entering is being added and leaving is being deleted. What informerd says of a
-deletion's why is true, or it says nothing.
+For a watcher, entering is an addition and leaving a deletion. The field `why` of a deletion is correct
+or absent.
 """
 
 import itertools
@@ -20,7 +20,7 @@ WATCHES = {  # name: kind, selection
     "configmaps-by-name": (CONFIGMAPS, Asked(fields="metadata.name=settings")),
 }
 IN, OUT = {"app": "web"}, {"app": "other"}
-LIVES = {  # what is told of which object, in this order; how often modified, the oracle knows
+LIVES = {  # expected events of each object, in order; the number of MODIFIED comes from the oracle
     "pods-of-web": {"web-0": "ADDED DELETED ADDED MODIFIED DELETED",
                     "web-1": "ADDED MODIFIED DELETED", "late": "ADDED DELETED"},
     "pods-running": {"web-1": "ADDED MODIFIED DELETED"},
@@ -28,14 +28,14 @@ LIVES = {  # what is told of which object, in this order; how often modified, th
     "configmaps-of-web": {"settings": "ADDED MODIFIED DELETED ADDED DELETED"},
     "configmaps-by-name": {"settings": "ADDED MODIFIED DELETED"},
 }
-REALLY = {  # why what is told deleted is
+REALLY = {  # actual reason of each deletion
     "pods-of-web": {"web-0": ["left", "deleted"], "web-1": ["deleted"], "late": ["left"]},
     "pods-running": {"web-1": ["left"]},
     "pods-of-web-on-node-1": {"web-1": ["deleted"]},
     "configmaps-of-web": {"settings": ["left", "deleted"]},
     "configmaps-by-name": {"settings": ["deleted"]},
 }
-KNOWN = "pods-of-web"  # here informerd knows when it is deleted: a pod is marked before
+KNOWN = "pods-of-web"  # a deleted pod is marked first, so the reason is known
 
 
 def run(stage):
@@ -62,7 +62,7 @@ def label(objects, name, labels):
 
 def change_labels(pods):
     label(pods, "web-0", OUT)
-    label(pods, "web-0", {"app": None})  # still outside
+    label(pods, "web-0", {"app": None})  # still not selected
     label(pods, "web-0", {"app": "api"})
     label(pods, "web-0", IN)
     label(pods, "late", IN)
@@ -73,7 +73,7 @@ def change_labels(pods):
 
 
 def live(pods):
-    """Bound, run, come to an end, go."""
+    """Bound, running, completed, deleted."""
     pods.create(NAMESPACE, "web-1", labels=IN)
     pods.bind(NAMESPACE, "web-1", "node-1")
     pods.patch_status(NAMESPACE, "web-1", status("Pending", waiting="ContainerCreating"))
@@ -95,13 +95,13 @@ def configure(maps):
 
 
 def check_lives(stage, watch):
-    told = {}
-    for event in stage.told(watch):
-        told.setdefault(event.key.removeprefix(f"{NAMESPACE}/"), []).append(event.type)
+    reported = {}
+    for event in stage.events(watch):
+        reported.setdefault(event.key.removeprefix(f"{NAMESPACE}/"), []).append(event.type)
     lives = {name: " ".join(word for word, _ in itertools.groupby(words))
-             for name, words in told.items()}
+             for name, words in reported.items()}
     if lives != LIVES[watch]:
-        stage.complain(f"{watch}: told {lives}, should be {LIVES[watch]}")
+        stage.complain(f"{watch}: reported {lives}, should be {LIVES[watch]}")
 
 
 def check_why(stage, watch):
@@ -113,4 +113,4 @@ def check_why(stage, watch):
         for word, why in itertools.zip_longest(said.get(name, []), truth):
             unknown = word is None and (watch != KNOWN or why != "deleted")
             if word != why and not unknown:
-                stage.complain(f"{watch}: {name} {why}, and informerd's why is {word}")
+                stage.complain(f"{watch}: {name} {why}, but informerd's `why` is {word}")

@@ -1,5 +1,5 @@
-"""The service killed again and again in the middle of the churn: while it starts, lists, tells what
-there is, follows. Its one event log stays a log, and the last run holds what the server lists.
+"""The service is killed repeatedly during churn: while it starts, lists, reports the first objects,
+watches. Its event log stays valid, and the last run ends with the server's list.
 """
 
 import time
@@ -12,8 +12,8 @@ from . import churn
 from .churn import KINDS, meanwhile
 
 KILLS = 8
-LIVES = (0, 0.1, 0.3, 1, 2)  # seconds from the first byte that a run logs
-RATE = 200  # writes a second
+LIVES = (0, 0.1, 0.3, 1, 2)  # seconds after the first line of a run
+RATE = 200  # writes per second
 LAST = 2  # seconds of churn for the run that is not killed
 
 
@@ -29,7 +29,7 @@ def run(stage):
     stage.catch_up()
     wait_until_equal(stage, service)
     if service.stop() != 0:
-        stage.complain("the service did not end well")
+        stage.complain("the service failed")
     return check(stage, service) + f", {stage.writes - before} writes, seed {stage.load.seed}"
 
 
@@ -47,7 +47,7 @@ def runs(service, kind):
 
 
 def wait_until_equal(stage, service):
-    """With what the server lists; if it never is, check() says where."""
+    """Waits until the log results in the server's list; otherwise check() reports the differences."""
     def is_equal():
         return all(journal.state_after(runs(service, kind)[-1]) == stage.objects(kind).list()
                    for kind in KINDS)

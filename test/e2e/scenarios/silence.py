@@ -1,7 +1,7 @@
-"""A connection that no longer carries anything, and nobody says so: who follows notices by the
-silence, says that what it holds may be old, and goes on by another connection.
+"""A connection that silently drops all data: the watcher detects the silence, reports that its cache is
+stale, and reconnects.
 
-The daemon waits minutes for that; the library can be told to be less patient.
+The daemon waits minutes for that, so this uses the library with a shorter limit.
 """
 
 from lib import compare
@@ -28,10 +28,10 @@ def run(stage):
     pods.delete(NAMESPACE, "replaced")
     pods.create(NAMESPACE, "replaced")
     if not follower.wait_for_state(pods.list(), 4 * STALE_AFTER):
-        stage.complain(f"{4 * STALE_AFTER} s after the silence began the follower is not equal")
+        stage.complain(f"{4 * STALE_AFTER} s after the start of the silence the follower is not equal")
     said = [record["type"] for record in follower.records]
     if [word for word in said if word in ("STALE", "RECOVERED")] != ["STALE", "RECOVERED"]:
-        stage.complain(f"the follower did not say that it was stale, and no longer is: {said}")
+        stage.complain(f"the follower did not report that it was stale and recovered: {said}")
     for finding in compare.different_states("the follower", follower.state, pods.list()):
         stage.complain(finding)
     return f"{stage.writes} writes, {proxy.connections} connections: {', '.join(said)}"

@@ -1,5 +1,5 @@
-"""Nobody reads what informerd says, for so long that it has to stop reading from the server; then
-all is told, and no more memory was taken than it may take.
+"""The output of informerd is not read until it stops reading from the server; afterwards everything is
+reported, and memory has stayed within its limit.
 """
 
 import threading
@@ -11,11 +11,11 @@ from .churn import together
 
 NAMESPACE = "slow"
 WRITERS = 8
-SMALL = 5000  # events: more lines than may wait to be written
-LARGE = 560  # and more objects than may wait to be lines,
+SMALL = 5000  # events: more lines than the output buffer holds
+LARGE = 560  # and more objects than the backlog holds,
 SIZE = 256 * 1024  # of this size
-WAITING = 16 << 20  # bytes: with less it never came to waiting
-MEMORY = 96 << 20  # 64 MiB of objects may wait, and what comes with them
+WAITING = 16 << 20  # bytes: with less, informerd did not have to wait
+MEMORY = 96 << 20  # a backlog of 64 MiB, and overhead
 
 
 def run(stage):
@@ -24,18 +24,18 @@ def run(stage):
     writers = [Writer(stage, number, halt) for number in range(WRITERS)]
     stage.watch("token", (CONFIGMAPS,))
     stage.catch_up()
-    with stage.deaf():
+    with stage.unread():
         together(writers, halt, lambda writer: writer.write(SMALL // WRITERS, 10))
         together(writers, halt, lambda writer: writer.write(LARGE // WRITERS, SIZE))
     stage.catch_up()
     memory = stage.most_memory()
     if not WAITING < memory < MEMORY:
-        stage.complain(f"informerd took {memory >> 20} MiB while nobody read what it said")
-    return f"{stage.writes} writes unread, {memory >> 20} MiB at most, {stage.relists()} relists"
+        stage.complain(f"informerd took {memory >> 20} MiB while its output was not read")
+    return f"{stage.writes} writes unread, {memory >> 20} MiB peak, {stage.relists()} relists"
 
 
 class Writer:
-    """Owns one object."""
+    """The only writer of one object."""
 
     def __init__(self, stage, number, halt):
         self._objects = stage.objects(CONFIGMAPS)

@@ -1,8 +1,8 @@
-"""Priority and fairness turns informerd away with 429, first at its start and then when it wants to
-go on: it waits as it is told, does not hammer, and misses nothing.
+"""Priority and fairness rejects informerd with 429, first at its start and later when it reconnects: it
+waits as requested, sends few requests, and misses nothing.
 
-All readers are in a level with no room: one request at a time, others are turned away. That one is
-made by somebody who never finishes it.
+All readers share a priority level with a single seat, which an unfinished request of another client
+occupies.
 """
 
 import contextlib
@@ -15,10 +15,10 @@ from lib.proxy import Proxy
 
 NAMESPACE, NAME = "busy", "no-room"
 FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
-THROTTLED = "HTTP 429"  # as informerd's log says it
-SECONDS = 8  # that it lasts
-BACK = 40  # seconds until it has tried again: it was turned away before, and grew patient
-REQUESTS = 2 * (2 + SECONDS)  # twice: not more than about one a second
+THROTTLED = "HTTP 429"  # text in informerd's log
+SECONDS = 8  # duration
+BACK = 40  # seconds until the next attempt: its back-off has grown
+REQUESTS = 2 * (2 + SECONDS)  # in two periods: about one per second
 
 
 def run(stage):
@@ -45,8 +45,8 @@ def run(stage):
     stage.catch_up()
     requests = stage.mentions(THROTTLED)
     if requests > REQUESTS:
-        stage.complain(f"{requests} requests were turned away, {REQUESTS} would have been polite")
-    return f"{stage.writes} writes, {requests} requests turned away"
+        stage.complain(f"{requests} requests were rejected; the limit is {REQUESTS}")
+    return f"{stage.writes} writes, {requests} requests rejected"
 
 
 def leave_no_room(admin):
@@ -68,13 +68,13 @@ def leave_no_room(admin):
 
 @contextlib.contextmanager
 def occupied(plane):
-    """While a request to create something lacks its body. (After a minute it would time out.)"""
+    """Inside the block a POST request lacks its body. (It would time out after a minute.)"""
     tls = ssl.create_default_context(cafile=plane.certs.crt("ca"))
     with tls.wrap_socket(socket.create_connection(("127.0.0.1", plane.port)),
                          server_hostname="127.0.0.1") as occupant:
         occupant.sendall(f"POST /api/v1/namespaces/{NAMESPACE}/configmaps HTTP/1.1\r\n"
                          f"Host: 127.0.0.1\r\nAuthorization: Bearer {STRANGER}\r\n"
                          "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n".encode())
-        plane.until_reader_gets(429, "readers turned away")
+        plane.until_reader_gets(429, "readers are rejected")
         yield
-    plane.until_reader_gets(200, "readers let in")
+    plane.until_reader_gets(200, "readers are admitted")
