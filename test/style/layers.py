@@ -26,7 +26,7 @@ THEIRS = {
     'llhttp.h': ['src/wire/http_*parser.c'],
     'zlib.h': ['src/wire/gunzip.c'],
     'yaml.h': ['src/base/yaml.c'],
-    'emmintrin.h': ['src/base/json_block.h'],  # the compiler's
+    'emmintrin.h': ['src/core/json/json_block.h'],  # the compiler's
     'yyjson.h': ['src/core/object/object*.c', 'src/core/diff/diff.c', 'src/core/object/path.c', 'src/kube/*'],
 }
 

@@ -1,14 +1,15 @@
 /*
- * json.c - the JSON scanner: finds where strings, containers and values end.
+ * json.c - the JSON scanner and the walks that are built on it. See json.h for the rules.
  *
- * Where json_block.h has a vector version, containers are skipped 64 bytes at a time; the rest, and
- * all other values, byte by byte. Text that ends too early ends the walk.
+ * A value is a scalar, or it is enclosed by quotes or brackets. Enclosed values are scanned by one
+ * function, scan_enclosed(), whether they are complete or arrive in pieces. Text that ends too early
+ * ends the value and the walk.
  */
 #include "core/json/json.h"
 
 #include <string.h>
 
-#include "base/json_block.h"
+#include "core/json/json_block.h"
 
 static bool is_space(char c)
 {
@@ -22,22 +23,122 @@ static const char *skip_space(const char *at, const char *end)
     return at;
 }
 
+/* ---- where a value ends ---- */
+
 /*
- * @at is after the opening quote; returns the closing quote, or @end. A quote is escaped if an odd
- * number of backslashes precedes it. (Searching for the quote again after each escape would be
- * quadratic: a script in a ConfigMap is one string with thousands of escapes.)
+ * @at is inside of a string. Returns the closing quote, or @end. *@escaped says whether the byte at
+ * @at is escaped, and then whether the byte at @end is.
+ *
+ * Backslashes are counted backwards from each quote. (Searching for the quote again after each escape
+ * would be quadratic: a script in a ConfigMap is one string with thousands of escapes.)
  */
-static const char *string_end(const char *at, const char *end)
+static const char *find_closing_quote(const char *at, const char *end, bool *escaped)
 {
-    const char *quote = at, *run;
-    while ((quote = memchr(quote, '"', (size_t)(end - quote)))) {
-        for (run = quote; run > at && run[-1] == '\\'; run--)
-            continue;
-        if ((quote - run) % 2 == 0)
-            return quote;
-        quote++;
+    while (at < end) {
+        const char *quote = memchr(at, '"', (size_t)(end - at)), *stop = quote ? quote : end;
+        const char *run = stop;
+        while (run > at && run[-1] == '\\')
+            run--;
+        *escaped = ((stop - run) % 2 != 0) != (run == at && *escaped);
+        if (!quote || !*escaped)
+            return stop;
+        *escaped = false;
+        at = quote + 1;
     }
     return end;
+}
+
+#if JSON_BLOCK
+/* Scans whole blocks inside of a container, up to the end of the value or the last whole block. */
+static const char *scan_blocks(struct json_scan *scan, const char *at, const char *end, bool *ended)
+{
+    struct json_carry carry = {scan->in_string ? UINT64_MAX : 0, scan->escaped};
+    size_t depth = scan->depth; /* a copy, so that it stays in a register */
+    for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
+        struct json_marks marks = json_block(at, &carry);
+        if (depth + JSON_BLOCK < JSON_DEPTH_MAX && json_pass_block(&marks, &depth))
+            continue;
+        for (uint64_t both = marks.open | marks.close; both; both &= both - 1) {
+            depth += json_step(&marks, both);
+            if (depth > scan->deepest)
+                scan->deepest = depth;
+            if (depth == 0) {
+                *ended = true;
+                return at + __builtin_ctzll(both) + 1;
+            }
+        }
+    }
+    scan->depth = depth;
+    scan->in_string = carry.inside;
+    scan->escaped = carry.escaped;
+    return at;
+}
+#endif
+
+static const char *scan_enclosed(struct json_scan *scan, const char *at, const char *end,
+                                 bool *ended)
+{
+    while (at < end && !*ended) {
+#if JSON_BLOCK
+        if (scan->depth && end - at >= JSON_BLOCK) {
+            at = scan_blocks(scan, at, end, ended);
+            continue;
+        }
+#endif
+        if (scan->in_string) {
+            at = find_closing_quote(at, end, &scan->escaped);
+            if (at == end)
+                break;
+            scan->in_string = false;
+            *ended = scan->depth == 0;
+            at++;
+            continue;
+        }
+        switch (*at++) {
+        case '"': scan->in_string = true; break;
+        case '{':
+        case '[':
+            if (++scan->depth > scan->deepest)
+                scan->deepest = scan->depth;
+            break;
+        case '}':
+        case ']': *ended = --scan->depth == 0; break;
+        default: break;
+        }
+    }
+    return at;
+}
+
+static const char *scan_scalar(const char *at, const char *end)
+{
+    while (at < end && *at != ',' && *at != '}' && *at != ']' && !is_space(*at))
+        at++;
+    return at;
+}
+
+size_t json_scan_value(struct json_scan *scan, struct str text, bool *ret_ended)
+{
+    const char *end = text.at + text.len, *at;
+    *ret_ended = false;
+    if (!text.len)
+        return 0;
+    if (!scan->begun) {
+        scan->begun = true;
+        scan->scalar = !memchr("{[\"", text.at[0], 3);
+    }
+    if (scan->scalar) {
+        at = scan_scalar(text.at, end);
+        *ret_ended = at < end;
+    } else {
+        at = scan_enclosed(scan, text.at, end, ret_ended);
+    }
+    return (size_t)(at - text.at);
+}
+
+static const char *string_end(const char *at, const char *end)
+{
+    bool escaped = false;
+    return find_closing_quote(at, end, &escaped);
 }
 
 static const char *skip_string(const char *at, const char *end)
@@ -46,61 +147,11 @@ static const char *skip_string(const char *at, const char *end)
     return quote < end ? quote + 1 : end;
 }
 
-#if JSON_BLOCK
-/* Skips whole blocks of the container at @at, until its end or the last incomplete block. Returns
- * the position after the container, or NULL; @ret_at, @ret_carry and @ret_depth are then the state
- * reached. */
-static const char *skip_blocks(const char *at, const char *end, const char **ret_at,
-                               struct json_carry *ret_carry, size_t *ret_depth)
-{
-    for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
-        struct json_marks marks = json_block(at, ret_carry);
-        if (json_pass_block(&marks, ret_depth))
-            continue;
-        for (uint64_t both = marks.open | marks.close; both; both &= both - 1) {
-            *ret_depth += json_step(&marks, both);
-            if (*ret_depth == 0)
-                return at + __builtin_ctzll(both) + 1;
-        }
-    }
-    *ret_at = at;
-    return NULL;
-}
-
-/* The last block may have ended within a string: returns the first byte after that string. */
-static const char *leave_string(const char *at, const char *end, const struct json_carry *carry)
-{
-    if (!carry->inside)
-        return at;
-    return at + carry->escaped < end ? skip_string(at + carry->escaped - 1, end) : end;
-}
-#endif
-
 static const char *skip_container(const char *at, const char *end)
 {
-    size_t depth = 0;
-#if JSON_BLOCK
-    struct json_carry carry = {0};
-    const char *after = skip_blocks(at, end, &at, &carry, &depth);
-    if (after)
-        return after;
-    at = leave_string(at, end, &carry);
-#endif
-    while (at < end) {
-        switch (*at) {
-        case '"': at = skip_string(at, end); continue;
-        case '{':
-        case '[': depth++; break;
-        case '}':
-        case ']':
-            if (--depth == 0)
-                return at + 1;
-            break;
-        default: break;
-        }
-        at++;
-    }
-    return end;
+    struct json_scan scan = {.depth = 1};
+    bool ended = false;
+    return scan_enclosed(&scan, at + 1, end, &ended);
 }
 
 static const char *skip_value(const char *at, const char *end)
@@ -109,10 +160,10 @@ static const char *skip_value(const char *at, const char *end)
         return skip_string(at, end);
     if (at < end && (*at == '{' || *at == '['))
         return skip_container(at, end);
-    while (at < end && *at != ',' && *at != '}' && *at != ']' && !is_space(*at))
-        at++;
-    return at;
+    return scan_scalar(at, end);
 }
+
+/* ---- walks ---- */
 
 void json_walk_start(struct json_walk *walk, struct str object)
 {
@@ -196,7 +247,10 @@ bool json_walk_complete(const struct json_walk *walk)
     return at < walk->end && *at == '}' && skip_space(at + 1, walk->end) == walk->end;
 }
 
-static const char *skip_token(const char *at, const char *end)
+/* ---- white space ---- */
+
+/* Returns the next white space outside of strings, or @end. */
+static const char *skip_tokens(const char *at, const char *end)
 {
     while (at < end && !is_space(*at))
         at = *at == '"' ? skip_string(at, end) : at + 1;
@@ -205,17 +259,19 @@ static const char *skip_token(const char *at, const char *end)
 
 bool json_is_compact(struct str value)
 {
-#if JSON_BLOCK
     const char *at = value.at, *end = value.at + value.len;
+#if JSON_BLOCK
     struct json_carry carry = {0};
     for (; end - at >= JSON_BLOCK; at += JSON_BLOCK)
         if (json_block(at, &carry).space)
             return false;
-    at = leave_string(at, end, &carry);
-    return skip_token(at, end) == end;
-#else
-    return skip_token(value.at, value.at + value.len) == value.at + value.len;
+    if (carry.inside) { /* the last block ended inside of a string */
+        bool escaped = carry.escaped;
+        at = find_closing_quote(at, end, &escaped);
+        at = at < end ? at + 1 : end;
+    }
 #endif
+    return skip_tokens(at, end) == end;
 }
 
 void json_compact(struct buf *out, struct str value)
@@ -227,7 +283,7 @@ void json_compact(struct buf *out, struct str value)
     }
     while (at < end) {
         const char *from = skip_space(at, end);
-        at = skip_token(from, end);
+        at = skip_tokens(from, end);
         buf_put(out, from, (size_t)(at - from));
     }
 }

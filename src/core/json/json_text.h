@@ -1,9 +1,9 @@
 /*
- * json_text.h - what spelled JSON means: strings without their escapes, other values as they are.
+ * json_text.h - decodes values of JSON text: strings lose their quotes and escapes, other values stay
+ * as written.
  *
- * Works on text in place, like json.h, and like it checks bounds, not grammar: what looks like an
- * escape and is none stands for itself. In objects there is no such thing, since yyjson has read
- * them.
+ * Works on text in place and checks bounds, not grammar (json.h): an invalid escape is taken
+ * literally. Objects have none, because yyjson validated them.
  */
 #ifndef CORE_JSON_TEXT_H
 #define CORE_JSON_TEXT_H
@@ -18,25 +18,23 @@ enum {
 };
 
 /*
- * What comes next in a string spelled from *@at to @end (not empty, without quotes): the character
- * that an escape means, else one byte as it is. Writes it to @ret_bytes, moves *@at behind it and
- * returns how many bytes it has; 0, moving nothing, for an escape that JSON doesn't know or half of
- * a surrogate pair.
+ * Decodes the next character of a string, from *@at to @end (not empty, without quotes): an escape,
+ * or one literal byte. Writes it to @ret_bytes, moves *@at after it and returns its number of bytes.
+ * Returns 0 and moves nothing if the escape is invalid or half of a surrogate pair.
  */
 size_t json_text_next(const char **at, const char *end, char ret_bytes[JSON_CHAR_MAX]);
 
-/* Whether a string, spelled without its quotes, means @text. */
+/* Whether a string, as written but without its quotes, decodes to @text. */
 bool json_text_is(struct str spelled, struct str text);
 
-/* Whether a value as spelled means @text: a string by what is in it, anything else by its spelling.
- */
+/* Whether a value, as written, decodes to @text. */
 bool json_value_is(struct str value, struct str text);
 
-/* Adds to @out what a value means, in the same sense. Never more bytes than the spelling has. */
+/* Appends the decoded value: never more bytes than it has as written. */
 void json_value_put(struct buf *out, struct str value);
 
-/* The value of the first member of @object whose key means @name; false: there is none, or it is no
- * object. */
+/* Returns the value, as written, of the first member of @object whose key is @name. Returns false if
+ * there is none or @object is not an object. */
 bool json_member_get(struct str object, struct str name, struct str *ret_value);
 
 #endif

@@ -11,11 +11,12 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "core/json/json.h"
 #include "core/object/shape.h"
 
 enum {
     OBJECT_NAME_MAX = 1024, /* LIMIT: bytes of a name, a namespace, a uid, a kind or a version */
-    OBJECT_DEPTH_MAX = 512, /* LIMIT: brackets within brackets in one object; real ones have 20 */
+    OBJECT_DEPTH_MAX = JSON_DEPTH_MAX, /* LIMIT: nested brackets in one object */
 };
 
 /* What an object does not say about itself: items of a list of built-in types lack kind and

@@ -100,7 +100,7 @@ static size_t scan_object(struct frame *frame, struct str line, bool *ret_ended)
     *ret_ended = frame->line_begins && space < line.len && breaks_off(frame, line.at[space]);
     if (*ret_ended)
         return space;
-    len = scan_value(&frame->scan, line, ret_ended);
+    len = json_scan_value(&frame->scan, line, ret_ended);
     if (!*ret_ended) {
         *ret_ended = frame->scan.in_string && ends_line(line);
         note_end_of(frame, line);
@@ -161,7 +161,7 @@ static int add_piece(struct frame *frame, struct str piece, bool ended, struct s
 static void end_event(struct frame *frame)
 {
     frame->at = FRAME_BETWEEN;
-    frame->scan = (struct scan){0};
+    frame->scan = (struct json_scan){0};
     frame->line_begins = false;
 }
 

@@ -19,10 +19,10 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "kube/source/json_scan.h"
+#include "core/json/json.h"
 
 enum {
-    FRAME_DEPTH_MAX = SCAN_DEPTH_MAX + 1, /* LIMIT: an object's, and the event around it */
+    FRAME_DEPTH_MAX = JSON_DEPTH_MAX + 1, /* LIMIT: an object's, and the event around it */
     FRAME_MAX =
         16 * 1024 * 1024, /* LIMIT: bytes of one event; etcd holds objects of some MB at most */
 };
@@ -35,13 +35,13 @@ enum frame_at {
 
 struct frame {
     enum frame_at at;
-    struct scan scan;   /* of the object under way */
-    char last;          /* its last byte so far that is no white space */
-    bool line_begins;   /* nothing but white space since its last newline */
-    bool dropping;      /* the event under way was given up: pass over the rest of it */
-    struct buf partial; /* the beginning of an event whose end has not come yet */
-    bool partial_lent;  /* it was given out as the last frame: forget it now */
-    size_t ahead;       /* bytes of input that are known to be of one line; 0: look for its end */
+    struct json_scan scan; /* of the object under way */
+    char last;             /* its last byte so far that is no white space */
+    bool line_begins;      /* nothing but white space since its last newline */
+    bool dropping;         /* the event under way was given up: pass over the rest of it */
+    struct buf partial;    /* the beginning of an event whose end has not come yet */
+    bool partial_lent;     /* it was given out as the last frame: forget it now */
+    size_t ahead; /* bytes of input that are known to be of one line; 0: look for its end */
 };
 
 /*

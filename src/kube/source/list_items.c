@@ -58,17 +58,17 @@ static int join(struct list_items *items, struct str piece, bool ended, size_t l
 static int take_token(struct list_items *items, struct str *input, size_t limit, bool *ret_ended,
                       struct str *ret, struct inf_error *err)
 {
-    struct str piece = take(input, scan_value(&items->scan, *input, ret_ended));
-    bool too_deep = items->scan.deepest > SCAN_DEPTH_MAX, dropping = items->dropping;
+    struct str piece = take(input, json_scan_value(&items->scan, *input, ret_ended));
+    bool too_deep = items->scan.deepest > JSON_DEPTH_MAX, dropping = items->dropping;
     int rc = dropping ? 0 : join(items, piece, *ret_ended, limit, ret);
     if (rc < 0)
         err_set(err, INF_ETOOBIG, "exceeds %zu bytes", limit);
     else if (too_deep && rc > 0) /* whole, since its name may be behind what is deep */
-        rc = err_set(err, INF_EDECODE, "nested deeper than %d levels", SCAN_DEPTH_MAX);
+        rc = err_set(err, INF_EDECODE, "nested deeper than %d levels", JSON_DEPTH_MAX);
     items->dropping = !*ret_ended && (dropping || rc < 0);
     items->partial_lent |= rc < 0;
     if (*ret_ended)
-        items->scan = (struct scan){0};
+        items->scan = (struct json_scan){0};
     return rc;
 }
 

@@ -11,8 +11,8 @@
 #define KUBE_SOURCE_LIST_ITEMS_H
 
 #include "base/buf.h"
+#include "core/json/json.h"
 #include "kube/source/event_frame.h"
-#include "kube/source/json_scan.h"
 #include "kube/source/list_head.h"
 
 enum {
@@ -40,7 +40,7 @@ struct list_items {
     size_t count; /* items begun, the one under way included */
 
     /* the token under way: a key, a member's value or an item */
-    struct scan scan;
+    struct json_scan scan;
     struct buf partial; /* its beginning, if that came in an earlier input */
     bool partial_lent;  /* it was given out: forget it now */
     bool dropping;      /* it was given up: pass over the rest of it */

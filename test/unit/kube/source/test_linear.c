@@ -22,8 +22,8 @@
 
 static size_t scanned, copied, searched;
 
-size_t __real_scan_value(struct scan *scan, struct str text, bool *ret_ended);
-size_t __wrap_scan_value(struct scan *scan, struct str text, bool *ret_ended);
+size_t __real_json_scan_value(struct json_scan *scan, struct str text, bool *ret_ended);
+size_t __wrap_json_scan_value(struct json_scan *scan, struct str text, bool *ret_ended);
 int __real_buf_append(struct buf *b, const char *bytes, size_t len, size_t limit);
 int __wrap_buf_append(struct buf *b, const char *bytes, size_t len, size_t limit);
 void __real_buf_put(struct buf *b, const char *bytes, size_t len);
@@ -31,9 +31,9 @@ void __wrap_buf_put(struct buf *b, const char *bytes, size_t len);
 void *__real_memchr(const void *bytes, int c, size_t len);
 void *__wrap_memchr(const void *bytes, int c, size_t len);
 
-size_t __wrap_scan_value(struct scan *scan, struct str text, bool *ret_ended)
+size_t __wrap_json_scan_value(struct json_scan *scan, struct str text, bool *ret_ended)
 {
-    size_t n = __real_scan_value(scan, text, ret_ended);
+    size_t n = __real_json_scan_value(scan, text, ret_ended);
     scanned += n;
     return n;
 }

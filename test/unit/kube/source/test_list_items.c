@@ -301,12 +301,12 @@ static void an_item_too_deep_is_lost_and_the_others_are_not(void **state)
     struct buf list = {0}, expected = {0};
     (void)state;
     buf_puts(&list, LIST_OPEN);
-    put_nested(&list, SCAN_DEPTH_MAX);
+    put_nested(&list, JSON_DEPTH_MAX);
     buf_putc(&list, ',');
-    put_nested(&list, SCAN_DEPTH_MAX + 1);
+    put_nested(&list, JSON_DEPTH_MAX + 1);
     buf_puts(&list, LIST_CLOSE);
     buf_puts(&expected, "<{\"a\":1}><");
-    put_nested(&expected, SCAN_DEPTH_MAX);
+    put_nested(&expected, JSON_DEPTH_MAX);
     buf_puts(&expected,
              "><[[[[[[[[[[[[[[[[[[[[...: nested deeper than 512 levels><{\"b\":2}> v1 XList at 7");
     buf_putc(&expected, '\0');
@@ -367,7 +367,7 @@ static void other_members_have_a_limit_too(void **state)
     free(text);
     buf_clear(&list);
     buf_puts(&list, "{\"metadata\":");
-    put_nested(&list, SCAN_DEPTH_MAX + 1);
+    put_nested(&list, JSON_DEPTH_MAX + 1);
     text = told((struct str){list.bytes, list.len}, pieces);
     assert_string_equal(text, " INF_EDECODE: list: metadata: nested deeper than 512 levels");
     free(text);

@@ -13,16 +13,20 @@
  *     brackets   1.......1.11       brackets that are not inside
  *
  * With SSE2, which every x86-64 has, sixteen bytes are compared in one instruction. Without it
- * JSON_BLOCK is 0, and users scan byte by byte.
+ * JSON_BLOCK is 0 and json.c scans byte by byte.
+ *
+ * Gain: 37 % of informerd's CPU per change (test/bench/replay, 11.6 KB pods, TLS, event log with
+ * diffs), 32 % of the instructions of test/bench/bench_event. json_pass_block() alone: 4 % of the
+ * instructions of an initial list.
  */
-#ifndef BASE_JSON_BLOCK_H
-#define BASE_JSON_BLOCK_H
+#ifndef CORE_JSON_BLOCK_H
+#define CORE_JSON_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__SSE2__)
+#ifdef __SSE2__
 #include <emmintrin.h>
 #define JSON_BLOCK 64
 #else
@@ -49,17 +53,19 @@ struct json_bits {
 };
 
 /* The two kinds of brackets differ in one bit, 0x20. */
-static inline void json_look(const char *at, int i, struct json_bits *bits)
+static inline void json_classify(const char *at, struct json_bits *bits)
 {
-    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i));
-    __m128i folded = _mm_or_si128(x, _mm_set1_epi8(0x20));
-#define JSON_BITS(mask) ((uint64_t)(unsigned)_mm_movemask_epi8(mask) << (16 * i))
-    bits->quote |= JSON_BITS(_mm_cmpeq_epi8(x, _mm_set1_epi8('"')));
-    bits->backslash |= JSON_BITS(_mm_cmpeq_epi8(x, _mm_set1_epi8('\\')));
-    bits->open |= JSON_BITS(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')));
-    bits->close |= JSON_BITS(_mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
-    bits->space |= JSON_BITS(_mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(' ')), x));
+    for (int i = 0; i < JSON_BLOCK; i += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(at + i));
+        __m128i folded = _mm_or_si128(x, _mm_set1_epi8(0x20));
+#define JSON_BITS(mask) ((uint64_t)(unsigned)_mm_movemask_epi8(mask) << i)
+        bits->quote |= JSON_BITS(_mm_cmpeq_epi8(x, _mm_set1_epi8('"')));
+        bits->backslash |= JSON_BITS(_mm_cmpeq_epi8(x, _mm_set1_epi8('\\')));
+        bits->open |= JSON_BITS(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')));
+        bits->close |= JSON_BITS(_mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
+        bits->space |= JSON_BITS(_mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(' ')), x));
 #undef JSON_BITS
+    }
 }
 
 /* The bytes that are escaped: every second backslash of a run, and the byte after an odd run. Runs
@@ -121,8 +127,7 @@ static inline struct json_marks json_block(const char *at, struct json_carry *ca
 {
     struct json_bits bits = {0};
     uint64_t inside;
-    for (int i = 0; i < 4; i++)
-        json_look(at, i, &bits);
+    json_classify(at, &bits);
     if (bits.backslash) {
         inside = json_inside_escaped(&bits, carry);
     } else {
@@ -150,7 +155,7 @@ static inline size_t json_count(uint64_t bits)
 }
 
 /*
- * Skips a block inside of a container that is open at @depth, if the block has too few closing
+ * Skips a block inside of a container whose @depth is not 0, if the block has too few closing
  * brackets to end the container. Then the brackets are only counted, which is much faster than
  * processing them one by one. `{}` pairs, frequent in managedFields, are ignored. Returns false if
  * the brackets must be processed one by one (@marks are then without those pairs).
@@ -159,8 +164,6 @@ static inline bool json_pass_block(struct json_marks *marks, size_t *depth)
 {
     uint64_t pairs = marks->open & marks->close >> 1;
     size_t closing;
-    if (*depth == 0)
-        return false;
     marks->open &= ~pairs;
     marks->close &= ~(pairs << 1);
     closing = json_count(marks->close);

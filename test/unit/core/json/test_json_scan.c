@@ -1,5 +1,5 @@
 /*
- * test_json_block.c - blocks of text against the same text read byte by byte.
+ * test_json_scan.c - where values end: blocks against a scan byte by byte, whole text against pieces.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,10 +11,9 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "base/json_block.h"
 #include "base/rng.h"
 #include "core/json/json.h"
-#include "kube/source/json_scan.h"
+#include "core/json/json_block.h"
 
 enum {
     BLOCKS = 4,
@@ -35,8 +34,8 @@ static uint64_t bit(bool set, size_t i)
     return set ? UINT64_C(1) << i : 0;
 }
 
-/* What json_block() promises, in the plainest way. */
-static struct json_marks plainly(const char *at, bool *inside, bool *escaped)
+/* What json_block() promises, byte by byte. */
+static struct json_marks bytewise(const char *at, bool *inside, bool *escaped)
 {
     struct json_marks m = {0};
     for (size_t i = 0; i < JSON_BLOCK; i++) {
@@ -51,7 +50,7 @@ static struct json_marks plainly(const char *at, bool *inside, bool *escaped)
     return m;
 }
 
-static void blocks_are_what_their_bytes_are(void **state)
+static void classifies_a_block_like_its_bytes(void **state)
 {
     static const char *const alphabets[] = {"\"\\{}[] a", "\\\"", "\\\\\\\\\"a",
                                             "{}[]:,\"\n\xff\x80\x7f"};
@@ -63,7 +62,7 @@ static void blocks_are_what_their_bytes_are(void **state)
         bool inside = false, escaped = false;
         fill(&rng, text, sizeof(text), alphabets[n % ARRAY_LEN(alphabets)]);
         for (size_t i = 0; i < BLOCKS; i++) {
-            struct json_marks want = plainly(text + i * JSON_BLOCK, &inside, &escaped);
+            struct json_marks want = bytewise(text + i * JSON_BLOCK, &inside, &escaped);
             struct json_marks got = json_block(text + i * JSON_BLOCK, &carry);
             assert_true(got.open == want.open && got.close == want.close &&
                         got.space == want.space);
@@ -74,7 +73,7 @@ static void blocks_are_what_their_bytes_are(void **state)
 
 /* Where the container that is open at @depth ends, bracket by bracket; the blocks' length if it goes
  * on. */
-static size_t end_plainly(const struct json_marks *marks, size_t depth)
+static size_t end_bytewise(const struct json_marks *marks, size_t depth)
 {
     for (size_t i = 0; i < BLOCKS * JSON_BLOCK; i++) {
         const struct json_marks *m = &marks[i / JSON_BLOCK];
@@ -98,7 +97,7 @@ static size_t end_by_blocks(const struct json_marks *marks, size_t depth)
     return BLOCKS * JSON_BLOCK;
 }
 
-static void a_container_ends_where_its_last_bracket_is(void **state)
+static void finds_the_last_bracket_of_a_container_by_blocks(void **state)
 {
     static const char *const alphabets[] = {"{}", "{}      ", "{{}}}  a", "{}{}{}}"};
     struct rng rng = {.state = 13};
@@ -107,12 +106,11 @@ static void a_container_ends_where_its_last_bracket_is(void **state)
         char text[BLOCKS * JSON_BLOCK];
         struct json_marks marks[BLOCKS];
         struct json_carry carry = {0};
-        size_t depth = rng_below(&rng, 70);
+        size_t depth = 1 + rng_below(&rng, 70);
         fill(&rng, text, sizeof(text), alphabets[n % ARRAY_LEN(alphabets)]);
-        text[0] = depth ? text[0] : '{';
         for (size_t i = 0; i < BLOCKS; i++)
             marks[i] = json_block(text + i * JSON_BLOCK, &carry);
-        assert_int_equal(end_by_blocks(marks, depth), end_plainly(marks, depth));
+        assert_int_equal(end_by_blocks(marks, depth), end_bytewise(marks, depth));
     }
 }
 
@@ -120,13 +118,13 @@ static void a_container_ends_where_its_last_bracket_is(void **state)
 
 /* A string of every length, ending in every number of backslashes, with brackets in it and a
  * container around it: the end is found wherever blocks begin and end. */
-static void ends_are_found_at_every_length(void **state)
+static void finds_the_end_of_a_string_at_every_length(void **state)
 {
     (void)state;
     for (size_t len = 0; len < LONG; len++)
         for (size_t slashes = 0; slashes <= 4 && slashes <= len; slashes += 2) {
             char text[LONG + 32] = "{\"a\":[\"";
-            struct scan scan = {0};
+            struct json_scan scan = {0};
             struct json_walk walk;
             struct json_member member;
             size_t head = strlen(text), value, whole;
@@ -140,14 +138,14 @@ static void ends_are_found_at_every_length(void **state)
             json_walk_start(&walk, str_of(text));
             assert_true(json_walk_next(&walk, &member));
             assert_int_equal(member.value.len, value);
-            assert_int_equal(scan_value(&scan, str_of(text), &ended), whole);
+            assert_int_equal(json_scan_value(&scan, str_of(text), &ended), whole);
             assert_true(ended);
         }
 }
 
-/* Texts that end anywhere, also where a backslash hides what is no more there, in memory that ends
- * there too: the address sanitizer watches. */
-static void nothing_is_read_behind_the_end(void **state)
+/* Texts that end anywhere, also after a backslash, in memory that ends there too, so that the address
+ * sanitizer notices. */
+static void reads_nothing_after_the_end_of_the_text(void **state)
 {
     struct rng rng = {.state = 11};
     (void)state;
@@ -168,7 +166,7 @@ static void nothing_is_read_behind_the_end(void **state)
 }
 
 /* Where the container at the front of @text ends, byte by byte; @len if it goes on. */
-static size_t container_end_plainly(const char *text, size_t len)
+static size_t container_end_bytewise(const char *text, size_t len)
 {
     size_t depth = 0;
     bool inside = false, escaped = false;
@@ -187,17 +185,17 @@ static size_t container_end_plainly(const char *text, size_t len)
 
 static size_t container_end_in_pieces(const char *text, size_t len, size_t piece)
 {
-    struct scan scan = {0};
+    struct json_scan scan = {0};
     bool ended = false;
     size_t at = 0;
     while (at < len && !ended)
-        at +=
-            scan_value(&scan, (struct str){text + at, len - at < piece ? len - at : piece}, &ended);
+        at += json_scan_value(&scan, (struct str){text + at, len - at < piece ? len - at : piece},
+                              &ended);
     return at;
 }
 
-/* The alphabet has backslashes outside of strings, which JSON has not. */
-static void values_end_at_the_same_byte_however_the_input_is_cut(void **state)
+/* The alphabets contain backslashes outside of strings, which JSON does not allow. */
+static void finds_the_same_end_however_the_text_is_cut(void **state)
 {
     static const char *const alphabets[] = {"\"\\{}[] a", "\\\"{", "\\\\\"a{}      ", "{[:,\\\"\n"};
     struct rng rng = {.state = 17};
@@ -209,18 +207,18 @@ static void values_end_at_the_same_byte_however_the_input_is_cut(void **state)
         struct str item;
         fill(&rng, text, len, alphabets[n % ARRAY_LEN(alphabets)]);
         text[0] = '[';
-        end = container_end_plainly(text, len);
+        end = container_end_bytewise(text, len);
         assert_int_equal(container_end_in_pieces(text, len, len), end);
         assert_int_equal(container_end_in_pieces(text, len, 1 + rng_below(&rng, 100)), end);
         memmove(text + 1, text, --len); /* the same as the first item of an array */
         assert_true(json_items_start(&walk, (struct str){text, len + 1}));
         assert_true(json_items_next(&walk, &item));
-        assert_int_equal(item.len, container_end_plainly(text + 1, len));
+        assert_int_equal(item.len, container_end_bytewise(text + 1, len));
     }
 }
 
 /* Whether all white space is inside strings, byte by byte. */
-static bool is_compact_plainly(const char *text, size_t len)
+static bool is_compact_bytewise(const char *text, size_t len)
 {
     bool inside = false, escaped = false;
     for (size_t i = 0; i < len; i++) {
@@ -234,7 +232,7 @@ static bool is_compact_plainly(const char *text, size_t len)
     return true;
 }
 
-static void white_space_is_seen_beside_stray_backslashes(void **state)
+static void sees_white_space_next_to_stray_backslashes(void **state)
 {
     struct rng rng = {.state = 19};
     (void)state;
@@ -244,7 +242,7 @@ static void white_space_is_seen_beside_stray_backslashes(void **state)
         fill(&rng, text, len, "\\\"aaaaaaaaaaaaaaaa");
         if (len)
             text[rng_below(&rng, len)] = ' ';
-        assert_int_equal(json_is_compact((struct str){text, len}), is_compact_plainly(text, len));
+        assert_int_equal(json_is_compact((struct str){text, len}), is_compact_bytewise(text, len));
     }
 }
 
@@ -252,13 +250,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #if JSON_BLOCK
-        cmocka_unit_test(blocks_are_what_their_bytes_are),
-        cmocka_unit_test(a_container_ends_where_its_last_bracket_is),
+        cmocka_unit_test(classifies_a_block_like_its_bytes),
+        cmocka_unit_test(finds_the_last_bracket_of_a_container_by_blocks),
 #endif
-        cmocka_unit_test(ends_are_found_at_every_length),
-        cmocka_unit_test(nothing_is_read_behind_the_end),
-        cmocka_unit_test(values_end_at_the_same_byte_however_the_input_is_cut),
-        cmocka_unit_test(white_space_is_seen_beside_stray_backslashes),
+        cmocka_unit_test(finds_the_end_of_a_string_at_every_length),
+        cmocka_unit_test(reads_nothing_after_the_end_of_the_text),
+        cmocka_unit_test(finds_the_same_end_however_the_text_is_cut),
+        cmocka_unit_test(sees_white_space_next_to_stray_backslashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
