@@ -1,9 +1,6 @@
 /*
- * web.h - health and metrics over HTTP. A TCP address and a Unix socket serve the same endpoints:
- *
- *     /livez              200 while the event loop runs
- *     /readyz[?verbose]   200 if all watches and event logs are ready, otherwise 503
- *     /metrics            metrics in the text format of Prometheus
+ * web.h - the HTTP listeners of the daemon: a TCP address and a Unix socket, which serve the same
+ * endpoints (endpoints.h).
  */
 #ifndef DAEMON_HTTP_WEB_H
 #define DAEMON_HTTP_WEB_H
@@ -17,21 +14,21 @@
 struct daemon;
 
 /* One listener with its connections: the current one, and the one prepared by a reload. */
-struct web_place {
+struct web_listener {
     struct http_server_user user;
     struct listener_user accept;
     struct web *web;
     struct http_server *server;
-    struct listener *now;
+    struct listener *current;
     struct listener *next;
-    bool changes; /* `next` replaces `now` */
-    bool permits; /* `now` stays; its new mode and group are already set */
+    bool replaced;    /* `next` replaces `current` */
+    bool mode_is_set; /* `current` stays; its new mode and group are already set */
 };
 
 struct web {
     struct daemon *d;
-    struct web_place tcp;
-    struct web_place local;
+    struct web_listener tcp;
+    struct web_listener local;
 };
 
 void web_init(struct web *web, struct daemon *d);

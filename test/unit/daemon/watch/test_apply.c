@@ -256,14 +256,14 @@ static void an_address_in_use_changes_nothing(void **state)
     struct daemon_world *w = *state;
     char text[256];
     world_apply_says(w, "http: {listen: '127.0.0.1:0'}\nwatches:\n" NODES, "1 watch started");
-    assert_non_null(w->d.web.tcp.now);
+    assert_non_null(w->d.web.tcp.current);
     snprintf(text, sizeof(text), "http: {listen: 'localhost:%d'}\nwatches:\n" NODES PODS,
-             (int)listener_port(w->d.web.tcp.now));
+             (int)listener_port(w->d.web.tcp.current));
     assert_refused(w, text, "http: listen address 'localhost:");
-    assert_non_null(w->d.web.tcp.now);
+    assert_non_null(w->d.web.tcp.current);
     assert_null(w->d.web.tcp.next);
     world_apply_says(w, "watches:\n" NODES, "1 watch unchanged");
-    assert_null(w->d.web.tcp.now);
+    assert_null(w->d.web.tcp.current);
 }
 
 /* The outputs come after the listeners: what was prepared for those is given up again. */
@@ -278,7 +278,7 @@ static void outputs_that_can_t_be_set_change_nothing(void **state)
     strcpy(conf.event_logs[0].label_selector, "!!"); /* which no file gets through */
     assert_int_equal(daemon_apply(&w->d, &conf, NULL, &w->err), -INF_EINVAL);
     assert_non_null(strstr(w->err.text, "e.jsonl"));
-    assert_null(w->d.web.tcp.now);
+    assert_null(w->d.web.tcp.current);
     assert_null(w->d.web.tcp.next);
     assert_non_null(world_watcher(w, "nodes"));
     assert_null(world_watcher(w, "pods"));
