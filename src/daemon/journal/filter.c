@@ -6,7 +6,6 @@
  */
 #include "daemon/journal/filter.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/glob.h"
 #include "base/str.h"
 
 struct filter_strings {
@@ -146,12 +146,12 @@ bool filter_takes_watch(const struct filter *filter, const char *name)
 bool filter_takes(const struct filter *filter, const struct inf_event *event)
 {
     const char *ns = inf_object_namespace(inf_event_object(event));
-    bool matches = !filter->namespaces.count;
+    const struct filter_strings *names = &filter->namespaces;
+    bool matches;
     if ((event->origin == INF_INITIAL && !filter->initial) ||
         (filter->verbs && !(filter->verbs & 1u << event->verb)))
         return false;
-    for (size_t i = 0; i < filter->namespaces.count && !matches; i++)
-        matches = fnmatch(filter->namespaces.at[i], ns, 0) == 0;
+    matches = !names->count || glob_any((const char *const *)names->at, names->count, ns);
     if (matches && filter->labels)
         matches = (event->new_object && inf_selector_matches(filter->labels, event->new_object)) ||
                   (event->old_object && inf_selector_matches(filter->labels, event->old_object));

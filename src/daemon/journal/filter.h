@@ -19,7 +19,7 @@ struct filter;
 struct filter_settings {
     const char *const *watches; /* by name */
     size_t n_watches;
-    const char *const *namespaces; /* names or shell patterns: "shop-*" */
+    const char *const *namespaces; /* names or patterns (base/glob.h): "shop-*" */
     size_t n_namespaces;
     unsigned verbs;             /* a mask of 1 << INF_ADDED ...; 0: all */
     const char *const *changed; /* paths as in informer/path.h */
