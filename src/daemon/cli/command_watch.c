@@ -26,6 +26,7 @@
 #include "base/str.h"
 #include "daemon/conf/conf_type.h"
 #include "daemon/daemon.h"
+#include "daemon/journal/record_format.h"
 
 /* ---- the command line ---- */
 
@@ -44,7 +45,7 @@ static const struct flag watch_flags[] = {
     {0, "cluster", "NAME", AT(cluster), "kubeconfig cluster (default: the cluster of the context)"},
     {0, "user", "NAME", AT(user), "kubeconfig user (default: the user of the context)"},
     {0, "as", "USER", AT(as), "user to impersonate"},
-    {'o', "output", "FORMAT", AT(output_name),
+    {'o', "output", "FORMAT", AT(output),
      "short: a line of text per change (default on a terminal)\n"
      "jsonl: a JSON object per line (default elsewhere)\n"
      "full: like jsonl, with the whole object"},
@@ -73,18 +74,30 @@ static int check_resources(const char *resources)
     }
 }
 
+/* Returns 0 if @output is a record format or "full". */
+static int check_output(const char *output)
+{
+    struct buf names = {0};
+    bool known = strcmp(output, "full") == 0;
+    for (const char *const *name = record_format_names; *name; name++) {
+        known = known || strcmp(output, *name) == 0;
+        buf_printf(&names, "%s, ", *name);
+    }
+    buf_puts(&names, "full");
+    buf_putc(&names, '\0');
+    if (!known)
+        command_usage_error(&command_watch, "unknown output format '%s'; use one of: %s", output,
+                            names.bytes);
+    buf_free(&names);
+    return known ? 0 : EX_USAGE;
+}
+
 static int watch_parse(void *options, int argc, char **argv)
 {
-    static const char *const outputs[] = {[WATCH_OUTPUT_SHORT] = "short",
-                                          [WATCH_OUTPUT_JSONL] = "jsonl",
-                                          [WATCH_OUTPUT_FULL] = "full"};
     struct watch_options *o = options;
-    for (size_t i = WATCH_OUTPUT_SHORT; o->output_name && i < ARRAY_LEN(outputs); i++)
-        if (strcmp(o->output_name, outputs[i]) == 0)
-            o->output = (enum watch_output)i;
-    if (o->output_name && !o->output)
-        return command_usage_error(
-            &command_watch, "unknown output format '%s'; use short, jsonl or full", o->output_name);
+    int rc = o->output ? check_output(o->output) : 0;
+    if (rc)
+        return rc;
     if (o->ns && o->all_namespaces)
         return command_usage_error(&command_watch,
                                    "use only one of --namespace and --all-namespaces");
@@ -124,8 +137,10 @@ static void put_watch(struct buf *out, const struct watch_options *options, cons
 
 static void put_conf(struct buf *out, const struct watch_options *options, const char *ns)
 {
-    bool text = options->output == WATCH_OUTPUT_SHORT ||
-                (options->output == WATCH_OUTPUT_DEFAULT && isatty(STDOUT_FILENO));
+    const char *format = options->output         ? options->output
+                         : isatty(STDOUT_FILENO) ? "short"
+                                                 : "jsonl";
+    bool full = strcmp(format, "full") == 0, text = strcmp(format, "short") == 0;
     char *resources = xstrdup(options->resources), *rest = resources, *resource;
     buf_printf(out, "log: {level: %s}\n", options->verbose ? "debug" : text ? "warn" : "info");
     buf_puts(out, "clusters:\n  - name: default\n");
@@ -139,7 +154,7 @@ static void put_conf(struct buf *out, const struct watch_options *options, const
         put_watch(out, options, resource, ns);
     free(resources);
     buf_printf(out, "event_logs:\n  - path: stdout\n    format: %s\n    object: %s\n",
-               text ? "short" : "jsonl", options->output == WATCH_OUTPUT_FULL ? "full" : "diff");
+               full ? "jsonl" : format, full ? "full" : "diff");
 }
 
 /* Reads the namespace of the context from the kubeconfig. Opens a client for that and closes it.

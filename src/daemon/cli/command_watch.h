@@ -6,13 +6,6 @@
 
 #include "daemon/cli/command.h"
 
-enum watch_output {
-    WATCH_OUTPUT_DEFAULT, /* short on a terminal, jsonl elsewhere */
-    WATCH_OUTPUT_SHORT,
-    WATCH_OUTPUT_JSONL,
-    WATCH_OUTPUT_FULL, /* JSON with the whole object */
-};
-
 struct watch_options {
     const char *resources; /* one or several, separated by commas */
     const char *ns;        /* NULL: the namespace of the context, unless all_namespaces */
@@ -24,8 +17,8 @@ struct watch_options {
     const char *as;
     const char *label_selector;
     const char *field_selector;
-    const char *output_name; /* -o */
-    enum watch_output output;
+    const char *output; /* a record format, or "full": jsonl with the whole object; NULL: short on a
+                           terminal, jsonl elsewhere */
     bool verbose;
     bool every_update; /* also heartbeats and updates without a change */
 };

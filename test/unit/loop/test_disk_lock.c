@@ -1,5 +1,5 @@
 /*
- * test_disk_lock.c - locks between open files and between processes, and where they are taken at all.
+ * test_disk_lock.c - locks between open files and between processes, and on which file systems they are used.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static void a_lock_belongs_to_the_open_file(void **state)
     folder_remove(&folder);
 }
 
-/* Locks the file, says so on @ready, and waits for the end of @done. */
+/* Locks the file, writes a byte to @ready, and waits until @done is closed. */
 static void hold_in_child(const struct folder *folder, int ready, int done)
 {
     pid_t holder;
@@ -57,7 +57,7 @@ static void hold_in_child(const struct folder *folder, int ready, int done)
     _exit(read(done, &byte, 1) == 0 ? 0 : 1);
 }
 
-static void the_process_that_has_it_is_named_and_its_end_ends_it(void **state)
+static void names_the_process_that_has_the_lock_until_it_ends(void **state)
 {
     struct folder folder;
     int ready[2], done[2], fd, status;
@@ -87,8 +87,8 @@ static void the_process_that_has_it_is_named_and_its_end_ends_it(void **state)
     folder_remove(&folder);
 }
 
-/* Asking for one must not wait for a server, nor for the process behind a FUSE file system. */
-static void only_local_file_systems_are_asked(void **state)
+/* A lock must not wait for a server, nor for the process of a FUSE file system. */
+static void locks_only_on_local_file_systems(void **state)
 {
     static const uint64_t local[] = {0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630};
     static const uint64_t other[] = {0x6969, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0};
@@ -97,15 +97,16 @@ static void only_local_file_systems_are_asked(void **state)
         assert_true(disk_lock_is_local(local[i]));
     for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
         assert_false(disk_lock_is_local(other[i]));
-    assert_true(disk_lock_is_local((uint64_t)(int32_t)0x9123683e)); /* as some systems have it */
+    assert_true(
+        disk_lock_is_local((uint64_t)(int32_t)0x9123683e)); /* sign-extended on some systems */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_belongs_to_the_open_file),
-        cmocka_unit_test(the_process_that_has_it_is_named_and_its_end_ends_it),
-        cmocka_unit_test(only_local_file_systems_are_asked),
+        cmocka_unit_test(names_the_process_that_has_the_lock_until_it_ends),
+        cmocka_unit_test(locks_only_on_local_file_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

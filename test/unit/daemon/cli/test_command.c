@@ -86,7 +86,7 @@ static void stores_the_flags_of_watch(void **state)
     assert_string_equal(o.label_selector, "a=b");
     assert_string_equal(o.field_selector, "c=d");
     assert_string_equal(o.context, "x");
-    assert_int_equal(o.output, WATCH_OUTPUT_FULL);
+    assert_string_equal(o.output, "full");
     assert_true(o.verbose);
     assert_false(o.every_update);
     assert_string_equal(parse_watch("informerd watch pod,pods,nodes").resources, "pod,pods,nodes");

@@ -1,5 +1,5 @@
 /*
- * test_attribution.c - who made a change, as a table of managedFields before and after, and on a recorded life of a pod.
+ * test_attribution.c - the manager of a change, as a table of managedFields before and after, and for a recorded pod.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,11 +77,11 @@ static const struct row {
      {BY("kubectl", "approval", T0) "," KCM_STATUS(T1), "", STATUS("1")},
      {BY("kubectl", "approval", T0) "," KCM_STATUS(T1), "", STATUS("2")},
      ""},
-    {"the status lost a field within the second: removals are not noted",
+    {"the status lost a field within the second: removals are not recorded",
      {KUBELET(T1), "", "'status':{'n':1,'m':1}"},
      {KUBELET(T1), "", "'status':{'n':1}"},
      ""},
-    {"an eviction adds a condition that is not noted",
+    {"an eviction adds a condition that is not recorded",
      {KUBELET(T1), "", "'status':{'conditions':[{'type':'Ready'}]}"},
      {KUBELET(T1), "", "'status':{'conditions':[{'type':'Ready'},{'type':'DisruptionTarget'}]}"},
      ""},
@@ -109,7 +109,7 @@ static const struct row {
      {KUBELET(T1), "", SPEC("1")},
      {KUBELET(T1), "", SPEC("2")},
      ""},
-    {"a change of the status is not of who writes to the rest",
+    {"a change of the status is not of the manager of the rest",
      {KCM(T1), "", STATUS("1")},
      {KCM(T1), "", STATUS("2")},
      ""},
@@ -117,15 +117,15 @@ static const struct row {
      {KCM(T1) "," KUBELET(T1), "", SPEC("1") "," STATUS("1")},
      {KCM(T1) "," KUBELET(T1), "", SPEC("2") "," STATUS("2")},
      ""},
-    {"a deletion is not noted",
+    {"a deletion is not recorded",
      {KCM(T1), "", SPEC("1")},
      {KCM(T1), ",'deletionGracePeriodSeconds':30,'deletionTimestamp':'" T1 "'", SPEC("1")},
      ""},
-    {"a deletion with another change is not taken apart",
+    {"a deletion together with another change",
      {KCM(T1), "", SPEC("1")},
      {KCM(T1), ",'deletionTimestamp':'" T1 "'", SPEC("2")},
      ""},
-    {"a finalizer's end is not noted",
+    {"the removal of a finalizer is not recorded",
      {KCM(T1), ",'finalizers':['a','b']", SPEC("1")},
      {KCM(T1), ",'finalizers':['a']", SPEC("1")},
      ""},
@@ -146,11 +146,11 @@ static const struct row {
      {KCM(T1), META("'a':'1'"),
       "'spec':{'nodeName':'n1'},'status':{'conditions':[{'type':'PodScheduled','status':'True'}]}"},
      "/binding "},
-    {"a binding, and more that is unknown",
+    {"a binding together with an unknown change",
      {KCM(T1), "", "'spec':{},'status':{}"},
      {KCM(T1), "", "'spec':{'nodeName':'n1'},'status':{'phase':'Running'}"},
      ""},
-    {"nothing is noted at all", {"", "", STATUS("1")}, {"", "", STATUS("2")}, ""},
+    {"nothing is recorded at all", {"", "", STATUS("1")}, {"", "", STATUS("2")}, ""},
 };
 
 static char *text_of(const struct state *s)
@@ -168,7 +168,7 @@ static void put_who(struct buf *out, const struct inf_event *event, const struct
         buf_printf(out, "%s/%s %s", who.manager, who.subresource, who.time);
 }
 
-static void who_is_as_the_table_says(void **state)
+static void each_change_has_the_manager_in_the_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -199,13 +199,13 @@ static struct inf_object *object_in(struct str line)
     return object;
 }
 
-/* Bound, started, running, its deletion begun, its containers ended. */
-static void a_recorded_life_of_a_pod(void **state)
+/* Bound, started, running, deletion requested, containers ended. */
+static void a_recorded_pod_has_the_expected_managers(void **state)
 {
     struct recording r;
     struct str line;
     struct inf_object *before = NULL;
-    struct buf said = {0};
+    struct buf managers = {0};
     (void)state;
     recording_open(&r, "pods-watch-lifecycle");
     while (recording_next(&r, &line) && !memmem(line.at, line.len, "BOOKMARK", 8)) {
@@ -213,30 +213,30 @@ static void a_recorded_life_of_a_pod(void **state)
         struct inf_event event = {
             .verb = before ? INF_MODIFIED : INF_ADDED, .old_object = before, .new_object = after};
         struct inf_diff *diff = before ? inf_diff_make(before, after, NULL, NULL) : NULL;
-        put_who(&said, &event, diff);
-        buf_putc(&said, '\n');
+        put_who(&managers, &event, diff);
+        buf_putc(&managers, '\n');
         inf_diff_free(diff);
         inf_object_unref(before);
         before = after;
     }
-    buf_putc(&said, '\0');
-    assert_string_equal(said.bytes, "kube-controller-manager/ 2026-11-15T23:24:36Z\n"
-                                    "/binding \n"
-                                    "kubelet/status 2026-11-15T23:24:40Z\n"
-                                    "kubelet/status 2026-11-15T23:24:41Z\n"
-                                    "\n"
-                                    "\n"
-                                    "\n");
+    buf_putc(&managers, '\0');
+    assert_string_equal(managers.bytes, "kube-controller-manager/ 2026-11-15T23:24:36Z\n"
+                                        "/binding \n"
+                                        "kubelet/status 2026-11-15T23:24:40Z\n"
+                                        "kubelet/status 2026-11-15T23:24:41Z\n"
+                                        "\n"
+                                        "\n"
+                                        "\n");
     inf_object_unref(before);
-    buf_free(&said);
+    buf_free(&managers);
     recording_close(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_as_the_table_says),
-        cmocka_unit_test(a_recorded_life_of_a_pod),
+        cmocka_unit_test(each_change_has_the_manager_in_the_table),
+        cmocka_unit_test(a_recorded_pod_has_the_expected_managers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

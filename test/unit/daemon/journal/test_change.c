@@ -1,5 +1,5 @@
 /*
- * test_change.c - the sentence about a change, and what it is made of.
+ * test_change.c - the text of `msg`, and the parts it is made of.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void assert_pod_says(const char *before, const char *after, const char *e
     sample_free(&sample);
 }
 
-static void comings_and_goings(void **state)
+static void added_and_deleted_objects_have_a_sentence(void **state)
 {
     struct sample sample;
     (void)state;
@@ -51,8 +51,8 @@ static void comings_and_goings(void **state)
     sample_free(&sample);
 }
 
-/* As a binding does: spec.nodeName is set, and no manager is noted for it. */
-static void a_write_that_nobody_noted(void **state)
+/* As a binding: spec.nodeName is set, and no manager is recorded for it. */
+static void a_change_without_a_manager_names_none(void **state)
 {
     struct sample sample;
     char *before = pod_text(7, "'spec':{}"), *after = pod_text(7, "'spec':{'nodeName':'n1'}");
@@ -64,7 +64,7 @@ static void a_write_that_nobody_noted(void **state)
     free(after);
 }
 
-static void from_what_to_what(void **state)
+static void a_modified_object_shows_old_and_new_values(void **state)
 {
     static const struct {
         const char *before, *after, *says;
@@ -98,7 +98,7 @@ static void from_what_to_what(void **state)
     }
 }
 
-static void the_most_telling_comes_first(void **state)
+static void the_most_important_change_comes_first(void **state)
 {
     (void)state;
     assert_pod_says(
@@ -120,7 +120,7 @@ static void the_most_telling_comes_first(void **state)
         "(CrashLoopBackOff), status.containerStatuses[name=a].state.terminated removed by kubelet");
 }
 
-static void only_paths_when_values_are_not_wanted(void **state)
+static void without_values_only_paths_are_written(void **state)
 {
     struct sample sample;
     (void)state;
@@ -129,7 +129,7 @@ static void only_paths_when_values_are_not_wanted(void **state)
     sample_free(&sample);
 }
 
-static void nothing_that_is_kept(void **state)
+static void an_update_of_no_kept_field_has_its_own_sentence(void **state)
 {
     (void)state;
     assert_pod_says("'a':1", "'a':1", "Pod shop/web-0 updated, but no kept field changed");
@@ -137,7 +137,7 @@ static void nothing_that_is_kept(void **state)
 
 #define EVENT_META "'metadata':{'name':'web-0.17','namespace':'shop'}"
 
-static void events_tell_their_message(void **state)
+static void an_event_object_shows_its_message(void **state)
 {
     struct sample sample;
     (void)state;
@@ -154,7 +154,7 @@ static void events_tell_their_message(void **state)
     sample_free(&sample);
 }
 
-static void a_watch_knows_what_metadata_alone_hides(void **state)
+static void the_kind_of_metadata_only_objects_comes_from_the_watch(void **state)
 {
     const struct watch_id id = {
         .name = "d", .group = "apps", .version = "v1", .kind = "Deployment"};
@@ -177,14 +177,14 @@ static void a_watch_knows_what_metadata_alone_hides(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comings_and_goings),
-        cmocka_unit_test(a_write_that_nobody_noted),
-        cmocka_unit_test(from_what_to_what),
-        cmocka_unit_test(the_most_telling_comes_first),
-        cmocka_unit_test(only_paths_when_values_are_not_wanted),
-        cmocka_unit_test(nothing_that_is_kept),
-        cmocka_unit_test(events_tell_their_message),
-        cmocka_unit_test(a_watch_knows_what_metadata_alone_hides),
+        cmocka_unit_test(added_and_deleted_objects_have_a_sentence),
+        cmocka_unit_test(a_change_without_a_manager_names_none),
+        cmocka_unit_test(a_modified_object_shows_old_and_new_values),
+        cmocka_unit_test(the_most_important_change_comes_first),
+        cmocka_unit_test(without_values_only_paths_are_written),
+        cmocka_unit_test(an_update_of_no_kept_field_has_its_own_sentence),
+        cmocka_unit_test(an_event_object_shows_its_message),
+        cmocka_unit_test(the_kind_of_metadata_only_objects_comes_from_the_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

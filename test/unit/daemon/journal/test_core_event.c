@@ -1,5 +1,5 @@
 /*
- * test_core_event.c - what Events say, in both of their spellings, and what is no Event.
+ * test_core_event.c - the contents of Events of both API groups, and objects that are not Events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,68 +24,68 @@ static bool read_text(const char *text, struct core_event *ret)
     return is_one;
 }
 
-static void the_core_group_s(void **state)
+static void reads_events_of_the_core_group(void **state)
 {
-    struct core_event told;
+    struct core_event event;
     (void)state;
     assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META
                           ",'involvedObject':{'kind':'Pod','namespace':'shop','name':'web-0'},"
                           "'reason':'BackOff','message':'a\\nb','count':3,'type':'Warning'}",
-                          &told));
-    assert_string_equal(told.reason, "BackOff");
-    assert_string_equal(told.message, "a\nb");
-    assert_string_equal(told.count, "3");
-    assert_string_equal(told.kind, "Pod");
-    assert_string_equal(told.ns, "shop");
-    assert_string_equal(told.name, "web-0");
-    assert_true(told.warning);
+                          &event));
+    assert_string_equal(event.reason, "BackOff");
+    assert_string_equal(event.message, "a\nb");
+    assert_string_equal(event.count, "3");
+    assert_string_equal(event.kind, "Pod");
+    assert_string_equal(event.ns, "shop");
+    assert_string_equal(event.name, "web-0");
+    assert_true(event.warning);
 }
 
-static void the_newer_group_s(void **state)
+static void reads_events_of_events_k8s_io(void **state)
 {
-    struct core_event told;
+    struct core_event event;
     (void)state;
     assert_true(read_text("{'kind':'Event','apiVersion':'events.k8s.io/v1'," META
                           ",'regarding':{'kind':'Node','name':'n1'},'reason':'Up','note':'n',"
                           "'deprecatedCount':2,'series':{'count':9},'type':'Normal'}",
-                          &told));
-    assert_string_equal(told.message, "n");
-    assert_string_equal(told.count, "9");
-    assert_string_equal(told.ns, "");
-    assert_string_equal(told.name, "n1");
-    assert_false(told.warning);
+                          &event));
+    assert_string_equal(event.message, "n");
+    assert_string_equal(event.count, "9");
+    assert_string_equal(event.ns, "");
+    assert_string_equal(event.name, "n1");
+    assert_false(event.warning);
 }
 
-/* A count goes into the record as it is: it must be a number. */
-static void counts_that_are_none(void **state)
+/* A count is copied to the record, so it must be a number. */
+static void ignores_counts_that_are_not_numbers(void **state)
 {
-    struct core_event told;
+    struct core_event event;
     (void)state;
-    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META ",'count':'1,2'}", &told));
-    assert_string_equal(told.count, "");
-    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META ",'count':null}", &told));
-    assert_string_equal(told.count, "");
-    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META ",'count':'007'}", &told));
-    assert_string_equal(told.count, "");
-    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META ",'count':0}", &told));
-    assert_string_equal(told.count, "0");
+    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META ",'count':'1,2'}", &event));
+    assert_string_equal(event.count, "");
+    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META ",'count':null}", &event));
+    assert_string_equal(event.count, "");
+    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META ",'count':'007'}", &event));
+    assert_string_equal(event.count, "");
+    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META ",'count':0}", &event));
+    assert_string_equal(event.count, "0");
 }
 
-static void others_are_none(void **state)
+static void other_kinds_are_not_events(void **state)
 {
-    struct core_event told;
+    struct core_event event;
     (void)state;
-    assert_false(read_text("{'kind':'Pod','apiVersion':'v1'," META ",'reason':'x'}", &told));
-    assert_false(read_text("{'kind':'Event','apiVersion':'example.com/v1'," META "}", &told));
+    assert_false(read_text("{'kind':'Pod','apiVersion':'v1'," META ",'reason':'x'}", &event));
+    assert_false(read_text("{'kind':'Event','apiVersion':'example.com/v1'," META "}", &event));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_core_group_s),
-        cmocka_unit_test(the_newer_group_s),
-        cmocka_unit_test(counts_that_are_none),
-        cmocka_unit_test(others_are_none),
+        cmocka_unit_test(reads_events_of_the_core_group),
+        cmocka_unit_test(reads_events_of_events_k8s_io),
+        cmocka_unit_test(ignores_counts_that_are_not_numbers),
+        cmocka_unit_test(other_kinds_are_not_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

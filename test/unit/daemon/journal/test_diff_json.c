@@ -26,7 +26,7 @@ static void assert_written(const struct inf_diff *diff, size_t changes, size_t v
     buf_free(&out);
 }
 
-static void values_keep_their_spelling(void **state)
+static void values_are_written_as_the_server_sent_them(void **state)
 {
     struct inf_diff *diff =
         diff_make(STR("{\"a\":\"\\u003c\",\"b\":{\"c/d\":[{\"name\":\"x\"}]}}"),
@@ -40,7 +40,7 @@ static void values_keep_their_spelling(void **state)
     inf_diff_free(diff);
 }
 
-static void nothing_is_an_empty_list(void **state)
+static void an_empty_diff_is_an_empty_list(void **state)
 {
     struct inf_diff *diff = diff_make(STR("1"), STR("1"), NULL);
     (void)state;
@@ -48,7 +48,7 @@ static void nothing_is_an_empty_list(void **state)
     inf_diff_free(diff);
 }
 
-static void it_can_say_less(void **state)
+static void values_and_changes_can_be_limited(void **state)
 {
     struct inf_diff *diff =
         diff_make(STR("{\"a\":\"long\",\"b\":1}"), STR("{\"a\":\"longer\",\"b\":2}"), NULL);
@@ -64,7 +64,7 @@ static void it_can_say_less(void **state)
     inf_diff_free(diff);
 }
 
-static void no_terminal_obeys_it(void **state)
+static void control_characters_are_escaped(void **state)
 {
     struct inf_diff *diff = diff_make(STR("{}"), STR("{\"\xc2\x9b\":\"\x7f\xe2\x80\xae\"}"), NULL);
     (void)state;
@@ -77,10 +77,10 @@ static void no_terminal_obeys_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_keep_their_spelling),
-        cmocka_unit_test(nothing_is_an_empty_list),
-        cmocka_unit_test(it_can_say_less),
-        cmocka_unit_test(no_terminal_obeys_it),
+        cmocka_unit_test(values_are_written_as_the_server_sent_them),
+        cmocka_unit_test(an_empty_diff_is_an_empty_list),
+        cmocka_unit_test(values_and_changes_can_be_limited),
+        cmocka_unit_test(control_characters_are_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

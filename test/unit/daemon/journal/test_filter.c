@@ -1,5 +1,5 @@
 /*
- * test_filter.c - who wants which change.
+ * test_filter.c - which changes a filter accepts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static bool takes(const struct filter_settings *settings, const struct sample *s
     return taken;
 }
 
-static void watches_go_by_name(void **state)
+static void selects_watches_by_name(void **state)
 {
     const char *names[] = {"pods", "nodes"};
     struct filter *all = filter_make(&(struct filter_settings){.n_watches = 0}, NULL);
@@ -40,7 +40,7 @@ static void watches_go_by_name(void **state)
     filter_free(NULL);
 }
 
-static void namespaces_are_patterns(void **state)
+static void selects_namespaces_by_pattern(void **state)
 {
     static const struct {
         const char *pattern;
@@ -58,7 +58,7 @@ static void namespaces_are_patterns(void **state)
     sample_free(&sample);
 }
 
-static void verbs_and_the_start(void **state)
+static void selects_verbs_and_initial_objects(void **state)
 {
     struct filter_settings s = {.verbs = 1u << INF_ADDED | 1u << INF_DELETED};
     struct sample added, changed;
@@ -79,7 +79,7 @@ static void verbs_and_the_start(void **state)
 
 #define ITEM(name, n) "{'name':'" name "','restartCount':" n "}"
 
-static void what_changed(void **state)
+static void selects_changes_of_the_given_paths(void **state)
 {
     static const struct {
         const char *path, *before, *after;
@@ -88,8 +88,8 @@ static void what_changed(void **state)
         {"status.phase", "'status':{'phase':'A'}", "'status':{'phase':'B'}", true},
         {"status.phase", "'status':{'phase':'A'}", "'status':{'phase':'A','x':1}", false},
         {"status.phase", "'status':{}", "'status':{'phase':'A'}", true},
-        {"status.phase", "'status':{'phase':'A'}", "'spec':{}", true}, /* something over it */
-        {"status", "'status':{'phase':'A'}", "'status':{'phase':'B'}", true}, /* under it */
+        {"status.phase", "'status':{'phase':'A'}", "'spec':{}", true},        /* a parent */
+        {"status", "'status':{'phase':'A'}", "'status':{'phase':'B'}", true}, /* a child */
         {"l[*].restartCount", "'l':[" ITEM("a", "1") "," ITEM("b", "1") "]",
          "'l':[" ITEM("a", "1") "," ITEM("b", "2") "]", true},
         {"l[name=a].restartCount", "'l':[" ITEM("a", "1") "," ITEM("b", "1") "]",
@@ -97,7 +97,7 @@ static void what_changed(void **state)
         {"l[1].restartCount", "'l':[" ITEM("a", "1") "," ITEM("b", "1") "]",
          "'l':[" ITEM("a", "1") "," ITEM("b", "2") "]", true},
         {"l[*].restartCount", "'l':[" ITEM("a", "1") "]", "'l':[" ITEM("a", "1") ",{'name':'c'}]",
-         false}, /* an item came, but none that counts */
+         false}, /* an item was added, but none that is selected */
         {"l[*].restartCount", "'l':[" ITEM("a", "1") "," ITEM("b", "1") "]",
          "'l':[" ITEM("a", "1") "]", true},
         {"metadata.resourceVersion", "'a':1", "'a':1", true},
@@ -114,7 +114,7 @@ static void what_changed(void **state)
     }
 }
 
-static void other_verbs_are_not_asked_what_changed(void **state)
+static void changed_paths_apply_to_modified_only(void **state)
 {
     const char *paths[] = {"status.phase"};
     struct filter_settings s = {.changed = paths, .n_changed = 1};
@@ -128,7 +128,7 @@ static void other_verbs_are_not_asked_what_changed(void **state)
 #define LABELLED(app) \
     "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'x','labels':{'app':'" app "'}}}"
 
-static void labels(void **state)
+static void selects_by_labels_before_or_after_the_change(void **state)
 {
     static const struct {
         const char *before, *after;
@@ -136,7 +136,7 @@ static void labels(void **state)
     } rows[] = {
         {NULL, LABELLED("web"), true},           {NULL, LABELLED("db"), false},
         {LABELLED("web"), NULL, true},           {LABELLED("db"), NULL, false},
-        {LABELLED("web"), LABELLED("db"), true}, /* it leaves: said this once */
+        {LABELLED("web"), LABELLED("db"), true}, /* the change by which it stops matching is accepted */
         {LABELLED("db"), LABELLED("db"), false},
     };
     struct filter_settings s = {.labels = "app in (web, api)"};
@@ -149,7 +149,7 @@ static void labels(void **state)
     }
 }
 
-static void what_can_t_be_read_is_refused(void **state)
+static void refuses_paths_and_selectors_that_can_t_be_parsed(void **state)
 {
     const char *paths[] = {"status.phase", "$.status"};
     struct inf_error err;
@@ -165,13 +165,13 @@ static void what_can_t_be_read_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watches_go_by_name),
-        cmocka_unit_test(namespaces_are_patterns),
-        cmocka_unit_test(verbs_and_the_start),
-        cmocka_unit_test(what_changed),
-        cmocka_unit_test(other_verbs_are_not_asked_what_changed),
-        cmocka_unit_test(labels),
-        cmocka_unit_test(what_can_t_be_read_is_refused),
+        cmocka_unit_test(selects_watches_by_name),
+        cmocka_unit_test(selects_namespaces_by_pattern),
+        cmocka_unit_test(selects_verbs_and_initial_objects),
+        cmocka_unit_test(selects_changes_of_the_given_paths),
+        cmocka_unit_test(changed_paths_apply_to_modified_only),
+        cmocka_unit_test(selects_by_labels_before_or_after_the_change),
+        cmocka_unit_test(refuses_paths_and_selectors_that_can_t_be_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_heartbeat.c - what says "still alive" and nothing else, as a table.
+ * test_heartbeat.c - which updates are heartbeats, as a table.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,8 @@ static const struct row {
     {"Lease", "'spec':{'renewTime':" T1 ",'holderIdentity':'a'}",
      "'spec':{'renewTime':" T2 ",'holderIdentity':'b'}", false},
     {"Lease", "'spec':{'acquireTime':" T1 "}", "'spec':{'acquireTime':" T2 "}", false},
-    {"Lease", "'spec':{}", "'spec':{'renewTime':" T2 "}", false}, /* its first: news */
+    {"Lease", "'spec':{}", "'spec':{'renewTime':" T2 "}",
+     false}, /* its first time is a real change */
     {"Pod", "'spec':{'renewTime':" T1 "}", "'spec':{'renewTime':" T2 "}", false},
     {"Node", "'status':{'conditions':[{'type':'Ready','lastHeartbeatTime':" T1 "}]}",
      "'status':{'conditions':[{'type':'Ready','lastHeartbeatTime':" T2 "}]}", true},
@@ -48,7 +49,7 @@ static const struct row {
     {"Widget", "'status':{'checked':" T1 ",'observedGeneration':1}",
      "'status':{'checked':" T2 ",'observedGeneration':2}", true},
     {"Widget", "'status':{'observedGeneration':1}", "'status':{'observedGeneration':2}", false},
-    {"Widget", "'spec':{}", "'spec':{}", true}, /* nothing that is kept changed */
+    {"Widget", "'spec':{}", "'spec':{}", true}, /* no kept field changed */
     {"Widget", "'status':{'checked':" T1 "}", "'status':{'checked':'2026-01-01T00:00:0xZ'}", false},
     {"Widget", "'status':{'checked':" T1 "}", "'status':{'checked':'2026-01-01T00:00:00.Zx'}",
      false},
@@ -71,7 +72,7 @@ static bool is_beat(const char *kind, const char *before, const char *after, con
     return beat;
 }
 
-static void the_table_holds(void **state)
+static void each_update_is_a_heartbeat_or_not_as_in_the_table(void **state)
 {
     const char *none[2] = {"", ""};
     (void)state;
@@ -82,7 +83,7 @@ static void the_table_holds(void **state)
 }
 
 /* The record is JSON in a string. with_quotes() makes \' of it \", which is what a server sends. */
-static void the_older_way_of_electing_leaders(void **state)
+static void renewals_of_a_leader_annotation_are_heartbeats(void **state)
 {
     const char *renewed[2] = {RECORD("a", "2026-01-01T00:00:00Z"),
                               RECORD("a", "2026-01-01T00:00:02Z")};
@@ -96,7 +97,7 @@ static void the_older_way_of_electing_leaders(void **state)
     assert_false(is_beat("ConfigMap", "'data':{}", "'data':{'a':'b'}", renewed));
 }
 
-static void what_was_cut_short_may_be_anything(void **state)
+static void a_truncated_diff_is_no_heartbeat(void **state)
 {
     struct sample sample;
     struct inf_diff *cut;
@@ -113,9 +114,9 @@ static void what_was_cut_short_may_be_anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_holds),
-        cmocka_unit_test(the_older_way_of_electing_leaders),
-        cmocka_unit_test(what_was_cut_short_may_be_anything),
+        cmocka_unit_test(each_update_is_a_heartbeat_or_not_as_in_the_table),
+        cmocka_unit_test(renewals_of_a_leader_annotation_are_heartbeats),
+        cmocka_unit_test(a_truncated_diff_is_no_heartbeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

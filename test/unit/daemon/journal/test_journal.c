@@ -1,5 +1,5 @@
 /*
- * test_journal.c - one sequence, several logs: who gets which line, and who waits.
+ * test_journal.c - one sequence, several logs: which log gets which line, and which watch is held.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 /* ---- lines ---- */
 
-static void one_sequence_seen_through_filters(void **state)
+static void a_change_has_the_same_number_in_each_log(void **state)
 {
     const char *only_pods[] = {"pods"};
     struct journal_world *w = *state;
@@ -45,7 +45,7 @@ static void one_sequence_seen_through_filters(void **state)
     assert_int_equal(w->nodes.events[INF_MODIFIED], 1);
 }
 
-static void what_nobody_wants_has_no_number(void **state)
+static void a_change_that_no_log_accepts_has_no_number(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
@@ -77,8 +77,8 @@ static void heartbeats_are_counted_where_they_are_ignored(void **state)
     assert_int_equal(w->nodes.heartbeats, 0);
 }
 
-/* Each state is one version later; NULL ends them. */
-static void tell_states(struct journal_world *w, const char *const *states)
+/* Each state has the next resource version; NULL ends the list. */
+static void report_states(struct journal_world *w, const char *const *states)
 {
     for (int rv = 2; states[1]; states++, rv++) {
         struct sample sample;
@@ -98,7 +98,7 @@ static void old_rv_is_that_of_the_last_record(void **state)
     struct journal_world *w = *state;
     journal_world_log_all(w);
     w->pods_info.ignore_heartbeats = true;
-    tell_states(w, states);
+    report_states(w, states);
     assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; rv 5, old_rv 4; ");
     assert_null(w->pods.ignored.by_key.root);
 }
@@ -109,7 +109,7 @@ static void updates_that_change_nothing_are_counted_not_reported(void **state)
     struct journal_world *w = *state;
     journal_world_log_all(w);
     w->pods_info.ignore_unchanged = true;
-    tell_states(w, states);
+    report_states(w, states);
     assert_versions(w, "a", "rv 4, old_rv 1, ignored 2; ");
     assert_int_equal(w->pods.unchanged, 2);
     assert_int_equal(w->pods.heartbeats, 0);
@@ -120,31 +120,31 @@ static void updates_that_change_nothing_are_reported_if_nothing_is_ignored(void 
     static const char *const states[] = {"'a':1", "'a':1", NULL};
     struct journal_world *w = *state;
     journal_world_log_all(w);
-    tell_states(w, states);
+    report_states(w, states);
     assert_versions(w, "a", "rv 2, old_rv 1; ");
 }
 
-static void what_was_ignored_is_forgotten_with_the_object(void **state)
+static void ignored_updates_are_forgotten_with_the_object(void **state)
 {
     static const char *const states[] = {"'a':1", "'a':1", NULL};
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
     journal_world_set_logs(w, &log, 1);
     w->pods_info.ignore_unchanged = true;
-    tell_states(w, states);
+    report_states(w, states);
     assert_non_null(w->pods.ignored.by_key.root);
     journal_world_change(w, &w->pods, "'a':1", NULL);
     assert_null(w->pods.ignored.by_key.root);
-    log.filter.verbs = 1u << INF_MODIFIED; /* its end is in no log */
+    log.filter.verbs = 1u << INF_MODIFIED; /* no log accepts the deletion */
     journal_world_set_logs(w, &log, 1);
-    tell_states(w, states);
+    report_states(w, states);
     assert_non_null(w->pods.ignored.by_key.root);
     journal_world_change(w, &w->pods, "'a':1", NULL);
     assert_null(w->pods.ignored.by_key.root);
-    tell_states(w, states); /* left to the watch's end: the leak sanitizer is the judge */
+    report_states(w, states); /* freed with the watch; the leak sanitizer checks that */
 }
 
-static void resyncs_are_no_changes(void **state)
+static void resyncs_are_not_written(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
@@ -158,7 +158,7 @@ static void resyncs_are_no_changes(void **state)
     assert_lines(w, "a", "");
 }
 
-static void what_the_daemon_says_itself(void **state)
+static void daemon_records_go_to_logs_that_accept_their_watch(void **state)
 {
     const char *only_nodes[] = {"nodes"};
     struct journal_world *w = *state;
@@ -177,7 +177,7 @@ static void what_the_daemon_says_itself(void **state)
                       &(struct inf_freshness){.stale = true, .text = "x"});
     journal_freshness(&w->journal, &w->pods, NULL,
                       &(struct inf_freshness){.stale = false, .text = "x"});
-    journal_stop(&w->journal, "told to");
+    journal_stop(&w->journal, "stopped");
     sim_run(&w->sim);
     assert_lines(w, "a",
                  "1 START; 2 SYNCED pods; 3 RELIST pods; 4 GAP nodes rewind; 5 STALE pods; "
@@ -186,7 +186,7 @@ static void what_the_daemon_says_itself(void **state)
     assert_int_equal(w->pods.gaps, 1);
 }
 
-static void several_streams_are_at_no_version(void **state)
+static void synced_has_no_version_if_there_are_several_streams(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
@@ -201,7 +201,7 @@ static void several_streams_are_at_no_version(void **state)
         "00:00:00 SYNCED   pods                              initial sync complete: 1 object\n");
 }
 
-static void a_start_after_a_crash_says_so(void **state)
+static void start_after_a_crash_has_a_reason(void **state)
 {
     struct journal_world *w = *state;
     journal_world_log_all(w);
@@ -211,7 +211,7 @@ static void a_start_after_a_crash_says_so(void **state)
     assert_lines(w, "a", "1 START seq-skipped; ");
 }
 
-static void lines_for_people(void **state)
+static void the_short_format_is_written(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
@@ -219,14 +219,14 @@ static void lines_for_people(void **state)
     log.record.width = 40;
     journal_world_set_logs(w, &log, 1);
     journal_world_change(w, &w->pods, "'a':1", NULL);
-    journal_stop(&w->journal, "told to");
+    journal_stop(&w->journal, "stopped");
     sim_run(&w->sim);
     assert_file(&w->folder, "a",
                 "12:04:31 DELETED  pod shop/web-0\n"
-                "00:00:00 STOP     told to\n");
+                "00:00:00 STOP     stopped\n");
 }
 
-static void nothing_is_seen_before_its_number_is_reserved(void **state)
+static void no_line_is_written_before_its_number_is_reserved(void **state)
 {
     struct journal_world *w = *state;
     journal_world_log_all(w);
@@ -243,7 +243,7 @@ static void nothing_is_seen_before_its_number_is_reserved(void **state)
     assert_lines(w, "a", "65536 ADDED pods; 65537 MODIFIED pods; ");
 }
 
-static void trouble_with_the_sequence_is_said(void **state)
+static void failures_of_the_sequence_are_logged(void **state)
 {
     struct journal_world *w = *state;
     w->state_disk.fail[FAKE_OPEN] = -ENOSPC;
@@ -258,8 +258,8 @@ static void trouble_with_the_sequence_is_said(void **state)
 
 /* ---- holding ---- */
 
-/* Changes of 14 KiB until so many bytes more wait. */
-static void fill(struct journal_world *w, struct journal_watch *watch, size_t bytes)
+/* Reports changes of 14 KiB until @bytes more are unwritten. */
+static void fill_logs(struct journal_world *w, struct journal_watch *watch, size_t bytes)
 {
     char *before = xasprintf("'a':'%07000d'", 1), *after = xasprintf("'a':'%07000d'", 2);
     struct journal_stats start, stats;
@@ -273,7 +273,7 @@ static void fill(struct journal_world *w, struct journal_watch *watch, size_t by
     free(after);
 }
 
-static void who_feeds_a_full_output_waits(void **state)
+static void a_full_log_holds_the_watches_that_write_to_it(void **state)
 {
     const char *only_pods[] = {"pods"};
     struct journal_world *w = *state;
@@ -284,8 +284,8 @@ static void who_feeds_a_full_output_waits(void **state)
     log.filter.n_watches = 1;
     journal_world_set_logs(w, &log, 1);
     w->disk.frozen = true;
-    fill(w, &w->pods, 1);
-    fill(w, &w->pods, EVENT_LOG_HIGH);
+    fill_logs(w, &w->pods, 1);
+    fill_logs(w, &w->pods, EVENT_LOG_HIGH);
     assert_true(w->pods.held);
     assert_false(w->nodes.held);
     journal_watch_add(&w->journal, &late);
@@ -298,13 +298,13 @@ static void who_feeds_a_full_output_waits(void **state)
     assert_false(w->pods.held);
 }
 
-static void who_would_outrun_the_sequence_waits(void **state)
+static void watches_are_held_while_numbers_can_t_be_reserved(void **state)
 {
     struct journal_world *w = *state;
     journal_world_log_all(w);
     w->state_disk.frozen = true;
     w->seq.next = w->seq.reserved;
-    fill(w, &w->pods, EVENT_LOG_HIGH);
+    fill_logs(w, &w->pods, EVENT_LOG_HIGH);
     assert_true(w->pods.held);
     assert_lines(w, "a", "");
     w->state_disk.frozen = false;
@@ -312,13 +312,13 @@ static void who_would_outrun_the_sequence_waits(void **state)
     assert_false(w->pods.held);
 }
 
-static void an_output_that_goes_lets_go(void **state)
+static void a_removed_log_holds_no_watch(void **state)
 {
     struct journal_world *w = *state;
     journal_world_log_all(w);
     w->disk.space = 0;
-    fill(w, &w->pods, 1);
-    fill(w, &w->pods, EVENT_LOG_HIGH);
+    fill_logs(w, &w->pods, 1);
+    fill_logs(w, &w->pods, EVENT_LOG_HIGH);
     assert_true(w->pods.held);
     journal_world_set_logs(w, NULL, 0);
     assert_false(w->pods.held);
@@ -326,7 +326,7 @@ static void an_output_that_goes_lets_go(void **state)
     assert_logged(w, "bytes not written");
 }
 
-static void notes_without_room_are_counted_and_told(void **state)
+static void dropped_notes_are_counted_and_reported_by_a_gap(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
@@ -334,8 +334,8 @@ static void notes_without_room_are_counted_and_told(void **state)
     char *lines, *gap;
     journal_world_set_logs(w, &log, 1);
     w->disk.frozen = true;
-    fill(w, &w->pods, 1);
-    fill(w, &w->pods, EVENT_LOG_MAX);
+    fill_logs(w, &w->pods, 1);
+    fill_logs(w, &w->pods, EVENT_LOG_MAX);
     journal_stop(&w->journal, "lost");
     journal_stop(&w->journal, "lost");
     journal_stats(&w->journal, &stats);
@@ -356,24 +356,24 @@ static void notes_without_room_are_counted_and_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_JOURNAL_WORLD(one_sequence_seen_through_filters),
-        IN_JOURNAL_WORLD(what_nobody_wants_has_no_number),
+        IN_JOURNAL_WORLD(a_change_has_the_same_number_in_each_log),
+        IN_JOURNAL_WORLD(a_change_that_no_log_accepts_has_no_number),
         IN_JOURNAL_WORLD(heartbeats_are_counted_where_they_are_ignored),
         IN_JOURNAL_WORLD(old_rv_is_that_of_the_last_record),
         IN_JOURNAL_WORLD(updates_that_change_nothing_are_counted_not_reported),
         IN_JOURNAL_WORLD(updates_that_change_nothing_are_reported_if_nothing_is_ignored),
-        IN_JOURNAL_WORLD(what_was_ignored_is_forgotten_with_the_object),
-        IN_JOURNAL_WORLD(resyncs_are_no_changes),
-        IN_JOURNAL_WORLD(what_the_daemon_says_itself),
-        IN_JOURNAL_WORLD(several_streams_are_at_no_version),
-        IN_JOURNAL_WORLD(a_start_after_a_crash_says_so),
-        IN_JOURNAL_WORLD(lines_for_people),
-        IN_JOURNAL_WORLD(nothing_is_seen_before_its_number_is_reserved),
-        IN_JOURNAL_WORLD(trouble_with_the_sequence_is_said),
-        IN_JOURNAL_WORLD(who_feeds_a_full_output_waits),
-        IN_JOURNAL_WORLD(who_would_outrun_the_sequence_waits),
-        IN_JOURNAL_WORLD(an_output_that_goes_lets_go),
-        IN_JOURNAL_WORLD(notes_without_room_are_counted_and_told),
+        IN_JOURNAL_WORLD(ignored_updates_are_forgotten_with_the_object),
+        IN_JOURNAL_WORLD(resyncs_are_not_written),
+        IN_JOURNAL_WORLD(daemon_records_go_to_logs_that_accept_their_watch),
+        IN_JOURNAL_WORLD(synced_has_no_version_if_there_are_several_streams),
+        IN_JOURNAL_WORLD(start_after_a_crash_has_a_reason),
+        IN_JOURNAL_WORLD(the_short_format_is_written),
+        IN_JOURNAL_WORLD(no_line_is_written_before_its_number_is_reserved),
+        IN_JOURNAL_WORLD(failures_of_the_sequence_are_logged),
+        IN_JOURNAL_WORLD(a_full_log_holds_the_watches_that_write_to_it),
+        IN_JOURNAL_WORLD(watches_are_held_while_numbers_can_t_be_reserved),
+        IN_JOURNAL_WORLD(a_removed_log_holds_no_watch),
+        IN_JOURNAL_WORLD(dropped_notes_are_counted_and_reported_by_a_gap),
     };
     setenv("TZ", "UTC", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

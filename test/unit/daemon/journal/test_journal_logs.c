@@ -1,6 +1,6 @@
 /*
- * test_journal_outputs.c - logs come and go: what a reload leaves alone, what an log that is no longer named still
- * writes, and the end.
+ * test_journal_logs.c - adding and removing event logs: what a reload keeps, what a removed log still writes,
+ * and closing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,9 @@
 #include "daemon/pool.h"
 #include "journal_world.h"
 
-/* ---- logs come and go ---- */
+/* ---- reloads ---- */
 
-static void a_reload_touches_only_what_changed(void **state)
+static void a_reload_changes_only_what_differs(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings logs[] = {journal_world_settings(w->paths[0]),
@@ -40,18 +40,18 @@ static void a_reload_touches_only_what_changed(void **state)
     journal_world_set_logs(w, &logs[1], 1);
     journal_stats(&w->journal, &after);
     assert_int_equal(after.logs, 1);
-    assert_true(before.bytes > 0 && after.bytes == before.bytes); /* a counter never goes back */
+    assert_true(before.bytes > 0 && after.bytes == before.bytes); /* a counter never decreases */
     journal_world_change(w, &w->pods, "'a':2", NULL);
     journal_world_flush(w);
     assert_lines(w, "a", "1 ADDED pods; ");
     assert_lines(w, "b", "1 ADDED pods; 2 MODIFIED pods; 3 DELETED pods; ");
-    journal_world_set_logs(w, logs, 2); /* it comes back */
+    journal_world_set_logs(w, logs, 2); /* added again */
     journal_world_change(w, &w->pods, "'a':2", NULL);
     journal_world_flush(w);
     assert_lines(w, "a", "1 ADDED pods; 4 DELETED pods; ");
 }
 
-static void a_bad_reload_changes_nothing(void **state)
+static void an_invalid_reload_changes_nothing(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings logs[] = {journal_world_settings(w->paths[0]),
@@ -70,7 +70,7 @@ static void a_bad_reload_changes_nothing(void **state)
     assert_file(&w->folder, "b", "(none)");
 }
 
-static void all_files_are_opened_anew(void **state)
+static void reopens_all_files_on_request(void **state)
 {
     struct journal_world *w = *state;
     journal_world_log_all(w);
@@ -85,23 +85,23 @@ static void all_files_are_opened_anew(void **state)
     assert_lines(w, "a", "2 DELETED pods; ");
 }
 
-/* An log that has lines in flight and is no longer named. */
-static void take_away_while_writing(struct journal_world *w)
+/* A log is removed while it has lines in flight. */
+static void remove_log_while_writing(struct journal_world *w)
 {
     journal_world_log_all(w);
     sim_run(&w->sim);
     journal_world_change(w, &w->pods, NULL, "'a':1");
     journal_flush(&w->journal);
-    journal_world_change(w, &w->pods, NULL, "'a':2"); /* collected, while that is written */
+    journal_world_change(w, &w->pods, NULL, "'a':2"); /* collected meanwhile */
     w->disk.frozen = true;
     journal_world_set_logs(w, NULL, 0);
 }
 
-static void an_output_that_goes_writes_what_it_has(void **state)
+static void a_removed_log_writes_its_remaining_lines(void **state)
 {
     struct journal_world *w = *state;
-    take_away_while_writing(w);
-    journal_world_change(w, &w->pods, NULL, "'a':3"); /* not for it any more */
+    remove_log_while_writing(w);
+    journal_world_change(w, &w->pods, NULL, "'a':3"); /* after it was removed */
     w->disk.frozen = false;
     sim_run(&w->sim);
     assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; ");
@@ -115,7 +115,7 @@ static void remove_before_first_write(struct fake_disk *disk, enum fake_call cal
         unlink(w->paths[0]);
 }
 
-/* In the log whose file it was; the other has all lines. */
+/* Only in the log whose file it was; the other one has all lines. */
 static void lines_in_a_file_that_was_removed_are_reported_by_a_gap(void **state)
 {
     struct journal_world *w = *state;
@@ -137,11 +137,11 @@ static void lines_in_a_file_that_was_removed_are_reported_by_a_gap(void **state)
     free(text);
 }
 
-static void an_output_that_goes_has_ten_seconds(void **state)
+static void a_removed_log_has_ten_seconds(void **state)
 {
     struct journal_world *w = *state;
     struct journal_stats stats;
-    take_away_while_writing(w);
+    remove_log_while_writing(w);
     journal_drain(&w->journal);
     sim_advance(&w->sim, EVENT_LOG_FINISH_MS - 1);
     assert_int_equal(w->drained, 0);
@@ -155,11 +155,11 @@ static void an_output_that_goes_has_ten_seconds(void **state)
     assert_int_equal(stats.unwritten, 0);
 }
 
-static void an_output_that_goes_and_fails_gives_up(void **state)
+static void a_removed_log_that_fails_gives_up(void **state)
 {
     struct journal_world *w = *state;
     w->disk.space = 10;
-    take_away_while_writing(w);
+    remove_log_while_writing(w);
     w->disk.frozen = false;
     sim_advance(&w->sim, EVENT_LOG_FINISH_MS - 1);
     assert_false(list_empty(&w->journal.leaving));
@@ -168,11 +168,11 @@ static void an_output_that_goes_and_fails_gives_up(void **state)
     assert_true(list_empty(&w->journal.leaving));
 }
 
-static void an_output_that_goes_and_fails_is_written_if_it_recovers(void **state)
+static void a_removed_log_that_recovers_writes_its_lines(void **state)
 {
     struct journal_world *w = *state;
     w->disk.space = 10;
-    take_away_while_writing(w);
+    remove_log_while_writing(w);
     w->disk.frozen = false;
     sim_advance(&w->sim, 2000);
     w->disk.space = (size_t)-1;
@@ -182,11 +182,11 @@ static void an_output_that_goes_and_fails_is_written_if_it_recovers(void **state
     assert_not_logged(w, "lost:");
 }
 
-static void an_output_that_comes_back_goes_on_with_what_it_has(void **state)
+static void a_log_that_is_added_again_continues_with_its_lines(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
-    take_away_while_writing(w);
+    remove_log_while_writing(w);
     sim_advance(&w->sim, EVENT_LOG_FINISH_MS - 1);
     journal_world_set_logs(w, &log, 1);
     sim_advance(&w->sim, EVENT_LOG_FINISH_MS);
@@ -198,7 +198,7 @@ static void an_output_that_comes_back_goes_on_with_what_it_has(void **state)
 }
 
 /* Its numbers are not reserved yet: the lines are written when they are. */
-static void an_output_that_goes_waits_for_its_numbers(void **state)
+static void a_removed_log_waits_for_its_numbers(void **state)
 {
     struct journal_world *w = *state;
     journal_world_log_all(w);
@@ -228,11 +228,11 @@ static void lines_that_a_reload_lost_are_reported_by_a_gap(void **state)
     sim_advance(&w->sim, EVENT_LOG_FINISH_MS);
     assert_logged(w, "2 lines are lost");
     assert_lines(w, "b", "3 GAP unwritten; ");
-    journal_world_set_logs(w, logs, 2); /* it comes back while the system is still busy with it */
+    journal_world_set_logs(w, logs, 2); /* added again while the write is still in flight */
     assert_logged(w, "not opened yet");
     journal_world_change(w, &w->pods, "'a':2", NULL);
     journal_world_flush(w);
-    assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; "); /* which did write them after all */
+    assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; "); /* the write has succeeded after all */
     w->disk.stuck = NULL;
     sim_run(&w->sim);
     assert_lines(w, "a", "1 ADDED pods; 2 ADDED pods; 4 GAP unwritten; 5 DELETED pods; ");
@@ -241,7 +241,7 @@ static void lines_that_a_reload_lost_are_reported_by_a_gap(void **state)
 
 /* ---- logs that hang ---- */
 
-static void an_output_that_hangs_does_not_delay_another(void **state)
+static void a_log_that_hangs_delays_no_other(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings logs[] = {journal_world_settings(w->paths[0]),
@@ -260,8 +260,8 @@ static void an_output_that_hangs_does_not_delay_another(void **state)
     w->disk.stuck = NULL;
 }
 
-/* Each removed log that hangs keeps a thread: a new one waits when there is none left for it. */
-static void with_too_many_that_hang_a_new_output_waits(void **state)
+/* Each removed log that hangs occupies a thread: a new one waits until one is free. */
+static void a_new_log_waits_while_too_many_removed_ones_hang(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings logs[POOL_LOGS], other = journal_world_settings(w->paths[1]);
@@ -290,8 +290,8 @@ static void with_too_many_that_hang_a_new_output_waits(void **state)
         free(paths[i]);
 }
 
-/* Removed and named again, twice, while the file of the first is still being closed. */
-static void an_output_that_waits_for_its_path_may_come_and_go(void **state)
+/* Removed and added, twice, while the first file is still being closed. */
+static void a_log_that_waits_for_its_path_may_be_removed_and_added(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings log = journal_world_settings(w->paths[0]);
@@ -312,10 +312,10 @@ static void an_output_that_waits_for_its_path_may_come_and_go(void **state)
     assert_lines(w, "a", "1 ADDED pods; 2 DELETED pods; 3 DELETED pods; ");
 }
 
-static void closed_while_an_output_goes(void **state)
+static void can_be_closed_while_a_removed_log_finishes(void **state)
 {
     struct journal_world *w = *state;
-    take_away_while_writing(w);
+    remove_log_while_writing(w);
     journal_close(&w->journal);
     assert_logged(w, "bytes not written");
     w->disk.frozen = false;
@@ -323,9 +323,9 @@ static void closed_while_an_output_goes(void **state)
     assert_true(w->closed);
 }
 
-/* ---- the end ---- */
+/* ---- draining and closing ---- */
 
-static void drained_when_all_is_written(void **state)
+static void is_drained_when_everything_is_written(void **state)
 {
     struct journal_world *w = *state;
     journal_world_log_all(w);
@@ -335,14 +335,14 @@ static void drained_when_all_is_written(void **state)
     sim_run(&w->sim);
     assert_int_equal(w->drained, 1);
     assert_lines(w, "a", "1 ADDED pods; ");
-    journal_drain(&w->journal); /* there is nothing to do: at once */
+    journal_drain(&w->journal); /* at once: there is nothing to write */
     assert_int_equal(w->drained, 2);
     journal_close(&w->journal);
     sim_run(&w->sim);
     assert_file(&w->state_dir, "seq", "2 closed\n");
 }
 
-static void closed_at_whatever_it_is(void **state)
+static void closing_reports_unwritten_lines(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings logs[] = {journal_world_settings(w->paths[0]),
@@ -357,7 +357,7 @@ static void closed_at_whatever_it_is(void **state)
     assert_logged(w, "bytes not written");
 }
 
-static void a_lost_descriptor_is_told(void **state)
+static void a_failed_descriptor_is_reported(void **state)
 {
     struct journal_world *w = *state;
     struct event_log_settings log = {.sink = {.target = "stdout", .fd = 1}};
@@ -373,24 +373,24 @@ static void a_lost_descriptor_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_JOURNAL_WORLD(a_reload_touches_only_what_changed),
-        IN_JOURNAL_WORLD(a_bad_reload_changes_nothing),
-        IN_JOURNAL_WORLD(all_files_are_opened_anew),
-        IN_JOURNAL_WORLD(an_output_that_goes_writes_what_it_has),
+        IN_JOURNAL_WORLD(a_reload_changes_only_what_differs),
+        IN_JOURNAL_WORLD(an_invalid_reload_changes_nothing),
+        IN_JOURNAL_WORLD(reopens_all_files_on_request),
+        IN_JOURNAL_WORLD(a_removed_log_writes_its_remaining_lines),
         IN_JOURNAL_WORLD(lines_in_a_file_that_was_removed_are_reported_by_a_gap),
-        IN_JOURNAL_WORLD(an_output_that_goes_has_ten_seconds),
-        IN_JOURNAL_WORLD(an_output_that_goes_and_fails_gives_up),
-        IN_JOURNAL_WORLD(an_output_that_goes_and_fails_is_written_if_it_recovers),
-        IN_JOURNAL_WORLD(an_output_that_comes_back_goes_on_with_what_it_has),
-        IN_JOURNAL_WORLD(an_output_that_goes_waits_for_its_numbers),
+        IN_JOURNAL_WORLD(a_removed_log_has_ten_seconds),
+        IN_JOURNAL_WORLD(a_removed_log_that_fails_gives_up),
+        IN_JOURNAL_WORLD(a_removed_log_that_recovers_writes_its_lines),
+        IN_JOURNAL_WORLD(a_log_that_is_added_again_continues_with_its_lines),
+        IN_JOURNAL_WORLD(a_removed_log_waits_for_its_numbers),
         IN_JOURNAL_WORLD(lines_that_a_reload_lost_are_reported_by_a_gap),
-        IN_JOURNAL_WORLD(an_output_that_hangs_does_not_delay_another),
-        IN_JOURNAL_WORLD(with_too_many_that_hang_a_new_output_waits),
-        IN_JOURNAL_WORLD(an_output_that_waits_for_its_path_may_come_and_go),
-        IN_JOURNAL_WORLD(closed_while_an_output_goes),
-        IN_JOURNAL_WORLD(drained_when_all_is_written),
-        IN_JOURNAL_WORLD(closed_at_whatever_it_is),
-        IN_JOURNAL_WORLD(a_lost_descriptor_is_told),
+        IN_JOURNAL_WORLD(a_log_that_hangs_delays_no_other),
+        IN_JOURNAL_WORLD(a_new_log_waits_while_too_many_removed_ones_hang),
+        IN_JOURNAL_WORLD(a_log_that_waits_for_its_path_may_be_removed_and_added),
+        IN_JOURNAL_WORLD(can_be_closed_while_a_removed_log_finishes),
+        IN_JOURNAL_WORLD(is_drained_when_everything_is_written),
+        IN_JOURNAL_WORLD(closing_reports_unwritten_lines),
+        IN_JOURNAL_WORLD(a_failed_descriptor_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_jsonl_format.c - the lines of the event log, as they stand in the file.
+ * test_jsonl_format.c - the lines of an event log in the format jsonl.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void assert_record(const struct sample *sample, const struct watch_id *wa
     "'namespace':'shop','name':'web-0','uid':'u-1',"
 #define WHO ",'manager':'kubelet','subresource':'status','changed_at':'2026-01-01T12:04:30Z'"
 
-static void a_change(void **state)
+static void writes_a_modified_object(void **state)
 {
     struct sample sample;
     (void)state;
@@ -72,7 +72,7 @@ static void a_change(void **state)
     sample_free(&sample);
 }
 
-static void a_new_one(void **state)
+static void writes_an_added_object(void **state)
 {
     struct sample sample;
     (void)state;
@@ -98,7 +98,7 @@ static void a_new_one(void **state)
     sample_free(&sample);
 }
 
-static void one_that_went(void **state)
+static void writes_a_deleted_object(void **state)
 {
     struct sample sample;
     (void)state;
@@ -112,7 +112,7 @@ static void one_that_went(void **state)
     sample_free(&sample);
 }
 
-static void an_event(void **state)
+static void writes_an_event_object(void **state)
 {
     struct sample sample;
     (void)state;
@@ -131,7 +131,7 @@ static void an_event(void **state)
     sample_free(&sample);
 }
 
-static void notes(void **state)
+static void writes_notes(void **state)
 {
     static const struct {
         struct note note;
@@ -176,8 +176,11 @@ static void notes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_change), cmocka_unit_test(a_new_one), cmocka_unit_test(one_that_went),
-        cmocka_unit_test(an_event), cmocka_unit_test(notes),
+        cmocka_unit_test(writes_a_modified_object),
+        cmocka_unit_test(writes_an_added_object),
+        cmocka_unit_test(writes_a_deleted_object),
+        cmocka_unit_test(writes_an_event_object),
+        cmocka_unit_test(writes_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_jsonl_limits.c - whatever is told, a line is JSON for a strict reader, within its limit, and
- * nothing in it that a terminal obeys.
+ * test_jsonl_limits.c - a line is always valid JSON, within its limit, and without control
+ * characters.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static struct buf line_of(const struct sample *sample, const struct watch_id *wa
     return line;
 }
 
-/* Takes over @line. The caller frees the document. */
+/* Frees @line. The caller frees the document. */
 static yyjson_doc *check_line(struct buf *line, size_t max_line)
 {
     yyjson_doc *doc;
@@ -63,7 +63,7 @@ static bool is_truncated(yyjson_doc *doc)
     return yyjson_get_bool(yyjson_obj_get(yyjson_doc_get_root(doc), "truncated"));
 }
 
-/* ---- by chance ---- */
+/* ---- random changes ---- */
 
 static void put_random_text(struct rng *rng, struct buf *out, size_t max)
 {
@@ -120,7 +120,7 @@ static char *random_object(struct rng *rng, size_t name_len, const char *kind)
     return out.bytes;
 }
 
-static void any_change_is_a_good_line(void **state)
+static void any_random_change_is_a_valid_line(void **state)
 {
     static const size_t limits[] = {1024, 1500, 4096, 16384, 1 << 20};
     struct rng rng = {7};
@@ -144,8 +144,8 @@ static void any_change_is_a_good_line(void **state)
 
 /* ---- step by step ---- */
 
-/* With less and less room: the object goes first, then values, then changes; identity stays. */
-static void it_says_less_and_less(void **state)
+/* First the object is omitted, then values, then changes; the identity stays. */
+static void a_line_contains_less_with_less_room(void **state)
 {
     struct buf text[2] = {{0}, {0}};
     struct sample sample;
@@ -179,8 +179,8 @@ static void it_says_less_and_less(void **state)
     assert_non_null(memmem(line.bytes, line.len, "\"new_size\":93", 13));
     yyjson_doc_free(check_line(&line, 6000));
 
-    line =
-        line_of(&sample, &pods, RECORD_FULL, 1024); /* no conf allows it: to see the last steps */
+    line = line_of(&sample, &pods, RECORD_FULL,
+                   1024); /* less than the conf allows, to reach the last measures */
     assert_non_null(memmem(line.bytes, line.len, "\"changes\":40", 12));
     doc = check_line(&line, 1024);
     assert_string_equal(text_at(doc, "name"), "web-0");
@@ -202,7 +202,7 @@ struct identity {
     size_t group;
     size_t ns;
     size_t name;
-    const char *letter; /* that the name is made of */
+    const char *letter; /* the name consists of it */
 };
 
 static char *repeat(const char *letter, size_t count)
@@ -256,7 +256,7 @@ static void assert_repeated(yyjson_doc *doc, const char *field, const char *lett
     free(text);
 }
 
-/* All at once, in the smallest line there may be, and with a name of which every byte is escaped. */
+/* All at once, in the shortest allowed line, with a name of which every byte is escaped. */
 static void the_longest_names_are_never_cut(void **state)
 {
     static const struct {
@@ -284,8 +284,8 @@ static void the_longest_names_are_never_cut(void **state)
     }
 }
 
-/* A hostile server's types: the object still is not cut. */
-static void long_types_are_cut_before_the_object_s_name(void **state)
+/* A hostile server sends long types: the name of the object is still not cut. */
+static void long_types_are_cut_before_the_name_of_the_object(void **state)
 {
     struct identity id = {
         .conf_name = 384, .type = 5000, .group = 5000, .ns = 63, .name = 253, .letter = "n"};
@@ -297,7 +297,7 @@ static void long_types_are_cut_before_the_object_s_name(void **state)
     yyjson_doc_free(doc);
 }
 
-static void a_name_that_is_longer_than_allowed_is_cut_and_the_uid_stays(void **state)
+static void a_name_that_is_too_long_is_cut_and_the_uid_kept(void **state)
 {
     struct identity id = {.conf_name = 384,
                           .type = OBJECT_NAME_MAX,
@@ -315,7 +315,7 @@ static void a_name_that_is_longer_than_allowed_is_cut_and_the_uid_stays(void **s
     yyjson_doc_free(doc);
 }
 
-/* Every field as long as an object may have it, and escaped: six bytes for two. */
+/* Every field has the maximum length, and every byte is escaped. */
 static void a_line_fits_whatever_a_server_sends(void **state)
 {
     char *conf = repeat("p", 384), *bad = repeat("\xc2\x9b", OBJECT_NAME_MAX / 2);
@@ -340,7 +340,7 @@ static void a_line_fits_whatever_a_server_sends(void **state)
     free(bad);
 }
 
-static void a_long_note_is_cut(void **state)
+static void a_long_note_is_shortened(void **state)
 {
     const struct record_options options = {.max_line = RECORD_LINE_MIN};
     const struct stamp stamp = {.seq = 1, .log = "x"};
@@ -361,13 +361,13 @@ static void a_long_note_is_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_change_is_a_good_line),
-        cmocka_unit_test(it_says_less_and_less),
+        cmocka_unit_test(any_random_change_is_a_valid_line),
+        cmocka_unit_test(a_line_contains_less_with_less_room),
         cmocka_unit_test(the_longest_names_are_never_cut),
-        cmocka_unit_test(long_types_are_cut_before_the_object_s_name),
-        cmocka_unit_test(a_name_that_is_longer_than_allowed_is_cut_and_the_uid_stays),
+        cmocka_unit_test(long_types_are_cut_before_the_name_of_the_object),
+        cmocka_unit_test(a_name_that_is_too_long_is_cut_and_the_uid_kept),
         cmocka_unit_test(a_line_fits_whatever_a_server_sends),
-        cmocka_unit_test(a_long_note_is_cut),
+        cmocka_unit_test(a_long_note_is_shortened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_log_file.c - a file that only grows: torn ends mended, moves noticed.
+ * test_log_file.c - opening, repairing, checking and closing a log file.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "log_file_world.h"
 
-static void it_appends_to_what_is_there(void **state)
+static void appends_to_an_existing_file(void **state)
 {
     struct log_file_world *w = *state;
     struct stat st;
@@ -32,8 +32,8 @@ static void it_appends_to_what_is_there(void **state)
     assert_int_equal(st.st_mode & 0137u, 0);
 }
 
-/* A torn line of every length around the pieces in which it is looked for. */
-static void torn_lines_are_blanked_in_place(void **state)
+/* Incomplete lines of all lengths around the size of the pieces that are read. */
+static void incomplete_lines_are_blanked_in_place(void **state)
 {
     static const size_t lengths[] = {1,    2,    100,  4091, 4092, 4093, 4095,
                                      4096, 4097, 8187, 8188, 8189, 20000};
@@ -41,7 +41,7 @@ static void torn_lines_are_blanked_in_place(void **state)
     for (size_t i = 0; i < 2 * ARRAY_LEN(lengths); i++) {
         size_t len = lengths[i / 2];
         struct buf before = {0}, after = {0};
-        const char *first = i % 2 ? "one\n" : ""; /* the file may be all torn */
+        const char *first = i % 2 ? "one\n" : ""; /* or there is no complete line */
         buf_puts(&before, first);
         buf_puts(&after, first);
         memset(buf_room(&before, len), '{', len);
@@ -62,7 +62,7 @@ static void torn_lines_are_blanked_in_place(void **state)
     }
 }
 
-static void a_whole_last_line_stays(void **state)
+static void a_complete_last_line_is_kept(void **state)
 {
     struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "one\n");
@@ -70,8 +70,8 @@ static void a_whole_last_line_stays(void **state)
     assert_file(&w->folder, "log", "one\n");
 }
 
-/* A file system may return fewer bytes than asked for, wherever the torn line begins. */
-static void short_reads_blank_only_the_torn_line(void **state)
+/* A file system may return fewer bytes than requested. */
+static void short_reads_blank_only_the_incomplete_line(void **state)
 {
     struct log_file_world *w = *state;
     struct buf text = {0};
@@ -94,15 +94,15 @@ static void short_reads_blank_only_the_torn_line(void **state)
     buf_free(&text);
 }
 
-static void append_to(const char *path, const char *text)
+static void append_to_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "ae");
     fputs(text, file);
     fclose(file);
 }
 
-/* Another process replaces the file after it was opened and before its tail is read. */
-static void replace_before_mending(struct fake_disk *disk, enum fake_call call)
+/* Another process replaces the file after it was opened and before its end is read. */
+static void replace_before_repair(struct fake_disk *disk, enum fake_call call)
 {
     struct log_file_world *w = container_of(disk, struct log_file_world, disk);
     char *moved = folder_file(&w->folder, "moved");
@@ -113,11 +113,11 @@ static void replace_before_mending(struct fake_disk *disk, enum fake_call call)
     free(moved);
 }
 
-static void only_the_file_that_was_opened_is_mended(void **state)
+static void only_the_file_that_was_opened_is_repaired(void **state)
 {
     struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "one\nthis line is torn");
-    w->disk.before_call = replace_before_mending;
+    w->disk.before_call = replace_before_repair;
     assert_int_equal(log_file_world_open(w), 0);
     log_file_world_write(w, "two\n");
     assert_file(&w->folder, "moved", "one\nthis line is torn");
@@ -135,7 +135,7 @@ static void replace_at_each_open(struct fake_disk *disk, enum fake_call call)
     free(other);
 }
 
-static void a_file_that_is_replaced_again_and_again_is_not_opened(void **state)
+static void a_file_that_is_replaced_at_each_attempt_is_not_opened(void **state)
 {
     struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "torn");
@@ -146,12 +146,12 @@ static void a_file_that_is_replaced_again_and_again_is_not_opened(void **state)
     assert_file(&w->folder, "log", "torn");
 }
 
-static void shorten_while_read(struct fake_disk *disk, enum fake_call call)
+static void truncate_while_read(struct fake_disk *disk, enum fake_call call)
 {
     struct log_file_world *w = container_of(disk, struct log_file_world, disk);
     if (call == FAKE_READ && disk->calls[FAKE_READ] == 1) {
         assert_int_equal(truncate(w->path, 0), 0);
-        append_to(w->path, "new\n");
+        append_to_file(w->path, "new\n");
     }
 }
 
@@ -160,14 +160,13 @@ static void a_file_that_is_truncated_while_it_is_read_loses_nothing(void **state
     struct log_file_world *w = *state;
     folder_write(&w->folder, "log", "one\ntwo\ntorn");
     w->disk.read_max = 4;
-    w->disk.before_call = shorten_while_read;
+    w->disk.before_call = truncate_while_read;
     assert_int_equal(log_file_world_open(w), 0);
     assert_int_equal(w->file.size, 4);
     assert_file(&w->folder, "log", "new\n");
 }
 
-/* Whatever fails while it is opened, nothing stays open, and the next attempt works. */
-static void opening_fails_at_each_step(void **state)
+static void a_failure_at_any_step_of_opening_leaves_nothing_open(void **state)
 {
     static const enum fake_call calls[] = {FAKE_OPEN, FAKE_STAT, FAKE_READ, FAKE_WRITE};
     struct log_file_world *w = *state;
@@ -183,7 +182,7 @@ static void opening_fails_at_each_step(void **state)
     }
 }
 
-static void a_missing_directory_is_not_made(void **state)
+static void a_missing_directory_is_not_created(void **state)
 {
     struct log_file_world *w = *state;
     char *deep = folder_file(&w->folder, "no/log");
@@ -192,7 +191,7 @@ static void a_missing_directory_is_not_made(void **state)
     free(deep);
 }
 
-static void moves_are_noticed(void **state)
+static void detects_that_the_file_was_moved(void **state)
 {
     struct log_file_world *w = *state;
     char *moved = folder_file(&w->folder, "moved");
@@ -208,7 +207,7 @@ static void moves_are_noticed(void **state)
     free(moved);
 }
 
-static void a_fifo_without_a_reader_is_not_waited_for(void **state)
+static void a_fifo_without_a_reader_is_an_error(void **state)
 {
     struct log_file_world *w = *state;
     assert_int_equal(mkfifo(w->path, 0600), 0);
@@ -221,17 +220,17 @@ static void a_fifo_without_a_reader_is_not_waited_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(it_appends_to_what_is_there),
-        IN_WORLD(torn_lines_are_blanked_in_place),
-        IN_WORLD(a_whole_last_line_stays),
-        IN_WORLD(short_reads_blank_only_the_torn_line),
-        IN_WORLD(only_the_file_that_was_opened_is_mended),
-        IN_WORLD(a_file_that_is_replaced_again_and_again_is_not_opened),
+        IN_WORLD(appends_to_an_existing_file),
+        IN_WORLD(incomplete_lines_are_blanked_in_place),
+        IN_WORLD(a_complete_last_line_is_kept),
+        IN_WORLD(short_reads_blank_only_the_incomplete_line),
+        IN_WORLD(only_the_file_that_was_opened_is_repaired),
+        IN_WORLD(a_file_that_is_replaced_at_each_attempt_is_not_opened),
         IN_WORLD(a_file_that_is_truncated_while_it_is_read_loses_nothing),
-        IN_WORLD(opening_fails_at_each_step),
-        IN_WORLD(a_missing_directory_is_not_made),
-        IN_WORLD(moves_are_noticed),
-        IN_WORLD(a_fifo_without_a_reader_is_not_waited_for),
+        IN_WORLD(a_failure_at_any_step_of_opening_leaves_nothing_open),
+        IN_WORLD(a_missing_directory_is_not_created),
+        IN_WORLD(detects_that_the_file_was_moved),
+        IN_WORLD(a_fifo_without_a_reader_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

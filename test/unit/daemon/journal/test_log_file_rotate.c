@@ -1,5 +1,5 @@
 /*
- * test_log_file_rotate.c - rotation: which files have which numbers, whatever fails; and locks, which go with
+ * test_log_file_rotate.c - rotation: the numbers of the files, also after failures; and locks, which move with
  * the file.
  */
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "log_file_world.h"
 
-static void rotation_keeps_so_many(void **state)
+static void rotation_keeps_the_given_number_of_files(void **state)
 {
     struct log_file_world *w = *state;
     char text[16];
@@ -35,7 +35,7 @@ static void rotation_keeps_so_many(void **state)
     assert_file(&w->folder, "log.3", "(none)");
 }
 
-static void a_rotation_that_fails_goes_on_with_the_old_file(void **state)
+static void a_rotation_that_fails_continues_in_the_same_file(void **state)
 {
     struct log_file_world *w = *state;
     assert_int_equal(log_file_world_open(w), 0);
@@ -48,7 +48,7 @@ static void a_rotation_that_fails_goes_on_with_the_old_file(void **state)
     assert_file(&w->folder, "log", "1\n2\n");
 }
 
-static void fill_old_logs(struct log_file_world *w)
+static void write_rotated_files(struct log_file_world *w)
 {
     if (log_file_is_open(&w->file))
         log_file_world_close(w);
@@ -59,8 +59,8 @@ static void fill_old_logs(struct log_file_world *w)
     assert_int_equal(log_file_world_open(w), 0);
 }
 
-/* The text of all logs, newest first, whatever the names of the old ones are now. */
-static char *all_logs(struct log_file_world *w)
+/* The contents of all files, newest first, whatever names the rotated ones have now. */
+static char *read_all_files(struct log_file_world *w)
 {
     static const char *const names[] = {"log", "log.1", "log.2", "log.3", "log.oldest"};
     struct buf all = {0};
@@ -73,9 +73,9 @@ static char *all_logs(struct log_file_world *w)
     return all.bytes;
 }
 
-static void assert_all_logs(struct log_file_world *w, const char *expected)
+static void assert_all_files(struct log_file_world *w, const char *expected)
 {
-    char *text = all_logs(w);
+    char *text = read_all_files(w);
     assert_string_equal(text, expected);
     free(text);
 }
@@ -84,12 +84,12 @@ enum {
     RENAMES = 4
 }; /* of a rotation that keeps 3 files, when there are 3 */
 
-/* Each rename in turn fails once: everything is as it was before. */
+/* Each rename fails once, in turn: all files keep their names. */
 static void a_failed_rotation_changes_nothing(void **state)
 {
     struct log_file_world *w = *state;
     for (unsigned n = 0; n < RENAMES; n++) {
-        fill_old_logs(w);
+        write_rotated_files(w);
         w->disk.fail[FAKE_RENAME] = -EACCES;
         w->disk.skip[FAKE_RENAME] = n;
         w->disk.times[FAKE_RENAME] = 1;
@@ -106,23 +106,23 @@ static void a_failed_rotation_changes_nothing(void **state)
         log_file_rotate(&w->file, 3);
         assert_int_equal(log_file_world_finish(w), 0);
         assert_int_equal(w->file.rotate_error, 0);
-        assert_all_logs(w, "5\n6\n4\n3\n");
+        assert_all_files(w, "5\n6\n4\n3\n");
     }
 }
 
-/* From some rename on all fail, so that what was renamed stays renamed; then again; then none. */
+/* From the nth rename on all fail, so that the earlier ones can't be undone; later they succeed. */
 static void a_rotation_that_cannot_be_undone_destroys_nothing(void **state)
 {
     struct log_file_world *w = *state;
     for (unsigned n = 0; n < RENAMES; n++) {
-        fill_old_logs(w);
+        write_rotated_files(w);
         w->disk.fail[FAKE_RENAME] = -EIO;
         w->disk.skip[FAKE_RENAME] = n;
         for (int again = 0; again < 3; again++) {
             log_file_rotate(&w->file, 3);
             assert_int_equal(log_file_world_finish(w), 0);
             assert_int_equal(w->file.rotate_error, -EIO);
-            assert_all_logs(w, "5\n4\n3\n2\n");
+            assert_all_files(w, "5\n4\n3\n2\n");
         }
         log_file_world_write(w, "6\n");
         w->disk.fail[FAKE_RENAME] = 0;
@@ -142,7 +142,7 @@ static void a_rotation_fills_a_missing_number_before_it_removes_a_file(void **st
 {
     struct log_file_world *w = *state;
     char *second = folder_file(&w->folder, "log.2");
-    fill_old_logs(w);
+    write_rotated_files(w);
     unlink(second);
     log_file_rotate(&w->file, 3);
     assert_int_equal(log_file_world_finish(w), 0);
@@ -152,23 +152,23 @@ static void a_rotation_fills_a_missing_number_before_it_removes_a_file(void **st
     free(second);
 }
 
-/* What has the path now is not ours to rename. */
+/* The file that has the path now is of another process. */
 static void a_file_that_was_replaced_is_not_rotated(void **state)
 {
     struct log_file_world *w = *state;
     char *moved = folder_file(&w->folder, "moved");
-    fill_old_logs(w);
+    write_rotated_files(w);
     rename(w->path, moved);
     folder_write(&w->folder, "log", "another\n");
     log_file_rotate(&w->file, 3);
     assert_int_equal(log_file_world_finish(w), 0);
     assert_int_equal(w->file.rotate_error, LOG_FILE_MOVED);
-    assert_all_logs(w, "another\n4\n3\n2\n");
+    assert_all_files(w, "another\n4\n3\n2\n");
     assert_file(&w->folder, "moved", "5\n");
     free(moved);
 }
 
-/* After it was checked, and before it is renamed: in the middle of the shift. */
+/* After the check, before the log itself is renamed. */
 static void move_before_last_rename(struct fake_disk *disk, enum fake_call call)
 {
     struct log_file_world *w = container_of(disk, struct log_file_world, disk);
@@ -178,10 +178,10 @@ static void move_before_last_rename(struct fake_disk *disk, enum fake_call call)
     free(moved);
 }
 
-static void a_file_that_is_moved_while_it_is_rotated_costs_no_old_log(void **state)
+static void a_file_moved_during_rotation_loses_no_rotated_file(void **state)
 {
     struct log_file_world *w = *state;
-    fill_old_logs(w);
+    write_rotated_files(w);
     w->disk.before_call = move_before_last_rename;
     log_file_rotate(&w->file, 3);
     assert_int_equal(log_file_world_finish(w), 0);
@@ -193,39 +193,39 @@ static void a_file_that_is_moved_while_it_is_rotated_costs_no_old_log(void **sta
     assert_file(&w->folder, "log.oldest", "(none)");
 }
 
-/* What exists can't be found out: neither the log, nor the old ones, one after the other. */
+/* It is unknown which files exist: first for the log, then for each rotated file. */
 static void a_rotation_whose_directory_cannot_be_read_changes_nothing(void **state)
 {
     struct log_file_world *w = *state;
     for (unsigned n = 0; n < 4; n++) {
         enum fake_call call = n ? FAKE_OPEN : FAKE_STAT;
-        fill_old_logs(w);
+        write_rotated_files(w);
         w->disk.fail[call] = -EIO;
         w->disk.skip[call] = n ? n - 1 : 0;
         log_file_rotate(&w->file, 3);
         assert_int_equal(log_file_world_finish(w), 0);
         assert_int_equal(w->file.rotate_error, -EIO);
-        assert_all_logs(w, "5\n4\n3\n2\n");
+        assert_all_files(w, "5\n4\n3\n2\n");
         w->disk.fail[call] = 0;
     }
 }
 
-/* Its owner or mode keeps us from testing it, not from renaming it. */
-static void an_old_log_that_we_may_not_read_is_rotated(void **state)
+/* Its owner or mode prevents testing its lock, but not renaming it. */
+static void a_rotated_file_that_can_t_be_read_is_renamed(void **state)
 {
     struct log_file_world *w = *state;
-    fill_old_logs(w);
+    write_rotated_files(w);
     w->disk.fail[FAKE_OPEN] = -EACCES;
     w->disk.times[FAKE_OPEN] = 1;
     log_file_rotate(&w->file, 3);
     assert_int_equal(log_file_world_finish(w), 0);
     assert_int_equal(w->file.rotate_error, 0);
-    assert_all_logs(w, "5\n4\n3\n");
+    assert_all_files(w, "5\n4\n3\n");
 }
 
 /* ---- locks ---- */
 
-/* A log of another daemon; in another process it would be no different. */
+/* The log of another daemon. */
 struct rival {
     struct log_file_world *w;
     char *path;
@@ -262,7 +262,7 @@ static void rival_done(struct rival *r)
     free(r->path);
 }
 
-static void a_log_that_another_writes_is_neither_opened_nor_mended(void **state)
+static void a_locked_file_is_neither_opened_nor_repaired(void **state)
 {
     struct log_file_world *w = *state;
     struct rival rival;
@@ -297,25 +297,25 @@ static void the_lock_moves_with_a_rotation(void **state)
     rival_done(&rival);
 }
 
-static void a_rotation_that_would_rename_the_log_of_another_is_refused(void **state)
+static void a_rotation_that_would_rename_a_locked_file_fails(void **state)
 {
     struct log_file_world *w = *state;
     for (int n = 1; n <= 3; n++) {
         char name[16];
         struct rival rival;
-        fill_old_logs(w);
+        write_rotated_files(w);
         snprintf(name, sizeof(name), "log.%d", n);
         rival_init(&rival, w, name);
         assert_int_equal(rival_open(&rival), 0);
         log_file_rotate(&w->file, 3);
         assert_int_equal(log_file_world_finish(w), 0);
         assert_int_equal(w->file.rotate_error, -EBUSY);
-        assert_all_logs(w, "5\n4\n3\n2\n");
+        assert_all_files(w, "5\n4\n3\n2\n");
         rival_done(&rival);
     }
 }
 
-/* The daemon that had the file rotates it and closes it just before we lock it. */
+/* Another daemon rotates and closes the file just before we lock it. */
 static void rotate_before_lock(struct fake_disk *disk, enum fake_call call)
 {
     struct log_file_world *w = container_of(disk, struct log_file_world, disk);
@@ -330,12 +330,12 @@ static void rotate_before_lock(struct fake_disk *disk, enum fake_call call)
 static void a_file_that_was_rotated_before_it_was_locked_is_opened_again(void **state)
 {
     struct log_file_world *w = *state;
-    folder_write(&w->folder, "log", "old, and torn");
+    folder_write(&w->folder, "log", "old, incomplete");
     w->disk.before_call = rotate_before_lock;
     assert_int_equal(log_file_world_open(w), 0);
     log_file_world_write(w, "two\n");
     assert_file(&w->folder, "log", "new\ntwo\n");
-    assert_file(&w->folder, "log.1", "old, and torn");
+    assert_file(&w->folder, "log.1", "old, incomplete");
 }
 
 #define IN_WORLD(test) \
@@ -344,18 +344,18 @@ static void a_file_that_was_rotated_before_it_was_locked_is_opened_again(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(rotation_keeps_so_many),
-        IN_WORLD(a_rotation_that_fails_goes_on_with_the_old_file),
+        IN_WORLD(rotation_keeps_the_given_number_of_files),
+        IN_WORLD(a_rotation_that_fails_continues_in_the_same_file),
         IN_WORLD(a_failed_rotation_changes_nothing),
         IN_WORLD(a_rotation_that_cannot_be_undone_destroys_nothing),
         IN_WORLD(a_rotation_fills_a_missing_number_before_it_removes_a_file),
         IN_WORLD(a_file_that_was_replaced_is_not_rotated),
-        IN_WORLD(a_file_that_is_moved_while_it_is_rotated_costs_no_old_log),
+        IN_WORLD(a_file_moved_during_rotation_loses_no_rotated_file),
         IN_WORLD(a_rotation_whose_directory_cannot_be_read_changes_nothing),
-        IN_WORLD(an_old_log_that_we_may_not_read_is_rotated),
-        IN_WORLD(a_log_that_another_writes_is_neither_opened_nor_mended),
+        IN_WORLD(a_rotated_file_that_can_t_be_read_is_renamed),
+        IN_WORLD(a_locked_file_is_neither_opened_nor_repaired),
         IN_WORLD(the_lock_moves_with_a_rotation),
-        IN_WORLD(a_rotation_that_would_rename_the_log_of_another_is_refused),
+        IN_WORLD(a_rotation_that_would_rename_a_locked_file_fails),
         IN_WORLD(a_file_that_was_rotated_before_it_was_locked_is_opened_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void put(struct world *w, const char *lines)
+static void put_lines(struct world *w, const char *lines)
 {
     buf_puts(&w->log.collected, lines);
     event_log_flush(&w->log);
@@ -88,27 +88,27 @@ static void repairs_rotates_and_reopens_a_file(void **state)
     char *moved = folder_file(&w->folder, "moved");
     folder_write(&w->folder, "log", "old\ntorn");
     open_log(w, 12);
-    put(w, "aa\n");
+    put_lines(w, "aa\n");
     assert_file(&w->folder, "log", "old\n    \naa\n");
-    put(w, "bb\ncc\n");
+    put_lines(w, "bb\ncc\n");
     assert_file(&w->folder, "log.1", "old\n    \naa\n");
     assert_file(&w->folder, "log", "bb\ncc\n");
     rename(w->path, moved);
     event_log_reopen(&w->log);
-    put(w, "dd\n");
+    put_lines(w, "dd\n");
     assert_file(&w->folder, "log", "dd\n");
     assert_file(&w->folder, "moved", "bb\ncc\n");
     close_log(w);
     free(moved);
 }
 
-/* A real error in the middle of a line, and a real second for the retry. */
+/* With a real error in the middle of a line, and a retry after a real second. */
 static void a_file_at_its_size_limit_continues_where_it_stopped(void **state)
 {
     struct world *w = *state;
     struct rlimit before, small;
     open_log(w, 0);
-    put(w, "first\n");
+    put_lines(w, "first\n");
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
@@ -155,7 +155,7 @@ static void a_thread_is_left_when_every_other_operation_hangs(void **state)
         w->disk.disk.ops->read(&w->disk.disk, &reads[i].op, ends[0], &reads[i].byte, 1, -1);
     }
     open_log(w, 0);
-    put(w, "1\n");
+    put_lines(w, "1\n");
     assert_file(&w->folder, "log", "1\n");
     close_log(w);
     for (int i = 0; i < OTHERS; i++)
@@ -218,7 +218,7 @@ static size_t read_all(int fd)
     return sum;
 }
 
-/* A pipe takes 64 KB. While its reader sleeps no thread of the pool is busy with it. */
+/* A pipe accepts 64 KB. While it is full, no thread of the pool is occupied. */
 static void a_fifo_that_is_not_read_is_polled(void **state)
 {
     enum {
@@ -265,7 +265,7 @@ static void a_fifo_waits_for_its_next_reader(void **state)
 {
     struct world *w = *state;
     int reader = open_fifo(w);
-    put(w, "1\n");
+    put_lines(w, "1\n");
     assert_int_equal(read_all(reader), 2);
     close(reader);
     buf_puts(&w->log.collected, "2\n");
@@ -285,7 +285,7 @@ static void a_device_that_can_t_be_polled_is_written(void **state)
     free(w->path);
     w->path = strdup("/dev/null");
     open_log(w, 0);
-    put(w, "1\n");
+    put_lines(w, "1\n");
     assert_int_equal(w->log.bytes, 2);
     close_log(w);
 }

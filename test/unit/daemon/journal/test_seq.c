@@ -1,5 +1,5 @@
 /*
- * test_seq.c - no number is given twice: over blocks, clean ends, crashes and a disk that fails.
+ * test_seq.c - no number is used twice: across blocks, clean ends, crashes and disk failures.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ struct world {
     struct folder folder;
     struct seq seq;
     int ready;
-    char trouble[64]; /* "-28 0 ": what on_trouble() was told */
+    char trouble[64]; /* "-28 0 ": the errors passed to on_trouble() */
     bool closed;
 };
 
@@ -89,7 +89,7 @@ static void close_seq(struct world *w)
     assert_true(w->closed);
 }
 
-/* As a process that is killed: nothing is written any more. */
+/* Like a killed process: nothing more is written. */
 static void crash(struct world *w)
 {
     timer_stop(&w->sim.clock, &w->seq.retry);
@@ -98,13 +98,13 @@ static void crash(struct world *w)
     free(w->seq.dir);
 }
 
-static void take(struct world *w, uint64_t n)
+static void take_numbers(struct world *w, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
         seq_take(&w->seq);
 }
 
-static void a_clean_end_leaves_no_hole(void **state)
+static void a_clean_end_leaves_no_gap(void **state)
 {
     struct world *w = *state;
     char log[STATE_ID_SIZE];
@@ -123,11 +123,11 @@ static void a_clean_end_leaves_no_hole(void **state)
     close_seq(w);
 }
 
-static void after_a_crash_it_skips(void **state)
+static void skips_to_the_next_block_after_a_crash(void **state)
 {
     struct world *w = *state;
     open_seq(w);
-    take(w, 10);
+    take_numbers(w, 10);
     crash(w);
     open_seq(w);
     assert_true(w->seq.skipped);
@@ -135,28 +135,28 @@ static void after_a_crash_it_skips(void **state)
     close_seq(w);
 }
 
-static void half_a_block_ahead(void **state)
+static void reserves_the_next_block_half_a_block_ahead(void **state)
 {
     struct world *w = *state;
     open_seq(w);
-    take(w, SEQ_BLOCK / 2 - 1);
+    take_numbers(w, SEQ_BLOCK / 2 - 1);
     assert_int_equal(w->disk.calls[FAKE_OPEN], 0);
-    take(w, 1);
+    take_numbers(w, 1);
     assert_int_equal(w->disk.calls[FAKE_OPEN], 1);
     sim_run(&w->sim);
     assert_file(&w->folder, "seq", "98305 open\n");
-    assert_int_equal(w->ready, 0); /* nobody had to wait */
+    assert_int_equal(w->ready, 0); /* no caller had to wait */
     close_seq(w);
 }
 
-static void what_is_not_reserved_waits(void **state)
+static void is_not_ready_while_numbers_are_not_reserved(void **state)
 {
     struct world *w = *state;
     open_seq(w);
     w->disk.frozen = true;
-    take(w, SEQ_BLOCK);
+    take_numbers(w, SEQ_BLOCK);
     assert_true(seq_ready(&w->seq));
-    take(w, 1);
+    take_numbers(w, 1);
     assert_false(seq_ready(&w->seq));
     w->disk.frozen = false;
     sim_run(&w->sim);
@@ -165,8 +165,8 @@ static void what_is_not_reserved_waits(void **state)
     close_seq(w);
 }
 
-/* Each step of writing the file fails once: it is told once, tried again, and told to be over. */
-static void a_disk_that_fails(void **state)
+/* Each step of writing the file fails in turn. */
+static void a_failing_disk_is_reported_once_and_retried(void **state)
 {
     static const enum fake_call calls[] = {FAKE_OPEN, FAKE_WRITE, FAKE_SYNC, FAKE_RENAME,
                                            FAKE_CLOSE};
@@ -176,7 +176,7 @@ static void a_disk_that_fails(void **state)
         w->ready = 0;
         w->trouble[0] = '\0';
         w->disk.fail[calls[i]] = UV_ENOSPC;
-        take(w, SEQ_BLOCK + 1);
+        take_numbers(w, SEQ_BLOCK + 1);
         sim_advance(&w->sim, 1000 + 2000 + 4000 + 10);
         assert_false(seq_ready(&w->seq));
         assert_string_equal(w->trouble, "-28 ");
@@ -188,11 +188,11 @@ static void a_disk_that_fails(void **state)
     }
 }
 
-static void closing_waits_for_what_is_in_flight(void **state)
+static void closing_waits_for_a_reservation_in_flight(void **state)
 {
     struct world *w = *state;
     open_seq(w);
-    take(w, SEQ_BLOCK / 2);
+    take_numbers(w, SEQ_BLOCK / 2);
     seq_close(&w->seq, on_closed);
     assert_false(w->closed);
     sim_run(&w->sim);
@@ -200,24 +200,24 @@ static void closing_waits_for_what_is_in_flight(void **state)
     assert_file(&w->folder, "seq", "32769 closed\n");
 }
 
-static void closing_while_it_fails(void **state)
+static void can_be_closed_while_reserving_fails(void **state)
 {
     struct world *w = *state;
     open_seq(w);
     w->disk.fail[FAKE_OPEN] = UV_EIO;
-    take(w, SEQ_BLOCK / 2);
+    take_numbers(w, SEQ_BLOCK / 2);
     sim_run(&w->sim);
     close_seq(w);
     assert_file(&w->folder, "seq", "65537 open\n");
 }
 
-static void a_lost_file_is_a_new_sequence(void **state)
+static void a_missing_file_starts_a_new_sequence(void **state)
 {
     struct world *w = *state;
     char log[STATE_ID_SIZE], *path = folder_file(&w->folder, "seq");
     open_seq(w);
     memcpy(log, w->seq.log, sizeof(log));
-    take(w, 5);
+    take_numbers(w, 5);
     close_seq(w);
     unlink(path);
     open_seq(w);
@@ -253,11 +253,11 @@ static void damaged_files_are_refused(void **state)
     free(path);
 }
 
-static void without_a_directory_it_begins_anew(void **state)
+static void without_a_directory_each_run_starts_at_1(void **state)
 {
     struct world *w = *state;
     assert_int_equal(seq_open(&w->seq, &w->sim.clock, &w->disk.disk, NULL, NULL), 0);
-    take(w, 3 * SEQ_BLOCK);
+    take_numbers(w, 3 * SEQ_BLOCK);
     assert_true(seq_ready(&w->seq));
     assert_int_equal(strlen(w->seq.log), 32);
     close_seq(w);
@@ -265,9 +265,9 @@ static void without_a_directory_it_begins_anew(void **state)
 
 /* ---- kill -9 ---- */
 
-/* Says each number that may be seen on @out, until it is killed. The disk has no loop, so that it
- * is always in the middle of something. */
-static void child(struct world *w, int out)
+/* Writes each number that may be used to @out, until it is killed. The disk has no loop, so that an
+ * operation is always in progress. */
+static void write_numbers(struct world *w, int out)
 {
     struct loop_disk now;
     loop_disk_init(&now, NULL);
@@ -289,7 +289,7 @@ static uint64_t run_and_kill(struct world *w, uint64_t last, int numbers)
     assert_int_equal(pipe(ends), 0);
     pid = fork();
     if (pid == 0)
-        child(w, ends[1]);
+        write_numbers(w, ends[1]);
     close(ends[1]);
     for (int i = 0; read(ends[0], &n, sizeof(n)) == sizeof(n); i++) {
         assert_true(n > last);
@@ -303,7 +303,7 @@ static uint64_t run_and_kill(struct world *w, uint64_t last, int numbers)
     return last;
 }
 
-static void killed_at_any_moment(void **state)
+static void no_number_is_repeated_if_killed_at_any_time(void **state)
 {
     struct world *w = *state;
     uint64_t last = 0;
@@ -320,12 +320,17 @@ static void killed_at_any_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(a_clean_end_leaves_no_hole), IN_WORLD(after_a_crash_it_skips),
-        IN_WORLD(half_a_block_ahead),         IN_WORLD(what_is_not_reserved_waits),
-        IN_WORLD(a_disk_that_fails),          IN_WORLD(closing_waits_for_what_is_in_flight),
-        IN_WORLD(closing_while_it_fails),     IN_WORLD(a_lost_file_is_a_new_sequence),
-        IN_WORLD(damaged_files_are_refused),  IN_WORLD(without_a_directory_it_begins_anew),
-        IN_WORLD(killed_at_any_moment),
+        IN_WORLD(a_clean_end_leaves_no_gap),
+        IN_WORLD(skips_to_the_next_block_after_a_crash),
+        IN_WORLD(reserves_the_next_block_half_a_block_ahead),
+        IN_WORLD(is_not_ready_while_numbers_are_not_reserved),
+        IN_WORLD(a_failing_disk_is_reported_once_and_retried),
+        IN_WORLD(closing_waits_for_a_reservation_in_flight),
+        IN_WORLD(can_be_closed_while_reserving_fails),
+        IN_WORLD(a_missing_file_starts_a_new_sequence),
+        IN_WORLD(damaged_files_are_refused),
+        IN_WORLD(without_a_directory_each_run_starts_at_1),
+        IN_WORLD(no_number_is_repeated_if_killed_at_any_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_text_format.c - lines for people, as they stand on the screen.
+ * test_text_format.c - lines of the format short, as a terminal shows them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void assert_shown(struct buf *out, const char *expected)
     "{'kind':'Event','apiVersion':'v1','metadata':{'name':'web-0.17','namespace':'shop'}," \
     "'involvedObject':{'kind':'Pod','namespace':'shop','name':'web-0'},'reason':'BackOff',"
 
-static void columns(void **state)
+static void lines_have_columns(void **state)
 {
     const struct record_options plain = {.width = 0};
     struct buf out = {0};
@@ -92,7 +92,7 @@ static void columns(void **state)
         "12:04:31 START    started\n");
 }
 
-static void colours_when_asked_for(void **state)
+static void writes_colours_if_enabled(void **state)
 {
     const struct record_options options = {.colour = true};
     struct buf out = {0};
@@ -108,7 +108,7 @@ static void colours_when_asked_for(void **state)
 }
 
 /* Counted in characters, not in bytes. */
-static void a_line_keeps_to_its_width(void **state)
+static void a_line_is_cut_at_its_width(void **state)
 {
     struct buf out = {0};
     (void)state;
@@ -117,8 +117,7 @@ static void a_line_keeps_to_its_width(void **state)
     put(&out, "'a':1", "'a':2", &(struct record_options){.width = 20});
     put(&out, "'a':1", "'a':2", &(struct record_options){.width = 1});
     put(&out, "'a':1", "'a':2", &(struct record_options){.width = 71});
-    put(&out, "'a':1", NULL,
-        &(struct record_options){.width = 32}); /* blanks at the end are none */
+    put(&out, "'a':1", NULL, &(struct record_options){.width = 32}); /* no blanks at the end */
     put(&out, "'a':1", NULL, &(struct record_options){.width = 31});
     put(&out, "'a':1", "'a':2", &(struct record_options){.width = 120}); /* room for longer names */
     put(&out, "'a':1", "'a':2", &(struct record_options){.width = 40});  /* cut between columns */
@@ -137,7 +136,7 @@ static void a_line_keeps_to_its_width(void **state)
                        "12:04:31 MODIFIED pod shop/web-0\n");
 }
 
-static void nothing_moves_the_cursor(void **state)
+static void control_characters_are_made_visible(void **state)
 {
     const struct record_options plain = {.width = 0};
     struct buf out = {0};
@@ -153,10 +152,10 @@ static void nothing_moves_the_cursor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns),
-        cmocka_unit_test(colours_when_asked_for),
-        cmocka_unit_test(a_line_keeps_to_its_width),
-        cmocka_unit_test(nothing_moves_the_cursor),
+        cmocka_unit_test(lines_have_columns),
+        cmocka_unit_test(writes_colours_if_enabled),
+        cmocka_unit_test(a_line_is_cut_at_its_width),
+        cmocka_unit_test(control_characters_are_made_visible),
     };
     setenv("TZ", "UTC", 1);
     tzset();
