@@ -9,13 +9,8 @@
 #include "base/buf.h"
 #include "daemon/conf/conf.h"
 
-struct preflight;
-
 /* Checks access to the clusters of @conf, which was loaded from @path, and appends a report to
  * @out. Blocks until all checks are complete or timed out. Returns the exit code. */
-int online_check(const struct conf *conf, const char *path, bool colour, struct buf *out);
-
-/* Appends only the report, of a preflight check that has run. */
-void online_put(const struct preflight *preflight, const char *path, bool colour, struct buf *out);
+int check_online(const struct conf *conf, const char *path, bool colour, struct buf *out);
 
 #endif

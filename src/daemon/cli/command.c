@@ -150,6 +150,17 @@ static int store_flags(const struct command *command, const struct flag_index *i
 
 /* ---- parsing ---- */
 
+/* Removes the command from the arguments. Without one it is the service. */
+static const struct command *take_command(int *argc, char ***argv)
+{
+    const struct command *command = *argc > 0 && (**argv)[0] ? command_find(**argv) : NULL;
+    if (!command)
+        return &command_service;
+    --*argc;
+    ++*argv;
+    return command;
+}
+
 int command_line_parse(int argc, char **argv, const struct command **ret_command,
                        void **ret_options)
 {
@@ -169,13 +180,7 @@ int command_line_parse(int argc, char **argv, const struct command **ret_command
     }
     argc -= optind;
     argv += optind;
-    command = argc > 0 && argv[0][0] ? command_find(argv[0]) : NULL;
-    if (command) {
-        argc--;
-        argv++;
-    } else {
-        command = &command_service;
-    }
+    command = take_command(&argc, &argv);
     if (index.values[FLAG_HELP]) {
         *ret_options = help_options_new(command);
         *ret_command = &command_help;

@@ -61,48 +61,35 @@ static int rbac_parse(void *options, int argc, char **argv)
     return command_default_conf(&command_rbac, &o->conf);
 }
 
+/* ---- rules ---- */
+
 /* The resources to grant, without duplicates. */
 struct grants {
     const struct preflight_result **list;
     size_t count;
 };
 
-/* ---- rules ---- */
-
-static bool same_place(const struct preflight_result *a, const struct preflight_result *b)
+static bool same_scope(const struct preflight_result *a, const struct preflight_result *b)
 {
     return a->ns && b->ns ? strcmp(a->ns, b->ns) == 0 : a->ns == b->ns;
 }
 
 static bool same_group(const struct preflight_result *a, const struct preflight_result *b)
 {
-    return same_place(a, b) && strcmp(a->group, b->group) == 0;
-}
-
-static bool same_resource(const struct preflight_result *a, const struct preflight_result *b)
-{
-    return strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
+    return same_scope(a, b) && strcmp(a->group, b->group) == 0;
 }
 
 /* Whether the i-th result is granted by an earlier equal one or by one for all namespaces. */
-static bool is_granted(const struct preflight_cluster *site, size_t i)
+static bool is_granted(const struct cluster_check *check, size_t i)
 {
-    const struct preflight_result *a = &site->answers[i];
-    for (size_t j = 0; j < site->n_answers; j++) {
-        const struct preflight_result *b = &site->answers[j];
-        if (same_resource(a, b) && ((a->ns && !b->ns) || (j < i && same_place(a, b))))
+    const struct preflight_result *a = &check->results[i];
+    for (size_t j = 0; j < check->n_results; j++) {
+        const struct preflight_result *b = &check->results[j];
+        if (strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0 &&
+            ((a->ns && !b->ns) || (j < i && same_scope(a, b))))
             return true;
     }
     return false;
-}
-
-static struct grants grants_of(const struct preflight_cluster *site)
-{
-    struct grants g = {.list = xcalloc(site->n_answers + 1, sizeof(*g.list))};
-    for (size_t i = 0; i < site->n_answers; i++)
-        if (!is_granted(site, i))
-            g.list[g.count++] = &site->answers[i];
-    return g;
 }
 
 /* Whether no earlier grant equals the i-th according to @same. */
@@ -116,29 +103,24 @@ static bool is_first(const struct grants *g, size_t i,
     return true;
 }
 
-static void put_resources(struct buf *out, const struct grants *g, size_t first)
-{
-    for (size_t i = first; i < g->count; i++)
-        if (same_group(g->list[i], g->list[first]))
-            buf_printf(out, "%s%s", i > first ? ", " : "", g->list[i]->name);
-}
-
 /* One rule per API group. */
-static void put_rules(struct buf *out, const struct grants *g, const struct preflight_result *place)
+static void put_rules(struct buf *out, const struct grants *g, const struct preflight_result *scope)
 {
     buf_puts(out, "rules:\n");
     for (size_t i = 0; i < g->count; i++) {
-        if (!same_place(g->list[i], place) || !is_first(g, i, same_group))
+        if (!same_scope(g->list[i], scope) || !is_first(g, i, same_group))
             continue;
         buf_printf(out, "  - apiGroups: [\"%s\"]\n    resources: [", g->list[i]->group);
-        put_resources(out, g, i);
+        for (size_t j = i; j < g->count; j++)
+            if (same_group(g->list[j], g->list[i]))
+                buf_printf(out, "%s%s", j > i ? ", " : "", g->list[j]->name);
         buf_puts(out, "]\n    verbs: [list, watch]\n");
     }
 }
 
 /* ---- roles and bindings ---- */
 
-static void put_text(struct buf *out, const char *before, const char *text)
+static void put_quoted(struct buf *out, const char *before, const char *text)
 {
     buf_puts(out, before);
     json_put_string(out, str_of(text)); /* a JSON string is a valid YAML scalar */
@@ -152,7 +134,7 @@ static void put_head(struct buf *out, const char *kind, const char *ns)
                "  name: informerd\n",
                ns ? "" : "Cluster", kind);
     if (ns)
-        put_text(out, "  namespace: ", ns);
+        put_quoted(out, "  namespace: ", ns);
 }
 
 static void put_subject(struct buf *out, const struct rbac_options *o)
@@ -166,33 +148,37 @@ static void put_subject(struct buf *out, const struct rbac_options *o)
                           : "ServiceAccount");
     if (name)
         buf_puts(out, "    apiGroup: rbac.authorization.k8s.io\n");
-    put_text(out, "    name: ", name ? name : colon + 1);
+    put_quoted(out, "    name: ", name ? name : colon + 1);
     if (!name)
-        put_text(out, "    namespace: ", ns);
+        put_quoted(out, "    namespace: ", ns);
     free(ns);
 }
 
-static void put_role(struct buf *out, const struct grants *g, const struct preflight_result *place,
+/* A role for all grants of a namespace, or a ClusterRole for all namespaces, with its binding. */
+static void put_role(struct buf *out, const struct grants *g, const struct preflight_result *scope,
                      const struct rbac_options *o)
 {
-    put_head(out, "Role", place->ns);
-    put_rules(out, g, place);
-    put_head(out, "RoleBinding", place->ns);
+    put_head(out, "Role", scope->ns);
+    put_rules(out, g, scope);
+    put_head(out, "RoleBinding", scope->ns);
     buf_printf(out,
                "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: %sRole\n"
                "  name: informerd\n",
-               place->ns ? "" : "Cluster");
+               scope->ns ? "" : "Cluster");
     put_subject(out, o);
 }
 
-static void put_roles(struct buf *out, const struct preflight_cluster *site,
+static void put_roles(struct buf *out, const struct cluster_check *check,
                       const struct rbac_options *o)
 {
-    struct grants g = grants_of(site);
+    struct grants g = {.list = xcalloc(check->n_results + 1, sizeof(*g.list))};
+    for (size_t i = 0; i < check->n_results; i++)
+        if (!is_granted(check, i))
+            g.list[g.count++] = &check->results[i];
     buf_printf(out, "# RBAC roles for %s%s%s, generated by 'informerd rbac'.\n", o->conf,
                o->cluster ? ", cluster " : "", o->cluster ? o->cluster : "");
     for (size_t i = 0; i < g.count; i++)
-        if (is_first(&g, i, same_place))
+        if (is_first(&g, i, same_scope))
             put_role(out, &g, g.list[i], o);
     free(g.list);
 }
@@ -200,7 +186,7 @@ static void put_roles(struct buf *out, const struct preflight_cluster *site,
 /* ---- the command ---- */
 
 /* Chooses the cluster to print roles for: the one that --cluster names, or the only one. */
-static int choose_site(const struct conf *conf, const struct rbac_options *o, const char **ret)
+static int choose_cluster(const struct conf *conf, const struct rbac_options *o, const char **ret)
 {
     for (size_t i = 0; o->cluster && i < conf->n_clusters; i++)
         if (strcmp(conf->clusters[i].name, o->cluster) == 0) {
@@ -222,17 +208,18 @@ static int choose_site(const struct conf *conf, const struct rbac_options *o, co
     return 0;
 }
 
-static int print_failures(const struct preflight *q, const struct preflight_cluster *site)
+/* Prints the errors of a check that has run. Returns the exit code. */
+static int print_failures(const struct preflight *p, const struct cluster_check *check)
 {
-    int code = preflight_exit_code(q);
+    int code = preflight_exit_code(p);
     bool unknown = false;
-    if (site->failure.code)
-        fprintf(stderr, "informerd: %s\n", site->failure.text);
-    for (size_t i = 0; i < site->n_answers; i++) {
-        const struct preflight_result *a = &site->answers[i];
-        if (a->why.code)
-            fprintf(stderr, "informerd: %s\n", a->why.text);
-        unknown |= !a->name;
+    if (check->failure.code)
+        fprintf(stderr, "informerd: %s\n", check->failure.text);
+    for (size_t i = 0; i < check->n_results; i++) {
+        const struct preflight_result *result = &check->results[i];
+        if (result->why.code)
+            fprintf(stderr, "informerd: %s\n", result->why.text);
+        unknown |= !result->name;
     }
     if (unknown)
         fputs("informerd: resources with group and version, for example widgets.example.com/v1, "
@@ -241,24 +228,19 @@ static int print_failures(const struct preflight *q, const struct preflight_clus
     return code || !unknown ? code : EX_CONFIG; /* only an optional resource is missing */
 }
 
-static void print_lookups(const struct preflight_cluster *site)
+static int resolve_resources(struct preflight *p)
 {
-    for (size_t i = 0; i < site->n_answers; i++) {
-        const struct preflight_result *a = &site->answers[i];
-        if (!a->name && (i == 0 || a[-1].watch != a->watch))
-            fprintf(stderr, "informerd: looking up resource '%s' on the server\n", a->resource);
-    }
-}
-
-static int resolve_resources(struct preflight *q)
-{
-    const struct preflight_cluster *site = preflight_site(q, 0);
-    if (!preflight_needs_server(q))
+    const struct cluster_check *check = preflight_check(p, 0);
+    const struct conf_watch *last = NULL;
+    if (!preflight_needs_server(p))
         return 0;
+    for (size_t i = 0; i < check->n_results; last = check->results[i++].watch)
+        if (!check->results[i].name && check->results[i].watch != last)
+            fprintf(stderr, "informerd: looking up resource '%s' on the server\n",
+                    check->results[i].resource);
     signal(SIGPIPE, SIG_IGN);
-    print_lookups(site);
-    preflight_run(q);
-    return print_failures(q, site);
+    preflight_run(p);
+    return print_failures(p, check);
 }
 
 static int rbac_run(const void *options)
@@ -266,21 +248,21 @@ static int rbac_run(const void *options)
     const struct rbac_options *o = options;
     const char *cluster = NULL;
     struct buf out = {0};
-    struct preflight *q;
+    struct preflight *p;
     struct conf conf;
     int rc = command_load_conf(o->conf, &conf);
     if (rc)
         return rc;
     signals_release();
-    rc = choose_site(&conf, o, &cluster);
+    rc = choose_cluster(&conf, o, &cluster);
     if (!rc) {
-        q = preflight_new(&conf, cluster, PREFLIGHT_RESOURCE);
-        rc = resolve_resources(q);
+        p = preflight_new(&conf, cluster, PREFLIGHT_RESOURCE);
+        rc = resolve_resources(p);
         if (!rc) {
-            put_roles(&out, preflight_site(q, 0), o);
+            put_roles(&out, preflight_check(p, 0), o);
             rc = command_print(&out);
         }
-        preflight_free(q);
+        preflight_free(p);
     }
     buf_free(&out);
     conf_free(&conf);

@@ -144,7 +144,7 @@ static int service_run(const void *options)
     else
         conf_print(&conf, &out);
     if (o->online) {
-        int code = online_check(&conf, o->conf, terminal_has_colours(STDOUT_FILENO), &out);
+        int code = check_online(&conf, o->conf, terminal_has_colours(STDOUT_FILENO), &out);
         rc = rc ? rc : code;
     }
     if (out.len) {

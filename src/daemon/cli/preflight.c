@@ -1,14 +1,14 @@
 /*
  * preflight.c - runs the checks of all clusters on one event loop.
  *
- * Normal path for a cluster: start_site() opens the client and requests the identity; then up to
- * AT_A_TIME requests run concurrently until each result has a verdict; then the namespaces of each
- * namespace_selector are listed and results for them are added and requested. When no request is
- * left the client is closed, and after the last cluster the loop.
+ * Normal path for a cluster: start_check() opens the client and requests the identity; then up to
+ * REQUESTS_MAX requests run concurrently until each result has a verdict; then the namespaces of
+ * each namespace_selector are listed and results for them are added and requested. When no request
+ * is left the client is closed, and after the last cluster the loop.
  *
  * An error for one resource is its verdict. An error of the cluster (it cannot be opened, identity
- * fails, no response within PREFLIGHT_PATIENCE_MS) ends its checks; the remaining results stay
- * VERDICT_NONE.
+ * fails, no response within PREFLIGHT_TIMEOUT_MS) ends its checks; the remaining results stay
+ * VERDICT_SKIPPED.
  */
 #include "daemon/cli/preflight.h"
 
@@ -29,7 +29,7 @@
 #include "loop/loop.h"
 
 enum {
-    AT_A_TIME = 4, /* concurrent requests to a cluster */
+    REQUESTS_MAX = 4, /* concurrent requests to a cluster */
 };
 
 struct preflight {
@@ -37,97 +37,94 @@ struct preflight {
     struct loop loop;
     struct daemon_log log;
     enum preflight_kind kind;
-    struct preflight_cluster *sites;
-    size_t n_sites;
-    size_t busy; /* sites whose checks are not complete */
+    struct cluster_check *checks;
+    size_t n_checks;
+    size_t busy; /* checks whose checks are not complete */
 };
 
 /* ---- results to determine ---- */
 
-static void add_answer(struct preflight_cluster *site, const struct conf_watch *watch,
+static void add_result(struct cluster_check *check, const struct conf_watch *watch,
                        const char *resource, const char *ns)
 {
-    size_t n = site->n_answers++;
-    site->answers = xrealloc(site->answers, site->n_answers * sizeof(*site->answers));
-    site->answers[n] =
-        (struct preflight_result){.watch = watch, .resource = resource, .ns = ns, .site = site};
+    size_t n = check->n_results++;
+    check->results = xrealloc(check->results, check->n_results * sizeof(*check->results));
+    check->results[n] =
+        (struct preflight_result){.watch = watch, .resource = resource, .ns = ns, .check = check};
 }
 
 /* The namespaces of a namespace_selector are added later: see select_namespaces(). */
-static void add_watch(struct preflight_cluster *site, const struct conf_watch *watch)
+static void add_watch(struct cluster_check *check, const struct conf_watch *watch)
 {
     if (watch->namespace_selector) {
-        add_answer(site, watch, "namespaces", NULL);
-        site->answers[site->n_answers - 1].selects = true;
+        add_result(check, watch, "namespaces", NULL);
+        check->results[check->n_results - 1].selects = true;
     }
-    if (watch->namespace_selector && site->preflight->kind == PREFLIGHT_ACCESS)
+    if (watch->namespace_selector && check->preflight->kind == PREFLIGHT_ACCESS)
         return;
     for (size_t i = 0; i < watch->namespaces.count; i++)
-        add_answer(site, watch, watch->resource, watch->namespaces.items[i]);
+        add_result(check, watch, watch->resource, watch->namespaces.items[i]);
     if (!watch->namespaces.count)
-        add_answer(site, watch, watch->resource, NULL);
+        add_result(check, watch, watch->resource, NULL);
 }
 
-static void add_site(struct preflight *q, const struct conf *conf,
-                     const struct conf_cluster *cluster)
-{
-    struct preflight_cluster *site = &q->sites[q->n_sites++];
-    site->preflight = q;
-    site->conf = cluster;
-    for (size_t i = 0; i < conf->n_watches; i++)
-        if (strcmp(conf->watches[i].cluster, cluster->name) == 0)
-            add_watch(site, &conf->watches[i]);
-}
-
-static void name_resource(struct preflight_result *a, const char *group, const char *version,
+static void name_resource(struct preflight_result *result, const char *group, const char *version,
                           const char *name)
 {
-    a->group = xstrdup(group);
-    a->version = xstrdup(version);
-    a->name = xstrdup(name);
-    a->verdict = VERDICT_OK;
+    result->group = xstrdup(group);
+    result->version = xstrdup(version);
+    result->name = xstrdup(name);
+    result->verdict = VERDICT_OK;
 }
 
 /* Resolves the resource name if that needs no server. */
-static void resolve_known(struct preflight_result *a)
+static void resolve_builtin(struct preflight_result *result)
 {
-    struct inf_resource *known = inf_resource_known(a->resource);
-    const struct builtin_resource *builtin = builtin_resource_parse(a->resource);
+    struct inf_resource *known = inf_resource_known(result->resource);
+    const struct builtin_resource *builtin = builtin_resource_parse(result->resource);
     if (known)
-        name_resource(a, known->group, known->version, known->name);
+        name_resource(result, known->group, known->version, known->name);
     else if (builtin)
-        name_resource(a, builtin->group, "", builtin->name);
+        name_resource(result, builtin->group, "", builtin->name);
     free(known);
 }
 
 struct preflight *preflight_new(const struct conf *conf, const char *cluster,
                                 enum preflight_kind kind)
 {
-    struct preflight *q = NEW(struct preflight);
-    q->kind = kind;
-    q->log = (struct daemon_log){.level = INF_LOG_ERROR, .format = conf->log.format};
-    q->sites = xcalloc(conf->n_clusters, sizeof(*q->sites));
-    for (size_t i = 0; i < conf->n_clusters; i++)
-        if (!cluster || strcmp(conf->clusters[i].name, cluster) == 0)
-            add_site(q, conf, &conf->clusters[i]);
-    for (size_t i = 0; kind == PREFLIGHT_RESOURCE && i < q->n_sites; i++)
-        for (size_t j = 0; j < q->sites[i].n_answers; j++)
-            resolve_known(&q->sites[i].answers[j]);
-    return q;
+    struct preflight *p = NEW(struct preflight);
+    p->kind = kind;
+    p->log = (struct daemon_log){.level = INF_LOG_ERROR, .format = conf->log.format};
+    p->checks = xcalloc(conf->n_clusters, sizeof(*p->checks));
+    for (size_t i = 0; i < conf->n_clusters; i++) {
+        struct cluster_check *check = &p->checks[p->n_checks];
+        const char *name = conf->clusters[i].name;
+        if (cluster && strcmp(name, cluster) != 0)
+            continue;
+        p->n_checks++;
+        check->preflight = p;
+        check->conf = &conf->clusters[i];
+        for (size_t n = 0; n < conf->n_watches; n++)
+            if (strcmp(conf->watches[n].cluster, name) == 0)
+                add_watch(check, &conf->watches[n]);
+        for (size_t n = 0; kind == PREFLIGHT_RESOURCE && n < check->n_results; n++)
+            resolve_builtin(&check->results[n]);
+    }
+    return p;
 }
 
-static bool needs_server(const struct preflight_cluster *site)
+static bool needs_server(const struct cluster_check *check)
 {
-    bool needs = site->preflight->kind == PREFLIGHT_ACCESS;
-    for (size_t i = 0; !needs && i < site->n_answers; i++)
-        needs = site->answers[i].verdict == VERDICT_NONE;
+    bool needs = check->preflight->kind == PREFLIGHT_ACCESS;
+    for (size_t i = 0; !needs && i < check->n_results; i++)
+        needs = check->results[i].verdict == VERDICT_SKIPPED;
     return needs;
 }
 
-bool preflight_needs_server(const struct preflight *q)
+bool preflight_needs_server(const struct preflight *p)
 {
-    for (size_t i = 0; i < q->n_sites; i++)
-        if (needs_server(&q->sites[i]))
+    for (size_t i = 0; i < p->n_checks; i++)
+        if (needs_server(&p->checks[i]))
             return true;
     return false;
 }
@@ -139,262 +136,233 @@ static void preflight_on_closed(struct loop *loop)
     (void)loop; /* embedded in struct preflight, freed with it */
 }
 
-static void finish_site(struct preflight_cluster *site)
+static void finish_check(struct cluster_check *check)
 {
-    struct preflight *q = site->preflight;
-    timer_stop(&q->loop.clock, &site->patience);
-    cluster_close(site->cluster); /* cancels its requests */
-    site->cluster = NULL;
-    if (--q->busy == 0)
-        loop_close(&q->loop, preflight_on_closed);
+    struct preflight *p = check->preflight;
+    timer_stop(&p->loop.clock, &check->timeout);
+    cluster_close(check->cluster); /* cancels its requests */
+    check->cluster = NULL;
+    if (--p->busy == 0)
+        loop_close(&p->loop, preflight_on_closed);
 }
 
-static void fail_site(struct preflight_cluster *site, const struct inf_error *why)
+static void fail_check(struct cluster_check *check, const struct inf_error *why)
 {
-    site->failure = *why;
-    finish_site(site);
+    check->failure = *why;
+    finish_check(check);
 }
 
-static void preflight_on_silence(struct timer *timer)
+static void preflight_on_timeout(struct timer *timer)
 {
-    struct preflight_cluster *site = container_of(timer, struct preflight_cluster, patience);
+    struct cluster_check *check = container_of(timer, struct cluster_check, timeout);
     struct inf_error why;
-    err_set(&why, INF_ETIMEOUT, "no response within %ds", PREFLIGHT_PATIENCE_MS / 1000);
-    fail_site(site, &why);
+    err_set(&why, INF_ETIMEOUT, "no response within %ds", PREFLIGHT_TIMEOUT_MS / 1000);
+    fail_check(check, &why);
 }
 
-static void restart_timeout(struct preflight_cluster *site)
+static void restart_timeout(struct cluster_check *check)
 {
-    timer_start(&site->preflight->loop.clock, &site->patience, PREFLIGHT_PATIENCE_MS);
+    timer_start(&check->preflight->loop.clock, &check->timeout, PREFLIGHT_TIMEOUT_MS);
 }
 
 /* ---- access to resources ---- */
 
-static enum verdict verdict_for(const struct preflight_result *a, const struct inf_error *why)
-{
-    if (why->code == INF_ENOTFOUND)
-        return a->watch->optional ? VERDICT_WAITS : VERDICT_WRONG;
-    return why->code == INF_EINVAL ? VERDICT_WRONG : VERDICT_FAILED;
-}
-
-static void request_next(struct preflight_cluster *site);
-static bool select_namespaces(struct preflight_cluster *site);
+static void request_next(struct cluster_check *check);
+static bool select_namespaces(struct cluster_check *check);
 
 static void preflight_on_access(struct inf_request *request, const struct inf_access *access,
                                 const struct inf_error *why)
 {
-    struct preflight_result *a = request->data;
+    struct preflight_result *result = request->data;
     const struct inf_resource *r = access ? &access->resource : NULL;
     if (why && why->code == INF_ECANCELED)
         return; /* the cluster was closed */
-    a->site->open--;
+    result->check->pending--;
     if (why) {
-        a->why = *why;
-        a->verdict = verdict_for(a, why);
+        bool optional = result->watch->optional;
+        result->why = *why;
+        result->verdict = why->code == INF_EINVAL      ? VERDICT_INVALID
+                          : why->code != INF_ENOTFOUND ? VERDICT_FAILED
+                          : optional                   ? VERDICT_WAITING
+                                                       : VERDICT_INVALID;
     } else {
-        name_resource(a, r->group, r->version, r->name);
-        a->cluster_wide = r->kind && !access->namespaced;
-        a->may_list = access->list;
-        a->may_watch = access->watch;
-        if (a->site->preflight->kind == PREFLIGHT_ACCESS && !a->none_selected &&
+        name_resource(result, r->group, r->version, r->name);
+        result->cluster_wide = r->kind && !access->namespaced;
+        result->may_list = access->list;
+        result->may_watch = access->watch;
+        if (result->check->preflight->kind == PREFLIGHT_ACCESS && !result->none_selected &&
             !(access->list && access->watch))
-            a->verdict = VERDICT_MISSING;
+            result->verdict = VERDICT_MISSING;
     }
-    restart_timeout(a->site);
-    request_next(a->site);
+    restart_timeout(result->check);
+    request_next(result->check);
 }
 
 /* Sends the request for one result: access, or only the meaning of the resource name. */
-static void request_result(struct preflight_result *a)
+static void request_result(struct preflight_result *result)
 {
-    struct inf_client *client = a->site->cluster->client;
-    bool access = a->site->preflight->kind == PREFLIGHT_ACCESS && !a->none_selected;
+    struct inf_client *client = result->check->cluster->client;
+    bool access = result->check->preflight->kind == PREFLIGHT_ACCESS && !result->none_selected;
     int rc;
-    a->request = (struct inf_request){.data = a};
-    rc = (access ? inf_access_request : inf_resource_request)(client, &a->request, a->resource,
-                                                              a->ns, preflight_on_access, &a->why);
+    result->request = (struct inf_request){.data = result};
+    rc = (access ? inf_access_request : inf_resource_request)(
+        client, &result->request, result->resource, result->ns, preflight_on_access, &result->why);
     if (rc < 0)
-        a->verdict = VERDICT_WRONG;
+        result->verdict = VERDICT_INVALID;
     else
-        a->site->open++;
+        result->check->pending++;
 }
 
-static void request_next(struct preflight_cluster *site)
+static void request_next(struct cluster_check *check)
 {
-    while (site->begun < site->n_answers && site->open < AT_A_TIME) {
-        struct preflight_result *a = &site->answers[site->begun++];
-        if (a->verdict == VERDICT_NONE)
-            request_result(a);
+    while (check->next < check->n_results && check->pending < REQUESTS_MAX) {
+        struct preflight_result *result = &check->results[check->next++];
+        if (result->verdict == VERDICT_SKIPPED)
+            request_result(result);
     }
-    if (!site->open && !select_namespaces(site))
-        finish_site(site);
+    if (!check->pending && !select_namespaces(check))
+        finish_check(check);
 }
 
 /* ---- namespaces of a namespace_selector ---- */
 
 /* Inserts a result after the one at @at. Results move, so no request may be in progress. */
-static struct preflight_result *insert_answer(struct preflight_cluster *site, size_t at)
+static struct preflight_result *insert_result(struct cluster_check *check, size_t at)
 {
-    const struct conf_watch *watch = site->answers[at].watch;
-    size_t following = site->n_answers - at - 1;
-    add_answer(site, watch, watch->resource, NULL);
-    memmove(&site->answers[at + 2], &site->answers[at + 1], following * sizeof(*site->answers));
-    site->answers[at + 1] =
-        (struct preflight_result){.watch = watch, .resource = watch->resource, .site = site};
-    return &site->answers[at + 1];
+    const struct conf_watch *watch = check->results[at].watch;
+    size_t following = check->n_results - at - 1;
+    add_result(check, watch, watch->resource, NULL);
+    memmove(&check->results[at + 2], &check->results[at + 1], following * sizeof(*check->results));
+    check->results[at + 1] =
+        (struct preflight_result){.watch = watch, .resource = watch->resource, .check = check};
+    return &check->results[at + 1];
 }
 
-static size_t insert_namespaces(struct preflight_cluster *site)
+/* Adds a result for each namespace that is selected and not excluded. */
+static void preflight_on_namespaces(struct inf_handler *handler, struct inf_informer *informer)
 {
-    const struct inf_store *store = inf_informer_store(site->namespaces);
-    const struct conf_list *excluded = &site->answers[site->selecting].watch->exclude_namespaces;
+    struct cluster_check *check = container_of(handler, struct cluster_check, handler);
+    const struct conf_list *excluded = &check->results[check->selecting].watch->exclude_namespaces;
     struct inf_cursor cursor = INF_CURSOR_START;
     const struct inf_object *ns;
     size_t count = 0;
-    while (count < NAMESPACE_TRACKER_MAX && (ns = inf_store_next(store, &cursor))) {
-        struct preflight_result *a;
+    while (count < NAMESPACE_TRACKER_MAX &&
+           (ns = inf_store_next(inf_informer_store(informer), &cursor))) {
+        struct preflight_result *result;
         if (glob_any((const char *const *)excluded->items, excluded->count, inf_object_name(ns)))
             continue;
-        a = insert_answer(site, site->selecting + count++);
-        a->ns = a->own_ns = xstrdup(inf_object_name(ns));
+        result = insert_result(check, check->selecting + count++);
+        result->ns = result->own_ns = xstrdup(inf_object_name(ns));
     }
     inf_cursor_end(&cursor);
-    return count;
-}
-
-static void preflight_on_namespaces(struct inf_handler *handler, struct inf_informer *informer)
-{
-    struct preflight_cluster *site = container_of(handler, struct preflight_cluster, handler);
-    (void)informer;
-    if (!insert_namespaces(site))
-        insert_answer(site, site->selecting)->none_selected = true;
-    inf_informer_close(site->namespaces, NULL);
-    site->namespaces = NULL;
-    site->begun = site->selecting + 1;
-    restart_timeout(site);
-    request_next(site);
-}
-
-static void list_namespaces(struct preflight_cluster *site, size_t selecting)
-{
-    struct inf_watch watch = {
-        .resource = "namespaces",
-        .label_selector = site->answers[selecting].watch->namespace_selector,
-        .metadata_only = true,
-    };
-    site->answers[selecting].expanded = true;
-    site->selecting = selecting;
-    site->handler = (struct inf_handler){.on_synced = preflight_on_namespaces};
-    site->namespaces =
-        inf_informer_open(site->cluster->client, &watch, NULL); /* selector is validated */
-    inf_handler_add(site->namespaces, &site->handler);
-}
-
-/* The namespaces cannot be listed: checks access to the resource in all namespaces instead. */
-static void request_all_namespaces(struct preflight_cluster *site, size_t selecting)
-{
-    site->answers[selecting].expanded = true;
-    insert_answer(site, selecting);
-    site->begun = selecting + 1;
-    request_next(site);
+    if (!count)
+        insert_result(check, check->selecting)->none_selected = true;
+    inf_informer_close(informer, NULL);
+    check->next = check->selecting + 1;
+    restart_timeout(check);
+    request_next(check);
 }
 
 /* Starts to resolve the next unresolved namespace_selector. Returns false if there is none. */
-static bool select_namespaces(struct preflight_cluster *site)
+static bool select_namespaces(struct cluster_check *check)
 {
-    for (size_t i = 0; site->preflight->kind == PREFLIGHT_ACCESS && i < site->n_answers; i++) {
-        const struct preflight_result *a = &site->answers[i];
-        if (!a->selects || a->expanded)
-            continue;
-        if (a->verdict == VERDICT_OK)
-            list_namespaces(site, i);
-        else
-            request_all_namespaces(site, i);
-        return true;
+    struct inf_watch watch = {.resource = "namespaces", .metadata_only = true};
+    struct inf_informer *namespaces;
+    size_t i = 0;
+    while (i < check->n_results && (!check->results[i].selects || check->results[i].expanded))
+        i++;
+    if (i == check->n_results || check->preflight->kind != PREFLIGHT_ACCESS)
+        return false;
+    check->results[i].expanded = true;
+    if (check->results[i].verdict == VERDICT_OK) {
+        watch.label_selector = check->results[i].watch->namespace_selector;
+        check->selecting = i;
+        check->handler = (struct inf_handler){.on_synced = preflight_on_namespaces};
+        namespaces = inf_informer_open(check->cluster->client, &watch, NULL); /* is valid */
+        inf_handler_add(namespaces, &check->handler);
+    } else { /* they cannot be listed: check access in all namespaces instead */
+        insert_result(check, i);
+        check->next = i + 1;
+        request_next(check);
     }
-    return false;
+    return true;
 }
 
 /* ---- identity ---- */
 
-static char *join_strings(const char *const *texts, size_t n)
-{
-    struct buf out = {0};
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&out, "%s%s", i ? ", " : "", texts[i]);
-    buf_putc(&out, '\0');
-    return out.bytes;
-}
-
 static void preflight_on_identity(struct inf_request *request, const struct inf_identity *identity,
                                   const struct inf_error *why)
 {
-    struct preflight_cluster *site = request->data;
+    struct cluster_check *check = request->data;
+    struct buf groups = {0};
     if (why && why->code == INF_ECANCELED)
         return; /* the cluster was closed */
     if (why) {
-        fail_site(site, why);
+        fail_check(check, why);
         return;
     }
-    site->version = identity->version ? xstrdup(identity->version) : NULL;
-    site->user = identity->user ? xstrdup(identity->user) : NULL;
-    if (identity->n_groups)
-        site->groups = join_strings(identity->groups, identity->n_groups);
-    restart_timeout(site);
-    request_next(site);
+    check->version = identity->version ? xstrdup(identity->version) : NULL;
+    check->user = identity->user ? xstrdup(identity->user) : NULL;
+    for (size_t i = 0; i < identity->n_groups; i++)
+        buf_printf(&groups, "%s%s", i ? ", " : "", identity->groups[i]);
+    if (groups.len)
+        buf_putc(&groups, '\0');
+    check->groups = groups.bytes;
+    restart_timeout(check);
+    request_next(check);
 }
 
-static void start_site(struct preflight_cluster *site)
+static void start_check(struct cluster_check *check)
 {
-    struct preflight *q = site->preflight;
-    struct cluster_setup setup = {.uv = &q->uv, .log = &q->log};
+    struct preflight *p = check->preflight;
+    struct cluster_setup setup = {.uv = &p->uv, .log = &p->log};
     struct inf_error err;
-    if (!needs_server(site)) {
-        finish_site(site);
+    if (!needs_server(check)) {
+        finish_check(check);
         return;
     }
-    site->patience.fire = preflight_on_silence;
-    site->cluster = cluster_open(site->conf, &setup, &err);
-    if (!site->cluster) {
-        fail_site(site, &err);
+    check->timeout.fire = preflight_on_timeout;
+    check->cluster = cluster_open(check->conf, &setup, &err);
+    if (!check->cluster) {
+        fail_check(check, &err);
         return;
     }
-    site->server = xstrdup(inf_client_server(site->cluster->client));
-    restart_timeout(site);
-    if (q->kind == PREFLIGHT_ACCESS) {
-        site->request.data = site;
-        inf_identity_request(site->cluster->client, &site->request, preflight_on_identity);
+    check->server = xstrdup(inf_client_server(check->cluster->client));
+    restart_timeout(check);
+    if (p->kind == PREFLIGHT_ACCESS) {
+        check->request.data = check;
+        inf_identity_request(check->cluster->client, &check->request, preflight_on_identity);
     } else {
-        request_next(site);
+        request_next(check);
     }
 }
 
-void preflight_run(struct preflight *q)
+void preflight_run(struct preflight *p)
 {
-    uv_loop_init(&q->uv);
-    loop_init(&q->loop, &q->uv);
-    q->busy = q->n_sites + 1; /* plus one, so that the loop stays open until all are started */
-    for (size_t i = 0; i < q->n_sites; i++)
-        start_site(&q->sites[i]);
-    if (--q->busy == 0)
-        loop_close(&q->loop, preflight_on_closed);
-    uv_run(&q->uv, UV_RUN_DEFAULT);
-    uv_loop_close(&q->uv);
+    uv_loop_init(&p->uv);
+    loop_init(&p->loop, &p->uv);
+    p->busy = p->n_checks + 1; /* plus one, so that the loop stays open until all are started */
+    for (size_t i = 0; i < p->n_checks; i++)
+        start_check(&p->checks[i]);
+    if (--p->busy == 0)
+        loop_close(&p->loop, preflight_on_closed);
+    uv_run(&p->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&p->uv);
 }
 
 /* ---- results ---- */
 
-size_t preflight_count(const struct preflight *q)
+size_t preflight_count(const struct preflight *p)
 {
-    return q->n_sites;
+    return p->n_checks;
 }
 
-const struct preflight_cluster *preflight_site(const struct preflight *q, size_t i)
+const struct cluster_check *preflight_check(const struct preflight *p, size_t i)
 {
-    return &q->sites[i];
+    return &p->checks[i];
 }
 
-static int code_for(const struct inf_error *why)
+static int exit_code_for(const struct inf_error *why)
 {
     switch (why->code) {
     case 0: return 0;
@@ -408,57 +376,44 @@ static int code_for(const struct inf_error *why)
     }
 }
 
-static int code_for_answer(const struct preflight_result *a)
-{
-    switch (a->verdict) {
-    case VERDICT_MISSING: return EX_NOPERM;
-    case VERDICT_WRONG:
-    case VERDICT_FAILED: return code_for(&a->why);
-    case VERDICT_NONE:
-    case VERDICT_OK:
-    case VERDICT_WAITS: break;
-    }
-    return 0;
-}
-
 /* EX_UNAVAILABLE, EX_NOPERM and EX_CONFIG grow with what has to be done about them. */
 _Static_assert(EX_UNAVAILABLE < EX_NOPERM && EX_NOPERM < EX_CONFIG, "the worst is the highest");
 
-int preflight_exit_code(const struct preflight *q)
+int preflight_exit_code(const struct preflight *p)
 {
     int worst = 0;
-    for (size_t i = 0; i < q->n_sites; i++) {
-        const struct preflight_cluster *site = &q->sites[i];
-        int code = code_for(&site->failure);
+    for (size_t i = 0; i < p->n_checks; i++) {
+        const struct cluster_check *check = &p->checks[i];
+        int code = exit_code_for(&check->failure);
         worst = code > worst ? code : worst;
-        for (size_t j = 0; j < site->n_answers; j++) {
-            code = code_for_answer(&site->answers[j]);
+        for (size_t j = 0; j < check->n_results; j++) {
+            const struct preflight_result *result = &check->results[j];
+            code = result->verdict == VERDICT_MISSING   ? EX_NOPERM
+                   : result->verdict == VERDICT_WAITING ? 0
+                                                        : exit_code_for(&result->why);
             worst = code > worst ? code : worst;
         }
     }
     return worst;
 }
 
-static void free_site(struct preflight_cluster *site)
+void preflight_free(struct preflight *p)
 {
-    for (size_t i = 0; i < site->n_answers; i++) {
-        free(site->answers[i].group);
-        free(site->answers[i].version);
-        free(site->answers[i].name);
-        free(site->answers[i].own_ns);
+    for (size_t i = 0; i < p->n_checks; i++) {
+        struct cluster_check *check = &p->checks[i];
+        for (size_t j = 0; j < check->n_results; j++) {
+            free(check->results[j].group);
+            free(check->results[j].version);
+            free(check->results[j].name);
+            free(check->results[j].own_ns);
+        }
+        free(check->results);
+        free(check->server);
+        free(check->version);
+        free(check->user);
+        free(check->groups);
     }
-    free(site->answers);
-    free(site->server);
-    free(site->version);
-    free(site->user);
-    free(site->groups);
-}
-
-void preflight_free(struct preflight *q)
-{
-    for (size_t i = 0; i < q->n_sites; i++)
-        free_site(&q->sites[i]);
-    daemon_log_free(&q->log);
-    free(q->sites);
-    free(q);
+    daemon_log_free(&p->log);
+    free(p->checks);
+    free(p);
 }

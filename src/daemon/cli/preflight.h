@@ -2,10 +2,10 @@
  * preflight.h - checks the clusters of a configuration before anything is watched: version and
  * identity, the meaning of each resource name, and access to each resource in each namespace.
  *
- *     q = preflight_new(conf, NULL, PREFLIGHT_ACCESS);
- *     preflight_run(q);                                  blocks until all is known or timed out
- *     ... preflight_site(q, i)->answers[j] ...
- *     preflight_free(q);
+ *     p = preflight_new(conf, NULL, PREFLIGHT_ACCESS);
+ *     preflight_run(p);                                  blocks until all is known or timed out
+ *     ... preflight_check(p, i)->results[j] ...
+ *     preflight_free(p);
  *
  * A watch with namespace_selector needs to list and watch namespaces, and its resource in each
  * namespace that is selected now: when all other requests of a cluster are complete, the namespaces
@@ -26,7 +26,7 @@
 #include "seam/clock.h"
 
 enum {
-    PREFLIGHT_PATIENCE_MS =
+    PREFLIGHT_TIMEOUT_MS =
         20 * 1000, /* without a response from a cluster; connecting may take 15 s */
 };
 
@@ -36,16 +36,16 @@ enum preflight_kind {
 };
 
 enum verdict {
-    VERDICT_NONE, /* not checked: see the failure of the cluster */
+    VERDICT_SKIPPED, /* not checked (yet): see the failure of the cluster */
     VERDICT_OK,
     VERDICT_MISSING, /* permission to list or watch is missing */
-    VERDICT_WAITS,   /* the watch is optional and the resource does not exist */
-    VERDICT_WRONG,   /* the resource does not exist or its name is ambiguous */
+    VERDICT_WAITING, /* the watch is optional and the resource does not exist */
+    VERDICT_INVALID, /* the resource does not exist or its name is ambiguous */
     VERDICT_FAILED,  /* the request failed */
 };
 
 struct preflight;
-struct preflight_cluster;
+struct cluster_check;
 
 /* The result for one resource in one namespace (or all) that a watch needs to list and watch. */
 struct preflight_result {
@@ -61,33 +61,32 @@ struct preflight_result {
     bool cluster_wide;            /* cluster-scoped, if that is known */
 
     /* private */
-    struct preflight_cluster *site;
+    struct cluster_check *check;
     struct inf_request request; /* its data is the result */
     char *own_ns;               /* owned copy of `ns`, if it is not from the configuration */
     bool expanded;              /* with `selects`: results for the namespaces were added */
 };
 
 /* The results for one cluster. */
-struct preflight_cluster {
+struct cluster_check {
     const struct conf_cluster *conf;
     char *server;             /* URL; NULL if the cluster could not be opened */
     struct inf_error failure; /* why checks were not completed; code 0: they were */
     char *version;            /* NULL: not reported */
     char *user;               /* NULL: not reported */
     char *groups;             /* "a, b"; NULL: none */
-    struct preflight_result *answers;
-    size_t n_answers;
+    struct preflight_result *results;
+    size_t n_results;
 
     /* private */
     struct preflight *preflight;
     struct cluster *cluster;    /* NULL: closed */
-    struct inf_request request; /* for the identity; its data is the site */
-    struct timer patience;
-    size_t begun;                    /* results that were requested or need no request */
-    size_t open;                     /* requests in progress */
-    struct inf_informer *namespaces; /* lists the selected namespaces; NULL: none in progress */
-    struct inf_handler handler;      /* of that informer */
-    size_t selecting;                /* index of the result whose namespaces are listed */
+    struct inf_request request; /* for the identity; its data is the check */
+    struct timer timeout;
+    size_t next;                /* index of the next result to request */
+    size_t pending;             /* requests in progress */
+    struct inf_handler handler; /* of the informer that lists the selected namespaces */
+    size_t selecting;           /* index of the result whose namespaces are listed */
 };
 
 /* Prepares checks of the cluster named @cluster, or of all clusters if it is NULL. Keeps a
@@ -102,7 +101,7 @@ void preflight_run(struct preflight *preflight);
 bool preflight_needs_server(const struct preflight *preflight);
 
 size_t preflight_count(const struct preflight *preflight);
-const struct preflight_cluster *preflight_site(const struct preflight *preflight, size_t i);
+const struct cluster_check *preflight_check(const struct preflight *preflight, size_t i);
 
 /* The exit code of the worst result: EX_CONFIG, EX_NOPERM, EX_UNAVAILABLE or 0. */
 int preflight_exit_code(const struct preflight *preflight);
