@@ -68,8 +68,12 @@ int http_request_write(const struct http_request *r, struct buf *out, struct inf
     if (rc < 0)
         return rc;
     buf_printf(out, "%s %s HTTP/1.1\r\nHost: %s\r\n", r->method, r->target, r->host);
-    for (size_t i = 0; i < r->n_headers; i++)
-        buf_printf(out, "%s: %s\r\n", r->headers[i].name, r->headers[i].value);
+    for (size_t i = 0; i < r->n_headers; i++) { /* printf would leave secrets on the stack */
+        buf_puts(out, r->headers[i].name);
+        buf_puts(out, ": ");
+        buf_puts(out, r->headers[i].value);
+        buf_puts(out, "\r\n");
+    }
     if (r->body)
         buf_printf(out, "Content-Length: %zu\r\n", strlen(r->body));
     buf_printf(out, "\r\n%s", r->body ? r->body : "");
