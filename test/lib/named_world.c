@@ -15,24 +15,24 @@
 #include "recording.h"
 #include "wire/http_pool.h"
 
-static void emit(struct log *log, enum log_level level, const char *line)
+static void named_world_on_log(struct log *log, enum log_level level, const char *line)
 {
     struct named_notebook *n = container_of(log, struct named_notebook, log);
     assert_int_equal(level, LOG_WARN);
     buf_printf(&n->lines, "%s\n", line);
 }
 
-/* ---- who asks ---- */
+/* ---- the user ---- */
 
 static void on_open(struct source_user *user)
 {
-    buf_puts(&((struct named_world *)user)->told, "open\n");
+    buf_puts(&((struct named_world *)user)->events, "open\n");
 }
 
 static void on_event(struct source_user *user, const struct source_event *event)
 {
     assert_int_not_equal(event->type, SOURCE_TEXT);
-    buf_puts(&((struct named_world *)user)->told,
+    buf_puts(&((struct named_world *)user)->events,
              event->type == SOURCE_PAGE_END ? "end\n" : "object\n");
 }
 
@@ -44,7 +44,7 @@ static void on_progress(struct source_user *user)
 static void on_end(struct source_user *user, const struct inf_error *why)
 {
     struct named_world *w = (struct named_world *)user;
-    buf_printf(&w->told, "%s: %s\n", inf_error_name(why->code), why->text);
+    buf_printf(&w->events, "%s: %s\n", inf_error_name(why->code), why->text);
 }
 
 static const struct source_user_ops ops = {
@@ -53,7 +53,7 @@ static const struct source_user_ops ops = {
 static void on_found(void *ctx, const struct resource *found, const char *kind)
 {
     struct named_world *w = ctx;
-    buf_printf(&w->told, "found %s/%s/%s %s\n", found->group, found->version, found->name,
+    buf_printf(&w->events, "found %s/%s/%s %s\n", found->group, found->version, found->name,
                kind ? kind : "-");
 }
 
@@ -73,7 +73,7 @@ static const char *const documents[][2] = {
     "{\"kind\":\"APIGroup\",\"name\":\"" name "\",\"versions\":[{\"version\":\"v1\"}]}"
 #define GROUPS(list) "{\"kind\":\"APIGroupList\",\"groups\":[" list "]}\n"
 
-static void answer(struct pipe *pipe, int status, const char *body, size_t len)
+static void respond(struct pipe *pipe, int status, const char *body, size_t len)
 {
     char head[200];
     snprintf(head, sizeof(head),
@@ -94,51 +94,51 @@ static const char *groups_at(const struct named_world *w, const char *path)
     return w->young ? GROUPS(GROUP("apps")) : GROUPS(GROUP("apps") "," GROUP("example.com"));
 }
 
-static void answer_document(const struct named_world *w, struct pipe *pipe, const char *path,
-                            const char *name)
+static void respond_document(const struct named_world *w, struct pipe *pipe, const char *path,
+                             const char *name)
 {
     struct recording r;
     if (!name) {
         const char *text = groups_at(w, path);
-        answer(pipe, 200, text, strlen(text));
+        respond(pipe, 200, text, strlen(text));
         return;
     }
     recording_open(&r, name);
-    answer(pipe, 200, r.body.bytes, r.body.len);
+    respond(pipe, 200, r.body.bytes, r.body.len);
     recording_close(&r);
 }
 
-static void answer_404(const struct named_world *w, struct pipe *pipe)
+static void respond_404(const struct named_world *w, struct pipe *pipe)
 {
     const char *page = w->page ? w->page : "no";
-    answer(pipe, 404, page, strlen(page));
+    respond(pipe, 404, page, strlen(page));
 }
 
-static void answer_path(struct named_world *w, struct pipe *pipe, const char *path)
+static void respond_path(struct named_world *w, struct pipe *pipe, const char *path)
 {
     static const char list[] = "{\"kind\":\"List\",\"apiVersion\":\"v1\","
                                "\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}\n";
     bool of_apps = strncmp(path, "/apis/apps", 10) == 0;
-    buf_printf(&w->told, "GET %s\n", path);
+    buf_printf(&w->events, "GET %s\n", path);
     if (w->hanging && strcmp(path, w->hanging) == 0)
         return;
     if (w->everything_404 || (w->no_apps && of_apps)) {
-        answer_404(w, pipe);
+        respond_404(w, pipe);
         return;
     }
     if (w->broken && strcmp(path, w->broken) == 0) {
-        answer(pipe, 503, "down", 4);
+        respond(pipe, 503, "down", 4);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(documents); i++)
         if (strcmp(documents[i][0], path) == 0) {
-            answer_document(w, pipe, path, documents[i][1]);
+            respond_document(w, pipe, path, documents[i][1]);
             return;
         }
     if (w->missing ? strcmp(path, w->missing) != 0 : strchr(path, '?') != NULL)
-        answer(pipe, 200, list, sizeof(list) - 1);
+        respond(pipe, 200, list, sizeof(list) - 1);
     else
-        answer_404(w, pipe);
+        respond_404(w, pipe);
 }
 
 static void on_tick(struct pipe *pipe)
@@ -150,7 +150,7 @@ static void on_tick(struct pipe *pipe)
     end = memchr(pipe->written.bytes + 4, ' ', pipe->written.len - 4);
     path = xstrndup(pipe->written.bytes + 4, (size_t)(end - pipe->written.bytes - 4));
     buf_clear(&pipe->written);
-    answer_path(w, pipe, path);
+    respond_path(w, pipe, path);
     free(path);
 }
 
@@ -187,7 +187,7 @@ void named_world_init(struct named_world *w, const char *text, const char *ns)
                                     .path_prefix = "",
                                     .user_agent = "test",
                                     .warnings = &w->warnings};
-    w->notebook.log.emit = emit;
+    w->notebook.log.emit = named_world_on_log;
     warnings_init(&w->warnings, &w->notebook.log);
     w->discovery_cache = discovery_cache_new(&w->server);
     w->named = named_world_source(w, text, ns);
@@ -206,11 +206,17 @@ void named_world_list(struct named_world *w)
     sim_run(&w->sim);
 }
 
-void named_world_told(struct named_world *w, const char *expected)
+void named_world_expect(struct named_world *w, const char *expected)
 {
-    buf_putc(&w->told, '\0');
-    assert_string_equal(w->told.bytes, expected);
-    buf_clear(&w->told);
+    buf_putc(&w->events, '\0');
+    assert_string_equal(w->events.bytes, expected);
+    buf_clear(&w->events);
+}
+
+void named_world_expect_list(struct named_world *w, const char *expected)
+{
+    named_world_list(w);
+    named_world_expect(w, expected);
 }
 
 void named_world_done(struct named_world *w)
@@ -225,21 +231,21 @@ void named_world_done(struct named_world *w)
     sim_run(&w->sim);
     sim_done(&w->sim);
     pipe_dialer_done(&w->pipes);
-    buf_free(&w->told);
+    buf_free(&w->events);
     buf_free(&w->notebook.lines);
 }
 
-void named_world_warned(struct named_world *w, const char *expected)
+void named_world_expect_warnings(struct named_world *w, const char *expected)
 {
     buf_putc(&w->notebook.lines, '\0');
     assert_string_equal(w->notebook.lines.bytes, expected);
     buf_clear(&w->notebook.lines);
 }
 
-bool named_world_is_told(struct named_world *w, const char *part)
+bool named_world_has_event(struct named_world *w, const char *part)
 {
-    bool is = memmem(w->told.bytes, w->told.len, part, strlen(part)) != NULL;
-    buf_clear(&w->told);
+    bool is = memmem(w->events.bytes, w->events.len, part, strlen(part)) != NULL;
+    buf_clear(&w->events);
     return is;
 }
 
@@ -247,7 +253,7 @@ void named_world_deployments_404(struct named_world *w, const char *word, const 
 {
     named_world_init(w, word, NULL);
     named_world_list(w);
-    buf_clear(&w->told);
+    buf_clear(&w->events);
     w->missing = DEPLOYMENTS;
     w->page = page;
     sim_advance(&w->sim, 1000);

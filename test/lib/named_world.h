@@ -1,6 +1,6 @@
 /*
- * named_world.h - a named source, a user that writes down what it is told, and a server that has two
- * groups besides the core, plays recordings, and can fail in the ways that matter to a lookup.
+ * named_world.h - a named source, a user that records its events, and a server with two groups
+ * besides the core. The server replays recordings and can fail in the ways that affect a lookup.
  */
 #ifndef TEST_NAMED_WORLD_H
 #define TEST_NAMED_WORLD_H
@@ -27,35 +27,38 @@ struct named_world {
     struct named_source *named; /* NULL once closed */
     struct named_source *other; /* of the same server; NULL: none */
     bool young;                 /* the server has no group example.com yet */
-    struct buf told;
-    const char *missing; /* a path that is answered 404; NULL: none */
-    const char *page;    /* what a 404 says; NULL: "no" */
-    const char *broken;  /* one that is answered 503 */
-    const char *hanging; /* one that is not answered */
-    bool no_apps;        /* the list of groups does not have it, and its document is a 404 */
-    bool everything_404; /* a load balancer without its backend */
+    struct buf events;          /* requests that the server received, and events of the user */
+    const char *missing;        /* a path that gets a 404; NULL: none */
+    const char *page;           /* the body of a 404; NULL: "no" */
+    const char *broken;         /* a path that gets a 503 */
+    const char *hanging;        /* a path that gets no response */
+    bool no_apps;               /* the list of groups has no apps, and its document is a 404 */
+    bool everything_404;        /* a load balancer without its backend */
     struct named_notebook notebook;
     struct warnings warnings;
 };
 
-/* A namespace that ends in '?' is only where one looks. */
+/* A namespace that ends in '?' is only a default. */
 struct named_source *named_world_source(struct named_world *w, const char *text, const char *ns);
 
 void named_world_init(struct named_world *w, const char *text, const char *ns);
 void named_world_done(struct named_world *w);
 
-/* Asks for a list; the second one lets everything happen as well. */
+/* Request a list; named_world_list() also runs the simulation until it is idle. */
 void named_world_open_list(struct named_source *named, struct source_user *user);
 void named_world_list(struct named_world *w);
 
-/* Checks what was told since the last time, or only whether @part is in it; forgets it. */
-void named_world_told(struct named_world *w, const char *expected);
-bool named_world_is_told(struct named_world *w, const char *part);
+/* Compares the events since the last call, or searches @part in them, and clears them. */
+void named_world_expect(struct named_world *w, const char *expected);
+bool named_world_has_event(struct named_world *w, const char *part);
 
-/* The same for the lines of the log. */
-void named_world_warned(struct named_world *w, const char *expected);
+/* named_world_list(), then named_world_expect(). */
+void named_world_expect_list(struct named_world *w, const char *expected);
 
-/* A world that has begun to read deployments, whose requests are answered 404 from then on. */
+/* Compares the lines of the log and clears them. */
+void named_world_expect_warnings(struct named_world *w, const char *expected);
+
+/* Initialises a world that has listed deployments; later lists get a 404 with @page. */
 void named_world_deployments_404(struct named_world *w, const char *word, const char *page);
 
 #define LISTED "open\nend\nINF_EEOF: k:6443: the list is complete\n"

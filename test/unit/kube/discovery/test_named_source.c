@@ -1,5 +1,5 @@
 /*
- * test_named_source.c - from a word to its objects, over a server that the test plays.
+ * test_named_source.c - resolves a resource name and lists its objects from a simulated server.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,71 +13,69 @@
 #include "base/base.h"
 #include "named_world.h"
 
-static void a_full_name_needs_no_look(void **state)
+/* One list of @word in @ns in a world of its own. */
+static void expect_listing(const char *word, const char *ns, const char *expected)
+{
+    struct named_world w;
+    named_world_init(&w, word, ns);
+    named_world_expect_list(&w, expected);
+    named_world_done(&w);
+}
+
+static void needs_no_lookup_for_a_full_name(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "widgets.example.com/v1", NULL);
-    named_world_told(&w, "found example.com/v1/widgets -\n");
-    named_world_list(&w);
-    named_world_told(&w, "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
+    named_world_expect(&w, "found example.com/v1/widgets -\n");
+    named_world_expect_list(&w, "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
     named_world_done(&w);
 }
 
-static void a_short_name_of_the_core_group_needs_one(void **state)
+static void resolves_a_short_name_of_the_core_group_with_one_document(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "PO", "shop");
-    named_world_list(&w);
-    named_world_told(
+    named_world_expect_list(
         &w, "GET /api/v1\nfound /v1/pods Pod\nGET /api/v1/namespaces/shop/pods?limit=5\n" LISTED);
-    named_world_list(&w); /* it is known now */
-    named_world_told(&w, "GET /api/v1/namespaces/shop/pods?limit=5\n" LISTED);
-    assert_int_equal(w.pipes.n_dialled, 1); /* all by one connection */
+    named_world_expect_list(
+        &w, /* already resolved */ "GET /api/v1/namespaces/shop/pods?limit=5\n" LISTED);
+    assert_int_equal(w.pipes.n_dialled, 1); /* one connection for all of it */
     named_world_done(&w);
 }
 
-static void a_group_needs_its_versions(void **state)
+static void reads_the_versions_of_a_given_group(void **state)
 {
-    struct named_world w;
     (void)state;
-    named_world_init(&w, "deploy.apps", NULL);
-    named_world_list(&w);
-    named_world_told(&w, "GET /apis/apps\nGET /apis/apps/v1\nfound apps/v1/deployments Deployment\n"
-                         "GET /apis/apps/v1/deployments?limit=5\n" LISTED);
-    named_world_done(&w);
+    expect_listing("deploy.apps", NULL,
+                   "GET /apis/apps\nGET /apis/apps/v1\nfound apps/v1/deployments Deployment\n"
+                   "GET /apis/apps/v1/deployments?limit=5\n" LISTED);
 }
 
-static void other_words_need_all_groups(void **state)
+static void searches_all_groups_for_a_name_without_group(void **state)
 {
-    struct named_world w;
     (void)state;
-    named_world_init(&w, "Widget", NULL);
-    named_world_list(&w);
-    named_world_told(
-        &w,
+    expect_listing(
+        "Widget", NULL,
         "GET /api/v1\nGET /apis\nGET /apis/apps/v1\nGET /apis/example.com/v1\n"
         "found example.com/v1/widgets Widget\nGET /apis/example.com/v1/widgets?limit=5\n" LISTED);
-    named_world_done(&w);
 }
 
-static void a_group_that_is_down_hides_only_itself(void **state)
+static void a_failed_group_affects_only_its_own_resources(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "wd", NULL);
     w.broken = "/apis/apps/v1";
-    named_world_list(&w);
-    named_world_told(
+    named_world_expect_list(
         &w,
         "GET /api/v1\nGET /apis\nGET /apis/apps/v1\nGET /apis/example.com/v1\n"
         "found example.com/v1/widgets Widget\nGET /apis/example.com/v1/widgets?limit=5\n" LISTED);
     named_world_done(&w);
     named_world_init(&w, "deploy", NULL);
     w.broken = "/apis/apps/v1";
-    named_world_list(&w);
-    named_world_told(
+    named_world_expect_list(
         &w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\nGET /apis/example.com/v1\n"
             "INF_ESERVER: resource 'deploy': apps/v1 does not respond (k:6443: the server "
             "returned HTTP 503: down); no other group has it; specify the group to query only "
@@ -85,80 +83,64 @@ static void a_group_that_is_down_hides_only_itself(void **state)
     named_world_done(&w);
 }
 
-static void the_core_group_has_to_answer(void **state)
+static void a_failed_core_group_fails_the_lookup(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "po", NULL);
     w.broken = "/api/v1";
-    named_world_list(&w);
-    named_world_told(&w, "GET /api/v1\nINF_ESERVER: k:6443: the server returned HTTP 503: down\n");
+    named_world_expect_list(
+        &w, "GET /api/v1\nINF_ESERVER: k:6443: the server returned HTTP 503: down\n");
     w.broken = NULL;
-    named_world_list(&w);
-    named_world_told(&w, "GET /api/v1\nfound /v1/pods Pod\nGET /api/v1/pods?limit=5\n" LISTED);
+    named_world_expect_list(&w,
+                            "GET /api/v1\nfound /v1/pods Pod\nGET /api/v1/pods?limit=5\n" LISTED);
     named_world_done(&w);
 }
 
-static void an_unknown_group_is_an_unknown_resource(void **state)
+static void an_unknown_group_means_resource_not_found(void **state)
 {
-    struct named_world w;
     (void)state;
-    named_world_init(&w, "gadgets.example.org", NULL);
-    named_world_list(&w);
-    named_world_told(&w,
-                     "GET /apis/example.org\nGET /apis\n"
-                     "INF_ENOTFOUND: resource 'gadgets.example.org' is not known to the server\n");
-    named_world_done(&w);
+    expect_listing("gadgets.example.org", NULL,
+                   "GET /apis/example.org\nGET /apis\n"
+                   "INF_ENOTFOUND: resource 'gadgets.example.org' is not known to the server\n");
 }
 
-static void what_is_in_no_namespace_is_not_asked_for_in_one(void **state)
+static void refuses_a_namespace_for_a_cluster_scoped_resource(void **state)
 {
-    struct named_world w;
     (void)state;
-    named_world_init(&w, "node", "shop");
-    named_world_list(&w);
-    named_world_told(
-        &w, "GET /api/v1\nINF_EINVAL: resource 'node': nodes are cluster-scoped and cannot be "
-            "limited to namespaces\n");
-    named_world_done(&w);
+    expect_listing(
+        "node", "shop",
+        "GET /api/v1\nINF_EINVAL: resource 'node': nodes are cluster-scoped and cannot be "
+        "limited to namespaces\n");
 }
 
-static void where_one_looks_matters_to_what_is_in_a_namespace(void **state)
+static void ignores_a_default_namespace_for_cluster_scoped_resources(void **state)
 {
-    struct named_world w;
     (void)state;
-    named_world_init(&w, "node", "shop?");
-    named_world_list(&w);
-    named_world_told(&w, "GET /api/v1\nfound /v1/nodes Node\nGET /api/v1/nodes?limit=5\n" LISTED);
-    named_world_done(&w);
-    named_world_init(&w, "pods", "shop?");
-    named_world_list(&w);
-    named_world_told(&w, "found /v1/pods -\nGET /api/v1/namespaces/shop/pods?limit=5\n" LISTED);
-    named_world_done(&w);
-    named_world_init(&w, "deployments.apps/v1", "shop?");
-    named_world_list(&w);
-    named_world_told(&w, "found apps/v1/deployments -\n"
-                         "GET /apis/apps/v1/namespaces/shop/deployments?limit=5\n" LISTED);
-    named_world_done(&w);
+    expect_listing("node", "shop?",
+                   "GET /api/v1\nfound /v1/nodes Node\nGET /api/v1/nodes?limit=5\n" LISTED);
+    expect_listing("pods", "shop?",
+                   "found /v1/pods -\nGET /api/v1/namespaces/shop/pods?limit=5\n" LISTED);
+    expect_listing("deployments.apps/v1", "shop?",
+                   "found apps/v1/deployments -\n"
+                   "GET /apis/apps/v1/namespaces/shop/deployments?limit=5\n" LISTED);
 }
 
-/* It may come back in another version, and a full name may have been none. */
-static void what_is_gone_is_looked_up_anew(void **state)
+/* It may return in another version, and the full name may have been wrong. */
+static void looks_a_resource_up_again_after_a_404(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "deployment.v1.apps", NULL);
-    named_world_told(&w, "found apps/v1/deployment -\n");
+    named_world_expect(&w, "found apps/v1/deployment -\n");
     w.missing = "/apis/apps/v1/deployment?limit=5";
-    named_world_list(&w);
-    named_world_told(
+    named_world_expect_list(
         &w, "GET /apis/apps/v1/deployment?limit=5\nGET /apis/apps\nGET /apis/apps/v1\n"
             "found apps/v1/deployments Deployment\nGET /apis/apps/v1/deployments?limit=5\n" LISTED);
     named_world_done(&w);
 }
 
-/* Cut into pieces, and given up after each of them. */
-static void it_can_be_given_up_at_any_moment(void **state)
+static void can_be_cancelled_or_closed_at_any_tick(void **state)
 {
     (void)state;
     for (int cancel = 0; cancel <= 1; cancel++)
@@ -174,156 +156,145 @@ static void it_can_be_given_up_at_any_moment(void **state)
             if (cancel) {
                 source_cancel(named_source_source(w.named));
                 sim_run(&w.sim);
-                buf_clear(&w.told);
+                buf_clear(&w.events);
                 named_world_list(&w);
-                assert_non_null(memmem(w.told.bytes, w.told.len, LISTED, strlen(LISTED)));
+                assert_non_null(memmem(w.events.bytes, w.events.len, LISTED, strlen(LISTED)));
             }
             named_world_done(&w);
         }
 }
 
-static void who_pauses_is_told_nothing(void **state)
+static void makes_no_callbacks_while_paused(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "po", NULL);
     source_pause(named_source_source(w.named));
     named_world_list(&w);
-    buf_clear(&w.told);
+    buf_clear(&w.events);
     sim_advance(&w.sim, 100);
-    assert_int_equal(w.told.len, 0);
+    assert_int_equal(w.events.len, 0);
     source_resume(named_source_source(w.named));
     sim_run(&w.sim);
-    named_world_told(&w, "GET /api/v1\nfound /v1/pods Pod\nGET /api/v1/pods?limit=5\n" LISTED);
+    named_world_expect(&w, "GET /api/v1\nfound /v1/pods Pod\nGET /api/v1/pods?limit=5\n" LISTED);
     named_world_done(&w);
 }
 
-/* A watch each, all begun at once. */
-static void many_words_need_one_look(void **state)
+static void parallel_lookups_share_documents(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "Widget", NULL);
     w.other = named_world_source(&w, "wd", NULL);
     named_world_open_list(w.other, &w.user);
-    named_world_list(&w);
-    named_world_told(&w,
-                     "GET /api/v1\nGET /apis\nGET /apis/apps/v1\nGET /apis/example.com/v1\n"
-                     "found example.com/v1/widgets Widget\nfound example.com/v1/widgets Widget\n"
-                     "GET /apis/example.com/v1/widgets?limit=5\n" LISTED
-                     "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
+    named_world_expect_list(
+        &w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\nGET /apis/example.com/v1\n"
+            "found example.com/v1/widgets Widget\nfound example.com/v1/widgets Widget\n"
+            "GET /apis/example.com/v1/widgets?limit=5\n" LISTED
+            "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
     named_world_done(&w);
 }
 
-static void what_was_read_is_kept_for_minutes(void **state)
+static void caches_documents_for_minutes(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "po", NULL);
     named_world_list(&w);
-    buf_clear(&w.told);
+    buf_clear(&w.events);
     sim_advance(&w.sim, DISCOVERY_CACHE_KEEP_MS - 1000);
     w.other = named_world_source(&w, "svc", NULL);
     named_world_open_list(w.other, &w.user);
     sim_run(&w.sim);
-    named_world_told(&w, "found /v1/services Service\nGET /api/v1/services?limit=5\n" LISTED);
+    named_world_expect(&w, "found /v1/services Service\nGET /api/v1/services?limit=5\n" LISTED);
     named_source_close(w.other);
     sim_advance(&w.sim, 2000);
     w.other = named_world_source(&w, "no", NULL);
     named_world_open_list(w.other, &w.user);
     sim_run(&w.sim);
-    named_world_told(&w, "GET /api/v1\nfound /v1/nodes Node\nGET /api/v1/nodes?limit=5\n" LISTED);
+    named_world_expect(&w, "GET /api/v1\nfound /v1/nodes Node\nGET /api/v1/nodes?limit=5\n" LISTED);
     named_world_done(&w);
 }
 
 #define UNKNOWN "INF_ENOTFOUND: resource 'Widget' is not known to the server\n"
 
-/* A CRD may have come. Issue 14, 29: a new group is seen with the next look; of the groups that were
- * there, the lists are read again after a while. */
-static void what_is_not_found_is_looked_for_anew(void **state)
+/* A CRD may have been created. A new group is seen with the next lookup; the lists of known groups
+ * are read again after LOOKUP_FRESH_MS. */
+static void repeats_the_lookup_of_an_unknown_resource(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "Widget", NULL);
     w.young = true;
-    named_world_list(&w);
-    named_world_told(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\n" UNKNOWN);
+    named_world_expect_list(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\n" UNKNOWN);
     sim_advance(&w.sim, LOOKUP_POLL_MS - 1000);
-    named_world_list(&w);
-    named_world_told(&w, UNKNOWN);
+    named_world_expect_list(&w, UNKNOWN);
     sim_advance(&w.sim, LOOKUP_POLL_MS);
-    named_world_list(&w);
-    named_world_told(&w, "GET /apis\n" UNKNOWN);
+    named_world_expect_list(&w, "GET /apis\n" UNKNOWN);
     sim_advance(&w.sim, LOOKUP_FRESH_MS);
-    named_world_list(&w);
-    named_world_told(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\n" UNKNOWN);
+    named_world_expect_list(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\n" UNKNOWN);
     w.young = false;
     sim_advance(&w.sim, LOOKUP_POLL_MS + 1000);
-    named_world_list(&w);
-    named_world_told(&w,
-                     "GET /apis\nGET /apis/example.com/v1\nfound example.com/v1/widgets Widget\n"
-                     "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
+    named_world_expect_list(
+        &w, "GET /apis\nGET /apis/example.com/v1\nfound example.com/v1/widgets Widget\n"
+            "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
     named_world_done(&w);
 }
 
-static void a_resource_whose_group_is_named_costs_one_request_to_look_for(void **state)
+static void polls_a_missing_resource_with_a_group_by_one_request(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_init(&w, "deploy.apps", NULL);
     w.no_apps = true;
     named_world_list(&w);
-    buf_clear(&w.told);
+    buf_clear(&w.events);
     sim_advance(&w.sim, LOOKUP_POLL_MS + 1000);
-    named_world_list(&w);
-    named_world_told(
+    named_world_expect_list(
         &w, "GET /apis/apps\nINF_ENOTFOUND: resource 'deploy.apps' is not known to the server\n");
     w.no_apps = false;
     sim_advance(&w.sim, LOOKUP_POLL_MS + 1000);
-    named_world_list(&w);
-    named_world_told(&w, APPS_DOCUMENTS "found apps/v1/deployments Deployment\nGET " DEPLOYMENTS
-                                        "\n" LISTED);
+    named_world_expect_list(&w, APPS_DOCUMENTS
+                            "found apps/v1/deployments Deployment\nGET " DEPLOYMENTS "\n" LISTED);
     named_world_done(&w);
 }
 
-/* What the discovery_cache says is not believed, then. */
-static void what_is_gone_is_not_taken_from_the_shelf(void **state)
+static void does_not_use_cached_documents_after_a_404(void **state)
 {
     struct named_world w;
     (void)state;
     named_world_deployments_404(&w, "deploy.apps", NULL);
     w.no_apps = true;
     named_world_list(&w);
-    buf_clear(&w.told);
+    buf_clear(&w.events);
     w.no_apps = false;
     w.missing = NULL;
     sim_advance(&w.sim, LOOKUP_POLL_MS + 1000);
-    named_world_list(&w);
-    named_world_told(&w, APPS_DOCUMENTS "found apps/v1/deployments Deployment\nGET " DEPLOYMENTS
-                                        "\n" LISTED);
+    named_world_expect_list(&w, APPS_DOCUMENTS
+                            "found apps/v1/deployments Deployment\nGET " DEPLOYMENTS "\n" LISTED);
     named_world_done(&w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_name_needs_no_look),
-        cmocka_unit_test(a_short_name_of_the_core_group_needs_one),
-        cmocka_unit_test(a_group_needs_its_versions),
-        cmocka_unit_test(other_words_need_all_groups),
-        cmocka_unit_test(a_group_that_is_down_hides_only_itself),
-        cmocka_unit_test(the_core_group_has_to_answer),
-        cmocka_unit_test(an_unknown_group_is_an_unknown_resource),
-        cmocka_unit_test(what_is_in_no_namespace_is_not_asked_for_in_one),
-        cmocka_unit_test(where_one_looks_matters_to_what_is_in_a_namespace),
-        cmocka_unit_test(what_is_gone_is_looked_up_anew),
-        cmocka_unit_test(it_can_be_given_up_at_any_moment),
-        cmocka_unit_test(who_pauses_is_told_nothing),
-        cmocka_unit_test(many_words_need_one_look),
-        cmocka_unit_test(what_was_read_is_kept_for_minutes),
-        cmocka_unit_test(what_is_not_found_is_looked_for_anew),
-        cmocka_unit_test(a_resource_whose_group_is_named_costs_one_request_to_look_for),
-        cmocka_unit_test(what_is_gone_is_not_taken_from_the_shelf),
+        cmocka_unit_test(needs_no_lookup_for_a_full_name),
+        cmocka_unit_test(resolves_a_short_name_of_the_core_group_with_one_document),
+        cmocka_unit_test(reads_the_versions_of_a_given_group),
+        cmocka_unit_test(searches_all_groups_for_a_name_without_group),
+        cmocka_unit_test(a_failed_group_affects_only_its_own_resources),
+        cmocka_unit_test(a_failed_core_group_fails_the_lookup),
+        cmocka_unit_test(an_unknown_group_means_resource_not_found),
+        cmocka_unit_test(refuses_a_namespace_for_a_cluster_scoped_resource),
+        cmocka_unit_test(ignores_a_default_namespace_for_cluster_scoped_resources),
+        cmocka_unit_test(looks_a_resource_up_again_after_a_404),
+        cmocka_unit_test(can_be_cancelled_or_closed_at_any_tick),
+        cmocka_unit_test(makes_no_callbacks_while_paused),
+        cmocka_unit_test(parallel_lookups_share_documents),
+        cmocka_unit_test(caches_documents_for_minutes),
+        cmocka_unit_test(repeats_the_lookup_of_an_unknown_resource),
+        cmocka_unit_test(polls_a_missing_resource_with_a_group_by_one_request),
+        cmocka_unit_test(does_not_use_cached_documents_after_a_404),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

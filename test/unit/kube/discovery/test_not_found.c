@@ -22,14 +22,12 @@ static void a_404_for_what_discovery_lists_is_a_failure_of_the_server(void **sta
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         named_world_deployments_404(&w, words[i], PAGE);
         for (int times = 0; times < 20; times++) { /* for ever, if need be */
-            named_world_list(&w);
-            named_world_told(&w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS STRAY PAGE
-                                 "; but discovery lists the resource\n");
+            named_world_expect_list(&w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS STRAY PAGE
+                                        "; but discovery lists the resource\n");
             sim_advance(&w.sim, 5000);
         }
         w.missing = NULL;
-        named_world_list(&w);
-        named_world_told(&w, "GET " DEPLOYMENTS "\n" LISTED);
+        named_world_expect_list(&w, "GET " DEPLOYMENTS "\n" LISTED);
         named_world_done(&w);
     }
 }
@@ -40,15 +38,13 @@ static void a_404_is_confirmed_by_discovery(void **state)
     (void)state;
     named_world_deployments_404(&w, "deploy.apps", PAGE);
     w.no_apps = true;
-    named_world_list(&w);
-    named_world_told(
+    named_world_expect_list(
         &w, "GET " DEPLOYMENTS "\nGET /apis/apps\nGET /apis\n"
             "INF_ENOTFOUND: resource 'deploy.apps' is not known to the server (HTTP 404)\n");
     named_world_done(&w);
     named_world_init(&w, "gadgets.example.com/v1", NULL);
     w.missing = "/apis/example.com/v1/gadgets?limit=5";
-    named_world_list(&w);
-    named_world_told(
+    named_world_expect_list(
         &w, "found example.com/v1/gadgets -\nGET /apis/example.com/v1/gadgets?limit=5\n"
             "GET /apis/example.com\nGET /apis/example.com/v1\n"
             "INF_ENOTFOUND: resource 'gadgets.example.com/v1' is not known to the server; did you "
@@ -63,8 +59,7 @@ static void a_404_is_not_confirmed_by_discovery_that_does_not_answer(void **stat
     (void)state;
     named_world_deployments_404(&w, "deploy.apps", NULL);
     w.broken = "/apis/apps/v1";
-    named_world_list(&w);
-    named_world_told(
+    named_world_expect_list(
         &w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS STRAY
             "no; check the resource's name, group and version; see kubectl api-resources; "
             "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not respond (k:6443: "
@@ -74,17 +69,16 @@ static void a_404_is_not_confirmed_by_discovery_that_does_not_answer(void **stat
     sim_advance(&w.sim, 1000);
     named_world_list(&w);
     sim_advance(&w.sim, LOOKUP_GROUP_MS);
-    named_world_told(
+    named_world_expect(
         &w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS "INF_ETIMEOUT: k:6443: the server returned HTTP "
             "404: no; check the resource's name, group and version; see kubectl api-resources; "
             "discovery can't confirm it: resource 'deploy.apps': apps/v1 does not respond (no "
             "response within 5 s)\n");
     w.everything_404 = true;
-    named_world_list(&w);
-    named_world_told(&w,
-                     "GET " DEPLOYMENTS "\nGET /apis/apps\nGET /apis\n" STRAY
-                     "no; check the resource's name, group and version; see kubectl api-resources; "
-                     "discovery can't confirm it: k:6443: the server returned HTTP 404: no\n");
+    named_world_expect_list(
+        &w, "GET " DEPLOYMENTS "\nGET /apis/apps\nGET /apis\n" STRAY
+            "no; check the resource's name, group and version; see kubectl api-resources; "
+            "discovery can't confirm it: k:6443: the server returned HTTP 404: no\n");
     named_world_done(&w);
 }
 
@@ -102,8 +96,7 @@ static void a_first_lookup_does_not_believe_a_load_balancer(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         named_world_init(&w, cases[i].word, NULL);
         w.everything_404 = true;
-        named_world_list(&w);
-        named_world_told(&w, cases[i].told);
+        named_world_expect_list(&w, cases[i].told);
         named_world_done(&w);
     }
 }
@@ -120,26 +113,26 @@ static void the_api_s_own_404_is_believed_when_it_repeats(void **state)
     named_world_deployments_404(&w, "deploy.apps", STATUS(""));
     for (int i = 0; i < 10; i++) {
         named_world_list(&w);
-        assert_true(named_world_is_told(&w, "INF_ESERVER: "));
+        assert_true(named_world_has_event(&w, "INF_ESERVER: "));
         sim_advance(&w.sim, 999);
     }
     sim_advance(&w.sim, 10);
     named_world_list(&w);
     assert_true(
-        named_world_is_told(&w, "INF_ENOTFOUND: k:6443: server error: gone (404 NotFound); "));
+        named_world_has_event(&w, "INF_ENOTFOUND: k:6443: server error: gone (404 NotFound); "));
     named_world_done(&w);
     named_world_deployments_404(&w, "deploy.apps", STATUS("\"kind\":\"deployments\""));
     for (int i = 0; i < 3; i++) {
         named_world_list(&w);
-        assert_true(named_world_is_told(&w, "INF_ESERVER: "));
+        assert_true(named_world_has_event(&w, "INF_ESERVER: "));
         sim_advance(&w.sim, 20 * 1000);
     }
     w.missing = NULL; /* in between it is there */
     named_world_list(&w);
     w.missing = DEPLOYMENTS;
-    buf_clear(&w.told);
+    buf_clear(&w.events);
     named_world_list(&w);
-    assert_true(named_world_is_told(&w, "INF_ESERVER: "));
+    assert_true(named_world_has_event(&w, "INF_ESERVER: "));
     named_world_done(&w);
 }
 
@@ -158,7 +151,7 @@ static void a_status_about_something_else_is_no_denial(void **state)
         named_world_deployments_404(&w, "deploy.apps", pages[i]);
         for (int times = 0; times < 20; times++) {
             named_world_list(&w);
-            assert_true(named_world_is_told(&w, "INF_ESERVER: "));
+            assert_true(named_world_has_event(&w, "INF_ESERVER: "));
             sim_advance(&w.sim, 5000);
         }
         named_world_done(&w);
@@ -181,7 +174,7 @@ static void a_confirmation_can_be_given_up_or_paused_at_any_moment(void **state)
                 sim_run(&w.sim);
                 source_resume(named_source_source(w.named));
                 sim_run(&w.sim);
-                assert_true(named_world_is_told(&w, STRAY PAGE));
+                assert_true(named_world_has_event(&w, STRAY PAGE));
             }
             named_world_done(&w);
         }
@@ -196,12 +189,12 @@ static void a_group_that_hangs_is_skipped_after_a_while(void **state)
     w.hanging = "/apis/apps/v1";
     named_world_list(&w);
     assert_true(source_is_preparing(named_source_source(w.named)));
-    named_world_told(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\n");
+    named_world_expect(&w, "GET /api/v1\nGET /apis\nGET /apis/apps/v1\n");
     sim_advance(&w.sim, LOOKUP_GROUP_MS);
-    named_world_told(&w, "GET /apis/example.com/v1\nfound example.com/v1/widgets Widget\n"
-                         "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
+    named_world_expect(&w, "GET /apis/example.com/v1\nfound example.com/v1/widgets Widget\n"
+                           "GET /apis/example.com/v1/widgets?limit=5\n" LISTED);
     assert_false(source_is_preparing(named_source_source(w.named)));
-    named_world_warned(
+    named_world_expect_warnings(
         &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not respond (no "
             "response within 5 s); specify the group to be certain\n");
     named_world_done(&w);
@@ -215,14 +208,14 @@ static void a_resource_found_while_another_group_is_down_is_warned_about(void **
     named_world_init(&w, "Widget", NULL);
     w.broken = "/apis/apps/v1";
     named_world_list(&w);
-    named_world_warned(
+    named_world_expect_warnings(
         &w, "resource 'Widget': using widgets.example.com/v1, but apps/v1 does not respond "
             "(k:6443: the server returned HTTP 503: down); specify the group to be certain\n");
     named_world_done(&w);
     named_world_init(&w, "widgets.example.com", NULL); /* whose group is named is not in doubt */
     w.broken = "/apis/apps/v1";
     named_world_list(&w);
-    named_world_warned(&w, "");
+    named_world_expect_warnings(&w, "");
     named_world_done(&w);
 }
 
