@@ -37,13 +37,13 @@ struct kubeconfig load_config(const char *path, const char *context);
 /* What is bad fails like this. */
 void assert_config_error(const char *path, const char *context, int code, const char *text);
 
-/* A file that is bad, and what is said of it; it is called "config". */
+/* An invalid file, called "config", and its error. */
 struct bad_config {
     const char *text;
     const char *error;
 };
 
-/* Each fails like that, also if nobody wants to know why. */
+/* Expects each error, also if no error is requested. */
 void assert_bad_configs(const struct bad_config *rows, size_t n);
 
 #endif

@@ -27,7 +27,7 @@ static void act_if(struct source_world *w, enum world_moment now)
 static void world_on_open(struct source_user *user)
 {
     struct source_world *w = container_of(user, struct source_world, user);
-    buf_puts(&w->told, "open\n");
+    buf_puts(&w->events, "open\n");
     act_if(w, WORLD_IN_OPEN);
 }
 
@@ -37,19 +37,19 @@ static void world_on_event(struct source_user *user, const struct source_event *
                                         "PAGE_END", "SKIPPED",  "TEXT"};
     struct source_world *w = container_of(user, struct source_world, user);
     assert_int_equal(e->received_us, clock_wall_us(&w->sim.clock));
-    buf_puts(&w->told, names[e->type]);
+    buf_puts(&w->events, names[e->type]);
     if (e->object)
-        buf_printf(&w->told, " %.*s", STR_FMT(object_key(e->object)));
-    buf_printf(&w->told, " %s%s", e->resource_version, e->initial_end ? " end" : "");
+        buf_printf(&w->events, " %.*s", STR_FMT(object_key(e->object)));
+    buf_printf(&w->events, " %s%s", e->resource_version, e->initial_end ? " end" : "");
     if (e->object && object_is_identity(e->object))
-        buf_printf(&w->told, " uid '%s' ", inf_object_uid(e->object));
+        buf_printf(&w->events, " uid '%s' ", inf_object_uid(e->object));
     if (e->object && w->whole)
-        buf_printf(&w->told, " %s", inf_object_json(e->object, NULL));
+        buf_printf(&w->events, " %s", inf_object_json(e->object, NULL));
     if (e->type == SOURCE_PAGE_END && e->continue_token[0])
-        buf_printf(&w->told, " then %s", e->continue_token);
+        buf_printf(&w->events, " then %s", e->continue_token);
     if (e->type == SOURCE_SKIPPED || e->type == SOURCE_TEXT)
-        buf_printf(&w->told, "%s", e->text); /* behind its version, which is "" */
-    buf_putc(&w->told, '\n');
+        buf_printf(&w->events, "%s", e->text); /* after its version, which is "" */
+    buf_putc(&w->events, '\n');
     act_if(w, e->type == SOURCE_PAGE_END ? WORLD_IN_PAGE_END : WORLD_IN_EVENT);
 }
 
@@ -57,7 +57,7 @@ static void world_on_end(struct source_user *user, const struct inf_error *why)
 {
     struct source_world *w = container_of(user, struct source_world, user);
     struct inf_error before = *why;
-    buf_printf(&w->told, "%s: %s\n", inf_error_name(why->code), why->text);
+    buf_printf(&w->events, "%s: %s\n", inf_error_name(why->code), why->text);
     act_if(w, WORLD_IN_END);
     assert_memory_equal(&before, why, sizeof(before)); /* lent until we return, whatever we do */
 }
@@ -65,7 +65,7 @@ static void world_on_end(struct source_user *user, const struct inf_error *why)
 static void world_on_progress(struct source_user *user)
 {
     struct source_world *w = container_of(user, struct source_world, user);
-    w->n_progress++; /* depends on how the bytes came: no part of what is told */
+    w->n_progress++; /* depends on how the bytes were cut, so it is not recorded */
     act_if(w, WORLD_IN_PROGRESS);
 }
 
@@ -128,7 +128,7 @@ void source_world_done(struct source_world *w)
     kubeconfig_free(&w->config);
     sim_done(&w->sim);
     pipe_dialer_done(&w->pipes);
-    buf_free(&w->told);
+    buf_free(&w->events);
 }
 
 void source_world_open(struct source_world *w, const struct source_request *request)
@@ -138,22 +138,22 @@ void source_world_open(struct source_world *w, const struct source_request *requ
     w->calling = false;
 }
 
-void source_world_ask_for(struct source_world *w, enum source_want want, const char *version)
+void source_world_open_version(struct source_world *w, enum source_want want, const char *version)
 {
     source_world_open(
         w, &(struct source_request){.want = want, .resource_version = version, .timeout_s = 300});
 }
 
-struct pipe *source_world_ask_with(struct source_world *w, const struct source_request *request)
+struct pipe *source_world_connect_with(struct source_world *w, const struct source_request *request)
 {
     source_world_open(w, request);
     sim_run(&w->sim);
     return w->pipes.last;
 }
 
-struct pipe *source_world_ask(struct source_world *w)
+struct pipe *source_world_connect(struct source_world *w)
 {
-    source_world_ask_for(w, SOURCE_WATCH_LIST, "");
+    source_world_open_version(w, SOURCE_WATCH_LIST, "");
     sim_run(&w->sim);
     return w->pipes.last;
 }
@@ -167,11 +167,11 @@ void source_world_play(struct source_world *w, struct pipe *pipe, const char *na
     sim_run(&w->sim);
 }
 
-void source_world_told(struct source_world *w, const char *expected)
+void source_world_expect(struct source_world *w, const char *expected)
 {
-    buf_putc(&w->told, '\0');
-    assert_string_equal(w->told.bytes, expected);
-    buf_clear(&w->told);
+    buf_putc(&w->events, '\0');
+    assert_string_equal(w->events.bytes, expected);
+    buf_clear(&w->events);
 }
 
 void send_chunk(struct pipe *pipe, const char *text)
@@ -181,17 +181,17 @@ void send_chunk(struct pipe *pipe, const char *text)
     free(chunk);
 }
 
-void source_world_tells(const struct source_request *request, const char *body,
-                        const char *expected)
+void source_world_expect_response(const struct source_request *request, const char *body,
+                                  const char *expected)
 {
     struct source_world w;
     struct pipe *pipe;
     source_world_init(&w, "configmaps", NULL);
-    pipe = source_world_ask_with(&w, request);
+    pipe = source_world_connect_with(&w, request);
     pipe_sends(pipe, WATCH_HEAD);
     send_chunk(pipe, body);
     pipe_sends(pipe, WATCH_LAST);
     sim_run(&w.sim);
-    source_world_told(&w, expected);
+    source_world_expect(&w, expected);
     source_world_done(&w);
 }

@@ -1,15 +1,15 @@
 /*
- * source_world.h - an API source, a user that writes down what it is told, and a server that the
- * test plays.
+ * source_world.h - an API source, a user that records its callbacks, and a server that the test
+ * plays.
  *
  *     source_world_init(&w, "pods", NULL);
- *     pipe = source_world_ask(&w);                      the request is in pipe->written now
+ *     pipe = source_world_connect(&w);                      the request is in pipe->written now
  *     source_world_play(&w, pipe, "pods-watchlist");    a recording
- *     source_world_told(&w, "open\nADDED default/web 282\n...");
+ *     source_world_expect(&w, "open\nADDED default/web 282\n...");
  *     source_world_done(&w);
  *
- * The user checks the rules of source.h: nothing is told inside a call to the source, or after it
- * was closed.
+ * The user checks the rules of source.h: no callback inside a call to the source, or after it was
+ * closed.
  */
 #ifndef TEST_SOURCE_WORLD_H
 #define TEST_SOURCE_WORLD_H
@@ -39,14 +39,14 @@ struct source_world {
     struct pipe_dialer pipes;
     struct http_pool *pool;
     struct api_server server;
-    struct auth *auth; /* NULL: nobody */
+    struct auth *auth; /* NULL: no credentials */
     struct kubeconfig config;
     struct api_source *api; /* NULL once closed */
     struct source *source;
-    struct buf told;        /* a line for each callback */
+    struct buf events;      /* one line per callback */
     size_t n_progress;      /* calls of on_progress */
     bool whole;             /* the lines of events have the object's text too */
-    bool calling;           /* one of the source's functions: nothing may be told now */
+    bool calling;           /* inside a function of the source: no callback is allowed */
     enum world_moment when; /* to do this, once: */
     void (*act)(struct source_world *w);
 };
@@ -55,29 +55,30 @@ struct source_world {
 void source_world_init(struct source_world *w, const char *resource, const char *ns);
 void source_world_init_with(struct source_world *w, const char *resource,
                             const struct resource_scope *scope, const struct shape *shape);
-/* From now on with these credentials, strings of their own; NULL: without. */
+/* Uses these credentials (copied) from now on; NULL: none. */
 void source_world_identify(struct source_world *w, const char *token, const char *token_file);
 
-void source_world_close(struct source_world *w); /* harmless if it is */
+void source_world_close(struct source_world *w); /* no effect if it is closed already */
 void source_world_done(struct source_world *w);
 
 void source_world_open(struct source_world *w, const struct source_request *request);
 
-void source_world_ask_for(struct source_world *w, enum source_want want, const char *version);
+void source_world_open_version(struct source_world *w, enum source_want want, const char *version);
 
-/* Asks for everything and lets the request go out. Returns the connection it went to. */
-struct pipe *source_world_ask(struct source_world *w);
+/* Opens a watch-list and sends the request. Returns its connection. */
+struct pipe *source_world_connect(struct source_world *w);
 
-/* The same with a request of the test's own. */
-struct pipe *source_world_ask_with(struct source_world *w, const struct source_request *request);
+/* The same with another request. */
+struct pipe *source_world_connect_with(struct source_world *w,
+                                       const struct source_request *request);
 
-/* Sends a recorded answer and lets everything happen. */
+/* Sends a recorded response and runs the simulation until it is idle. */
 void source_world_play(struct source_world *w, struct pipe *pipe, const char *recording);
 
-/* Checks what was told since the last time; forgets it. */
-void source_world_told(struct source_world *w, const char *expected);
+/* Compares the events since the last call and clears them. */
+void source_world_expect(struct source_world *w, const char *expected);
 
-/* ---- answers made by hand ---- */
+/* ---- synthetic responses ---- */
 
 #define WATCH_HEAD \
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -90,9 +91,9 @@ void source_world_told(struct source_world *w, const char *expected);
 #define ITEM(name) \
     "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"" name "\",\"resourceVersion\":\"5\"}}"
 
-/* A world in which @request is answered with @body, in one chunk, tells exactly @expected. */
-void source_world_tells(const struct source_request *request, const char *body,
-                        const char *expected);
+/* In a new world, @request with the response @body in one chunk gives exactly @expected. */
+void source_world_expect_response(const struct source_request *request, const char *body,
+                                  const char *expected);
 
 void send_chunk(struct pipe *pipe, const char *text);
 

@@ -1,5 +1,5 @@
 /*
- * test_exec_credential.c - what plugins say, good and bad; and nothing of it in a sentence.
+ * test_exec_credential.c - valid and invalid output of plugins, which never appears in errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define HEAD       "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\""
 #define SAYS(text) HEAD ",\"status\":{" text "}}"
 
-static void good_ones_are_read(void **state)
+static void parses_valid_credentials(void **state)
 {
     struct exec_credential c;
     struct inf_error err;
@@ -48,7 +48,7 @@ static void good_ones_are_read(void **state)
 #define WHITE   "status.token must not contain white space or control characters"
 #define EXPIRES "status.expirationTimestamp must be a time (2026-11-15T23:09:29Z)"
 
-static void bad_ones_are_named(void **state)
+static void names_the_invalid_field_of_a_credential(void **state)
 {
     static const char *const cases[][2] = {
         {"", "not a JSON object"},
@@ -92,7 +92,7 @@ static void bad_ones_are_named(void **state)
 
 /* Cut anywhere it is no credential, and nothing beyond its end is read: each part is a block of its
  * own. */
-static void no_part_is_taken_for_the_whole(void **state)
+static void refuses_every_prefix_of_a_credential(void **state)
 {
     static const char whole[] =
         SAYS("\"token\":\"t\",\"expirationTimestamp\":\"2026-01-01T00:00:00Z\"");
@@ -111,9 +111,9 @@ static void no_part_is_taken_for_the_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_ones_are_read),
-        cmocka_unit_test(bad_ones_are_named),
-        cmocka_unit_test(no_part_is_taken_for_the_whole),
+        cmocka_unit_test(parses_valid_credentials),
+        cmocka_unit_test(names_the_invalid_field_of_a_credential),
+        cmocka_unit_test(refuses_every_prefix_of_a_credential),
     };
     return cmocka_run_group_tests_name("exec_credential", tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void assert_filtered(const char *line, const char *expected)
 
 /* ---- what is shown ---- */
 
-static void messages_stay_as_they_are(void **state)
+static void leaves_ordinary_messages_unchanged(void **state)
 {
     static const char *const lines[] = {
         "",
@@ -100,7 +100,7 @@ static const char *const secrets[] = {
     "aBcDeFgHiJkLmNoP",
 };
 
-static void secrets_are_hidden_whatever_is_around_them(void **state)
+static void hides_secrets_in_any_surroundings(void **state)
 {
     static const struct {
         const char *before, *behind;
@@ -134,7 +134,7 @@ static void secrets_are_hidden_whatever_is_around_them(void **state)
     }
 }
 
-static void named_values_are_hidden_whatever_they_look_like(void **state)
+static void hides_values_with_a_secret_name(void **state)
 {
     static const char *const lines[][2] = {
         {"password=hunter2", "password=[...]"},
@@ -166,7 +166,7 @@ static void named_values_are_hidden_whatever_they_look_like(void **state)
 }
 
 /* Of random keys nearly none is shown, and never a long part of one. */
-static void random_keys_are_hidden(void **state)
+static void hides_random_keys(void **state)
 {
     static const struct {
         const char *alphabet;
@@ -198,7 +198,7 @@ static void random_keys_are_hidden(void **state)
 }
 
 /* The sanitizers watch: words, values and quotes that end with the text. */
-static void any_text_can_be_filtered(void **state)
+static void filters_any_bytes_without_failing(void **state)
 {
     static const char alphabet[] = "token=:\"' \\{[?@-a1\033m\xc3";
     struct rng rng = {.state = 6};
@@ -218,11 +218,11 @@ static void any_text_can_be_filtered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_stay_as_they_are),
-        cmocka_unit_test(secrets_are_hidden_whatever_is_around_them),
-        cmocka_unit_test(named_values_are_hidden_whatever_they_look_like),
-        cmocka_unit_test(random_keys_are_hidden),
-        cmocka_unit_test(any_text_can_be_filtered),
+        cmocka_unit_test(leaves_ordinary_messages_unchanged),
+        cmocka_unit_test(hides_secrets_in_any_surroundings),
+        cmocka_unit_test(hides_values_with_a_secret_name),
+        cmocka_unit_test(hides_random_keys),
+        cmocka_unit_test(filters_any_bytes_without_failing),
     };
     return cmocka_run_group_tests_name("secret_filter", tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void logged(struct world *w, const char *text)
     buf_clear(&w->logged);
 }
 
-/* One who asks, and the server it is connected to. */
+/* A client and the server it is connected to. */
 struct visit {
     struct call_recorder recorder;
     struct tls_peer peer;
@@ -171,7 +171,7 @@ static bool shown(const struct visit *v, const char *name)
     return strcmp(v->peer.client, name) == 0;
 }
 
-static void a_new_certificate_is_shown_and_old_connections_end(void **state)
+static void a_new_certificate_is_used_and_old_connections_end(void **state)
 {
     const struct certs *certs = *state;
     struct visit watch, next;
@@ -194,8 +194,8 @@ static void a_new_certificate_is_shown_and_old_connections_end(void **state)
     world_done(&w);
 }
 
-/* And the one who dials is not cut by what it has found. */
-static void it_is_seen_when_a_connection_is_made(void **state)
+/* The connection that is being dialled is not cut by the reload that it caused. */
+static void checks_the_files_when_dialling(void **state)
 {
     const struct certs *certs = *state;
     struct visit watch, soon, later;
@@ -205,7 +205,7 @@ static void it_is_seen_when_a_connection_is_made(void **state)
     ask(&w, &watch, certs, certs->server, CHUNKED);
     put_client(&w, certs->other_client);
     sim_advance(&w.sim, TLS_RELOADER_LOOK_MS - 1);
-    ask(&w, &soon, certs, certs->server, CHUNKED); /* it was looked at less than a second ago */
+    ask(&w, &soon, certs, certs->server, CHUNKED); /* checked less than a second ago */
     assert_true(shown(&soon, "monday"));
     sim_advance(&w.sim, 1);
     ask(&w, &later, certs, certs->server, CHUNKED);
@@ -219,7 +219,7 @@ static void it_is_seen_when_a_connection_is_made(void **state)
     world_done(&w);
 }
 
-static void new_authorities_leave_live_connections_alone(void **state)
+static void new_authorities_leave_connections_in_use(void **state)
 {
     const struct certs *certs = *state;
     struct visit watch, next;
@@ -233,7 +233,7 @@ static void new_authorities_leave_live_connections_alone(void **state)
     assert_true(has(&next.recorder.events, "200;hello;end"));
     assert_int_equal(watch.recorder.events.len, strlen("200;hi"));
     hang_up(&w, &next);
-    ask(&w, &next, certs, certs->server, HELLO); /* nobody vouches for that one any more */
+    ask(&w, &next, certs, certs->server, HELLO); /* not signed by the new authority */
     assert_false(has(&next.recorder.events, "200"));
     hang_up(&w, &next);
     hang_up(&w, &watch);
@@ -242,7 +242,7 @@ static void new_authorities_leave_live_connections_alone(void **state)
 
 #define KEPT "; keeping the previous certificates\n"
 
-static void bad_files_change_nothing_and_are_looked_at_again(void **state)
+static void unusable_files_change_nothing_and_are_checked_again(void **state)
 {
     const struct certs *certs = *state;
     struct visit v;
@@ -276,7 +276,7 @@ static void bad_files_change_nothing_and_are_looked_at_again(void **state)
     world_done(&w);
 }
 
-static void what_is_no_certificate_is_told_with_its_file(void **state)
+static void names_the_file_without_a_certificate(void **state)
 {
     struct tls_reloader reloader;
     struct inf_error err;
@@ -291,7 +291,7 @@ static void what_is_no_certificate_is_told_with_its_file(void **state)
     world_done(&w);
 }
 
-static void nothing_new_is_nothing_done(void **state)
+static void unchanged_files_have_no_effect(void **state)
 {
     const struct certs *certs = *state;
     struct visit v;
@@ -306,7 +306,7 @@ static void nothing_new_is_nothing_done(void **state)
     world_done(&w);
 }
 
-static void a_certificate_can_be_given_instead(void **state)
+static void presents_a_given_certificate_instead_of_the_file(void **state)
 {
     const struct certs *certs = *state;
     const struct cert *other = certs->other_client;
@@ -334,13 +334,13 @@ static void a_certificate_can_be_given_instead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_certificate_is_shown_and_old_connections_end),
-        cmocka_unit_test(it_is_seen_when_a_connection_is_made),
-        cmocka_unit_test(new_authorities_leave_live_connections_alone),
-        cmocka_unit_test(bad_files_change_nothing_and_are_looked_at_again),
-        cmocka_unit_test(what_is_no_certificate_is_told_with_its_file),
-        cmocka_unit_test(nothing_new_is_nothing_done),
-        cmocka_unit_test(a_certificate_can_be_given_instead),
+        cmocka_unit_test(a_new_certificate_is_used_and_old_connections_end),
+        cmocka_unit_test(checks_the_files_when_dialling),
+        cmocka_unit_test(new_authorities_leave_connections_in_use),
+        cmocka_unit_test(unusable_files_change_nothing_and_are_checked_again),
+        cmocka_unit_test(names_the_file_without_a_certificate),
+        cmocka_unit_test(unchanged_files_have_no_effect),
+        cmocka_unit_test(presents_a_given_certificate_instead_of_the_file),
     };
     return cmocka_run_group_tests_name("tls_keeper", tests, make_certs, drop_certs);
 }

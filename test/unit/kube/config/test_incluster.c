@@ -41,7 +41,7 @@ static struct kubeconfig inside(const char *dir)
     return c;
 }
 
-static void test_all(void **state)
+static void reads_the_in_cluster_configuration(void **state)
 {
     const char *dir = *state;
     char *token = xasprintf("%s/token", dir), *ca = xasprintf("%s/ca.crt", dir);
@@ -62,7 +62,7 @@ static void test_all(void **state)
     free(ca);
 }
 
-static void test_namespaces(void **state)
+static void reads_the_namespace_of_the_service_account(void **state)
 {
     struct kubeconfig c = inside(*state);
     assert_string_equal(c.namespace, "default");
@@ -78,7 +78,7 @@ static void test_namespaces(void **state)
     kubeconfig_free(&c);
 }
 
-static void test_v6(void **state)
+static void accepts_an_ipv6_address(void **state)
 {
     struct kubeconfig c;
     setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
@@ -90,7 +90,7 @@ static void test_v6(void **state)
     kubeconfig_free(&c);
 }
 
-static void test_not_inside(void **state)
+static void reports_that_it_does_not_run_in_a_cluster(void **state)
 {
     setenv("KUBERNETES_SERVICE_HOST", "", 1);
     assert_false(incluster_possible(*state));
@@ -105,7 +105,7 @@ static void test_not_inside(void **state)
 }
 
 /* Never the system's authorities instead. */
-static void test_bad_authorities(void **state)
+static void refuses_invalid_authorities(void **state)
 {
     const char *dir = *state;
     char *missing = xasprintf("in-cluster configuration: certificate authorities: file "
@@ -126,7 +126,7 @@ static void test_bad_authorities(void **state)
     free(empty);
 }
 
-static void test_direct(void **state)
+static void reads_a_direct_configuration(void **state)
 {
     struct kubeconfig c;
     struct inf_error err;
@@ -150,7 +150,7 @@ static void test_direct(void **state)
     free(token);
 }
 
-static void test_direct_wrongly(void **state)
+static void refuses_an_invalid_direct_configuration(void **state)
 {
     static const struct {
         struct direct direct;
@@ -178,13 +178,13 @@ static void test_direct_wrongly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_all),
-        TEST(test_namespaces),
-        TEST(test_v6),
-        TEST(test_not_inside),
-        TEST(test_bad_authorities),
-        TEST(test_direct),
-        TEST(test_direct_wrongly),
+        TEST(reads_the_in_cluster_configuration),
+        TEST(reads_the_namespace_of_the_service_account),
+        TEST(accepts_an_ipv6_address),
+        TEST(reports_that_it_does_not_run_in_a_cluster),
+        TEST(refuses_invalid_authorities),
+        TEST(reads_a_direct_configuration),
+        TEST(refuses_an_invalid_direct_configuration),
     };
     return cmocka_run_group_tests_name("incluster", tests, NULL, NULL);
 }

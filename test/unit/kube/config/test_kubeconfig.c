@@ -19,7 +19,7 @@
 /* -- what comes out ------------------------------------------------------------------------------
  */
 
-static void test_everything(void **state)
+static void reads_every_field(void **state)
 {
     char *token_file = xasprintf("%s/var/token", (char *)*state);
     struct kubeconfig c;
@@ -71,7 +71,7 @@ static void test_everything(void **state)
     free(token_file);
 }
 
-static void test_least(void **state)
+static void reads_a_minimal_file(void **state)
 {
     struct kubeconfig c;
     (void)state;
@@ -89,7 +89,7 @@ static void test_least(void **state)
     kubeconfig_free(&c);
 }
 
-static void test_json_with_mark(void **state)
+static void reads_json_with_a_byte_order_mark(void **state)
 {
     struct kubeconfig c;
     (void)state;
@@ -107,7 +107,7 @@ static void test_json_with_mark(void **state)
 }
 
 /* A field that is null or "" is as good as absent; an entry may have no body at all. */
-static void test_nothing_said(void **state)
+static void finds_no_configuration(void **state)
 {
     struct kubeconfig c;
     (void)state;
@@ -128,7 +128,7 @@ static void test_nothing_said(void **state)
 /* -- which files ---------------------------------------------------------------------------------
  */
 
-static void test_home(void **state)
+static void reads_the_file_in_the_home_directory(void **state)
 {
     char *path = xasprintf("%s/.kube/config", (char *)*state);
     struct kubeconfig c;
@@ -144,7 +144,7 @@ static void test_home(void **state)
     free(path);
 }
 
-static void test_no_home(void **state)
+static void works_without_a_home_directory(void **state)
 {
     char *text = xasprintf(
         "no kubeconfig: KUBECONFIG is not set and '%s/.kube/config' doesn't exist", (char *)*state);
@@ -156,7 +156,7 @@ static void test_no_home(void **state)
 }
 
 /* The first file's entry wins whole: its cluster has no CA, and the second's doesn't add one. */
-static void test_merge(void **state)
+static void merges_several_files(void **state)
 {
     char *token_file = xasprintf("%s/two/token", (char *)*state);
     struct kubeconfig c;
@@ -174,12 +174,12 @@ static void test_merge(void **state)
     assert_string_equal(c.origin, "one:two/config:three");
     assert_string_equal(c.host, "first");
     assert_null(c.ca_pem);
-    assert_string_equal(c.token_file, token_file); /* beside the file that says so */
+    assert_string_equal(c.token_file, token_file); /* relative to its file */
     kubeconfig_free(&c);
     free(token_file);
 }
 
-static void test_list_troubles(void **state)
+static void reports_problems_of_listed_files(void **state)
 {
     (void)state;
     put_config("good", CONFIG(HTTPS, ""));
@@ -196,8 +196,8 @@ static void test_list_troubles(void **state)
     assert_config_error(NULL, NULL, INF_ECONF, "kubeconfig file '.': is a directory");
 }
 
-/* A path that was given is the only one; the environment isn't asked. */
-static void test_explicit(void **state)
+/* An explicit path is the only one; the environment is ignored. */
+static void reads_only_an_explicit_path(void **state)
 {
     struct kubeconfig c;
     (void)state;
@@ -213,7 +213,7 @@ static void test_explicit(void **state)
         "other: no current-context is set and no context was selected; available contexts: none");
 }
 
-static void test_too_big(void **state)
+static void refuses_a_file_that_is_too_large(void **state)
 {
     (void)state;
     put_config("big", "");
@@ -221,7 +221,7 @@ static void test_too_big(void **state)
     assert_config_error("big", NULL, INF_ECONF, "kubeconfig file 'big': larger than 1048576 bytes");
 }
 
-static void test_too_many(void **state)
+static void refuses_too_many_files(void **state)
 {
     struct buf b = {0};
     (void)state;
@@ -234,7 +234,7 @@ static void test_too_many(void **state)
     assert_config_error("many", NULL, INF_ECONF, "many:2:1: users has more than 4096 entries");
 }
 
-/* -- what is asked for beside them ---------------------------------------------------------------
+/* -- overrides by the caller ---------------------------------------------------------------
  */
 
 static struct kubeconfig choose(const struct kubeconfig_choice *choice)
@@ -254,7 +254,7 @@ static void assert_refused(const struct kubeconfig_choice *choice, const char *t
     assert_string_equal(err.text, text);
 }
 
-static void test_other_cluster_and_user(void **state)
+static void overrides_cluster_and_user(void **state)
 {
     struct kubeconfig c;
     (void)state;
@@ -279,7 +279,7 @@ static void test_other_cluster_and_user(void **state)
                    "config: user 'w' doesn't exist; available users: 'u', 'v'");
 }
 
-static void test_no_context_needed(void **state)
+static void needs_no_context_with_a_given_cluster(void **state)
 {
     struct kubeconfig c;
     (void)state;
@@ -295,7 +295,7 @@ static void test_no_context_needed(void **state)
                    "contexts: none");
 }
 
-static void test_only_some_plugins(void **state)
+static void allows_only_listed_plugins(void **state)
 {
     static const char *const none[] = {NULL}, *const others[] = {"y", "/bin/x", NULL},
                              *const this_one[] = {"y", "x", NULL};
@@ -315,7 +315,7 @@ static void test_only_some_plugins(void **state)
 }
 
 /* They may stand in for nothing: then a pod's own cluster is next. */
-static void test_files_that_say_nothing(void **state)
+static void ignores_empty_files(void **state)
 {
     (void)state;
     put_config("one", "");
@@ -333,7 +333,7 @@ static void test_files_that_say_nothing(void **state)
 /* -- what is wrong with them ---------------------------------------------------------------------
  */
 
-static void test_names(void **state)
+static void refuses_unknown_and_duplicate_names(void **state)
 {
     (void)state;
     put_config("one",
@@ -419,7 +419,7 @@ static const struct bad_config bad[] = {
      "directory"},
 };
 
-static void test_bad(void **state)
+static void refuses_invalid_files(void **state)
 {
     (void)state;
     assert_bad_configs(bad, ARRAY_LEN(bad));
@@ -431,23 +431,23 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_everything),
-        TEST(test_least),
-        TEST(test_json_with_mark),
-        TEST(test_nothing_said),
-        TEST(test_home),
-        TEST(test_no_home),
-        TEST(test_merge),
-        TEST(test_list_troubles),
-        TEST(test_explicit),
-        TEST(test_too_big),
-        TEST(test_too_many),
-        TEST(test_other_cluster_and_user),
-        TEST(test_no_context_needed),
-        TEST(test_only_some_plugins),
-        TEST(test_files_that_say_nothing),
-        TEST(test_names),
-        TEST(test_bad),
+        TEST(reads_every_field),
+        TEST(reads_a_minimal_file),
+        TEST(reads_json_with_a_byte_order_mark),
+        TEST(finds_no_configuration),
+        TEST(reads_the_file_in_the_home_directory),
+        TEST(works_without_a_home_directory),
+        TEST(merges_several_files),
+        TEST(reports_problems_of_listed_files),
+        TEST(reads_only_an_explicit_path),
+        TEST(refuses_a_file_that_is_too_large),
+        TEST(refuses_too_many_files),
+        TEST(overrides_cluster_and_user),
+        TEST(needs_no_context_with_a_given_cluster),
+        TEST(allows_only_listed_plugins),
+        TEST(ignores_empty_files),
+        TEST(refuses_unknown_and_duplicate_names),
+        TEST(refuses_invalid_files),
     };
     return cmocka_run_group_tests_name("kubeconfig", tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@
 #include "kubeconfig_place.h"
 
 enum fate {
-    HEEDED,  /* `holds` says how */
+    HEEDED,  /* `holds` checks it */
     REFUSED, /* by name, with what to do instead */
     PASSED,  /* means nothing to us; is no reason to stop */
 };
@@ -134,7 +134,7 @@ static void write_config(const struct row *row)
     buf_free(&text);
 }
 
-static void every_field_has_its_row(void **state)
+static void handles_every_field_of_a_kubeconfig(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -155,7 +155,7 @@ static void every_field_has_its_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_field_has_its_row, kubeconfig_place_setup,
+        cmocka_unit_test_setup_teardown(handles_every_field_of_a_kubeconfig, kubeconfig_place_setup,
                                         kubeconfig_place_teardown),
     };
     return cmocka_run_group_tests_name("kubeconfig_matrix", tests, NULL, NULL);

@@ -132,7 +132,7 @@ static char *fill(const char *form, const char *secret)
     return out.bytes;
 }
 
-/* What is good is good; what is not says so without the secret. Only some plugins may be run. */
+/* Valid files load; errors of others do not contain the secret. Only some plugins are allowed. */
 static bool load_says_no_secret(const char *text)
 {
     static const char *const allow[] = {"y", NULL};
@@ -192,7 +192,7 @@ static void try_everywhere(const char *value)
               "namespace", value, "");
 }
 
-static void errors_quote_no_value(void **state)
+static void errors_do_not_quote_values(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(values); i++) {
@@ -204,7 +204,7 @@ static void errors_quote_no_value(void **state)
 }
 
 /* PEM or a token where a path belongs: its text is no path to be named. */
-static void a_key_in_place_of_a_path_is_not_quoted(void **state)
+static void does_not_quote_a_key_in_place_of_a_path(void **state)
 {
     static const char *const keys[] = {"client-key", "client-certificate"};
     (void)state;
@@ -226,7 +226,7 @@ static void a_key_in_place_of_a_path_is_not_quoted(void **state)
 }
 
 /* A path that exists is named whole; else the first word, without its directory. */
-static void a_plugin_is_named_without_its_arguments(void **state)
+static void names_a_plugin_without_its_arguments(void **state)
 {
     char *path = xasprintf("%s/ca.pem", (char *)*state);
     const char *const commands[][2] = {
@@ -258,9 +258,9 @@ static void a_plugin_is_named_without_its_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(errors_quote_no_value),
-        TEST(a_key_in_place_of_a_path_is_not_quoted),
-        TEST(a_plugin_is_named_without_its_arguments),
+        TEST(errors_do_not_quote_values),
+        TEST(does_not_quote_a_key_in_place_of_a_path),
+        TEST(names_a_plugin_without_its_arguments),
     };
     return cmocka_run_group_tests_name("kubeconfig_quote", tests, NULL, NULL);
 }

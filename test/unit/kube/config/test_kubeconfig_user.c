@@ -1,5 +1,5 @@
 /*
- * test_kubeconfig_user.c - the user entry: each kind of credentials, whom to act as, and what can't
+ * test_kubeconfig_user.c - the user entry: each kind of credentials, impersonation, and what can't
  * be as it is written.
  */
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include "base/str.h"
 #include "kubeconfig_place.h"
 
-static void test_password(void **state)
+static void reads_name_and_password(void **state)
 {
     struct kubeconfig c;
     (void)state;
@@ -28,7 +28,7 @@ static void test_password(void **state)
 }
 
 /* Also to http: it is no secret. */
-static void test_impersonation(void **state)
+static void reads_impersonation(void **state)
 {
     static const struct {
         const char *name, *value;
@@ -60,7 +60,7 @@ static void test_impersonation(void **state)
     kubeconfig_free(&c);
 }
 
-static void test_too_many_groups(void **state)
+static void limits_impersonated_groups(void **state)
 {
     struct buf text = {0};
     struct inf_error err;
@@ -80,7 +80,7 @@ static void test_too_many_groups(void **state)
     buf_free(&text);
 }
 
-static void test_exec(void **state)
+static void reads_an_exec_plugin(void **state)
 {
     char *command = xasprintf("%s/bin/get-token", (char *)*state);
     struct kubeconfig c, other;
@@ -119,8 +119,8 @@ static void test_exec(void **state)
     free(command);
 }
 
-/* What is in a file may change; the file is looked after by who uses it. */
-static void test_files_are_compared_by_path(void **state)
+/* The contents of files may change; tls_reloader.c and auth_token_file.c watch them. */
+static void compares_files_by_path(void **state)
 {
     struct kubeconfig c, other;
     (void)state;
@@ -141,7 +141,7 @@ static void test_files_are_compared_by_path(void **state)
     kubeconfig_free(&c);
 }
 
-static void test_exec_comes_last(void **state)
+static void uses_the_plugin_only_without_other_credentials(void **state)
 {
     static const char *const users[] = {
         "token: t, " EXEC ", interactiveMode: Never}",
@@ -267,7 +267,7 @@ static const struct bad_config bad[] = {
      "config:8:30: context 'c': user 'u': client-certificate: " ONLY_HTTPS},
 };
 
-static void test_bad(void **state)
+static void refuses_invalid_users(void **state)
 {
     (void)state;
     assert_bad_configs(bad, ARRAY_LEN(bad));
@@ -279,13 +279,13 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_password),
-        TEST(test_impersonation),
-        TEST(test_too_many_groups),
-        TEST(test_exec),
-        TEST(test_files_are_compared_by_path),
-        TEST(test_exec_comes_last),
-        TEST(test_bad),
+        TEST(reads_name_and_password),
+        TEST(reads_impersonation),
+        TEST(limits_impersonated_groups),
+        TEST(reads_an_exec_plugin),
+        TEST(compares_files_by_path),
+        TEST(uses_the_plugin_only_without_other_credentials),
+        TEST(refuses_invalid_users),
     };
     return cmocka_run_group_tests_name("kubeconfig_user", tests, NULL, NULL);
 }

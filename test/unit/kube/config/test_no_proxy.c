@@ -1,6 +1,6 @@
 /*
  * test_no_proxy.c - NO_PROXY as Go's programs read it: compared with what the package that kubectl
- * uses says about 800 lists and 40 hosts (test/data/no_proxy, where generate.go is).
+ * uses returns for 800 lists and 40 hosts (test/data/no_proxy, where generate.go is).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static void check_list(struct table *t, char *line)
         }
 }
 
-static void every_list_means_what_it_means_to_go(void **state)
+static void no_proxy_has_the_same_meaning_as_in_go(void **state)
 {
     struct table t = {.n_hosts = 0};
     char *path = xasprintf("%s/no_proxy/cases.txt", getenv("TEST_DATA")), line[1024];
@@ -108,7 +108,7 @@ static void every_list_means_what_it_means_to_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_list_means_what_it_means_to_go),
+        cmocka_unit_test(no_proxy_has_the_same_meaning_as_in_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_proxy_url.c - which proxy is meant, and for whom.
+ * test_proxy_url.c - which proxy is used, and for which servers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static const struct {
     {"http://me:a@b@p:1", PROXY_HTTP, "p", 1, "me", "a@b"},
 };
 
-static void good_urls(void **state)
+static void parses_valid_proxy_urls(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
@@ -52,7 +52,7 @@ static void good_urls(void **state)
     }
 }
 
-static void bad_urls_are_refused_without_showing_them(void **state)
+static void refuses_invalid_urls_without_showing_them(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -88,7 +88,7 @@ static void bad_urls_are_refused_without_showing_them(void **state)
     }
 }
 
-static void a_login_has_a_limit(void **state)
+static void limits_the_length_of_a_login(void **state)
 {
     char url[400] = "http://";
     struct proxy p;
@@ -102,7 +102,7 @@ static void a_login_has_a_limit(void **state)
     assert_int_equal(proxy_url_parse(url, &p, NULL), -INF_ECONF);
 }
 
-static void proxies_are_compared_with_their_logins(void **state)
+static void compares_proxies_with_their_logins(void **state)
 {
     static const char *const all[] = {"http://p",     "https://p:80", "http://q",
                                       "http://p:81",  "socks5://a@p", "http://a:b@p",
@@ -193,7 +193,7 @@ static const struct {
     {"*.", "k", 1, false},
 };
 
-static void what_no_proxy_excludes(void **state)
+static void no_proxy_excludes_hosts_and_networks(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(exclusions); i++)
@@ -235,7 +235,7 @@ static const char *from_env(bool https, const char *host)
     return got;
 }
 
-static void the_scheme_picks_the_variable(void **state)
+static void the_scheme_selects_the_variable(void **state)
 {
     (void)state;
     assert_string_equal(from_env(true, "k"), "");
@@ -250,7 +250,7 @@ static void the_scheme_picks_the_variable(void **state)
     assert_string_equal(from_env(true, "k"), "secure");
 }
 
-static void what_is_excluded_is_reached_directly(void **state)
+static void connects_directly_to_excluded_hosts(void **state)
 {
     static const char *const own[] = {"localhost", "127.0.0.1", "127.8.8.8", "::1",
                                       "::ffff:127.0.0.1"};
@@ -263,7 +263,7 @@ static void what_is_excluded_is_reached_directly(void **state)
         assert_string_equal(from_env(true, own[i]), "");
 }
 
-static void a_bad_variable_is_named(void **state)
+static void names_an_invalid_variable(void **state)
 {
     struct inf_error err = {0};
     struct proxy p;
@@ -276,15 +276,15 @@ static void a_bad_variable_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_urls),
-        cmocka_unit_test(bad_urls_are_refused_without_showing_them),
-        cmocka_unit_test(a_login_has_a_limit),
-        cmocka_unit_test(proxies_are_compared_with_their_logins),
-        cmocka_unit_test(what_no_proxy_excludes),
+        cmocka_unit_test(parses_valid_proxy_urls),
+        cmocka_unit_test(refuses_invalid_urls_without_showing_them),
+        cmocka_unit_test(limits_the_length_of_a_login),
+        cmocka_unit_test(compares_proxies_with_their_logins),
+        cmocka_unit_test(no_proxy_excludes_hosts_and_networks),
         cmocka_unit_test(a_long_entry_matches_nothing),
-        cmocka_unit_test_setup(the_scheme_picks_the_variable, clear_env),
-        cmocka_unit_test_setup(what_is_excluded_is_reached_directly, clear_env),
-        cmocka_unit_test_setup(a_bad_variable_is_named, clear_env),
+        cmocka_unit_test_setup(the_scheme_selects_the_variable, clear_env),
+        cmocka_unit_test_setup(connects_directly_to_excluded_hosts, clear_env),
+        cmocka_unit_test_setup(names_an_invalid_variable, clear_env),
     };
     return cmocka_run_group_tests(tests, NULL, clear_env);
 }

@@ -29,7 +29,7 @@ static const struct {
     {"https://my_host.test:65535", "https my_host.test 65535 ''"},
 };
 
-static void test_good(void **state)
+static void parses_valid_server_urls(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
@@ -87,7 +87,7 @@ static const struct {
      "host name exceeds 253 characters"},
 };
 
-static void test_bad(void **state)
+static void refuses_invalid_server_urls(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -102,8 +102,8 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_bad),
+        cmocka_unit_test(parses_valid_server_urls),
+        cmocka_unit_test(refuses_invalid_server_urls),
     };
     return cmocka_run_group_tests_name("server_url", tests, NULL, NULL);
 }

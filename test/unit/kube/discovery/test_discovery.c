@@ -1,5 +1,5 @@
 /*
- * test_discovery.c - what servers say about themselves, recorded and made up.
+ * test_discovery.c - discovery documents, recorded and synthetic.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static const struct api_resource *find(const struct discovery *d, const char *na
     return NULL;
 }
 
-static void resources_of_the_core_group(void **state)
+static void reads_the_resources_of_the_core_group(void **state)
 {
     struct discovery d = {0};
     const struct api_resource *r;
@@ -56,7 +56,7 @@ static void resources_of_the_core_group(void **state)
     discovery_free(&d);
 }
 
-static void groups_and_their_versions(void **state)
+static void reads_groups_and_their_versions(void **state)
 {
     struct discovery d = {0};
     (void)state;
@@ -64,7 +64,7 @@ static void groups_and_their_versions(void **state)
     assert_true(d.n_versions > 10);
     assert_string_equal(discovery_preferred(&d, "apps"), "v1");
     assert_string_equal(discovery_preferred(&d, "example.com"), "v1");
-    assert_null(discovery_preferred(&d, "nobody.example.com"));
+    assert_null(discovery_preferred(&d, "absent.example.com"));
     add_recording(&d, "discovery-apps-v1");
     add_recording(&d, "discovery-example");
     assert_string_equal(find(&d, "deployments")->group, "apps");
@@ -77,7 +77,7 @@ static int add_text(struct discovery *d, const char *text, struct inf_error *err
     return discovery_add(d, str_of(text), err);
 }
 
-static void a_group_by_itself(void **state)
+static void reads_a_single_group(void **state)
 {
     struct discovery d = {0};
     struct inf_error err = {0};
@@ -94,7 +94,7 @@ static void a_group_by_itself(void **state)
     discovery_free(&d);
 }
 
-static void what_can_t_be_asked_for_is_passed_over(void **state)
+static void skips_resources_that_cannot_be_requested(void **state)
 {
     static const char text[] =
         "{\"kind\":\"APIResourceList\",\"groupVersion\":\"a/v1\",\"resources\":["
@@ -112,7 +112,7 @@ static void what_can_t_be_asked_for_is_passed_over(void **state)
     discovery_free(&d);
 }
 
-static void other_documents_are_refused(void **state)
+static void refuses_other_documents(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -137,7 +137,7 @@ static void other_documents_are_refused(void **state)
 }
 
 /* However it is cut short: refused, and nothing is leaked. */
-static void a_document_that_is_cut_is_none(void **state)
+static void refuses_an_incomplete_document(void **state)
 {
     struct recording r;
     struct inf_error err;
@@ -154,7 +154,7 @@ static void a_document_that_is_cut_is_none(void **state)
     recording_close(&r);
 }
 
-static void there_are_limits(void **state)
+static void limits_groups_versions_and_resources(void **state)
 {
     struct discovery d = {0};
     struct inf_error err = {0};
@@ -183,13 +183,13 @@ static void there_are_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resources_of_the_core_group),
-        cmocka_unit_test(groups_and_their_versions),
-        cmocka_unit_test(a_group_by_itself),
-        cmocka_unit_test(what_can_t_be_asked_for_is_passed_over),
-        cmocka_unit_test(other_documents_are_refused),
-        cmocka_unit_test(a_document_that_is_cut_is_none),
-        cmocka_unit_test(there_are_limits),
+        cmocka_unit_test(reads_the_resources_of_the_core_group),
+        cmocka_unit_test(reads_groups_and_their_versions),
+        cmocka_unit_test(reads_a_single_group),
+        cmocka_unit_test(skips_resources_that_cannot_be_requested),
+        cmocka_unit_test(refuses_other_documents),
+        cmocka_unit_test(refuses_an_incomplete_document),
+        cmocka_unit_test(limits_groups_versions_and_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

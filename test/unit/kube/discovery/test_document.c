@@ -1,5 +1,5 @@
 /*
- * test_document.c - one document, asked for or posted, over a server that the test plays.
+ * test_document.c - one document, requested or posted, from a simulated server.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,16 +21,16 @@ struct world {
     struct pipe_dialer pipes;
     struct http_pool *pool;
     struct api_server server;
-    struct buf told;
+    struct buf events;
     unsigned progress;
-    const char *next; /* asked for in the callback; NULL: nothing */
+    const char *next; /* requested in the callback; NULL: none */
 };
 
 static void on_end(struct document *document, const char *text, const struct inf_error *why)
 {
     struct world *w = container_of(document, struct world, document);
     const char *next = w->next;
-    buf_printf(&w->told, "%s", text ? text : why->text);
+    buf_printf(&w->events, "%s", text ? text : why->text);
     w->next = NULL;
     if (next)
         document_start(&w->document, &w->server, next, NULL);
@@ -66,20 +66,20 @@ static void done(struct world *w)
     sim_run(&w->sim);
     sim_done(&w->sim);
     pipe_dialer_done(&w->pipes);
-    buf_free(&w->told);
+    buf_free(&w->events);
 }
 
-static void told(struct world *w, const char *expected)
+static void events(struct world *w, const char *expected)
 {
-    buf_putc(&w->told, '\0');
-    assert_string_equal(w->told.bytes, expected);
-    buf_clear(&w->told);
+    buf_putc(&w->events, '\0');
+    assert_string_equal(w->events.bytes, expected);
+    buf_clear(&w->events);
 }
 
 #define ANSWER(status, length) \
     "HTTP/1.1 " status "\r\nContent-Type: application/json\r\nContent-Length: " length "\r\n\r\n"
 
-static void it_is_asked_for(void **state)
+static void requests_a_document(void **state)
 {
     struct world w;
     struct pipe *pipe = start(&w, "/version", NULL);
@@ -93,11 +93,11 @@ static void it_is_asked_for(void **state)
     assert_int_not_equal(w.progress, 0);
     pipe_sends(pipe, "1}\n");
     sim_run(&w.sim);
-    told(&w, "{\"a\":1}");
+    events(&w, "{\"a\":1}");
     done(&w);
 }
 
-static void it_is_posted(void **state)
+static void posts_a_document(void **state)
 {
     struct world w;
     struct pipe *pipe = start(&w, "/apis/x", "{\"b\":2}");
@@ -109,11 +109,11 @@ static void it_is_posted(void **state)
                         "Content-Length: 7\r\n\r\n{\"b\":2}");
     pipe_sends(pipe, ANSWER("201 Created", "2") "{}");
     sim_run(&w.sim);
-    told(&w, "{}");
+    events(&w, "{}");
     done(&w);
 }
 
-static void what_is_none_is_told(void **state)
+static void reports_a_response_that_is_not_a_document(void **state)
 {
     static const char *const rows[][2] = {
         {ANSWER("200 OK", "0"), "the server sent an empty response"},
@@ -126,25 +126,25 @@ static void what_is_none_is_told(void **state)
         struct pipe *pipe = start(&w, "/version", NULL);
         pipe_sends(pipe, rows[i][0]);
         sim_run(&w.sim);
-        told(&w, rows[i][1]);
+        events(&w, rows[i][1]);
         done(&w);
     }
 }
 
-static void it_has_its_time(void **state)
+static void a_document_request_times_out(void **state)
 {
     struct world w;
     struct pipe *pipe = start(&w, "/version", NULL);
     (void)state;
     pipe_sends(pipe, ANSWER("200 OK", "7") "{\"a\":");
     sim_advance(&w.sim, DOCUMENT_TIMEOUT_MS - 1000);
-    told(&w, "");
+    events(&w, "");
     sim_advance(&w.sim, 1000);
-    told(&w, "no complete response within 60 s");
+    events(&w, "no complete response within 60 s");
     done(&w);
 }
 
-static void the_next_may_be_asked_for_at_its_end(void **state)
+static void another_document_can_be_requested_in_on_end(void **state)
 {
     struct world w;
     struct pipe *pipe = start(&w, "/version", NULL);
@@ -154,18 +154,18 @@ static void the_next_may_be_asked_for_at_its_end(void **state)
     sim_run(&w.sim);
     pipe_sends(pipe, ANSWER("200 OK", "7") "{\"a\":1}");
     sim_run(&w.sim);
-    told(&w, "{}{\"a\":1}");
+    events(&w, "{}{\"a\":1}");
     done(&w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_asked_for),
-        cmocka_unit_test(it_is_posted),
-        cmocka_unit_test(what_is_none_is_told),
-        cmocka_unit_test(it_has_its_time),
-        cmocka_unit_test(the_next_may_be_asked_for_at_its_end),
+        cmocka_unit_test(requests_a_document),
+        cmocka_unit_test(posts_a_document),
+        cmocka_unit_test(reports_a_response_that_is_not_a_document),
+        cmocka_unit_test(a_document_request_times_out),
+        cmocka_unit_test(another_document_can_be_requested_in_on_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

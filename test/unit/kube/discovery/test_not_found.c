@@ -13,8 +13,8 @@
 #include "base/base.h"
 #include "named_world.h"
 
-/* Issue 14, 32: it was told as INF_ENOTFOUND, upon which all objects were reported deleted. */
-static void a_404_for_what_discovery_lists_is_a_failure_of_the_server(void **state)
+/* Reported as INF_ENOTFOUND, it would make callers report all objects as deleted. */
+static void a_404_for_a_listed_resource_is_a_server_failure(void **state)
 {
     static const char *const words[] = {"deploy.apps", "deployments.apps/v1", "deploy"};
     struct named_world w;
@@ -53,7 +53,7 @@ static void a_404_is_confirmed_by_discovery(void **state)
 }
 
 /* Issue 14, 32: nor when its group does not answer, or nothing but a load balancer does. */
-static void a_404_is_not_confirmed_by_discovery_that_does_not_answer(void **state)
+static void discovery_without_response_does_not_confirm_a_404(void **state)
 {
     struct named_world w;
     (void)state;
@@ -82,10 +82,10 @@ static void a_404_is_not_confirmed_by_discovery_that_does_not_answer(void **stat
     named_world_done(&w);
 }
 
-static void a_first_lookup_does_not_believe_a_load_balancer(void **state)
+static void the_first_lookup_does_not_trust_a_load_balancer(void **state)
 {
     static const struct {
-        const char *word, *told;
+        const char *word, *events;
     } cases[] = {
         {"po", "GET /api/v1\n" STRAY "no\n"},
         {"Widget", "GET /api/v1\n" STRAY "no\n"},
@@ -96,7 +96,7 @@ static void a_first_lookup_does_not_believe_a_load_balancer(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         named_world_init(&w, cases[i].word, NULL);
         w.everything_404 = true;
-        named_world_expect_list(&w, cases[i].told);
+        named_world_expect_list(&w, cases[i].events);
         named_world_done(&w);
     }
 }
@@ -106,7 +106,7 @@ static void a_first_lookup_does_not_believe_a_load_balancer(void **state)
     "\"reason\":\"NotFound\",\"details\":{" details "},\"code\":404}"
 
 /* At least four times, and over ten seconds. */
-static void the_api_s_own_404_is_believed_when_it_repeats(void **state)
+static void accepts_repeated_404s_of_the_api_itself(void **state)
 {
     struct named_world w;
     (void)state;
@@ -136,7 +136,7 @@ static void the_api_s_own_404_is_believed_when_it_repeats(void **state)
     named_world_done(&w);
 }
 
-static void a_status_about_something_else_is_no_denial(void **state)
+static void a_status_about_another_resource_is_no_denial(void **state)
 {
     static const char *const pages[] = {
         STATUS("\"kind\":\"namespaces\",\"name\":\"shop\""),
@@ -158,7 +158,7 @@ static void a_status_about_something_else_is_no_denial(void **state)
     }
 }
 
-static void a_confirmation_can_be_given_up_or_paused_at_any_moment(void **state)
+static void a_confirmation_can_be_cancelled_or_paused_at_any_tick(void **state)
 {
     (void)state;
     for (int pause = 0; pause <= 1; pause++)
@@ -181,7 +181,7 @@ static void a_confirmation_can_be_given_up_or_paused_at_any_moment(void **state)
 }
 
 /* Issue 14, 36: it waited for as long as the group did not answer. */
-static void a_group_that_hangs_is_skipped_after_a_while(void **state)
+static void skips_a_group_that_does_not_respond_in_time(void **state)
 {
     struct named_world w;
     (void)state;
@@ -201,7 +201,7 @@ static void a_group_that_hangs_is_skipped_after_a_while(void **state)
 }
 
 /* Issue 14, 38: the other group could have the same name. */
-static void a_resource_found_while_another_group_is_down_is_warned_about(void **state)
+static void warns_if_another_group_failed_during_the_lookup(void **state)
 {
     struct named_world w;
     (void)state;
@@ -222,15 +222,15 @@ static void a_resource_found_while_another_group_is_down_is_warned_about(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_404_for_what_discovery_lists_is_a_failure_of_the_server),
+        cmocka_unit_test(a_404_for_a_listed_resource_is_a_server_failure),
         cmocka_unit_test(a_404_is_confirmed_by_discovery),
-        cmocka_unit_test(a_404_is_not_confirmed_by_discovery_that_does_not_answer),
-        cmocka_unit_test(a_first_lookup_does_not_believe_a_load_balancer),
-        cmocka_unit_test(the_api_s_own_404_is_believed_when_it_repeats),
-        cmocka_unit_test(a_status_about_something_else_is_no_denial),
-        cmocka_unit_test(a_confirmation_can_be_given_up_or_paused_at_any_moment),
-        cmocka_unit_test(a_group_that_hangs_is_skipped_after_a_while),
-        cmocka_unit_test(a_resource_found_while_another_group_is_down_is_warned_about),
+        cmocka_unit_test(discovery_without_response_does_not_confirm_a_404),
+        cmocka_unit_test(the_first_lookup_does_not_trust_a_load_balancer),
+        cmocka_unit_test(accepts_repeated_404s_of_the_api_itself),
+        cmocka_unit_test(a_status_about_another_resource_is_no_denial),
+        cmocka_unit_test(a_confirmation_can_be_cancelled_or_paused_at_any_tick),
+        cmocka_unit_test(skips_a_group_that_does_not_respond_in_time),
+        cmocka_unit_test(warns_if_another_group_failed_during_the_lookup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_resource.c - what may be asked for, and the exact words in which it is asked.
+ * test_resource.c - valid names, and the exact paths and queries of requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 #define LABEL_63 "a23456789012345678901234567890123456789012345678901234567890123"
 
-static void the_library_s_users_can_ask_the_same(void **state)
+static void public_and_internal_name_checks_agree(void **state)
 {
     struct inf_error err = {0};
     (void)state;
@@ -76,7 +76,7 @@ static void assert_target(const char *resource, const char *prefix, const char *
 
 #define WATCH "?watch=true&allowWatchBookmarks=true&timeoutSeconds="
 
-static void a_watch_list_asks_for_the_initial_objects(void **state)
+static void a_watch_list_requests_the_initial_objects(void **state)
 {
     (void)state;
     assert_target("pods", "", NULL, FIRST(417),
@@ -92,7 +92,7 @@ static void a_watch_list_asks_for_the_initial_objects(void **state)
 }
 
 /* resourceVersionMatch is forbidden here: the server answers 422 (recorded). */
-static void a_watch_asks_for_what_came_after_a_version(void **state)
+static void a_watch_requests_changes_after_a_version(void **state)
 {
     (void)state;
     assert_target("pods", "", NULL, AFTER("582"), "/api/v1/pods" WATCH "300&resourceVersion=582");
@@ -100,7 +100,7 @@ static void a_watch_asks_for_what_came_after_a_version(void **state)
                   "/apis/apps/v1/namespaces/shop/deployments" WATCH "300&resourceVersion=7");
 }
 
-static void an_odd_version_stays_in_its_parameter(void **state)
+static void escapes_a_version_in_the_query(void **state)
 {
     (void)state;
     assert_target("pods", "", NULL, AFTER("a&limit=1#x y%/?=+\"\r\n\x7f\xc3\xa9"),
@@ -110,8 +110,8 @@ static void an_odd_version_stays_in_its_parameter(void **state)
                   "/api/v1/pods" WATCH "300&resourceVersion=aZ09-._~");
 }
 
-/* Each page, and the watch behind them, has to say the selection again. */
-static void a_selection_goes_with_every_request(void **state)
+/* Each page and the following watch contain the selectors. */
+static void every_request_contains_the_selectors(void **state)
 {
     static const struct resource_scope scope = {.ns = "shop",
                                                 .label_selector = "app in (web,api),!old",
@@ -139,12 +139,12 @@ static void a_selection_goes_with_every_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_library_s_users_can_ask_the_same),
+        cmocka_unit_test(public_and_internal_name_checks_agree),
         cmocka_unit_test(a_namespace_is_one_label),
-        cmocka_unit_test(a_watch_list_asks_for_the_initial_objects),
-        cmocka_unit_test(a_watch_asks_for_what_came_after_a_version),
-        cmocka_unit_test(an_odd_version_stays_in_its_parameter),
-        cmocka_unit_test(a_selection_goes_with_every_request),
+        cmocka_unit_test(a_watch_list_requests_the_initial_objects),
+        cmocka_unit_test(a_watch_requests_changes_after_a_version),
+        cmocka_unit_test(escapes_a_version_in_the_query),
+        cmocka_unit_test(every_request_contains_the_selectors),
     };
     return cmocka_run_group_tests_name("resource", tests, NULL, NULL);
 }

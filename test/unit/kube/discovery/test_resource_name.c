@@ -1,5 +1,5 @@
 /*
- * test_resource_name.c - how people name resources, against what a real server said it has.
+ * test_resource_name.c - resource names as users write them, resolved with recorded discovery documents.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static const char *or_dash(const char *text)
     return text ? text : "-";
 }
 
-static void words_are_cut_at_their_dots(void **state)
+static void splits_names_at_their_dots(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -62,7 +62,7 @@ static void words_are_cut_at_their_dots(void **state)
     }
 }
 
-static void what_can_t_be_a_resource_is_refused(void **state)
+static void refuses_invalid_resource_names(void **state)
 {
     static const char *const bad[] = {
         LABEL_63 "4",
@@ -103,7 +103,7 @@ static void what_can_t_be_a_resource_is_refused(void **state)
     }
 }
 
-static void a_word_has_a_limit(void **state)
+static void limits_the_length_of_a_name(void **state)
 {
     char text[500];
     struct resource_word w;
@@ -113,7 +113,7 @@ static void a_word_has_a_limit(void **state)
     assert_int_equal(resource_word_parse(text, &w, NULL), -INF_EINVAL);
 }
 
-static void some_words_need_no_server(void **state)
+static void resolves_some_names_without_a_server(void **state)
 {
     static const struct {
         const char *word, *complete;
@@ -183,7 +183,7 @@ static const char *meaning(const struct discovery *d, const char *text)
     return got;
 }
 
-static void words_find_what_they_mean(void **state)
+static void resolves_names_with_discovery(void **state)
 {
     static const char *const rows[][2] = {
         {"po", "/v1/pods"},
@@ -204,7 +204,7 @@ static void words_find_what_they_mean(void **state)
         assert_string_equal(meaning(*state, rows[i][0]), rows[i][1]);
 }
 
-static void words_that_mean_nothing_are_answered(void **state)
+static void suggests_a_name_for_an_unknown_one(void **state)
 {
     static const char *const rows[][2] = {
         {"widgit", "resource 'widgit' is not known to the server; did you mean 'widget'?"},
@@ -225,7 +225,7 @@ static void words_that_mean_nothing_are_answered(void **state)
     "{\"kind\":\"APIResourceList\",\"groupVersion\":\"" version "\",\"resources\":[" resources "]}"
 #define CAN "\"verbs\":[\"list\",\"watch\"]}"
 
-static void several_groups_have_it(void **state)
+static void reports_a_name_that_is_ambiguous_between_groups(void **state)
 {
     static const char *const documents[] = {
         "{\"kind\":\"APIGroupList\",\"groups\":["
@@ -260,14 +260,14 @@ static void several_groups_have_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_cut_at_their_dots),
-        cmocka_unit_test(what_can_t_be_a_resource_is_refused),
-        cmocka_unit_test(a_word_has_a_limit),
-        cmocka_unit_test(some_words_need_no_server),
-        cmocka_unit_test_setup_teardown(words_find_what_they_mean, open_table, close_table),
-        cmocka_unit_test_setup_teardown(words_that_mean_nothing_are_answered, open_table,
+        cmocka_unit_test(splits_names_at_their_dots),
+        cmocka_unit_test(refuses_invalid_resource_names),
+        cmocka_unit_test(limits_the_length_of_a_name),
+        cmocka_unit_test(resolves_some_names_without_a_server),
+        cmocka_unit_test_setup_teardown(resolves_names_with_discovery, open_table, close_table),
+        cmocka_unit_test_setup_teardown(suggests_a_name_for_an_unknown_one, open_table,
                                         close_table),
-        cmocka_unit_test(several_groups_have_it),
+        cmocka_unit_test(reports_a_name_that_is_ambiguous_between_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

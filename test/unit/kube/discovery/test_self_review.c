@@ -13,7 +13,7 @@
 #include "base/base.h"
 #include "kube/discovery/self_review.h"
 
-static void what_is_posted(void **state)
+static void writes_the_review_request(void **state)
 {
     struct resource pods = {(char[]){""}, (char[]){"v1"}, (char[]){"pods"}};
     char *text = self_review_access_body(&pods, "shop", "list");
@@ -35,7 +35,7 @@ static void what_is_posted(void **state)
     free(text);
 }
 
-static void who_we_are(void **state)
+static void reads_user_name_and_groups(void **state)
 {
     struct self_review_identity self;
     (void)state;
@@ -51,7 +51,7 @@ static void who_we_are(void **state)
     self_review_identity_free(&self);
 }
 
-static void more_groups_than_anybody_has(void **state)
+static void limits_the_number_of_groups(void **state)
 {
     struct self_review_identity self;
     struct buf text = {0};
@@ -68,7 +68,7 @@ static void more_groups_than_anybody_has(void **state)
     buf_free(&text);
 }
 
-static void what_we_may(void **state)
+static void reads_whether_access_is_allowed(void **state)
 {
     static const struct {
         const char *status;
@@ -96,7 +96,7 @@ static void what_we_may(void **state)
     }
 }
 
-static void which_server_it_is(void **state)
+static void reads_the_uid_of_the_cluster(void **state)
 {
     char *version = NULL;
     (void)state;
@@ -107,7 +107,7 @@ static void which_server_it_is(void **state)
     free(version);
 }
 
-static void other_texts_are_none(void **state)
+static void refuses_other_review_texts(void **state)
 {
     static const char *const texts[] = {"", "x", "7", "null", "[]", "{}", "{\"kind\":\"Status\"}"};
     struct self_review_identity self;
@@ -125,12 +125,12 @@ static void other_texts_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_posted),
-        cmocka_unit_test(who_we_are),
-        cmocka_unit_test(more_groups_than_anybody_has),
-        cmocka_unit_test(what_we_may),
-        cmocka_unit_test(which_server_it_is),
-        cmocka_unit_test(other_texts_are_none),
+        cmocka_unit_test(writes_the_review_request),
+        cmocka_unit_test(reads_user_name_and_groups),
+        cmocka_unit_test(limits_the_number_of_groups),
+        cmocka_unit_test(reads_whether_access_is_allowed),
+        cmocka_unit_test(reads_the_uid_of_the_cluster),
+        cmocka_unit_test(refuses_other_review_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static const struct {
     {INF_ESERVER, "down", "", "pods", NULL, ""},
 };
 
-static void a_table(void **state)
+static void adds_advice_for_each_kind_of_error(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -73,7 +73,7 @@ static void a_table(void **state)
     }
 }
 
-static void what_was_shown_and_where(void **state)
+static void names_the_credentials_and_the_server(void **state)
 {
     struct resource r = {xstrdup(""), xstrdup("v1"), xstrdup("pods")};
     struct advice advice = {&r, NULL, "/k8s", "the token of user 'u'"};
@@ -91,7 +91,7 @@ static void what_was_shown_and_where(void **state)
     resource_free(&r);
 }
 
-static void a_long_text_stays_within_its_limit(void **state)
+static void advice_stays_within_the_message_limit(void **state)
 {
     struct resource r = {xstrdup(""), xstrdup("v1"), xstrdup("pods")};
     char said[INF_ERROR_TEXT_MAX + 1];
@@ -109,9 +109,9 @@ static void a_long_text_stays_within_its_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table),
-        cmocka_unit_test(what_was_shown_and_where),
-        cmocka_unit_test(a_long_text_stays_within_its_limit),
+        cmocka_unit_test(adds_advice_for_each_kind_of_error),
+        cmocka_unit_test(names_the_credentials_and_the_server),
+        cmocka_unit_test(advice_stays_within_the_message_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

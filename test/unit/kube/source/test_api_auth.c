@@ -68,87 +68,87 @@ static bool asked_with(struct place *p, const char *token)
 }
 
 /* That the token was refused, and which one: there may be many. */
-static void told_refused(struct place *p)
+static void events_of_refusal(struct place *p)
 {
     char *expected =
         xasprintf("INF_EUNAUTHORIZED: kube.test:6443: the server returned HTTP 401; the server "
                   "rejected the token in '%s'; check that it is valid for this cluster, not "
                   "expired and not revoked\n",
                   p->path);
-    source_world_told(&p->w, expected);
+    source_world_expect(&p->w, expected);
     free(expected);
 }
 
-static void a_renewed_token_is_tried_at_once(void **state)
+static void retries_at_once_with_a_renewed_token(void **state)
 {
     struct place *p = *state;
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     assert_true(asked_with(p, "Bearer monday\r\n"));
     put_token(p, "tuesday");
     answer(p, WHO_ARE_YOU);
-    source_world_told(&p->w, "");
+    source_world_expect(&p->w, "");
     assert_true(asked_with(p, "GET /api/v1/pods?"));
     assert_true(asked_with(p, "Bearer tuesday\r\n"));
     assert_int_equal(p->w.pipes.n_dialled, 1);
     source_world_play(&p->w, p->w.pipes.last, "secrets-watchlist");
-    source_world_told(
+    source_world_expect(
         &p->w, "open\nADDED default/db-password 508\nBOOKMARK 583 end\nINF_EEOF: " WATCH_END);
 }
 
-static void the_same_token_is_not(void **state)
+static void does_not_retry_with_the_same_token(void **state)
 {
     struct place *p = *state;
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     answer(p, WHO_ARE_YOU);
-    told_refused(p);
+    events_of_refusal(p);
     assert_int_equal(p->w.pipes.last->written.len, 0);
 }
 
-static void a_second_refusal_is_told(void **state)
+static void reports_the_second_refusal(void **state)
 {
     struct place *p = *state;
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     put_token(p, "tuesday");
     answer(p, WHO_ARE_YOU);
     put_token(p, "wednesday");
     answer(p, WHO_ARE_YOU);
-    told_refused(p);
-    source_world_ask(&p->w); /* the next request has a second try of its own */
+    events_of_refusal(p);
+    source_world_connect(&p->w); /* the next request has a second try of its own */
     assert_true(asked_with(p, "Bearer tuesday\r\n"));
     answer(p, WHO_ARE_YOU);
     assert_true(asked_with(p, "Bearer wednesday\r\n"));
-    source_world_told(&p->w, "");
+    source_world_expect(&p->w, "");
 }
 
 /* The file is as it was, but a request that was faster has found another token in it. */
-static void who_is_late_uses_what_others_found(void **state)
+static void a_late_401_uses_the_token_that_was_renewed_since(void **state)
 {
     struct place *p = *state;
     struct auth_headers headers;
     struct inf_error err;
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     put_token(p, "tuesday");
     assert_int_equal(auth_get(p->w.auth, NULL, &headers, &err), 0);
     assert_true(auth_refused(p->w.auth, headers.generation));
     answer(p, WHO_ARE_YOU);
     assert_true(asked_with(p, "Bearer tuesday\r\n"));
-    source_world_told(&p->w, "");
+    source_world_expect(&p->w, "");
 }
 
-static void other_refusals_change_nothing(void **state)
+static void other_refusals_do_not_renew_the_token(void **state)
 {
     struct place *p = *state;
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     put_token(p, "tuesday");
     answer(p, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
-    source_world_told(&p->w, "INF_EFORBIDDEN: kube.test:6443: the server returned HTTP 403; this "
-                             "requires the verbs list and watch on pods in all namespaces\n");
+    source_world_expect(&p->w, "INF_EFORBIDDEN: kube.test:6443: the server returned HTTP 403; this "
+                               "requires the verbs list and watch on pods in all namespaces\n");
 }
 
-static void a_request_made_again_may_be_paused_and_cancelled(void **state)
+static void a_retried_request_can_be_paused_and_cancelled(void **state)
 {
     struct place *p = *state;
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     source_pause(p->w.source);
     source_resume(p->w.source);
     put_token(p, "tuesday");
@@ -156,13 +156,13 @@ static void a_request_made_again_may_be_paused_and_cancelled(void **state)
     source_pause(p->w.source);
     pipe_sends(p->w.pipes.last, WATCH_HEAD);
     sim_run(&p->w.sim);
-    source_world_told(&p->w, "");
+    source_world_expect(&p->w, "");
     source_cancel(p->w.source);
     sim_run(&p->w.sim);
-    source_world_told(&p->w, "");
+    source_world_expect(&p->w, "");
 }
 
-static void whom_to_act_as_is_said_with_each_request(void **state)
+static void sends_impersonation_with_each_request(void **state)
 {
     struct place *p = *state;
     struct inf_error err;
@@ -171,7 +171,7 @@ static void whom_to_act_as_is_said_with_each_request(void **state)
     auth_free(p->w.auth);
     p->w.auth = auth_new(&(struct auth_settings){.clock = &p->w.sim.clock, .config = &p->w.config});
     p->w.server.auth = p->w.auth;
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     assert_true(
         asked_with(p, "\r\nAuthorization: Bearer s3cr3t\r\nImpersonate-User: jane\r\n\r\n"));
 }
@@ -190,7 +190,7 @@ static void whom_to_act_as_is_said_with_each_request(void **state)
 static const struct {
     enum source_want want;
     const char *head, *body;
-    const char *told; /* is part of what is told */
+    const char *events; /* part of the events */
 } echoes[] = {
     {SOURCE_WATCH, OOPS, STATUS("bad token " TOKEN), "bad token *** (500 ***)"},
     {SOURCE_WATCH, OOPS, STATUS("\\u0065yJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"),
@@ -236,13 +236,13 @@ static void check_echo(size_t i)
     source_world_init(&w, "pods", NULL);
     source_world_identify(&w, TOKEN, NULL);
     play_echo(&w, i);
-    buf_putc(&w.told, '\0');
-    if (strstr(w.told.bytes, "yJhbGci") || !strstr(w.told.bytes, echoes[i].told))
-        fail_msg("'%s' is not in: %s", echoes[i].told, w.told.bytes);
+    buf_putc(&w.events, '\0');
+    if (strstr(w.events.bytes, "yJhbGci") || !strstr(w.events.bytes, echoes[i].events))
+        fail_msg("'%s' is not in: %s", echoes[i].events, w.events.bytes);
     source_world_done(&w);
 }
 
-static void a_server_that_repeats_our_token_does_not_get_it_into_texts(void **state)
+static void removes_our_token_from_error_texts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(echoes); i++)
@@ -250,21 +250,21 @@ static void a_server_that_repeats_our_token_does_not_get_it_into_texts(void **st
 }
 
 /* A request that was sent with the old token is answered after there is a new one. */
-static void the_token_before_is_not_shown_either(void **state)
+static void removes_the_previous_token_too(void **state)
 {
     struct place *p = *state;
     put_token(p, "monday-0123456789");
     source_world_identify(&p->w, NULL, p->path);
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     put_token(p, "tuesday-0123456789");
     answer(p, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
     answer(p, "HTTP/1.1 500 Oops\r\nContent-Length: 41\r\n\r\n"
               "not monday-0123456789, tuesday-0123456789");
-    source_world_told(&p->w,
-                      "INF_ESERVER: kube.test:6443: the server returned HTTP 500: not ***, ***\n");
+    source_world_expect(
+        &p->w, "INF_ESERVER: kube.test:6443: the server returned HTTP 500: not ***, ***\n");
 }
 
-static void a_password_and_the_login_as_it_is_sent_are_not_shown(void **state)
+static void removes_the_password_and_the_encoded_login(void **state)
 {
     struct place *p = *state;
     auth_free(p->w.auth);
@@ -272,10 +272,10 @@ static void a_password_and_the_login_as_it_is_sent_are_not_shown(void **state)
     p->w.config.basic = xstrdup("amFuZTpodW50ZXItMg=="); /* jane:hunter-2 */
     p->w.auth = auth_new(&(struct auth_settings){.clock = &p->w.sim.clock, .config = &p->w.config});
     p->w.server.auth = p->w.auth;
-    source_world_ask(&p->w);
+    source_world_connect(&p->w);
     answer(p, "HTTP/1.1 500 Oops\r\nContent-Length: 44\r\n\r\n"
               "amFuZTpodW50ZXItMg== is jane with hunter%2D2");
-    source_world_told(
+    source_world_expect(
         &p->w, "INF_ESERVER: kube.test:6443: the server returned HTTP 500: *** is jane with ***\n");
 }
 
@@ -283,16 +283,16 @@ int main(void)
 {
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, drop_place)
     const struct CMUnitTest tests[] = {
-        WITH_PLACE(a_renewed_token_is_tried_at_once),
-        WITH_PLACE(the_same_token_is_not),
-        WITH_PLACE(a_second_refusal_is_told),
-        WITH_PLACE(who_is_late_uses_what_others_found),
-        WITH_PLACE(other_refusals_change_nothing),
-        WITH_PLACE(whom_to_act_as_is_said_with_each_request),
-        WITH_PLACE(a_request_made_again_may_be_paused_and_cancelled),
-        cmocka_unit_test(a_server_that_repeats_our_token_does_not_get_it_into_texts),
-        WITH_PLACE(the_token_before_is_not_shown_either),
-        WITH_PLACE(a_password_and_the_login_as_it_is_sent_are_not_shown),
+        WITH_PLACE(retries_at_once_with_a_renewed_token),
+        WITH_PLACE(does_not_retry_with_the_same_token),
+        WITH_PLACE(reports_the_second_refusal),
+        WITH_PLACE(a_late_401_uses_the_token_that_was_renewed_since),
+        WITH_PLACE(other_refusals_do_not_renew_the_token),
+        WITH_PLACE(sends_impersonation_with_each_request),
+        WITH_PLACE(a_retried_request_can_be_paused_and_cancelled),
+        cmocka_unit_test(removes_our_token_from_error_texts),
+        WITH_PLACE(removes_the_previous_token_too),
+        WITH_PLACE(removes_the_password_and_the_encoded_login),
     };
     return cmocka_run_group_tests_name("api_auth", tests, NULL, NULL);
 }

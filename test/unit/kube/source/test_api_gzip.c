@@ -1,5 +1,5 @@
 /*
- * test_api_gzip.c - answers in gzip: the same is told as without, in any rhythm.
+ * test_api_gzip.c - compressed responses give the same events as plain ones, however they are cut.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static bool asks_for_gzip(struct source_world *w, enum source_want want)
 {
     struct pipe *pipe;
     bool asks;
-    source_world_ask_for(w, want, "7");
+    source_world_open_version(w, want, "7");
     sim_run(&w->sim);
     pipe = w->pipes.last;
     buf_putc(&pipe->written, '\0');
@@ -51,7 +51,7 @@ static bool asks_for_gzip(struct source_world *w, enum source_want want)
     return asks;
 }
 
-static void lists_are_asked_for_in_gzip_and_watches_are_not(void **state)
+static void requests_gzip_for_lists_but_not_for_watches(void **state)
 {
     struct source_world w;
     (void)state;
@@ -65,26 +65,26 @@ static void lists_are_asked_for_in_gzip_and_watches_are_not(void **state)
     source_world_done(&w);
 }
 
-/* What is flushed is told, though more members are to come. */
-static void a_compressed_watch_list_is_told_member_by_member(void **state)
+/* Flushed data is delivered before later members arrive. */
+static void delivers_a_compressed_watch_list_as_it_arrives(void **state)
 {
     struct source_world w;
     struct pipe *pipe;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    pipe = source_world_ask(&w);
+    pipe = source_world_connect(&w);
     pipe_sends(pipe, GZIP_HEAD);
     send_member(pipe, POD("a", "1") POD("b", "2"));
     sim_run(&w.sim);
-    source_world_told(&w, "open\nADDED a 1\nADDED b 2\n");
+    source_world_expect(&w, "open\nADDED a 1\nADDED b 2\n");
     send_member(pipe, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",");
     sim_run(&w.sim);
-    source_world_told(&w, "");
+    source_world_expect(&w, "");
     send_member(pipe, "\"resourceVersion\":\"3\"}}}\n");
     send_member(pipe, POD("d", "4"));
     pipe_sends(pipe, WATCH_LAST);
     sim_run(&w.sim);
-    source_world_told(&w, "ADDED c 3\nADDED d 4\nINF_EEOF: " WATCH_END);
+    source_world_expect(&w, "ADDED c 3\nADDED d 4\nINF_EEOF: " WATCH_END);
     source_world_done(&w);
 }
 
@@ -109,32 +109,32 @@ static void send_many(struct pipe *pipe)
     buf_free(&member);
 }
 
-static void many_are_told(struct source_world *w)
+static void many_events(struct source_world *w)
 {
     struct buf all = {0};
     buf_puts(&all, "open\n");
     for (int i = 0; i < MANY; i++)
         buf_printf(&all, "ADDED p%d %d\n", i, i + 1);
     buf_printf(&all, "INF_EEOF: %s%c", WATCH_END, '\0');
-    source_world_told(w, all.bytes);
+    source_world_expect(w, all.bytes);
     buf_free(&all);
 }
 
-static void each_tick_works_as_long_as_it_may_and_no_longer(void **state)
+static void each_tick_stays_within_its_budget(void **state)
 {
     (void)state;
     for (unsigned budget = 1; budget < 400; budget = budget * 3) {
         struct source_world w;
         source_world_init(&w, "pods", NULL);
         w.sim.budget = budget;
-        send_many(source_world_ask(&w));
+        send_many(source_world_connect(&w));
         for (int i = 0; i < 5; i++) {
-            size_t before = w.told.len;
+            size_t before = w.events.len;
             sim_tick(&w.sim);
-            assert_true(w.told.len - before <= (budget + 2) * strlen("ADDED p1999 2000\n"));
+            assert_true(w.events.len - before <= (budget + 2) * strlen("ADDED p1999 2000\n"));
         }
         sim_run(&w.sim);
-        many_are_told(&w);
+        many_events(&w);
         source_world_done(&w);
     }
 }
@@ -145,25 +145,25 @@ static void hold(struct source_world *w)
 }
 
 /* Held in the middle of a slice, when the socket has nothing more to give. */
-static void what_was_inflated_waits_while_the_source_is_held(void **state)
+static void decompressed_data_waits_while_paused(void **state)
 {
     struct source_world w;
     (void)state;
     source_world_init(&w, "pods", NULL);
     w.when = WORLD_IN_EVENT;
     w.act = hold;
-    send_many(source_world_ask(&w));
+    send_many(source_world_connect(&w));
     sim_run(&w.sim);
-    assert_int_equal(w.told.len, strlen("open\nADDED p0 1\n"));
+    assert_int_equal(w.events.len, strlen("open\nADDED p0 1\n"));
     sim_advance(&w.sim, 60 * 1000);
-    assert_int_equal(w.told.len, strlen("open\nADDED p0 1\n"));
+    assert_int_equal(w.events.len, strlen("open\nADDED p0 1\n"));
     w.when = WORLD_IN_EVENT;
     source_resume(w.source);
     sim_run(&w.sim);
-    assert_int_equal(w.told.len, strlen("open\nADDED p0 1\nADDED p1 2\n"));
+    assert_int_equal(w.events.len, strlen("open\nADDED p0 1\nADDED p1 2\n"));
     source_resume(w.source);
     sim_run(&w.sim);
-    many_are_told(&w);
+    many_events(&w);
     source_world_done(&w);
 }
 
@@ -172,26 +172,26 @@ static void give_up(struct source_world *w)
     source_cancel(w->source);
 }
 
-static void a_request_given_up_inside_a_slice_tells_nothing_more(void **state)
+static void delivers_nothing_after_a_cancel_inside_a_slice(void **state)
 {
     struct source_world w;
     (void)state;
     source_world_init(&w, "pods", NULL);
     w.when = WORLD_IN_EVENT;
     w.act = give_up;
-    send_many(source_world_ask(&w));
+    send_many(source_world_connect(&w));
     sim_run(&w.sim);
-    source_world_told(&w, "open\nADDED p0 1\n");
+    source_world_expect(&w, "open\nADDED p0 1\n");
     assert_true(pipe_closed(w.pipes.last));
     source_world_done(&w);
 }
 
-static void gzip_that_ends_early_or_is_none_is_no_good_end(void **state)
+static void incomplete_or_invalid_gzip_is_an_error(void **state)
 {
     static const struct {
         size_t cut;         /* bytes left out at the end of the member */
         const char *behind; /* and this comes behind it */
-        const char *told;
+        const char *events;
     } cases[] = {
         {0, "", "INF_EEOF: " WATCH_END},
         {1, "", "INF_ECUT: kube.test:6443: gzip: the body ended in the middle of a member\n"},
@@ -203,7 +203,7 @@ static void gzip_that_ends_early_or_is_none_is_no_good_end(void **state)
         struct pipe *pipe;
         struct buf member = {0};
         source_world_init(&w, "pods", NULL);
-        pipe = source_world_ask(&w);
+        pipe = source_world_connect(&w);
         gzip_member(&member, STR(POD("a", "1")));
         member.len -= cases[i].cut;
         buf_puts(&member, cases[i].behind);
@@ -211,36 +211,36 @@ static void gzip_that_ends_early_or_is_none_is_no_good_end(void **state)
         send_bytes(pipe, &member);
         pipe_sends(pipe, WATCH_LAST);
         sim_run(&w.sim);
-        buf_putc(&w.told, '\0');
-        assert_true(strncmp(w.told.bytes, "open\nADDED a 1\n", 15) == 0);
-        assert_string_equal(w.told.bytes + 15, cases[i].told);
+        buf_putc(&w.events, '\0');
+        assert_true(strncmp(w.events.bytes, "open\nADDED a 1\n", 15) == 0);
+        assert_string_equal(w.events.bytes + 15, cases[i].events);
         buf_free(&member);
         source_world_done(&w);
     }
 }
 
-static void the_reason_of_a_refusal_may_be_in_gzip_too(void **state)
+static void reads_the_reason_of_a_refusal_in_gzip(void **state)
 {
     struct source_world w;
     struct pipe *pipe;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    pipe = source_world_ask(&w);
+    pipe = source_world_connect(&w);
     pipe_sends(pipe, "HTTP/1.1 403 No\r\nContent-Encoding: gzip\r\nTransfer-Encoding: "
                      "chunked\r\n\r\n");
     send_member(pipe, "{\"kind\":\"Status\",\"message\":\"not you\",\"code\":403}");
     pipe_sends(pipe, WATCH_LAST);
     sim_run(&w.sim);
-    source_world_told(
+    source_world_expect(
         &w, "INF_EFORBIDDEN: kube.test:6443: server error: not you (403); this requires the verbs "
             "list and watch on pods in all namespaces\n");
     source_world_done(&w);
 }
 
-static void other_encodings_are_refused_by_name(void **state)
+static void refuses_other_encodings_by_name(void **state)
 {
     static const struct {
-        const char *status, *encoding, *told;
+        const char *status, *encoding, *events;
     } cases[] = {
         {"200 OK", "identity", "open\nADDED a 1\nINF_EEOF: " WATCH_END},
         {"200 OK", "br",
@@ -258,12 +258,12 @@ static void other_encodings_are_refused_by_name(void **state)
                                "Content-Encoding: %s\r\nTransfer-Encoding: chunked\r\n\r\n",
                                cases[i].status, cases[i].encoding);
         source_world_init(&w, "pods", NULL);
-        pipe = source_world_ask(&w);
+        pipe = source_world_connect(&w);
         pipe_sends(pipe, head);
         send_chunk(pipe, POD("a", "1"));
         pipe_sends(pipe, WATCH_LAST);
         sim_run(&w.sim);
-        source_world_told(&w, cases[i].told);
+        source_world_expect(&w, cases[i].events);
         source_world_done(&w);
         free(head);
     }
@@ -272,14 +272,14 @@ static void other_encodings_are_refused_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_asked_for_in_gzip_and_watches_are_not),
-        cmocka_unit_test(a_compressed_watch_list_is_told_member_by_member),
-        cmocka_unit_test(each_tick_works_as_long_as_it_may_and_no_longer),
-        cmocka_unit_test(what_was_inflated_waits_while_the_source_is_held),
-        cmocka_unit_test(a_request_given_up_inside_a_slice_tells_nothing_more),
-        cmocka_unit_test(gzip_that_ends_early_or_is_none_is_no_good_end),
-        cmocka_unit_test(the_reason_of_a_refusal_may_be_in_gzip_too),
-        cmocka_unit_test(other_encodings_are_refused_by_name),
+        cmocka_unit_test(requests_gzip_for_lists_but_not_for_watches),
+        cmocka_unit_test(delivers_a_compressed_watch_list_as_it_arrives),
+        cmocka_unit_test(each_tick_stays_within_its_budget),
+        cmocka_unit_test(decompressed_data_waits_while_paused),
+        cmocka_unit_test(delivers_nothing_after_a_cancel_inside_a_slice),
+        cmocka_unit_test(incomplete_or_invalid_gzip_is_an_error),
+        cmocka_unit_test(reads_the_reason_of_a_refusal_in_gzip),
+        cmocka_unit_test(refuses_other_encodings_by_name),
     };
     return cmocka_run_group_tests_name("api_gzip", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_api_list.c - lists asked for and told: requests, pages and their ends.
+ * test_api_list.c - lists: requests, pages and their ends.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static const struct source_request any_list = {
     .want = SOURCE_LIST, .resource_version = "0", .limit = 500, .timeout_s = 300};
 static const struct source_request patient_list = {.want = SOURCE_LIST, .resource_version = "0"};
 
-/* ---- what it asks ---- */
+/* ---- requests ---- */
 
 static void assert_asks(const struct source_request *request, const char *query)
 {
@@ -33,12 +33,12 @@ static void assert_asks(const struct source_request *request, const char *query)
                                "\r\n",
                                query);
     source_world_init(&w, "configmaps", NULL);
-    assert_true(pipe_wrote(source_world_ask_with(&w, request), expected));
+    assert_true(pipe_wrote(source_world_connect_with(&w, request), expected));
     source_world_done(&w);
     free(expected);
 }
 
-static void a_list_asks_for_what_it_wants_and_no_more(void **state)
+static void sends_the_query_of_a_list(void **state)
 {
     (void)state;
     assert_asks(&any_list, "?limit=500&resourceVersion=0");
@@ -51,7 +51,7 @@ static void a_list_asks_for_what_it_wants_and_no_more(void **state)
 }
 
 /* The server refuses a version beside a token. */
-static void a_later_page_asks_by_token_alone(void **state)
+static void requests_a_later_page_by_its_token_only(void **state)
 {
     (void)state;
     assert_asks(&(struct source_request){.want = SOURCE_LIST,
@@ -65,7 +65,7 @@ static void a_later_page_asks_by_token_alone(void **state)
                 "?resourceVersion=580");
 }
 
-/* ---- what it tells ---- */
+/* ---- events ---- */
 
 #define CM      "ADDED default/cm-"
 #define WIDGET  "ADDED default/widget-"
@@ -74,7 +74,7 @@ static void a_later_page_asks_by_token_alone(void **state)
 
 static const struct {
     const char *name;
-    const char *told;
+    const char *events;
 } recorded[] = {
     {"configmaps-list-page1", "open\n" CM "1 509\n" CM "2 510\n" CM "3 511\n"
                               "PAGE_END 580 then " TOKEN_3 "\n" LIST_END},
@@ -92,27 +92,27 @@ static const struct {
      "far)\n"},
 };
 
-static void recorded_lists_are_told(void **state)
+static void delivers_recorded_lists(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
         struct source_world w;
         source_world_init(&w, "configmaps", NULL);
-        source_world_play(&w, source_world_ask_with(&w, &any_list), recorded[i].name);
-        source_world_told(&w, recorded[i].told);
+        source_world_play(&w, source_world_connect_with(&w, &any_list), recorded[i].name);
+        source_world_expect(&w, recorded[i].events);
         source_world_done(&w);
     }
 }
 
 /* An expired token is what it is by its reason, whatever else the server advises. */
-static void an_expired_token_is_gone(void **state)
+static void reports_an_expired_continue_token(void **state)
 {
     struct source_world w;
     (void)state;
     source_world_init(&w, "configmaps", NULL);
-    source_world_play(&w, source_world_ask_with(&w, &any_list),
+    source_world_play(&w, source_world_connect_with(&w, &any_list),
                       "configmaps-list-expired-continue-410");
-    assert_memory_equal(w.told.bytes, "INF_EGONE: ", 11);
+    assert_memory_equal(w.events.bytes, "INF_EGONE: ", 11);
     source_world_done(&w);
 }
 
@@ -124,42 +124,42 @@ static void play_split(const void *ctx, struct str input, struct split split)
     source_world_init(&w, "configmaps", NULL);
     w.sim.budget = (unsigned)split.first % 3; /* and with many yields, or none */
     w.pipes.cut = split.piece;
-    pipe = source_world_ask_with(&w, &any_list);
+    pipe = source_world_connect_with(&w, &any_list);
     split.piece = 0;
     while (split_next(&split, &input, &piece)) {
         pipe_send(pipe, piece.at, piece.len);
         sim_run(&w.sim);
     }
-    source_world_told(&w, ctx);
+    source_world_expect(&w, ctx);
     source_world_done(&w);
 }
 
-static void however_it_is_cut_the_same_is_told(void **state)
+static void delivers_the_same_list_however_it_is_cut(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
         struct recording r;
         recording_open(&r, recorded[i].name);
-        split_each(recording_wire(&r), play_split, recorded[i].told);
+        split_each(recording_wire(&r), play_split, recorded[i].events);
         recording_close(&r);
     }
 }
 
-/* ---- answers made by hand ---- */
+/* ---- synthetic responses ---- */
 
-static void items_get_what_only_their_list_says(void **state)
+static void items_get_kind_and_version_from_their_list(void **state)
 {
     struct source_world w;
     struct pipe *pipe;
     (void)state;
     source_world_init(&w, "configmaps", NULL);
     w.whole = true;
-    pipe = source_world_ask_with(&w, &any_list);
+    pipe = source_world_connect_with(&w, &any_list);
     pipe_sends(pipe, WATCH_HEAD);
     send_chunk(pipe, LIST_HEAD "\"items\":[" ITEM("a") ",{\"kind\":\"Own\",\"apiVersion\":\"x/v2\","
                                                        "\"metadata\":{\"name\":\"b\"}}]}");
     sim_run(&w.sim);
-    source_world_told(
+    source_world_expect(
         &w, "open\n"
             "ADDED shop/a 5 {\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{"
             "\"namespace\":\"shop\",\"name\":\"a\",\"resourceVersion\":\"5\"}}\n"
@@ -169,27 +169,28 @@ static void items_get_what_only_their_list_says(void **state)
 
 #define NAMELESS "neither it nor its list has kind and apiVersion\n"
 
-static void an_item_of_no_kind_is_refused(void **state)
+static void refuses_an_item_without_kind(void **state)
 {
     (void)state;
-    source_world_tells(
+    source_world_expect_response(
         &any_list, "{\"items\":[" ITEM("a") "]," LIST_META ",\"kind\":\"ConfigMapList\"}",
         "open\nINF_EDECODE: kube.test:6443: item 1 of the list, shop/a: object: " NAMELESS);
-    source_world_tells(&any_list, "{\"kind\":\"ConfigMapList\",\"items\":[" ITEM("a") "]}",
-                       "open\nINF_EDECODE: kube.test:6443: item 1 of the list, ConfigMap shop/a: "
-                       "object: " NAMELESS);
+    source_world_expect_response(
+        &any_list, "{\"kind\":\"ConfigMapList\",\"items\":[" ITEM("a") "]}",
+        "open\nINF_EDECODE: kube.test:6443: item 1 of the list, ConfigMap shop/a: "
+        "object: " NAMELESS);
 }
 
-static void what_is_no_list_is_refused(void **state)
+static void refuses_a_response_that_is_not_a_list(void **state)
 {
     (void)state;
-    source_world_tells(
+    source_world_expect_response(
         &patient_list, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":410}",
         "open\nINF_EDECODE: kube.test:6443: the server sent a Status instead of a list\n");
-    source_world_tells(
+    source_world_expect_response(
         &patient_list, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}",
         "open\nINF_EDECODE: kube.test:6443: the response is not a list: items is missing\n");
-    source_world_tells(
+    source_world_expect_response(
         &patient_list, LIST_HEAD LIST_META ",\"items\":[" ITEM("a") "]}}",
         "open\nADDED shop/a 5\nINF_EDECODE: kube.test:6443: list: expected nothing more, "
         "not byte 0x7d (1 items so far)\n");
@@ -197,8 +198,8 @@ static void what_is_no_list_is_refused(void **state)
 
 /* ---- lists that are cut ---- */
 
-/* Also when all of the JSON is here: only HTTP can say that nothing more comes. */
-static void a_connection_lost_at_any_byte_is_no_list(void **state)
+/* Even if the JSON is complete: only HTTP decides that the body has ended. */
+static void a_list_lost_at_any_byte_is_not_complete(void **state)
 {
     struct recording r;
     (void)state;
@@ -208,28 +209,28 @@ static void a_connection_lost_at_any_byte_is_no_list(void **state)
         struct pipe *pipe;
         char *end;
         source_world_init(&w, "configmaps", NULL);
-        pipe = source_world_ask_with(&w, &any_list);
+        pipe = source_world_connect_with(&w, &any_list);
         pipe_send(pipe, r.wire.bytes, len);
         pipe_end(pipe, INF_EEOF, "FIN");
         sim_run(&w.sim);
-        buf_putc(&w.told, '\0');
-        end = strstr(w.told.bytes, "INF_ECUT: kube.test:6443 closed the connection ");
+        buf_putc(&w.events, '\0');
+        end = strstr(w.events.bytes, "INF_ECUT: kube.test:6443 closed the connection ");
         assert_non_null(end);
-        assert_null(strstr(w.told.bytes, "PAGE_END"));
-        assert_memory_equal(w.told.bytes, recorded[3].told, (size_t)(end - w.told.bytes));
+        assert_null(strstr(w.events.bytes, "PAGE_END"));
+        assert_memory_equal(w.events.bytes, recorded[3].events, (size_t)(end - w.events.bytes));
         source_world_done(&w);
     }
     recording_close(&r);
 }
 
-static void a_body_that_ends_inside_the_list_is_a_cut(void **state)
+static void reports_a_body_that_ends_inside_the_list(void **state)
 {
     (void)state;
-    source_world_tells(
+    source_world_expect_response(
         &any_list, LIST_HEAD LIST_META ",\"items\":[" ITEM("a") "]",
         "open\nADDED shop/a 5\nINF_ECUT: kube.test:6443: the list ended in the middle (1 "
         "items so far)\n");
-    source_world_tells(
+    source_world_expect_response(
         &patient_list, " ",
         "open\nINF_ECUT: kube.test:6443: the list ended in the middle (0 items so far)\n");
 }
@@ -251,7 +252,7 @@ static void next_page(struct source_world *w)
 
 static const struct {
     enum world_moment when;
-    const char *told;
+    const char *events;
 } moments[] = {
     {WORLD_IN_OPEN, "open\n"},
     {WORLD_IN_PROGRESS, "open\n"},
@@ -267,17 +268,17 @@ static void assert_silent_after(void (*act)(struct source_world *w), size_t cut)
         w.pipes.cut = cut;
         w.when = moments[i].when;
         w.act = act;
-        source_world_play(&w, source_world_ask_with(&w, &any_list), "widgets-list");
-        source_world_told(&w, moments[i].told);
+        source_world_play(&w, source_world_connect_with(&w, &any_list), "widgets-list");
+        source_world_expect(&w, moments[i].events);
         if (act == next_page) {
             source_world_play(&w, w.pipes.last, "widgets-list");
-            source_world_told(&w, recorded[3].told);
+            source_world_expect(&w, recorded[3].events);
         }
         source_world_done(&w);
     }
 }
 
-static void after_a_cancel_a_close_or_a_new_request_nothing_of_the_old_is_told(void **state)
+static void an_ended_list_delivers_nothing_more(void **state)
 {
     (void)state;
     for (size_t cut = 33; cut < 1000; cut += 300) {
@@ -292,36 +293,36 @@ static void hold(struct source_world *w)
     source_pause(w->source);
 }
 
-static void a_held_list_stops_at_its_item_and_goes_on_later(void **state)
+static void a_paused_list_continues_at_its_next_item(void **state)
 {
     struct source_world w;
     (void)state;
     source_world_init(&w, "configmaps", NULL);
     w.when = WORLD_IN_EVENT;
     w.act = hold;
-    source_world_play(&w, source_world_ask_with(&w, &any_list), "widgets-list");
-    source_world_told(&w, "open\n" WIDGET "1 505\n");
+    source_world_play(&w, source_world_connect_with(&w, &any_list), "widgets-list");
+    source_world_expect(&w, "open\n" WIDGET "1 505\n");
     source_resume(w.source);
     sim_run(&w.sim);
-    source_world_told(&w, WIDGET "2 506\n" WIDGET "3 507\nPAGE_END 577\n" LIST_END);
+    source_world_expect(&w, WIDGET "2 506\n" WIDGET "3 507\nPAGE_END 577\n" LIST_END);
     source_world_done(&w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_asks_for_what_it_wants_and_no_more),
-        cmocka_unit_test(a_later_page_asks_by_token_alone),
-        cmocka_unit_test(recorded_lists_are_told),
-        cmocka_unit_test(an_expired_token_is_gone),
-        cmocka_unit_test(however_it_is_cut_the_same_is_told),
-        cmocka_unit_test(items_get_what_only_their_list_says),
-        cmocka_unit_test(an_item_of_no_kind_is_refused),
-        cmocka_unit_test(what_is_no_list_is_refused),
-        cmocka_unit_test(a_connection_lost_at_any_byte_is_no_list),
-        cmocka_unit_test(a_body_that_ends_inside_the_list_is_a_cut),
-        cmocka_unit_test(after_a_cancel_a_close_or_a_new_request_nothing_of_the_old_is_told),
-        cmocka_unit_test(a_held_list_stops_at_its_item_and_goes_on_later),
+        cmocka_unit_test(sends_the_query_of_a_list),
+        cmocka_unit_test(requests_a_later_page_by_its_token_only),
+        cmocka_unit_test(delivers_recorded_lists),
+        cmocka_unit_test(reports_an_expired_continue_token),
+        cmocka_unit_test(delivers_the_same_list_however_it_is_cut),
+        cmocka_unit_test(items_get_kind_and_version_from_their_list),
+        cmocka_unit_test(refuses_an_item_without_kind),
+        cmocka_unit_test(refuses_a_response_that_is_not_a_list),
+        cmocka_unit_test(a_list_lost_at_any_byte_is_not_complete),
+        cmocka_unit_test(reports_a_body_that_ends_inside_the_list),
+        cmocka_unit_test(an_ended_list_delivers_nothing_more),
+        cmocka_unit_test(a_paused_list_continues_at_its_next_item),
     };
     return cmocka_run_group_tests_name("api_list", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_api_metadata.c - `keep: metadata`: no more is asked for, and no more is kept of what comes.
+ * test_api_metadata.c - `keep: metadata`: only metadata is requested and kept.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static void world_done(struct source_world *w, struct shape *shape)
 
 static void asks(struct source_world *w, enum source_want want, const char *accept)
 {
-    source_world_ask_for(w, want, "7");
+    source_world_open_version(w, want, "7");
     sim_run(&w->sim);
     buf_putc(&w->pipes.last->written, '\0');
     assert_non_null(strstr(w->pipes.last->written.bytes, accept));
@@ -40,7 +40,7 @@ static void asks(struct source_world *w, enum source_want want, const char *acce
 
 #define TAIL ";g=meta.k8s.io;v=v1,application/json\r\n"
 
-static void metadata_only_is_asked_for(void **state)
+static void requests_metadata_only(void **state)
 {
     struct source_world w;
     struct shape shape;
@@ -56,7 +56,7 @@ static void metadata_only_is_asked_for(void **state)
     "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"
 
 /* The list and the watch-list of the same pod, at the same version, have to be equal to the byte. */
-static void recorded_answers_are_told_alike(void **state)
+static void delivers_recorded_metadata(void **state)
 {
     static const struct source_request list = {.want = SOURCE_LIST, .resource_version = "0"};
     struct source_world w;
@@ -64,16 +64,16 @@ static void recorded_answers_are_told_alike(void **state)
     char *listed, *watched;
     (void)state;
     world_init(&w, &shape);
-    source_world_play(&w, source_world_ask_with(&w, &list), "pods-list-metadata");
-    buf_putc(&w.told, '\0');
-    listed = strstr(w.told.bytes, "ADDED default/web-frontend-66b99d9c48-m42qs 282 " PARTIAL);
+    source_world_play(&w, source_world_connect_with(&w, &list), "pods-list-metadata");
+    buf_putc(&w.events, '\0');
+    listed = strstr(w.events.bytes, "ADDED default/web-frontend-66b99d9c48-m42qs 282 " PARTIAL);
     assert_non_null(listed);
     assert_null(strstr(listed, "managedFields"));
     assert_non_null(strstr(listed, "\nPAGE_END 610\n" LIST_END));
-    source_world_play(&w, source_world_ask(&w), "pods-watchlist-metadata");
-    buf_putc(&w.told, '\0');
-    listed = strstr(w.told.bytes, "ADDED ");
-    watched = strstr(w.told.bytes + strlen(w.told.bytes) + 1, "ADDED ");
+    source_world_play(&w, source_world_connect(&w), "pods-watchlist-metadata");
+    buf_putc(&w.events, '\0');
+    listed = strstr(w.events.bytes, "ADDED ");
+    watched = strstr(w.events.bytes + strlen(w.events.bytes) + 1, "ADDED ");
     assert_non_null(watched);
     assert_memory_equal(listed, watched, (size_t)(strchr(listed, '\n') - listed));
     assert_non_null(strstr(watched, "\nBOOKMARK "));
@@ -81,31 +81,31 @@ static void recorded_answers_are_told_alike(void **state)
 }
 
 /* A server, or something on the way, that does not know `as=`. */
-static void whole_objects_are_cut_down_to_it(void **state)
+static void reduces_whole_objects_to_metadata(void **state)
 {
     struct source_world w;
     struct shape shape;
     struct pipe *pipe;
     (void)state;
     world_init(&w, &shape);
-    pipe = source_world_ask(&w);
+    pipe = source_world_connect(&w);
     pipe_sends(pipe, WATCH_HEAD);
     send_chunk(pipe,
                "{\"type\":\"ADDED\",\"object\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\","
                "\"spec\":{\"metadata\":1},\"metadata\":{\"name\":\"a\","
                "\"resourceVersion\":\"1\",\"managedFields\":[],\"spec\":2},\"status\":{}}}\n");
     sim_run(&w.sim);
-    source_world_told(&w, "open\nADDED a 1 {\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":"
-                          "{\"name\":\"a\",\"resourceVersion\":\"1\",\"spec\":2}}\n");
+    source_world_expect(&w, "open\nADDED a 1 {\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":"
+                            "{\"name\":\"a\",\"resourceVersion\":\"1\",\"spec\":2}}\n");
     world_done(&w, &shape);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metadata_only_is_asked_for),
-        cmocka_unit_test(recorded_answers_are_told_alike),
-        cmocka_unit_test(whole_objects_are_cut_down_to_it),
+        cmocka_unit_test(requests_metadata_only),
+        cmocka_unit_test(delivers_recorded_metadata),
+        cmocka_unit_test(reduces_whole_objects_to_metadata),
     };
     return cmocka_run_group_tests_name("api_metadata", tests, NULL, NULL);
 }

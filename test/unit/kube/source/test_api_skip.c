@@ -22,10 +22,10 @@ static const struct source_request any_watch = {
 
 /* ---- objects that can't be read ---- */
 
-static void a_bad_item_is_skipped(void **state)
+static void skips_an_invalid_item(void **state)
 {
     (void)state;
-    source_world_tells(
+    source_world_expect_response(
         &any_list,
         LIST_HEAD LIST_META
         ",\"items\":[" ITEM("a") ",{\"metadata\":{\"name\":\"b\","
@@ -61,15 +61,15 @@ static void assert_tells_of_large(const struct source_request *request, const ch
     struct source_world w;
     source_world_init(&w, "configmaps", NULL);
     w.pipes.cut = 64 * 1024;
-    send_large(source_world_ask_with(&w, request), before, ITEM_MAX, after);
+    send_large(source_world_connect_with(&w, request), before, ITEM_MAX, after);
     sim_run(&w.sim);
-    source_world_told(&w, expected);
+    source_world_expect(&w, expected);
     source_world_done(&w);
 }
 
 #define LARGE "\"metadata\":{\"namespace\":\"shop\",\"name\":\"big\"},\"data\":"
 
-static void an_item_too_big_is_skipped_to_its_end(void **state)
+static void skips_an_item_that_is_too_large(void **state)
 {
     (void)state;
     assert_tells_of_large(
@@ -82,7 +82,7 @@ static void an_item_too_big_is_skipped_to_its_end(void **state)
         "INF_EEOF: kube.test:6443: the list is complete\n");
 }
 
-static void a_watch_event_too_big_is_skipped_to_its_end(void **state)
+static void skips_a_watch_event_that_is_too_large(void **state)
 {
     (void)state;
     assert_tells_of_large(
@@ -118,7 +118,7 @@ static char *deep_object(const char *type)
         type, open, close, type[0] ? "}\n" : "");
 }
 
-static void a_deep_object_is_skipped_by_its_name_and_version(void **state)
+static void skips_a_deeply_nested_object_with_name_and_version(void **state)
 {
     static const char *const types[] = {"{\"type\":\"ADDED\",\"object\":",
                                         "{\"type\":\"DELETED\",\"object\":"};
@@ -126,7 +126,7 @@ static void a_deep_object_is_skipped_by_its_name_and_version(void **state)
     char *watch = xasprintf("%s%s%s%s", POD("a", "1"), added, deleted, POD("c", "3"));
     char *list = xasprintf("%s%s,\"items\":[%s,%s]}", LIST_HEAD, LIST_META, item, ITEM("c"));
     (void)state;
-    source_world_tells(
+    source_world_expect_response(
         &any_watch, watch,
         "open\n"
         "ADDED a 1\n"
@@ -134,7 +134,7 @@ static void a_deep_object_is_skipped_by_its_name_and_version(void **state)
         "DELETED shop/bad 9 uid 'u9' \n"
         "ADDED c 3\n"
         "INF_EEOF: kube.test:6443: the server ended the watch\n");
-    source_world_tells(
+    source_world_expect_response(
         &any_list, list,
         "open\n"
         "SKIPPED shop/bad 9 uid 'u9' item 1 of the list, Deep shop/bad: object: nested more than 512 levels deep\n"
@@ -147,10 +147,10 @@ static void a_deep_object_is_skipped_by_its_name_and_version(void **state)
     free(list);
 }
 
-static void a_bad_watch_event_is_skipped_but_an_error_is_not(void **state)
+static void skips_an_invalid_watch_event_but_no_error_event(void **state)
 {
     (void)state;
-    source_world_tells(
+    source_world_expect_response(
         &any_watch,
         POD("a", "1") "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"b\","
                       "\"uid\":7}}}\n"
@@ -166,25 +166,26 @@ static void a_bad_watch_event_is_skipped_but_an_error_is_not(void **state)
         "INF_EGONE: kube.test:6443: server error: too old (410)\n");
 }
 
-/* What was lost with it nobody knows. */
-static void what_is_no_event_ends_the_watch(void **state)
+/* It is unknown what was lost with it. */
+static void text_that_is_no_event_ends_the_watch(void **state)
 {
     (void)state;
-    source_world_tells(&any_watch, POD("a", "1") "{}\n" POD("c", "3"),
-                       "open\n"
-                       "ADDED a 1\n"
-                       "INF_EDECODE: kube.test:6443: watch event: 'type' or 'object' is missing\n");
-    source_world_tells(
+    source_world_expect_response(
+        &any_watch, POD("a", "1") "{}\n" POD("c", "3"),
+        "open\n"
+        "ADDED a 1\n"
+        "INF_EDECODE: kube.test:6443: watch event: 'type' or 'object' is missing\n");
+    source_world_expect_response(
         &any_watch, POD("a", "1") "Oops {\n" POD("c", "3"),
         "open\n"
         "ADDED a 1\n"
         "INF_EDECODE: kube.test:6443: watch event: 6 bytes that are not a JSON object\n");
-    source_world_tells(
+    source_world_expect_response(
         &any_watch, POD("a", "1") "{\"type\":\"ADDED\",\"object\":[1}}\n",
         "open\n"
         "ADDED a 1\n"
         "INF_EDECODE: kube.test:6443: object: unexpected character, expected a comma or a closing bracket at byte 2\n");
-    source_world_tells(
+    source_world_expect_response(
         &any_watch, POD("a", "1") "{\"type\":\"ADDED\",\"object\":{]] not\n",
         "open\n"
         "ADDED a 1\n"
@@ -201,13 +202,13 @@ static size_t progress_after(struct source_world *w, struct pipe *pipe, const ch
     return w->n_progress - before;
 }
 
-static void bytes_that_complete_no_event_are_told_as_progress(void **state)
+static void reports_bytes_without_an_event_as_progress(void **state)
 {
     struct source_world w;
     struct pipe *pipe;
     (void)state;
     source_world_init(&w, "configmaps", NULL);
-    pipe = source_world_ask_with(&w, &any_list);
+    pipe = source_world_connect_with(&w, &any_list);
     assert_int_equal(progress_after(&w, pipe, WATCH_HEAD "800\r\n"), 0);
     assert_int_equal(progress_after(&w, pipe, LIST_HEAD "\"items\":"), 1);
     assert_int_equal(progress_after(&w, pipe, "[" ITEM("a")), 0);
@@ -215,10 +216,10 @@ static void bytes_that_complete_no_event_are_told_as_progress(void **state)
     assert_int_equal(progress_after(&w, pipe, "\"b\""), 1);
     assert_int_equal(progress_after(&w, pipe, "}},{\"meta"), 0);
     source_cancel(w.source);
-    pipe = source_world_ask_with(&w, &any_watch);
+    pipe = source_world_connect_with(&w, &any_watch);
     assert_int_equal(progress_after(&w, pipe, WATCH_HEAD "800\r\n{\"type\":"), 1);
     source_cancel(w.source);
-    pipe = source_world_ask_with(&w, &any_list);
+    pipe = source_world_connect_with(&w, &any_list);
     assert_int_equal(progress_after(&w, pipe, "HTTP/1.1 503 No\r\nContent-Length: 9\r\n\r\nBusy"),
                      0);
     source_world_done(&w);
@@ -227,13 +228,13 @@ static void bytes_that_complete_no_event_are_told_as_progress(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bad_item_is_skipped),
-        cmocka_unit_test(an_item_too_big_is_skipped_to_its_end),
-        cmocka_unit_test(a_watch_event_too_big_is_skipped_to_its_end),
-        cmocka_unit_test(a_deep_object_is_skipped_by_its_name_and_version),
-        cmocka_unit_test(a_bad_watch_event_is_skipped_but_an_error_is_not),
-        cmocka_unit_test(what_is_no_event_ends_the_watch),
-        cmocka_unit_test(bytes_that_complete_no_event_are_told_as_progress),
+        cmocka_unit_test(skips_an_invalid_item),
+        cmocka_unit_test(skips_an_item_that_is_too_large),
+        cmocka_unit_test(skips_a_watch_event_that_is_too_large),
+        cmocka_unit_test(skips_a_deeply_nested_object_with_name_and_version),
+        cmocka_unit_test(skips_an_invalid_watch_event_but_no_error_event),
+        cmocka_unit_test(text_that_is_no_event_ends_the_watch),
+        cmocka_unit_test(reports_bytes_without_an_event_as_progress),
     };
     return cmocka_run_group_tests_name("api_skip", tests, NULL, NULL);
 }

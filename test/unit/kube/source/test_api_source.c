@@ -1,5 +1,5 @@
 /*
- * test_api_source.c - recorded answers played to a source: what it asks and what it tells.
+ * test_api_source.c - requests and events of a source, with recorded responses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,23 +17,23 @@
 #include "source_world.h"
 #include "split.h"
 
-/* ---- what it asks ---- */
+/* ---- requests ---- */
 
 #define LIST                                                  \
     "?watch=true&allowWatchBookmarks=true&timeoutSeconds=300" \
     "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 
-static void the_request_is_exactly_this(void **state)
+static void sends_exactly_this_request(void **state)
 {
     struct source_world w;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    assert_true(pipe_wrote(source_world_ask(&w), "GET /api/v1/pods" LIST " HTTP/1.1\r\n"
-                                                 "Host: kube.test:6443\r\n"
-                                                 "Accept: application/json\r\n"
-                                                 "Accept-Encoding: gzip\r\n"
-                                                 "User-Agent: story/1\r\n"
-                                                 "\r\n"));
+    assert_true(pipe_wrote(source_world_connect(&w), "GET /api/v1/pods" LIST " HTTP/1.1\r\n"
+                                                     "Host: kube.test:6443\r\n"
+                                                     "Accept: application/json\r\n"
+                                                     "Accept-Encoding: gzip\r\n"
+                                                     "User-Agent: story/1\r\n"
+                                                     "\r\n"));
     assert_string_equal(w.pipes.last->host, "kube.test");
     assert_int_equal(w.pipes.last->port, 6443);
     source_world_done(&w);
@@ -46,7 +46,7 @@ static void a_watch_in_a_namespace_behind_a_proxy_with_a_token(void **state)
     source_world_init(&w, "widgets.example.com/v1", "shop");
     w.server.path_prefix = "/k8s/clusters/c-1";
     source_world_identify(&w, "s3cr3t", NULL);
-    source_world_ask_for(&w, SOURCE_WATCH, "58 2");
+    source_world_open_version(&w, SOURCE_WATCH, "58 2");
     sim_run(&w.sim);
     assert_true(pipe_wrote(w.pipes.last,
                            "GET /k8s/clusters/c-1/apis/example.com/v1/namespaces/shop/widgets"
@@ -60,16 +60,16 @@ static void a_watch_in_a_namespace_behind_a_proxy_with_a_token(void **state)
     source_world_done(&w);
 }
 
-/* ---- what it tells ---- */
+/* ---- events ---- */
 
-#define NOBODY "; no credentials were sent; the kubeconfig needs a user"
-#define SAYS   "kube.test:6443: server error: "
-#define CURL   "default/curl-deployment-7775d66994-54zsw"
-#define WIDGET "ADDED default/widget-"
+#define NO_CREDENTIALS "; no credentials were sent; the kubeconfig needs a user"
+#define SAYS           "kube.test:6443: server error: "
+#define CURL           "default/curl-deployment-7775d66994-54zsw"
+#define WIDGET         "ADDED default/widget-"
 
 static const struct {
     const char *name;
-    const char *told;
+    const char *events;
 } recorded[] = {
     {"pods-watchlist", "open\nADDED default/web-frontend-66b99d9c48-m42qs 282\n"
                        "BOOKMARK 582 end\nINF_EEOF: " WATCH_END},
@@ -86,7 +86,8 @@ static const struct {
     {"pods-watchlist-rv-too-large",
      "open\nINF_EFUTURE: " SAYS
      "Timeout: Too large resource version: 999999999, current: 610 (504 Timeout)\n"},
-    {"badtoken-401", "INF_EUNAUTHORIZED: " SAYS "Unauthorized (401 Unauthorized)" NOBODY "\n"},
+    {"badtoken-401",
+     "INF_EUNAUTHORIZED: " SAYS "Unauthorized (401 Unauthorized)" NO_CREDENTIALS "\n"},
     {"anonymous-403",
      "INF_EFORBIDDEN: " SAYS
      "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" "
@@ -106,14 +107,14 @@ static const struct {
      "Timeout: Too large resource version: 999999999, current: 610 (504 Timeout)\n"},
 };
 
-static void recorded_answers_are_told(void **state)
+static void delivers_recorded_watches(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
         struct source_world w;
         source_world_init(&w, "pods", NULL);
-        source_world_play(&w, source_world_ask(&w), recorded[i].name);
-        source_world_told(&w, recorded[i].told);
+        source_world_play(&w, source_world_connect(&w), recorded[i].name);
+        source_world_expect(&w, recorded[i].events);
         assert_int_equal(w.pipes.n_dialled, 1);
         source_world_done(&w);
     }
@@ -123,51 +124,51 @@ struct plan {
     unsigned budget;
     size_t cut;
     uint64_t seed;
-    const char *told; /* NULL: nothing to compare with yet */
+    const char *events; /* NULL: nothing to compare with yet */
 };
 
-/* Everything that was told, texts of objects included. The caller's. */
-static char *told_when(const struct plan *plan, struct str input, struct split split)
+/* All events with the text of objects. The caller frees it. */
+static char *events_until(const struct plan *plan, struct str input, struct split split)
 {
     struct source_world w;
     struct str piece;
     struct pipe *pipe;
-    char *told;
+    char *events;
     source_world_init(&w, "pods", NULL);
     w.whole = true;
     w.sim.budget = plan->budget;
     w.pipes.cut = split.piece ? split.piece : plan->cut;
     w.pipes.seed = plan->seed;
-    pipe = source_world_ask(&w);
-    split.piece = 0; /* the pipe cuts: it takes care that nobody looks at the last piece again */
+    pipe = source_world_connect(&w);
+    split.piece = 0; /* the pipe cuts instead: it frees each piece after use */
     while (split_next(&split, &input, &piece)) {
         pipe_send(pipe, piece.at, piece.len);
         sim_run(&w.sim);
     }
-    buf_putc(&w.told, '\0');
-    told = xstrdup(w.told.bytes);
+    buf_putc(&w.events, '\0');
+    events = xstrdup(w.events.bytes);
     source_world_done(&w);
-    return told;
+    return events;
 }
 
 static void play_split(const struct plan *plan, struct str input, struct split split)
 {
-    char *told = told_when(plan, input, split);
-    if (strcmp(told, plan->told) != 0)
-        fail_msg("cut at %zu (pieces of %zu):\n%s", split.first, split.piece, told);
-    free(told);
+    char *events = events_until(plan, input, split);
+    if (strcmp(events, plan->events) != 0)
+        fail_msg("cut at %zu (pieces of %zu):\n%s", split.first, split.piece, events);
+    free(events);
 }
 
 /* Where it is cut does not matter either: test_recordings.c. */
-static void in_any_rhythm_the_same_is_told(void **state)
+static void delivers_the_same_watch_however_it_is_cut(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
         struct recording r;
         struct plan plan = {0};
-        char *told;
+        char *events;
         recording_open(&r, recorded[i].name);
-        plan.told = told = told_when(&plan, recording_wire(&r), (struct split){0, 0});
+        plan.events = events = events_until(&plan, recording_wire(&r), (struct split){0, 0});
         plan.budget = 1;
         play_split(&plan, recording_wire(&r), (struct split){1, 1});
         for (plan.seed = 1; plan.seed <= 50; plan.seed++) {
@@ -175,14 +176,13 @@ static void in_any_rhythm_the_same_is_told(void **state)
             plan.cut = plan.seed * plan.seed;
             play_split(&plan, recording_wire(&r), (struct split){0, 0});
         }
-        free(told);
+        free(events);
         recording_close(&r);
     }
 }
 
-/* The connection is lost after any byte: what was whole is told, then that it was cut, and by
- * nobody else. */
-static void a_connection_lost_at_any_byte_is_a_cut(void **state)
+/* The connection is lost after any byte: complete events are delivered, then one error. */
+static void reports_a_connection_lost_at_any_byte(void **state)
 {
     struct recording r;
     (void)state;
@@ -192,48 +192,49 @@ static void a_connection_lost_at_any_byte_is_a_cut(void **state)
         struct pipe *pipe;
         char *end;
         source_world_init(&w, "pods", NULL);
-        pipe = source_world_ask(&w);
+        pipe = source_world_connect(&w);
         pipe_send(pipe, r.wire.bytes, len);
         pipe_end(pipe, INF_EEOF, "FIN");
         sim_run(&w.sim);
-        buf_putc(&w.told, '\0');
-        end = strstr(w.told.bytes, "INF_ECUT: kube.test:6443 closed the connection ");
+        buf_putc(&w.events, '\0');
+        end = strstr(w.events.bytes, "INF_ECUT: kube.test:6443 closed the connection ");
         assert_non_null(end);
-        assert_ptr_equal(strchr(end, '\n'), w.told.bytes + w.told.len - 2);
-        assert_memory_equal(w.told.bytes, recorded[1].told, (size_t)(end - w.told.bytes));
+        assert_ptr_equal(strchr(end, '\n'), w.events.bytes + w.events.len - 2);
+        assert_memory_equal(w.events.bytes, recorded[1].events, (size_t)(end - w.events.bytes));
         source_world_done(&w);
     }
     recording_close(&r);
 }
 
 /* A proxy that gives up in the middle of an event, but does it politely. */
-static void a_body_that_ends_inside_an_event_is_a_cut(void **state)
+static void reports_a_body_that_ends_inside_an_event(void **state)
 {
     struct source_world w;
     struct pipe *pipe;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    pipe = source_world_ask(&w);
+    pipe = source_world_connect(&w);
     pipe_sends(pipe, WATCH_HEAD);
     send_chunk(pipe, POD("a", "1") "{\"type\":\"ADDED\",");
     pipe_sends(pipe, WATCH_LAST);
     sim_run(&w.sim);
-    source_world_told(&w, "open\nADDED a 1\n"
-                          "INF_ECUT: kube.test:6443: the watch ended in the middle of an event\n");
+    source_world_expect(&w,
+                        "open\nADDED a 1\n"
+                        "INF_ECUT: kube.test:6443: the watch ended in the middle of an event\n");
     source_world_done(&w);
 }
 
-static void a_bad_event_ends_the_request_and_nothing_behind_it_is_told(void **state)
+static void delivers_nothing_after_a_fatal_event(void **state)
 {
     struct source_world w;
     struct pipe *pipe;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    pipe = source_world_ask(&w);
+    pipe = source_world_connect(&w);
     pipe_sends(pipe, WATCH_HEAD);
     send_chunk(pipe, POD("a", "1") "{\"type\":\"ADDED\",\"object\":{}}\n" POD("b", "2"));
     sim_run(&w.sim);
-    source_world_told(
+    source_world_expect(
         &w, "open\nADDED a 1\nINF_EDECODE: kube.test:6443: object: metadata is missing\n");
     assert_true(pipe_closed(pipe));
     source_world_done(&w);
@@ -247,22 +248,22 @@ static void an_event_over_the_limit_ends_the_request(void **state)
     (void)state;
     source_world_init(&w, "pods", NULL);
     w.pipes.cut = 64 * 1024;
-    pipe = source_world_ask(&w);
+    pipe = source_world_connect(&w);
     memset(large, '{', FRAME_MAX + 1);
     pipe_sends(pipe, WATCH_HEAD "1000001\r\n");
     pipe_send(pipe, large, FRAME_MAX + 1);
     sim_run(&w.sim);
-    source_world_told(&w, "open\nINF_ETOOBIG: kube.test:6443: watch event exceeds "
-                          "frame_max=16777216 bytes\n");
+    source_world_expect(&w, "open\nINF_ETOOBIG: kube.test:6443: watch event exceeds "
+                            "frame_max=16777216 bytes\n");
     source_world_done(&w);
     free(large);
 }
 
-static void only_json_is_taken_for_an_answer(void **state)
+static void accepts_only_json(void **state)
 {
     static const struct {
         const char *header;
-        const char *told;
+        const char *events;
     } types[] = {
         {"Content-Type: application/json\r\n", "open\n"},
         {"content-type: application/json;charset=utf-8\r\n", "open\n"},
@@ -280,53 +281,53 @@ static void only_json_is_taken_for_an_answer(void **state)
         struct source_world w;
         struct pipe *pipe;
         source_world_init(&w, "pods", NULL);
-        pipe = source_world_ask(&w);
+        pipe = source_world_connect(&w);
         pipe_sends(pipe, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n");
         pipe_sends(pipe, types[i].header);
         pipe_sends(pipe, "\r\n");
         sim_run(&w.sim);
-        source_world_told(&w, types[i].told);
+        source_world_expect(&w, types[i].events);
         source_world_done(&w);
     }
 }
 
-static void a_long_page_of_a_proxy_is_read_to_its_end_but_not_kept(void **state)
+static void skips_the_rest_of_a_long_error_page(void **state)
 {
     struct source_world w;
     struct pipe *pipe;
     (void)state;
     source_world_init(&w, "pods", NULL);
-    pipe = source_world_ask(&w);
+    pipe = source_world_connect(&w);
     pipe_sends(pipe, "HTTP/1.1 503 No\r\nRetry-After: 7\r\nTransfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < 10000; i++)
         send_chunk(pipe, "It is not you, it is us. ");
     sim_run(&w.sim);
-    source_world_told(&w, "");
+    source_world_expect(&w, "");
     pipe_sends(pipe, WATCH_LAST);
     sim_run(&w.sim);
-    assert_true(strncmp(w.told.bytes,
+    assert_true(strncmp(w.events.bytes,
                         "INF_ESERVER: kube.test:6443: the server returned HTTP 503: It "
                         "is not you, it is us. It",
                         80) == 0);
     source_world_done(&w);
 }
 
-static void a_network_that_fails_is_told_with_the_server_s_name(void **state)
+static void network_errors_name_the_server(void **state)
 {
     struct source_world w;
     (void)state;
     source_world_init(&w, "pods", NULL);
     w.pipes.hold = true;
-    pipe_end(source_world_ask(&w), INF_ENET, "connection refused");
+    pipe_end(source_world_connect(&w), INF_ENET, "connection refused");
     sim_run(&w.sim);
-    source_world_told(&w, "INF_ENET: kube.test:6443: connection refused\n");
-    source_world_ask(&w);
+    source_world_expect(&w, "INF_ENET: kube.test:6443: connection refused\n");
+    source_world_connect(&w);
     sim_advance(&w.sim, 15 * 1000);
-    source_world_told(&w, "INF_ETIMEOUT: no connection to kube.test:6443 within 15s\n");
+    source_world_expect(&w, "INF_ETIMEOUT: no connection to kube.test:6443 within 15s\n");
     w.pipes.hold = false;
-    source_world_ask(&w);
+    source_world_connect(&w);
     sim_advance(&w.sim, 35 * 1000);
-    source_world_told(&w, "INF_ETIMEOUT: no response from kube.test:6443 within 35s\n");
+    source_world_expect(&w, "INF_ETIMEOUT: no response from kube.test:6443 within 35s\n");
     source_world_done(&w);
 }
 
@@ -334,7 +335,7 @@ static void a_network_that_fails_is_told_with_the_server_s_name(void **state)
 
 static void look_for_the_token_again(struct source_world *w)
 {
-    source_world_ask_for(w, SOURCE_WATCH_LIST, "");
+    source_world_open_version(w, SOURCE_WATCH_LIST, "");
 }
 
 static void ask_with_another_file(struct source_world *w)
@@ -352,31 +353,31 @@ static void a_missing_token_file_ends_the_request_before_anything_is_sent(void *
     (void)state;
     source_world_init(&w, "pods", NULL);
     source_world_identify(&w, NULL, "/nowhere/token");
-    source_world_ask(&w);
-    source_world_told(&w, NO_TOKEN);
+    source_world_connect(&w);
+    source_world_expect(&w, NO_TOKEN);
     w.when = WORLD_IN_END;
     w.act = ask_with_another_file;
-    source_world_ask(&w);
-    source_world_told(&w, NO_TOKEN NO_OTHER);
+    source_world_connect(&w);
+    source_world_expect(&w, NO_TOKEN NO_OTHER);
     assert_int_equal(w.pipes.n_dialled, 0);
-    source_world_ask_for(&w, SOURCE_WATCH_LIST, "");
-    source_cancel(w.source); /* before it could be told */
+    source_world_open_version(&w, SOURCE_WATCH_LIST, "");
+    source_cancel(w.source); /* before it is reported */
     sim_run(&w.sim);
-    source_world_told(&w, "");
+    source_world_expect(&w, "");
     source_world_identify(&w, NULL, NULL);
-    source_world_ask(&w);
+    source_world_connect(&w);
     assert_int_equal(w.pipes.n_dialled, 1);
     source_world_done(&w);
 }
 
-static void a_token_that_fits_no_header_is_not_repeated(void **state)
+static void does_not_show_a_token_that_is_too_long(void **state)
 {
     struct source_world w;
     (void)state;
     source_world_init(&w, "pods", NULL);
     source_world_identify(&w, "s3cr3t\r\nX-Evil: 1", NULL);
-    source_world_ask(&w);
-    source_world_told(
+    source_world_connect(&w);
+    source_world_expect(
         &w, "INF_EINVAL: request: control characters in the value of header 'Authorization'\n");
     assert_int_equal(w.pipes.last->written.len, 0);
     source_world_done(&w);
@@ -385,19 +386,19 @@ static void a_token_that_fits_no_header_is_not_repeated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_request_is_exactly_this),
+        cmocka_unit_test(sends_exactly_this_request),
         cmocka_unit_test(a_watch_in_a_namespace_behind_a_proxy_with_a_token),
-        cmocka_unit_test(recorded_answers_are_told),
-        cmocka_unit_test(in_any_rhythm_the_same_is_told),
-        cmocka_unit_test(a_connection_lost_at_any_byte_is_a_cut),
-        cmocka_unit_test(a_body_that_ends_inside_an_event_is_a_cut),
-        cmocka_unit_test(a_bad_event_ends_the_request_and_nothing_behind_it_is_told),
+        cmocka_unit_test(delivers_recorded_watches),
+        cmocka_unit_test(delivers_the_same_watch_however_it_is_cut),
+        cmocka_unit_test(reports_a_connection_lost_at_any_byte),
+        cmocka_unit_test(reports_a_body_that_ends_inside_an_event),
+        cmocka_unit_test(delivers_nothing_after_a_fatal_event),
         cmocka_unit_test(an_event_over_the_limit_ends_the_request),
-        cmocka_unit_test(only_json_is_taken_for_an_answer),
-        cmocka_unit_test(a_long_page_of_a_proxy_is_read_to_its_end_but_not_kept),
-        cmocka_unit_test(a_network_that_fails_is_told_with_the_server_s_name),
+        cmocka_unit_test(accepts_only_json),
+        cmocka_unit_test(skips_the_rest_of_a_long_error_page),
+        cmocka_unit_test(network_errors_name_the_server),
         cmocka_unit_test(a_missing_token_file_ends_the_request_before_anything_is_sent),
-        cmocka_unit_test(a_token_that_fits_no_header_is_not_repeated),
+        cmocka_unit_test(does_not_show_a_token_that_is_too_long),
     };
     return cmocka_run_group_tests_name("api_source", tests, NULL, NULL);
 }

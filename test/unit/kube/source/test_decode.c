@@ -82,7 +82,7 @@ static void assert_refused(const char *text, const char *part)
     "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"namespace\":\"shop\"," \
     "\"uid\":\"u\",\"resourceVersion\":\"5\"}}"
 
-static void each_type_is_known(void **state)
+static void decodes_every_event_type(void **state)
 {
     (void)state;
     assert_decodes("{\"type\":\"ADDED\",\"object\":" POD "}", "ADDED Pod shop/a 5");
@@ -91,7 +91,7 @@ static void each_type_is_known(void **state)
     assert_decodes("{\"type\":\"BOOKMARK\",\"object\":" POD "}", "BOOKMARK 5");
 }
 
-static void members_may_come_in_any_order_with_others_between_them(void **state)
+static void accepts_members_in_any_order(void **state)
 {
     (void)state;
     assert_decodes("{\"object\":" POD ",\"type\":\"ADDED\"}", "ADDED Pod shop/a 5");
@@ -101,7 +101,7 @@ static void members_may_come_in_any_order_with_others_between_them(void **state)
     assert_decodes("{\"ty\\u0070e\":\"ADDED\",\"\\u006fbject\":" POD "}", "ADDED Pod shop/a 5");
 }
 
-static void recorded_watches_are_understood(void **state)
+static void decodes_recorded_watches(void **state)
 {
     static const char *const names[] = {"secrets-watchlist", "widgets-watchlist", "pods-watchlist",
                                         "pods-watchlist-metadata", "pods-watch-lifecycle"};
@@ -160,7 +160,7 @@ static void only_the_annotated_bookmark_ends_the_initial_objects(void **state)
     assert_decodes(BOOKMARK("\"resourceVersion\":\"7\",\"annotations\":\"true\""), "BOOKMARK 7");
 }
 
-/* Whoever asked decides what a bookmark without a version is worth. */
+/* The user decides how to handle a bookmark without a version. */
 static void a_bookmark_may_lack_its_version(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void a_bookmark_may_lack_its_version(void **state)
     assert_decodes(BOOKMARK("\"resourceVersion\":\"\""), "BOOKMARK ");
 }
 
-static void a_bookmark_s_version_is_checked_like_any_other(void **state)
+static void checks_the_version_of_a_bookmark(void **state)
 {
     char longest[OBJECT_NAME_MAX + 1] = "", *text, *expected;
     (void)state;
@@ -192,7 +192,7 @@ static void a_bookmark_s_version_is_checked_like_any_other(void **state)
 
 #define EVENT(type, object) "{\"type\":" type ",\"object\":" object "}"
 
-static void an_unknown_type_is_named(void **state)
+static void names_an_unknown_event_type(void **state)
 {
     (void)state;
     assert_refused(EVENT("\"PATCHED\"", POD), "unknown type \"PATCHED\"");
@@ -203,7 +203,7 @@ static void an_unknown_type_is_named(void **state)
     assert_refused(EVENT("\"\x1b[2J\"", POD), "unknown type \" [2J\""); /* no terminal obeys it */
 }
 
-static void an_error_event_speaks_for_the_server(void **state)
+static void an_error_event_reports_the_error_of_the_server(void **state)
 {
     struct recording r;
     struct str line;
@@ -251,7 +251,7 @@ static const char *const garbage[] = {
     "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"},\"n\":01}}",
 };
 
-static void garbage_is_refused_and_not_repeated_at_length(void **state)
+static void refuses_garbage_without_repeating_it(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(garbage); i++) {
@@ -262,7 +262,7 @@ static void garbage_is_refused_and_not_repeated_at_length(void **state)
     }
 }
 
-static void an_event_cut_anywhere_is_refused(void **state)
+static void refuses_every_prefix_of_an_event(void **state)
 {
     struct recording r;
     struct str line;
@@ -273,7 +273,7 @@ static void an_event_cut_anywhere_is_refused(void **state)
             char *what = decoded_str((struct str){line.at, len});
             if (strncmp(what, "INF_EDECODE: ", 13) != 0)
                 fail_msg("%.*s -> %s", (int)len, line.at, what);
-            assert_null(strstr(what, "aHVudGVyMg")); /* nor does the sentence tell the secret */
+            assert_null(strstr(what, "aHVudGVyMg")); /* the message does not contain the secret */
             free(what);
         }
     recording_close(&r);
@@ -305,16 +305,16 @@ static void an_object_needs_a_name_that_can_be_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_type_is_known),
-        cmocka_unit_test(members_may_come_in_any_order_with_others_between_them),
-        cmocka_unit_test(recorded_watches_are_understood),
+        cmocka_unit_test(decodes_every_event_type),
+        cmocka_unit_test(accepts_members_in_any_order),
+        cmocka_unit_test(decodes_recorded_watches),
         cmocka_unit_test(only_the_annotated_bookmark_ends_the_initial_objects),
         cmocka_unit_test(a_bookmark_may_lack_its_version),
-        cmocka_unit_test(a_bookmark_s_version_is_checked_like_any_other),
-        cmocka_unit_test(an_unknown_type_is_named),
-        cmocka_unit_test(an_error_event_speaks_for_the_server),
-        cmocka_unit_test(garbage_is_refused_and_not_repeated_at_length),
-        cmocka_unit_test(an_event_cut_anywhere_is_refused),
+        cmocka_unit_test(checks_the_version_of_a_bookmark),
+        cmocka_unit_test(names_an_unknown_event_type),
+        cmocka_unit_test(an_error_event_reports_the_error_of_the_server),
+        cmocka_unit_test(refuses_garbage_without_repeating_it),
+        cmocka_unit_test(refuses_every_prefix_of_an_event),
         cmocka_unit_test(an_object_needs_a_name_that_can_be_printed),
     };
     return cmocka_run_group_tests_name("decode", tests, NULL, NULL);

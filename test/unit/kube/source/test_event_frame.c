@@ -17,7 +17,7 @@
 #include "recording.h"
 #include "split.h"
 
-/* Feeds one piece, from memory of its own so that ASan sees who looks too far, and adds "<event>"
+/* Feeds one piece, from memory of its own so that ASan detects reads beyond it, and adds "<event>"
  * for each event. */
 static int feed(struct frame *frame, struct str piece, struct buf *out)
 {
@@ -63,7 +63,7 @@ static void each_line_is_an_event(void **state)
     split_each(STR("one\ntwo\nthree\n"), play, "<one><two><three>");
 }
 
-static void empty_lines_and_line_ends_of_other_systems_are_passed_over(void **state)
+static void skips_empty_lines_and_carriage_returns(void **state)
 {
     (void)state;
     split_each(STR("\n\none\n\n\ntwo\n\n"), play, "<one><two>");
@@ -72,14 +72,14 @@ static void empty_lines_and_line_ends_of_other_systems_are_passed_over(void **st
     split_each(STR("\n"), play, "");
 }
 
-static void what_is_inside_a_line_stays_as_it_is(void **state)
+static void leaves_the_contents_of_a_line_unchanged(void **state)
 {
     (void)state;
     split_each(STR("  a\r b\t\n\xff\xfe\n"), play, "<a\r b><\xff\xfe>");
     split_each(STR("{ \"a\" :\r 1 }  \n"), play, "<{ \"a\" :\r 1 }>");
 }
 
-static void recorded_watches_come_out_whole_however_they_are_cut(void **state)
+static void frames_recorded_watches_however_they_are_cut(void **state)
 {
     static const char *const names[] = {"pods-watchlist", "pods-watch-lifecycle",
                                         "widgets-watchlist"};
@@ -98,7 +98,7 @@ static void recorded_watches_come_out_whole_however_they_are_cut(void **state)
     }
 }
 
-static void it_knows_whether_it_stands_between_two_events(void **state)
+static void knows_whether_it_is_between_two_events(void **state)
 {
     struct frame frame = {.partial = {0}};
     struct buf out = {0};
@@ -118,8 +118,8 @@ static void it_knows_whether_it_stands_between_two_events(void **state)
     frame_reset(&frame);
 }
 
-/* Somebody who stops after an event and comes back later finds the next one, and nothing twice. */
-static void an_event_that_was_cut_is_lent_until_the_next_call(void **state)
+/* A caller that stops after an event continues with the next one later. */
+static void a_joined_event_is_valid_until_the_next_call(void **state)
 {
     struct frame frame = {.partial = {0}};
     struct str input = STR("on"), event;
@@ -171,7 +171,7 @@ static int feed_large(size_t len, const char *end, size_t cut, size_t *ret_len)
     return rc;
 }
 
-static void an_event_may_have_frame_max_bytes_and_not_one_more(void **state)
+static void limits_an_event_to_frame_max_bytes(void **state)
 {
     static const size_t cuts[] = {0, FRAME_MAX - 1};
     size_t len;
@@ -185,7 +185,7 @@ static void an_event_may_have_frame_max_bytes_and_not_one_more(void **state)
 
 /* The limit counts what the server sent for the line, so a cut can't decide between good and bad.
  */
-static void the_limit_is_the_same_however_the_input_is_cut(void **state)
+static void the_frame_limit_does_not_depend_on_cuts(void **state)
 {
     size_t len;
     (void)state;
@@ -195,7 +195,7 @@ static void the_limit_is_the_same_however_the_input_is_cut(void **state)
     assert_int_equal(feed_large(FRAME_MAX - 1, "\r\n", 7, &len), 1);
 }
 
-static void a_line_that_never_ends_is_given_up_at_the_limit(void **state)
+static void drops_a_line_that_exceeds_the_limit(void **state)
 {
     enum {
         PIECE = 4 * 1024 * 1024
@@ -217,7 +217,7 @@ static void a_line_that_never_ends_is_given_up_at_the_limit(void **state)
     free(block);
 }
 
-static void the_memory_of_a_huge_event_is_not_kept(void **state)
+static void releases_the_memory_of_a_huge_event(void **state)
 {
     struct frame frame = {.partial = {0}};
     struct buf out = {0};
@@ -240,7 +240,7 @@ static void the_memory_of_a_huge_event_is_not_kept(void **state)
 
 /* ---- events of many lines ---- */
 
-static void an_object_laid_out_on_many_lines_is_one_event(void **state)
+static void an_object_on_many_lines_is_one_event(void **state)
 {
     (void)state;
     split_each(STR("{\n  \"type\": \"ADDED\",\n\n  \"object\": {\r\n    \"a\": [\n1 ]}\n}\n{}\n"),
@@ -251,7 +251,7 @@ static void an_object_laid_out_on_many_lines_is_one_event(void **state)
                "<{\"a\":\"}\\\"\\\\\"\n,\"b\":\"{\"}><{}>");
 }
 
-static void events_need_no_newline_between_or_behind_them(void **state)
+static void events_need_no_newline_between_or_after_them(void **state)
 {
     (void)state;
     split_each(STR("{\"a\":1}{\"b\":\"}{\"} {}\n{}"), play, "<{\"a\":1}><{\"b\":\"}{\"}><{}><{}>");
@@ -259,7 +259,7 @@ static void events_need_no_newline_between_or_behind_them(void **state)
 }
 
 /* What is no event must not take those of the following lines with it. */
-static void a_line_of_something_else_is_told_whole(void **state)
+static void returns_any_other_line_as_an_event(void **state)
 {
     (void)state;
     split_each(STR("{}}{}\n{}\n"), play, "<{}><}{}><{}>");
@@ -292,7 +292,7 @@ static void put_nested(struct buf *out, size_t depth)
     buf_putc(out, '\n');
 }
 
-static void an_event_too_deep_is_told_and_the_next_is_good(void **state)
+static void reports_an_event_nested_too_deeply_and_continues(void **state)
 {
     struct frame frame = {.partial = {0}};
     struct buf text = {0};
@@ -331,7 +331,7 @@ static void assert_passed_over(const char *begin, const char *end)
     frame_reset(&frame);
 }
 
-static void an_event_over_the_limit_is_passed_over_to_its_end(void **state)
+static void skips_an_event_over_the_limit_to_its_end(void **state)
 {
     (void)state;
     assert_passed_over("x", "xxx\n{}\n");
@@ -343,23 +343,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_line_is_an_event),
-        cmocka_unit_test(empty_lines_and_line_ends_of_other_systems_are_passed_over),
-        cmocka_unit_test(what_is_inside_a_line_stays_as_it_is),
-        cmocka_unit_test(recorded_watches_come_out_whole_however_they_are_cut),
-        cmocka_unit_test(it_knows_whether_it_stands_between_two_events),
-        cmocka_unit_test(an_event_that_was_cut_is_lent_until_the_next_call),
+        cmocka_unit_test(skips_empty_lines_and_carriage_returns),
+        cmocka_unit_test(leaves_the_contents_of_a_line_unchanged),
+        cmocka_unit_test(frames_recorded_watches_however_they_are_cut),
+        cmocka_unit_test(knows_whether_it_is_between_two_events),
+        cmocka_unit_test(a_joined_event_is_valid_until_the_next_call),
         cmocka_unit_test(a_line_in_one_piece_is_not_copied),
-        cmocka_unit_test(an_event_may_have_frame_max_bytes_and_not_one_more),
-        cmocka_unit_test(the_limit_is_the_same_however_the_input_is_cut),
-        cmocka_unit_test(a_line_that_never_ends_is_given_up_at_the_limit),
-        cmocka_unit_test(the_memory_of_a_huge_event_is_not_kept),
-        cmocka_unit_test(an_object_laid_out_on_many_lines_is_one_event),
-        cmocka_unit_test(events_need_no_newline_between_or_behind_them),
-        cmocka_unit_test(a_line_of_something_else_is_told_whole),
+        cmocka_unit_test(limits_an_event_to_frame_max_bytes),
+        cmocka_unit_test(the_frame_limit_does_not_depend_on_cuts),
+        cmocka_unit_test(drops_a_line_that_exceeds_the_limit),
+        cmocka_unit_test(releases_the_memory_of_a_huge_event),
+        cmocka_unit_test(an_object_on_many_lines_is_one_event),
+        cmocka_unit_test(events_need_no_newline_between_or_after_them),
+        cmocka_unit_test(returns_any_other_line_as_an_event),
         cmocka_unit_test(an_object_that_breaks_off_ends_where_the_next_begins),
         cmocka_unit_test(a_newline_in_a_string_ends_the_event),
-        cmocka_unit_test(an_event_too_deep_is_told_and_the_next_is_good),
-        cmocka_unit_test(an_event_over_the_limit_is_passed_over_to_its_end),
+        cmocka_unit_test(reports_an_event_nested_too_deeply_and_continues),
+        cmocka_unit_test(skips_an_event_over_the_limit_to_its_end),
     };
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_event_lines.c - guessing where an event ends changes nothing: what a body tells is what its frames
- * tell, whatever it holds and however it is cut.
+ * test_event_lines.c - guessing where an event ends changes nothing: a body gives the same
+ * events as its frames, whatever it contains and however it is cut.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void read_frames(struct str input, struct buf *out)
     frame_reset(&frame);
 }
 
-/* One piece, from memory of its own so that ASan sees who looks too far. */
+/* One piece, from memory of its own so that ASan detects reads beyond it. */
 static void feed(struct body *body, struct str piece, struct buf *out)
 {
     char *block = xmalloc(piece.len);
@@ -114,7 +114,7 @@ static void assert_alike_cut_anywhere(const char *text)
 
 /* ---- streams ---- */
 
-static void recorded_watches_are_read_alike(void **state)
+static void recorded_watches_give_the_same_events_as_frames(void **state)
 {
     static const char *const names[] = {"secrets-watchlist",    "widgets-watchlist",
                                         "pods-watchlist",       "pods-watchlist-metadata",
@@ -155,7 +155,7 @@ static const char *const streams[] = {
     POD("1") "\n{\"type\":\"ADDED\",\"object\":{\"kind\"",
 };
 
-static void odd_streams_are_read_alike_wherever_they_are_cut(void **state)
+static void unusual_streams_give_the_same_events_as_frames(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(streams); i++)
@@ -164,7 +164,7 @@ static void odd_streams_are_read_alike_wherever_they_are_cut(void **state)
 
 /* managedFields are cut out, and not read: what is odd in them must not decide where an event ends.
  */
-static void odd_managed_fields_are_read_alike(void **state)
+static void unusual_managed_fields_give_the_same_events_as_frames(void **state)
 {
     static const char *const odd[] = {"[{\"manager\":\"x\"]",
                                       "[{\"a\":1 \"b\"}]",
@@ -209,7 +209,7 @@ static void mutate(struct buf *text, const char *from, struct rng *rng)
     buf_putc(text, '\n'); /* or an event may wait for the end of what follows it and is no event */
 }
 
-static void broken_streams_are_read_alike(void **state)
+static void broken_streams_give_the_same_events_as_frames(void **state)
 {
     struct rng rng = {2};
     struct buf text = {0};
@@ -224,7 +224,7 @@ static void broken_streams_are_read_alike(void **state)
 
 /* ---- when ---- */
 
-static void assert_told(struct body *body, const char *piece, size_t events)
+static void assert_events(struct body *body, const char *piece, size_t events)
 {
     struct buf out = {0};
     size_t n = 0;
@@ -235,21 +235,21 @@ static void assert_told(struct body *body, const char *piece, size_t events)
     buf_free(&out);
 }
 
-static void an_event_is_told_as_soon_as_its_last_bracket_is_there(void **state)
+static void delivers_an_event_with_its_last_bracket(void **state)
 {
     struct body body;
     (void)state;
     start(&body);
     assert_int_equal(body_next(&body, &(struct str){0}, NULL, NULL), 0);
-    assert_told(&body, POD("1"), 1);
-    assert_told(&body, "\n" POD("2") "\n{\"ty", 1);
-    assert_told(&body, "pe\":\"ADDED\",\"obj", 0);
+    assert_events(&body, POD("1"), 1);
+    assert_events(&body, "\n" POD("2") "\n{\"ty", 1);
+    assert_events(&body, "pe\":\"ADDED\",\"obj", 0);
     assert_false(lines_between(&body.lines));
-    assert_told(&body, "ect\":" OBJECT("3", "") "} \r", 1);
+    assert_events(&body, "ect\":" OBJECT("3", "") "} \r", 1);
     assert_true(lines_between(&body.lines));
-    assert_told(&body, "\n{\"type\":\"ADDED\",\"object\":" OBJECT("3", ""), 0);
-    assert_told(&body, "}", 1);
-    assert_told(&body, POD("4") POD("5"), 2);
+    assert_events(&body, "\n{\"type\":\"ADDED\",\"object\":" OBJECT("3", ""), 0);
+    assert_events(&body, "}", 1);
+    assert_events(&body, POD("4") POD("5"), 2);
     body_free(&body);
 }
 
@@ -294,8 +294,8 @@ static void events_on_one_line_are_delivered_as_each_is_complete(void **state)
     }
 }
 
-/* Who pauses sees by what is left of the input that there is more to tell. */
-static void no_event_is_behind_when_the_input_is_used_up(void **state)
+/* A paused caller sees by the rest of the input that there are more events. */
+static void delivers_all_complete_events_of_the_input(void **state)
 {
     static const char text[] = POD("1") POD("2") "\n" POD("3") POD("4") "\n";
     (void)state;
@@ -304,14 +304,14 @@ static void no_event_is_behind_when_the_input_is_used_up(void **state)
         struct source_event event;
         struct inf_error err;
         struct body body;
-        int told = 0;
+        int events = 0;
         start(&body);
         for (int i = 0; i < 2; i++)
             while (pieces[i].len && body_next(&body, &pieces[i], &event, &err) == 1) {
                 inf_object_unref(event.object);
-                told++;
+                events++;
             }
-        assert_int_equal(told, 4);
+        assert_int_equal(events, 4);
         body_free(&body);
     }
 }
@@ -339,8 +339,8 @@ static void assert_deep(size_t deep, bool managed, const char *expected)
     buf_free(&text);
 }
 
-/* That of managedFields, which nobody keeps, is nobody's matter. */
-static void the_depth_of_an_object_is_limited_however_it_comes(void **state)
+/* The depth of managedFields does not count: they are dropped. */
+static void limits_the_depth_of_an_object_however_it_is_cut(void **state)
 {
     struct buf text = {0}, json = {0};
     (void)state;
@@ -395,14 +395,14 @@ static void a_line_too_long_to_be_held_is_framed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_watches_are_read_alike),
-        cmocka_unit_test(odd_streams_are_read_alike_wherever_they_are_cut),
-        cmocka_unit_test(odd_managed_fields_are_read_alike),
-        cmocka_unit_test(broken_streams_are_read_alike),
-        cmocka_unit_test(an_event_is_told_as_soon_as_its_last_bracket_is_there),
+        cmocka_unit_test(recorded_watches_give_the_same_events_as_frames),
+        cmocka_unit_test(unusual_streams_give_the_same_events_as_frames),
+        cmocka_unit_test(unusual_managed_fields_give_the_same_events_as_frames),
+        cmocka_unit_test(broken_streams_give_the_same_events_as_frames),
+        cmocka_unit_test(delivers_an_event_with_its_last_bracket),
         cmocka_unit_test(events_on_one_line_are_delivered_as_each_is_complete),
-        cmocka_unit_test(no_event_is_behind_when_the_input_is_used_up),
-        cmocka_unit_test(the_depth_of_an_object_is_limited_however_it_comes),
+        cmocka_unit_test(delivers_all_complete_events_of_the_input),
+        cmocka_unit_test(limits_the_depth_of_an_object_however_it_is_cut),
         cmocka_unit_test(a_line_too_long_to_be_held_is_framed),
     };
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);

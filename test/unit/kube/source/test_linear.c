@@ -148,7 +148,7 @@ static void a_list_is_scanned_and_copied_once(void **state)
 }
 
 /* Its lines are copied together, whole or not: once. */
-static void so_is_a_watch_that_something_laid_out_anew(void **state)
+static void a_reformatted_watch_is_scanned_and_copied_once(void **state)
 {
     struct buf text = {0};
     struct str input;
@@ -201,7 +201,7 @@ static void put_events(struct buf *out, int lines, const char *between)
 }
 
 /* What is held is searched twice: for a newline, and for where another event may begin. */
-static void a_guess_that_is_right_is_not_scanned(void **state)
+static void a_correct_guess_is_not_scanned(void **state)
 {
     struct buf text = {0};
     struct str input;
@@ -219,7 +219,7 @@ static void a_guess_that_is_right_is_not_scanned(void **state)
 }
 
 /* The longest are more than is held. */
-static void a_guess_that_is_wrong_is_scanned_once(void **state)
+static void a_wrong_guess_is_scanned_once(void **state)
 {
     static const char *const between[] = {"\n", "", " ", "\r\n\n"};
     static const int lines[] = {0, 1, LINES, 20 * LINES};
@@ -247,9 +247,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_watch_is_scanned_and_copied_once),
         cmocka_unit_test(a_list_is_scanned_and_copied_once),
-        cmocka_unit_test(so_is_a_watch_that_something_laid_out_anew),
-        cmocka_unit_test(a_guess_that_is_right_is_not_scanned),
-        cmocka_unit_test(a_guess_that_is_wrong_is_scanned_once),
+        cmocka_unit_test(a_reformatted_watch_is_scanned_and_copied_once),
+        cmocka_unit_test(a_correct_guess_is_not_scanned),
+        cmocka_unit_test(a_wrong_guess_is_scanned_once),
     };
     return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
 }

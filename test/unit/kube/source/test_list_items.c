@@ -19,7 +19,7 @@
 
 /* ---- a list, fed and written down ---- */
 
-/* Feeds one piece, from memory of its own so that ASan sees who looks too far. Adds "<item>" for
+/* Feeds one piece, from memory of its own so that ASan detects reads beyond it. Adds "<item>" for
  * each item and "<item...: why>" for a lost one, of which it shows 20 bytes. */
 static int feed(struct list_items *items, struct str piece, struct buf *out, struct inf_error *err)
 {
@@ -40,8 +40,8 @@ static int feed(struct list_items *items, struct str piece, struct buf *out, str
     return rc;
 }
 
-/* All that is to be said about a list. The caller's. */
-static char *told(struct str input, struct split split)
+/* Items, head and end of a list as text. The caller frees it. */
+static char *events(struct str input, struct split split)
 {
     struct list_items items = {.state = ITEMS_BEFORE};
     struct inf_error err = {0};
@@ -66,14 +66,14 @@ static char *told(struct str input, struct split split)
 
 static void play(const void *ctx, struct str input, struct split split)
 {
-    char *text = told(input, split);
+    char *text = events(input, split);
     if (strcmp(text, ctx) != 0)
         fail_msg("cut at %zu (pieces of %zu):\n%s\ninstead of\n%s", split.first, split.piece, text,
                  (const char *)ctx);
     free(text);
 }
 
-static void assert_told(const char *list, const char *expected)
+static void assert_events(const char *list, const char *expected)
 {
     split_each(str_of(list), play, expected);
 }
@@ -108,7 +108,7 @@ static char *expected_of(const struct recording *r)
 static const char *const recorded[] = {"configmaps-list-page1", "configmaps-list-page2",
                                        "pods-list-metadata", "widgets-list"};
 
-static void recorded_lists_come_out_item_by_item_however_they_are_cut(void **state)
+static void splits_recorded_lists_however_they_are_cut(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
@@ -126,7 +126,7 @@ static void assert_cut(struct str list)
 {
     struct split whole = {0, 0}, bytes = {1, 1};
     for (struct str part = {list.at, 0}; part.len < list.len; part.len++) {
-        char *text = told(part, whole), *same = told(part, bytes);
+        char *text = events(part, whole), *same = events(part, bytes);
         assert_non_null(strstr(text, " INF_ECUT: the list ended in the middle ("));
         assert_string_equal(text, same);
         free(text);
@@ -134,7 +134,7 @@ static void assert_cut(struct str list)
     }
 }
 
-static void a_list_that_ends_anywhere_before_its_end_is_cut(void **state)
+static void every_prefix_of_a_list_is_incomplete(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
@@ -154,75 +154,77 @@ static void a_list_that_ends_anywhere_before_its_end_is_cut(void **state)
 #define HEAD "\"kind\":\"XList\",\"apiVersion\":\"v1\""
 #define META "\"metadata\":{\"resourceVersion\":\"7\"}"
 
-static void members_come_in_any_order(void **state)
+static void accepts_members_of_a_list_in_any_order(void **state)
 {
     (void)state;
-    assert_told("{" HEAD "," META ",\"items\":[{\"a\":1},{}]}", "<{\"a\":1}><{}> v1 XList at 7");
-    assert_told("{\"items\":[{\"a\":1}]," META "," HEAD "}", "<{\"a\":1}> v1 XList at 7");
-    assert_told("{\"apiVersion\":\"v1\",\"items\":[{}],\"kind\":\"XList\"," META "}",
-                "<{}> v1 XList at 7");
-    assert_told("{" HEAD ",\"items\":[],\"metadata\":{\"continue\":\"t\\u0041\","
-                "\"resourceVersion\":\"7\",\"remainingItemCount\":3}}",
-                " v1 XList at 7, then tA");
+    assert_events("{" HEAD "," META ",\"items\":[{\"a\":1},{}]}", "<{\"a\":1}><{}> v1 XList at 7");
+    assert_events("{\"items\":[{\"a\":1}]," META "," HEAD "}", "<{\"a\":1}> v1 XList at 7");
+    assert_events("{\"apiVersion\":\"v1\",\"items\":[{}],\"kind\":\"XList\"," META "}",
+                  "<{}> v1 XList at 7");
+    assert_events("{" HEAD ",\"items\":[],\"metadata\":{\"continue\":\"t\\u0041\","
+                  "\"resourceVersion\":\"7\",\"remainingItemCount\":3}}",
+                  " v1 XList at 7, then tA");
 }
 
-static void an_empty_list_is_a_list(void **state)
+static void accepts_an_empty_list(void **state)
 {
     (void)state;
-    assert_told("{" HEAD "," META ",\"items\":[]}", " v1 XList at 7");
-    assert_told("{" HEAD "," META ",\"items\":[ ]}\n", " v1 XList at 7");
-    assert_told("{" HEAD "," META ",\"items\":null}", " v1 XList at 7");
-    assert_told("{" HEAD ",\"items\":[]}", " v1 XList at ");
-    assert_told("{" HEAD ",\"metadata\":{\"resourceVersion\":null},\"items\":[]}", " v1 XList at ");
+    assert_events("{" HEAD "," META ",\"items\":[]}", " v1 XList at 7");
+    assert_events("{" HEAD "," META ",\"items\":[ ]}\n", " v1 XList at 7");
+    assert_events("{" HEAD "," META ",\"items\":null}", " v1 XList at 7");
+    assert_events("{" HEAD ",\"items\":[]}", " v1 XList at ");
+    assert_events("{" HEAD ",\"metadata\":{\"resourceVersion\":null},\"items\":[]}",
+                  " v1 XList at ");
 }
 
-static void white_space_is_free(void **state)
+static void accepts_white_space_anywhere(void **state)
 {
     (void)state;
-    assert_told("\r\n{\n  \"kind\" : \"XList\" ,\n  \"apiVersion\":\t\"v1\",\n  \"metadata\": {\n"
-                "    \"resourceVersion\": \"7\"\n  },\n  \"items\": [\n    {\n      \"a\": [ 1 ]\n"
-                "    } ,\n    { }\n  ]\n}\n \n",
-                "<{\n      \"a\": [ 1 ]\n    }><{ }> v1 XList at 7");
+    assert_events(
+        "\r\n{\n  \"kind\" : \"XList\" ,\n  \"apiVersion\":\t\"v1\",\n  \"metadata\": {\n"
+        "    \"resourceVersion\": \"7\"\n  },\n  \"items\": [\n    {\n      \"a\": [ 1 ]\n"
+        "    } ,\n    { }\n  ]\n}\n \n",
+        "<{\n      \"a\": [ 1 ]\n    }><{ }> v1 XList at 7");
 }
 
-static void only_the_list_s_own_items_are_cut(void **state)
+static void returns_only_the_items_of_the_list_itself(void **state)
 {
     (void)state;
-    assert_told("{\"x\":{\"items\":[1,2]},\"y\":[{\"items\":[]}],\"z\":\"items\"," HEAD
-                ",\"items\":[{\"items\":[{\"items\":[{}]}]}]," META "}",
-                "<{\"items\":[{\"items\":[{}]}]}> v1 XList at 7");
-    assert_told("{" HEAD "," META ",\"it\\u0065ms\":[{}]}", "<{}> v1 XList at 7");
+    assert_events("{\"x\":{\"items\":[1,2]},\"y\":[{\"items\":[]}],\"z\":\"items\"," HEAD
+                  ",\"items\":[{\"items\":[{\"items\":[{}]}]}]," META "}",
+                  "<{\"items\":[{\"items\":[{}]}]}> v1 XList at 7");
+    assert_events("{" HEAD "," META ",\"it\\u0065ms\":[{}]}", "<{}> v1 XList at 7");
 }
 
-static void strings_hide_brackets_and_quotes(void **state)
+static void ignores_brackets_and_quotes_in_strings(void **state)
 {
     (void)state;
-    assert_told("{" HEAD "," META
-                ",\"items\":[{\"a\":\"}]\\\"},{\\\\\"},{\"\\\\\\\"]}\":\"\\\\\"}]}",
-                "<{\"a\":\"}]\\\"},{\\\\\"}><{\"\\\\\\\"]}\":\"\\\\\"}> v1 XList at 7");
-    assert_told("{\"\\\"}\":\"{[\\\\\"," HEAD "," META ",\"items\":[{\"a\":\"\\\\\\\\\"}]}",
-                "<{\"a\":\"\\\\\\\\\"}> v1 XList at 7");
+    assert_events("{" HEAD "," META
+                  ",\"items\":[{\"a\":\"}]\\\"},{\\\\\"},{\"\\\\\\\"]}\":\"\\\\\"}]}",
+                  "<{\"a\":\"}]\\\"},{\\\\\"}><{\"\\\\\\\"]}\":\"\\\\\"}> v1 XList at 7");
+    assert_events("{\"\\\"}\":\"{[\\\\\"," HEAD "," META ",\"items\":[{\"a\":\"\\\\\\\\\"}]}",
+                  "<{\"a\":\"\\\\\\\\\"}> v1 XList at 7");
 }
 
-/* What is no object comes out too: whoever reads items says what is wrong with it, and may go on.
- */
-static void items_of_any_type_come_out(void **state)
+/* Items that are not objects are returned too: the decoder reports them and can continue. */
+static void returns_items_of_any_type(void **state)
 {
     (void)state;
-    assert_told("{" HEAD "," META ",\"items\":[1,-2.5e3 ,null,\"a,b\",[ ],true\n]}",
-                "<1><-2.5e3><null><\"a,b\"><[ ]><true> v1 XList at 7");
-    assert_told("{" HEAD "," META ",\"items\":[{\"a\"},nonsense,{]},{}]}",
-                "<{\"a\"}><nonsense><{]> INF_EDECODE: list: expected ',' or ']', not byte 0x7d (3 "
-                "items so far)");
+    assert_events("{" HEAD "," META ",\"items\":[1,-2.5e3 ,null,\"a,b\",[ ],true\n]}",
+                  "<1><-2.5e3><null><\"a,b\"><[ ]><true> v1 XList at 7");
+    assert_events(
+        "{" HEAD "," META ",\"items\":[{\"a\"},nonsense,{]},{}]}",
+        "<{\"a\"}><nonsense><{]> INF_EDECODE: list: expected ',' or ']', not byte 0x7d (3 "
+        "items so far)");
 }
 
 /* ---- what is no list ---- */
 
-static void what_is_no_json_is_refused_where_it_stops_being_it(void **state)
+static void refuses_invalid_json_at_the_first_wrong_byte(void **state)
 {
     static const struct {
         const char *list;
-        const char *told;
+        const char *events;
     } wrong[] = {
         {"[]", "'{', not byte 0x5b (0 items so far)"},
         {"<html>", "'{', not byte 0x3c (0 items so far)"},
@@ -245,38 +247,38 @@ static void what_is_no_json_is_refused_where_it_stops_being_it(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-        const char *items = strncmp(wrong[i].told, "<{}>", 4) == 0 ? "<{}>" : "";
+        const char *items = strncmp(wrong[i].events, "<{}>", 4) == 0 ? "<{}>" : "";
         char *expected =
-            xasprintf("%s INF_EDECODE: list: expected %s", items, wrong[i].told + strlen(items));
-        assert_told(wrong[i].list, expected);
+            xasprintf("%s INF_EDECODE: list: expected %s", items, wrong[i].events + strlen(items));
+        assert_events(wrong[i].list, expected);
         free(expected);
     }
 }
 
 #define NO " INF_EDECODE: "
 
-static void what_can_t_be_a_list_of_ours_is_refused_with_a_reason(void **state)
+static void refuses_other_documents_with_a_reason(void **state)
 {
     (void)state;
-    assert_told("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\"}",
-                NO "the server sent a Status instead of a list");
-    assert_told("{\"apiVersion\":\"meta.k8s.io/v1\",\"kind\":\"Table\",\"rows\":[{}]}",
-                NO "the server sent a Table instead of a list; its rows are not objects");
-    assert_told("{}", NO "the response is not a list: kind is missing");
-    assert_told("{\"kind\":\"Pod\"}", NO "the response is not a list: items is missing");
-    assert_told("{" HEAD ",\"items\":{}}", NO "list: 'items' is not an array");
-    assert_told("{" HEAD ",\"items\":0 }", NO "list: 'items' is not an array");
-    assert_told("{" HEAD ",\"items\":[],\"items\":[{}]}", NO "list: duplicate items");
-    assert_told("{" HEAD ",\"items\":null,\"i\\u0074ems\":[]}", NO "list: duplicate items");
-    assert_told("{" HEAD ",\"items\":[],\"kind\":\"YList\"}", NO "list: duplicate kind");
-    assert_told("{" META "," META "}", NO "list: duplicate metadata");
-    assert_told("{\"kind\":1}", NO "list: 'kind' is not a string");
-    assert_told("{\"metadata\":7}", NO "list: 'metadata' is not an object");
-    assert_told("{\"metadata\":{\"continue\":true}}", NO "list: 'continue' is not a string");
-    assert_told("{\"metadata\":{\"continue\":\"a\\u0000b\"}}",
-                NO "list: 'continue' contains control characters");
-    assert_told("{\"x\":nonsense}", NO "list: another member is not JSON");
-    assert_told("{\"\\x\":1}", NO "list: a key is not a JSON string");
+    assert_events("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\"}",
+                  NO "the server sent a Status instead of a list");
+    assert_events("{\"apiVersion\":\"meta.k8s.io/v1\",\"kind\":\"Table\",\"rows\":[{}]}",
+                  NO "the server sent a Table instead of a list; its rows are not objects");
+    assert_events("{}", NO "the response is not a list: kind is missing");
+    assert_events("{\"kind\":\"Pod\"}", NO "the response is not a list: items is missing");
+    assert_events("{" HEAD ",\"items\":{}}", NO "list: 'items' is not an array");
+    assert_events("{" HEAD ",\"items\":0 }", NO "list: 'items' is not an array");
+    assert_events("{" HEAD ",\"items\":[],\"items\":[{}]}", NO "list: duplicate items");
+    assert_events("{" HEAD ",\"items\":null,\"i\\u0074ems\":[]}", NO "list: duplicate items");
+    assert_events("{" HEAD ",\"items\":[],\"kind\":\"YList\"}", NO "list: duplicate kind");
+    assert_events("{" META "," META "}", NO "list: duplicate metadata");
+    assert_events("{\"kind\":1}", NO "list: 'kind' is not a string");
+    assert_events("{\"metadata\":7}", NO "list: 'metadata' is not an object");
+    assert_events("{\"metadata\":{\"continue\":true}}", NO "list: 'continue' is not a string");
+    assert_events("{\"metadata\":{\"continue\":\"a\\u0000b\"}}",
+                  NO "list: 'continue' contains control characters");
+    assert_events("{\"x\":nonsense}", NO "list: another member is not JSON");
+    assert_events("{\"\\x\":1}", NO "list: a key is not a JSON string");
 }
 
 /* ---- limits ---- */
@@ -296,7 +298,7 @@ static void put_nested(struct buf *out, size_t depth)
     put_times(out, "]", depth);
 }
 
-static void an_item_too_deep_is_lost_and_the_others_are_not(void **state)
+static void skips_only_the_item_nested_too_deeply(void **state)
 {
     struct buf list = {0}, expected = {0};
     (void)state;
@@ -316,7 +318,7 @@ static void an_item_too_deep_is_lost_and_the_others_are_not(void **state)
 }
 
 /* A list with one string of @len bytes, its quotes included, between two small items. */
-static char *told_with_large_item(size_t len, struct split split)
+static char *events_with_large_item(size_t len, struct split split)
 {
     struct buf list = {0};
     char *text;
@@ -324,18 +326,18 @@ static char *told_with_large_item(size_t len, struct split split)
     memset(buf_room(&list, len - 2), 'x', len - 2);
     list.len += len - 2;
     buf_puts(&list, "\"" LIST_CLOSE);
-    text = told((struct str){list.bytes, list.len}, split);
+    text = events((struct str){list.bytes, list.len}, split);
     buf_free(&list);
     return text;
 }
 
-static void an_item_may_have_item_max_bytes_and_not_one_more(void **state)
+static void limits_an_item_to_item_max_bytes(void **state)
 {
     static const struct split splits[] = {{0, 0}, {64 * 1024, 64 * 1024}, {100, 0}};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(splits); i++) {
-        char *good = told_with_large_item(ITEM_MAX, splits[i]);
-        char *bad = told_with_large_item(ITEM_MAX + 1, splits[i]);
+        char *good = events_with_large_item(ITEM_MAX, splits[i]);
+        char *bad = events_with_large_item(ITEM_MAX + 1, splits[i]);
         assert_int_equal(strlen(good), ITEM_MAX + strlen("<{\"a\":1}><><{\"b\":2}> v1 XList at 7"));
         assert_string_equal(bad, "<{\"a\":1}><\"xxxxxxxxxxxxxxxxxxx...: exceeds 16777216 bytes>"
                                  "<{\"b\":2}> v1 XList at 7");
@@ -344,7 +346,7 @@ static void an_item_may_have_item_max_bytes_and_not_one_more(void **state)
     }
 }
 
-static void other_members_have_a_limit_too(void **state)
+static void limits_other_members(void **state)
 {
     static const struct split pieces = {1000, 1000};
     struct buf list = {0};
@@ -352,23 +354,23 @@ static void other_members_have_a_limit_too(void **state)
     (void)state;
     buf_puts(&list, "{\"metadata\":{\"x\":\"");
     put_times(&list, "0123456789abcdef", LIST_MEMBER_MAX / 16);
-    text = told((struct str){list.bytes, list.len}, pieces);
+    text = events((struct str){list.bytes, list.len}, pieces);
     assert_string_equal(text, " INF_ETOOBIG: list: metadata: exceeds 65536 bytes");
     free(text);
-    list.bytes[2] = '_'; /* and so do members that nobody reads */
-    text = told((struct str){list.bytes, list.len}, pieces);
+    list.bytes[2] = '_'; /* members that are ignored have a limit too */
+    text = events((struct str){list.bytes, list.len}, pieces);
     assert_string_equal(text, " INF_ETOOBIG: list: another member: exceeds 65536 bytes");
     free(text);
     list.bytes[10] = ' '; /* and keys: now the first goes on and on */
     list.bytes[13] = list.bytes[14] = list.bytes[15] = ' ';
     list.bytes[17] = ' ';
-    text = told((struct str){list.bytes, list.len}, pieces);
+    text = events((struct str){list.bytes, list.len}, pieces);
     assert_string_equal(text, " INF_ETOOBIG: list: a key: exceeds 65536 bytes");
     free(text);
     buf_clear(&list);
     buf_puts(&list, "{\"metadata\":");
     put_nested(&list, JSON_DEPTH_MAX + 1);
-    text = told((struct str){list.bytes, list.len}, pieces);
+    text = events((struct str){list.bytes, list.len}, pieces);
     assert_string_equal(text, " INF_EDECODE: list: metadata: nested deeper than 512 levels");
     free(text);
     buf_free(&list);
@@ -393,7 +395,7 @@ static void an_item_in_one_piece_is_not_copied(void **state)
 }
 
 /* 64 MiB in pieces that have nothing to do with its items. */
-static void a_large_list_is_never_held(void **state)
+static void never_holds_a_large_list(void **state)
 {
     enum {
         COUNT = 64 * 1024,
@@ -424,7 +426,7 @@ static void a_large_list_is_never_held(void **state)
     buf_free(&text);
 }
 
-static void the_memory_of_a_huge_item_is_not_kept(void **state)
+static void releases_the_memory_of_a_huge_item(void **state)
 {
     struct list_items items = {.state = ITEMS_BEFORE};
     struct str item, input = STR("{\"items\":[\"");
@@ -444,7 +446,7 @@ static void the_memory_of_a_huge_item_is_not_kept(void **state)
     free(huge);
 }
 
-/* ---- what items need not say ---- */
+/* ---- defaults of items ---- */
 
 static void assert_defaults(const char *head, const char *kind, const char *api_version)
 {
@@ -458,7 +460,7 @@ static void assert_defaults(const char *head, const char *kind, const char *api_
     list_items_reset(&items);
 }
 
-static void an_item_s_kind_is_the_list_s_without_list(void **state)
+static void derives_the_kind_of_items_from_the_list(void **state)
 {
     (void)state;
     assert_defaults("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[{}", "Pod", "v1");
@@ -471,23 +473,23 @@ static void an_item_s_kind_is_the_list_s_without_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_lists_come_out_item_by_item_however_they_are_cut),
-        cmocka_unit_test(a_list_that_ends_anywhere_before_its_end_is_cut),
-        cmocka_unit_test(members_come_in_any_order),
-        cmocka_unit_test(an_empty_list_is_a_list),
-        cmocka_unit_test(white_space_is_free),
-        cmocka_unit_test(only_the_list_s_own_items_are_cut),
-        cmocka_unit_test(strings_hide_brackets_and_quotes),
-        cmocka_unit_test(items_of_any_type_come_out),
-        cmocka_unit_test(what_is_no_json_is_refused_where_it_stops_being_it),
-        cmocka_unit_test(what_can_t_be_a_list_of_ours_is_refused_with_a_reason),
-        cmocka_unit_test(an_item_too_deep_is_lost_and_the_others_are_not),
-        cmocka_unit_test(an_item_may_have_item_max_bytes_and_not_one_more),
-        cmocka_unit_test(other_members_have_a_limit_too),
+        cmocka_unit_test(splits_recorded_lists_however_they_are_cut),
+        cmocka_unit_test(every_prefix_of_a_list_is_incomplete),
+        cmocka_unit_test(accepts_members_of_a_list_in_any_order),
+        cmocka_unit_test(accepts_an_empty_list),
+        cmocka_unit_test(accepts_white_space_anywhere),
+        cmocka_unit_test(returns_only_the_items_of_the_list_itself),
+        cmocka_unit_test(ignores_brackets_and_quotes_in_strings),
+        cmocka_unit_test(returns_items_of_any_type),
+        cmocka_unit_test(refuses_invalid_json_at_the_first_wrong_byte),
+        cmocka_unit_test(refuses_other_documents_with_a_reason),
+        cmocka_unit_test(skips_only_the_item_nested_too_deeply),
+        cmocka_unit_test(limits_an_item_to_item_max_bytes),
+        cmocka_unit_test(limits_other_members),
         cmocka_unit_test(an_item_in_one_piece_is_not_copied),
-        cmocka_unit_test(a_large_list_is_never_held),
-        cmocka_unit_test(the_memory_of_a_huge_item_is_not_kept),
-        cmocka_unit_test(an_item_s_kind_is_the_list_s_without_list),
+        cmocka_unit_test(never_holds_a_large_list),
+        cmocka_unit_test(releases_the_memory_of_a_huge_item),
+        cmocka_unit_test(derives_the_kind_of_items_from_the_list),
     };
     return cmocka_run_group_tests_name("items", tests, NULL, NULL);
 }

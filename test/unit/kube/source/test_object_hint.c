@@ -31,16 +31,16 @@ static void assert_hint(struct str object, const char *kind, const char *expecte
     free(block);
 }
 
-static void an_object_is_named_by_kind_namespace_and_name(void **state)
+static void names_an_object_by_kind_namespace_and_name(void **state)
 {
     (void)state;
     assert_hint(STR(OBJECT), "", "Secret shop/db");
-    assert_hint(STR(OBJECT), "Pod", "Secret shop/db"); /* what it says itself counts */
+    assert_hint(STR(OBJECT), "Pod", "Secret shop/db"); /* its own kind takes precedence */
     assert_hint(STR("{\"metadata\":{\"name\":\"n-1\"}}"), "Node", "Node n-1");
     assert_hint(STR("{\"metadata\":{\"name\":\"n-1\"}}"), "", "n-1");
 }
 
-static void without_a_name_there_is_no_hint(void **state)
+static void gives_no_hint_without_a_name(void **state)
 {
     (void)state;
     assert_hint(STR(""), "Pod", NULL);
@@ -51,7 +51,7 @@ static void without_a_name_there_is_no_hint(void **state)
 }
 
 /* However little there is of it: a name that is cut off is none, and no secret comes out. */
-static void the_end_may_be_missing(void **state)
+static void accepts_a_text_without_its_end(void **state)
 {
     (void)state;
     for (size_t len = 0; len < sizeof(OBJECT); len++) {
@@ -64,7 +64,7 @@ static void the_end_may_be_missing(void **state)
     }
 }
 
-static void long_names_are_cut(void **state)
+static void shortens_long_names(void **state)
 {
     char *name = xmalloc(5001), *object;
     (void)state;
@@ -80,10 +80,10 @@ static void long_names_are_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_object_is_named_by_kind_namespace_and_name),
-        cmocka_unit_test(without_a_name_there_is_no_hint),
-        cmocka_unit_test(the_end_may_be_missing),
-        cmocka_unit_test(long_names_are_cut),
+        cmocka_unit_test(names_an_object_by_kind_namespace_and_name),
+        cmocka_unit_test(gives_no_hint_without_a_name),
+        cmocka_unit_test(accepts_a_text_without_its_end),
+        cmocka_unit_test(shortens_long_names),
     };
     return cmocka_run_group_tests_name("hint", tests, NULL, NULL);
 }

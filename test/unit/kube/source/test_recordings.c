@@ -1,5 +1,5 @@
 /*
- * test_recordings.c - everything a real API server was ever recorded to say, to whom it is for,
+ * test_recordings.c - every recorded response of a real API server, read by the module it is for,
  * however it is cut.
  */
 #include <dirent.h>
@@ -28,7 +28,7 @@ enum asked {
     ASKED_DOCUMENT, /* no source: HTTP, and JSON in it */
 };
 
-/* What it was the answer to, how many events are told, and how it ends. */
+/* The request, the number of events, and the end. */
 static const struct known {
     const char *name;
     enum asked asked;
@@ -96,13 +96,13 @@ static void every_recording_is_in_the_table(void **state)
 
 struct play {
     const struct known *known;
-    char *told; /* when it came in one piece */
+    char *events; /* in one piece */
 };
 
 static void send_split(struct pipe *pipe, struct sim *sim, struct str input, struct split split)
 {
     struct str piece;
-    pipe->cut = split.piece; /* the pipe cuts: it takes care that nobody looks back */
+    pipe->cut = split.piece; /* the pipe cuts instead: it frees each piece after use */
     split.piece = 0;
     while (split_next(&split, &input, &piece)) {
         pipe_send(pipe, piece.at, piece.len);
@@ -110,40 +110,40 @@ static void send_split(struct pipe *pipe, struct sim *sim, struct str input, str
     }
 }
 
-/* Everything that is told, texts of objects included. The caller's. */
-static char *told_by_source(const struct known *k, struct str input, struct split split)
+/* All events with the text of objects. The caller frees it. */
+static char *events_by_source(const struct known *k, struct str input, struct split split)
 {
     struct source_world w;
-    char *told;
+    char *events;
     source_world_init(&w, "pods", NULL);
     w.whole = true;
-    source_world_ask_for(&w, (enum source_want)k->asked, "0");
+    source_world_open_version(&w, (enum source_want)k->asked, "0");
     sim_run(&w.sim);
     send_split(w.pipes.last, &w.sim, input, split);
-    buf_putc(&w.told, '\0');
-    told = w.told.bytes;
-    w.told = (struct buf){0};
+    buf_putc(&w.events, '\0');
+    events = w.events.bytes;
+    w.events = (struct buf){0};
     source_world_done(&w);
-    return told;
+    return events;
 }
 
-static void check_told(const struct known *k, const char *told)
+static void check_events(const struct known *k, const char *events)
 {
-    const char *last = told, *end = inf_error_name(k->end);
+    const char *last = events, *end = inf_error_name(k->end);
     size_t lines = 0;
-    for (const char *line = told; *line; line = strchr(line, '\n') + 1, lines++)
+    for (const char *line = events; *line; line = strchr(line, '\n') + 1, lines++)
         last = line;
-    lines -= strncmp(told, "open\n", 5) == 0;
+    lines -= strncmp(events, "open\n", 5) == 0;
     if (strncmp(last, end, strlen(end)) != 0 || last[strlen(end)] != ':' || lines != k->events + 1)
         fail_msg("%s: %zu events, then %s", k->name, lines - 1, last);
 }
 
-/* ---- for whoever reads documents ---- */
+/* ---- documents ---- */
 
-static char *told_by_http(struct str input, struct split split)
+static char *events_by_http(struct str input, struct split split)
 {
     struct http_world w;
-    char *told;
+    char *events;
     http_world_init(&w);
     w.client.quiet = true;
     http_client_send(&w.client, &GET_PODS);
@@ -151,14 +151,14 @@ static char *told_by_http(struct str input, struct split split)
     send_split(w.pipe, &w.sim, input, split);
     http_world_expect(&w, "200;end");
     buf_putc(&w.client.body, '\0');
-    told = xstrdup(w.client.body.bytes);
+    events = xstrdup(w.client.body.bytes);
     http_world_done(&w);
-    return told;
+    return events;
 }
 
-static void check_document(const struct known *k, const char *told)
+static void check_document(const struct known *k, const char *events)
 {
-    yyjson_doc *doc = yyjson_read(told, strlen(told), 0);
+    yyjson_doc *doc = yyjson_read(events, strlen(events), 0);
     if (!yyjson_is_obj(yyjson_doc_get_root(doc)))
         fail_msg("%s: no JSON object", k->name);
     yyjson_doc_free(doc);
@@ -166,19 +166,19 @@ static void check_document(const struct known *k, const char *told)
 
 /* ---- both ---- */
 
-static char *told_when(const struct known *k, struct str input, struct split split)
+static char *events_until(const struct known *k, struct str input, struct split split)
 {
-    return k->asked == ASKED_DOCUMENT ? told_by_http(input, split)
-                                      : told_by_source(k, input, split);
+    return k->asked == ASKED_DOCUMENT ? events_by_http(input, split)
+                                      : events_by_source(k, input, split);
 }
 
 static void play_split(const void *ctx, struct str input, struct split split)
 {
     const struct play *play = ctx;
-    char *told = told_when(play->known, input, split);
-    if (strcmp(told, play->told) != 0)
+    char *events = events_until(play->known, input, split);
+    if (strcmp(events, play->events) != 0)
         fail_msg("%s: cut at %zu (pieces of %zu)", play->known->name, split.first, split.piece);
-    free(told);
+    free(events);
 }
 
 enum {
@@ -201,23 +201,23 @@ static void play_some(const struct recording *r, const struct play *play)
     play_split(play, wire, (struct split){1, 1});
 }
 
-static void every_recording_is_understood_however_it_is_cut(void **state)
+static void reads_every_recording_however_it_is_cut(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         struct play play = {.known = &known[i]};
         struct recording r;
         recording_open(&r, known[i].name);
-        play.told = told_when(play.known, recording_wire(&r), (struct split){0, 0});
+        play.events = events_until(play.known, recording_wire(&r), (struct split){0, 0});
         if (play.known->asked == ASKED_DOCUMENT)
-            check_document(play.known, play.told);
+            check_document(play.known, play.events);
         else
-            check_told(play.known, play.told);
+            check_events(play.known, play.events);
         if (r.wire.len > LARGE)
             play_some(&r, &play);
         else
             split_each_near(recording_wire(&r), r.edges, r.n_edges, play_split, &play);
-        free(play.told);
+        free(play.events);
         recording_close(&r);
     }
 }
@@ -226,7 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_recording_is_in_the_table),
-        cmocka_unit_test(every_recording_is_understood_however_it_is_cut),
+        cmocka_unit_test(reads_every_recording_however_it_is_cut),
     };
     return cmocka_run_group_tests_name("recordings", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_status.c - what servers and proxies say when they say no, and what we make of it.
+ * test_status.c - error responses of servers and proxies, and the errors made from them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static const struct {
       "(422 Invalid)"}},
 };
 
-static void recorded_refusals_get_their_codes(void **state)
+static void maps_recorded_refusals_to_codes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
@@ -119,7 +119,7 @@ static const struct {
      {INF_ESERVER, 503, 0,
       "the server returned HTTP 503: <html>  <head><title>503 Service Temporarily "
       "Unavailable</title></head>  </html>"}},
-    /* a 410 that says nothing more is still a 410 */
+    /* a 410 without a body is still a 410 */
     {410, "", NULL, {INF_EGONE, 410, 0, "the server returned HTTP 410"}},
     /* the body's word counts: an expired version under another HTTP status */
     {500,
@@ -130,7 +130,7 @@ static const struct {
      STATUS("\"reason\":\"Gone\""),
      NULL,
      {INF_EGONE, 410, 0, "server error: no message (410 Gone)"}},
-    /* older servers say it in words only */
+    /* older servers have it only in the message */
     {504,
      STATUS("\"message\":\"Too large resource version: 9, current: 8\",\"reason\":\"Timeout\","
             "\"code\":504"),
@@ -151,7 +151,7 @@ static const struct {
     {301,
      "Moved",
      NULL,
-     {INF_EPROTO, 301, 0, "the server returned HTTP 301: Moved"}}, /* we follow nobody elsewhere */
+     {INF_EPROTO, 301, 0, "the server returned HTTP 301: Moved"}}, /* redirects are not followed */
     {204, "", NULL, {INF_EPROTO, 204, 0, "the server returned HTTP 204"}},
     /* JSON that is no Status is as good as plain text */
     {502,
@@ -183,7 +183,7 @@ static const struct {
      {INF_ESERVER, 500, 0, "server error:  ]0;title   next (500)"}},
 };
 
-static void answers_made_by_hand_get_their_codes(void **state)
+static void maps_other_responses_to_codes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
@@ -201,7 +201,7 @@ static const struct {
     {"1", 1000},
     {"30", 30000},
     {"300", 300000},
-    {"301", 300000}, /* nobody makes us wait longer than five minutes */
+    {"301", 300000}, /* at most five minutes */
     {"99999999999999999999", 0},
     {"4294968", 300000},
     {"0", 0},
@@ -217,7 +217,7 @@ static const struct {
     {"Sun, 15 Nov 2026 23:24:53 CET", 0},
 };
 
-static void the_server_s_wish_to_wait_is_heeded_within_reason(void **state)
+static void honours_retry_after_within_its_limit(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
@@ -228,7 +228,7 @@ static void the_server_s_wish_to_wait_is_heeded_within_reason(void **state)
     }
 }
 
-static void a_wish_in_the_body_has_the_same_limit(void **state)
+static void limits_retry_after_in_the_body_too(void **state)
 {
     struct inf_error err;
     (void)state;
@@ -238,7 +238,7 @@ static void a_wish_in_the_body_has_the_same_limit(void **state)
     assert_int_equal(err.retry_after_ms, 0);
 }
 
-static void error_events_are_read_the_same_way(void **state)
+static void maps_error_events_to_codes(void **state)
 {
     static const struct {
         const char *object;
@@ -270,7 +270,7 @@ static void error_events_are_read_the_same_way(void **state)
     }
 }
 
-static void a_proxy_s_long_page_is_cut(void **state)
+static void shortens_the_long_page_of_a_proxy(void **state)
 {
     struct buf page = {0};
     struct inf_error err;
@@ -300,7 +300,7 @@ static void a_long_message_ends_in_an_ellipsis(void **state)
 }
 
 /* A body that was cut is read as text; whatever it is, it is read within its bounds. */
-static void every_prefix_of_a_refusal_is_read(void **state)
+static void reads_every_prefix_of_a_refusal(void **state)
 {
     struct recording r;
     (void)state;
@@ -320,14 +320,14 @@ static void every_prefix_of_a_refusal_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_refusals_get_their_codes),
-        cmocka_unit_test(answers_made_by_hand_get_their_codes),
-        cmocka_unit_test(the_server_s_wish_to_wait_is_heeded_within_reason),
-        cmocka_unit_test(a_wish_in_the_body_has_the_same_limit),
-        cmocka_unit_test(error_events_are_read_the_same_way),
-        cmocka_unit_test(a_proxy_s_long_page_is_cut),
+        cmocka_unit_test(maps_recorded_refusals_to_codes),
+        cmocka_unit_test(maps_other_responses_to_codes),
+        cmocka_unit_test(honours_retry_after_within_its_limit),
+        cmocka_unit_test(limits_retry_after_in_the_body_too),
+        cmocka_unit_test(maps_error_events_to_codes),
+        cmocka_unit_test(shortens_the_long_page_of_a_proxy),
         cmocka_unit_test(a_long_message_ends_in_an_ellipsis),
-        cmocka_unit_test(every_prefix_of_a_refusal_is_read),
+        cmocka_unit_test(reads_every_prefix_of_a_refusal),
     };
     return cmocka_run_group_tests_name("status", tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void heed(struct warnings *w, const char *value)
     warnings_log_new(w, "k", &(struct http_head){200, headers, ARRAY_LEN(headers)});
 }
 
-static void warnings_are_read_as_they_are_written(void **state)
+static void reads_warning_headers(void **state)
 {
     static const struct {
         const char *value, *lines;
@@ -77,7 +77,7 @@ static void warnings_are_read_as_they_are_written(void **state)
     }
 }
 
-static void a_text_is_told_once_and_so_many_texts_at_all(void **state)
+static void logs_a_warning_once_and_limits_their_number(void **state)
 {
     struct notebook n = {.log = {.emit = emit}};
     struct warnings w;
@@ -99,7 +99,7 @@ static void a_text_is_told_once_and_so_many_texts_at_all(void **state)
     buf_free(&n.lines);
 }
 
-static void a_long_text_is_cut(void **state)
+static void shortens_a_long_warning(void **state)
 {
     struct notebook n = {.log = {.emit = emit}};
     struct warnings w;
@@ -115,7 +115,7 @@ static void a_long_text_is_cut(void **state)
     buf_free(&n.lines);
 }
 
-static void they_are_heeded_in_any_answer(void **state)
+static void reads_warnings_of_any_response(void **state)
 {
     struct notebook n = {.log = {.emit = emit}};
     struct warnings warnings;
@@ -125,8 +125,9 @@ static void they_are_heeded_in_any_answer(void **state)
     source_world_init(&w, "pods", NULL);
     w.server.warnings = &warnings;
     for (int i = 0; i < 2; i++) {
-        pipe_sends(source_world_ask(&w), "HTTP/1.1 403 No\r\nWarning: 299 - \"not long now\"\r\n"
-                                         "Warning: 299 - \"really\"\r\nContent-Length: 0\r\n\r\n");
+        pipe_sends(source_world_connect(&w),
+                   "HTTP/1.1 403 No\r\nWarning: 299 - \"not long now\"\r\n"
+                   "Warning: 299 - \"really\"\r\nContent-Length: 0\r\n\r\n");
         sim_run(&w.sim);
     }
     noted(&n, "warning from kube.test:6443: not long now\nwarning from kube.test:6443: really\n");
@@ -138,10 +139,10 @@ static void they_are_heeded_in_any_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warnings_are_read_as_they_are_written),
-        cmocka_unit_test(a_text_is_told_once_and_so_many_texts_at_all),
-        cmocka_unit_test(a_long_text_is_cut),
-        cmocka_unit_test(they_are_heeded_in_any_answer),
+        cmocka_unit_test(reads_warning_headers),
+        cmocka_unit_test(logs_a_warning_once_and_limits_their_number),
+        cmocka_unit_test(shortens_a_long_warning),
+        cmocka_unit_test(reads_warnings_of_any_response),
     };
     return cmocka_run_group_tests_name("warnings", tests, NULL, NULL);
 }
