@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -29,7 +30,6 @@
 #include "base/err.h"
 #include "base/sm.h"
 #include "seam/peer.h"
-#include "wire/http_head_parser.h"
 #include "wire/http_parser.h"
 #include "wire/http_request.h"
 
@@ -81,6 +81,14 @@ struct http_conn {
     struct inf_error why; /* the reason for `dead`, or why the response is invalid; code 0: none */
     struct deferred_free deferred_free;
 };
+
+const char *http_header_find(const struct http_header *headers, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(headers[i].name, name) == 0)
+            return headers[i].value;
+    return NULL;
+}
 
 const char *http_head_get(const struct http_head *head, const char *name)
 {

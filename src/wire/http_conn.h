@@ -40,7 +40,8 @@ struct http_head {
     size_t n_headers;
 };
 
-/* The first header of that name, or NULL. */
+/* The first of @n headers with that name (case-insensitive), or NULL. */
+const char *http_header_find(const struct http_header *headers, size_t n, const char *name);
 const char *http_head_get(const struct http_head *head, const char *name);
 
 struct http_user_ops {

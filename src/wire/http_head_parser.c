@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
@@ -91,12 +90,4 @@ void http_head_parser_clear(struct http_head_parser *p)
     free(p->lines);
     p->lines = NULL;
     p->count = 0;
-}
-
-const char *http_header_find(const struct http_header *headers, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcasecmp(headers[i].name, name) == 0)
-            return headers[i].value;
-    return NULL;
 }

@@ -47,7 +47,4 @@ void http_head_parser_clear(struct http_head_parser *p);
 /* The string after @text. */
 const char *http_head_parser_next_text(const char *text);
 
-/* The first header of that name, or NULL. */
-const char *http_header_find(const struct http_header *headers, size_t n, const char *name);
-
 #endif

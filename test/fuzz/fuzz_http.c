@@ -8,22 +8,22 @@
 #include "pipe_stream.h"
 #include "wire/http_conn.h"
 
-struct asker {
+struct client {
     struct http_user user;
     struct buf output;
     bool over;
 };
 
-static struct asker *asker_of(struct http_user *user)
+static struct client *client_of(struct http_user *user)
 {
-    struct asker *a = container_of(user, struct asker, user);
+    struct client *a = container_of(user, struct client, user);
     MUST(!a->over);
     return a;
 }
 
 static void on_head(struct http_user *user, const struct http_head *head)
 {
-    struct asker *a = asker_of(user);
+    struct client *a = client_of(user);
     buf_printf(&a->output, "%d\n", head->status);
     for (size_t i = 0; i < head->n_headers; i++)
         buf_printf(&a->output, "%s: %s\n", head->headers[i].name, head->headers[i].value);
@@ -31,22 +31,22 @@ static void on_head(struct http_user *user, const struct http_head *head)
 
 static size_t on_body(struct http_user *user, const char *bytes, size_t len)
 {
-    buf_put(&asker_of(user)->output, bytes, len);
+    buf_put(&client_of(user)->output, bytes, len);
     return len;
 }
 
 static void on_end(struct http_user *user, const struct inf_error *why)
 {
-    struct asker *a = asker_of(user);
+    struct client *a = client_of(user);
     buf_puts(&a->output, why ? "\nfailed" : "\nend");
     a->over = true;
 }
 
 static const struct http_user_ops ops = {on_head, on_body, on_end};
 
-static void ask(struct str answer, size_t cut, struct buf *ret_told)
+static void ask(struct str answer, size_t cut, struct buf *ret_events)
 {
-    struct asker asker = {.user = {&ops}};
+    struct client client = {.user = {&ops}};
     struct pipe_dialer pipes;
     struct http_conn *conn;
     struct sim sim;
@@ -56,16 +56,16 @@ static void ask(struct str answer, size_t cut, struct buf *ret_told)
     conn =
         http_conn_open(&sim.clock, &pipes.dialer, "h", 1, &(struct http_limits){.head_max = 2000});
     http_conn_request(conn, &(struct http_request){.method = "GET", .target = "/", .host = "h"},
-                      &asker.user, NULL);
+                      &client.user, NULL);
     sim_run(&sim);
     pipe_send(pipes.last, answer.at, answer.len);
     pipe_end(pipes.last, INF_EEOF, "FIN");
     sim_run(&sim);
-    MUST(asker.over); /* the connection has ended, so the response has too */
+    MUST(client.over); /* the connection has ended, so the response has too */
     http_conn_close(conn);
     sim_done(&sim);
     pipe_dialer_done(&pipes);
-    *ret_told = asker.output;
+    *ret_events = client.output;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

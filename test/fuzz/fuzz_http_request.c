@@ -11,7 +11,7 @@ enum {
     HEAD_MAX = 512, /* small, so that inputs reach it */
 };
 
-static void tell(const struct http_server_request *r, struct buf *out)
+static void put_request(const struct http_server_request *r, struct buf *out)
 {
     char *value = NULL;
     MUST(r->n_headers <= HTTP_REQUEST_HEADERS_MAX);
@@ -39,7 +39,7 @@ static bool feed(struct http_request_parser *p, struct str piece, struct buf *ou
         MUST(used || result == REQUEST_BAD);
         at += used;
         if (result == REQUEST_COMPLETE) {
-            tell(http_request_parser_request(p), out);
+            put_request(http_request_parser_request(p), out);
             http_request_parser_start(p);
         }
     }

@@ -1,5 +1,5 @@
 /*
- * certs.h - certificates for tests, made on the spot. Times count from SIM_START_US (sim.h).
+ * certs.h - certificates for tests, made at run time. Times count from SIM_START_US (sim.h).
  */
 #ifndef TEST_CERTS_H
 #define TEST_CERTS_H
@@ -25,7 +25,7 @@ struct cert_spec {
 struct cert *cert_make(const struct cert_spec *spec);
 void cert_free(struct cert *cert);
 
-/* The key of @cert, encrypted with a passphrase. The caller's to free. */
+/* The key of @cert, encrypted with a passphrase. The caller frees it. */
 char *cert_encrypted_key(const struct cert *cert);
 
 #endif

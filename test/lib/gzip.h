@@ -1,5 +1,5 @@
 /*
- * gzip.h - makes members of gzip, by zlib's other half.
+ * gzip.h - compresses gzip members with zlib.
  */
 #ifndef TEST_GZIP_H
 #define TEST_GZIP_H

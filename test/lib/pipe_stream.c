@@ -9,7 +9,7 @@
 #include "base/err.h"
 
 enum {
-    CALLS_PER_TICK = 32, /* as libuv reads at most so often before it looks elsewhere */
+    CALLS_PER_TICK = 32, /* libuv reads at most this often in a row */
 };
 
 struct pipe_stream {
@@ -25,7 +25,7 @@ struct pipe_stream {
 static struct pipe_stream *pipe_stream_of(struct stream *stream)
 {
     struct pipe_stream *s = container_of(stream, struct pipe_stream, stream);
-    assert(!s->closed && "a stream is gone after close");
+    assert(!s->closed && "no call after close");
     return s;
 }
 
@@ -126,17 +126,17 @@ static bool pipe_deliver_end(struct pipe_stream *s)
     return true;
 }
 
-/* Counts as something that happened only for who is told. */
+/* Returns true only if the user has an on_drain: otherwise nothing happened. */
 static bool pipe_drain(struct pipe_stream *s)
 {
     struct pipe *pipe = s->pipe;
     bool dead = pipe->ended && pipe->why.code != INF_EEOF;
-    bool told = s->stream.user->ops->on_drain != NULL;
+    bool called = s->stream.user->ops->on_drain != NULL;
     if (s->closed || !pipe->open || pipe->clogged || dead || !pipe->unsent)
         return false;
     pipe->unsent = 0;
     stream_call_on_drain(&s->stream);
-    return told;
+    return called;
 }
 
 static bool pipe_poll(struct sim_io *io)
@@ -193,7 +193,7 @@ void pipe_dialer_done(struct pipe_dialer *d)
     struct list *node;
     while ((node = list_pop(&d->pipes))) {
         struct pipe *pipe = container_of(node, struct pipe, node);
-        assert(pipe_closed(pipe) && "somebody forgot to close");
+        assert(pipe_closed(pipe) && "every stream must be closed");
         buf_free(&pipe->written);
         buf_free(&pipe->to_read);
         free(pipe->host);

@@ -2,9 +2,9 @@
  * pipe_stream.h - a connection in memory: a stream (seam/stream.h) on one side, a test on the
  * other.
  *
- * The stream keeps all rules of stream.h to the letter, and checks that its user does: no call
- * after close, no more taken than given. Every delivery is a block of its own that is freed right
- * after the call, so that ASan sees whoever looks at it later or beyond its end.
+ * The stream follows all rules of stream.h, and checks that its user does: no call after close, no
+ * more taken than given. Every delivery is a separate allocation that is freed right after the call,
+ * so that ASan detects later accesses and accesses beyond its end.
  *
  *     pipe_dialer_init(&d, &sim);
  *     conn = http_conn_open(&sim.clock, &d.dialer, "example.com", 443, NULL);
@@ -53,26 +53,26 @@ struct pipe {
     struct pipe_stream *stream; /* NULL once closed */
     char *host;
     uint16_t port;
-    size_t cut;     /* at most so many bytes in one delivery; 0: all there are */
+    size_t cut;     /* bytes per delivery; 0: all */
     struct rng rng; /* with a seed: 1 to cut bytes, at random */
     bool random;
-    void (*on_tick)(struct pipe *pipe); /* the peer's turn, in each I/O phase before the deliveries;
+    void (*on_tick)(struct pipe *pipe); /* called in each I/O phase before the deliveries;
                                            may be NULL */
     void *peer;                         /* for on_tick */
     struct buf written;                 /* by the user; the test takes from it with buf_consume() */
     size_t n_writes;
     size_t n_calls;     /* of on_bytes */
     struct buf to_read; /* sent by the test, not taken by the user yet */
-    size_t unsent;      /* of `written`: what the user does not know to be out yet */
+    size_t unsent;      /* of `written`: not reported as sent yet */
     bool clogged;       /* the peer does not read: nothing drains */
     bool open, held;
-    bool ending, ended; /* on_end is to come; was told */
+    bool ending, ended; /* on_end is outstanding; was called */
     struct inf_error why;
 };
 
 void pipe_dialer_init(struct pipe_dialer *d, struct sim *sim);
 
-/* Every stream has to be closed by now. */
+/* Every stream must be closed. */
 void pipe_dialer_done(struct pipe_dialer *d);
 
 void pipe_send(struct pipe *pipe, const char *bytes, size_t len);
@@ -80,7 +80,7 @@ void pipe_sends(struct pipe *pipe, const char *text);
 void pipe_end(struct pipe *pipe, int code, const char *text);
 void pipe_open(struct pipe *pipe);
 
-/* Whether the user wrote exactly @text since the last time; forgets it. */
+/* Whether the user wrote exactly @text since the last call. */
 bool pipe_wrote(struct pipe *pipe, const char *text);
 
 static inline bool pipe_closed(const struct pipe *pipe)

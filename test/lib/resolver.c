@@ -26,7 +26,7 @@ void resolver_set(const char *name, const char *addresses)
     resolver.addresses = addresses;
 }
 
-unsigned resolver_asked(void)
+unsigned resolver_lookups(void)
 {
     return resolver.asked;
 }

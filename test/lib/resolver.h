@@ -1,9 +1,9 @@
 /*
- * resolver.h - getaddrinfo() as a test wants it: names mean what the test says, no name server is
- * asked, and a lookup takes as long as the test likes.
+ * resolver.h - a getaddrinfo() for tests: the test sets the addresses of a name and the duration of
+ * a lookup; no name server is used.
  *
  * A program that uses these functions gets this getaddrinfo() in place of libc's, for libuv too.
- * Addresses resolve as ever; a name the test did not give does not exist.
+ * Literal addresses resolve as usual; other names do not exist.
  */
 #ifndef TEST_RESOLVER_H
 #define TEST_RESOLVER_H
@@ -12,16 +12,16 @@
  * copied; there is one such name at a time. */
 void resolver_set(const char *name, const char *addresses);
 
-/* How many lookups have begun since the program started. Ask when none is under way. */
-unsigned resolver_asked(void);
+/* The number of lookups since the program started. Call it only while none is in progress. */
+unsigned resolver_lookups(void);
 
-/* Lookups wait from now on. */
+/* Blocks lookups from now on. */
 void resolver_hold(void);
 
-/* Returns when a lookup is under way and waits. */
+/* Returns when a lookup is blocked. */
 void resolver_await(void);
 
-/* That one goes on, and no others wait. */
+/* Continues it, and blocks no further lookups. */
 void resolver_release(void);
 
 #endif

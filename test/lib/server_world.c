@@ -139,3 +139,17 @@ void server_world_end(struct server_world *w)
     w->x = NULL;
     http_exchange_end(x);
 }
+
+int server_world_setup(void **state)
+{
+    static struct server_world w;
+    server_world_init(&w, NULL);
+    *state = &w;
+    return 0;
+}
+
+int server_world_teardown(void **state)
+{
+    server_world_done(*state);
+    return 0;
+}

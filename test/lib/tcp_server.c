@@ -19,7 +19,7 @@ struct sending {
 
 static void on_sent(uv_write_t *request, int status)
 {
-    (void)status; /* a client may well be gone */
+    (void)status; /* a client may have disconnected */
     free(container_of(request, struct sending, request));
 }
 
@@ -132,6 +132,6 @@ int port_that_is_silent(const char *ip, uint16_t port, uint16_t *ret_port)
     assert_int_equal(listen(fd, 0), 0); /* room for one */
     assert_int_equal(uv_ip4_addr(ip, *ret_port, &to), 0);
     assert_int_equal(connect(filler, (const struct sockaddr *)&to, sizeof(to)), 0);
-    close(filler); /* its connection stays in the queue: nobody accepts it */
+    close(filler); /* its connection stays in the queue: it is not accepted */
     return fd;
 }

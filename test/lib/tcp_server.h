@@ -1,6 +1,6 @@
 /*
- * tcp_server.h - the other end of loop/tcp.c: a plain libuv server for one connection, on a port
- * nobody chose.
+ * tcp_server.h - the other end of loop/tcp.c: a plain libuv server for one connection, on a free
+ * port.
  *
  * It shares the test's loop but no code with src/loop.
  */
@@ -19,8 +19,8 @@ struct tcp_server {
     uv_tcp_t listener;
     uv_tcp_t peer;
     uint16_t port;
-    bool echo;     /* sends back what comes */
-    bool accepted; /* a connection has come */
+    bool echo;     /* sends back what it receives */
+    bool accepted; /* a connection was accepted */
     bool gone;     /* `peer` is not or no longer open */
     bool ended;    /* the client will send no more */
     struct buf got;
@@ -33,11 +33,11 @@ void tcp_server_end(struct tcp_server *s);   /* FIN, after what was sent */
 void tcp_server_reset(struct tcp_server *s); /* RST, at once */
 void tcp_server_close(struct tcp_server *s); /* all that is still open */
 
-/* A socket that has a port and does not listen: whoever connects is refused. @port 0: any. The
+/* A bound socket that does not listen: connections are refused. @port 0: any. The
  * caller closes it. */
 int port_that_refuses(const char *ip, uint16_t port, uint16_t *ret_port);
 
-/* A socket that listens and whose queue is full: whoever connects hears nothing. The same otherwise.
+/* A listening socket with a full queue: connections get no response. Otherwise the same.
  */
 int port_that_is_silent(const char *ip, uint16_t port, uint16_t *ret_port);
 

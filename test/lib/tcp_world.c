@@ -15,7 +15,7 @@
 int tcp_world_setup(void **state)
 {
     struct tcp_world *w = NEW(struct tcp_world);
-    signal(SIGPIPE, SIG_IGN); /* as informer.h asks of every program */
+    signal(SIGPIPE, SIG_IGN); /* as informer.h requires of every program */
     real_loop_init(&w->rl);
     tcp_server_listen(&w->server, &w->rl.uv, "127.0.0.1");
     tcp_dialer_init(&w->dialer, &w->rl.loop);

@@ -2,7 +2,7 @@
  * tls_peer.h - a TLS server at the other end of a pipe (pipe_stream.h), by OpenSSL's own memory
  * BIOs.
  *
- * It shares no code with src/wire: it is what the filter is measured against.
+ * It shares no code with src/wire.
  *
  *     tls_peer_init(&peer, &(struct tls_peer_settings){.cert = server});
  *     dialer.on_tick = tls_peer_on_tick;
@@ -21,9 +21,9 @@
 struct tls_peer_settings {
     const struct cert *cert;
     const struct cert
-        *client_ca; /* clients have to show a certificate signed by it; NULL: they need none */
+        *client_ca; /* clients must have a certificate signed by it; NULL: none required */
     const struct cert *middle;   /* shown after its own certificate; NULL: nothing */
-    const char *protocol;        /* picks this one, offered or not; NULL: the first offered */
+    const char *protocol;        /* selects this one, offered or not; NULL: the first offered */
     const struct tls_peer *twin; /* another connection of the same server: tickets of that one are
                                     good for this one; the rest is as there. NULL: a new server */
     bool tls12;                  /* speak TLS 1.2, not 1.3 */
@@ -41,12 +41,12 @@ struct tls_peer {
     bool shaken;
     bool resumed; /* the handshake, by a session of an earlier one */
     bool failed;
-    bool goodbye; /* say close_notify once everything is sent */
+    bool goodbye; /* send close_notify after everything else */
     bool said_goodbye;
-    bool key_update;     /* ask the client for new keys, once, before the next bytes */
-    bool client_goodbye; /* the client said close_notify */
-    char sni[256];       /* the name the client asked for; "": none */
-    char client[64];     /* the name in the certificate it showed; "": none */
+    bool key_update;     /* request a key update, once, before the next bytes */
+    bool client_goodbye; /* the client sent close_notify */
+    char sni[256];       /* the name the client requested; "": none */
+    char client[64];     /* the name in the client certificate; "": none */
     char alpn[256];      /* the protocols it offered, as on the wire */
 };
 

@@ -1,6 +1,5 @@
 /*
- * tls_world.h - a client stream of wire/tls.c and an OpenSSL server, with nothing but a pipe
- * between them.
+ * tls_world.h - a client stream of wire/tls.c and an OpenSSL server, connected by a pipe.
  */
 #ifndef TEST_TLS_WORLD_H
 #define TEST_TLS_WORLD_H
@@ -51,18 +50,18 @@ struct tls_world {
 int tls_certs_make(void **state); /* cmocka's group setup and teardown */
 int tls_certs_drop(void **state);
 
-/* Dials; nothing has happened yet. */
+/* Dials; no callback is made before it returns. */
 void tls_world_init(struct tls_world *w, const struct tls_certs *certs,
                     const struct tls_plan *plan);
 
-/* Closes the connection and dials the same server again, with the same context, by @plan's names.
+/* Closes the connection and dials the same server again, with the same context, with the names of @plan.
  */
 void tls_world_again(struct tls_world *w, const struct tls_plan *plan);
 
-/* The server is restarted: it has forgotten its sessions. Before tls_world_again(). */
+/* Restarts the server, which loses its sessions. Call it before tls_world_again(). */
 void tls_world_restart(struct tls_world *w, const struct tls_certs *certs);
 
-/* Closes what is open; checks that nothing is left. */
+/* Closes everything and checks that it was released. */
 void tls_world_done(struct tls_world *w);
 
 #endif

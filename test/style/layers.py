@@ -23,7 +23,7 @@ OURS = {
 THEIRS = {
     'uv.h': ['src/loop/*', 'src/daemon/*', 'src/ctl/*'],
     'openssl/*': ['src/wire/tls*.c'],
-    'llhttp.h': ['src/wire/http_*parser.c'],
+    'llhttp.h': ['src/wire/http_*parser.c', 'src/wire/http_head_parser.h'],
     'zlib.h': ['src/wire/gunzip.c'],
     'yaml.h': ['src/base/yaml.c'],
     'emmintrin.h': ['src/core/json/json_block.h'],  # the compiler's

@@ -1,7 +1,7 @@
 /*
- * test_child_end.c - programs that don't want to end, and children that are closed at each moment.
+ * test_child_end.c - programs that do not end by themselves, and children closed in each state.
  *
- * Time passes by firing the timer that is due next. A script says how far it is by making a file.
+ * Time passes by firing the timer that is due next. A script creates a file to report its progress.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static int teardown(void **state)
     return rc;
 }
 
-/* Runs until the script has made $DIR/ready. */
+/* Runs until the script has created $DIR/ready. */
 static void start(struct world *t, const char *script)
 {
     child_world_script(t->w, t->runner, script);
@@ -78,7 +78,7 @@ static void start(struct world *t, const char *script)
     assert_int_equal(t->runner->ended, 0);
 }
 
-/* Whether the process whose number is in $DIR/pid is no more, or only a zombie of somebody's. */
+/* Whether the process whose number is in $DIR/pid has ended; it may be a zombie. */
 static bool is_dead(const struct world *t)
 {
     char *path = path_of(t, "pid"), stat_path[64], line[512];
@@ -99,7 +99,7 @@ static bool is_dead(const struct world *t)
     return !name_end || name_end[2] == 'Z' || name_end[2] == 'X'; /* "1 (name) Z ..." */
 }
 
-/* It was killed; how soon that is done is the kernel's business. */
+/* The signal was sent; the kernel may need a moment. */
 static void await_death(const struct world *t)
 {
     while (!is_dead(t))
@@ -123,7 +123,7 @@ static void assert_timed_out(struct world *t, const char *output)
 
 /* ---- timeouts ---- */
 
-static void test_timeout(void **state)
+static void test_reports_a_timeout(void **state)
 {
     struct world *t = *state;
     t->w->spec.timeout_ms = 90500;
@@ -133,7 +133,7 @@ static void test_timeout(void **state)
     assert_timed_out(t, "begun\n");
 }
 
-static void test_asked_to_end_first(void **state)
+static void test_sends_sigterm_first(void **state)
 {
     struct world *t = *state;
     t->w->spec.timeout_ms = 90500;
@@ -142,7 +142,7 @@ static void test_asked_to_end_first(void **state)
     assert_timed_out(t, "tidied up\n");
 }
 
-static void test_made_to_end_then(void **state)
+static void test_sends_sigkill_after_the_grace_time(void **state)
 {
     struct world *t = *state;
     t->w->spec.timeout_ms = 90500;
@@ -155,7 +155,7 @@ static void test_made_to_end_then(void **state)
     assert_timed_out(t, "");
 }
 
-static void test_timeout_ends_grandchildren(void **state)
+static void test_timeout_kills_grandchildren(void **state)
 {
     struct world *t = *state;
     t->w->spec.timeout_ms = 90500;
@@ -163,11 +163,12 @@ static void test_timeout_ends_grandchildren(void **state)
              "wait");
     assert_false(is_dead(t));
     child_world_next_timer(t->w);
-    assert_timed_out(t, ""); /* the one that did not mind SIGTERM goes with the program's end */
+    assert_timed_out(t,
+                     ""); /* the grandchild that ignored SIGTERM is killed with the program's end */
     await_death(t);
 }
 
-static void test_in_time(void **state)
+static void test_has_no_effect_if_the_program_ends_in_time(void **state)
 {
     struct world *t = *state;
     t->w->spec.timeout_ms = 1000 * 1000;
@@ -176,10 +177,10 @@ static void test_in_time(void **state)
     assert_true(timers_next_due(&t->w->rl.loop.clock.timers) == TIMERS_NONE);
 }
 
-/* ---- what is left behind ---- */
+/* ---- remaining processes ---- */
 
-/* It holds the pipes for a long time: that delays nothing. */
-static void test_a_grandchild_left_behind(void **state)
+/* It keeps the pipes open, which delays nothing. */
+static void test_kills_a_grandchild_after_the_end(void **state)
 {
     struct world *t = *state;
     child_world_run(t->w, "sleep 1000 & echo $! > $DIR/pid; echo done");
@@ -188,7 +189,7 @@ static void test_a_grandchild_left_behind(void **state)
     await_death(t);
 }
 
-static void test_too_loud_and_deaf(void **state)
+static void test_kills_a_program_that_writes_too_much_and_ignores_sigterm(void **state)
 {
     struct world *t = *state;
     t->w->spec.output_max = 4;
@@ -201,7 +202,7 @@ static void test_too_loud_and_deaf(void **state)
     assert_int_equal(t->runner->fate, CHILD_TOO_MUCH);
 }
 
-/* ---- closing: nothing is told, the program ends, nothing is left ---- */
+/* ---- closing: no callback, the program ends, everything is released ---- */
 
 static void close_and_run(struct world *t)
 {
@@ -210,22 +211,22 @@ static void close_and_run(struct world *t)
     assert_int_equal(t->runner->ended, 0);
 }
 
-static void test_close_right_after_starting(void **state)
+static void test_close_after_the_start(void **state)
 {
     struct world *t = *state;
     child_world_script(t->w, t->runner, "exec sleep 1000");
     close_and_run(t);
 }
 
-static void test_close_while_it_runs(void **state)
+static void test_close_while_running(void **state)
 {
     struct world *t = *state;
     start(t, "trap ': > $DIR/ended; exit 0' TERM; : > $DIR/ready; sleep 1000 & wait");
     close_and_run(t);
-    assert_true(is_there(t, "ended")); /* it was asked to */
+    assert_true(is_there(t, "ended")); /* it received SIGTERM */
 }
 
-static void test_close_one_that_is_deaf(void **state)
+static void test_close_a_program_that_ignores_sigterm(void **state)
 {
     struct world *t = *state;
     start(t, "trap '' TERM; echo $$ > $DIR/pid; : > $DIR/ready; while :; do sleep 1000; done");
@@ -237,7 +238,7 @@ static void test_close_one_that_is_deaf(void **state)
     assert_true(is_dead(t));
 }
 
-static void test_close_one_that_is_too_late_already(void **state)
+static void test_close_after_a_timeout(void **state)
 {
     struct world *t = *state;
     t->w->spec.timeout_ms = 90500;
@@ -249,7 +250,7 @@ static void test_close_one_that_is_too_late_already(void **state)
     assert_int_equal(t->runner->ended, 0);
 }
 
-static void test_close_before_it_is_told_that_it_cant_start(void **state)
+static void test_close_before_a_failed_start_is_reported(void **state)
 {
     struct world *t = *state;
     t->w->spec.argv = (const char *const[]){"no-such-program-anywhere", NULL};
@@ -265,8 +266,8 @@ static void test_close_inside_on_end(void **state)
     assert_string_equal(t->runner->output.bytes, "still readable\n");
 }
 
-/* The world ends at once; the loop waits for the program. */
-static void test_the_loop_is_closed_with_a_running_program(void **state)
+/* The teardown follows at once; the loop waits for the program. */
+static void test_closes_the_loop_with_a_running_program(void **state)
 {
     struct world *t = *state;
     start(t, ": > $DIR/ready; exec sleep 1000");
@@ -277,20 +278,20 @@ static void test_the_loop_is_closed_with_a_running_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_timeout),
-        CASE(test_asked_to_end_first),
-        CASE(test_made_to_end_then),
-        CASE(test_timeout_ends_grandchildren),
-        CASE(test_in_time),
-        CASE(test_a_grandchild_left_behind),
-        CASE(test_too_loud_and_deaf),
-        CASE(test_close_right_after_starting),
-        CASE(test_close_while_it_runs),
-        CASE(test_close_one_that_is_deaf),
-        CASE(test_close_one_that_is_too_late_already),
-        CASE(test_close_before_it_is_told_that_it_cant_start),
+        CASE(test_reports_a_timeout),
+        CASE(test_sends_sigterm_first),
+        CASE(test_sends_sigkill_after_the_grace_time),
+        CASE(test_timeout_kills_grandchildren),
+        CASE(test_has_no_effect_if_the_program_ends_in_time),
+        CASE(test_kills_a_grandchild_after_the_end),
+        CASE(test_kills_a_program_that_writes_too_much_and_ignores_sigterm),
+        CASE(test_close_after_the_start),
+        CASE(test_close_while_running),
+        CASE(test_close_a_program_that_ignores_sigterm),
+        CASE(test_close_after_a_timeout),
+        CASE(test_close_before_a_failed_start_is_reported),
         CASE(test_close_inside_on_end),
-        CASE(test_the_loop_is_closed_with_a_running_program),
+        CASE(test_closes_the_loop_with_a_running_program),
     };
     return cmocka_run_group_tests_name("child_end", tests, child_world_group_setup, NULL);
 }

@@ -1,8 +1,8 @@
 /*
- * test_listen.c - TCP addresses and Unix sockets that others connect to, on a real loop.
+ * test_listen.c - listeners on TCP addresses and Unix sockets, on a real loop.
  *
- * The clients are plain descriptors of the system; what they send and read is small enough for the
- * kernel's buffers, but in the one test in which that is the point.
+ * The clients are plain descriptors; what they send and read fits into the kernel's buffers, except in
+ * the tests of back-pressure.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,15 +34,15 @@ enum {
     GUESTS = 8,
 };
 
-/* A listener, and the streams it gave us. */
+/* A listener and its accepted streams. */
 struct house {
     struct listener_user user;
     struct real_loop rl;
     struct listener *listener;
     struct stream_reader guests[GUESTS];
     size_t n_guests;
-    bool turn_away; /* closes whoever comes */
-    size_t spared;  /* guests that were closed to make room for others */
+    bool turn_away; /* closes each connection in on_accept */
+    size_t spared;  /* number of connections closed for another */
     char dir[64];
     char path[96];
 };
@@ -54,13 +54,13 @@ static void on_accept(struct listener_user *user, struct stream *stream)
     assert_true(h->n_guests <= GUESTS);
     stream_reader_init(r);
     r->stream = stream;
-    r->opened = 1; /* it is */
+    r->opened = 1; /* accepted streams are open */
     stream->user = &r->user;
     if (h->turn_away)
         stream_reader_close(r);
 }
 
-/* The first of those that are there, twice. */
+/* Closes the oldest connection, at most twice. */
 static bool on_full(struct listener_user *user)
 {
     struct house *h = container_of(user, struct house, user);
@@ -133,7 +133,7 @@ static int connect_tcp(uint16_t port)
     return fd;
 }
 
-/* Both ways, and the end. */
+/* Sends in both directions, then closes. */
 static void converse(struct house *h, int fd)
 {
     char answer[4];
@@ -153,21 +153,21 @@ static void converse(struct house *h, int fd)
     assert_int_equal(listener_count(h->listener), 0);
 }
 
-static void test_tcp(void **state)
+static void test_accepts_tcp_connections(void **state)
 {
     struct house *h = *state;
     opens(h, (struct listen_options){.address = "127.0.0.1:0"});
     converse(h, connect_tcp(listener_port(h->listener)));
 }
 
-static void test_localhost(void **state)
+static void test_accepts_localhost(void **state)
 {
     struct house *h = *state;
     opens(h, (struct listen_options){.address = "localhost:0"});
     converse(h, connect_tcp(listener_port(h->listener)));
 }
 
-static void test_unix(void **state)
+static void test_accepts_unix_connections(void **state)
 {
     struct house *h = *state;
     opens(h, (struct listen_options){.path = h->path});
@@ -175,8 +175,8 @@ static void test_unix(void **state)
     converse(h, connect_unix(h->path));
 }
 
-/* Not every machine has IPv6: then it is the system that refuses, not we. */
-static void test_ipv6(void **state)
+/* Not every machine has IPv6: then the error is that of the system. */
+static void test_accepts_ipv6_connections(void **state)
 {
     struct house *h = *state;
     struct listen_options options = {.address = "[::1]:0"};
@@ -188,7 +188,7 @@ static void test_ipv6(void **state)
         assert_int_equal(err.code, INF_EIO);
 }
 
-static void test_bad_addresses(void **state)
+static void test_refuses_invalid_addresses(void **state)
 {
     static const char *const bad[] = {
         "",         "9470",        ":9470",          "127.0.0.1",      "127.0.0.1:",
@@ -201,7 +201,7 @@ static void test_bad_addresses(void **state)
                 "127.0.0.1:9470, [::1]:9470 or localhost:9470");
 }
 
-static void test_a_long_host_is_no_overflow(void **state)
+static void test_refuses_a_long_host(void **state)
 {
     char address[300];
     memset(address, '1', sizeof(address));
@@ -209,7 +209,7 @@ static void test_a_long_host_is_no_overflow(void **state)
     refused(*state, (struct listen_options){.address = address}, INF_ECONF, "listen address");
 }
 
-static void test_an_address_in_use(void **state)
+static void test_reports_an_address_in_use(void **state)
 {
     struct house *h = *state;
     char address[32];
@@ -227,7 +227,7 @@ static mode_t mode_of(const char *path)
     return st.st_mode & 07777;
 }
 
-static void test_mode_group_and_removal(void **state)
+static void test_sets_mode_and_group_and_removes_the_file(void **state)
 {
     struct house *h = *state;
     struct group *own = getgrgid(getegid());
@@ -240,7 +240,7 @@ static void test_mode_group_and_removal(void **state)
     assert_int_equal(mode_of(h->path), 0600);
 }
 
-static void test_another_mode_for_a_socket_in_use(void **state)
+static void test_changes_the_mode_of_an_open_socket(void **state)
 {
     struct house *h = *state;
     struct inf_error err;
@@ -254,7 +254,7 @@ static void test_another_mode_for_a_socket_in_use(void **state)
     assert_int_equal(listener_permit(h->listener, 0600, NULL, &err), -INF_EIO);
 }
 
-static void test_what_a_dead_process_left_is_replaced(void **state)
+static void test_replaces_a_stale_socket(void **state)
 {
     struct house *h = *state;
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -268,7 +268,7 @@ static void test_what_a_dead_process_left_is_replaced(void **state)
     converse(h, connect_unix(h->path));
 }
 
-static void test_a_living_one_with_a_full_queue_is_alive(void **state)
+static void test_does_not_replace_a_socket_with_a_full_queue(void **state)
 {
     struct house *h = *state;
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -282,7 +282,7 @@ static void test_a_living_one_with_a_full_queue_is_alive(void **state)
     close(fd);
 }
 
-static void test_what_is_no_socket_stays(void **state)
+static void test_does_not_replace_other_files(void **state)
 {
     struct house *h = *state;
     int fd = open(h->path, O_CREAT | O_WRONLY, 0600);
@@ -294,7 +294,7 @@ static void test_what_is_no_socket_stays(void **state)
     refused(h, (struct listen_options){.path = h->path}, INF_EIO, "not a socket");
 }
 
-static void test_bad_paths_and_groups(void **state)
+static void test_refuses_invalid_paths_and_groups(void **state)
 {
     struct house *h = *state;
     char path[200];
@@ -308,21 +308,21 @@ static void test_bad_paths_and_groups(void **state)
     assert_int_equal(access(h->path, F_OK), -1);
 }
 
-static void test_a_successor_keeps_its_socket(void **state)
+static void test_does_not_remove_the_socket_of_a_successor(void **state)
 {
     struct house *h = *state;
     struct listener *first;
     opens(h, (struct listen_options){.path = h->path});
     first = h->listener;
-    unlink(h->path); /* somebody thought that we were dead */
+    unlink(h->path); /* another process took us for dead */
     opens(h, (struct listen_options){.path = h->path});
     listener_close(first);
     assert_int_equal(access(h->path, F_OK), 0);
 }
 
-/* ---- limits and lives ---- */
+/* ---- limits and lifetimes ---- */
 
-static void test_one_too_many_waits(void **state)
+static void test_a_connection_over_the_limit_waits(void **state)
 {
     struct house *h = *state;
     int fds[4];
@@ -346,7 +346,7 @@ static void test_one_too_many_waits(void **state)
         close(fds[i]);
 }
 
-static void test_the_user_can_make_room(void **state)
+static void test_the_user_can_close_a_connection_for_another(void **state)
 {
     struct house *h = *state;
     int fds[5];
@@ -365,7 +365,7 @@ static void test_the_user_can_make_room(void **state)
         close(fds[i]);
 }
 
-static void test_closed_while_one_waits(void **state)
+static void test_can_be_closed_while_a_connection_waits(void **state)
 {
     struct house *h = *state;
     int one, two;
@@ -398,7 +398,7 @@ static void test_streams_outlive_the_listener(void **state)
     close(fd);
 }
 
-static void test_turned_away_at_the_door(void **state)
+static void test_the_user_can_close_a_connection_in_on_accept(void **state)
 {
     struct house *h = *state;
     char byte;
@@ -414,9 +414,9 @@ static void test_turned_away_at_the_door(void **state)
     assert_int_equal(listener_count(h->listener), 0);
 }
 
-/* ---- writing faster than the other reads ---- */
+/* ---- back-pressure ---- */
 
-static void test_unsent_and_drain(void **state)
+static void test_reports_unsent_bytes_and_drain(void **state)
 {
     struct house *h = *state;
     size_t len = 8 * 1024 * 1024, got = 0;
@@ -430,7 +430,7 @@ static void test_unsent_and_drain(void **state)
     real_loop_settle(&h->rl);
     assert_int_equal(r->drained, 0);
     assert_true(stream_unsent(r->stream) > len / 2); /* the kernel took some */
-    stream_reader_pause(r);                          /* changes nothing for what goes out */
+    stream_reader_pause(r);                          /* does not affect sending */
     fcntl(fd, F_SETFL, O_NONBLOCK);
     while (!r->drained) {
         ssize_t n = read(fd, bytes, len);
@@ -449,8 +449,8 @@ static void test_unsent_and_drain(void **state)
     free(bytes);
 }
 
-/* The client says no more and still listens. */
-static void test_half_closed_clients_are_answered(void **state)
+/* The client has closed its sending side and still reads. */
+static void test_sends_to_half_closed_clients(void **state)
 {
     struct house *h = *state;
     struct stream_reader *r = &h->guests[0];
@@ -467,7 +467,7 @@ static void test_half_closed_clients_are_answered(void **state)
     close(fd);
 }
 
-static void test_closing_inside_drain(void **state)
+static void test_can_be_closed_inside_on_drain(void **state)
 {
     struct house *h = *state;
     struct stream_reader *r = &h->guests[0];
@@ -488,28 +488,28 @@ static void test_closing_inside_drain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_tcp),
-        T(test_localhost),
-        T(test_unix),
-        T(test_ipv6),
-        T(test_bad_addresses),
-        T(test_a_long_host_is_no_overflow),
-        T(test_an_address_in_use),
-        T(test_mode_group_and_removal),
-        T(test_another_mode_for_a_socket_in_use),
-        T(test_what_a_dead_process_left_is_replaced),
-        T(test_a_living_one_with_a_full_queue_is_alive),
-        T(test_what_is_no_socket_stays),
-        T(test_bad_paths_and_groups),
-        T(test_a_successor_keeps_its_socket),
-        T(test_one_too_many_waits),
-        T(test_the_user_can_make_room),
-        T(test_closed_while_one_waits),
+        T(test_accepts_tcp_connections),
+        T(test_accepts_localhost),
+        T(test_accepts_unix_connections),
+        T(test_accepts_ipv6_connections),
+        T(test_refuses_invalid_addresses),
+        T(test_refuses_a_long_host),
+        T(test_reports_an_address_in_use),
+        T(test_sets_mode_and_group_and_removes_the_file),
+        T(test_changes_the_mode_of_an_open_socket),
+        T(test_replaces_a_stale_socket),
+        T(test_does_not_replace_a_socket_with_a_full_queue),
+        T(test_does_not_replace_other_files),
+        T(test_refuses_invalid_paths_and_groups),
+        T(test_does_not_remove_the_socket_of_a_successor),
+        T(test_a_connection_over_the_limit_waits),
+        T(test_the_user_can_close_a_connection_for_another),
+        T(test_can_be_closed_while_a_connection_waits),
         T(test_streams_outlive_the_listener),
-        T(test_turned_away_at_the_door),
-        T(test_unsent_and_drain),
-        T(test_half_closed_clients_are_answered),
-        T(test_closing_inside_drain),
+        T(test_the_user_can_close_a_connection_in_on_accept),
+        T(test_reports_unsent_bytes_and_drain),
+        T(test_sends_to_half_closed_clients),
+        T(test_can_be_closed_inside_on_drain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_loop.c - the tick on a real libuv loop: phases in order, nobody starves, and an end that
- * waits for all.
+ * test_loop.c - the tick on a real libuv loop: phases in order, fairness, and a close that waits
+ * for pending work.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,7 @@
 
 struct world;
 
-/* Something that happens to be a task, an again, a timer and a deferred_free at once; whichever it is
- * tells its name. */
+/* A task, an io_task, a timer and a deferred_free in one; each callback records its name. */
 struct actor {
     struct world *world;
     const char *name;
@@ -26,7 +25,7 @@ struct actor {
     struct io_task io_task;
     struct timer timer;
     struct deferred_free deferred_free;
-    void (*then)(struct actor *actor); /* what else it does; may be NULL */
+    void (*then)(struct actor *actor); /* called after it was recorded; may be NULL */
     int times;
 };
 
@@ -34,13 +33,13 @@ struct world {
     struct real_loop rl;
     struct loop *loop;
     struct clock *clock;
-    uv_async_t io; /* something from outside; keeps libuv running */
+    uv_async_t io; /* an I/O event; keeps libuv alive */
     struct actor a, b, c, d;
     struct buf story;
     uint64_t started_ms; /* when the test began, by the loop's clock */
 };
 
-static void tell(struct actor *actor)
+static void record(struct actor *actor)
 {
     struct buf *story = &actor->world->story;
     buf_printf(story, "%s%s", story->len ? " " : "", actor->name);
@@ -51,22 +50,22 @@ static void tell(struct actor *actor)
 
 static void on_task(struct task *task)
 {
-    tell(container_of(task, struct actor, task));
+    record(container_of(task, struct actor, task));
 }
 
 static void on_io_task(struct io_task *task)
 {
-    tell(container_of(task, struct actor, io_task));
+    record(container_of(task, struct actor, io_task));
 }
 
 static void on_timer(struct timer *timer)
 {
-    tell(container_of(timer, struct actor, timer));
+    record(container_of(timer, struct actor, timer));
 }
 
 static void on_free_deferred(struct deferred_free *deferred_free)
 {
-    tell(container_of(deferred_free, struct actor, deferred_free));
+    record(container_of(deferred_free, struct actor, deferred_free));
 }
 
 static void actor_init(struct actor *actor, struct world *w, const char *name)
@@ -108,23 +107,23 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What was told since the last time. */
-static void assert_story(struct world *w, const char *story)
+/* Compares with the names recorded since the last call. */
+static void assert_recorded(struct world *w, const char *story)
 {
     buf_putc(&w->story, '\0');
     assert_string_equal(w->story.bytes, story);
     buf_clear(&w->story);
 }
 
-static void assert_tick_tells(struct world *w, const char *story)
+static void assert_tick(struct world *w, const char *story)
 {
     real_loop_tick(&w->rl);
-    assert_story(w, story);
+    assert_recorded(w, story);
 }
 
 /* ---- phases ---- */
 
-/* A read callback asks for everything, the last phase first. */
+/* An I/O callback schedules work for all phases, the last phase first. */
 static void on_io(uv_async_t *async)
 {
     struct world *w = async->data;
@@ -135,7 +134,7 @@ static void on_io(uv_async_t *async)
     loop_schedule(w->loop, &w->a.io_task);
 }
 
-static void test_phases_in_order(void **state)
+static void test_runs_phases_in_order(void **state)
 {
     struct world *w = *state;
     w->a.name = "again";
@@ -144,8 +143,8 @@ static void test_phases_in_order(void **state)
     w->d.name = "reap";
     w->c.task.phase = PHASE_FLUSH;
     uv_async_send(&w->io);
-    assert_tick_tells(w, "io again pump flush reap");
-    assert_tick_tells(w, "");
+    assert_tick(w, "io again pump flush reap");
+    assert_tick(w, "");
 }
 
 static void ask_for_b(struct actor *actor)
@@ -153,34 +152,34 @@ static void ask_for_b(struct actor *actor)
     task_schedule(actor->world->clock, &actor->world->b.task);
 }
 
-static void test_pump_feeds_the_flush_of_the_same_tick(void **state)
+static void test_a_flush_task_of_the_pump_runs_in_the_same_tick(void **state)
 {
     struct world *w = *state;
     w->a.then = ask_for_b;
     w->b.task.phase = PHASE_FLUSH;
     task_schedule(w->clock, &w->a.task);
-    assert_tick_tells(w, "a b");
+    assert_tick(w, "a b");
 }
 
-static void test_flush_feeds_the_pump_of_the_next_tick(void **state)
+static void test_a_pump_task_of_the_flush_runs_in_the_next_tick(void **state)
 {
     struct world *w = *state;
     w->a.then = ask_for_b;
     w->a.task.phase = PHASE_FLUSH;
     task_schedule(w->clock, &w->a.task);
-    assert_tick_tells(w, "a");
-    assert_tick_tells(w, "b");
+    assert_tick(w, "a");
+    assert_tick(w, "b");
 }
 
-static void test_asking_twice_is_asking_once(void **state)
+static void test_scheduling_twice_runs_once(void **state)
 {
     struct world *w = *state;
     task_schedule(w->clock, &w->a.task);
     task_schedule(w->clock, &w->a.task);
     loop_schedule(w->loop, &w->b.io_task);
     loop_schedule(w->loop, &w->b.io_task);
-    assert_tick_tells(w, "b a");
-    assert_tick_tells(w, "");
+    assert_tick(w, "b a");
+    assert_tick(w, "");
 }
 
 static void cancel_b(struct actor *actor)
@@ -188,16 +187,16 @@ static void cancel_b(struct actor *actor)
     task_cancel(&actor->world->b.task);
 }
 
-static void test_cancelled_by_one_of_the_same_phase(void **state)
+static void test_a_task_can_cancel_another_of_the_same_phase(void **state)
 {
     struct world *w = *state;
     w->a.then = cancel_b;
     task_schedule(w->clock, &w->a.task);
     task_schedule(w->clock, &w->b.task);
     task_schedule(w->clock, &w->c.task);
-    assert_tick_tells(w, "a c");
+    assert_tick(w, "a c");
     task_cancel(&w->b.task); /* harmless */
-    assert_tick_tells(w, "");
+    assert_tick(w, "");
 }
 
 static void bury_b(struct actor *actor)
@@ -205,22 +204,22 @@ static void bury_b(struct actor *actor)
     clock_free_later(actor->world->clock, &actor->world->b.deferred_free, on_free_deferred);
 }
 
-static void test_a_burial_may_lead_to_another(void **state)
+static void test_a_deferred_free_may_schedule_another(void **state)
 {
     struct world *w = *state;
     w->a.then = bury_b;
     clock_free_later(w->clock, &w->a.deferred_free, on_free_deferred);
-    assert_tick_tells(w, "a b");
+    assert_tick(w, "a b");
 }
 
-/* ---- nobody starves ---- */
+/* ---- fairness ---- */
 
 static void task_goes_on(struct actor *actor)
 {
     task_schedule(actor->world->clock, &actor->task);
 }
 
-static void test_a_task_that_goes_on_runs_once_a_tick(void **state)
+static void test_a_task_that_reschedules_itself_runs_once_a_tick(void **state)
 {
     struct world *w = *state;
     w->a.then = task_goes_on;
@@ -228,39 +227,39 @@ static void test_a_task_that_goes_on_runs_once_a_tick(void **state)
     w->b.task.phase = PHASE_FLUSH;
     task_schedule(w->clock, &w->a.task);
     task_schedule(w->clock, &w->b.task);
-    assert_tick_tells(w, "a b");
-    assert_tick_tells(w, "a b");
+    assert_tick(w, "a b");
+    assert_tick(w, "a b");
     timer_start(w->clock, &w->c.timer, 0);
-    assert_tick_tells(w, "c a b"); /* a timer has its turn */
+    assert_tick(w, "c a b"); /* a timer fires in between */
     loop_schedule(w->loop, &w->d.io_task);
-    assert_tick_tells(w, "d a b"); /* and a stream */
+    assert_tick(w, "d a b"); /* and an I/O task runs */
     w->a.then = NULL;
     w->b.then = NULL;
-    assert_tick_tells(w, "a b");
-    assert_tick_tells(w, "");
+    assert_tick(w, "a b");
+    assert_tick(w, "");
 }
 
-static void again_goes_on(struct actor *actor)
+static void reschedule_io_task(struct actor *actor)
 {
     loop_schedule(actor->world->loop, &actor->io_task);
 }
 
-static void test_an_again_that_goes_on_runs_once_a_tick(void **state)
+static void test_an_io_task_that_reschedules_itself_runs_once_a_tick(void **state)
 {
     struct world *w = *state;
-    w->a.then = again_goes_on;
+    w->a.then = reschedule_io_task;
     loop_schedule(w->loop, &w->a.io_task);
     loop_schedule(w->loop, &w->b.io_task);
-    assert_tick_tells(w, "a b");
-    assert_tick_tells(w, "a");
+    assert_tick(w, "a b");
+    assert_tick(w, "a");
     w->a.then = NULL;
-    assert_tick_tells(w, "a");
-    assert_tick_tells(w, "");
+    assert_tick(w, "a");
+    assert_tick(w, "");
 }
 
 /* ---- timers ---- */
 
-static void test_timers_in_the_order_in_which_they_are_due(void **state)
+static void test_fires_timers_in_the_order_of_their_due_times(void **state)
 {
     struct world *w = *state;
     timer_start(w->clock, &w->a.timer, 3);
@@ -268,18 +267,18 @@ static void test_timers_in_the_order_in_which_they_are_due(void **state)
     timer_start(w->clock, &w->c.timer, 3);
     timer_start(w->clock, &w->d.timer, 2);
     RUN_UNTIL(&w->rl, w->c.times);
-    assert_story(w, "b d a c");
+    assert_recorded(w, "b d a c");
     assert_true(clock_now_ms(w->clock) >= w->started_ms + 3); /* never early */
 }
 
-static void test_a_started_timer_can_be_set_anew(void **state)
+static void test_restarts_a_running_timer(void **state)
 {
     struct world *w = *state;
     timer_start(w->clock, &w->a.timer, 3600 * 1000);
     timer_start(w->clock, &w->b.timer, 1);
     timer_start(w->clock, &w->a.timer, 1);
     RUN_UNTIL(&w->rl, w->a.times);
-    assert_story(w, "b a");
+    assert_recorded(w, "b a");
 }
 
 static void timer_goes_on(struct actor *actor)
@@ -288,8 +287,8 @@ static void timer_goes_on(struct actor *actor)
         timer_start(actor->world->clock, &actor->timer, 0);
 }
 
-/* It asks for right now, and still others have their turn in between. */
-static void test_a_timer_that_goes_on_fires_once_a_tick(void **state)
+/* It restarts itself with delay 0; others run in between. */
+static void test_a_timer_that_restarts_itself_fires_once_a_tick(void **state)
 {
     struct world *w = *state;
     w->a.then = timer_goes_on;
@@ -299,7 +298,7 @@ static void test_a_timer_that_goes_on_fires_once_a_tick(void **state)
         real_loop_tick(&w->rl);
         assert_in_range(w->a.times - before, 0, 1);
     }
-    assert_story(w, "a a a");
+    assert_recorded(w, "a a a");
 }
 
 static void stop_b(struct actor *actor)
@@ -307,14 +306,14 @@ static void stop_b(struct actor *actor)
     timer_stop(actor->world->clock, &actor->world->b.timer);
 }
 
-static void test_one_timer_stops_another(void **state)
+static void test_a_timer_can_stop_another(void **state)
 {
     struct world *w = *state;
     w->a.then = stop_b;
     timer_start(w->clock, &w->a.timer, 0);
     timer_start(w->clock, &w->b.timer, 0);
-    assert_tick_tells(w, "a");
-    assert_tick_tells(w, "");
+    assert_tick(w, "a");
+    assert_tick(w, "");
 }
 
 /* ---- time ---- */
@@ -326,7 +325,7 @@ static int64_t wall_us_now(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static void test_wall_clock(void **state)
+static void test_returns_the_wall_clock(void **state)
 {
     struct world *w = *state;
     int64_t before = wall_us_now();
@@ -344,7 +343,7 @@ static void work_for_the_whole_budget(struct actor *actor)
     while (uv_hrtime() < until_ns)
         continue;
     assert_true(clock_over_budget(clock));
-    assert_true(clock_now_ms(clock) == now_ms); /* a tick is one moment */
+    assert_true(clock_now_ms(clock) == now_ms); /* the time is constant within a tick */
 }
 
 static void test_each_phase_has_its_budget(void **state)
@@ -358,7 +357,7 @@ static void test_each_phase_has_its_budget(void **state)
         loop_schedule(w->loop, &w->a.io_task);
         task_schedule(w->clock, &w->b.task);
         task_schedule(w->clock, &w->c.task);
-        assert_tick_tells(w, "a b c");
+        assert_tick(w, "a b c");
     }
 }
 
@@ -368,16 +367,15 @@ static void work_on(struct actor *actor)
     task_schedule(actor->world->clock, &actor->task);
 }
 
-/* Hundreds of tasks that do a little each would be a long tick: who comes behind has its turn in the
- * next one, before those that were there already. */
-static void test_who_finds_no_time_comes_first_in_the_next_tick(void **state)
+/* Hundreds of small tasks would make a long tick: the rest runs in the next tick, before newer ones. */
+static void test_postponed_tasks_run_first_in_the_next_tick(void **state)
 {
     struct world *w = *state;
     w->a.then = work_on;
     task_schedule(w->clock, &w->a.task);
     task_schedule(w->clock, &w->b.task);
-    assert_tick_tells(w, "a");
-    assert_tick_tells(w, "b a");
+    assert_tick(w, "a");
+    assert_tick(w, "b a");
     task_cancel(&w->a.task);
 }
 
@@ -392,17 +390,17 @@ static void work_3ms(struct actor *actor)
 }
 
 /* A timer, an I/O callback, a phase: all of it is the tick. */
-static void test_the_worst_tick(void **state)
+static void test_measures_the_worst_tick(void **state)
 {
     struct world *w = *state;
     w->a.then = w->b.then = w->c.then = work_3ms;
     task_schedule(w->clock, &w->a.task);
-    assert_tick_tells(w, "a");
+    assert_tick(w, "a");
     assert_in_range(loop_worst_tick_us(w->loop), 3000, UINT64_MAX);
     timer_start(w->clock, &w->a.timer, 0);
     loop_schedule(w->loop, &w->b.io_task);
     task_schedule(w->clock, &w->c.task);
-    assert_tick_tells(w, "a b c");
+    assert_tick(w, "a b c");
     assert_in_range(loop_worst_tick_us(w->loop), 9000, UINT64_MAX);
 }
 
@@ -412,7 +410,7 @@ static void on_prepare(uv_prepare_t *prepare)
     assert_int_equal(w->loop->busy_ns, 0); /* poll comes next, and may sleep */
 }
 
-static void test_sleep_in_poll_is_no_work(void **state)
+static void test_does_not_count_the_time_in_poll(void **state)
 {
     struct world *w = *state;
     uv_prepare_t prepare;
@@ -421,15 +419,15 @@ static void test_sleep_in_poll_is_no_work(void **state)
     uv_prepare_start(&prepare, on_prepare);
     timer_start(w->clock, &w->a.timer, 0); /* comes before poll */
     task_schedule(w->clock, &w->b.task);
-    assert_tick_tells(w, "a b");
+    assert_tick(w, "a b");
     uv_async_send(&w->io);
-    assert_tick_tells(w, "io a c b d");
-    assert_tick_tells(w, "");
+    assert_tick(w, "io a c b d");
+    assert_tick(w, "");
     uv_close((uv_handle_t *)&prepare, NULL);
     real_loop_tick(&w->rl);
 }
 
-static void test_what_is_long_ago_is_forgotten(void **state)
+static void test_forgets_old_peaks(void **state)
 {
     struct peak peak = {0};
     (void)state;
@@ -437,13 +435,13 @@ static void test_what_is_long_ago_is_forgotten(void **state)
     peak_note(&peak, 1000 * 1000, 7);
     peak_note(&peak, 1001 * 1000, 5);
     assert_int_equal(peak_value(&peak, 1001 * 1000), 7);
-    assert_int_equal(peak_value(&peak, 1060 * 1000), 7); /* a minute is told */
+    assert_int_equal(peak_value(&peak, 1060 * 1000), 7); /* covers one minute */
     peak_note(&peak, 1060 * 1000, 6);
-    assert_int_equal(peak_value(&peak, 1121 * 1000), 6); /* two are not */
+    assert_int_equal(peak_value(&peak, 1121 * 1000), 6); /* but not two */
     assert_int_equal(peak_value(&peak, 9999 * 1000), 0);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static void let_go_of_io(struct world *w)
 {
@@ -451,22 +449,22 @@ static void let_go_of_io(struct world *w)
     real_loop_tick(&w->rl);
 }
 
-static void test_by_itself_it_keeps_nobody_running(void **state)
+static void test_does_not_keep_libuv_alive(void **state)
 {
     struct world *w = *state;
     let_go_of_io(w);
     assert_false(uv_loop_alive(&w->rl.uv));
     task_schedule(w->clock, &w->a.task);
     assert_true(uv_loop_alive(&w->rl.uv)); /* there is work */
-    assert_tick_tells(w, "a");
+    assert_tick(w, "a");
     assert_false(uv_loop_alive(&w->rl.uv));
     timer_start(w->clock, &w->b.timer, 1);
     assert_true(uv_loop_alive(&w->rl.uv)); /* a timer runs */
     uv_run(&w->rl.uv, UV_RUN_DEFAULT);
-    assert_story(w, "b");
+    assert_recorded(w, "b");
 }
 
-static void test_a_stopped_timer_keeps_nobody_running(void **state)
+static void test_a_stopped_timer_does_not_keep_libuv_alive(void **state)
 {
     struct world *w = *state;
     let_go_of_io(w);
@@ -494,18 +492,18 @@ static int teardown_closed(void **state)
     return 0;
 }
 
-static void test_close_waits_for_what_is_kept(void **state)
+static void test_close_waits_for_references(void **state)
 {
     struct world *w = *state;
     loop_ref(w->loop);
     loop_ref(w->loop);
     loop_close(w->loop, on_loop_closed);
-    assert_tick_tells(w, "");
+    assert_tick(w, "");
     loop_unref(w->loop);
-    assert_tick_tells(w, "");
+    assert_tick(w, "");
     loop_unref(w->loop);
-    assert_story(w, ""); /* never inside the call */
-    assert_tick_tells(w, "closed");
+    assert_recorded(w, ""); /* never inside the call */
+    assert_tick(w, "closed");
 }
 
 static void drop(struct actor *actor)
@@ -513,35 +511,35 @@ static void drop(struct actor *actor)
     loop_unref(actor->world->loop);
 }
 
-static void test_the_last_burial_ends_it(void **state)
+static void test_close_completes_after_the_last_deferred_free(void **state)
 {
     struct world *w = *state;
     w->a.then = drop;
     loop_ref(w->loop);
     clock_free_later(w->clock, &w->a.deferred_free, on_free_deferred);
     loop_close(w->loop, on_loop_closed);
-    assert_tick_tells(w, "a closed");
+    assert_tick(w, "a closed");
 }
 
-static void test_close_does_the_work_first(void **state)
+static void test_close_runs_pending_work_first(void **state)
 {
     struct world *w = *state;
     w->a.then = ask_for_b;
     task_schedule(w->clock, &w->a.task);
     loop_schedule(w->loop, &w->c.io_task);
     loop_close(w->loop, on_loop_closed);
-    assert_tick_tells(w, "c a");
-    assert_tick_tells(w, "b closed");
+    assert_tick(w, "c a");
+    assert_tick(w, "b closed");
 }
 
-static void test_what_was_kept_and_dropped_before_does_not_matter(void **state)
+static void test_close_ignores_released_references(void **state)
 {
     struct world *w = *state;
     loop_ref(w->loop);
     loop_unref(w->loop);
-    assert_tick_tells(w, "");
+    assert_tick(w, "");
     loop_close(w->loop, on_loop_closed);
-    assert_tick_tells(w, "closed");
+    assert_tick(w, "closed");
 }
 
 #define CASE(test)         cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -550,30 +548,30 @@ static void test_what_was_kept_and_dropped_before_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_phases_in_order),
-        CASE(test_pump_feeds_the_flush_of_the_same_tick),
-        CASE(test_flush_feeds_the_pump_of_the_next_tick),
-        CASE(test_asking_twice_is_asking_once),
-        CASE(test_cancelled_by_one_of_the_same_phase),
-        CASE(test_a_burial_may_lead_to_another),
-        CASE(test_a_task_that_goes_on_runs_once_a_tick),
-        CASE(test_an_again_that_goes_on_runs_once_a_tick),
-        CASE(test_timers_in_the_order_in_which_they_are_due),
-        CASE(test_a_started_timer_can_be_set_anew),
-        CASE(test_a_timer_that_goes_on_fires_once_a_tick),
-        CASE(test_one_timer_stops_another),
-        CASE(test_wall_clock),
+        CASE(test_runs_phases_in_order),
+        CASE(test_a_flush_task_of_the_pump_runs_in_the_same_tick),
+        CASE(test_a_pump_task_of_the_flush_runs_in_the_next_tick),
+        CASE(test_scheduling_twice_runs_once),
+        CASE(test_a_task_can_cancel_another_of_the_same_phase),
+        CASE(test_a_deferred_free_may_schedule_another),
+        CASE(test_a_task_that_reschedules_itself_runs_once_a_tick),
+        CASE(test_an_io_task_that_reschedules_itself_runs_once_a_tick),
+        CASE(test_fires_timers_in_the_order_of_their_due_times),
+        CASE(test_restarts_a_running_timer),
+        CASE(test_a_timer_that_restarts_itself_fires_once_a_tick),
+        CASE(test_a_timer_can_stop_another),
+        CASE(test_returns_the_wall_clock),
         CASE(test_each_phase_has_its_budget),
-        CASE(test_who_finds_no_time_comes_first_in_the_next_tick),
-        CASE(test_the_worst_tick),
-        CASE(test_sleep_in_poll_is_no_work),
-        CASE(test_what_is_long_ago_is_forgotten),
-        CASE(test_by_itself_it_keeps_nobody_running),
-        CASE(test_a_stopped_timer_keeps_nobody_running),
-        CLOSING_CASE(test_close_waits_for_what_is_kept),
-        CLOSING_CASE(test_the_last_burial_ends_it),
-        CLOSING_CASE(test_close_does_the_work_first),
-        CLOSING_CASE(test_what_was_kept_and_dropped_before_does_not_matter),
+        CASE(test_postponed_tasks_run_first_in_the_next_tick),
+        CASE(test_measures_the_worst_tick),
+        CASE(test_does_not_count_the_time_in_poll),
+        CASE(test_forgets_old_peaks),
+        CASE(test_does_not_keep_libuv_alive),
+        CASE(test_a_stopped_timer_does_not_keep_libuv_alive),
+        CLOSING_CASE(test_close_waits_for_references),
+        CLOSING_CASE(test_close_completes_after_the_last_deferred_free),
+        CLOSING_CASE(test_close_runs_pending_work_first),
+        CLOSING_CASE(test_close_ignores_released_references),
     };
     return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 }

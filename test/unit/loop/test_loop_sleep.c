@@ -1,8 +1,8 @@
 /*
- * test_loop_sleep.c - a host that was suspended: who is told, when, and that an idle one is not kept
- * from sleeping.
+ * test_loop_sleep.c - detection of a suspended host: which watches are called and when, and that an
+ * idle host is not woken up.
  *
- * No host is suspended here: the loop is made to believe that it had seen less sleep.
+ * No host is suspended here: the test changes the suspended time that the loop has recorded.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ struct sleeper {
     struct world *world;
     const char *name;
     uint64_t slept_ms;
-    struct sleeper *stops; /* and this one, when told */
+    struct sleeper *stops; /* stopped in the callback */
 };
 
 struct world {
@@ -84,11 +84,11 @@ static void watch(struct sleeper *s)
     sleep_watch_start(s->world->clock, &s->watch, on_slept);
 }
 
-/* The host sleeps for @ms; then one tick tells these. */
-static void assert_sleep_tells(struct world *w, int64_t ms, const char *story)
+/* The host is suspended for @ms; the next tick calls these watches. */
+static void assert_sleep_calls(struct world *w, int64_t ms, const char *story)
 {
     w->rl.loop.asleep_ms -= ms;
-    w->clock->ops->wake(w->clock); /* libuv does not even look where nothing can happen */
+    w->clock->ops->wake(w->clock); /* without work libuv would not run the check handle */
     real_loop_tick(&w->rl);
     buf_putc(&w->story, '\0');
     assert_string_equal(w->story.bytes, story);
@@ -100,65 +100,65 @@ static uint64_t next_look_in(const struct world *w)
     return uv_timer_get_due_in(&w->rl.loop.timer);
 }
 
-static void test_told_once_and_before_the_pump(void **state)
+static void test_calls_watches_once_and_before_the_pump(void **state)
 {
     struct world *w = *state;
     watch(&w->a);
     watch(&w->b);
-    assert_sleep_tells(w, 0, "");
+    assert_sleep_calls(w, 0, "");
     task_schedule(w->clock, &w->task);
-    assert_sleep_tells(w, 60 * 1000, "abpump");
+    assert_sleep_calls(w, 60 * 1000, "abpump");
     assert_in_range(w->a.slept_ms, 59 * 1000, 61 * 1000);
-    assert_sleep_tells(w, 0, "");
+    assert_sleep_calls(w, 0, "");
 }
 
-static void test_a_nap_is_not_told(void **state)
+static void test_ignores_a_short_suspend(void **state)
 {
     struct world *w = *state;
     watch(&w->a);
-    assert_sleep_tells(w, LOOP_SLEEP_LEAST_MS / 2, "");
+    assert_sleep_calls(w, LOOP_SLEEP_LEAST_MS / 2, "");
 }
 
-static void test_one_that_stops_itself(void **state)
+static void test_a_watch_can_stop_itself(void **state)
 {
     struct world *w = *state;
     w->a.stops = &w->a;
     watch(&w->a);
     watch(&w->b);
-    assert_sleep_tells(w, 60 * 1000, "ab");
-    assert_sleep_tells(w, 60 * 1000, "b");
+    assert_sleep_calls(w, 60 * 1000, "ab");
+    assert_sleep_calls(w, 60 * 1000, "b");
 }
 
-static void test_one_that_stops_the_next(void **state)
+static void test_a_watch_can_stop_another(void **state)
 {
     struct world *w = *state;
     w->a.stops = &w->b;
     watch(&w->a);
     watch(&w->b);
     watch(&w->c);
-    assert_sleep_tells(w, 60 * 1000, "ac");
+    assert_sleep_calls(w, 60 * 1000, "ac");
 }
 
 /* After a sleep nothing may happen for a long time but our own timers. */
-static void test_long_timers_do_not_hide_it(void **state)
+static void test_detects_a_suspend_despite_long_timers(void **state)
 {
     struct world *w = *state;
     timer_start(w->clock, &w->timer, 3600 * 1000);
-    assert_true(next_look_in(w) > LOOP_SLEEP_CHECK_MS); /* nobody wants to know */
+    assert_true(next_look_in(w) > LOOP_SLEEP_CHECK_MS); /* no watch is registered */
     watch(&w->a);
     assert_in_range(next_look_in(w), 1, LOOP_SLEEP_CHECK_MS);
     uv_timer_start(&w->rl.loop.timer, w->rl.loop.timer.timer_cb, 0, 0); /* half a minute later */
-    assert_sleep_tells(w, 60 * 1000, "a"); /* and not the timer, which has an hour to go */
+    assert_sleep_calls(w, 60 * 1000, "a"); /* and not the timer, which has an hour to go */
     assert_in_range(next_look_in(w), 1, LOOP_SLEEP_CHECK_MS);
 }
 
-static void test_short_timers_are_as_short_as_ever(void **state)
+static void test_does_not_delay_short_timers(void **state)
 {
     struct world *w = *state;
     watch(&w->a);
     timer_start(w->clock, &w->timer, 1);
     RUN_UNTIL(&w->rl, !w->timer.running);
-    assert_sleep_tells(w, 0, "timer");
+    assert_sleep_calls(w, 0, "timer");
 }
 
 /* The process is stopped while @w->timer is due: as if the last tick had expected this one long ago. */
@@ -167,18 +167,18 @@ static void stop_for(struct world *w, uint64_t ms)
     w->rl.loop.wake_ms = uv_now(&w->rl.uv) - ms;
 }
 
-static void test_a_stop_is_told_and_late_timers_get_more_time(void **state)
+static void test_reports_a_stop_and_postpones_late_timers(void **state)
 {
     struct world *w = *state;
     watch(&w->a);
     timer_start(w->clock, &w->timer, 0);
     stop_for(w, 60 * 1000);
-    assert_sleep_tells(w, 0, "a");
+    assert_sleep_calls(w, 0, "a");
     assert_in_range(w->a.slept_ms, 60 * 1000, 61 * 1000);
     assert_true(w->timer.running);
     assert_in_range(w->timer.due_ms, uv_now(&w->rl.uv) + 58 * 1000, uv_now(&w->rl.uv) + 61 * 1000);
     assert_int_equal(clock_elapsed_ms(w->clock), clock_now_ms(w->clock)); /* the time went on */
-    assert_sleep_tells(w, 0, "");
+    assert_sleep_calls(w, 0, "");
 }
 
 static void test_a_busy_machine_is_not_taken_for_a_stop(void **state)
@@ -188,7 +188,7 @@ static void test_a_busy_machine_is_not_taken_for_a_stop(void **state)
     timer_start(w->clock, &w->timer, 0);
     stop_for(w, LOOP_STOP_LEAST_MS - 5000);
     RUN_UNTIL(&w->rl, !w->timer.running);
-    assert_sleep_tells(w, 0, "timer");
+    assert_sleep_calls(w, 0, "timer");
 }
 
 /* libuv calls timers, polls, and only then ends the tick: a timer that starts a long wait is no stop. */
@@ -203,7 +203,7 @@ static void test_an_idle_loop_is_not_taken_for_a_stop(void **state)
     assert_true(loop->wake_ms >= uv_now(&w->rl.uv) + LOOP_STOP_LEAST_MS);
 }
 
-static void test_a_watch_keeps_nobody_running(void **state)
+static void test_a_watch_does_not_keep_libuv_alive(void **state)
 {
     struct world *w = *state;
     watch(&w->a);
@@ -215,14 +215,14 @@ static void test_a_watch_keeps_nobody_running(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_told_once_and_before_the_pump),
-        CASE(test_a_nap_is_not_told),
-        CASE(test_one_that_stops_itself),
-        CASE(test_one_that_stops_the_next),
-        CASE(test_long_timers_do_not_hide_it),
-        CASE(test_short_timers_are_as_short_as_ever),
-        CASE(test_a_watch_keeps_nobody_running),
-        CASE(test_a_stop_is_told_and_late_timers_get_more_time),
+        CASE(test_calls_watches_once_and_before_the_pump),
+        CASE(test_ignores_a_short_suspend),
+        CASE(test_a_watch_can_stop_itself),
+        CASE(test_a_watch_can_stop_another),
+        CASE(test_detects_a_suspend_despite_long_timers),
+        CASE(test_does_not_delay_short_timers),
+        CASE(test_a_watch_does_not_keep_libuv_alive),
+        CASE(test_reports_a_stop_and_postpones_late_timers),
         CASE(test_a_busy_machine_is_not_taken_for_a_stop),
         CASE(test_an_idle_loop_is_not_taken_for_a_stop),
     };

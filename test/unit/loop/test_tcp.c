@@ -1,8 +1,8 @@
 /*
- * test_tcp.c - streams by TCP against a plain server, both on one real loop.
+ * test_tcp.c - TCP streams and a plain server, both on one real loop.
  *
- * The reader (lib/stream_reader.h) checks the rules of seam/stream.h in every callback; the tests tell the
- * stories. How it goes wrong before it is open, and closing at each moment, are in test_tcp_dial.c.
+ * The reader (lib/stream_reader.h) checks the rules of seam/stream.h in every callback. Failures before
+ * the stream is open, and closing in each state, are in test_tcp_dial.c.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,7 +20,7 @@
 #include "base/base.h"
 #include "tcp_world.h"
 
-/* Opens and hands over to the test: nothing was sent by anybody. */
+/* Opens the stream; neither side has sent anything. */
 static struct tcp_world *opened(void **state)
 {
     struct tcp_world *w = *state;
@@ -49,9 +49,9 @@ static void sends(struct tcp_world *w, const char *text)
     tcp_server_send(&w->server, text, strlen(text));
 }
 
-/* ---- both ways ---- */
+/* ---- both directions ---- */
 
-static void test_echo(void **state)
+static void test_sends_and_receives(void **state)
 {
     struct tcp_world *w = *state;
     w->server.echo = true;
@@ -61,7 +61,7 @@ static void test_echo(void **state)
     assert_got(&w->reader.got, "ping", 4);
 }
 
-static void test_written_before_open_goes_first(void **state)
+static void test_sends_bytes_written_before_open_first(void **state)
 {
     struct tcp_world *w = *state;
     w->reader.write_in_open = "three";
@@ -73,7 +73,7 @@ static void test_written_before_open_goes_first(void **state)
     assert_got(&w->server.got, "one two three", 13);
 }
 
-static void test_megabytes_there_and_back(void **state)
+static void test_sends_and_receives_megabytes(void **state)
 {
     struct tcp_world *w = opened(state);
     size_t len = 4 * 1024 * 1024;
@@ -86,7 +86,7 @@ static void test_megabytes_there_and_back(void **state)
     free(bytes);
 }
 
-static void test_close_lets_the_peer_see_the_end(void **state)
+static void test_close_sends_fin(void **state)
 {
     struct tcp_world *w = opened(state);
     stream_reader_write(&w->reader, "bye", 3);
@@ -115,7 +115,7 @@ static int option_of(int fd, int level, int option)
     return value;
 }
 
-static void test_a_dead_peer_will_be_noticed(void **state)
+static void test_sets_options_that_detect_a_dead_peer(void **state)
 {
     struct tcp_world *w = opened(state);
     int fd = socket_of(w);
@@ -125,9 +125,9 @@ static void test_a_dead_peer_will_be_noticed(void **state)
     assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 1);
 }
 
-/* ---- a user that takes its time ---- */
+/* ---- yields ---- */
 
-/* All of @len bytes come, once and in order, then the end. */
+/* All of @len bytes arrive, once and in order, then the end. */
 static void read_to_the_end(struct tcp_world *w, size_t len)
 {
     char *bytes = pattern(len);
@@ -139,28 +139,28 @@ static void read_to_the_end(struct tcp_world *w, size_t len)
     free(bytes);
 }
 
-static void test_takes_all(void **state)
+static void test_accepts_a_user_that_takes_all(void **state)
 {
     struct tcp_world *w = opened(state);
     read_to_the_end(w, 1000 * 1000);
 }
 
-static void test_takes_one_byte_a_time(void **state)
+static void test_accepts_yields_after_each_byte(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.take = 1;
     read_to_the_end(w, 3000);
 }
 
-static void test_takes_seven_bytes_a_time(void **state)
+static void test_accepts_yields_after_seven_bytes(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.take = 7;
     read_to_the_end(w, 20 * 1000);
 }
 
-/* From nothing at all to 100 bytes, as the dice fall. */
-static void test_takes_any_number_of_bytes(void **state)
+/* 0 to 100 bytes per call, at random. */
+static void test_accepts_random_yields(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.take = 100;
@@ -168,16 +168,16 @@ static void test_takes_any_number_of_bytes(void **state)
     read_to_the_end(w, 20 * 1000);
 }
 
-static void test_asks_for_another_call_each_time(void **state)
+static void test_accepts_a_resume_in_each_call(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.take = 100;
     w->reader.resume_again = true;
     read_to_the_end(w, 1000);
-    assert_int_equal(w->reader.empty_calls, 1); /* with the last byte it asked once more */
+    assert_int_equal(w->reader.empty_calls, 1); /* it also resumed with the last byte */
 }
 
-static void test_takes_nothing_and_is_offered_the_same_each_tick(void **state)
+static void test_offers_untaken_bytes_in_each_tick(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.take_none = true;
@@ -192,7 +192,7 @@ static void test_takes_nothing_and_is_offered_the_same_each_tick(void **state)
     assert_got(&w->reader.got, "hello", 5);
 }
 
-static void test_what_came_first_is_taken_first(void **state)
+static void test_offers_kept_bytes_before_new_ones(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.take_none = true;
@@ -207,7 +207,7 @@ static void test_what_came_first_is_taken_first(void **state)
 
 /* ---- pause and resume ---- */
 
-static void test_pause_holds_everything_back(void **state)
+static void test_makes_no_callbacks_while_paused(void **state)
 {
     struct tcp_world *w = *state;
     w->reader.pause_in = IN_OPEN;
@@ -223,7 +223,7 @@ static void test_pause_holds_everything_back(void **state)
     assert_tcp_end(w, INF_EEOF, "connection closed by the peer");
 }
 
-static void test_pause_keeps_what_was_not_taken(void **state)
+static void test_keeps_untaken_bytes_while_paused(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.pause_in = IN_BYTES;
@@ -237,7 +237,7 @@ static void test_pause_keeps_what_was_not_taken(void **state)
     }
 }
 
-static void test_a_paused_stream_holds_the_peer_back(void **state)
+static void test_a_pause_stops_the_peer(void **state)
 {
     struct tcp_world *w = opened(state);
     size_t len = 16 * 1024 * 1024;
@@ -263,7 +263,7 @@ static void assert_one_empty_call_next_tick(struct tcp_world *w)
     assert_int_equal(w->reader.empty_calls, before + 1);
 }
 
-static void test_resume_owes_a_call(void **state)
+static void test_calls_on_bytes_after_resume(void **state)
 {
     struct tcp_world *w = opened(state);
     assert_one_empty_call_next_tick(w); /* also if it was not paused */
@@ -274,7 +274,7 @@ static void test_resume_owes_a_call(void **state)
     assert_one_empty_call_next_tick(w);
 }
 
-static void test_resume_before_open_is_owed_after_it(void **state)
+static void test_calls_on_bytes_after_a_resume_before_open(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
@@ -285,7 +285,7 @@ static void test_resume_before_open_is_owed_after_it(void **state)
     assert_int_equal(w->reader.empty_calls, 1);
 }
 
-static void test_pause_takes_back_what_resume_promised(void **state)
+static void test_a_pause_after_resume_prevents_the_call(void **state)
 {
     struct tcp_world *w = opened(state);
     stream_reader_resume(&w->reader);
@@ -295,7 +295,7 @@ static void test_pause_takes_back_what_resume_promised(void **state)
     assert_one_empty_call_next_tick(w);
 }
 
-static void test_the_owed_call_comes_before_the_end(void **state)
+static void test_calls_on_bytes_after_resume_before_the_end(void **state)
 {
     struct tcp_world *w = opened(state);
     stream_reader_pause(&w->reader);
@@ -309,23 +309,23 @@ static void test_the_owed_call_comes_before_the_end(void **state)
 
 /* ---- ends ---- */
 
-static void test_reset_by_the_peer(void **state)
+static void test_reports_a_reset(void **state)
 {
     struct tcp_world *w = opened(state);
     tcp_server_reset(&w->server);
     RUN_UNTIL(&w->rl, w->reader.ended);
     assert_tcp_end(w, INF_ENET, "connection lost: connection reset by peer");
-    stream_reader_write(&w->reader, "anybody?", 8); /* nobody; nothing is told either */
+    stream_reader_write(&w->reader, "anybody?", 8); /* ignored, without a callback */
     stream_reader_pause(&w->reader);
     stream_reader_resume(&w->reader);
     real_loop_settle(&w->rl);
 }
 
-/* It may show in reading or in writing, but it shows once. */
-static void test_writing_to_a_peer_that_is_gone(void **state)
+/* Reading or writing may detect it; it is reported once. */
+static void test_reports_a_failed_write(void **state)
 {
     struct tcp_world *w = opened(state);
-    stream_reader_pause(&w->reader); /* reading can't tell */
+    stream_reader_pause(&w->reader); /* reading can't detect it */
     tcp_server_reset(&w->server);
     real_loop_settle(&w->rl);
     stream_reader_write(&w->reader, "a", 1);
@@ -337,8 +337,8 @@ static void test_writing_to_a_peer_that_is_gone(void **state)
     assert_int_equal(w->reader.why.code, INF_ENET);
 }
 
-/* As a server does that answers "401" and hangs up before it has read the request. */
-static void test_what_came_before_a_failed_write_is_taken_before_the_end(void **state)
+/* As a server does that responds with 401 and closes before it has read the request. */
+static void test_delivers_received_bytes_before_a_failed_write_is_reported(void **state)
 {
     struct tcp_world *w = opened(state);
     w->reader.take_none = true;
@@ -371,7 +371,7 @@ static void on_prepare(uv_prepare_t *prepare)
         m->loop->deadline_ns = 1; /* long ago: this tick's I/O is over budget before it begins */
 }
 
-static void test_over_budget_every_third_tick(void **state)
+static void test_delivers_everything_with_ticks_over_budget(void **state)
 {
     struct tcp_world *w = opened(state);
     struct miser miser = {.loop = &w->rl.loop};
@@ -383,7 +383,7 @@ static void test_over_budget_every_third_tick(void **state)
     real_loop_tick(&w->rl);
 }
 
-/* Takes a millisecond for whatever it is given. */
+/* Takes a millisecond for each call. */
 struct slow_user {
     struct stream_user user;
     struct stream *stream;
@@ -415,8 +415,8 @@ static void slow_on_end(struct stream_user *user, const struct inf_error *why)
     fail_msg("%s", why->text);
 }
 
-/* libuv would read 32 times in a row while there is something to read. */
-static void test_a_tick_reads_no_longer_than_its_budget(void **state)
+/* libuv would read up to 32 times in a row. */
+static void test_stops_reading_when_the_budget_is_used_up(void **state)
 {
     static const struct stream_user_ops ops = {
         .on_open = slow_on_open, .on_bytes = slow_on_bytes, .on_end = slow_on_end};
@@ -437,7 +437,7 @@ static void test_a_tick_reads_no_longer_than_its_budget(void **state)
     free(bytes);
 }
 
-/* It calls for all streams that have something to read, hundreds after an outage. */
+/* libuv calls all readable streams in one round, hundreds after an outage. */
 static void test_streams_share_a_tick_s_budget(void **state)
 {
     static const struct stream_user_ops ops = {
@@ -468,30 +468,30 @@ static void test_streams_share_a_tick_s_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_echo),
-        CASE(test_written_before_open_goes_first),
-        CASE(test_megabytes_there_and_back),
-        CASE(test_close_lets_the_peer_see_the_end),
-        CASE(test_a_dead_peer_will_be_noticed),
-        CASE(test_takes_all),
-        CASE(test_takes_one_byte_a_time),
-        CASE(test_takes_seven_bytes_a_time),
-        CASE(test_takes_any_number_of_bytes),
-        CASE(test_asks_for_another_call_each_time),
-        CASE(test_takes_nothing_and_is_offered_the_same_each_tick),
-        CASE(test_what_came_first_is_taken_first),
-        CASE(test_pause_holds_everything_back),
-        CASE(test_pause_keeps_what_was_not_taken),
-        CASE(test_a_paused_stream_holds_the_peer_back),
-        CASE(test_resume_owes_a_call),
-        CASE(test_resume_before_open_is_owed_after_it),
-        CASE(test_pause_takes_back_what_resume_promised),
-        CASE(test_the_owed_call_comes_before_the_end),
-        CASE(test_reset_by_the_peer),
-        CASE(test_writing_to_a_peer_that_is_gone),
-        CASE(test_what_came_before_a_failed_write_is_taken_before_the_end),
-        CASE(test_over_budget_every_third_tick),
-        CASE(test_a_tick_reads_no_longer_than_its_budget),
+        CASE(test_sends_and_receives),
+        CASE(test_sends_bytes_written_before_open_first),
+        CASE(test_sends_and_receives_megabytes),
+        CASE(test_close_sends_fin),
+        CASE(test_sets_options_that_detect_a_dead_peer),
+        CASE(test_accepts_a_user_that_takes_all),
+        CASE(test_accepts_yields_after_each_byte),
+        CASE(test_accepts_yields_after_seven_bytes),
+        CASE(test_accepts_random_yields),
+        CASE(test_accepts_a_resume_in_each_call),
+        CASE(test_offers_untaken_bytes_in_each_tick),
+        CASE(test_offers_kept_bytes_before_new_ones),
+        CASE(test_makes_no_callbacks_while_paused),
+        CASE(test_keeps_untaken_bytes_while_paused),
+        CASE(test_a_pause_stops_the_peer),
+        CASE(test_calls_on_bytes_after_resume),
+        CASE(test_calls_on_bytes_after_a_resume_before_open),
+        CASE(test_a_pause_after_resume_prevents_the_call),
+        CASE(test_calls_on_bytes_after_resume_before_the_end),
+        CASE(test_reports_a_reset),
+        CASE(test_reports_a_failed_write),
+        CASE(test_delivers_received_bytes_before_a_failed_write_is_reported),
+        CASE(test_delivers_everything_with_ticks_over_budget),
+        CASE(test_stops_reading_when_the_budget_is_used_up),
         CASE(test_streams_share_a_tick_s_budget),
     };
     return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);

@@ -1,9 +1,9 @@
 /*
- * test_tcp_dial.c - from a name to an open connection: every way in which it goes wrong, and
- * closing at each moment.
+ * test_tcp_dial.c - from a name to an open connection: every failure, and closing in each
+ * state.
  *
- * Names are resolved by lib/resolver.c, so no name server is asked and a lookup takes as long as
- * the test likes.
+ * Names are resolved by lib/resolver.c: no name server is used, and the test controls the duration of
+ * a lookup.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,17 +23,17 @@
 static bool connecting(const struct tcp_world *w)
 {
     return list_empty(&w->dialer.resolver.waiting) &&
-           timers_next_due(&w->rl.loop.clock.timers) != TIMERS_NONE; /* its patience is running */
+           timers_next_due(&w->rl.loop.clock.timers) != TIMERS_NONE; /* the timeout is running */
 }
 
-/* An address is being tried: the answer, though it may be there, comes in a later tick. */
+/* An address is being tried: the result is reported in a later tick. */
 static void run_until_connecting(struct tcp_world *w)
 {
     RUN_UNTIL(&w->rl, connecting(w));
     assert_false(w->reader.opened);
 }
 
-static void lose_patience(struct tcp_world *w)
+static void fire_timeout(struct tcp_world *w)
 {
     struct clock *clock = &w->rl.loop.clock;
     timers_fire(&clock->timers, timers_next_due(&clock->timers));
@@ -41,7 +41,7 @@ static void lose_patience(struct tcp_world *w)
 
 /* ---- names ---- */
 
-static void test_no_such_name(void **state)
+static void test_reports_a_name_that_does_not_exist(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "no-such-host.invalid");
@@ -50,8 +50,8 @@ static void test_no_such_name(void **state)
     assert_int_equal(w->reader.opened + (int)w->reader.calls, 0);
 }
 
-/* libuv refuses it before asking anybody; that is told like all else, and not inside the call. */
-static void test_name_too_long_to_ask_for(void **state)
+/* libuv refuses it at once; this is reported like other errors, not inside the call. */
+static void test_reports_a_name_that_is_too_long(void **state)
 {
     struct tcp_world *w = *state;
     char host[301];
@@ -65,7 +65,7 @@ static void test_name_too_long_to_ask_for(void **state)
     assert_non_null(strstr(w->reader.why.text, ": can't resolve the name: "));
 }
 
-static void test_a_name(void **state)
+static void test_connects_to_a_name(void **state)
 {
     struct tcp_world *w = *state;
     resolver_set("api.test", "127.0.0.1");
@@ -73,7 +73,7 @@ static void test_a_name(void **state)
     RUN_UNTIL(&w->rl, w->reader.opened);
 }
 
-static void test_what_is_written_and_resumed_before_a_bad_end(void **state)
+static void test_reports_a_failure_after_write_and_resume(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "no-such-host.invalid");
@@ -81,13 +81,13 @@ static void test_what_is_written_and_resumed_before_a_bad_end(void **state)
     stream_reader_pause(&w->reader);
     real_loop_settle(&w->rl);
     stream_reader_resume(&w->reader);
-    RUN_UNTIL(&w->rl, w->reader.ended); /* no call is owed where there never was a connection */
+    RUN_UNTIL(&w->rl, w->reader.ended); /* no on_bytes call without a connection */
     assert_int_equal(w->reader.calls, 0);
 }
 
 /* ---- addresses ---- */
 
-static void test_refused(void **state)
+static void test_reports_a_refused_connection(void **state)
 {
     struct tcp_world *w = *state;
     uint16_t port;
@@ -98,7 +98,7 @@ static void test_refused(void **state)
     close(fd);
 }
 
-static void test_an_address_that_cant_even_be_tried(void **state)
+static void test_reports_an_address_that_cant_be_tried(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "255.255.255.255"); /* TCP has no broadcast */
@@ -107,7 +107,7 @@ static void test_an_address_that_cant_even_be_tried(void **state)
     assert_non_null(strstr(w->reader.why.text, ": can't connect: "));
 }
 
-static void test_ipv6_addresses_are_named_in_brackets(void **state)
+static void test_puts_ipv6_addresses_in_brackets(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "::ffff:255.255.255.255");
@@ -115,9 +115,9 @@ static void test_ipv6_addresses_are_named_in_brackets(void **state)
     assert_memory_equal(w->reader.why.text, "[::ffff:255.255.255.255]:", 25);
 }
 
-/* The first of two refuses: 127.0.0.2 at the server's port, which this test holds so that nobody
- * else can. */
-static void test_the_second_address_answers(void **state)
+/* The first of two refuses: 127.0.0.2 at the server's port, which this test binds so that no
+ * other process can. */
+static void test_connects_to_the_second_address_after_a_refusal(void **state)
 {
     struct tcp_world *w = *state;
     uint16_t port;
@@ -130,7 +130,7 @@ static void test_the_second_address_answers(void **state)
     close(fd);
 }
 
-static void test_the_first_cant_be_tried_the_second_answers(void **state)
+static void test_connects_to_the_second_address_if_the_first_cant_be_tried(void **state)
 {
     struct tcp_world *w = *state;
     resolver_set("two.test", "255.255.255.255 127.0.0.1");
@@ -138,7 +138,7 @@ static void test_the_first_cant_be_tried_the_second_answers(void **state)
     RUN_UNTIL(&w->rl, w->reader.opened);
 }
 
-static void test_all_refuse(void **state)
+static void test_reports_that_all_addresses_refuse(void **state)
 {
     struct tcp_world *w = *state;
     uint16_t port;
@@ -152,8 +152,8 @@ static void test_all_refuse(void **state)
     close(b);
 }
 
-/* A dead first address costs a quarter of a second, and not the half minute of a kernel's patience. */
-static void test_the_first_is_silent_the_second_answers(void **state)
+/* A silent first address costs 250 ms, not the kernel's timeout of half a minute. */
+static void test_connects_to_the_second_address_if_the_first_is_silent(void **state)
 {
     struct tcp_world *w = *state;
     uint16_t port;
@@ -161,26 +161,26 @@ static void test_the_first_is_silent_the_second_answers(void **state)
     resolver_set("two.test", "127.0.0.2 127.0.0.1");
     tcp_world_dial(w, "two.test");
     run_until_connecting(w);
-    lose_patience(w);
+    fire_timeout(w);
     RUN_UNTIL(&w->rl, w->reader.opened);
     close(fd);
 }
 
-/* ---- patience ---- */
+/* ---- the timeout ---- */
 
-static void test_no_answer_in_time(void **state)
+static void test_reports_a_timeout(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
     run_until_connecting(w);
-    lose_patience(w);
+    fire_timeout(w);
     RUN_UNTIL(&w->rl, w->reader.ended);
     assert_tcp_end(w, INF_ENET, "can't connect: no response");
-    real_loop_settle(&w->rl); /* and an answer that comes too late is not told */
+    real_loop_settle(&w->rl); /* a late connection is not reported */
     assert_int_equal(w->reader.opened, 0);
 }
 
-static void test_patience_ends_with_the_connecting(void **state)
+static void test_stops_the_timeout_when_connected(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
@@ -189,37 +189,37 @@ static void test_patience_ends_with_the_connecting(void **state)
     assert_false(connecting(w));
 }
 
-/* ---- closing, at each moment: nothing is called afterwards, nothing leaks ---- */
+/* ---- closing in each state: no callback afterwards, no leak ---- */
 
-static void close_and_see_nothing(struct tcp_world *w)
+static void close_and_expect_no_callback(struct tcp_world *w)
 {
-    int told = w->reader.opened + w->reader.ended + (int)w->reader.calls;
+    int calls = w->reader.opened + w->reader.ended + (int)w->reader.calls;
     stream_reader_close(&w->reader);
     real_loop_settle(&w->rl);
-    assert_int_equal(w->reader.opened + w->reader.ended + (int)w->reader.calls, told);
+    assert_int_equal(w->reader.opened + w->reader.ended + (int)w->reader.calls, calls);
 }
 
-static void test_close_right_after_dialling(void **state)
+static void test_close_after_dialling(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
     stream_reader_write(&w->reader, "hello", 5);
-    close_and_see_nothing(w);
+    close_and_expect_no_callback(w);
 }
 
-static void test_close_while_the_name_is_looked_up(void **state)
+static void test_close_during_the_lookup(void **state)
 {
     struct tcp_world *w = *state;
     resolver_set("api.test", "127.0.0.1");
     resolver_hold();
     tcp_world_dial(w, "api.test");
     resolver_await();
-    close_and_see_nothing(w);
-    resolver_release(); /* the answer comes to nobody */
+    close_and_expect_no_callback(w);
+    resolver_release(); /* the result has no receiver */
     real_loop_settle(&w->rl);
 }
 
-static void test_close_one_of_two_that_wait_for_the_same_name(void **state)
+static void test_close_one_of_two_waiting_for_the_same_name(void **state)
 {
     struct tcp_world *w = *state;
     struct stream_reader other;
@@ -229,14 +229,14 @@ static void test_close_one_of_two_that_wait_for_the_same_name(void **state)
     tcp_world_dial(w, "api.test");
     other.stream = dialer_dial(&w->dialer.dialer, "api.test", w->server.port, &other.user);
     resolver_await();
-    close_and_see_nothing(w);
+    close_and_expect_no_callback(w);
     resolver_release();
     RUN_UNTIL(&w->rl, other.opened);
     stream_reader_done(&other);
 }
 
-/* The end of the test closes the dialer while libuv's pool is busy for it. */
-static void test_close_the_dialer_while_a_name_is_looked_up(void **state)
+/* The teardown closes the dialer while a lookup runs in libuv's thread pool. */
+static void test_close_the_dialer_during_a_lookup(void **state)
 {
     struct tcp_world *w = *state;
     resolver_set("api.test", "127.0.0.1");
@@ -252,16 +252,16 @@ static void test_close_while_connecting(void **state)
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
     run_until_connecting(w);
-    close_and_see_nothing(w);
+    close_and_expect_no_callback(w);
 }
 
-static void test_close_before_the_end_is_told(void **state)
+static void test_close_before_the_end_is_reported(void **state)
 {
     struct tcp_world *w = *state;
     tcp_world_dial(w, "127.0.0.1");
     run_until_connecting(w);
-    lose_patience(w); /* the end is noted, not told yet */
-    close_and_see_nothing(w);
+    fire_timeout(w); /* the end is not reported yet */
+    close_and_expect_no_callback(w);
 }
 
 static void test_close_when_open(void **state)
@@ -270,23 +270,23 @@ static void test_close_when_open(void **state)
     tcp_world_dial(w, "127.0.0.1");
     RUN_UNTIL(&w->rl, w->reader.opened && w->server.accepted);
     tcp_server_send(&w->server, "on its way", 10);
-    close_and_see_nothing(w);
+    close_and_expect_no_callback(w);
 }
 
-static void test_close_with_a_write_under_way(void **state)
+static void test_close_during_a_write(void **state)
 {
     struct tcp_world *w = *state;
     size_t len = 16 * 1024 * 1024;
     char *bytes = calloc(1, len);
     tcp_world_dial(w, "127.0.0.1");
     RUN_UNTIL(&w->rl, w->reader.opened && w->server.accepted);
-    uv_read_stop((uv_stream_t *)&w->server.peer); /* so that not all of it goes out */
+    uv_read_stop((uv_stream_t *)&w->server.peer); /* so that not everything is sent */
     stream_reader_write(&w->reader, bytes, len);
     free(bytes);
-    close_and_see_nothing(w);
+    close_and_expect_no_callback(w);
 }
 
-static void test_close_with_bytes_not_taken(void **state)
+static void test_close_with_untaken_bytes(void **state)
 {
     struct tcp_world *w = *state;
     w->reader.take_none = true;
@@ -294,7 +294,7 @@ static void test_close_with_bytes_not_taken(void **state)
     RUN_UNTIL(&w->rl, w->reader.opened && w->server.accepted);
     tcp_server_send(&w->server, "leftovers", 9);
     RUN_UNTIL(&w->rl, w->reader.calls);
-    close_and_see_nothing(w);
+    close_and_expect_no_callback(w);
 }
 
 static void test_close_when_paused_and_when_resumed(void **state)
@@ -304,7 +304,7 @@ static void test_close_when_paused_and_when_resumed(void **state)
     RUN_UNTIL(&w->rl, w->reader.opened);
     stream_reader_pause(&w->reader);
     stream_reader_resume(&w->reader);
-    close_and_see_nothing(w); /* the owed call is owed no more */
+    close_and_expect_no_callback(w); /* the call after resume is not made */
 }
 
 /* The server sends and ends; the reader closes in one of its callbacks. */
@@ -351,8 +351,7 @@ static void test_close_inside_on_end(void **state)
     assert_tcp_end(w, INF_EEOF, "connection closed by the peer");
 }
 
-/* There is no handle whose closing would keep the stream's memory: what on_end was given must live
- * all the same. */
+/* No handle keeps the memory of the stream: the argument of on_end must stay valid nevertheless. */
 static void test_close_inside_on_end_without_a_connection(void **state)
 {
     struct tcp_world *w = *state;
@@ -367,7 +366,7 @@ static void test_close_after_the_end(void **state)
     struct tcp_world *w = *state;
     tcp_world_dial(w, "no-such-host.invalid");
     RUN_UNTIL(&w->rl, w->reader.ended);
-    close_and_see_nothing(w);
+    close_and_expect_no_callback(w);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, tcp_world_setup, tcp_world_teardown)
@@ -375,28 +374,28 @@ static void test_close_after_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_no_such_name),
-        CASE(test_name_too_long_to_ask_for),
-        CASE(test_a_name),
-        CASE(test_what_is_written_and_resumed_before_a_bad_end),
-        CASE(test_refused),
-        CASE(test_an_address_that_cant_even_be_tried),
-        CASE(test_ipv6_addresses_are_named_in_brackets),
-        CASE(test_the_second_address_answers),
-        CASE(test_the_first_cant_be_tried_the_second_answers),
-        CASE(test_all_refuse),
-        CASE(test_the_first_is_silent_the_second_answers),
-        CASE(test_no_answer_in_time),
-        CASE(test_patience_ends_with_the_connecting),
-        CASE(test_close_right_after_dialling),
-        CASE(test_close_while_the_name_is_looked_up),
-        CASE(test_close_one_of_two_that_wait_for_the_same_name),
-        CASE(test_close_the_dialer_while_a_name_is_looked_up),
+        CASE(test_reports_a_name_that_does_not_exist),
+        CASE(test_reports_a_name_that_is_too_long),
+        CASE(test_connects_to_a_name),
+        CASE(test_reports_a_failure_after_write_and_resume),
+        CASE(test_reports_a_refused_connection),
+        CASE(test_reports_an_address_that_cant_be_tried),
+        CASE(test_puts_ipv6_addresses_in_brackets),
+        CASE(test_connects_to_the_second_address_after_a_refusal),
+        CASE(test_connects_to_the_second_address_if_the_first_cant_be_tried),
+        CASE(test_reports_that_all_addresses_refuse),
+        CASE(test_connects_to_the_second_address_if_the_first_is_silent),
+        CASE(test_reports_a_timeout),
+        CASE(test_stops_the_timeout_when_connected),
+        CASE(test_close_after_dialling),
+        CASE(test_close_during_the_lookup),
+        CASE(test_close_one_of_two_waiting_for_the_same_name),
+        CASE(test_close_the_dialer_during_a_lookup),
         CASE(test_close_while_connecting),
-        CASE(test_close_before_the_end_is_told),
+        CASE(test_close_before_the_end_is_reported),
         CASE(test_close_when_open),
-        CASE(test_close_with_a_write_under_way),
-        CASE(test_close_with_bytes_not_taken),
+        CASE(test_close_during_a_write),
+        CASE(test_close_with_untaken_bytes),
         CASE(test_close_when_paused_and_when_resumed),
         CASE(test_close_inside_on_open),
         CASE(test_close_inside_on_bytes),

@@ -1,7 +1,7 @@
 /*
- * test_child.c - what a program is given, what it says, and how its end is told.
+ * test_child.c - the input of a program, its output, and how its end is reported.
  *
- * How it is made to end, and closing at each moment, are in test_child_end.c.
+ * Timeouts, and closing in each state, are in test_child_end.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void assert_end(const struct child_world *w, enum child_fate fate, int co
     assert_int_equal(w->runner.code, code);
 }
 
-/* @script says exactly this on stdout and ends well. */
+/* @script writes exactly this to stdout and ends with code 0. */
 static void assert_says(struct child_world *w, const char *script, const char *output)
 {
     child_world_run(w, script);
@@ -37,14 +37,14 @@ static void assert_says(struct child_world *w, const char *script, const char *o
     assert_end(w, CHILD_EXITED, 0, "exit code 0");
 }
 
-/* ---- how it ends ---- */
+/* ---- the end ---- */
 
-static void test_success(void **state)
+static void test_reports_success(void **state)
 {
     assert_says(*state, "echo hello", "hello\n");
 }
 
-static void test_an_exit_code(void **state)
+static void test_reports_an_exit_code(void **state)
 {
     struct child_world *w = *state;
     child_world_run(w, "echo half; echo sorry >&2; exit 3");
@@ -53,14 +53,14 @@ static void test_an_exit_code(void **state)
     assert_string_equal(w->runner.errors.bytes, "sorry\n");
 }
 
-static void test_a_signal(void **state)
+static void test_reports_a_signal(void **state)
 {
     struct child_world *w = *state;
     child_world_run(w, "kill -USR1 $$");
     assert_end(w, CHILD_KILLED, SIGUSR1, "killed by SIGUSR1");
 }
 
-static void test_a_missing_program(void **state)
+static void test_reports_a_missing_program(void **state)
 {
     struct child_world *w = *state;
     w->spec.argv = (const char *const[]){"no-such-program-anywhere", NULL};
@@ -70,7 +70,7 @@ static void test_a_missing_program(void **state)
     assert_end(w, CHILD_UNSTARTED, ENOENT, "No such file or directory");
 }
 
-static void test_a_file_that_is_no_program(void **state)
+static void test_reports_a_file_that_is_not_executable(void **state)
 {
     struct child_world *w = *state;
     w->spec.argv = (const char *const[]){"/dev/null", NULL};
@@ -79,8 +79,8 @@ static void test_a_file_that_is_no_program(void **state)
     assert_end(w, CHILD_UNSTARTED, EACCES, "Permission denied");
 }
 
-/* As a program does that waits for any child of its own. */
-static void test_somebody_else_waits_for_it(void **state)
+/* As a program does that waits for any of its children. */
+static void test_reports_an_exit_status_collected_by_other_code(void **state)
 {
     struct child_world *w = *state;
     child_world_script(w, &w->runner, "echo gone; exit 3");
@@ -90,21 +90,21 @@ static void test_somebody_else_waits_for_it(void **state)
     assert_string_equal(w->runner.output.bytes, "gone\n");
 }
 
-/* ---- what it is given ---- */
+/* ---- input ---- */
 
-static void test_stdin(void **state)
+static void test_passes_stdin(void **state)
 {
     struct child_world *w = *state;
     w->spec.input = STR("one\ntwo\n");
     assert_says(w, "read a; read b; echo $b $a; cat", "two one\n");
 }
 
-static void test_stdin_without_anything(void **state)
+static void test_passes_an_empty_stdin(void **state)
 {
     assert_says(*state, "cat; echo done", "done\n");
 }
 
-static void test_a_lot_of_stdin(void **state)
+static void test_passes_a_large_stdin(void **state)
 {
     struct child_world *w = *state;
     size_t len = 1024 * 1024;
@@ -119,14 +119,14 @@ static void test_a_lot_of_stdin(void **state)
     free(bytes);
 }
 
-static void test_stdin_that_nobody_reads(void **state)
+static void test_accepts_that_stdin_is_not_read(void **state)
 {
     struct child_world *w = *state;
     w->spec.input = STR("unread");
     assert_says(w, "exit 0", "");
 }
 
-static void test_environment(void **state)
+static void test_passes_the_environment(void **state)
 {
     struct child_world *w = *state;
     setenv("CHILD_TEST_KEPT", "kept", 1);
@@ -139,7 +139,7 @@ static void test_environment(void **state)
                 "kept new too a=b\n1\n");
 }
 
-static void test_no_descriptors_but_three(void **state)
+static void test_passes_only_the_standard_descriptors(void **state)
 {
     struct child_world *w = *state;
     char env[32];
@@ -153,7 +153,7 @@ static void test_no_descriptors_but_three(void **state)
     close(leaky);
 }
 
-static void test_a_process_group_of_its_own(void **state)
+static void test_creates_a_process_group(void **state)
 {
     assert_says(*state,
                 "read pid name state parent group rest < /proc/$$/stat; "
@@ -161,7 +161,7 @@ static void test_a_process_group_of_its_own(void **state)
                 "own\n");
 }
 
-static void test_signals_as_usual(void **state)
+static void test_resets_signals(void **state)
 {
     struct child_world *w = *state;
     sigset_t blocked, before;
@@ -169,15 +169,15 @@ static void test_signals_as_usual(void **state)
     sigaddset(&blocked, SIGUSR2);
     sigprocmask(SIG_BLOCK, &blocked, &before);
     signal(SIGPIPE, SIG_IGN);
-    /* the last seven digits: 32 and above are libc's own business */
+    /* the last seven digits: 32 and above are reserved by libc */
     assert_says(w, "exec sed -n 's/^Sig[BI].*\\(.......\\)$/\\1/p' /proc/self/status",
                 "0000000\n0000000\n");
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* A daemon may have closed its own. */
-static void test_without_a_stdin_of_our_own(void **state)
+/* A daemon may have closed its stdin. */
+static void test_works_without_our_own_stdin(void **state)
 {
     struct child_world *w = *state;
     int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
@@ -190,16 +190,16 @@ static void test_without_a_stdin_of_our_own(void **state)
     assert_string_equal(w->runner.errors.bytes, "err\n");
 }
 
-/* ---- what it says ---- */
+/* ---- output ---- */
 
-static void test_exactly_as_much_as_allowed(void **state)
+static void test_accepts_output_of_exactly_the_limit(void **state)
 {
     struct child_world *w = *state;
     w->spec.output_max = 6;
     assert_says(w, "echo hello", "hello\n");
 }
 
-static void test_one_byte_more_than_allowed(void **state)
+static void test_reports_one_byte_over_the_limit(void **state)
 {
     struct child_world *w = *state;
     w->spec.output_max = 5;
@@ -208,7 +208,7 @@ static void test_one_byte_more_than_allowed(void **state)
     assert_string_equal(w->runner.output.bytes, "");
 }
 
-static void test_no_end_of_words(void **state)
+static void test_stops_a_program_with_endless_output(void **state)
 {
     struct child_world *w = *state;
     child_world_run(w, "while :; do echo words and words and words; done");
@@ -216,7 +216,7 @@ static void test_no_end_of_words(void **state)
     assert_true(w->runner.output.len <= w->spec.output_max);
 }
 
-static void test_the_tail_of_many_complaints(void **state)
+static void test_keeps_the_end_of_stderr(void **state)
 {
     struct child_world *w = *state;
     w->spec.errors_max = 8;
@@ -225,7 +225,7 @@ static void test_the_tail_of_many_complaints(void **state)
     assert_string_equal(w->runner.errors.bytes, "8\n19999\n");
 }
 
-/* ---- many ---- */
+/* ---- many programs ---- */
 
 static bool all_ended(const struct runner *runners, size_t n)
 {
@@ -235,7 +235,7 @@ static bool all_ended(const struct runner *runners, size_t n)
     return true;
 }
 
-static void test_fifty_at_once(void **state)
+static void test_runs_fifty_programs_at_once(void **state)
 {
     struct child_world *w = *state;
     struct runner runners[50];
@@ -255,7 +255,7 @@ static void test_fifty_at_once(void **state)
     }
 }
 
-static void test_one_more_than_allowed(void **state)
+static void test_limits_the_number_of_programs(void **state)
 {
     struct child_world *w = *state;
     struct runner runners[CHILDREN_MAX];
@@ -270,8 +270,8 @@ static void test_one_more_than_allowed(void **state)
         runner_done(&runners[i]);
 }
 
-/* Whichever of them the kernel refuses, the others are given back: the teardown counts. */
-static void test_no_descriptors_left(void **state)
+/* Whichever descriptor the kernel refuses, the others are closed: the teardown counts them. */
+static void test_reports_that_no_descriptors_are_left(void **state)
 {
     struct child_world *w = *state;
     struct rlimit before, few;
@@ -299,28 +299,28 @@ static void test_no_descriptors_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_success),
-        CASE(test_an_exit_code),
-        CASE(test_a_signal),
-        CASE(test_a_missing_program),
-        CASE(test_a_file_that_is_no_program),
-        CASE(test_somebody_else_waits_for_it),
-        CASE(test_stdin),
-        CASE(test_stdin_without_anything),
-        CASE(test_a_lot_of_stdin),
-        CASE(test_stdin_that_nobody_reads),
-        CASE(test_environment),
-        CASE(test_no_descriptors_but_three),
-        CASE(test_a_process_group_of_its_own),
-        CASE(test_signals_as_usual),
-        CASE(test_without_a_stdin_of_our_own),
-        CASE(test_exactly_as_much_as_allowed),
-        CASE(test_one_byte_more_than_allowed),
-        CASE(test_no_end_of_words),
-        CASE(test_the_tail_of_many_complaints),
-        CASE(test_fifty_at_once),
-        CASE(test_one_more_than_allowed),
-        CASE(test_no_descriptors_left),
+        CASE(test_reports_success),
+        CASE(test_reports_an_exit_code),
+        CASE(test_reports_a_signal),
+        CASE(test_reports_a_missing_program),
+        CASE(test_reports_a_file_that_is_not_executable),
+        CASE(test_reports_an_exit_status_collected_by_other_code),
+        CASE(test_passes_stdin),
+        CASE(test_passes_an_empty_stdin),
+        CASE(test_passes_a_large_stdin),
+        CASE(test_accepts_that_stdin_is_not_read),
+        CASE(test_passes_the_environment),
+        CASE(test_passes_only_the_standard_descriptors),
+        CASE(test_creates_a_process_group),
+        CASE(test_resets_signals),
+        CASE(test_works_without_our_own_stdin),
+        CASE(test_accepts_output_of_exactly_the_limit),
+        CASE(test_reports_one_byte_over_the_limit),
+        CASE(test_stops_a_program_with_endless_output),
+        CASE(test_keeps_the_end_of_stderr),
+        CASE(test_runs_fifty_programs_at_once),
+        CASE(test_limits_the_number_of_programs),
+        CASE(test_reports_that_no_descriptors_are_left),
     };
     return cmocka_run_group_tests_name("child", tests, child_world_group_setup, NULL);
 }

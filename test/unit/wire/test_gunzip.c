@@ -1,5 +1,5 @@
 /*
- * test_gunzip.c - bodies in gzip: one member or many, however they are cut, and whatever is none.
+ * test_gunzip.c - gzip bodies of one or many members, split anywhere, and invalid ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "split.h"
 #include "wire/gunzip.h"
 
-/* Takes all there is, at most @take bytes at a time (0: all). Returns what ended it. */
+/* Takes all output, at most @take bytes per call (0: all). Returns the last return code. */
 static int feed(struct gunzip *g, struct str piece, size_t take, struct buf *out,
                 struct inf_error *err)
 {
@@ -39,7 +39,7 @@ static int feed(struct gunzip *g, struct str piece, size_t take, struct buf *out
     return rc;
 }
 
-/* All that comes out of @input, and then the code and text of the error, if there was one. */
+/* The output for @input, followed by code and text of the error, if any. */
 static char *inflate_all(struct str input, struct split split, size_t take, size_t *ret_len)
 {
     struct gunzip *g = gunzip_new();
@@ -88,7 +88,7 @@ static struct str bytes_of(const struct buf *buf)
     return (struct str){buf->bytes, buf->len};
 }
 
-static void one_member_is_a_body(void **state)
+static void inflates_a_body_of_one_member(void **state)
 {
     struct buf body = {0};
     (void)state;
@@ -97,7 +97,7 @@ static void one_member_is_a_body(void **state)
     buf_free(&body);
 }
 
-static void so_are_many_and_empty_ones_between_them(void **state)
+static void inflates_a_body_of_many_and_empty_members(void **state)
 {
     struct buf body = {0};
     (void)state;
@@ -109,13 +109,13 @@ static void so_are_many_and_empty_ones_between_them(void **state)
     buf_free(&body);
 }
 
-static void no_member_is_an_empty_body(void **state)
+static void accepts_an_empty_body(void **state)
 {
     (void)state;
     check(STR(""), "");
 }
 
-static void a_member_that_is_not_complete_is_a_cut(void **state)
+static void reports_a_truncated_member(void **state)
 {
     struct buf body = {0};
     size_t first;
@@ -136,11 +136,11 @@ static void a_member_that_is_not_complete_is_a_cut(void **state)
     buf_free(&body);
 }
 
-static void what_is_no_gzip_is_said_to_be_none(void **state)
+static void refuses_bytes_that_are_not_gzip(void **state)
 {
     static const struct {
-        struct str behind; /* a member that says "good " */
-        const char *told;
+        struct str behind; /* follows a member that contains "good " */
+        const char *expected;
     } cases[] = {
         {{"\0\0", 2}, "good |INF_EPROTO: gzip: zeros after the last member"},
         {{"{}", 2}, "good |INF_EPROTO: gzip: other data after the last member"},
@@ -153,14 +153,13 @@ static void what_is_no_gzip_is_said_to_be_none(void **state)
         struct buf body = {0};
         gzip_member(&body, STR("good "));
         buf_put(&body, cases[i].behind.at, cases[i].behind.len);
-        check_cut_anywhere(bytes_of(&body), cases[i].told);
+        check_cut_anywhere(bytes_of(&body), cases[i].expected);
         buf_free(&body);
     }
 }
 
-/* Any byte changed in any way that is found: the same beginning and the same words, whatever the
- * cut. */
-static void corrupt_bytes_are_found_where_they_are(void **state)
+/* Changes each byte: output and error must not depend on how the input is split. */
+static void reports_corrupt_bytes_after_the_valid_ones(void **state)
 {
     struct buf body = {0};
     (void)state;
@@ -182,8 +181,8 @@ static void corrupt_bytes_are_found_where_they_are(void **state)
     buf_free(&body);
 }
 
-/* A thousand to one: it comes in slices, and not one more than is taken. */
-static void a_bomb_goes_off_slice_by_slice(void **state)
+/* A ratio of a thousand to one: output is produced in slices, each after the last was taken. */
+static void inflates_a_bomb_in_slices(void **state)
 {
     enum {
         SIZE = 8 * 1024 * 1024
@@ -210,7 +209,7 @@ static void a_bomb_goes_off_slice_by_slice(void **state)
     free(zeros);
 }
 
-static void what_was_not_taken_comes_again_first(void **state)
+static void offers_untaken_bytes_again(void **state)
 {
     struct buf body = {0};
     size_t len;
@@ -226,8 +225,8 @@ static void what_was_not_taken_comes_again_first(void **state)
     buf_free(&body);
 }
 
-/* Noise does not deflate: slices end in the middle of everything. */
-static void slices_and_members_have_nothing_to_do_with_each_other(void **state)
+/* Random bytes can't be compressed: slices end in the middle of blocks. */
+static void slices_may_end_anywhere_in_a_member(void **state)
 {
     struct rng rng = {7};
     struct buf body = {0}, text = {0};
@@ -250,7 +249,7 @@ static void slices_and_members_have_nothing_to_do_with_each_other(void **state)
     buf_free(&text);
 }
 
-static void a_real_server_s_list_is_inflated(void **state)
+static void inflates_a_recorded_list(void **state)
 {
     struct recording r;
     struct str whole;
@@ -269,16 +268,16 @@ static void a_real_server_s_list_is_inflated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_member_is_a_body),
-        cmocka_unit_test(so_are_many_and_empty_ones_between_them),
-        cmocka_unit_test(no_member_is_an_empty_body),
-        cmocka_unit_test(a_member_that_is_not_complete_is_a_cut),
-        cmocka_unit_test(what_is_no_gzip_is_said_to_be_none),
-        cmocka_unit_test(corrupt_bytes_are_found_where_they_are),
-        cmocka_unit_test(a_bomb_goes_off_slice_by_slice),
-        cmocka_unit_test(what_was_not_taken_comes_again_first),
-        cmocka_unit_test(slices_and_members_have_nothing_to_do_with_each_other),
-        cmocka_unit_test(a_real_server_s_list_is_inflated),
+        cmocka_unit_test(inflates_a_body_of_one_member),
+        cmocka_unit_test(inflates_a_body_of_many_and_empty_members),
+        cmocka_unit_test(accepts_an_empty_body),
+        cmocka_unit_test(reports_a_truncated_member),
+        cmocka_unit_test(refuses_bytes_that_are_not_gzip),
+        cmocka_unit_test(reports_corrupt_bytes_after_the_valid_ones),
+        cmocka_unit_test(inflates_a_bomb_in_slices),
+        cmocka_unit_test(offers_untaken_bytes_again),
+        cmocka_unit_test(slices_may_end_anywhere_in_a_member),
+        cmocka_unit_test(inflates_a_recorded_list),
     };
     return cmocka_run_group_tests_name("gunzip", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_http_conn.c - one connection, one request at a time: what is written and what is told,
- * however it comes.
+ * test_http_conn.c - one connection, one request at a time: what is sent and what is delivered,
+ * for every split of the input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 #include "http_world.h"
 #include "recording.h"
 
-/* --- requests and answers --------------------------------------------------------------------- */
+/* --- requests and responses ------------------------------------------------------------------- */
 
-static void a_request_is_written_and_its_answer_told(void **state)
+static void sends_a_request_and_delivers_the_response(void **state)
 {
     static const struct http_header headers[] = {{"Accept", "application/json"}, {"X", "a\tb"}};
     struct http_request request = GET_PODS;
@@ -37,7 +37,7 @@ static void a_request_is_written_and_its_answer_told(void **state)
     http_world_done(&w);
 }
 
-static void a_connection_can_be_asked_again_and_again(void **state)
+static void reuses_a_connection_for_many_requests(void **state)
 {
     struct http_world w;
     (void)state;
@@ -55,7 +55,7 @@ static void a_connection_can_be_asked_again_and_again(void **state)
     http_world_done(&w);
 }
 
-static void asking_again_inside_the_end_works(void **state)
+static void accepts_a_request_inside_on_end(void **state)
 {
     struct http_world w;
     (void)state;
@@ -68,7 +68,7 @@ static void asking_again_inside_the_end_works(void **state)
     http_world_done(&w);
 }
 
-static void the_answer_to_a_head_request_has_no_body(void **state)
+static void expects_no_body_after_a_head_request(void **state)
 {
     static const struct http_request head = {.method = "HEAD", .target = "/", .host = "h"};
     struct http_world w;
@@ -83,7 +83,7 @@ static void the_answer_to_a_head_request_has_no_body(void **state)
     http_world_done(&w);
 }
 
-static void headers_are_found_without_regard_to_case(void **state)
+static void finds_headers_case_insensitively(void **state)
 {
     static const struct http_header headers[] = {{"Retry-After", "5"}, {"RETRY-AFTER", "6"}};
     struct http_head head = {.status = 429, .headers = headers, .n_headers = 2};
@@ -92,7 +92,7 @@ static void headers_are_found_without_regard_to_case(void **state)
     assert_null(http_head_get(&head, "retry"));
 }
 
-/* --- cuts and yields -------------------------------------------------------------------------- */
+/* --- splits and yields ------------------------------------------------------------------------ */
 
 static void play(struct http_world *w, const struct recording *recording, size_t take)
 {
@@ -105,7 +105,7 @@ static void play(struct http_world *w, const struct recording *recording, size_t
     assert_memory_equal(w->client.body.bytes, recording->body.bytes, recording->body.len);
 }
 
-static void recordings_arrive_whole_however_they_are_cut_and_taken(void **state)
+static void delivers_recordings_unchanged_for_all_splits_and_yields(void **state)
 {
     static const char *const names[] = {"pods-watchlist", "pods-list-exact-expired-410"};
     static const size_t takes[] = {0, 1, 10, 4000};
@@ -125,7 +125,7 @@ static void recordings_arrive_whole_however_they_are_cut_and_taken(void **state)
                 }
 }
 
-static void what_is_not_taken_stays_below(void **state)
+static void leaves_untaken_bytes_in_the_stream(void **state)
 {
     struct http_world w;
     (void)state;
@@ -140,7 +140,7 @@ static void what_is_not_taken_stays_below(void **state)
     http_world_done(&w);
 }
 
-static void a_paused_asker_hears_nothing_and_loses_nothing(void **state)
+static void makes_no_callbacks_while_paused_and_loses_no_bytes(void **state)
 {
     (void)state;
     for (size_t cut = 0; cut < 8; cut++) {
@@ -161,7 +161,7 @@ static void a_paused_asker_hears_nothing_and_loses_nothing(void **state)
     }
 }
 
-static void a_pause_in_the_head_holds_the_body(void **state)
+static void delivers_no_body_after_a_pause_in_on_head(void **state)
 {
     struct http_world w;
     (void)state;
@@ -174,7 +174,7 @@ static void a_pause_in_the_head_holds_the_body(void **state)
     http_world_done(&w);
 }
 
-static void resume_promises_one_call_before_the_end(void **state)
+static void calls_on_body_after_resume_before_the_end(void **state)
 {
     static const char *const wires[] = {HELLO, CHUNKED "5\r\nhello\r\n0\r\n\r\n"};
     (void)state;
@@ -189,7 +189,7 @@ static void resume_promises_one_call_before_the_end(void **state)
     }
 }
 
-static void a_bad_end_waits_for_the_promised_call_too(void **state)
+static void calls_on_body_after_resume_before_a_failure(void **state)
 {
     struct http_world w;
     (void)state;
@@ -204,17 +204,17 @@ static void a_bad_end_waits_for_the_promised_call_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_is_written_and_its_answer_told),
-        cmocka_unit_test(a_connection_can_be_asked_again_and_again),
-        cmocka_unit_test(asking_again_inside_the_end_works),
-        cmocka_unit_test(the_answer_to_a_head_request_has_no_body),
-        cmocka_unit_test(headers_are_found_without_regard_to_case),
-        cmocka_unit_test(recordings_arrive_whole_however_they_are_cut_and_taken),
-        cmocka_unit_test(what_is_not_taken_stays_below),
-        cmocka_unit_test(a_paused_asker_hears_nothing_and_loses_nothing),
-        cmocka_unit_test(a_pause_in_the_head_holds_the_body),
-        cmocka_unit_test(resume_promises_one_call_before_the_end),
-        cmocka_unit_test(a_bad_end_waits_for_the_promised_call_too),
+        cmocka_unit_test(sends_a_request_and_delivers_the_response),
+        cmocka_unit_test(reuses_a_connection_for_many_requests),
+        cmocka_unit_test(accepts_a_request_inside_on_end),
+        cmocka_unit_test(expects_no_body_after_a_head_request),
+        cmocka_unit_test(finds_headers_case_insensitively),
+        cmocka_unit_test(delivers_recordings_unchanged_for_all_splits_and_yields),
+        cmocka_unit_test(leaves_untaken_bytes_in_the_stream),
+        cmocka_unit_test(makes_no_callbacks_while_paused_and_loses_no_bytes),
+        cmocka_unit_test(delivers_no_body_after_a_pause_in_on_head),
+        cmocka_unit_test(calls_on_body_after_resume_before_the_end),
+        cmocka_unit_test(calls_on_body_after_resume_before_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_http_conn_end.c - how a connection ends: in good order, cut, refused, too late, closed; and
- * what is said then.
+ * test_http_conn_end.c - how a connection ends (complete, truncated, refused, timed out, closed) and
+ * the errors it reports.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 /* --- ends ------------------------------------------------------------------------------------- */
 
-static void who_says_close_is_not_asked_again(void **state)
+static void does_not_reuse_a_connection_after_connection_close(void **state)
 {
     static const char *const wires[] = {
         OK_HEAD "Connection: close\r\nContent-Length: 5\r\n\r\nhello",
@@ -30,17 +30,17 @@ static void who_says_close_is_not_asked_again(void **state)
         http_world_expect(&w, "200;hello;end");
         assert_false(http_conn_reusable(w.client.conn));
         assert_true(pipe_closed(w.pipe));
-        http_client_send(&w.client, &GET_PODS); /* all the same: told, but not inside the call */
+        http_client_send(&w.client, &GET_PODS); /* fails, but not inside the call */
         http_world_expect(&w, "failed");
         assert_int_equal(w.client.why.code, INF_EEOF);
         http_world_done(&w);
     }
 }
 
-static void a_cut_answer_is_told_as_cut(void **state)
+static void reports_a_truncated_response(void **state)
 {
     static const struct {
-        const char *wire, *told, *text;
+        const char *wire, *events, *text;
     } rows[] = {
         {"", "failed", "h:6443 closed the connection before it responded"},
         {"HTTP/1.1 20", "failed", "h:6443 closed the connection in the head of a response"},
@@ -56,13 +56,13 @@ static void a_cut_answer_is_told_as_cut(void **state)
         struct http_world w;
         http_world_init(&w);
         http_world_respond(&w, rows[i].wire, true);
-        http_world_expect_failure(&w, rows[i].told, INF_ECUT, rows[i].text);
+        http_world_expect_failure(&w, rows[i].events, INF_ECUT, rows[i].text);
         assert_int_equal(http_conn_responded(w.client.conn), rows[i].wire[0] != '\0');
         http_world_done(&w);
     }
 }
 
-static void a_complete_answer_is_complete_though_the_connection_ends(void **state)
+static void completes_a_response_that_ends_with_the_connection(void **state)
 {
     struct http_world w;
     (void)state;
@@ -73,7 +73,7 @@ static void a_complete_answer_is_complete_though_the_connection_ends(void **stat
     http_world_done(&w);
 }
 
-static void a_network_failure_is_told_as_it_is(void **state)
+static void reports_a_network_failure_unchanged(void **state)
 {
     struct http_world w;
     (void)state;
@@ -84,7 +84,7 @@ static void a_network_failure_is_told_as_it_is(void **state)
     http_world_done(&w);
 }
 
-static void a_failure_that_nobody_heard_is_told_to_the_next_request(void **state)
+static void reports_a_failure_while_idle_to_the_next_request(void **state)
 {
     struct http_world w;
     (void)state;
@@ -98,7 +98,7 @@ static void a_failure_that_nobody_heard_is_told_to_the_next_request(void **state
     http_world_done(&w);
 }
 
-static void bytes_that_nobody_asked_for_end_the_connection(void **state)
+static void closes_the_connection_on_bytes_without_a_request(void **state)
 {
     struct http_world w;
     (void)state;
@@ -112,7 +112,7 @@ static void bytes_that_nobody_asked_for_end_the_connection(void **state)
     http_world_done(&w);
 }
 
-static void a_second_answer_to_one_request_is_never_taken_for_the_next(void **state)
+static void does_not_reuse_a_connection_after_a_second_response(void **state)
 {
     (void)state;
     for (size_t cut = 0; cut <= strlen(HELLO); cut++) {
@@ -128,7 +128,7 @@ static void a_second_answer_to_one_request_is_never_taken_for_the_next(void **st
     }
 }
 
-static void a_second_answer_is_not_taken_for_one_to_a_request_made_at_the_end(void **state)
+static void does_not_use_a_second_response_for_a_request_in_on_end(void **state)
 {
     struct http_world w;
     (void)state;
@@ -136,11 +136,11 @@ static void a_second_answer_is_not_taken_for_one_to_a_request_made_at_the_end(vo
     w.client.again = &GET_PODS;
     http_world_respond(&w, HELLO HELLO, false);
     http_world_expect(&w, "200;hello;end");
-    assert_non_null(w.client.again); /* it could not be made */
+    assert_non_null(w.client.again); /* it was not sent */
     http_world_done(&w);
 }
 
-static void what_is_no_http_is_told_with_the_name_of_the_server(void **state)
+static void names_the_server_if_the_response_is_not_http(void **state)
 {
     struct http_world w;
     (void)state;
@@ -164,7 +164,7 @@ static void what_is_no_http_is_told_with_the_name_of_the_server(void **state)
     http_world_done(&w);
 }
 
-static void requests_that_would_break_out_of_their_line_are_refused(void **state)
+static void refuses_requests_with_line_breaks(void **state)
 {
     static const struct {
         const char *method, *target, *host, *name, *value, *text;
@@ -204,7 +204,7 @@ static void requests_that_would_break_out_of_their_line_are_refused(void **state
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-static void a_connection_that_does_not_open_is_given_up(void **state)
+static void times_out_if_the_connection_does_not_open(void **state)
 {
     struct http_world w;
     (void)state;
@@ -217,14 +217,14 @@ static void a_connection_that_does_not_open_is_given_up(void **state)
     http_world_done(&w);
 }
 
-static void an_answer_that_does_not_come_is_given_up(void **state)
+static void times_out_without_a_response(void **state)
 {
     struct http_world w;
     (void)state;
     http_world_init(&w);
     http_world_respond(&w, HELLO, false);
     http_world_expect(&w, "200;hello;end");
-    sim_advance(&w.sim, 1000000); /* idle: nobody waits for anything */
+    sim_advance(&w.sim, 1000000); /* idle: no timeout applies */
     http_world_respond(&w, "HTTP/1.1 200", false);
     sim_advance(&w.sim, 34999);
     http_world_expect(&w, "");
@@ -248,7 +248,7 @@ static void limits_can_be_set(void **state)
     http_world_done(&w);
 }
 
-static void a_silent_body_is_not_our_business(void **state)
+static void has_no_timeout_for_a_body(void **state)
 {
     struct http_world w;
     (void)state;
@@ -259,7 +259,7 @@ static void a_silent_body_is_not_our_business(void **state)
     http_world_done(&w);
 }
 
-static void while_paused_no_time_passes(void **state)
+static void suspends_timeouts_while_paused(void **state)
 {
     struct http_world w;
     (void)state;
@@ -279,7 +279,7 @@ static void while_paused_no_time_passes(void **state)
 
 /* --- close ------------------------------------------------------------------------------------ */
 
-static void closing_is_fine_inside_any_callback(void **state)
+static void can_be_closed_inside_any_callback(void **state)
 {
     static const char *const wires[] = {HELLO, HELLO HELLO, CHUNKED "5\r\nhello\r\nxyz", CHUNKED};
     (void)state;
@@ -298,7 +298,7 @@ static void closing_is_fine_inside_any_callback(void **state)
             }
 }
 
-static void closing_is_fine_after_any_number_of_ticks(void **state)
+static void can_be_closed_after_any_number_of_ticks(void **state)
 {
     (void)state;
     for (int ticks = 0; ticks < 30; ticks++)
@@ -314,7 +314,7 @@ static void closing_is_fine_after_any_number_of_ticks(void **state)
         }
 }
 
-static void closing_in_a_timeout_and_with_one_pending_is_fine(void **state)
+static void can_be_closed_in_a_timeout_and_with_an_error_pending(void **state)
 {
     struct http_world w;
     (void)state;
@@ -326,18 +326,19 @@ static void closing_in_a_timeout_and_with_one_pending_is_fine(void **state)
     http_world_done(&w);
     http_world_init(&w);
     http_client_send(&w.client, &(struct http_request){.method = "", .target = "", .host = ""});
-    http_world_done(&w); /* refused, and closed before it was told */
+    http_world_done(&w); /* refused, and closed before the callback */
 }
 
 /* --- over TLS --------------------------------------------------------------------------------- */
 
-/* A server that answers the request it read, then leaves without the politeness of TLS. */
-static void https(const struct tls_certs *certs, const char *wire, size_t cut, const char *told)
+/* A server that responds and closes the connection without close_notify. */
+static void respond_over_tls(const struct tls_certs *certs, const char *wire, size_t cut,
+                             const char *events)
 {
     struct tls_world tls;
     struct http_client client;
     tls_world_init(&tls, certs, &(struct tls_plan){.cut = cut, .budget = 1});
-    stream_reader_close(&tls.reader); /* its connection is made below, by http_conn */
+    stream_reader_close(&tls.reader); /* http_conn dials its own connection */
     sim_run(&tls.sim);
     http_client_init(&client);
     client.conn = http_conn_open(&tls.sim.clock, &tls.dialer.dialer, "localhost", 6443, NULL);
@@ -348,41 +349,41 @@ static void https(const struct tls_certs *certs, const char *wire, size_t cut, c
     pipe_end(tls.pipes.last, INF_EEOF, "FIN");
     sim_run(&tls.sim);
     buf_putc(&client.events, '\0');
-    assert_string_equal(client.events.bytes, told);
+    assert_string_equal(client.events.bytes, events);
     http_client_done(&client);
     tls_world_done(&tls);
 }
 
-static void over_tls_a_missing_goodbye_matters_only_within_an_answer(void **state)
+static void reports_a_missing_close_notify_only_within_a_response(void **state)
 {
     for (size_t cut = 0; cut < 40; cut++) {
-        https(*state, HELLO, cut, "200;hello;end");
-        https(*state, CHUNKED "5\r\nhello\r\n", cut, "200;hello;failed");
+        respond_over_tls(*state, HELLO, cut, "200;hello;end");
+        respond_over_tls(*state, CHUNKED "5\r\nhello\r\n", cut, "200;hello;failed");
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_says_close_is_not_asked_again),
-        cmocka_unit_test(a_cut_answer_is_told_as_cut),
-        cmocka_unit_test(a_complete_answer_is_complete_though_the_connection_ends),
-        cmocka_unit_test(a_network_failure_is_told_as_it_is),
-        cmocka_unit_test(a_failure_that_nobody_heard_is_told_to_the_next_request),
-        cmocka_unit_test(bytes_that_nobody_asked_for_end_the_connection),
-        cmocka_unit_test(a_second_answer_to_one_request_is_never_taken_for_the_next),
-        cmocka_unit_test(a_second_answer_is_not_taken_for_one_to_a_request_made_at_the_end),
-        cmocka_unit_test(what_is_no_http_is_told_with_the_name_of_the_server),
-        cmocka_unit_test(requests_that_would_break_out_of_their_line_are_refused),
-        cmocka_unit_test(a_connection_that_does_not_open_is_given_up),
-        cmocka_unit_test(an_answer_that_does_not_come_is_given_up),
+        cmocka_unit_test(does_not_reuse_a_connection_after_connection_close),
+        cmocka_unit_test(reports_a_truncated_response),
+        cmocka_unit_test(completes_a_response_that_ends_with_the_connection),
+        cmocka_unit_test(reports_a_network_failure_unchanged),
+        cmocka_unit_test(reports_a_failure_while_idle_to_the_next_request),
+        cmocka_unit_test(closes_the_connection_on_bytes_without_a_request),
+        cmocka_unit_test(does_not_reuse_a_connection_after_a_second_response),
+        cmocka_unit_test(does_not_use_a_second_response_for_a_request_in_on_end),
+        cmocka_unit_test(names_the_server_if_the_response_is_not_http),
+        cmocka_unit_test(refuses_requests_with_line_breaks),
+        cmocka_unit_test(times_out_if_the_connection_does_not_open),
+        cmocka_unit_test(times_out_without_a_response),
         cmocka_unit_test(limits_can_be_set),
-        cmocka_unit_test(a_silent_body_is_not_our_business),
-        cmocka_unit_test(while_paused_no_time_passes),
-        cmocka_unit_test(closing_is_fine_inside_any_callback),
-        cmocka_unit_test(closing_is_fine_after_any_number_of_ticks),
-        cmocka_unit_test(closing_in_a_timeout_and_with_one_pending_is_fine),
-        cmocka_unit_test(over_tls_a_missing_goodbye_matters_only_within_an_answer),
+        cmocka_unit_test(has_no_timeout_for_a_body),
+        cmocka_unit_test(suspends_timeouts_while_paused),
+        cmocka_unit_test(can_be_closed_inside_any_callback),
+        cmocka_unit_test(can_be_closed_after_any_number_of_ticks),
+        cmocka_unit_test(can_be_closed_in_a_timeout_and_with_an_error_pending),
+        cmocka_unit_test(reports_a_missing_close_notify_only_within_a_response),
     };
     return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
 }

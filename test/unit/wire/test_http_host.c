@@ -58,7 +58,7 @@ static const struct {
     {"/", "0x7f.0.0.1", false},
     {"/", ".", false},
     {"/", ":80", false},
-    /* both count */
+    /* both are checked */
     {"http://127.0.0.1:9470/metrics", "127.0.0.1", true},
     {"HTTP://metrics.example.com/metrics", "127.0.0.1", true},
     {"http://evil.example/metrics", "127.0.0.1", false},
@@ -68,7 +68,7 @@ static const struct {
     {"/?http://evil.example/", "127.0.0.1", true},
 };
 
-static void known_names_and_addresses_are_allowed(void **state)
+static void allows_addresses_and_configured_names_only(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -80,7 +80,7 @@ static void known_names_and_addresses_are_allowed(void **state)
     }
 }
 
-static void long_names_are_refused(void **state)
+static void refuses_long_names(void **state)
 {
     char *host = xmalloc(1001);
     struct http_header header = {"Host", host};
@@ -97,8 +97,8 @@ static void long_names_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_names_and_addresses_are_allowed),
-        cmocka_unit_test(long_names_are_refused),
+        cmocka_unit_test(allows_addresses_and_configured_names_only),
+        cmocka_unit_test(refuses_long_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

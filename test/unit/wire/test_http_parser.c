@@ -1,6 +1,6 @@
 /*
- * test_http_parser.c - answers of servers: real ones cut at every byte, half taken, and those that
- * mean no good.
+ * test_http_parser.c - responses: recorded ones split at every byte and taken in parts, and invalid
+ * ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,12 +25,12 @@ enum {
     LIMIT = 64 * 1024,
 };
 
-/* A reader of answers, as difficult as the rules allow. */
+/* Parses responses, with yields as the rules allow. */
 struct reading {
     struct http_parser *parser;
-    size_t take;     /* at most so many bytes of a piece; 0: all */
-    bool reluctant;  /* takes nothing of each piece when it is offered first */
-    bool refused;    /* that was the last offer */
+    size_t take;     /* bytes to take of a piece; 0: all */
+    bool reluctant;  /* takes no byte of a piece when it is first offered */
+    bool refused;    /* it refused the last piece */
     struct buf head; /* "200\nName: value\n..." */
     struct buf body;
     int heads;
@@ -102,8 +102,8 @@ static size_t offer(struct reading *r, struct str input)
     return at;
 }
 
-/* Gives @input cut as @split says; what is left over begins the next offer. Returns how much was
- * used in all. */
+/* Offers @input in the parts of @split; untaken bytes begin the next part. Returns the number of
+ * bytes consumed. */
 static size_t feed(struct reading *r, struct str input, struct split split)
 {
     struct str rest = input, piece, hand = {input.at, 0};
@@ -183,7 +183,7 @@ static const char *const recordings[] = {
     "widgets-watchlist",
 };
 
-static void every_recording_reads_the_same_however_it_is_cut(void **state)
+static void parses_recordings_alike_for_all_splits(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recordings); i++) {
@@ -195,7 +195,7 @@ static void every_recording_reads_the_same_however_it_is_cut(void **state)
     }
 }
 
-static void a_recording_can_be_taken_in_any_portions(void **state)
+static void parses_recordings_alike_for_all_yields(void **state)
 {
     static const size_t takes[] = {1, 2, 3, 7, 100, 1000, 4096, 0};
     struct recording recording;
@@ -215,7 +215,7 @@ static void a_recording_can_be_taken_in_any_portions(void **state)
     recording_close(&recording);
 }
 
-/* --- small answers, in every way -------------------------------------------------------------- */
+/* --- small responses, split and taken in every way --------------------------------------------- */
 
 static const struct answer {
     const char *wire;
@@ -251,7 +251,7 @@ static const struct answer {
      "200\nConnection: keep-alive\nContent-Length: 2\n", "ok", true},
 };
 
-/* Whatever follows an answer is left alone. */
+/* Bytes after a response are not consumed. */
 static void play_answer(const struct answer *a, struct split split, size_t take, bool reluctant,
                         const char *tail)
 {
@@ -272,7 +272,7 @@ static void play_answer(const struct answer *a, struct split split, size_t take,
     free(wire);
 }
 
-static void small_answers_survive_every_cut_and_every_yield(void **state)
+static void parses_small_responses_alike_for_all_splits_and_yields(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(answers); i++)
@@ -284,7 +284,7 @@ static void small_answers_survive_every_cut_and_every_yield(void **state)
             }
 }
 
-static void one_parser_reads_one_answer_after_another(void **state)
+static void parses_responses_one_after_another(void **state)
 {
     struct reading r;
     (void)state;
@@ -300,7 +300,7 @@ static void one_parser_reads_one_answer_after_another(void **state)
     reading_free(&r);
 }
 
-static void a_new_start_forgets_a_half_read_answer(void **state)
+static void start_discards_an_incomplete_response(void **state)
 {
     struct reading r;
     (void)state;
@@ -314,7 +314,7 @@ static void a_new_start_forgets_a_half_read_answer(void **state)
     reading_free(&r);
 }
 
-static void the_answer_to_a_head_request_has_no_body(void **state)
+static void expects_no_body_after_a_head_request(void **state)
 {
     static const char *const heads[] = {
         "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n",
@@ -332,7 +332,7 @@ static void the_answer_to_a_head_request_has_no_body(void **state)
     }
 }
 
-/* --- what is refused -------------------------------------------------------------------------- */
+/* --- refusals ---------------------------------------------------------------------------------- */
 
 static void play_refusal(struct str input, struct split split, size_t head_max, int code,
                          const char *text)
@@ -344,12 +344,12 @@ static void play_refusal(struct str input, struct split split, size_t head_max, 
     assert_int_equal(r.why.code, code);
     if (!strstr(r.why.text, text))
         assert_string_equal(r.why.text, text);
-    offer(&r, str_of(answers[0].wire)); /* and nothing more is read */
+    offer(&r, str_of(answers[0].wire)); /* no more is consumed */
     assert_false(r.done);
     reading_free(&r);
 }
 
-/* However it is cut. */
+/* For every split. */
 static void expect_refused(const char *input, size_t len, size_t head_max, int code,
                            const char *text)
 {
@@ -363,7 +363,7 @@ static void expect_refused(const char *input, size_t len, size_t head_max, int c
 #define EXPECT_BAD(wire, text) expect_refused(wire, sizeof(wire) - 1, LIMIT, INF_EPROTO, text)
 #define OK_HEAD                "HTTP/1.1 200 OK\r\n"
 
-static void bodies_that_end_with_the_connection_are_refused(void **state)
+static void refuses_bodies_that_end_with_the_connection(void **state)
 {
     (void)state;
     EXPECT_BAD(OK_HEAD "\r\nhello", "neither Content-Length nor chunked");
@@ -373,7 +373,7 @@ static void bodies_that_end_with_the_connection_are_refused(void **state)
                "neither Content-Length nor chunked");
 }
 
-static void other_protocols_are_refused(void **state)
+static void refuses_other_protocols(void **state)
 {
     (void)state;
     EXPECT_BAD("HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n", "101");
@@ -385,7 +385,7 @@ static void other_protocols_are_refused(void **state)
     EXPECT_BAD("GET / HTTP/1.1\r\n\r\n", "");
 }
 
-static void ambiguous_framing_is_refused(void **state)
+static void refuses_ambiguous_framing(void **state)
 {
     (void)state;
     EXPECT_BAD(OK_HEAD "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "");
@@ -399,7 +399,7 @@ static void ambiguous_framing_is_refused(void **state)
     EXPECT_BAD(OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nabc", "");
 }
 
-static void damaged_heads_are_refused(void **state)
+static void refuses_damaged_heads(void **state)
 {
     (void)state;
     EXPECT_BAD(OK_HEAD "A: b\0c\r\n\r\n", "");
@@ -421,7 +421,7 @@ static char *repeat(const char *start, const char *part, size_t len)
     return b.bytes;
 }
 
-static void whatever_never_ends_is_refused_at_the_limit(void **state)
+static void refuses_everything_endless_at_the_limit(void **state)
 {
     static const struct {
         const char *start, *part;
@@ -449,7 +449,7 @@ static void whatever_never_ends_is_refused_at_the_limit(void **state)
     }
 }
 
-static void a_head_may_be_as_long_as_its_limit(void **state)
+static void accepts_a_head_of_exactly_the_limit(void **state)
 {
     size_t limit = strlen(OK_HEAD "Content-Length: 1\r\n\r\n");
     const char *wire = OK_HEAD "Content-Length: 1\r\n\r\nx";
@@ -462,7 +462,7 @@ static void a_head_may_be_as_long_as_its_limit(void **state)
     expect_refused(wire, strlen(wire), limit - 1, INF_ETOOBIG, "head over head_max=");
 }
 
-static void header_lines_are_counted(void **state)
+static void limits_the_number_of_header_lines(void **state)
 {
     struct buf b = {0};
     struct reading r;
@@ -491,8 +491,8 @@ static bool is_accepted(struct str input, struct split split, size_t head_max)
     return accepted;
 }
 
-/* Extensions and trailers that are near the limit, in the first chunk or in a later one. */
-static void the_limit_of_chunk_framing_is_the_same_however_it_is_cut(void **state)
+/* Extensions and trailers near the limit, in the first or a later chunk. */
+static void limits_chunk_framing_alike_for_all_splits(void **state)
 {
 #define CHUNKED OK_HEAD "Transfer-Encoding: chunked\r\n\r\n"
     static const struct {
@@ -527,7 +527,7 @@ static void the_limit_of_chunk_framing_is_the_same_however_it_is_cut(void **stat
     assert_true(accepted && refused);
 }
 
-static void a_long_watch_of_many_chunks_meets_no_limit(void **state)
+static void accepts_a_watch_of_many_chunks(void **state)
 {
     struct reading r;
     (void)state;
@@ -544,21 +544,21 @@ static void a_long_watch_of_many_chunks_meets_no_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_recording_reads_the_same_however_it_is_cut),
-        cmocka_unit_test(a_recording_can_be_taken_in_any_portions),
-        cmocka_unit_test(small_answers_survive_every_cut_and_every_yield),
-        cmocka_unit_test(one_parser_reads_one_answer_after_another),
-        cmocka_unit_test(a_new_start_forgets_a_half_read_answer),
-        cmocka_unit_test(the_answer_to_a_head_request_has_no_body),
-        cmocka_unit_test(bodies_that_end_with_the_connection_are_refused),
-        cmocka_unit_test(other_protocols_are_refused),
-        cmocka_unit_test(ambiguous_framing_is_refused),
-        cmocka_unit_test(damaged_heads_are_refused),
-        cmocka_unit_test(whatever_never_ends_is_refused_at_the_limit),
-        cmocka_unit_test(a_head_may_be_as_long_as_its_limit),
-        cmocka_unit_test(header_lines_are_counted),
-        cmocka_unit_test(the_limit_of_chunk_framing_is_the_same_however_it_is_cut),
-        cmocka_unit_test(a_long_watch_of_many_chunks_meets_no_limit),
+        cmocka_unit_test(parses_recordings_alike_for_all_splits),
+        cmocka_unit_test(parses_recordings_alike_for_all_yields),
+        cmocka_unit_test(parses_small_responses_alike_for_all_splits_and_yields),
+        cmocka_unit_test(parses_responses_one_after_another),
+        cmocka_unit_test(start_discards_an_incomplete_response),
+        cmocka_unit_test(expects_no_body_after_a_head_request),
+        cmocka_unit_test(refuses_bodies_that_end_with_the_connection),
+        cmocka_unit_test(refuses_other_protocols),
+        cmocka_unit_test(refuses_ambiguous_framing),
+        cmocka_unit_test(refuses_damaged_heads),
+        cmocka_unit_test(refuses_everything_endless_at_the_limit),
+        cmocka_unit_test(accepts_a_head_of_exactly_the_limit),
+        cmocka_unit_test(limits_the_number_of_header_lines),
+        cmocka_unit_test(limits_chunk_framing_alike_for_all_splits),
+        cmocka_unit_test(accepts_a_watch_of_many_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_http_server.c - clients with manners: what they ask and what they get, however it is cut.
+ * test_http_server.c - valid requests and their responses, for every split.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,23 +13,9 @@
 #include "server_world.h"
 #include "split.h"
 
-static int setup(void **state)
-{
-    static struct server_world w;
-    server_world_init(&w, NULL);
-    *state = &w;
-    return 0;
-}
+/* ---- immediate responses ---- */
 
-static int teardown(void **state)
-{
-    server_world_done(*state);
-    return 0;
-}
-
-/* ---- answers at once ---- */
-
-static void a_request_is_answered(void **state)
+static void responds_to_a_request(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -42,7 +28,7 @@ static void a_request_is_answered(void **state)
     assert_false(pipe_closed(pipe));
 }
 
-static void a_head_has_no_body(void **state)
+static void sends_no_body_for_head(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -52,7 +38,7 @@ static void a_head_has_no_body(void **state)
     server_world_wrote(w, pipe, OK_TEXT("5") "hello");
 }
 
-static void the_client_may_ask_for_the_end(void **state)
+static void closes_after_connection_close(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -61,7 +47,7 @@ static void the_client_may_ask_for_the_end(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-static void http_1_0(void **state)
+static void closes_after_http_1_0_unless_keep_alive(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -72,7 +58,7 @@ static void http_1_0(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-static void the_whole_form_of_a_target(void **state)
+static void accepts_absolute_targets(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -80,7 +66,7 @@ static void the_whole_form_of_a_target(void **state)
     server_world_wrote(w, pipe, OK_TEXT("5") "hello");
 }
 
-/* ---- one after the other ---- */
+/* ---- several requests ---- */
 
 static void play(const void *ctx, struct str input, struct split split)
 {
@@ -94,11 +80,11 @@ static void play(const void *ctx, struct str input, struct split split)
         sim_run(&w.sim);
     }
     server_world_wrote(&w, pipe, ctx);
-    assert_int_equal(w.sim.ticks < 3000, true); /* nobody spins */
+    assert_int_equal(w.sim.ticks < 3000, true); /* no busy loop */
     server_world_done(&w);
 }
 
-static void pipelined_and_cut_anywhere(void **state)
+static void serves_pipelined_requests_for_all_splits(void **state)
 {
     (void)state;
     split_each(STR(GET("/hello") GET("/echo?1") "\r\n" GET("/none") GET("/hello") "BAD\r\n\r\n"),
@@ -109,7 +95,7 @@ static void pipelined_and_cut_anywhere(void **state)
                                                 "27") "Invalid method encountered\n");
 }
 
-static void the_next_waits_for_the_one_before(void **state)
+static void serves_the_next_request_after_the_response(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -122,7 +108,7 @@ static void the_next_waits_for_the_one_before(void **state)
     assert_int_equal(w->asked, 2);
 }
 
-static void nothing_is_called_inside_a_call(void **state)
+static void makes_no_callback_inside_a_call(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -132,13 +118,13 @@ static void nothing_is_called_inside_a_call(void **state)
     assert_int_equal(w->asked, 1);
 }
 
-/* ---- in pieces ---- */
+/* ---- streamed responses ---- */
 
 #define CHUNKED                                                                  \
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: no-store\r\n" \
     "Transfer-Encoding: chunked\r\n\r\n"
 
-static void an_answer_in_pieces(void **state)
+static void streams_a_response(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -154,7 +140,7 @@ static void an_answer_in_pieces(void **state)
     server_world_wrote(w, pipe, OK_TEXT("5") "hello");
 }
 
-static void pieces_for_http_1_0_end_with_the_connection(void **state)
+static void ends_a_streamed_http_1_0_response_with_the_connection(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -169,7 +155,7 @@ static void pieces_for_http_1_0_end_with_the_connection(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-static void pieces_for_a_head(void **state)
+static void streams_no_body_for_head(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -180,7 +166,7 @@ static void pieces_for_a_head(void **state)
     server_world_wrote(w, pipe, OK_TEXT("5") "hello");
 }
 
-static void the_writer_is_told_when_all_is_out(void **state)
+static void calls_on_drain_when_everything_is_sent(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -200,7 +186,7 @@ static void the_writer_is_told_when_all_is_out(void **state)
     server_world_wrote(w, pipe, CHUNKED "3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n");
 }
 
-static void what_cannot_be_completed_is_cut(void **state)
+static void closes_the_connection_of_an_aborted_response(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -211,9 +197,9 @@ static void what_cannot_be_completed_is_cut(void **state)
     assert_int_equal(w->aborted, 0);
 }
 
-/* ---- clients that say no more ---- */
+/* ---- half-closed clients ---- */
 
-static void who_said_the_last_word_is_answered(void **state)
+static void responds_to_a_half_closed_client(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -224,7 +210,7 @@ static void who_said_the_last_word_is_answered(void **state)
     assert_int_equal(w->asked, 3);
 }
 
-static void also_later(void **state)
+static void responds_later_to_a_half_closed_client(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -237,26 +223,24 @@ static void also_later(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(a_request_is_answered),
-        T(a_head_has_no_body),
-        T(the_client_may_ask_for_the_end),
-        T(http_1_0),
-        T(the_whole_form_of_a_target),
-        cmocka_unit_test(pipelined_and_cut_anywhere),
-        T(the_next_waits_for_the_one_before),
-        T(nothing_is_called_inside_a_call),
-        T(an_answer_in_pieces),
-        T(pieces_for_http_1_0_end_with_the_connection),
-        T(pieces_for_a_head),
-        T(the_writer_is_told_when_all_is_out),
-        T(what_cannot_be_completed_is_cut),
-        T(who_said_the_last_word_is_answered),
-        T(also_later),
+        SERVER_TEST(responds_to_a_request),
+        SERVER_TEST(sends_no_body_for_head),
+        SERVER_TEST(closes_after_connection_close),
+        SERVER_TEST(closes_after_http_1_0_unless_keep_alive),
+        SERVER_TEST(accepts_absolute_targets),
+        cmocka_unit_test(serves_pipelined_requests_for_all_splits),
+        SERVER_TEST(serves_the_next_request_after_the_response),
+        SERVER_TEST(makes_no_callback_inside_a_call),
+        SERVER_TEST(streams_a_response),
+        SERVER_TEST(ends_a_streamed_http_1_0_response_with_the_connection),
+        SERVER_TEST(streams_no_body_for_head),
+        SERVER_TEST(calls_on_drain_when_everything_is_sent),
+        SERVER_TEST(closes_the_connection_of_an_aborted_response),
+        SERVER_TEST(responds_to_a_half_closed_client),
+        SERVER_TEST(responds_later_to_a_half_closed_client),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_http_server_limits.c - clients without manners: slow, silent, endless, gone. None of them
- * may cost another one its answer, and closing may come at any moment.
+ * test_http_server_limits.c - misbehaving clients: slow, silent, endless, gone. None of them
+ * may affect another client, and the server can be closed at any time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,21 +14,7 @@
 #include "base/rng.h"
 #include "server_world.h"
 
-static int setup(void **state)
-{
-    static struct server_world w;
-    server_world_init(&w, NULL);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    server_world_done(*state);
-    return 0;
-}
-
-/* Somebody else is served as if nothing were. */
+/* Another client is served as usual. */
 static void others_are_served(struct server_world *w)
 {
     struct pipe *pipe = server_world_connect(w);
@@ -51,16 +37,16 @@ static void refused(struct server_world *w, const char *request, const char *fir
     if (strncmp(pipe->written.bytes, first_line, strlen(first_line)) != 0)
         fail_msg("%s: %.60s", first_line, pipe->written.bytes);
     assert_non_null(memmem(pipe->written.bytes, pipe->written.len, "Connection: close\r\n", 19));
-    assert_false(pipe_closed(pipe)); /* it may still read that */
+    assert_false(pipe_closed(pipe)); /* it may still read the refusal */
     pipe_sends(pipe, GET("/hello"));
     sim_run(&w->sim);
-    assert_int_equal(w->asked, asked); /* nobody listens */
+    assert_int_equal(w->asked, asked); /* further requests are ignored */
     sim_advance(&w->sim, 2000);
     assert_true(pipe_closed(pipe));
     others_are_served(w);
 }
 
-static void bad_requests(void **state)
+static void refuses_invalid_requests(void **state)
 {
     static const char *const garbage[] = {"\x16\x03\x01\x02\x03\x01\x02\xfc\x03", "\r\n\r\n\r\nx",
                                           "GET\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -75,7 +61,7 @@ static void bad_requests(void **state)
             "HTTP/1.1 505 HTTP Version Not Supported\r\n");
 }
 
-static void other_methods(void **state)
+static void refuses_other_methods(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -87,7 +73,7 @@ static void other_methods(void **state)
     refused(w, "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n");
 }
 
-static void heads_without_end(void **state)
+static void refuses_endless_heads(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -96,13 +82,13 @@ static void heads_without_end(void **state)
         pipe_sends(pipe, "x");
     sim_run(&w->sim);
     assert_int_equal(strncmp(pipe->written.bytes, "HTTP/1.1 431 ", 13), 0);
-    assert_int_equal(pipe->to_read.len, 0); /* read and thrown away */
+    assert_int_equal(pipe->to_read.len, 0); /* read and discarded */
     pipe_end(pipe, INF_EEOF, "FIN");
     sim_run(&w->sim);
-    assert_true(pipe_closed(pipe)); /* it knows, and has gone */
+    assert_true(pipe_closed(pipe)); /* the client has closed */
 }
 
-static void targets_without_end(void **state)
+static void refuses_endless_targets(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -115,12 +101,12 @@ static void targets_without_end(void **state)
 
 /* ---- time ---- */
 
-static void a_head_byte_by_byte_has_ten_seconds(void **state)
+static void times_out_a_slow_head_after_ten_seconds(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
     sim_advance(&w->sim, 5000);
-    pipe_sends(pipe, "G"); /* the clock begins here */
+    pipe_sends(pipe, "G"); /* the timeout starts here */
     for (int i = 0; i < 99; i++) {
         sim_advance(&w->sim, 100);
         pipe_sends(pipe, i == 0 ? "ET / HTTP/1.1\r\nX: " : "x");
@@ -134,12 +120,12 @@ static void a_head_byte_by_byte_has_ten_seconds(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-static void silence_is_answered_with_silence(void **state)
+static void closes_a_silent_connection_without_a_response(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
     sim_advance(&w->sim, 9999);
-    pipe_sends(pipe, "\r\n"); /* is nothing */
+    pipe_sends(pipe, "\r\n"); /* an empty line is not a request */
     sim_run(&w->sim);
     assert_false(pipe_closed(pipe));
     sim_advance(&w->sim, 1);
@@ -147,7 +133,7 @@ static void silence_is_answered_with_silence(void **state)
     assert_int_equal(pipe->written.len, 0);
 }
 
-static void between_requests_there_is_a_minute(void **state)
+static void closes_an_idle_connection_after_a_minute(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -161,7 +147,7 @@ static void between_requests_there_is_a_minute(void **state)
     assert_int_equal(pipe->written.len, 0);
 }
 
-static void who_answers_has_all_the_time(void **state)
+static void has_no_timeout_for_the_handler(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -177,7 +163,7 @@ static void who_answers_has_all_the_time(void **state)
 
 /* ---- slow readers ---- */
 
-static void a_reader_that_does_not_read(void **state)
+static void closes_a_client_that_does_not_read(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -190,7 +176,7 @@ static void a_reader_that_does_not_read(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-static void a_slow_reader_that_moves(void **state)
+static void keeps_a_slow_client_that_makes_progress(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -207,7 +193,7 @@ static void a_slow_reader_that_moves(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-static void a_writer_does_not_hide_a_stalled_reader(void **state)
+static void detects_a_stalled_client_during_writes(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -222,8 +208,8 @@ static void a_writer_does_not_hide_a_stalled_reader(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-/* One answer and a little more: that is all a client can make us hold. */
-static void asking_and_asking_without_reading(void **state)
+/* A client can make us hold one response and HTTP_SERVER_IN_MAX bytes. */
+static void limits_memory_of_a_client_that_does_not_read(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -241,9 +227,9 @@ static void asking_and_asking_without_reading(void **state)
     assert_true(pipe->written.len > 1000 * (size_t)LONG);
 }
 
-/* ---- gone ---- */
+/* ---- disconnected clients ---- */
 
-static void half_a_request_and_away(void **state)
+static void releases_a_client_that_leaves_within_a_request(void **state)
 {
     struct server_world *w = *state;
     static const char request[] = GET("/hello");
@@ -258,7 +244,7 @@ static void half_a_request_and_away(void **state)
     assert_int_equal(w->asked, 0);
 }
 
-static void away_before_the_answer(void **state)
+static void aborts_if_the_client_leaves_before_the_response(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -270,8 +256,8 @@ static void away_before_the_answer(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-/* The request came and the connection broke in one tick: the user hears of neither. */
-static void away_before_it_was_even_told(void **state)
+/* The request arrived and the connection failed in one tick: no callback. */
+static void drops_a_request_of_a_client_that_left_in_the_same_tick(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -282,7 +268,7 @@ static void away_before_it_was_even_told(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-static void away_in_the_middle_of_the_answer(void **state)
+static void aborts_if_the_client_leaves_during_the_response(void **state)
 {
     struct server_world *w = *state;
     struct pipe *pipe = server_world_connect(w);
@@ -294,9 +280,9 @@ static void away_in_the_middle_of_the_answer(void **state)
     assert_true(pipe_closed(pipe));
 }
 
-/* ---- many ---- */
+/* ---- many clients ---- */
 
-static void many_at_a_time(void **state)
+static void serves_many_clients_at_a_time(void **state)
 {
     struct server_world *w = *state;
     struct rng rng = {7};
@@ -329,7 +315,7 @@ static struct pipe *connect_and_ask(struct server_world *w, const char *request)
     return pipe;
 }
 
-static void the_connection_that_is_idle_for_the_longest_time_makes_room(void **state)
+static void closes_the_longest_idle_connection_to_make_room(void **state)
 {
     struct server_world *w = *state;
     struct pipe *first = connect_and_ask(w, GET("/hello"));
@@ -351,7 +337,7 @@ static void the_connection_that_is_idle_for_the_longest_time_makes_room(void **s
     assert_int_equal(w->aborted, 0);
 }
 
-static void if_none_is_idle_the_next_one_that_becomes_idle_makes_room(void **state)
+static void closes_the_next_idle_connection_if_none_is_idle(void **state)
 {
     struct server_world *w = *state;
     struct pipe *asking = connect_and_ask(w, GET("/later"));
@@ -361,13 +347,13 @@ static void if_none_is_idle_the_next_one_that_becomes_idle_makes_room(void **sta
     sim_run(&w->sim);
     server_world_wrote(w, asking, OK_TEXT("4") "done");
     assert_true(pipe_closed(asking));
-    pipe_sends(reading, "TP/1.1\r\nHost: h\r\n\r\n"); /* one was enough */
+    pipe_sends(reading, "TP/1.1\r\nHost: h\r\n\r\n"); /* only one was closed */
     sim_run(&w->sim);
     server_world_wrote(w, reading, OK_TEXT("5") "hello");
     assert_false(pipe_closed(reading));
 }
 
-static void who_was_let_in_meanwhile_needs_no_more_room(void **state)
+static void closes_no_connection_after_the_client_was_accepted(void **state)
 {
     struct server_world *w = *state;
     struct pipe *asking = connect_and_ask(w, GET("/later"));
@@ -380,8 +366,8 @@ static void who_was_let_in_meanwhile_needs_no_more_room(void **state)
 
 /* ---- closing ---- */
 
-/* Whatever the connections are at, closing leaves nothing behind: sim and ASan look. */
-static void closing_in_every_state(void **state)
+/* Closing releases everything in every state: checked by sim and ASan. */
+static void can_be_closed_in_every_state(void **state)
 {
     static const char *const sent[] = {"",
                                        "GET",
@@ -409,7 +395,7 @@ static void closing_in_every_state(void **state)
         }
 }
 
-static void limits_can_be_set(void **state)
+static void uses_the_given_limits(void **state)
 {
     struct http_server_limits limits = {.head_max = 64, .head_timeout_ms = 5};
     struct server_world w;
@@ -426,33 +412,31 @@ static void limits_can_be_set(void **state)
     server_world_done(&w);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(bad_requests),
-        T(other_methods),
-        T(heads_without_end),
-        T(targets_without_end),
-        T(a_head_byte_by_byte_has_ten_seconds),
-        T(silence_is_answered_with_silence),
-        T(between_requests_there_is_a_minute),
-        T(who_answers_has_all_the_time),
-        T(a_reader_that_does_not_read),
-        T(a_slow_reader_that_moves),
-        T(a_writer_does_not_hide_a_stalled_reader),
-        T(asking_and_asking_without_reading),
-        T(half_a_request_and_away),
-        T(away_before_the_answer),
-        T(away_before_it_was_even_told),
-        T(away_in_the_middle_of_the_answer),
-        T(many_at_a_time),
-        T(the_connection_that_is_idle_for_the_longest_time_makes_room),
-        T(if_none_is_idle_the_next_one_that_becomes_idle_makes_room),
-        T(who_was_let_in_meanwhile_needs_no_more_room),
-        cmocka_unit_test(closing_in_every_state),
-        cmocka_unit_test(limits_can_be_set),
+        SERVER_TEST(refuses_invalid_requests),
+        SERVER_TEST(refuses_other_methods),
+        SERVER_TEST(refuses_endless_heads),
+        SERVER_TEST(refuses_endless_targets),
+        SERVER_TEST(times_out_a_slow_head_after_ten_seconds),
+        SERVER_TEST(closes_a_silent_connection_without_a_response),
+        SERVER_TEST(closes_an_idle_connection_after_a_minute),
+        SERVER_TEST(has_no_timeout_for_the_handler),
+        SERVER_TEST(closes_a_client_that_does_not_read),
+        SERVER_TEST(keeps_a_slow_client_that_makes_progress),
+        SERVER_TEST(detects_a_stalled_client_during_writes),
+        SERVER_TEST(limits_memory_of_a_client_that_does_not_read),
+        SERVER_TEST(releases_a_client_that_leaves_within_a_request),
+        SERVER_TEST(aborts_if_the_client_leaves_before_the_response),
+        SERVER_TEST(drops_a_request_of_a_client_that_left_in_the_same_tick),
+        SERVER_TEST(aborts_if_the_client_leaves_during_the_response),
+        SERVER_TEST(serves_many_clients_at_a_time),
+        SERVER_TEST(closes_the_longest_idle_connection_to_make_room),
+        SERVER_TEST(closes_the_next_idle_connection_if_none_is_idle),
+        SERVER_TEST(closes_no_connection_after_the_client_was_accepted),
+        cmocka_unit_test(can_be_closed_in_every_state),
+        cmocka_unit_test(uses_the_given_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * test_http_server_real.c - the server on real sockets: TCP and Unix, on a real loop.
  *
- * The clients are plain descriptors that don't block, on the same loop's thread.
+ * The clients are non-blocking descriptors in the same thread.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -38,8 +38,8 @@ struct site {
     struct http_server *server;
     struct listener *listener;
     struct http_exchange *x;
-    size_t to_write; /* of the answer in pieces */
-    size_t most;     /* that ever waited */
+    size_t to_write; /* of the streamed response */
+    size_t most;     /* largest number of unsent bytes */
     int aborted;
     char dir[64], path[96];
 };
@@ -176,18 +176,18 @@ static void served(struct site *s, int fd)
     close(fd);
 }
 
-static void test_unix(void **state)
+static void test_serves_a_unix_socket(void **state)
 {
     served(*state, connect_unix(*state));
 }
 
-static void test_tcp(void **state)
+static void test_serves_tcp(void **state)
 {
     served(*state, connect_tcp(*state));
 }
 
-/* As nc and socat do: the last word, then all ears. */
-static void test_half_closed(void **state)
+/* As nc and socat do: the client closes its sending side and reads. */
+static void test_responds_to_a_half_closed_client(void **state)
 {
     struct buf got = {0};
     int fd = connect_unix(*state);
@@ -199,8 +199,8 @@ static void test_half_closed(void **state)
     close(fd);
 }
 
-/* Memory stays small though the answer is large and the reader slow. */
-static void test_back_pressure(void **state)
+/* Memory stays bounded for a large response and a slow reader. */
+static void test_limits_memory_for_a_slow_reader(void **state)
 {
     struct site *s = *state;
     struct buf got = {0};
@@ -216,7 +216,7 @@ static void test_back_pressure(void **state)
     close(fd);
 }
 
-static void test_away_in_the_middle(void **state)
+static void test_aborts_if_the_client_disconnects(void **state)
 {
     struct site *s = *state;
     int fd = connect_unix(s);
@@ -228,8 +228,8 @@ static void test_away_in_the_middle(void **state)
     served(s, connect_unix(s));
 }
 
-/* The refusal is read though much was sent that the server never takes. */
-static void test_a_refusal_arrives(void **state)
+/* The client can read the refusal although it sent bytes that the server never reads. */
+static void test_delivers_a_refusal_despite_unread_bytes(void **state)
 {
     struct site *s = *state;
     static char body[100 * 1000];
@@ -252,12 +252,12 @@ static void test_a_refusal_arrives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_unix),
-        T(test_tcp),
-        T(test_half_closed),
-        T(test_back_pressure),
-        T(test_away_in_the_middle),
-        T(test_a_refusal_arrives),
+        T(test_serves_a_unix_socket),
+        T(test_serves_tcp),
+        T(test_responds_to_a_half_closed_client),
+        T(test_limits_memory_for_a_slow_reader),
+        T(test_aborts_if_the_client_disconnects),
+        T(test_delivers_a_refusal_despite_unread_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_http_target.c - targets and queries as clients write them, and as they should not.
+ * test_http_target.c - valid and invalid targets and queries.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void splits_into(const char *target, const char *path, const char *query)
     free(got_query);
 }
 
-static void targets_are_split_and_paths_decoded(void **state)
+static void splits_targets_and_decodes_paths(void **state)
 {
     (void)state;
     splits_into("/", "/", "");
@@ -41,7 +41,7 @@ static void targets_are_split_and_paths_decoded(void **state)
     splits_into("http://h?y", "/", "y");
 }
 
-static void what_is_no_target_is_refused(void **state)
+static void refuses_invalid_targets(void **state)
 {
     static const char *const bad[] = {
         "",     "*",     "a",    "metrics", "host:80", "http://",   "http:///x", "ftp://h/x",
@@ -68,7 +68,7 @@ static void has(const char *query, const char *name, const char *value)
     free(got);
 }
 
-static void parameters_are_found(void **state)
+static void finds_parameters(void **state)
 {
     (void)state;
     has("", "a", NULL);
@@ -85,7 +85,7 @@ static void parameters_are_found(void **state)
     has("=1", "", "1");
 }
 
-static void bad_escapes_are_not_passed_over(void **state)
+static void refuses_bad_escapes(void **state)
 {
     char *got = NULL;
     (void)state;
@@ -93,16 +93,16 @@ static void bad_escapes_are_not_passed_over(void **state)
     assert_int_equal(http_query_get("a%=1&b=2", "b", &got), -INF_EINVAL);
     assert_int_equal(http_query_get("a=%00", "a", &got), -INF_EINVAL);
     assert_null(got);
-    has("b=2&a=%", "b", "2"); /* nobody asked for the other */
+    has("b=2&a=%", "b", "2"); /* the other one is not needed */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_are_split_and_paths_decoded),
-        cmocka_unit_test(what_is_no_target_is_refused),
-        cmocka_unit_test(parameters_are_found),
-        cmocka_unit_test(bad_escapes_are_not_passed_over),
+        cmocka_unit_test(splits_targets_and_decodes_paths),
+        cmocka_unit_test(refuses_invalid_targets),
+        cmocka_unit_test(finds_parameters),
+        cmocka_unit_test(refuses_bad_escapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * test_proxy.c - the talk with a proxy, word for word, whole and in parts; and bytes that go through
- * it as they are.
+ * test_proxy.c - the handshake with a proxy, byte by byte, and the bytes that pass through it
+ * unchanged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void world_done(struct world *w)
     proxy_free(&w->proxy);
 }
 
-/* Runs, then checks what the proxy was told since the last time. */
+/* Runs, then checks what was sent to the proxy since the last call. */
 static void expect_written(struct world *w, const char *bytes, size_t len)
 {
     struct buf *written = &w->pipes.last->written;
@@ -70,7 +70,7 @@ static void answer(struct world *w, struct str bytes)
 
 #define WRITTEN(w, literal) expect_written(w, literal, sizeof(literal) - 1)
 
-/* ---- happy paths ---- */
+/* ---- successful handshakes ---- */
 
 static void check_open(struct world *w)
 {
@@ -83,7 +83,7 @@ static void check_open(struct world *w)
     assert_memory_equal(w->reader.got.bytes, "pong", 4);
 }
 
-static void http_connects_with_two_lines(void **state)
+static void http_sends_connect_and_host(void **state)
 {
     struct world w;
     (void)state;
@@ -96,7 +96,7 @@ static void http_connects_with_two_lines(void **state)
     world_done(&w);
 }
 
-static void http_says_the_login_and_brackets_an_address(void **state)
+static void http_sends_the_login_and_brackets_an_ipv6_address(void **state)
 {
     struct world w;
     (void)state;
@@ -109,7 +109,7 @@ static void http_says_the_login_and_brackets_an_address(void **state)
 }
 
 /* Lines of one head may end in different ways. */
-static void an_answer_ends_with_an_empty_line_however_lines_end(void **state)
+static void http_head_ends_with_an_empty_line(void **state)
 {
     static const char *const heads[] = {"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\n\n",
                                         "HTTP/1.1 200 OK\n\r\n", "HTTP/1.1 200 OK\r\nA: b\n\r\n",
@@ -126,7 +126,7 @@ static void an_answer_ends_with_an_empty_line_however_lines_end(void **state)
     }
 }
 
-static void socks_resolves_names(void **state)
+static void socks_sends_names_unresolved(void **state)
 {
     struct world w;
     (void)state;
@@ -139,7 +139,7 @@ static void socks_resolves_names(void **state)
     world_done(&w);
 }
 
-static void socks_says_the_login_if_it_is_wanted(void **state)
+static void socks_sends_the_login_if_required(void **state)
 {
     struct world w;
     (void)state;
@@ -154,7 +154,7 @@ static void socks_says_the_login_if_it_is_wanted(void **state)
     world_done(&w);
 }
 
-static void socks_says_no_login_if_none_is_wanted(void **state)
+static void socks_sends_no_login_if_not_required(void **state)
 {
     struct world w;
     (void)state;
@@ -177,7 +177,7 @@ static void socks_says_no_login_if_none_is_wanted(void **state)
 struct script {
     enum proxy_kind kind;
     const char *login;
-    struct str parts[3]; /* what the proxy says, each after we have spoken */
+    struct str parts[3]; /* responses of the proxy, each to one of our messages */
 };
 
 static const struct script scripts[] = {
@@ -186,7 +186,7 @@ static const struct script scripts[] = {
     {PROXY_SOCKS5, "x", {S("\5\2"), S("\1\0"), S("\5\0\0\3\1a\5\6pong")}},
 };
 
-/* The first @limit bytes of all, one tick after the other in pieces of @cut. */
+/* Sends the first @limit bytes, in parts of @cut, one per tick. */
 static void play(struct world *w, const struct script *script, size_t limit, size_t cut)
 {
     w->pipes.last->cut = cut;
@@ -203,8 +203,8 @@ static size_t script_len(const struct script *script)
     return script->parts[0].len + script->parts[1].len + script->parts[2].len;
 }
 
-/* The server's first words come right behind the proxy's last ones. */
-static void answers_may_come_in_any_pieces(void **state)
+/* Bytes of the server follow the proxy's response immediately. */
+static void accepts_responses_in_any_parts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
@@ -222,7 +222,7 @@ static void answers_may_come_in_any_pieces(void **state)
         }
 }
 
-static void a_proxy_that_leaves_is_told_wherever_it_was(void **state)
+static void reports_a_proxy_that_disconnects_at_any_byte(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
@@ -243,7 +243,7 @@ static void a_proxy_that_leaves_is_told_wherever_it_was(void **state)
         }
 }
 
-static void closing_is_fine_at_any_moment(void **state)
+static void can_be_closed_at_any_time(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
@@ -268,7 +268,7 @@ static void closing_is_fine_at_any_moment(void **state)
     }
 }
 
-static void who_pauses_in_open_gets_the_rest_later(void **state)
+static void delivers_the_rest_after_a_pause_in_on_open(void **state)
 {
     struct world w;
     (void)state;
@@ -282,7 +282,7 @@ static void who_pauses_in_open_gets_the_rest_later(void **state)
     world_done(&w);
 }
 
-static void a_yield_goes_through(void **state)
+static void passes_yields_through(void **state)
 {
     struct world w;
     (void)state;
@@ -430,7 +430,7 @@ static void expect_end(struct world *w, int code, const char *text)
     free(whole);
 }
 
-static void what_a_proxy_refuses_is_told_in_its_words(void **state)
+static void reports_refusals_with_the_status_of_the_proxy(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
@@ -449,7 +449,7 @@ static void what_a_proxy_refuses_is_told_in_its_words(void **state)
     }
 }
 
-static void a_head_without_end_is_too_big(void **state)
+static void limits_the_response_head(void **state)
 {
     struct world w;
     (void)state;
@@ -463,7 +463,7 @@ static void a_head_without_end_is_too_big(void **state)
     world_done(&w);
 }
 
-static void a_proxy_that_is_not_there_is_named(void **state)
+static void names_a_proxy_that_is_unreachable(void **state)
 {
     struct world w;
     (void)state;
@@ -477,8 +477,8 @@ static void a_proxy_that_is_not_there_is_named(void **state)
 
 /* ---- TLS above ---- */
 
-/* A certificate is asked of the server, by its own name; that a proxy is between does not show. */
-static void tls_goes_through(void **state)
+/* The certificate is verified for the name of the server, not of the proxy. */
+static void carries_tls_to_the_server(void **state)
 {
     const struct tls_certs *certs = *state;
     struct sim sim;
@@ -520,21 +520,21 @@ static void tls_goes_through(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(http_connects_with_two_lines),
-        cmocka_unit_test(http_says_the_login_and_brackets_an_address),
-        cmocka_unit_test(an_answer_ends_with_an_empty_line_however_lines_end),
-        cmocka_unit_test(socks_resolves_names),
-        cmocka_unit_test(socks_says_the_login_if_it_is_wanted),
-        cmocka_unit_test(socks_says_no_login_if_none_is_wanted),
-        cmocka_unit_test(answers_may_come_in_any_pieces),
-        cmocka_unit_test(a_proxy_that_leaves_is_told_wherever_it_was),
-        cmocka_unit_test(closing_is_fine_at_any_moment),
-        cmocka_unit_test(who_pauses_in_open_gets_the_rest_later),
-        cmocka_unit_test(a_yield_goes_through),
-        cmocka_unit_test(what_a_proxy_refuses_is_told_in_its_words),
-        cmocka_unit_test(a_head_without_end_is_too_big),
-        cmocka_unit_test(a_proxy_that_is_not_there_is_named),
-        cmocka_unit_test(tls_goes_through),
+        cmocka_unit_test(http_sends_connect_and_host),
+        cmocka_unit_test(http_sends_the_login_and_brackets_an_ipv6_address),
+        cmocka_unit_test(http_head_ends_with_an_empty_line),
+        cmocka_unit_test(socks_sends_names_unresolved),
+        cmocka_unit_test(socks_sends_the_login_if_required),
+        cmocka_unit_test(socks_sends_no_login_if_not_required),
+        cmocka_unit_test(accepts_responses_in_any_parts),
+        cmocka_unit_test(reports_a_proxy_that_disconnects_at_any_byte),
+        cmocka_unit_test(can_be_closed_at_any_time),
+        cmocka_unit_test(delivers_the_rest_after_a_pause_in_on_open),
+        cmocka_unit_test(passes_yields_through),
+        cmocka_unit_test(reports_refusals_with_the_status_of_the_proxy),
+        cmocka_unit_test(limits_the_response_head),
+        cmocka_unit_test(names_a_proxy_that_is_unreachable),
+        cmocka_unit_test(carries_tls_to_the_server),
     };
     return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
 }

@@ -1,5 +1,5 @@
 /*
- * test_tls.c - the TLS filter against an OpenSSL server: every cut, every yield, every way to end.
+ * test_tls.c - the TLS filter against an OpenSSL server: every split, every yield, every kind of end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,20 +54,20 @@ static void exchange(const struct tls_certs *certs, const struct tls_plan *plan)
     tls_world_done(&w);
 }
 
-static void the_handshake_works_however_its_bytes_are_cut(void **state)
+static void completes_the_handshake_for_all_splits(void **state)
 {
     for (int tls12 = 0; tls12 <= 1; tls12++)
         for (size_t cut = 0; cut < 1500; cut += cut < 150 ? 1 : 17)
             exchange(*state, &(struct tls_plan){.cut = cut, .tls12 = tls12});
 }
 
-static void the_handshake_works_with_random_cuts_and_budgets(void **state)
+static void completes_the_handshake_with_random_splits_and_budgets(void **state)
 {
     for (uint64_t seed = 1; seed <= 100; seed++)
         exchange(*state, &(struct tls_plan){.cut = 1 + seed * 7, .seed = seed, .budget = seed % 4});
 }
 
-/* Moves @len bytes up through a reader that takes at most @take at a time. */
+/* Receives @len bytes with a reader that takes at most @take per call. */
 static void transfer(const struct tls_certs *certs, const struct tls_plan *plan, size_t len,
                      size_t take)
 {
@@ -85,7 +85,7 @@ static void transfer(const struct tls_certs *certs, const struct tls_plan *plan,
     free(bytes);
 }
 
-static void a_reader_may_take_any_part_of_a_record(void **state)
+static void accepts_yields_of_any_part_of_a_record(void **state)
 {
     static const size_t takes[] = {1000, 16383, 16384, 16385, 0};
     for (unsigned budget = 0; budget <= 2; budget++)
@@ -97,20 +97,20 @@ static void a_reader_may_take_any_part_of_a_record(void **state)
         }
 }
 
-static void a_reader_may_take_one_byte_at_a_time(void **state)
+static void accepts_yields_after_each_byte(void **state)
 {
     transfer(*state, &(struct tls_plan){.cut = 100}, 20000, 1);
     transfer(*state, &(struct tls_plan){.cut = 1, .tls12 = true}, 20000, 1);
 }
 
-static void every_yield_within_a_small_record_works(void **state)
+static void accepts_every_yield_within_a_small_record(void **state)
 {
     for (size_t take = 1; take <= 64; take++)
         for (size_t cut = 0; cut <= 3; cut++)
             transfer(*state, &(struct tls_plan){.cut = cut, .budget = 1}, 64, take);
 }
 
-static void over_budget_a_tick_decrypts_one_record(void **state)
+static void decrypts_one_record_per_tick_over_budget(void **state)
 {
     struct tls_world w;
     char *bytes = pattern(10 * 16384);
@@ -125,7 +125,7 @@ static void over_budget_a_tick_decrypts_one_record(void **state)
     free(bytes);
 }
 
-static void what_a_reader_leaves_stays_below_but_for_one_record(void **state)
+static void keeps_at_most_one_untaken_record(void **state)
 {
     struct tls_world w;
     char *bytes = pattern(10 * 16384);
@@ -144,19 +144,19 @@ static void what_a_reader_leaves_stays_below_but_for_one_record(void **state)
     free(bytes);
 }
 
-static void what_was_left_is_offered_again_though_nothing_else_comes(void **state)
+static void offers_untaken_bytes_again_without_new_input(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
     w.reader.take = 3;
-    tls_peer_send(&w.peer, "0123456789", 10); /* and no goodbye */
+    tls_peer_send(&w.peer, "0123456789", 10); /* without close_notify */
     sim_run(&w.sim);
     assert_got(&w.reader, "0123456789", 10);
     assert_int_equal(w.reader.calls, 4);
     tls_world_done(&w);
 }
 
-static void a_large_upload_arrives(void **state)
+static void sends_a_large_upload(void **state)
 {
     struct tls_world w;
     char *bytes = pattern(300000);
@@ -173,7 +173,7 @@ static void a_large_upload_arrives(void **state)
     free(bytes);
 }
 
-static void keys_are_changed_when_the_server_asks(void **state)
+static void handles_a_key_update_request(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.cut = 5});
@@ -191,7 +191,7 @@ static void keys_are_changed_when_the_server_asks(void **state)
 
 /* --- pause and resume ------------------------------------------------------------------------- */
 
-static void a_paused_reader_hears_nothing_and_loses_nothing(void **state)
+static void makes_no_callbacks_while_paused_and_loses_no_bytes(void **state)
 {
     struct tls_world w;
     char *bytes = pattern(50000);
@@ -212,7 +212,7 @@ static void a_paused_reader_hears_nothing_and_loses_nothing(void **state)
     free(bytes);
 }
 
-static void a_pause_before_the_handshake_only_delays_it(void **state)
+static void a_pause_delays_the_handshake(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
@@ -225,7 +225,7 @@ static void a_pause_before_the_handshake_only_delays_it(void **state)
     tls_world_done(&w);
 }
 
-static void resume_promises_one_call_even_if_nothing_came(void **state)
+static void calls_on_bytes_after_resume_without_input(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
@@ -239,7 +239,7 @@ static void resume_promises_one_call_even_if_nothing_came(void **state)
     tls_world_done(&w);
 }
 
-static void the_end_waits_for_the_promised_call(void **state)
+static void calls_on_bytes_after_resume_before_the_end(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
@@ -255,7 +255,7 @@ static void the_end_waits_for_the_promised_call(void **state)
 
 /* --- ends ------------------------------------------------------------------------------------- */
 
-static void a_connection_cut_without_close_notify_is_told_as_cut(void **state)
+static void reports_an_end_without_close_notify(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
@@ -268,7 +268,7 @@ static void a_connection_cut_without_close_notify_is_told_as_cut(void **state)
     tls_world_done(&w);
 }
 
-static void bytes_after_close_notify_mean_nothing(void **state)
+static void ignores_bytes_after_close_notify(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
@@ -282,7 +282,7 @@ static void bytes_after_close_notify_mean_nothing(void **state)
     tls_world_done(&w);
 }
 
-static void a_failing_connection_is_told_as_it_is(void **state)
+static void reports_a_network_failure_unchanged(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.hold = true});
@@ -293,7 +293,7 @@ static void a_failing_connection_is_told_as_it_is(void **state)
     tls_world_done(&w);
 }
 
-static void a_server_that_leaves_during_the_handshake_is_told(void **state)
+static void reports_an_end_during_the_handshake(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.no_peer = true});
@@ -317,7 +317,7 @@ static void say_instead_of_tls(const struct tls_certs *certs, const char *bytes,
     tls_world_done(&w);
 }
 
-static void a_peer_that_speaks_plain_http_is_told(void **state)
+static void reports_a_peer_that_speaks_plain_http(void **state)
 {
     for (size_t cut = 0; cut < 6; cut++) {
         say_instead_of_tls(*state, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", cut,
@@ -327,7 +327,7 @@ static void a_peer_that_speaks_plain_http_is_told(void **state)
     }
 }
 
-static void damaged_records_end_the_stream(void **state)
+static void ends_the_stream_on_damaged_records(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
@@ -345,7 +345,7 @@ static void damaged_records_end_the_stream(void **state)
     tls_world_done(&w);
 }
 
-static void a_failure_waits_for_a_paused_reader(void **state)
+static void reports_a_failure_after_a_pause(void **state)
 {
     struct tls_world w;
     const struct tls_certs *certs = *state;
@@ -360,7 +360,7 @@ static void a_failure_waits_for_a_paused_reader(void **state)
     tls_world_done(&w);
 }
 
-static void a_failure_before_it_opened_waits_too(void **state)
+static void reports_a_failed_handshake_after_a_pause(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.server_name = ""});
@@ -376,7 +376,7 @@ static void a_failure_before_it_opened_waits_too(void **state)
 
 /* --- close ------------------------------------------------------------------------------------ */
 
-static void closing_is_fine_after_any_number_of_ticks(void **state)
+static void can_be_closed_after_any_number_of_ticks(void **state)
 {
     for (int held = 0; held <= 1; held++)
         for (int ticks = 0; ticks < 40; ticks++) {
@@ -394,7 +394,7 @@ static void closing_is_fine_after_any_number_of_ticks(void **state)
         }
 }
 
-static void closing_is_fine_inside_any_callback(void **state)
+static void can_be_closed_inside_any_callback(void **state)
 {
     for (int moment = IN_OPEN; moment <= IN_END; moment++)
         for (int pause = NEVER; pause <= moment; pause++)
@@ -414,7 +414,7 @@ static void closing_is_fine_inside_any_callback(void **state)
             }
 }
 
-static void closing_when_refused_is_fine(void **state)
+static void can_be_closed_when_refused(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.host = "x.org"});
@@ -429,7 +429,7 @@ static void closing_when_refused_is_fine(void **state)
     tls_world_done(&w);
 }
 
-static void close_says_goodbye(void **state)
+static void close_sends_close_notify(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){0});
@@ -443,32 +443,32 @@ static void close_says_goodbye(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_handshake_works_however_its_bytes_are_cut),
-        cmocka_unit_test(the_handshake_works_with_random_cuts_and_budgets),
-        cmocka_unit_test(a_reader_may_take_any_part_of_a_record),
-        cmocka_unit_test(a_reader_may_take_one_byte_at_a_time),
-        cmocka_unit_test(every_yield_within_a_small_record_works),
-        cmocka_unit_test(over_budget_a_tick_decrypts_one_record),
-        cmocka_unit_test(what_a_reader_leaves_stays_below_but_for_one_record),
-        cmocka_unit_test(what_was_left_is_offered_again_though_nothing_else_comes),
-        cmocka_unit_test(a_large_upload_arrives),
-        cmocka_unit_test(keys_are_changed_when_the_server_asks),
-        cmocka_unit_test(a_paused_reader_hears_nothing_and_loses_nothing),
-        cmocka_unit_test(a_pause_before_the_handshake_only_delays_it),
-        cmocka_unit_test(resume_promises_one_call_even_if_nothing_came),
-        cmocka_unit_test(the_end_waits_for_the_promised_call),
-        cmocka_unit_test(a_connection_cut_without_close_notify_is_told_as_cut),
-        cmocka_unit_test(bytes_after_close_notify_mean_nothing),
-        cmocka_unit_test(a_failing_connection_is_told_as_it_is),
-        cmocka_unit_test(a_server_that_leaves_during_the_handshake_is_told),
-        cmocka_unit_test(a_peer_that_speaks_plain_http_is_told),
-        cmocka_unit_test(damaged_records_end_the_stream),
-        cmocka_unit_test(a_failure_waits_for_a_paused_reader),
-        cmocka_unit_test(a_failure_before_it_opened_waits_too),
-        cmocka_unit_test(closing_is_fine_after_any_number_of_ticks),
-        cmocka_unit_test(closing_is_fine_inside_any_callback),
-        cmocka_unit_test(closing_when_refused_is_fine),
-        cmocka_unit_test(close_says_goodbye),
+        cmocka_unit_test(completes_the_handshake_for_all_splits),
+        cmocka_unit_test(completes_the_handshake_with_random_splits_and_budgets),
+        cmocka_unit_test(accepts_yields_of_any_part_of_a_record),
+        cmocka_unit_test(accepts_yields_after_each_byte),
+        cmocka_unit_test(accepts_every_yield_within_a_small_record),
+        cmocka_unit_test(decrypts_one_record_per_tick_over_budget),
+        cmocka_unit_test(keeps_at_most_one_untaken_record),
+        cmocka_unit_test(offers_untaken_bytes_again_without_new_input),
+        cmocka_unit_test(sends_a_large_upload),
+        cmocka_unit_test(handles_a_key_update_request),
+        cmocka_unit_test(makes_no_callbacks_while_paused_and_loses_no_bytes),
+        cmocka_unit_test(a_pause_delays_the_handshake),
+        cmocka_unit_test(calls_on_bytes_after_resume_without_input),
+        cmocka_unit_test(calls_on_bytes_after_resume_before_the_end),
+        cmocka_unit_test(reports_an_end_without_close_notify),
+        cmocka_unit_test(ignores_bytes_after_close_notify),
+        cmocka_unit_test(reports_a_network_failure_unchanged),
+        cmocka_unit_test(reports_an_end_during_the_handshake),
+        cmocka_unit_test(reports_a_peer_that_speaks_plain_http),
+        cmocka_unit_test(ends_the_stream_on_damaged_records),
+        cmocka_unit_test(reports_a_failure_after_a_pause),
+        cmocka_unit_test(reports_a_failed_handshake_after_a_pause),
+        cmocka_unit_test(can_be_closed_after_any_number_of_ticks),
+        cmocka_unit_test(can_be_closed_inside_any_callback),
+        cmocka_unit_test(can_be_closed_when_refused),
+        cmocka_unit_test(close_sends_close_notify),
     };
     return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
 }

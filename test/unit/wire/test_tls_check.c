@@ -1,6 +1,6 @@
 /*
- * test_tls_check.c - whom TLS trusts, whom it doesn't, and whether a person could act on what it
- * says then.
+ * test_tls_check.c - which servers TLS accepts, and whether the error names cause and remedy
+ * otherwise.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,13 +18,14 @@
 
 #define MAY_NAME "; set tls-server-name to one of these"
 
-/* Shakes hands by @plan. "": it opened; otherwise what was said. */
+/* Does a handshake as @plan says. Returns "" on success, otherwise the text of the error. */
 static char *outcome(const struct tls_certs *certs, const struct tls_plan *plan)
 {
     struct tls_world w;
     char *said;
     tls_world_init(&w, certs, plan);
-    w.reader.write_in_open = "hello"; /* in TLS 1.3 a server refuses a client only after that */
+    w.reader.write_in_open =
+        "hello"; /* in TLS 1.3 a server refuses a client certificate only after the handshake */
     sim_run(&w.sim);
     if (w.peer.failed)
         pipe_end(w.pipe, INF_EEOF, "FIN");
@@ -58,7 +59,7 @@ static struct cert *signed_cert(void **state, const char *sans, int from_days, i
                                          .to_days = to_days});
 }
 
-static void a_server_of_our_authority_and_the_right_name_is_trusted(void **state)
+static void trusts_a_server_of_our_authority_with_the_right_name(void **state)
 {
     expect_outcome(state, &(struct tls_plan){.host = "localhost"}, "");
     expect_outcome(state, &(struct tls_plan){.host = "127.0.0.1"}, "");
@@ -67,7 +68,7 @@ static void a_server_of_our_authority_and_the_right_name_is_trusted(void **state
     expect_outcome(state, &(struct tls_plan){.host = "10.9.9.9", .server_name = "localhost"}, "");
 }
 
-static void an_ipv6_address_is_checked_as_an_address(void **state)
+static void checks_an_ipv6_address_as_an_address(void **state)
 {
     struct cert *cert = signed_cert(state, "IP:::1", 0, 0);
     expect_outcome(state, &(struct tls_plan){.host = "::1", .server = cert}, "");
@@ -76,7 +77,7 @@ static void an_ipv6_address_is_checked_as_an_address(void **state)
     cert_free(cert);
 }
 
-static void a_wrong_name_is_refused_and_the_right_ones_told(void **state)
+static void refuses_a_certificate_for_another_host(void **state)
 {
     struct cert *cert = signed_cert(state, "IP:10.0.0.1,DNS:kubernetes.default", 0, 0);
     expect_outcome(
@@ -91,7 +92,7 @@ static void a_wrong_name_is_refused_and_the_right_ones_told(void **state)
     cert_free(cert);
 }
 
-static void a_wildcard_covers_one_whole_label(void **state)
+static void accepts_a_wildcard_for_one_whole_label(void **state)
 {
     struct cert *cert = signed_cert(state, "DNS:a*.example.com", 0, 0);
     expect_outcome(state, &(struct tls_plan){.host = "a.b.example.com"},
@@ -103,7 +104,7 @@ static void a_wildcard_covers_one_whole_label(void **state)
     cert_free(cert);
 }
 
-static void a_long_list_of_names_is_cut(void **state)
+static void truncates_a_long_list_of_names(void **state)
 {
     char sans[4096] = "DNS:a.example.com", *said;
     struct cert *cert;
@@ -117,7 +118,7 @@ static void a_long_list_of_names_is_cut(void **state)
     cert_free(cert);
 }
 
-static void a_certificate_without_names_is_for_no_server(void **state)
+static void refuses_a_certificate_without_names(void **state)
 {
     struct cert *cert = signed_cert(state, NULL, 0, 0);
     expect_outcome(
@@ -127,7 +128,7 @@ static void a_certificate_without_names_is_for_no_server(void **state)
     expect_outcome(
         state, &(struct tls_plan){.host = "server", .server = cert},
         "certificate of server:6443 is valid for no server (subject 'CN=server'), not for "
-        "server"); /* as kubectl: a subject is no name */
+        "server"); /* like kubectl: the subject is not used as a name */
     cert_free(cert);
     cert = signed_cert(state, "email:admin@example.com,URI:https://example.com", 0, 0);
     expect_outcome(
@@ -137,7 +138,7 @@ static void a_certificate_without_names_is_for_no_server(void **state)
     cert_free(cert);
 }
 
-static void an_address_as_dns_name_counts_for_nothing(void **state)
+static void refuses_an_address_given_as_dns_name(void **state)
 {
     struct cert *cert = signed_cert(state, "DNS:10.0.0.1,DNS:::1,DNS:localhost", 0, 0);
     expect_outcome(
@@ -148,7 +149,7 @@ static void an_address_as_dns_name_counts_for_nothing(void **state)
     cert_free(cert);
 }
 
-static void a_name_full_of_control_bytes_is_cleaned(void **state)
+static void removes_control_characters_from_names(void **state)
 {
     struct cert *cert = signed_cert(state, "DNS:a\x1b[2Jb\x7f\xc3", 0, 0);
     expect_outcome(
@@ -157,7 +158,7 @@ static void a_name_full_of_control_bytes_is_cleaned(void **state)
     cert_free(cert);
 }
 
-static void an_expired_certificate_is_refused_by_the_clock_of_the_seam(void **state)
+static void refuses_an_expired_certificate_by_the_clock_of_the_seam(void **state)
 {
     struct cert *cert = signed_cert(state, "DNS:localhost", -10, -1);
     expect_outcome(state, &(struct tls_plan){.server = cert},
@@ -169,7 +170,7 @@ static void an_expired_certificate_is_refused_by_the_clock_of_the_seam(void **st
     cert_free(cert);
 }
 
-static void an_expired_authority_is_named(void **state)
+static void names_an_expired_authority(void **state)
 {
     struct cert *ca =
         cert_make(&(struct cert_spec){.cn = "old-ca", .ca = true, .from_days = -10, .to_days = -1});
@@ -182,7 +183,7 @@ static void an_expired_authority_is_named(void **state)
     cert_free(ca);
 }
 
-static void an_unknown_authority_is_refused_and_named(void **state)
+static void refuses_and_names_an_unknown_authority(void **state)
 {
     const struct tls_certs *certs = *state;
     static const char *const said = "certificate of localhost:6443 is signed by unknown authority "
@@ -193,7 +194,7 @@ static void an_unknown_authority_is_refused_and_named(void **state)
     cert_free(namesake);
 }
 
-static void a_self_signed_server_is_refused_unless_it_is_trusted_itself(void **state)
+static void refuses_a_self_signed_certificate_unless_it_is_trusted(void **state)
 {
     struct cert *cert = cert_make(&(struct cert_spec){.cn = "self", .sans = "DNS:localhost"});
     expect_outcome(state, &(struct tls_plan){.server = cert},
@@ -203,7 +204,7 @@ static void a_self_signed_server_is_refused_unless_it_is_trusted_itself(void **s
     cert_free(cert);
 }
 
-static void an_authority_need_not_be_a_root(void **state)
+static void trusts_an_intermediate_authority(void **state)
 {
     const struct tls_certs *certs = *state;
     struct cert *middle =
@@ -215,7 +216,7 @@ static void an_authority_need_not_be_a_root(void **state)
     cert_free(middle);
 }
 
-static void a_certificate_of_another_kind_is_told(void **state)
+static void refuses_a_certificate_for_another_purpose(void **state)
 {
     const struct tls_certs *certs = *state;
     struct cert *client = cert_make(&(struct cert_spec){
@@ -230,14 +231,14 @@ static void a_certificate_of_another_kind_is_told(void **state)
     cert_free(client);
 }
 
-static void who_asked_to_trust_anybody_does(void **state)
+static void insecure_accepts_any_certificate(void **state)
 {
     const struct tls_certs *certs = *state;
     expect_outcome(
         state, &(struct tls_plan){.host = "x.org", .ca = certs->other_ca, .insecure = true}, "");
 }
 
-static void an_empty_server_name_is_refused_not_taken_for_any(void **state)
+static void refuses_an_empty_server_name(void **state)
 {
     expect_outcome(state, &(struct tls_plan){.server_name = ""},
                    "localhost:6443: no server name to check the certificate against");
@@ -245,13 +246,13 @@ static void an_empty_server_name_is_refused_not_taken_for_any(void **state)
                    "localhost:6443: no server name to check the certificate against");
 }
 
-static void a_client_certificate_is_shown_when_asked_for(void **state)
+static void sends_the_client_certificate_on_request(void **state)
 {
     const struct tls_certs *certs = *state;
     expect_outcome(state, &(struct tls_plan){.client = certs->client, .client_ca = certs->ca}, "");
 }
 
-static void a_missing_client_certificate_is_told_with_the_remedy(void **state)
+static void reports_a_missing_client_certificate_with_the_remedy(void **state)
 {
     const struct tls_certs *certs = *state;
     expect_outcome(state, &(struct tls_plan){.client_ca = certs->ca},
@@ -259,14 +260,14 @@ static void a_missing_client_certificate_is_told_with_the_remedy(void **state)
                    "client-key");
 }
 
-static void a_client_certificate_the_server_does_not_know_is_told(void **state)
+static void reports_a_client_certificate_of_an_unknown_issuer(void **state)
 {
     const struct tls_certs *certs = *state;
     expect_outcome(state, &(struct tls_plan){.client = certs->client, .client_ca = certs->other_ca},
                    "localhost:6443 does not trust the issuer of the client certificate");
 }
 
-static void an_expired_client_certificate_is_told(void **state)
+static void reports_an_expired_client_certificate(void **state)
 {
     const struct tls_certs *certs = *state;
     struct cert *old = signed_cert(state, NULL, -10, -1);
@@ -275,7 +276,7 @@ static void an_expired_client_certificate_is_told(void **state)
     cert_free(old);
 }
 
-static void the_server_is_asked_for_by_name_but_never_by_address(void **state)
+static void sends_sni_for_names_only(void **state)
 {
     static const struct {
         const char *host, *server_name, *sni;
@@ -298,7 +299,7 @@ static void the_server_is_asked_for_by_name_but_never_by_address(void **state)
     }
 }
 
-static void a_protocol_that_was_not_offered_is_refused(void **state)
+static void refuses_a_protocol_that_was_not_offered(void **state)
 {
     expect_outcome(state, &(struct tls_plan){.protocol = "http/1.1"}, "");
     expect_outcome(state, &(struct tls_plan){.protocol = "h2"},
@@ -309,7 +310,7 @@ static void a_protocol_that_was_not_offered_is_refused(void **state)
                    "localhost:6443 selected protocol '?'; only http/1.1 was offered (ALPN)");
 }
 
-static void every_alert_becomes_a_sentence(void **state)
+static void explains_every_alert(void **state)
 {
     static const struct {
         char alert;
@@ -358,7 +359,7 @@ static void expect_unusable(const struct tls_settings *settings, const char *exp
     assert_null(tls_context_new(settings, NULL));
 }
 
-static void unusable_authorities_are_told(void **state)
+static void reports_unusable_authorities(void **state)
 {
     const struct tls_certs *certs = *state;
     char *broken = xstrdup(certs->ca->pem), *second;
@@ -378,7 +379,7 @@ static void unusable_authorities_are_told(void **state)
     free(broken);
 }
 
-static void an_unusable_client_certificate_is_told(void **state)
+static void reports_an_unusable_client_certificate(void **state)
 {
     const struct tls_certs *certs = *state;
     const char *ca = certs->ca->pem, *cert = certs->client->pem, *key = certs->client->key_pem;
@@ -399,7 +400,7 @@ static void an_unusable_client_certificate_is_told(void **state)
     free(locked);
 }
 
-static void several_authorities_and_a_chain_are_fine(void **state)
+static void accepts_several_authorities_and_a_chain(void **state)
 {
     const struct tls_certs *certs = *state;
     char *both = xasprintf("# ours\n%s\n# theirs\n%s", certs->ca->pem, certs->other_ca->pem);
@@ -420,14 +421,14 @@ static void several_authorities_and_a_chain_are_fine(void **state)
     free(both);
 }
 
-/* A connection with the system's authorities, which are those in a file that names @cert. */
+/* A connection with the system's authorities: a file that contains @cert. */
 static char *outcome_with_system(const struct tls_certs *certs, const struct cert *cert)
 {
     char path[] = "/tmp/test_tls_check.XXXXXX", *said;
     FILE *file = fdopen(mkstemp(path), "w");
     struct tls_world w;
     assert_true(fputs(cert->pem, file) >= 0 && fclose(file) == 0);
-    setenv("SSL_CERT_FILE", path, 1); /* as OpenSSL's users know it */
+    setenv("SSL_CERT_FILE", path, 1); /* documented by OpenSSL */
     tls_world_init(&w, certs, &(struct tls_plan){0});
     tls_context_unref(w.context);
     w.context = tls_context_new(&(struct tls_settings){.ca_pem = NULL}, NULL);
@@ -442,7 +443,7 @@ static char *outcome_with_system(const struct tls_certs *certs, const struct cer
     return said;
 }
 
-static void without_authorities_the_system_s_are_used(void **state)
+static void uses_the_authorities_of_the_system_by_default(void **state)
 {
     const struct tls_certs *certs = *state;
     char *said = outcome_with_system(certs, certs->ca);
@@ -457,33 +458,33 @@ static void without_authorities_the_system_s_are_used(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_of_our_authority_and_the_right_name_is_trusted),
-        cmocka_unit_test(an_ipv6_address_is_checked_as_an_address),
-        cmocka_unit_test(a_wrong_name_is_refused_and_the_right_ones_told),
-        cmocka_unit_test(a_wildcard_covers_one_whole_label),
-        cmocka_unit_test(a_long_list_of_names_is_cut),
-        cmocka_unit_test(a_certificate_without_names_is_for_no_server),
-        cmocka_unit_test(an_address_as_dns_name_counts_for_nothing),
-        cmocka_unit_test(a_name_full_of_control_bytes_is_cleaned),
-        cmocka_unit_test(an_expired_certificate_is_refused_by_the_clock_of_the_seam),
-        cmocka_unit_test(an_expired_authority_is_named),
-        cmocka_unit_test(an_unknown_authority_is_refused_and_named),
-        cmocka_unit_test(a_self_signed_server_is_refused_unless_it_is_trusted_itself),
-        cmocka_unit_test(an_authority_need_not_be_a_root),
-        cmocka_unit_test(a_certificate_of_another_kind_is_told),
-        cmocka_unit_test(who_asked_to_trust_anybody_does),
-        cmocka_unit_test(an_empty_server_name_is_refused_not_taken_for_any),
-        cmocka_unit_test(a_client_certificate_is_shown_when_asked_for),
-        cmocka_unit_test(a_missing_client_certificate_is_told_with_the_remedy),
-        cmocka_unit_test(a_client_certificate_the_server_does_not_know_is_told),
-        cmocka_unit_test(an_expired_client_certificate_is_told),
-        cmocka_unit_test(the_server_is_asked_for_by_name_but_never_by_address),
-        cmocka_unit_test(a_protocol_that_was_not_offered_is_refused),
-        cmocka_unit_test(every_alert_becomes_a_sentence),
-        cmocka_unit_test(unusable_authorities_are_told),
-        cmocka_unit_test(an_unusable_client_certificate_is_told),
-        cmocka_unit_test(several_authorities_and_a_chain_are_fine),
-        cmocka_unit_test(without_authorities_the_system_s_are_used),
+        cmocka_unit_test(trusts_a_server_of_our_authority_with_the_right_name),
+        cmocka_unit_test(checks_an_ipv6_address_as_an_address),
+        cmocka_unit_test(refuses_a_certificate_for_another_host),
+        cmocka_unit_test(accepts_a_wildcard_for_one_whole_label),
+        cmocka_unit_test(truncates_a_long_list_of_names),
+        cmocka_unit_test(refuses_a_certificate_without_names),
+        cmocka_unit_test(refuses_an_address_given_as_dns_name),
+        cmocka_unit_test(removes_control_characters_from_names),
+        cmocka_unit_test(refuses_an_expired_certificate_by_the_clock_of_the_seam),
+        cmocka_unit_test(names_an_expired_authority),
+        cmocka_unit_test(refuses_and_names_an_unknown_authority),
+        cmocka_unit_test(refuses_a_self_signed_certificate_unless_it_is_trusted),
+        cmocka_unit_test(trusts_an_intermediate_authority),
+        cmocka_unit_test(refuses_a_certificate_for_another_purpose),
+        cmocka_unit_test(insecure_accepts_any_certificate),
+        cmocka_unit_test(refuses_an_empty_server_name),
+        cmocka_unit_test(sends_the_client_certificate_on_request),
+        cmocka_unit_test(reports_a_missing_client_certificate_with_the_remedy),
+        cmocka_unit_test(reports_a_client_certificate_of_an_unknown_issuer),
+        cmocka_unit_test(reports_an_expired_client_certificate),
+        cmocka_unit_test(sends_sni_for_names_only),
+        cmocka_unit_test(refuses_a_protocol_that_was_not_offered),
+        cmocka_unit_test(explains_every_alert),
+        cmocka_unit_test(reports_unusable_authorities),
+        cmocka_unit_test(reports_an_unusable_client_certificate),
+        cmocka_unit_test(accepts_several_authorities_and_a_chain),
+        cmocka_unit_test(uses_the_authorities_of_the_system_by_default),
     };
     return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
 }

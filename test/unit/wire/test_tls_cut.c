@@ -1,6 +1,6 @@
 /*
- * test_tls_cut.c - the conversation with the server, split or ended after every single byte of it,
- * in both directions.
+ * test_tls_cut.c - a TLS connection that is split or ended after each of its bytes, in both
+ * directions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 #include "tls_world.h"
 
 enum cut {
-    SPLIT,      /* the server's bytes after the first `limit` come a tick later */
-    END_READS,  /* and never: the server is gone */
-    END_WRITES, /* the server is gone when it has read `limit` bytes of ours */
+    SPLIT,      /* the server's bytes after the first `limit` arrive a tick later */
+    END_READS,  /* the server disconnects after `limit` bytes */
+    END_WRITES, /* the server disconnects when it has read `limit` bytes */
 };
 
 struct cut_world {
@@ -27,7 +27,7 @@ struct cut_world {
     size_t limit;
     size_t n_read, n_written; /* by us, so far */
     struct buf later;
-    char host[32]; /* a new one for each conversation: no session is known for it */
+    char host[32]; /* unique, so that no session is resumed */
     int serial;
 };
 
@@ -36,7 +36,7 @@ static struct cut_world *cut_world_of(struct pipe *pipe)
     return container_of((struct tls_peer *)pipe->peer, struct cut_world, w.peer);
 }
 
-/* Takes from the end of @bytes what goes beyond the limit, now that they are @total in all. */
+/* Removes from the end of @bytes what exceeds the limit; @total is their number so far. */
 static void shorten(struct buf *bytes, size_t total, size_t limit, struct buf *rest)
 {
     size_t beyond = total > limit ? total - limit : 0;
@@ -83,7 +83,7 @@ static void on_tick_end_writes(struct pipe *pipe)
         pipe_end(pipe, INF_ENET, "connection reset");
 }
 
-/* A conversation that is cut at @limit; with a session of another one, if it is to be @resumed. */
+/* A connection that is cut at @limit; if @resumed, with the session of another one. */
 static void converse(struct cut_world *c, size_t limit, bool resumed)
 {
     static void (*const on_tick[])(struct pipe *) = {
@@ -103,10 +103,10 @@ static void converse(struct cut_world *c, size_t limit, bool resumed)
     stream_reader_write(&c->w.reader, "ping", 4);
     tls_peer_send(&c->w.peer, "pong", 4);
     sim_run(&c->w.sim);
-    sim_run(&c->w.sim); /* a part of no bytes looks like rest */
+    sim_run(&c->w.sim); /* an empty part looks like the end of activity */
 }
 
-/* How many bytes there are to cut between, give or take two: signatures differ in length. */
+/* The number of bytes of a connection, plus or minus two: signatures differ in length. */
 static size_t length(struct cut_world *c, bool resumed)
 {
     converse(c, SIZE_MAX, resumed);
@@ -125,7 +125,7 @@ static void expect_whole(struct cut_world *c)
     assert_int_equal(c->w.peer.received.len, 4);
 }
 
-/* The end, also if the conversation was over before the limit. */
+/* The end, also if the connection ended before the limit. */
 static void expect_end(struct cut_world *c, int code, const char *text)
 {
     if (!c->w.pipe->ending)
@@ -175,18 +175,18 @@ static void cut_everywhere(const struct tls_certs *certs, enum cut cut, bool res
     }
 }
 
-/* Full handshakes arrive byte by byte, and in other parts, in test_tls.c. */
-static void the_server_s_bytes_may_be_split_anywhere(void **state)
+/* test_tls.c splits full handshakes byte by byte and in other ways. */
+static void accepts_bytes_split_anywhere(void **state)
 {
     cut_everywhere(*state, SPLIT, true, expect_whole);
 }
 
-static void a_server_that_leaves_is_told_wherever_it_was(void **state)
+static void reports_a_server_that_disconnects_at_any_byte(void **state)
 {
     cut_everywhere(*state, END_READS, false, expect_cut);
 }
 
-static void a_server_that_stops_listening_is_told_wherever_it_was(void **state)
+static void reports_a_server_that_stops_reading_at_any_byte(void **state)
 {
     cut_everywhere(*state, END_WRITES, false, expect_reset);
 }
@@ -194,9 +194,9 @@ static void a_server_that_stops_listening_is_told_wherever_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_server_s_bytes_may_be_split_anywhere),
-        cmocka_unit_test(a_server_that_leaves_is_told_wherever_it_was),
-        cmocka_unit_test(a_server_that_stops_listening_is_told_wherever_it_was),
+        cmocka_unit_test(accepts_bytes_split_anywhere),
+        cmocka_unit_test(reports_a_server_that_disconnects_at_any_byte),
+        cmocka_unit_test(reports_a_server_that_stops_reading_at_any_byte),
     };
     return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
 }

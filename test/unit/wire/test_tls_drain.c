@@ -1,5 +1,5 @@
 /*
- * test_tls_drain.c - back-pressure through the TLS filter: it holds nothing back and hides nothing.
+ * test_tls_drain.c - back-pressure through the TLS filter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "tls_world.h"
 
-static void what_waits_below_is_known_above(void **state)
+static void reports_unsent_bytes_of_the_lower_stream(void **state)
 {
     struct tls_world w;
     int drained;
@@ -32,8 +32,8 @@ static void what_waits_below_is_known_above(void **state)
     tls_world_done(&w);
 }
 
-/* The handshake drains too, but that is nobody's business. */
-static void nothing_is_told_before_it_is_open(void **state)
+/* The messages of the handshake drain too, which is not reported. */
+static void calls_no_on_drain_before_on_open(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.no_peer = true});
@@ -44,7 +44,7 @@ static void nothing_is_told_before_it_is_open(void **state)
     tls_world_done(&w);
 }
 
-static void closing_inside_drain(void **state)
+static void can_be_closed_inside_on_drain(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &(struct tls_plan){.cut = 0});
@@ -58,9 +58,9 @@ static void closing_inside_drain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_waits_below_is_known_above),
-        cmocka_unit_test(nothing_is_told_before_it_is_open),
-        cmocka_unit_test(closing_inside_drain),
+        cmocka_unit_test(reports_unsent_bytes_of_the_lower_stream),
+        cmocka_unit_test(calls_no_on_drain_before_on_open),
+        cmocka_unit_test(can_be_closed_inside_on_drain),
     };
     return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
 }

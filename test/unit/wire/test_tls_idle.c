@@ -1,10 +1,9 @@
 /*
- * test_tls_idle.c - what a connection costs that has nothing to say: watches are idle most of the
- * time, and there are many of them.
+ * test_tls_idle.c - the memory of an idle connection: watches are idle most of the time, and there
+ * are many of them.
  *
- * OpenSSL's allocations are counted by taking the place of its malloc, so this is a program of its
- * own. Each block remembers who was at work when it was made, and is taken off that account when it
- * goes.
+ * OpenSSL's allocations are counted by replacing its malloc, which needs a separate program. Each
+ * block records the account it was allocated for, and is subtracted when it is freed.
  */
 #include <malloc.h>
 #include <setjmp.h>
@@ -22,7 +21,7 @@
 
 enum {
     CONNECTIONS = 200,
-    IDLE_MAX = 40 * 1024, /* the promise, for each */
+    IDLE_MAX = 40 * 1024, /* limit per connection */
     RECORD = 16384,       /* a block of this size can only be a buffer for records */
 };
 
@@ -150,7 +149,7 @@ static size_t idle_bytes(const struct tls_certs *certs, const struct tls_plan *p
     return (size_t)each + own;
 }
 
-static void an_idle_connection_is_small(void **state)
+static void limits_the_memory_of_an_idle_connection(void **state)
 {
     const struct tls_certs *certs = *state;
     struct cert *middle =
@@ -173,7 +172,7 @@ static void an_idle_connection_is_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_idle_connection_is_small),
+        cmocka_unit_test(limits_the_memory_of_an_idle_connection),
     };
     if (!CRYPTO_set_mem_functions(counting_malloc, counting_realloc, counting_free))
         return 1; /* OpenSSL has allocated something before us: nothing could be counted */

@@ -24,7 +24,7 @@ static const struct tls_plan kinds[] = {
 };
 static const struct tls_plan *const kinds_end = kinds + sizeof(kinds) / sizeof(kinds[0]);
 
-/* Lets the handshake happen. Was it resumed? */
+/* Runs the handshake. Returns whether it was resumed. */
 static bool resumed(struct tls_world *w)
 {
     sim_run(&w->sim);
@@ -39,7 +39,7 @@ static bool resumed_again(struct tls_world *w, const struct tls_plan *names)
     return resumed(w);
 }
 
-/* A connection that ends when we have said hello: whatever it offered has been seen. */
+/* A connection that ends after our hello: the session it offered was used. */
 static void waste_one(struct tls_world *w, const struct tls_plan *names)
 {
     tls_world_again(w, names);
@@ -48,7 +48,7 @@ static void waste_one(struct tls_world *w, const struct tls_plan *names)
     stream_reader_close(&w->reader);
 }
 
-static void the_next_connection_is_resumed_and_all_after_it(void **state)
+static void resumes_all_later_connections(void **state)
 {
     for (const struct tls_plan *kind = kinds; kind < kinds_end; kind++) {
         struct tls_world w;
@@ -66,7 +66,7 @@ static void the_next_connection_is_resumed_and_all_after_it(void **state)
     }
 }
 
-static void resuming_works_however_the_bytes_are_cut(void **state)
+static void resumes_for_all_splits(void **state)
 {
     for (const struct tls_plan *kind = kinds; kind < kinds_end; kind++)
         for (size_t cut = 1; cut < 300; cut += cut < 80 ? 1 : 7) {
@@ -80,7 +80,7 @@ static void resuming_works_however_the_bytes_are_cut(void **state)
         }
 }
 
-static void a_ticket_is_shown_once(void **state)
+static void uses_a_ticket_once(void **state)
 {
     static const int tickets = 2; /* what OpenSSL's server gives after a full TLS 1.3 handshake */
     for (int wasted = 0; wasted <= tickets; wasted++) {
@@ -94,7 +94,7 @@ static void a_ticket_is_shown_once(void **state)
     }
 }
 
-static void a_session_that_led_nowhere_is_not_met_again(void **state)
+static void does_not_reuse_a_session_that_failed(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &kinds[1]);
@@ -104,7 +104,7 @@ static void a_session_that_led_nowhere_is_not_met_again(void **state)
     tls_world_done(&w);
 }
 
-static void another_name_or_server_is_not_resumed(void **state)
+static void does_not_resume_for_another_name_or_server(void **state)
 {
     static const struct tls_plan others[] = {
         {.server_name = "api.example.com"},
@@ -124,7 +124,7 @@ static void another_name_or_server_is_not_resumed(void **state)
         }
 }
 
-static void a_name_that_is_refused_is_refused_after_a_good_one_too(void **state)
+static void refuses_a_wrong_name_after_a_valid_one(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, kinds);
@@ -138,7 +138,7 @@ static void a_name_that_is_refused_is_refused_after_a_good_one_too(void **state)
     tls_world_done(&w);
 }
 
-static void another_context_is_not_resumed(void **state)
+static void does_not_resume_with_another_context(void **state)
 {
     const struct tls_certs *certs = *state;
     const struct tls_settings settings[] = {
@@ -161,7 +161,7 @@ static void another_context_is_not_resumed(void **state)
     tls_world_done(&w);
 }
 
-static void a_server_that_forgot_costs_a_full_handshake(void **state)
+static void falls_back_to_a_full_handshake(void **state)
 {
     for (const struct tls_plan *kind = kinds; kind < kinds_end; kind++) {
         struct tls_world w;
@@ -174,7 +174,7 @@ static void a_server_that_forgot_costs_a_full_handshake(void **state)
     }
 }
 
-static void a_server_that_knows_its_clients_resumes_too(void **state)
+static void resumes_with_a_client_certificate(void **state)
 {
     const struct tls_certs *certs = *state;
     for (const struct tls_plan *kind = kinds; kind < kinds_end; kind++) {
@@ -191,7 +191,7 @@ static void a_server_that_knows_its_clients_resumes_too(void **state)
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* Twelve hours before the end of @plan's server or its chain, until then, and after. */
+/* Twelve hours before @plan's server or its chain expires, until then, and after. */
 static void expect_end(const struct tls_certs *certs, const struct tls_plan *plan, const char *said)
 {
     struct tls_world w;
@@ -208,7 +208,7 @@ static void expect_end(const struct tls_certs *certs, const struct tls_plan *pla
     tls_world_done(&w);
 }
 
-static void nothing_is_resumed_once_the_certificate_expired(void **state)
+static void does_not_resume_after_the_certificate_expired(void **state)
 {
     const struct tls_certs *certs = *state;
     struct cert *cert = cert_make(&(struct cert_spec){
@@ -222,7 +222,7 @@ static void nothing_is_resumed_once_the_certificate_expired(void **state)
     cert_free(cert);
 }
 
-static void nothing_is_resumed_once_an_authority_in_between_expired(void **state)
+static void does_not_resume_after_an_intermediate_expired(void **state)
 {
     const struct tls_certs *certs = *state;
     struct cert *middle = cert_make(
@@ -241,7 +241,7 @@ static void nothing_is_resumed_once_an_authority_in_between_expired(void **state
     cert_free(middle);
 }
 
-static void resuming_does_not_make_a_check_younger(void **state)
+static void does_not_extend_a_verification_by_resuming(void **state)
 {
     for (const struct tls_plan *kind = kinds; kind < kinds_end; kind++) {
         struct tls_world w;
@@ -260,7 +260,7 @@ static void resuming_does_not_make_a_check_younger(void **state)
 
 /* --- ends ------------------------------------------------------------------------------------- */
 
-static void a_connection_that_was_cut_or_ended_can_be_resumed(void **state)
+static void resumes_after_a_cut_connection(void **state)
 {
     for (const struct tls_plan *kind = kinds; kind < kinds_end; kind++) {
         struct tls_world w;
@@ -282,7 +282,7 @@ static void a_connection_that_was_cut_or_ended_can_be_resumed(void **state)
     }
 }
 
-static void a_session_whose_connection_failed_is_dropped(void **state)
+static void drops_the_session_of_a_failed_connection(void **state)
 {
     struct tls_world w;
     tls_world_init(&w, *state, &kinds[1]);
@@ -299,7 +299,7 @@ static void a_session_whose_connection_failed_is_dropped(void **state)
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-static void only_the_newest_are_kept(void **state)
+static void keeps_only_the_newest_sessions(void **state)
 {
     struct tls_world w;
     static const char *const hosts[] = {"a.example.com", "b.example.com", "c.example.com",
@@ -315,7 +315,7 @@ static void only_the_newest_are_kept(void **state)
     tls_world_done(&w);
 }
 
-static void huge_tickets_are_not_kept(void **state)
+static void does_not_keep_huge_tickets(void **state)
 {
     for (int tls12 = 0; tls12 <= 1; tls12++) {
         struct tls_plan plan = {.tls12 = tls12, .fat_tickets = true};
@@ -330,22 +330,22 @@ static void huge_tickets_are_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_next_connection_is_resumed_and_all_after_it),
-        cmocka_unit_test(resuming_works_however_the_bytes_are_cut),
-        cmocka_unit_test(a_ticket_is_shown_once),
-        cmocka_unit_test(a_session_that_led_nowhere_is_not_met_again),
-        cmocka_unit_test(another_name_or_server_is_not_resumed),
-        cmocka_unit_test(a_name_that_is_refused_is_refused_after_a_good_one_too),
-        cmocka_unit_test(another_context_is_not_resumed),
-        cmocka_unit_test(a_server_that_forgot_costs_a_full_handshake),
-        cmocka_unit_test(a_server_that_knows_its_clients_resumes_too),
-        cmocka_unit_test(nothing_is_resumed_once_the_certificate_expired),
-        cmocka_unit_test(nothing_is_resumed_once_an_authority_in_between_expired),
-        cmocka_unit_test(resuming_does_not_make_a_check_younger),
-        cmocka_unit_test(a_connection_that_was_cut_or_ended_can_be_resumed),
-        cmocka_unit_test(a_session_whose_connection_failed_is_dropped),
-        cmocka_unit_test(only_the_newest_are_kept),
-        cmocka_unit_test(huge_tickets_are_not_kept),
+        cmocka_unit_test(resumes_all_later_connections),
+        cmocka_unit_test(resumes_for_all_splits),
+        cmocka_unit_test(uses_a_ticket_once),
+        cmocka_unit_test(does_not_reuse_a_session_that_failed),
+        cmocka_unit_test(does_not_resume_for_another_name_or_server),
+        cmocka_unit_test(refuses_a_wrong_name_after_a_valid_one),
+        cmocka_unit_test(does_not_resume_with_another_context),
+        cmocka_unit_test(falls_back_to_a_full_handshake),
+        cmocka_unit_test(resumes_with_a_client_certificate),
+        cmocka_unit_test(does_not_resume_after_the_certificate_expired),
+        cmocka_unit_test(does_not_resume_after_an_intermediate_expired),
+        cmocka_unit_test(does_not_extend_a_verification_by_resuming),
+        cmocka_unit_test(resumes_after_a_cut_connection),
+        cmocka_unit_test(drops_the_session_of_a_failed_connection),
+        cmocka_unit_test(keeps_only_the_newest_sessions),
+        cmocka_unit_test(does_not_keep_huge_tickets),
     };
     return cmocka_run_group_tests(tests, tls_certs_make, tls_certs_drop);
 }
