@@ -58,13 +58,13 @@ static void on_removed(struct event_log *log, uint64_t lines)
 }
 
 const struct event_log_events event_log_recorder_events = {
+    .on_log = on_log,
     .on_hold = on_hold,
     .on_idle = on_idle,
-    .on_log = on_log,
-    .on_lost = on_lost,
-    .on_closed = on_closed,
     .on_dropped = on_dropped,
     .on_removed = on_removed,
+    .on_lost = on_lost,
+    .on_closed = on_closed,
 };
 
 int event_log_world_set_up(void **state)

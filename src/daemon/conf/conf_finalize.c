@@ -22,6 +22,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "daemon/conf/conf_logs.h"
+#include "daemon/journal/sink.h"
 #include "daemon/pool.h"
 
 enum {
@@ -240,13 +241,13 @@ static void check_event_logs(struct conf_reader *reader, const struct conf *conf
     size_t files = 0;
     for (size_t i = 0; i < conf->n_event_logs; i++) {
         const struct conf_event_log *log = &conf->event_logs[i];
-        bool is_stdout = log->path && strcmp(log->path, "stdout") == 0;
+        const struct sink_type *sink = log->path ? sink_type_for(log->path) : NULL;
         check_watches_of(reader, conf, log);
-        if (is_stdout && log->rotate.size)
+        if (sink && !sink->rotate && log->rotate.size)
             conf_entry_error(reader, conf, "event_logs", log->head.node, "rotate",
-                             "stdout cannot be rotated; remove the key or write to a file");
+                             "%s cannot be rotated; remove the key or write to a file", log->path);
         /* each file may block a thread while its disk hangs: see daemon/pool.h */
-        if (log->path && !is_stdout && ++files == POOL_LOGS_MAX + 1)
+        if (sink && sink->on_pool && ++files == POOL_LOGS_MAX + 1)
             conf_entry_error(reader, conf, "event_logs", log->head.node, "path",
                              "more than %d event logs are files; use fewer files or run a second "
                              "informerd",

@@ -28,6 +28,7 @@
 #include "daemon/conf/conf_error.h"
 #include "daemon/conf/conf_finalize.h"
 #include "daemon/journal/log_file.h"
+#include "daemon/journal/sink.h"
 
 struct file_id {
     bool known;
@@ -83,7 +84,7 @@ static void location_init(struct log_location *location, const struct conf_event
                           bool examine)
 {
     char *dir;
-    if (!log->path || strcmp(log->path, "stdout") == 0)
+    if (!log->path || sink_type_for(log->path) != &sink_file)
         return;
     location->path = plain_path(log->path);
     location->name = strrchr(location->path, '/') + 1;

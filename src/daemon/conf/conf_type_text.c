@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/json_string.h"
 #include "daemon/conf/conf_table.h"
+#include "daemon/journal/sink.h"
 
 enum {
     NAMESPACE_MAX = 63,   /* LIMIT: DNS label */
@@ -268,7 +269,7 @@ const struct conf_type conf_type_file = {TEXT_TYPE, .form = "file path", .resolv
 
 static char *resolve_log_file(const struct yaml_node *node, const char *text)
 {
-    return strcmp(text, "stdout") == 0 ? xstrdup(text) : resolve_file(node, text);
+    return sink_type_for(text) == &sink_file ? resolve_file(node, text) : xstrdup(text);
 }
 
 const struct conf_type conf_type_log_file = {TEXT_TYPE, .form = "file path or stdout",

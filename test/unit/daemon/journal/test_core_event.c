@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -24,36 +25,33 @@ static bool read_text(const char *text, struct core_event *ret)
     return is_one;
 }
 
+/* Compares all fields: "reason, message, count, kind, namespace, name, type". */
+static void assert_event(const char *text, const char *expected)
+{
+    struct core_event e;
+    char fields[256];
+    assert_true(read_text(text, &e));
+    snprintf(fields, sizeof(fields), "%.40s, %.40s, %s, %.40s, %.40s, %.40s, %s", e.reason,
+             e.message, e.count, e.kind, e.ns, e.name, e.warning ? "Warning" : "Normal");
+    assert_string_equal(fields, expected);
+}
+
 static void reads_events_of_the_core_group(void **state)
 {
-    struct core_event event;
     (void)state;
-    assert_true(read_text("{'kind':'Event','apiVersion':'v1'," META
-                          ",'involvedObject':{'kind':'Pod','namespace':'shop','name':'web-0'},"
-                          "'reason':'BackOff','message':'a\\nb','count':3,'type':'Warning'}",
-                          &event));
-    assert_string_equal(event.reason, "BackOff");
-    assert_string_equal(event.message, "a\nb");
-    assert_string_equal(event.count, "3");
-    assert_string_equal(event.kind, "Pod");
-    assert_string_equal(event.ns, "shop");
-    assert_string_equal(event.name, "web-0");
-    assert_true(event.warning);
+    assert_event("{'kind':'Event','apiVersion':'v1'," META
+                 ",'involvedObject':{'kind':'Pod','namespace':'shop','name':'web-0'},"
+                 "'reason':'BackOff','message':'a\\nb','count':3,'type':'Warning'}",
+                 "BackOff, a\nb, 3, Pod, shop, web-0, Warning");
 }
 
 static void reads_events_of_events_k8s_io(void **state)
 {
-    struct core_event event;
     (void)state;
-    assert_true(read_text("{'kind':'Event','apiVersion':'events.k8s.io/v1'," META
-                          ",'regarding':{'kind':'Node','name':'n1'},'reason':'Up','note':'n',"
-                          "'deprecatedCount':2,'series':{'count':9},'type':'Normal'}",
-                          &event));
-    assert_string_equal(event.message, "n");
-    assert_string_equal(event.count, "9");
-    assert_string_equal(event.ns, "");
-    assert_string_equal(event.name, "n1");
-    assert_false(event.warning);
+    assert_event("{'kind':'Event','apiVersion':'events.k8s.io/v1'," META
+                 ",'regarding':{'kind':'Node','name':'n1'},'reason':'Up','note':'n',"
+                 "'deprecatedCount':2,'series':{'count':9},'type':'Normal'}",
+                 "Up, n, 9, Node, , n1, Normal");
 }
 
 /* A count is copied to the record, so it must be a number. */
