@@ -1,3 +1,13 @@
+/*
+ * body.c - turns the bytes of a response into events, by what was requested.
+ *
+ *     watch      event_lines.h, or event_frame.h for anything unusual  ->  decode.h
+ *     list       list_items.h  ->  decode.h
+ *     document   event_frame.h: one JSON text, passed on as it is
+ *
+ * An object that can't be decoded but has a name is skipped with a message. Anything else that can't
+ * be read ends the response with an error.
+ */
 #include "kube/source/body.h"
 
 #include <stdlib.h>
@@ -137,16 +147,6 @@ static int next_of_list(struct body *body, struct str *input, struct source_even
 
 /* ---- all of them ---- */
 
-static int next_of_any(struct body *body, struct str *input, struct source_event *ret_event,
-                       struct inf_error *err)
-{
-    if (body->want == SOURCE_LIST)
-        return next_of_list(body, input, ret_event, err);
-    if (body->want == SOURCE_DOCUMENT)
-        return next_of_document(body, input, ret_event, err);
-    return next_of_watch(body, input, ret_event, err);
-}
-
 /* Versions are written to logs and records unchanged, so one that contains our credential is refused.
  * Numbers, which all servers use, are never a credential. */
 static int check_version(const struct body *body, const char *version, struct inf_error *err)
@@ -160,7 +160,13 @@ static int check_version(const struct body *body, const char *version, struct in
 int body_next(struct body *body, struct str *input, struct source_event *ret_event,
               struct inf_error *err)
 {
-    int rc = next_of_any(body, input, ret_event, err);
+    int rc = 0;
+    switch (body->want) {
+    case SOURCE_LIST: rc = next_of_list(body, input, ret_event, err); break;
+    case SOURCE_DOCUMENT: rc = next_of_document(body, input, ret_event, err); break;
+    case SOURCE_WATCH_LIST:
+    case SOURCE_WATCH: rc = next_of_watch(body, input, ret_event, err); break;
+    }
     if (rc == 1 && check_version(body, ret_event->resource_version, err) < 0) {
         inf_object_unref(ret_event->object);
         return -err->code;

@@ -1,3 +1,10 @@
+/*
+ * decode.c - makes source events from the text of watch events and list items.
+ *
+ * Normal path: decode_guess() finds the object of an event that is written as API servers write it,
+ * without reading it twice; decode_event() reads any other JSON object. An ERROR event becomes the
+ * error in its Status. Text that is not an event is INF_EDECODE; the message never contains it.
+ */
 #include "kube/source/decode.h"
 
 #include <string.h>
@@ -20,7 +27,7 @@ struct envelope {
     struct str object;
 };
 
-/* Takes @literal from the front of @text, if it is there. */
+/* Removes @literal from the front of @text, if present. */
 static bool take_front(struct str *text, struct str literal)
 {
     if (text->len < literal.len || memcmp(text->at, literal.at, literal.len) != 0)
@@ -62,7 +69,7 @@ static int read_envelope(struct str text, struct envelope *ret, struct inf_error
     }
     if (!json_walk_complete(&walk))
         return err_set(err, INF_EDECODE, "watch event: %zu bytes that are not a JSON object",
-                       text.len); /* what they are may be a secret's */
+                       text.len); /* not quoted: they may be a Secret */
     if (!ret->type.len || !ret->object.len)
         return err_set(err, INF_EDECODE, "watch event: 'type' or 'object' is missing");
     return 0;
@@ -70,7 +77,7 @@ static int read_envelope(struct str text, struct envelope *ret, struct inf_error
 
 /* ---- bookmarks ---- */
 
-/* The version is optional, but if there is one it must be as good as an object's. */
+/* The version is optional, but if present it is checked like that of an object. */
 static int read_version(struct decoder *decoder, yyjson_val *value, struct inf_error *err)
 {
     struct str version = {yyjson_get_str(value), yyjson_get_len(value)};
@@ -86,15 +93,10 @@ static int read_version(struct decoder *decoder, yyjson_val *value, struct inf_e
     return 0;
 }
 
-static bool says_end(yyjson_val *annotations)
-{
-    return yyjson_equals_str(yyjson_obj_get(annotations, END_ANNOTATION), "true");
-}
-
 static int read_bookmark(struct decoder *decoder, yyjson_val *root, struct source_event *ret,
                          struct inf_error *err)
 {
-    yyjson_val *metadata = yyjson_obj_get(root, "metadata");
+    yyjson_val *metadata = yyjson_obj_get(root, "metadata"), *annotations;
     int rc;
     if (!yyjson_is_obj(metadata))
         return err_set(err, INF_EDECODE, "bookmark: no metadata");
@@ -102,7 +104,8 @@ static int read_bookmark(struct decoder *decoder, yyjson_val *root, struct sourc
     if (rc < 0)
         return rc;
     ret->resource_version = decoder->version;
-    ret->initial_end = says_end(yyjson_obj_get(metadata, "annotations"));
+    annotations = yyjson_obj_get(metadata, "annotations");
+    ret->initial_end = yyjson_equals_str(yyjson_obj_get(annotations, END_ANNOTATION), "true");
     return 0;
 }
 
@@ -138,19 +141,14 @@ static bool read_type(struct str name, enum source_type *ret_type)
     return false;
 }
 
-static bool is_table(struct str object)
-{
-    struct str kind;
-    return json_member_get(object, STR("kind"), &kind) && str_eq(kind, STR("\"Table\""));
-}
-
 static int decode_object(struct decoder *decoder, struct str object, struct source_event *ret,
                          struct inf_error *err)
 {
     int rc = object_make(&decoder->maker, object, NULL, &ret->object, err);
+    struct str kind;
     if (rc == 0)
         ret->resource_version = inf_object_resource_version(ret->object);
-    else if (is_table(object)) /* it has no name */
+    else if (json_member_get(object, STR("kind"), &kind) && str_eq(kind, STR("\"Table\"")))
         err_set(err, INF_EDECODE, "watch event: a Table instead of an object");
     return rc;
 }
@@ -193,7 +191,7 @@ int decode_event(struct decoder *decoder, struct str text, struct source_event *
     return rc;
 }
 
-/* ---- what can't be read ---- */
+/* ---- unreadable objects ---- */
 
 static bool has_kind(const struct inf_object *object)
 {
@@ -208,21 +206,16 @@ static struct source_event skipped(struct inf_object *identity)
                                      identity ? inf_object_resource_version(identity) : ""};
 }
 
-static bool find_envelope(struct str text, bool cut, struct envelope *ret)
-{
-    if (!cut)
-        return read_envelope(text, ret, NULL) == 0;
-    return json_member_get(text, STR("type"), &ret->type) &&
-           json_member_get(text, STR("object"), &ret->object);
-}
-
 bool decode_unreadable(struct str text, bool cut, struct source_event *ret_event)
 {
     enum source_type type = SOURCE_SKIPPED;
     struct inf_object *identity;
     struct envelope envelope;
-    if (!find_envelope(text, cut, &envelope) || str_eq(envelope.type, STR("\"ERROR\"")) ||
-        !envelope.object.len || envelope.object.at[0] != '{')
+    bool found = cut ? json_member_get(text, STR("type"), &envelope.type) &&
+                           json_member_get(text, STR("object"), &envelope.object)
+                     : read_envelope(text, &envelope, NULL) == 0;
+    if (!found || str_eq(envelope.type, STR("\"ERROR\"")) || !envelope.object.len ||
+        envelope.object.at[0] != '{')
         return false;
     identity = hint_identity(envelope.object, NULL);
     if (!identity)

@@ -1,3 +1,10 @@
+/*
+ * event_frame.c - finds the end of each event with json_scan.h, line by line.
+ *
+ * Normal path: skip white space, scan the object to its last bracket, and return it from the input,
+ * or from `partial` if it came in pieces. An event over its limit is returned with an error, and the
+ * rest of it is skipped.
+ */
 #include "kube/source/event_frame.h"
 
 #include <string.h>
@@ -63,7 +70,7 @@ static struct str this_line(struct frame *frame, struct str input)
     return (struct str){input.at, frame->ahead < input.len ? frame->ahead : input.len};
 }
 
-static struct str take(struct frame *frame, struct str *input, size_t len)
+static struct str frame_take(struct frame *frame, struct str *input, size_t len)
 {
     struct str taken = {input->at, len};
     input->at += len;
@@ -79,31 +86,22 @@ static bool ends_line(struct str line)
     return line.at[line.len - 1] == '\n';
 }
 
-/* Another event begins on a new line, where the object under way can't have one. */
-static bool breaks_off(const struct frame *frame, char next)
-{
-    return next == '{' && !memchr("[:,", frame->last, 3);
-}
-
-static void note_end_of(struct frame *frame, struct str line)
-{
-    struct str text = frame_trim(line);
-    if (text.len)
-        frame->last = text.at[text.len - 1];
-    frame->line_begins = ends_line(line) || (frame->line_begins && !text.len);
-}
-
-/* How much of @line belongs to the object under way. */
+/* How much of @line belongs to the current object. */
 static size_t scan_object(struct frame *frame, struct str line, bool *ret_ended)
 {
     size_t space = frame->line_begins ? leading_space(line) : 0, len;
-    *ret_ended = frame->line_begins && space < line.len && breaks_off(frame, line.at[space]);
+    /* A new line begins with an event where the current object can't have a brace: it breaks off. */
+    *ret_ended = frame->line_begins && space < line.len && line.at[space] == '{' &&
+                 !memchr("[:,", frame->last, 3);
     if (*ret_ended)
         return space;
     len = json_scan_value(&frame->scan, line, ret_ended);
     if (!*ret_ended) {
+        struct str text = frame_trim(line);
+        if (text.len)
+            frame->last = text.at[text.len - 1];
+        frame->line_begins = ends_line(line) || (frame->line_begins && !text.len);
         *ret_ended = frame->scan.in_string && ends_line(line);
-        note_end_of(frame, line);
     }
     return len;
 }
@@ -120,8 +118,8 @@ static size_t scan_event(struct frame *frame, struct str line, bool *ret_ended)
 
 /* ---- events ---- */
 
-/* The event is over its limit: what there is of it is lent, the rest passed over. */
-static int give_up(struct frame *frame, struct str text, bool ended, struct str *ret_event)
+/* The event is over its limit: its beginning is returned, the rest is skipped. */
+static int drop_event(struct frame *frame, struct str text, bool ended, struct str *ret_event)
 {
     *ret_event = text;
     frame->partial_lent = true;
@@ -135,8 +133,8 @@ static int keep_piece(struct frame *frame, struct str piece, bool ended, struct 
     struct buf *partial = &frame->partial;
     partial->secret = true; /* it may be a Secret's */
     if (buf_append(partial, piece.at, piece.len, FRAME_MAX) < 0)
-        return give_up(frame, partial->len ? (struct str){partial->bytes, partial->len} : piece,
-                       ended, ret_event);
+        return drop_event(frame, partial->len ? (struct str){partial->bytes, partial->len} : piece,
+                          ended, ret_event);
     if (!ended)
         return 0;
     *ret_event = frame_trim((struct str){partial->bytes, partial->len});
@@ -153,30 +151,27 @@ static int add_piece(struct frame *frame, struct str piece, bool ended, struct s
     if (!ended || frame->partial.len)
         return keep_piece(frame, piece, ended, ret_event);
     if (piece.len > FRAME_MAX)
-        return give_up(frame, piece, ended, ret_event);
+        return drop_event(frame, piece, ended, ret_event);
     *ret_event = frame_trim(piece);
     return 1;
-}
-
-static void end_event(struct frame *frame)
-{
-    frame->at = FRAME_BETWEEN;
-    frame->scan = (struct json_scan){0};
-    frame->line_begins = false;
 }
 
 /* Takes an event, or part of one. As frame_next(). */
 static int next_piece(struct frame *frame, struct str *input, struct str *ret_event)
 {
     bool ended, deep;
-    struct str piece = take(frame, input, scan_event(frame, this_line(frame, *input), &ended));
+    struct str piece =
+        frame_take(frame, input, scan_event(frame, this_line(frame, *input), &ended));
     int rc;
     if (ended && piece.len && ends_line(piece))
         piece.len--; /* the line's end is not the event's */
     rc = add_piece(frame, piece, ended, ret_event);
     deep = frame->scan.deepest > FRAME_DEPTH_MAX;
-    if (ended)
-        end_event(frame);
+    if (ended) {
+        frame->at = FRAME_BETWEEN;
+        frame->scan = (struct json_scan){0};
+        frame->line_begins = false;
+    }
     return rc > 0 && deep ? -INF_EDECODE : rc;
 }
 
@@ -187,7 +182,7 @@ bool frame_begins_line(struct frame *frame, struct str *input)
     if (frame->at != FRAME_BETWEEN)
         return false;
     if (input->len)
-        take(frame, input, leading_space(*input));
+        frame_take(frame, input, leading_space(*input));
     return frame->ahead == 0;
 }
 
@@ -198,7 +193,7 @@ int frame_next(struct frame *frame, struct str *input, struct str *ret_event)
         forget_partial(frame);
     while (rc == 0 && input->len) {
         if (frame->at == FRAME_BETWEEN)
-            take(frame, input, leading_space(*input));
+            frame_take(frame, input, leading_space(*input));
         if (input->len)
             rc = next_piece(frame, input, ret_event);
     }

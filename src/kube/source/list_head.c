@@ -1,3 +1,9 @@
+/*
+ * list_head.c - reads kind, apiVersion and metadata of a list with yyjson.
+ *
+ * Each member is checked when it arrives: type, length, control characters, duplicates. A Status or a
+ * Table instead of a list, or a list without kind or items, is INF_EDECODE.
+ */
 #include "kube/source/list_head.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/*
+ * object_hint.c - finds the names of an object in its text with json_text.h, without validating it.
+ *
+ * A string that is not complete counts as missing, so a cut text never gives a wrong name.
+ */
 #include "kube/source/object_hint.h"
 
 #include <string.h>

@@ -1,3 +1,9 @@
+/*
+ * status.c - makes an error from a Status object, or from the beginning of any other text.
+ *
+ * The HTTP status and the reason decide the code; Retry-After, from the header or the Status, is
+ * limited to RETRY_MAX_S. A body that is not a Status is quoted in part: it is usually a proxy's page.
+ */
 #include "kube/source/status.h"
 
 #include <errno.h>

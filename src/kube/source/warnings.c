@@ -3,8 +3,8 @@
  *
  *     Warning: 299 - "first", 299 kube "the \"second\"" "Mon, 16 Nov 2026 00:00:00 GMT"
  *
- * A list of code, agent, text and sometimes a date. What does not look like that is passed over,
- * with all behind it in the same header: it is only advice.
+ * A list of code, agent, text and sometimes a date. Anything else is skipped with the rest of the
+ * header: warnings are only advice.
  */
 #include "kube/source/warnings.h"
 
@@ -22,8 +22,8 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* From the opening quote to behind the closing one; the text goes to @out, made fit for a line.
- * NULL: it is none. */
+/* Reads a quoted string into @out, with spaces for control characters. Returns the position after
+ * it; NULL if it is not one. */
 static const char *read_quoted(const char *at, struct buf *out)
 {
     if (*at++ != '"')
@@ -39,12 +39,12 @@ static const char *read_quoted(const char *at, struct buf *out)
     return *at == '"' ? at + 1 : NULL;
 }
 
-/* One warning and what separates it from the next. NULL: there is none. */
-static const char *read_warning(const char *at, struct buf *out, bool *ret_meant)
+/* Reads one warning; @ret_shown is false for codes other than 299. NULL if there is none. */
+static const char *read_warning(const char *at, struct buf *out, bool *ret_shown)
 {
     struct buf date = {0};
     at = at + strspn(at, " \t,");
-    *ret_meant = strncmp(at, "299 ", 4) == 0;
+    *ret_shown = strncmp(at, "299 ", 4) == 0;
     at = skip_blanks(at + strspn(at, "0123456789"));
     at = read_quoted(skip_blanks(at + strcspn(at, " \t")), out);
     if (at && *skip_blanks(at) == '"')
@@ -53,21 +53,14 @@ static const char *read_warning(const char *at, struct buf *out, bool *ret_meant
     return at;
 }
 
-/* ---- telling ---- */
+/* ---- logging ---- */
 
-static bool is_known(const struct warnings *w, const char *text)
+/* Returns whether to log @text: it is new, and the limit is not reached. */
+static bool remember(struct warnings *w, const char *server, const char *text)
 {
     for (size_t i = 0; i < w->count; i++)
         if (strcmp(w->texts[i], text) == 0)
-            return true;
-    return false;
-}
-
-/* Whether it is to be shown, and is from now on known. */
-static bool remember(struct warnings *w, const char *server, const char *text)
-{
-    if (is_known(w, text))
-        return false;
+            return false;
     if (w->count < WARNINGS_MAX) {
         w->texts[w->count++] = xstrdup(text);
         return true;
@@ -80,36 +73,29 @@ static bool remember(struct warnings *w, const char *server, const char *text)
     return false;
 }
 
-static void tell(struct warnings *w, const char *server, const char *text)
-{
-    if (remember(w, server, text))
-        log_line(w->log, LOG_WARN, "warning from %s: %s", server, text);
-}
-
 void warnings_log(struct warnings *w, const char *text)
 {
     if (w->log && remember(w, "informerd", text))
         log_line(w->log, LOG_WARN, "%s", text);
 }
 
-static void heed_value(struct warnings *w, const char *server, const char *value)
+void warnings_log_new(struct warnings *w, const char *server, const struct http_head *head)
 {
     struct buf text = {0};
-    bool meant;
-    while ((value = read_warning(value, &text, &meant))) {
-        buf_putc(&text, '\0');
-        if (meant)
-            tell(w, server, text.bytes);
+    for (size_t i = 0; w && w->log && i < head->n_headers; i++) {
+        const char *at = head->headers[i].value;
+        bool shown;
+        if (strcasecmp(head->headers[i].name, "Warning") != 0)
+            continue;
+        while ((at = read_warning(at, &text, &shown))) {
+            buf_putc(&text, '\0');
+            if (shown && remember(w, server, text.bytes))
+                log_line(w->log, LOG_WARN, "warning from %s: %s", server, text.bytes);
+            buf_clear(&text);
+        }
         buf_clear(&text);
     }
     buf_free(&text);
-}
-
-void warnings_log_new(struct warnings *w, const char *server, const struct http_head *head)
-{
-    for (size_t i = 0; w && w->log && i < head->n_headers; i++)
-        if (strcasecmp(head->headers[i].name, "Warning") == 0)
-            heed_value(w, server, head->headers[i].value);
 }
 
 /* ---- life ---- */
