@@ -75,10 +75,10 @@ MUTANTS = {  # every mutant of src, and the scenario that must detect it
     "fifo-reorders": "network",
     "first-page-is-all": "old-pages",
     "synced-too-early": "lifecycle",
-    "gap-untold": "lifecycle-restarts",
+    "gap-not-emitted": "lifecycle-restarts",
     "stale-version-kept": "lifecycle-restarts",
     "version-not-advanced": "network",
-    "relist-tells-equal": "lifecycle-restarts",
+    "relist-emits-equal": "lifecycle-restarts",
     "ignore-uid": "lifecycle-restarts",
     "no-tombstones": "lifecycle-restarts",
     "deletes-after-adds": "lifecycle-restarts",
@@ -87,7 +87,7 @@ MUTANTS = {  # every mutant of src, and the scenario that must detect it
     "coalesce-drops-delete": "late",
     "coalesce-forgets-known": "late",
     "replay-doubles": "late",
-    "delete-unknown-told": "late",
+    "delete-unknown-emitted": "late",
     "silence-ignored": "silence",
 }
 

@@ -381,7 +381,7 @@ class Namespace(Way):
 class Overrides(Way):
     """Flags override a context in which every value is wrong."""
 
-    says = r"user 'v' doesn't exist; available users: 'u', 'unknown'"
+    says = r"user 'v' doesn't exist; available users: 'unknown', 'u'"
 
     def right(self):
         return self.overridden("u")
