@@ -12,18 +12,20 @@
  * removed, and the diff is always correct. Depth, path length and the number of items are limited
  * in the same way.
  *
- * Most texts differ in a few spots only (diff_spot.h). Then only these are descended into, with the
- * same result, unless a limit is reached; then the whole is done as above.
+ * Most texts differ in a few values only (diff_mismatch.h). Then only these are descended into, with
+ * the same result. If a limit is reached the texts are compared again as described above.
  *
  * The bytes of values are limited last: values that don't fit are left out, with their sizes.
  */
 #include "core/diff/diff.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json_string.h"
+#include "core/diff/diff_mismatch.h"
 #include "core/diff/diff_pair.h"
-#include "core/diff/diff_spot.h"
 #include "core/object/path.h"
 
 enum {
@@ -41,67 +43,59 @@ struct differ {
 
 static void diff_part(struct differ *d, struct str old_text, struct str new_text, size_t ceiling);
 
-/* ---- telling ---- */
+/* ---- recording changes ---- */
 
-static struct inf_change *add_change(struct inf_diff *diff)
+/* A text without bytes means that the value does not exist on that side. */
+static struct inf_change *record_change(struct differ *d, enum inf_diff_op op, struct str old_text,
+                                        struct str new_text)
 {
+    struct str path = d->path.len ? (struct str){d->path.bytes, d->path.len} : STR(".");
+    struct inf_diff *diff = d->diff;
+    struct inf_change *change;
     if (diff->count == diff->cap) {
         diff->cap = diff->cap ? diff->cap * 2 : 8;
         diff->changes = xrealloc(diff->changes, diff->cap * sizeof(*diff->changes));
     }
-    return &diff->changes[diff->count++];
-}
-
-/* A text without bytes is none. */
-static void tell(struct differ *d, enum inf_diff_op op, struct str old_text, struct str new_text)
-{
-    struct str path = d->path.len ? (struct str){d->path.bytes, d->path.len} : STR(".");
-    *add_change(d->diff) = (struct inf_change){
+    change = &diff->changes[diff->count++];
+    *change = (struct inf_change){
         .op = op,
-        .path = arena_copy(&d->diff->memory, path).at,
+        .path = arena_copy(&diff->memory, path).at,
         .old_value = {old_text.at, old_text.len},
         .new_value = {new_text.at, new_text.len},
         .at = INF_DIFF_END,
     };
+    return change;
 }
-
-/* A limit makes us say less. */
-static void tell_coarsely(struct differ *d, struct str old_text, struct str new_text)
-{
-    d->diff->truncated = true;
-    tell(d, INF_DIFF_REPLACE, old_text, new_text);
-}
-
-/* ---- a pairing ---- */
 
 static bool has_changed(const struct diff_item *old_item)
 {
     return old_item->mate && !str_eq(old_item->value, old_item->mate->value);
 }
 
-/* Goes one step down; returns the length to go back to. */
-static size_t enter(struct differ *d, const struct diff_pairing *p, const struct diff_item *item)
+/* Appends the step to @item to the path. Returns the length of the path for leave_item(). */
+static size_t enter_item(struct differ *d, const struct diff_pairing *p,
+                         const struct diff_item *item)
 {
     const struct diff_item *first = item < p->new_items ? p->old_items : p->new_items;
-    size_t before = d->path.len;
+    size_t path_len = d->path.len;
     if (p->by == DIFF_BY_PLACE) {
         buf_printf(&d->path, "[%zu]", (size_t)(item - first));
     } else {
-        if (before && *item->step.at != '[')
+        if (path_len && *item->step.at != '[')
             buf_putc(&d->path, '.');
         buf_put(&d->path, item->step.at, item->step.len);
     }
     d->depth++;
-    return before;
+    return path_len;
 }
 
-static void leave(struct differ *d, size_t before)
+static void leave_item(struct differ *d, size_t path_len)
 {
-    d->path.len = before;
+    d->path.len = path_len;
     d->depth--;
 }
 
-/* How many changes the pairing itself has: one for each item that came, went or differs. */
+/* The number of changes at the level of the pairing: items added, removed, changed, reordered. */
 static size_t count_changes(const struct diff_pairing *p)
 {
     size_t changes = p->reordered;
@@ -123,54 +117,40 @@ static bool paths_fit(const struct differ *d, const struct diff_pairing *p)
     return d->path.len + longest <= PATH_TEXT_MAX;
 }
 
-static void tell_changed(struct differ *d, const struct diff_pairing *p, size_t ceiling)
-{
-    size_t others = count_changes(p);
-    for (size_t i = 0; i < p->old_count; i++) {
-        const struct diff_item *item = &p->old_items[i];
-        size_t before;
-        if (!has_changed(item))
-            continue;
-        others--;
-        before = enter(d, p, item);
-        diff_part(d, item->value, item->mate->value, ceiling - others);
-        leave(d, before);
-    }
-}
-
-static void tell_removed(struct differ *d, const struct diff_pairing *p)
+/* Indexes shift with each removed item, so the items of a list by place are removed from the end. */
+static void record_removed(struct differ *d, const struct diff_pairing *p)
 {
     for (size_t i = 0; i < p->old_count; i++) {
-        size_t backwards = p->old_count - 1 - i;
+        size_t backwards = p->old_count - 1 - i, path_len;
         const struct diff_item *item = &p->old_items[p->by == DIFF_BY_PLACE ? backwards : i];
-        size_t before;
         if (item->mate)
             continue;
-        before = enter(d, p, item);
-        tell(d, INF_DIFF_REMOVE, item->value, (struct str){0});
-        leave(d, before);
+        path_len = enter_item(d, p, item);
+        record_change(d, INF_DIFF_REMOVE, item->value, (struct str){0});
+        leave_item(d, path_len);
     }
 }
 
-static void tell_added(struct differ *d, const struct diff_pairing *p)
+static void record_added(struct differ *d, const struct diff_pairing *p)
 {
-    size_t behind_pairs = p->new_count; /* an item from here on goes to the end */
-    while (behind_pairs && !p->new_items[behind_pairs - 1].mate)
-        behind_pairs--;
+    size_t after_pairs = p->new_count; /* items from here on are appended */
+    while (after_pairs && !p->new_items[after_pairs - 1].mate)
+        after_pairs--;
     for (size_t i = 0; i < p->new_count; i++) {
-        size_t before;
+        struct inf_change *change;
+        size_t path_len;
         if (p->new_items[i].mate)
             continue;
-        before = enter(d, p, &p->new_items[i]);
-        tell(d, INF_DIFF_ADD, (struct str){0}, p->new_items[i].value);
-        if (p->by == DIFF_BY_KEY && i < behind_pairs)
-            d->diff->changes[d->diff->count - 1].at = i;
-        leave(d, before);
+        path_len = enter_item(d, p, &p->new_items[i]);
+        change = record_change(d, INF_DIFF_ADD, (struct str){0}, p->new_items[i].value);
+        if (p->by == DIFF_BY_KEY && i < after_pairs)
+            change->at = i;
+        leave_item(d, path_len);
     }
 }
 
-/* ["name=web","name=db"]: those that are in both lists */
-static struct str spell_order(struct differ *d, const struct diff_item *items, size_t count)
+/* ["name=web","name=db"]: the items that are in both lists */
+static struct str format_order(struct differ *d, const struct diff_item *items, size_t count)
 {
     struct buf order = {0};
     struct str kept;
@@ -186,44 +166,51 @@ static struct str spell_order(struct differ *d, const struct diff_item *items, s
     return kept;
 }
 
-static void tell_pairing(struct differ *d, const struct diff_pairing *p, size_t ceiling)
+/* ---- descending ---- */
+
+static void diff_pairing(struct differ *d, const struct diff_pairing *p, size_t ceiling)
 {
-    tell_changed(d, p, ceiling);
-    tell_removed(d, p);
+    size_t others = count_changes(p);
+    for (size_t i = 0; i < p->old_count; i++) {
+        const struct diff_item *item = &p->old_items[i];
+        size_t path_len;
+        if (!has_changed(item))
+            continue;
+        others--;
+        path_len = enter_item(d, p, item);
+        diff_part(d, item->value, item->mate->value, ceiling - others);
+        leave_item(d, path_len);
+    }
+    record_removed(d, p);
     if (p->reordered)
-        tell(d, INF_DIFF_REORDER, spell_order(d, p->old_items, p->old_count),
-             spell_order(d, p->new_items, p->new_count));
-    tell_added(d, p);
+        record_change(d, INF_DIFF_REORDER, format_order(d, p->old_items, p->old_count),
+                      format_order(d, p->new_items, p->new_count));
+    record_added(d, p);
 }
 
-/* ---- going down ---- */
-
-static bool pair(struct differ *d, struct diff_pairing *p, struct str old_text, struct str new_text)
-{
-    bool versions = d->all || !str_eq((struct str){d->path.bytes, d->path.len}, STR("metadata"));
-    p->over_limit = d->depth == PATH_STEPS_MAX;
-    if (p->over_limit)
-        return false;
-    if (*old_text.at == '[')
-        return diff_pair_lists(p, &d->scratch, &d->items_left, old_text, new_text);
-    return diff_pair_members(p, &d->scratch, &d->items_left, old_text, new_text, versions);
-}
-
-/* Two objects, or two lists. */
+/* Compares two objects, or two lists. */
 static void diff_container(struct differ *d, struct str old_text, struct str new_text,
                            size_t ceiling)
 {
-    struct diff_pairing p;
-    bool paired = pair(d, &p, old_text, new_text);
-    if (paired && count_changes(&p) <= ceiling - d->diff->count && paths_fit(d, &p))
-        tell_pairing(d, &p, ceiling);
-    else if (paired || p.over_limit)
-        tell_coarsely(d, old_text, new_text);
-    else
-        tell(d, INF_DIFF_REPLACE, old_text, new_text);
+    struct diff_pairing p = {.over_limit = d->depth == PATH_STEPS_MAX};
+    bool paired = false;
+    if (!p.over_limit && *old_text.at == '[') {
+        paired = diff_pair_lists(&p, &d->scratch, &d->items_left, old_text, new_text);
+    } else if (!p.over_limit) {
+        bool in_metadata = str_eq((struct str){d->path.bytes, d->path.len}, STR("metadata"));
+        paired = diff_pair_members(&p, &d->scratch, &d->items_left, old_text, new_text,
+                                   d->all || !in_metadata);
+    }
+    if (paired && count_changes(&p) <= ceiling - d->diff->count && paths_fit(d, &p)) {
+        diff_pairing(d, &p, ceiling);
+        return;
+    }
+    if (paired || p.over_limit) /* a limit makes the diff coarser */
+        d->diff->truncated = true;
+    record_change(d, INF_DIFF_REPLACE, old_text, new_text);
 }
 
-/* Afterwards there are at most @ceiling changes; there is room for one. */
+/* Leaves at most @ceiling changes; there is room for at least one. */
 static void diff_part(struct differ *d, struct str old_text, struct str new_text, size_t ceiling)
 {
     if (str_eq(old_text, new_text))
@@ -231,36 +218,32 @@ static void diff_part(struct differ *d, struct str old_text, struct str new_text
     if (*old_text.at == *new_text.at && (*old_text.at == '{' || *old_text.at == '['))
         diff_container(d, old_text, new_text, ceiling);
     else
-        tell(d, INF_DIFF_REPLACE, old_text, new_text);
+        record_change(d, INF_DIFF_REPLACE, old_text, new_text);
 }
 
-/* ---- texts that are alike ---- */
-
-/* False: a limit came into play. Which part it is that then says less depends on the whole. */
-static bool tell_spots(struct differ *d, const struct diff_spots *s, size_t ceiling)
+/* Compares similar texts by their few mismatches. Returns false if they are not similar, or if a
+ * limit is reached: which part then becomes coarser depends on the whole. */
+static bool diff_similar(struct differ *d, struct str old_text, struct str new_text, size_t ceiling)
 {
-    for (size_t i = 0; i < s->count && !d->diff->truncated; i++) {
-        const struct diff_spot *spot = &s->spots[i];
-        size_t others = s->count - i - 1 + s->ignored;
+    struct diff_mismatches found;
+    if (str_eq(old_text, new_text))
+        return true;
+    if (!diff_mismatch_find(&found, old_text, new_text, d->all) || found.parts > d->items_left)
+        return false;
+    d->items_left -= found.parts;
+    for (size_t i = 0; i < found.count && !d->diff->truncated; i++) {
+        const struct diff_mismatch *mismatch = &found.mismatches[i];
+        size_t others = found.count - i - 1 + found.ignored;
         buf_clear(&d->path);
-        d->depth = diff_spots_put_path(s, spot, &d->path);
+        d->depth = diff_mismatch_put_path(&found, mismatch, &d->path);
         if (d->diff->count + others >= ceiling || d->path.len >= PATH_TEXT_MAX)
             return false;
-        diff_part(d, spot->old_text, spot->new_text, ceiling - others);
+        diff_part(d, mismatch->old_text, mismatch->new_text, ceiling - others);
     }
     return !d->diff->truncated;
 }
 
-static bool diff_alike(struct differ *d, struct str old_text, struct str new_text, size_t ceiling)
-{
-    struct diff_spots spots;
-    if (str_eq(old_text, new_text))
-        return true;
-    if (!diff_spots_find(&spots, old_text, new_text, d->all) || spots.parts > d->items_left)
-        return false;
-    d->items_left -= spots.parts;
-    return tell_spots(d, &spots, ceiling);
-}
+/* ---- the diff ---- */
 
 static void start_over(struct differ *d)
 {
@@ -271,9 +254,8 @@ static void start_over(struct differ *d)
     d->diff->truncated = false;
 }
 
-/* ---- the whole ---- */
-
-static void leave_out_values(struct inf_diff *diff, size_t left)
+/* Omits values that exceed the limit of bytes. */
+static void omit_values(struct inf_diff *diff, size_t left)
 {
     for (size_t i = 0; i < diff->count; i++) {
         struct inf_change *change = &diff->changes[i];
@@ -288,18 +270,18 @@ static void leave_out_values(struct inf_diff *diff, size_t left)
     }
 }
 
-static struct inf_diff *make(struct str old_text, struct str new_text,
-                             const struct inf_diff_options *options, bool by_pairs_only)
+static struct inf_diff *make_diff(struct str old_text, struct str new_text,
+                                  const struct inf_diff_options *options, bool by_pairs_only)
 {
     struct inf_diff_options o = options ? *options : (struct inf_diff_options){0};
     size_t ceiling = o.changes_max ? o.changes_max : INF_DIFF_CHANGES_DEFAULT;
     struct differ d = {.diff = NEW(struct inf_diff), .all = o.all};
     start_over(&d);
-    if (by_pairs_only || !diff_alike(&d, old_text, new_text, ceiling)) {
+    if (by_pairs_only || !diff_similar(&d, old_text, new_text, ceiling)) {
         start_over(&d);
         diff_part(&d, old_text, new_text, ceiling);
     }
-    leave_out_values(d.diff, o.bytes_max ? o.bytes_max : INF_DIFF_BYTES_DEFAULT);
+    omit_values(d.diff, o.bytes_max ? o.bytes_max : INF_DIFF_BYTES_DEFAULT);
     arena_free(&d.scratch);
     buf_free(&d.path);
     return d.diff;
@@ -308,29 +290,60 @@ static struct inf_diff *make(struct str old_text, struct str new_text,
 struct inf_diff *diff_make(struct str old_text, struct str new_text,
                            const struct inf_diff_options *options)
 {
-    return make(old_text, new_text, options, false);
+    return make_diff(old_text, new_text, options, false);
 }
 
 struct inf_diff *diff_make_by_pairs(struct str old_text, struct str new_text,
                                     const struct inf_diff_options *options)
 {
-    return make(old_text, new_text, options, true);
-}
-
-static struct str text_of(const struct inf_object *object)
-{
-    struct str text;
-    text.at = inf_object_json(object, &text.len);
-    return text;
+    return make_diff(old_text, new_text, options, true);
 }
 
 struct inf_diff *inf_diff_make(const struct inf_object *old_object,
                                const struct inf_object *new_object,
                                const struct inf_diff_options *options, struct inf_error *err)
 {
+    struct str old_text, new_text;
     if (!old_object || !new_object) {
         err_set(err, INF_EINVAL, "diff: two objects are required");
         return NULL;
     }
-    return diff_make(text_of(old_object), text_of(new_object), options);
+    old_text.at = inf_object_json(old_object, &old_text.len);
+    new_text.at = inf_object_json(new_object, &new_text.len);
+    return diff_make(old_text, new_text, options);
+}
+
+void inf_diff_free(struct inf_diff *diff)
+{
+    if (!diff)
+        return;
+    arena_free(&diff->memory);
+    free(diff->changes);
+    free(diff);
+}
+
+size_t inf_diff_count(const struct inf_diff *diff)
+{
+    return diff->count;
+}
+
+const struct inf_change *inf_diff_get(const struct inf_diff *diff, size_t i)
+{
+    return &diff->changes[i];
+}
+
+bool inf_diff_truncated(const struct inf_diff *diff)
+{
+    return diff->truncated;
+}
+
+const char *inf_diff_op_name(enum inf_diff_op op)
+{
+    switch (op) {
+    case INF_DIFF_ADD: return "add";
+    case INF_DIFF_REMOVE: return "remove";
+    case INF_DIFF_REPLACE: return "replace";
+    case INF_DIFF_REORDER: return "reorder";
+    }
+    return "?";
 }

@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 enum {
-    DIFF_ITEMS_MAX = 256 * 1024, /* LIMIT: members and items looked at in one diff, of both sides */
+    DIFF_ITEMS_MAX = 256 * 1024, /* LIMIT: members and items of both texts in one diff */
 };
 
 struct inf_diff {
@@ -21,13 +21,13 @@ struct inf_diff {
     struct arena memory; /* paths, and the values of reorder */
 };
 
-/* Like inf_diff_make(), of two JSON values without white space around them. The diff lends from
- * both texts. */
+/* Like inf_diff_make(), of two JSON values without white space around them. The diff
+ * keeps pointers into both texts. */
 struct inf_diff *diff_make(struct str old_text, struct str new_text,
                            const struct inf_diff_options *options);
 
-/* The same by pairs alone (diff_pair.h), without the short cut for texts that are alike, for tests:
- * nothing may come out differently. */
+/* For tests: the same by pairs only (diff_pair.h), without the short cut for similar texts. The result
+ * must be the same. */
 struct inf_diff *diff_make_by_pairs(struct str old_text, struct str new_text,
                                     const struct inf_diff_options *options);
 

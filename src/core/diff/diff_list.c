@@ -20,7 +20,7 @@
 #include "core/object/path.h"
 
 enum {
-    KEY_MAX = 256, /* LIMIT: bytes of a value, as spelled, that may identify an item */
+    KEY_MAX = 256, /* LIMIT: bytes of a value, as written, that can identify an item */
 };
 
 #define KEY(name)              \
@@ -84,8 +84,8 @@ static unsigned key_bit(struct str key)
     return 0;
 }
 
-/* The merge keys that an item has. One that is there twice, or whose value can't identify anything,
- * does not count. */
+/* The merge keys of an item. A duplicate key, or one whose value can't identify the item, does not
+ * count. */
 static unsigned keys_of(struct str item)
 {
     struct json_walk walk;
@@ -101,15 +101,7 @@ static unsigned keys_of(struct str item)
     return found & ~bad;
 }
 
-static unsigned common_keys(const struct diff_pairing *p)
-{
-    unsigned common = ~0U;
-    for (size_t i = 0; i < p->old_count + p->new_count && common; i++)
-        common &= keys_of(p->old_items[i].value);
-    return common;
-}
-
-/* Steps lie behind each other in one text: of old items, then of new ones. */
+/* The steps are one after the other in one text: those of old items, then those of new ones. */
 static void place_steps(struct diff_pairing *p, const char *text)
 {
     for (size_t i = 0; i < p->old_count + p->new_count; i++) {
@@ -119,34 +111,36 @@ static void place_steps(struct diff_pairing *p, const char *text)
 }
 
 /* [name=web] for each item. */
-static void spell_steps(struct diff_pairing *p, struct buf *out, struct str key)
+static void format_steps(struct diff_pairing *p, struct buf *out, struct str key)
 {
     struct path_step step = {.kind = PATH_WHERE, .key = key};
-    struct buf meant = {0};
+    struct buf text = {0};
     buf_clear(out);
     for (size_t i = 0; i < p->old_count + p->new_count; i++) {
         struct str value = {0};
         size_t from = out->len;
         json_member_get(p->old_items[i].value, key, &value);
-        buf_clear(&meant);
-        json_value_put(&meant, value);
-        step.value = (struct str){meant.bytes, meant.len};
+        buf_clear(&text);
+        json_value_put(&text, value);
+        step.value = (struct str){text.bytes, text.len};
         path_put_step(out, &step);
         p->old_items[i].step.len = out->len - from;
     }
     place_steps(p, out->bytes);
-    buf_free(&meant);
+    buf_free(&text);
 }
 
 static bool pair_by_key(struct diff_pairing *p, struct arena *memory)
 {
-    unsigned keys = common_keys(p);
+    unsigned keys = ~0U; /* those that all items have */
     struct buf steps = {0};
     bool found = false;
+    for (size_t i = 0; i < p->old_count + p->new_count && keys; i++)
+        keys &= keys_of(p->old_items[i].value);
     for (size_t i = 0; i < ARRAY_LEN(merge_keys) && !found; i++) {
         if (!(keys >> i & 1))
             continue;
-        spell_steps(p, &steps, merge_keys[i]);
+        format_steps(p, &steps, merge_keys[i]);
         found = diff_pair_match(p);
     }
     if (found) {
@@ -167,7 +161,7 @@ static bool pair_by_text(struct diff_pairing *p)
     return diff_pair_match(p) && diff_pair_in_order(p);
 }
 
-static void join(struct diff_item *old_item, struct diff_item *new_item)
+static void join_items(struct diff_item *old_item, struct diff_item *new_item)
 {
     old_item->mate = new_item;
     new_item->mate = old_item;
@@ -179,7 +173,7 @@ static void pair_ends(struct diff_pairing *p)
     for (size_t i = 0; i < p->old_count + p->new_count; i++)
         p->old_items[i].mate = NULL;
     while (front < least && str_eq(p->old_items[front].value, p->new_items[front].value)) {
-        join(&p->old_items[front], &p->new_items[front]);
+        join_items(&p->old_items[front], &p->new_items[front]);
         front++;
     }
     while (back < least - front) {
@@ -187,19 +181,18 @@ static void pair_ends(struct diff_pairing *p)
         struct diff_item *b = &p->new_items[p->new_count - 1 - back];
         if (!str_eq(a->value, b->value))
             break;
-        join(a, b);
+        join_items(a, b);
         back++;
     }
 }
 
-/* As long as nothing was added or removed, what has no mate on both sides of a place changed into
- * each other. */
+/* Before the first added or removed item, two items without partners at the same place are a pair. */
 static void pair_in_place(struct diff_pairing *p)
 {
     for (size_t i = 0; i < p->old_count && i < p->new_count; i++) {
         struct diff_item *a = &p->old_items[i], *b = &p->new_items[i];
         if (!a->mate && !b->mate)
-            join(a, b);
+            join_items(a, b);
         else if (a->mate != b)
             break;
     }
@@ -221,8 +214,8 @@ static bool only_scalars(const struct diff_pairing *p)
     return true;
 }
 
-/* Scalars are a set (finalizers, groups) or a sentence (args): what came and went is worth telling
- * if the rest stayed as it was. */
+/* Scalars are a set (finalizers, groups) or a sequence (args): added and removed items are reported if
+ * the others kept their order. */
 static bool pair_scalars(struct diff_pairing *p)
 {
     if (!pair_by_text(p))

@@ -12,13 +12,13 @@ enum {
     DIFF_LIST_KEYS = (1 << 11) - 1, /* all merge keys, one bit each, the preferred ones first */
 };
 
-/* The one of @keys that @key is, which has no escapes; 0: none. */
+/* Returns the bit of @key, which has no escapes, if it is one of @keys; else 0. */
 unsigned diff_list_key(struct str key, unsigned keys);
 
-/* The first of them, of which there is one at least. */
+/* The first of @keys, which are not 0. */
 struct str diff_list_first_key(unsigned keys);
 
-/* Whether such a value can identify an item. */
+/* Whether @value can identify an item: a short string or a number. */
 bool diff_list_identifies(struct str value);
 
 #endif

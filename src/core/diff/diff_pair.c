@@ -1,5 +1,5 @@
 /*
- * diff_pair.c - pairs the members of two objects, by sorting their keys. See diff_pair.h.
+ * diff_pair.c - pairs the members of two objects by sorting their keys. See diff_pair.h.
  */
 #include "core/diff/diff_pair.h"
 
@@ -45,14 +45,14 @@ static int by_step(const void *a, const void *b)
                  : (x > y) - (x < y); /* the old one first, since it is first in the array */
 }
 
-static void forget_mates(struct diff_pairing *p)
+static void clear_pairs(struct diff_pairing *p)
 {
     for (size_t i = 0; i < p->old_count + p->new_count; i++)
         p->old_items[i].mate = NULL;
 }
 
-/* Neighbours with the same step are mates if they are of different sides. */
-static bool join_neighbours(const struct diff_pairing *p, struct diff_item **sorted, size_t count)
+/* Neighbours with the same step are a pair if they are from different sides. */
+static bool pair_neighbours(const struct diff_pairing *p, struct diff_item **sorted, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         struct diff_item *a = sorted[i - 1], *b = sorted[i];
@@ -71,13 +71,13 @@ bool diff_pair_match(struct diff_pairing *p)
     size_t count = p->old_count + p->new_count;
     struct diff_item **sorted = xmalloc(count * sizeof(struct diff_item *));
     bool unique;
-    forget_mates(p);
+    clear_pairs(p);
     for (size_t i = 0; i < count; i++)
         sorted[i] = &p->old_items[i];
     qsort(sorted, count, sizeof(struct diff_item *), by_step);
-    unique = join_neighbours(p, sorted, count);
+    unique = pair_neighbours(p, sorted, count);
     if (!unique)
-        forget_mates(p);
+        clear_pairs(p);
     free(sorted);
     return unique;
 }
@@ -97,7 +97,7 @@ bool diff_pair_in_order(const struct diff_pairing *p)
 
 /* ---- members ---- */
 
-static bool is_plain(struct str key)
+static bool is_plain_key(struct str key)
 {
     for (size_t i = 0; i < key.len; i++)
         if (!path_is_name(key.at[i]))
@@ -105,14 +105,14 @@ static bool is_plain(struct str key)
     return key.len > 0;
 }
 
-static struct str spell_member(struct arena *memory, struct str key)
+static struct str format_member(struct arena *memory, struct str key)
 {
-    struct buf meant = {0}, step = {0};
+    struct buf text = {0}, step = {0};
     struct str kept;
-    json_value_put(&meant, (struct str){key.at - 1, key.len + 2}); /* a string has quotes */
-    path_put_step(&step, &(struct path_step){.kind = PATH_KEY, .key = {meant.bytes, meant.len}});
+    json_value_put(&text, (struct str){key.at - 1, key.len + 2}); /* a string has quotes */
+    path_put_step(&step, &(struct path_step){.kind = PATH_KEY, .key = {text.bytes, text.len}});
     kept = arena_copy(memory, (struct str){step.bytes, step.len});
-    buf_free(&meant);
+    buf_free(&text);
     buf_free(&step);
     return kept;
 }
@@ -132,7 +132,7 @@ static bool collect_members(struct buf *items, size_t *room, struct arena *memor
         struct diff_item item = {.value = m.value};
         if (!versions && diff_pair_is_version(m.key))
             continue;
-        item.step = is_plain(m.key) ? m.key : spell_member(memory, m.key);
+        item.step = is_plain_key(m.key) ? m.key : format_member(memory, m.key);
         if (!diff_pair_collect(items, room, item))
             return false;
     }

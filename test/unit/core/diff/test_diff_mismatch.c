@@ -1,5 +1,5 @@
 /*
- * test_diff_spot.c - the short cut for texts that are alike is taken where it should be, and does not
+ * test_diff_mismatch.c - the short cut for texts that are alike is taken where it should be, and does not
  * show: what comes out is what pairing tells about the whole, change by change, with any limits. Real
  * objects are changed in all ways that came to mind; the seeds are fixed, so a failure comes again.
  */
@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "base/rng.h"
-#include "core/diff/diff_spot.h"
+#include "core/diff/diff_mismatch.h"
 #include "core/json/json.h"
 #include "core/object/path.h"
 #include "patch.h"
@@ -27,29 +27,29 @@ enum {
 
 /* ---- what is found ---- */
 
-static void put_spots(struct buf *out, const struct diff_spots *s)
+static void put_mismatches(struct buf *out, const struct diff_mismatches *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         struct buf path = {0};
-        const struct diff_spot *spot = &s->spots[i];
-        size_t steps = diff_spots_put_path(s, spot, &path);
+        const struct diff_mismatch *mismatch = &s->mismatches[i];
+        size_t steps = diff_mismatch_put_path(s, mismatch, &path);
         buf_printf(out, "%zu %.*s %.*s -> %.*s\n", steps, (int)path.len, path.bytes,
-                   STR_FMT(spot->old_text), STR_FMT(spot->new_text));
+                   STR_FMT(mismatch->old_text), STR_FMT(mismatch->new_text));
         buf_free(&path);
     }
 }
 
 /* NULL: they are not alike. */
-static void assert_spots(const char *old_json, const char *new_json, const char *expected)
+static void assert_mismatches(const char *old_json, const char *new_json, const char *expected)
 {
     char *old_text = patch_json(old_json), *new_text = patch_json(new_json);
-    struct diff_spots spots;
+    struct diff_mismatches mismatches;
     struct buf out = {0};
-    assert_int_equal(diff_spots_find(&spots, str_of(old_text), str_of(new_text), false),
+    assert_int_equal(diff_mismatch_find(&mismatches, str_of(old_text), str_of(new_text), false),
                      expected != NULL);
     if (expected) {
         char *wanted = patch_json(expected);
-        put_spots(&out, &spots);
+        put_mismatches(&out, &mismatches);
         buf_putc(&out, '\0');
         assert_string_equal(out.bytes, wanted);
         free(wanted);
@@ -62,27 +62,28 @@ static void assert_spots(const char *old_json, const char *new_json, const char 
 static void what_differs_is_found(void **state)
 {
     (void)state;
-    assert_spots("{'a':1,'b':{'c':'x','d':[1]},'e':2}", "{'a':12,'b':{'c':'xy','d':[1]},'e':{}}",
-                 "1 a 1 -> 12\n2 b.c 'x' -> 'xy'\n1 e 2 -> {}\n");
-    assert_spots("{'l':[{'v':1,'type':'A'},{'v':2,'type':'B'}]}",
-                 "{'l':[{'v':1,'type':'A'},{'v':3,'type':'B'}]}", "3 l[type=B].v 2 -> 3\n");
-    assert_spots("[{'port':80,'v':[{'name':'x','a.b':1}]}]",
-                 "[{'port':80,'v':[{'name':'x','a.b':2}]}]",
-                 "4 [port=80].v[name=x][\"a.b\"] 1 -> 2\n");
+    assert_mismatches("{'a':1,'b':{'c':'x','d':[1]},'e':2}",
+                      "{'a':12,'b':{'c':'xy','d':[1]},'e':{}}",
+                      "1 a 1 -> 12\n2 b.c 'x' -> 'xy'\n1 e 2 -> {}\n");
+    assert_mismatches("{'l':[{'v':1,'type':'A'},{'v':2,'type':'B'}]}",
+                      "{'l':[{'v':1,'type':'A'},{'v':3,'type':'B'}]}", "3 l[type=B].v 2 -> 3\n");
+    assert_mismatches("[{'port':80,'v':[{'name':'x','a.b':1}]}]",
+                      "[{'port':80,'v':[{'name':'x','a.b':2}]}]",
+                      "4 [port=80].v[name=x][\"a.b\"] 1 -> 2\n");
 }
 
-static void versions_are_no_spots(void **state)
+static void versions_are_no_mismatches(void **state)
 {
     (void)state;
-    assert_spots("{'metadata':{'resourceVersion':'1','managedFields':[1]}}",
-                 "{'metadata':{'resourceVersion':'2','managedFields':[]}}", "");
-    assert_spots("{'a':{'metadata':{'resourceVersion':'1'}},'resourceVersion':'1'}",
-                 "{'a':{'metadata':{'resourceVersion':'2'}},'resourceVersion':'2'}",
-                 "3 a.metadata.resourceVersion '1' -> '2'\n1 resourceVersion '1' -> '2'\n");
+    assert_mismatches("{'metadata':{'resourceVersion':'1','managedFields':[1]}}",
+                      "{'metadata':{'resourceVersion':'2','managedFields':[]}}", "");
+    assert_mismatches("{'a':{'metadata':{'resourceVersion':'1'}},'resourceVersion':'1'}",
+                      "{'a':{'metadata':{'resourceVersion':'2'}},'resourceVersion':'2'}",
+                      "3 a.metadata.resourceVersion '1' -> '2'\n1 resourceVersion '1' -> '2'\n");
 }
 
 /* A merge key that changed, is not everywhere, or not unique; other members; a key there twice. */
-static void what_is_not_alike_is_a_spot_as_a_whole(void **state)
+static void a_part_of_another_structure_is_one_mismatch(void **state)
 {
     static const char *const pairs[][2] = {
         {"[{'name':'x'}]", "[{'name':'y'}]"},
@@ -105,8 +106,8 @@ static void what_is_not_alike_is_a_spot_as_a_whole(void **state)
         buf_printf(&was, "{'a':%s}%c", pairs[i][0], '\0');
         buf_printf(&is, "{'a':%s}%c", pairs[i][1], '\0');
         buf_printf(&wanted, "1 a %s -> %s\n%c", pairs[i][0], pairs[i][1], '\0');
-        assert_spots(was.bytes, is.bytes, wanted.bytes);
-        assert_spots(pairs[i][0], pairs[i][1], NULL);
+        assert_mismatches(was.bytes, is.bytes, wanted.bytes);
+        assert_mismatches(pairs[i][0], pairs[i][1], NULL);
         buf_free(&was);
         buf_free(&is);
         buf_free(&wanted);
@@ -122,17 +123,17 @@ static void put_numbered(struct buf *out, size_t count, int value)
     buf_puts(out, "}}");
 }
 
-static void with_too_many_spots_the_part_is_one(void **state)
+static void a_part_with_too_many_mismatches_is_one(void **state)
 {
     struct buf was = {0}, is = {0};
-    struct diff_spots spots;
+    struct diff_mismatches mismatches;
     (void)state;
-    for (size_t count = 1; count < DIFF_SPOTS_MAX + 2; count++) {
+    for (size_t count = 1; count < DIFF_MISMATCHES_MAX + 2; count++) {
         put_numbered(&was, count, 1);
         put_numbered(&is, count, 2);
-        assert_true(diff_spots_find(&spots, (struct str){was.bytes, was.len},
-                                    (struct str){is.bytes, is.len}, true));
-        assert_int_equal(spots.count, count <= DIFF_SPOTS_MAX ? count : 1);
+        assert_true(diff_mismatch_find(&mismatches, (struct str){was.bytes, was.len},
+                                       (struct str){is.bytes, is.len}, true));
+        assert_int_equal(mismatches.count, count <= DIFF_MISMATCHES_MAX ? count : 1);
     }
     buf_free(&was);
     buf_free(&is);
@@ -364,9 +365,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_differs_is_found),
-        cmocka_unit_test(versions_are_no_spots),
-        cmocka_unit_test(what_is_not_alike_is_a_spot_as_a_whole),
-        cmocka_unit_test(with_too_many_spots_the_part_is_one),
+        cmocka_unit_test(versions_are_no_mismatches),
+        cmocka_unit_test(a_part_of_another_structure_is_one_mismatch),
+        cmocka_unit_test(a_part_with_too_many_mismatches_is_one),
         cmocka_unit_test(it_tells_what_pairing_tells),
         cmocka_unit_test(the_number_of_items_has_the_same_limit),
         cmocka_unit_test(long_paths_are_as_short_as_ever),
