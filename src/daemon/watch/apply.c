@@ -59,7 +59,7 @@ static void restart_watcher(struct daemon *d, struct watcher *w, const char *why
 {
     struct watcher *fresh = open_checked(d, w->conf, w->cluster);
     list_push(&w->node, &fresh->node);
-    watcher_succeed(fresh, w);
+    watcher_continue_counters(fresh, w);
     watcher_close(w);
     watcher_begin(fresh);
     watcher_note_restart(fresh, why);
@@ -327,7 +327,7 @@ static void hand_over_counters(struct plan *p)
         const struct conf_watch *conf = &p->conf->watches[i];
         struct watcher *old = find_watcher(p->d, conf->name);
         if (old && strcmp(old->conf->cluster, conf->cluster) == 0)
-            watcher_succeed(p->watchers[i], old);
+            watcher_continue_counters(p->watchers[i], old);
     }
 }
 

@@ -28,7 +28,7 @@ static bool same_resource(const struct watch_stream *a, const struct watch_strea
 static bool covers_namespace(const struct watch_stream *other, const struct watch_stream *stream,
                              const char *ns)
 {
-    return other->informer && !other->ended && (!other->ns || strcmp(other->ns, ns) == 0) &&
+    return watch_stream_is_current(other) && (!other->ns || strcmp(other->ns, ns) == 0) &&
            same_resource(other, stream);
 }
 

@@ -2,9 +2,11 @@
  * namespace_tracker.c - handler callbacks only record which namespaces are selected; the task
  * `adjust_streams` then opens, closes and frees streams, which is not allowed inside a callback.
  *
- *     selected          -> open
- *     deleted           -> open until all its objects are reported as deleted, or for GRACE_MS
- *     left, or overdue  -> closed; its reported objects are reported as deleted, in slices; freed
+ *     selected           CLOSED -> OPEN
+ *     deleted            OPEN -> ENDING until its objects are reported as deleted, or for GRACE_MS
+ *     left, or overdue   -> LEAVING: closed; its reported objects are reported as deleted, in
+ *                        slices; then it is freed
+ *     selected again     ENDING -> OPEN, or LEAVING -> RETURNING -> OPEN
  *
  * While the watch is held nothing is reported; the watcher schedules `adjust_streams`
  * again afterwards. Namespaces over NAMESPACE_TRACKER_MAX get no stream, and the watch is not
@@ -55,6 +57,21 @@ static struct watch_stream *find_stream(const struct watcher *w, const char *ns)
     return NULL;
 }
 
+static bool is_selected(const struct watch_stream *stream)
+{
+    return stream->sm.state == STREAM_CLOSED || stream->sm.state == STREAM_OPEN ||
+           stream->sm.state == STREAM_RETURNING;
+}
+
+/* @open_as is the next state if the stream is open: STREAM_ENDING or STREAM_DESELECTED. */
+static void deselect_stream(struct namespace_tracker *f, struct watch_stream *stream,
+                            bool ns_deleted, enum watch_stream_state open_as)
+{
+    f->selected--;
+    stream->ns_deleted = ns_deleted;
+    sm_move(&stream->sm, stream->informer ? (int)open_as : STREAM_LEAVING, "deselected");
+}
+
 static void select_namespace(struct namespace_tracker *f, const char *ns)
 {
     struct watcher *w = watcher_of(f);
@@ -64,12 +81,12 @@ static void select_namespace(struct namespace_tracker *f, const char *ns)
         return;
     if (!stream) {
         stream = watch_stream_new(w, ns);
-        stream->followed = true;
         list_push(&w->streams, &stream->node);
+        f->selected++;
+    } else if (!is_selected(stream)) {
+        sm_move(&stream->sm, stream->informer ? STREAM_OPEN : STREAM_RETURNING, "selected again");
+        f->selected++;
     }
-    f->selected += !stream->wanted;
-    stream->wanted = true;
-    stream->ending = false;
 }
 
 /* If the final state is unknown, the namespace may have been deleted or have left the selection.
@@ -78,15 +95,16 @@ static void deselect_namespace(struct namespace_tracker *f, const struct inf_eve
 {
     struct watcher *w = watcher_of(f);
     struct watch_stream *stream = find_stream(w, inf_object_name(gone->old_object));
-    if (!stream || !stream->wanted)
+    bool deleted = selection_being_deleted(&w->selection, gone->old_object);
+    if (!stream || !is_selected(stream))
         return;
-    f->selected--;
-    stream->wanted = false;
-    stream->deleted = selection_being_deleted(&w->selection, gone->old_object);
-    stream->ending = stream->deleted || (!gone->final && !f->reselected);
+    if (!deleted && (gone->final || f->reselected)) {
+        deselect_stream(f, stream, false, STREAM_DESELECTED);
+        return;
+    }
+    deselect_stream(f, stream, deleted, STREAM_ENDING);
     stream->ending_until_ms = clock_now_ms(w->cluster->clock) + GRACE_MS;
-    if (stream->ending)
-        timer_start(w->cluster->clock, &f->grace, GRACE_MS);
+    timer_start(w->cluster->clock, &f->grace, GRACE_MS);
 }
 
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -128,7 +146,6 @@ static void on_synced(struct inf_handler *handler, struct inf_informer *informer
 {
     struct namespace_tracker *f = namespace_tracker_of(handler);
     (void)informer;
-    f->synced = true;
     namespace_tracker_adjust(f);
 }
 
@@ -156,14 +173,6 @@ static void open_stream(struct namespace_tracker *f, struct watch_stream *stream
         inf_handler_pause(&stream->handler);
 }
 
-/* Events that it has not reported yet are dropped. */
-static void close_stream(struct namespace_tracker *f, struct watch_stream *stream)
-{
-    watch_stream_close(stream);
-    f->open--;
-    stream->leaving = true;
-}
-
 /* Reports one reported object as deleted. False: there is none left. */
 static bool report_one_deleted(struct watcher *w, struct watch_stream *stream)
 {
@@ -171,11 +180,11 @@ static bool report_one_deleted(struct watcher *w, struct watch_stream *stream)
     struct inf_event gone = {.verb = INF_DELETED,
                              .origin = INF_LIVE,
                              .old_object = object,
-                             .final = !stream->deleted,
+                             .final = !stream->ns_deleted,
                              .received_us = clock_wall_us(w->cluster->clock)};
     if (!object)
         return false;
-    event_channel_event(&w->channel, &gone, stream->deleted ? "deleted" : SELECTION_NS_LEFT);
+    event_channel_event(&w->channel, &gone, stream->ns_deleted ? "deleted" : SELECTION_NS_LEFT);
     inf_object_unref(object);
     return true;
 }
@@ -189,25 +198,34 @@ static bool report_some_deleted(struct watcher *w, struct watch_stream *stream)
     return !reported_objects_is_empty(&stream->reported);
 }
 
-static bool may_close_stream(struct watcher *w, const struct watch_stream *stream)
+static bool must_close(const struct watcher *w, const struct watch_stream *stream)
 {
-    return !stream->ending || reported_objects_is_empty(&stream->reported) ||
-           clock_now_ms(w->cluster->clock) >= stream->ending_until_ms;
+    if (stream->sm.state == STREAM_ENDING)
+        return reported_objects_is_empty(&stream->reported) ||
+               clock_now_ms(w->cluster->clock) >= stream->ending_until_ms;
+    return stream->sm.state == STREAM_DESELECTED;
 }
 
 /* True if `adjust_streams` has to run again for this stream without waiting for an event. */
 static bool adjust_stream(struct namespace_tracker *f, struct watch_stream *stream)
 {
     struct watcher *w = watcher_of(f);
-    if (stream->informer && !stream->wanted && may_close_stream(w, stream))
-        close_stream(f, stream);
-    if (stream->leaving && report_some_deleted(w, stream))
-        return !event_channel_is_held(&w->channel);
-    stream->leaving = false;
-    if (stream->wanted && !stream->informer)
+    if (must_close(w, stream)) { /* events that it has not reported yet are dropped */
+        watch_stream_close(stream);
+        f->open--;
+        sm_move(&stream->sm, STREAM_LEAVING, "closed");
+    }
+    if (stream->sm.state == STREAM_LEAVING || stream->sm.state == STREAM_RETURNING) {
+        if (report_some_deleted(w, stream))
+            return !event_channel_is_held(&w->channel);
+        if (stream->sm.state == STREAM_LEAVING) {
+            watch_stream_free(stream);
+            return false;
+        }
+        sm_move(&stream->sm, STREAM_CLOSED, "its objects are reported as deleted");
+    }
+    if (stream->sm.state == STREAM_CLOSED)
         open_stream(f, stream);
-    else if (!stream->wanted && !stream->informer)
-        watch_stream_free(stream);
     return false;
 }
 
@@ -260,11 +278,9 @@ static void deselect_excluded(struct namespace_tracker *f)
     const struct conf_list *excluded = &w->conf->exclude_namespaces;
     list_for_each(node, &w->streams) {
         struct watch_stream *stream = container_of(node, struct watch_stream, node);
-        if (!stream->wanted ||
-            !glob_any((const char *const *)excluded->items, excluded->count, stream->ns))
-            continue;
-        f->selected--;
-        stream->wanted = stream->deleted = stream->ending = false;
+        if (is_selected(stream) &&
+            glob_any((const char *const *)excluded->items, excluded->count, stream->ns))
+            deselect_stream(f, stream, false, STREAM_DESELECTED);
     }
 }
 
@@ -299,16 +315,21 @@ void namespace_tracker_close(struct namespace_tracker *f)
 
 /* ---- status ---- */
 
+bool namespace_tracker_is_active(const struct namespace_tracker *f)
+{
+    return f->informer != NULL;
+}
+
 bool namespace_tracker_complete(const struct namespace_tracker *f)
 {
     if (!f->informer)
         return true;
     list_for_each(node, &watcher_of(f)->streams) {
         const struct watch_stream *stream = container_of(node, struct watch_stream, node);
-        if (stream->wanted && !stream->informer)
+        if (stream->sm.state == STREAM_CLOSED || stream->sm.state == STREAM_RETURNING)
             return false;
     }
-    return f->synced;
+    return inf_handler_synced(&f->handler);
 }
 
 static bool is_over_limit(const struct namespace_tracker *f)

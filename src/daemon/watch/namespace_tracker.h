@@ -34,7 +34,6 @@ struct namespace_tracker {
     struct inf_informer *informer; /* of namespaces; NULL: the watch has no namespace selector */
     struct task adjust;
     struct timer grace; /* ends the wait for objects of deleted namespaces */
-    bool synced;        /* all namespaces are known */
     char *why;          /* why the selector was changed last; NULL: it never was */
     bool reselected;    /* the last list was the first one with a changed selector */
     size_t selected;    /* namespaces */
@@ -53,6 +52,9 @@ void namespace_tracker_change(struct namespace_tracker *tracker, const struct co
                               const char *why);
 
 void namespace_tracker_close(struct namespace_tracker *tracker);
+
+/* Whether the watch selects its namespaces by label. */
+bool namespace_tracker_is_active(const struct namespace_tracker *tracker);
 
 /* Schedules opening, closing and freeing of streams as the namespaces require. */
 void namespace_tracker_adjust(struct namespace_tracker *tracker);

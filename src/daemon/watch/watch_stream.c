@@ -18,6 +18,16 @@
 #include "daemon/watch/left_selection.h"
 #include "daemon/watch/watcher.h"
 
+static const struct sm_state stream_states[] = {
+    [STREAM_CLOSED] = {"closed", SM_TO(STREAM_OPEN) | SM_TO(STREAM_LEAVING)},
+    [STREAM_OPEN] = {"open", SM_TO(STREAM_ENDED) | SM_TO(STREAM_ENDING) | SM_TO(STREAM_DESELECTED)},
+    [STREAM_ENDED] = {"ended", 0},
+    [STREAM_ENDING] = {"ending", SM_TO(STREAM_OPEN) | SM_TO(STREAM_LEAVING)},
+    [STREAM_DESELECTED] = {"deselected", SM_TO(STREAM_OPEN) | SM_TO(STREAM_LEAVING)},
+    [STREAM_LEAVING] = {"leaving", SM_TO(STREAM_RETURNING)},
+    [STREAM_RETURNING] = {"returning", SM_TO(STREAM_CLOSED) | SM_TO(STREAM_LEAVING)},
+};
+
 /* ---- handler ---- */
 
 static struct watch_stream *stream_of(struct inf_handler *handler)
@@ -29,7 +39,7 @@ static struct watch_stream *stream_of(struct inf_handler *handler)
 static bool left_the_stream(const struct watch_stream *stream, const struct inf_event *event)
 {
     const char *ns = inf_object_namespace(inf_event_object(event));
-    return stream->ended || (stream->ns && strcmp(stream->ns, ns) != 0);
+    return stream->sm.state == STREAM_ENDED || (stream->ns && strcmp(stream->ns, ns) != 0);
 }
 
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -49,10 +59,10 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
         reason = SELECTION_LEFT;
     watcher_resolve(w);
     event_channel_event(&w->channel, &reported, reason);
-    if (!stream->followed)
+    if (!namespace_tracker_is_active(&w->tracker))
         return;
     reported_objects_note(&stream->reported, event);
-    if (stream->ending && reported_objects_is_empty(&stream->reported))
+    if (stream->sm.state == STREAM_ENDING && reported_objects_is_empty(&stream->reported))
         namespace_tracker_adjust(&w->tracker);
 }
 
@@ -83,7 +93,6 @@ static void on_synced(struct inf_handler *handler, struct inf_informer *informer
 {
     struct watch_stream *stream = stream_of(handler);
     (void)informer;
-    stream->synced = true;
     watcher_check_synced(stream->watcher);
 }
 
@@ -129,6 +138,7 @@ struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns)
 {
     struct watch_stream *stream = NEW(struct watch_stream);
     list_init(&stream->node);
+    sm_init(&stream->sm, stream_states, STREAM_CLOSED, "watch_stream", NULL);
     reported_objects_init(&stream->reported);
     stream->watcher = watcher;
     stream->ns = ns ? xstrdup(ns) : NULL;
@@ -177,7 +187,10 @@ int watch_stream_open(struct watch_stream *stream, struct inf_error *err)
     struct inf_watch watch = watch_stream_watch(stream->watcher->conf, stream->ns);
     stream->informer = inf_informer_open(stream->watcher->cluster->client, &watch, err);
     stream->handler = stream_handler;
-    return stream->informer ? 0 : -err->code;
+    if (!stream->informer)
+        return -err->code;
+    sm_move(&stream->sm, STREAM_OPEN, "opened");
+    return 0;
 }
 
 void watch_stream_begin(struct watch_stream *stream)
@@ -199,44 +212,48 @@ void watch_stream_change(struct watch_stream *stream, const char *ns, const char
 
 void watch_stream_merge(struct watch_stream *stream, struct watch_stream *other)
 {
-    watcher_stream_leaves(other->watcher, other->informer);
+    watcher_keep_counters(other->watcher, other->informer);
     inf_informer_merge(stream->informer, other->informer);
     other->informer = NULL; /* closed */
     watch_stream_free(other);
 }
 
-struct watch_stream *watch_stream_carve(struct watch_stream *stream, const char *ns,
-                                        const char *why)
+struct watch_stream *watch_stream_split_off(struct watch_stream *stream, const char *ns,
+                                            const char *why)
 {
     struct watch_stream *part = watch_stream_new(stream->watcher, ns);
     struct inf_watch watch = watch_stream_watch(stream->watcher->conf, part->ns);
     struct inf_error err;
     part->handler = stream_handler;
-    part->synced = true;
     part->informer = inf_informer_carve(stream->informer, &watch, &part->handler, why, &err);
     if (!part->informer)
         abort(); /* UNTESTED: watcher_check() has found it good */
+    sm_move(&part->sm, STREAM_OPEN, "split off");
     return part;
+}
+
+bool watch_stream_is_current(const struct watch_stream *stream)
+{
+    return stream->informer && stream->sm.state != STREAM_ENDED;
 }
 
 void watch_stream_end(struct watch_stream *stream, const char *why)
 {
-    stream->ended = true;
+    sm_move(&stream->sm, STREAM_ENDED, "%s", why);
     inf_informer_end(stream->informer, why);
 }
 
 bool watch_stream_is_over(const struct watch_stream *stream)
 {
-    return stream->ended && !inf_handler_backlog(&stream->handler) &&
+    return stream->sm.state == STREAM_ENDED && !inf_handler_backlog(&stream->handler) &&
            !inf_store_count(inf_informer_store(stream->informer));
 }
 
 void watch_stream_close(struct watch_stream *stream)
 {
-    watcher_stream_leaves(stream->watcher, stream->informer);
+    watcher_keep_counters(stream->watcher, stream->informer);
     inf_informer_close(stream->informer, NULL);
     stream->informer = NULL;
-    stream->synced = false;
 }
 
 void watch_stream_free(struct watch_stream *stream)

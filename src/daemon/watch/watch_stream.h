@@ -12,10 +12,22 @@
 #include "informer/informer.h"
 
 #include "base/list.h"
+#include "base/sm.h"
 #include "daemon/conf/conf.h"
 #include "daemon/watch/reported_objects.h"
 
 struct watcher;
+
+enum watch_stream_state {
+    STREAM_CLOSED, /* not open yet */
+    STREAM_OPEN,
+    STREAM_ENDED, /* no longer watched: freed when its objects are reported as deleted */
+    /* only if its namespace was selected by label: */
+    STREAM_ENDING,     /* its namespace was deleted, perhaps: the server reports its objects */
+    STREAM_DESELECTED, /* open, but to be closed */
+    STREAM_LEAVING,    /* closed; its reported objects are being reported as deleted */
+    STREAM_RETURNING,  /* the same, but its namespace was selected again: it opens afterwards */
+};
 
 struct watch_stream {
     struct list node; /* in the watcher's `streams` */
@@ -23,19 +35,17 @@ struct watch_stream {
     char *ns;                      /* NULL: all namespaces */
     struct inf_informer *informer; /* NULL: not open */
     struct inf_handler handler;
-    bool synced;
-    bool ended; /* no longer watched: freed when its objects are reported as deleted */
+    struct sm sm; /* enum watch_stream_state */
+    bool late;    /* opened after the first sync: its objects are not reported as initial */
 
     /* if its namespace was selected by label: see namespace_tracker.c */
-    bool followed;
-    bool late;    /* opened after the first sync: its objects are not reported as initial */
-    bool wanted;  /* the namespace is selected */
-    bool deleted; /* the namespace is not selected because it was deleted */
-    bool ending;  /* deleted, perhaps: the server will report its objects as deleted */
-    bool leaving; /* its objects are being reported as deleted */
-    uint64_t ending_until_ms;
-    struct reported_objects reported;
+    bool ns_deleted;                  /* the namespace is not selected because it was deleted */
+    uint64_t ending_until_ms;         /* STREAM_ENDING: it is closed at this time */
+    struct reported_objects reported; /* what has to be reported as deleted when it leaves */
 };
+
+/* Whether it watches its namespace, rather than only reporting deletions there. */
+bool watch_stream_is_current(const struct watch_stream *stream);
 
 /* Creates a stream that is in no list and not open. @ns is copied; NULL: all namespaces. */
 struct watch_stream *watch_stream_new(struct watcher *watcher, const char *ns);
@@ -61,8 +71,8 @@ void watch_stream_merge(struct watch_stream *stream, struct watch_stream *other)
 
 /* Creates a stream of @ns that takes over the objects of @stream there. A watch_stream_change() of
  * @stream to another namespace must follow. */
-struct watch_stream *watch_stream_carve(struct watch_stream *stream, const char *ns,
-                                        const char *why);
+struct watch_stream *watch_stream_split_off(struct watch_stream *stream, const char *ns,
+                                            const char *why);
 
 /* Ends a stream whose namespace is no longer watched: its reported objects are reported as
  * deleted, with @why. */

@@ -67,7 +67,7 @@ void watcher_change(struct watcher *watcher, const struct conf_watch *conf, stru
 
 /* Adds the counters of @old, which has the same name and is closed next, so that they never
  * decrease. */
-void watcher_succeed(struct watcher *watcher, const struct watcher *old);
+void watcher_continue_counters(struct watcher *watcher, const struct watcher *old);
 
 /* Reports that this watch replaces an earlier one of the same name: a GAP with the reason
  * `restarted` and @why. */
@@ -90,7 +90,7 @@ const struct watch_stream *watcher_first(const struct watcher *watcher);
 
 /* Keeps the counters of a stream that is about to be closed, so that the counters of the watch
  * never decrease. NULL is allowed. */
-void watcher_stream_leaves(struct watcher *watcher, const struct inf_informer *stream);
+void watcher_keep_counters(struct watcher *watcher, const struct inf_informer *stream);
 
 /* Schedules freeing the streams that have ended. */
 void watcher_tidy(struct watcher *watcher);
