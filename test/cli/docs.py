@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """docs.py INFORMERD FILE...: every configuration that a README or a manual page shows loads (the kubeconfigs it names
-need not exist), and informerd.8 has every flag that --help has and every metric.
+need not exist), and informerd.8 has every flag that --help has.
 
 A configuration is in Markdown every block marked yaml, in a manual page every example (.EX to .EE) that begins with a
 key.
@@ -28,11 +28,6 @@ def blocks(path):
             yield text.count('\n', 0, match.start(1)) + 1, block
 
 
-# The names in the tables of metrics.
-METRICS = {name for source in ('report_metrics.c', 'metrics_process.c')
-           for name in re.findall(r'"((?:informerd|process)_\w+)"',
-                                  Path(__file__).parents[2].joinpath('src/daemon/http', source).read_text())}
-
 informerd, files = Path(sys.argv[1]).resolve(), [Path(name) for name in sys.argv[2:]]
 problems, shown = [], {}
 with tempfile.TemporaryDirectory(prefix='docs.') as folder:
@@ -54,8 +49,5 @@ for path in files:
     if path.name == 'informerd.8':
         page = plain(path.read_text())
         problems += [f'{path}: lacks the flag {option}' for option in options if option not in page]
-        shown = set(re.findall(r'^\.B ((?:informerd|process)_\w+)$', page, re.MULTILINE))
-        problems += [f'{path}: METRICS lacks {name}' for name in sorted(METRICS - shown)]
-        problems += [f'{path}: METRICS has {name}, which does not exist' for name in sorted(shown - METRICS)]
 print(*problems, sep='\n')
 sys.exit(bool(problems))

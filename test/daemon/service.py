@@ -1,4 +1,4 @@
-"""What the tests of the daemon share: informerd with a conf file as a child, its event logs, and its answers over HTTP.
+"""Shared by the tests of the daemon: informerd as a child process, its event logs, and HTTP requests to it.
 
 The API server is kubesim, whose own test library brings the deadline, the client and TAP. Every file, socket and address
 belongs to the case alone, so any number of these run side by side.
@@ -27,7 +27,7 @@ Reply = collections.namedtuple('Reply', 'status text')
 
 
 def wait_until(true, what):
-    """What `true` says once it is true in python's sense; a daemon's last words may be the reason why it never is."""
+    """Waits until `true()` returns a true value, and returns it."""
     end = time.monotonic() + DEADLINE
     while not (said := true()):
         if time.monotonic() > end:
@@ -64,7 +64,7 @@ class Log:
         return self.records
 
     def types(self, watch=None):
-        """How many of each, of one watch or of all."""
+        """The number of records of each type, of one watch or of all."""
         return collections.Counter(r['type'] for r in self.read() if watch in (None, r.get('watch')))
 
     def wait_for(self, true, what):
@@ -73,7 +73,7 @@ class Log:
 
 
 def fold(records):
-    """What was told, applied to nothing: {(resource, namespace, name): (uid, rv)}. Each step must follow from the last."""
+    """The objects that result from the records: {(resource, namespace, name): (uid, rv)}. Each must fit the last."""
     state = {}
     for r in records:
         if r['type'] not in CHANGES:
@@ -94,7 +94,7 @@ def fold(records):
 
 
 def runs_of(records):
-    """Cut where a run begins."""
+    """The records of each run: a list that starts at each START."""
     runs = []
     for r in records:
         if r['type'] == 'START' or not runs:
@@ -145,7 +145,7 @@ class Daemon:
             return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
 
     def discard(self):
-        """At the end of a case, whatever became of it. What the sanitizers say is never fine."""
+        """At the end of a test, passed or failed. Any report of a sanitizer is a failure."""
         if self.alive():
             self.child.kill()
         self.child.wait()
@@ -176,7 +176,7 @@ def ask(place, target):
 
 
 def free_address():
-    """An address that is nobody else's: on loopback, in a part of it that this process has for itself."""
+    """A loopback address that no other process uses: derived from the id of this process."""
     pid = os.getpid()
     host = f'127.{1 + (pid >> 16) % 250}.{(pid >> 8) & 255}.{pid & 255}'
     with socket.socket() as taken:
@@ -185,7 +185,7 @@ def free_address():
 
 
 class Case(unittest.TestCase):
-    """A kubesim, a folder, and informerds that are gone at the end."""
+    """A kubesim and a folder; informerds that the test started are ended with it."""
     arguments = ()  # of kubesim; FOLDER in them is the folder
 
     def setUp(self):
@@ -199,7 +199,7 @@ class Case(unittest.TestCase):
         self.sim = self.simulate('kubeconfig', *(a.replace('FOLDER', str(self.folder)) for a in self.arguments))
 
     def simulate(self, name, *arguments):
-        """A server of its own, for which there is a kubeconfig of that name."""
+        """Starts another server, with a kubeconfig of that name."""
         return self.stack.enter_context(Sim('--kubeconfig', self.folder / name, *arguments))
 
     def conf(self, **changes):
@@ -235,11 +235,11 @@ class Case(unittest.TestCase):
         wait_until(ready, lambda: f'readiness; it says: {(self.folder / "stderr").read_text()[-2000:]}')
 
     def metrics(self, place=None):
-        """{name{labels}: value} as a strict reader reads it."""
+        """{name{labels}: value}, parsed strictly."""
         return parse_metrics(self.get('/metrics', place).text)
 
     def on_server(self, *resources):
-        """As fold() says it, of what the server lists."""
+        """The objects that the server lists, in the form of fold()."""
         state = {}
         for resource in resources or ('configmaps',):
             for item in self.sim.ask(f'/api/v1/{resource}').json()['items']:
@@ -248,13 +248,13 @@ class Case(unittest.TestCase):
         return state
 
     def wait_equal(self, log=None, resources=(), since=0):
-        """Until what the log tells from its record `since` on is what the server has."""
+        """Waits until the log from record `since` on results in the objects of the server."""
         (log or self.log).wait_for(lambda records: fold(records[since:]) == self.on_server(*resources),
                                    'the log telling what the server has')
 
 
 def parse_metrics(text):
-    """Prometheus' text form, with no mercy: HELP, TYPE, then the samples of one family, no sample twice."""
+    """Parses the text format of Prometheus strictly: HELP, TYPE, then the samples of one family, no sample twice."""
     samples, families, family = {}, {}, None
     assert text.endswith('\n')
     lines = text.splitlines()
@@ -275,7 +275,7 @@ def parse_metrics(text):
 
 
 def collector(socket_path):
-    """A NOTIFY_SOCKET that collects what it is told."""
+    """A NOTIFY_SOCKET that collects the messages."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     sock.bind(str(socket_path))
     sock.setblocking(False)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_clusters.py KUBESIM RECORDINGS INFORMERD: many clusters in one process; a dead one is nobody else's business."""
+"""test_clusters.py KUBESIM RECORDINGS INFORMERD: many clusters in one process; dead ones do not affect others."""
 import contextlib
 import os
 import re
@@ -12,7 +12,7 @@ SOON = 10  # seconds; what is dead is waited for much longer than that
 
 
 class Dead(Case):
-    """Next to each kind of dead server, a living one: its events come, its health is good, the start waits for nobody."""
+    """One live server and one of each kind of dead server: the live one is watched and ready, and startup does not wait."""
 
     def kubeconfig(self, name, port, ca=None):
         path = self.folder / f'{name}.kubeconfig'
@@ -23,7 +23,7 @@ class Dead(Case):
         return str(path)
 
     def silent(self):
-        """A port where connections are taken and nothing is ever said."""
+        """A port where connections are accepted and no request is answered."""
         listener = self.stack.enter_context(socket.socket())
         listener.bind(('127.0.0.1', 0))
         listener.listen(16)
@@ -41,7 +41,7 @@ class Dead(Case):
         return listener.getsockname()[1]
 
     def refusing(self):
-        """A port where nobody listens: it is taken, but not for connections."""
+        """A port without a listener: bound, so that no other process can listen there."""
         taken = self.stack.enter_context(socket.socket())
         taken.bind(('127.0.0.1', 0))
         return taken.getsockname()[1]
@@ -98,7 +98,7 @@ class Dead(Case):
         for r in self.log.records:
             self.assertEqual(r.get('cluster', 'alive'), 'alive', r)
             self.assertTrue('cluster' in r or r['type'] == 'START', r)
-        wait_until(lambda: all(self.health()[name][0] == '-' for name in dead), 'the dead being told dead')
+        wait_until(lambda: all(self.health()[name][0] == '-' for name in dead), 'the dead clusters to be reported')
         wait_until(lambda: {self.health()[name][1].split(' for')[0].split(',')[0] for name in ('refusing', 'tls', 'failing')} ==
                    {'failing'}, lambda: f'their errors; {self.health()}')
         self.assertEqual(self.health()['alive'][0], '+')

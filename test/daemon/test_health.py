@@ -100,7 +100,7 @@ class States(Case):
         daemon = self.begin(stale_after='8s')
         self.wait_word('live')
         daemon.tell(signal.SIGSTOP)
-        time.sleep(20)  # it wakes up after 8 s at the latest, and 10 s more are not told from a busy machine
+        time.sleep(20)  # it wakes up after 8 s at the latest, and 10 s more cannot be distinguished from a busy machine
         daemon.tell(signal.SIGCONT)
         records = self.log.wait_for(lambda _: self.log.types()['STALE'], 'STALE')
         text = next(r['msg'] for r in reversed(records) if r['type'] == 'STALE')

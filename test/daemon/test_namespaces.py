@@ -8,7 +8,7 @@ from service import Case, Daemon, Log, config_map, fold, run, wait_until
 
 
 def named(records, *types):
-    """Who was told so, in order."""
+    """The objects of these records, in order."""
     return [f"{r['namespace']}/{r['name']}" for r in records if r['type'] in types]
 
 
@@ -17,7 +17,7 @@ def in_namespace(ns, name, **more):
 
 
 class Excluded(Case):
-    """All namespaces but some: neither kept nor told, and plain names not even sent."""
+    """exclude_namespaces: excluded objects are neither cached nor reported; for plain names the server does not send them."""
 
     def test_names_and_patterns(self):
         for ns in ('shop', 'shop-test', 'kube-system', 'kubernetes', 'logs'):
@@ -152,7 +152,7 @@ class Selected(Case):
         self.wait_ready()
         return daemon
 
-    def told(self, true, what):
+    def reported(self, true, what):
         return self.log.wait_for(true, f'{what}; {(self.folder / "stderr").read_text()[-1000:]}')
 
     def setUp(self):
@@ -164,7 +164,7 @@ class Selected(Case):
 
     def test_first_those_that_are_there(self):
         daemon = self.watching()
-        self.told(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
+        self.reported(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
         self.assertEqual(sorted(named(self.log.records, 'ADDED')), ['a/x', 'a/y', 'b/x', 'b/y'])
         self.assertEqual([r['objects'] for r in self.log.records if r['type'] == 'SYNCED'], [4])
         self.assertRegex(self.get('/readyz?verbose').text, r'\A\[\+\] sim/configmaps: live.*, 2 of 2 namespaces live')
@@ -178,7 +178,7 @@ class Selected(Case):
         daemon = self.watching()
         before = self.counters()
         self.namespace('b', 'other')
-        self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
+        self.reported(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
         wait_until(lambda: '1 of 1 namespaces live' in self.get('/readyz?verbose').text, 'one stream')
         self.assertEqual([name for name, count in before.items() if self.counters().get(name, 0) < count], [])
         self.namespace('b')  # a new stream does not count what the old one did
@@ -193,18 +193,18 @@ class Selected(Case):
         self.assertEqual(daemon.end(), 0, daemon.said())
 
     def test_none_that_is_selected_is_synced_too(self):
-        daemon = self.watching(namespace_selector='team=nobody')
-        self.told(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
+        daemon = self.watching(namespace_selector='team=none')
+        self.reported(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
         self.assertIn('0 objects, 0 of 0 namespaces live', self.get('/readyz?verbose').text)
         self.assertEqual(daemon.end(), 0, daemon.said())
 
     def test_one_that_begins_to_match_is_listed_late(self):
         daemon = self.watching()
         self.namespace('c')
-        records = self.told(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
+        records = self.reported(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
         self.assertEqual({r['origin'] for r in records if r.get('namespace') == 'c'}, {'relist'})
         self.sim.put('configmaps', in_namespace('c', 'z'))
-        self.told(lambda all: 'c/z' in named(all, 'ADDED'), 'a new one there')
+        self.reported(lambda all: 'c/z' in named(all, 'ADDED'), 'a new one there')
         self.wait_ready()
         self.assertEqual(self.log.types()['SYNCED'], 1)
         self.assertEqual(daemon.end(), 0, daemon.said())
@@ -212,16 +212,16 @@ class Selected(Case):
     def test_one_that_no_longer_matches_takes_its_objects_along_once(self):
         daemon = self.watching()
         self.namespace('b', 'other')
-        records = self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
+        records = self.reported(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
         gone = [r for r in records if r['type'] == 'DELETED']
         self.assertEqual([(r['namespace'], r['name'], r['why']) for r in gone], [('b', 'x', self.LEFT), ('b', 'y', self.LEFT)])
         self.assertEqual(gone[0]['msg'], 'ConfigMap b/x left the selection with its namespace')
         self.sim.put('configmaps', in_namespace('b', 'z'), in_namespace('a', 'z'))
-        self.told(lambda all: 'a/z' in named(all, 'ADDED'), 'what follows')
+        self.reported(lambda all: 'a/z' in named(all, 'ADDED'), 'what follows')
         self.namespace('b')
-        self.told(lambda all: named(all, 'ADDED').count('b/z') == 1, 'b again')
+        self.reported(lambda all: named(all, 'ADDED').count('b/z') == 1, 'b again')
         self.sim.control('delete', resource='configmaps', namespace='b', name='z')
-        records = self.told(lambda all: 'b/z' in named(all, 'DELETED'), 'a real deletion')
+        records = self.reported(lambda all: 'b/z' in named(all, 'DELETED'), 'a real deletion')
         self.assertNotIn('why', records[-1])
         self.assertEqual(set(ns + '/' + name for _, ns, name in fold(records)), {'a/x', 'a/y', 'a/z', 'b/x', 'b/y'})
         self.assertEqual(daemon.end(), 0, daemon.said())
@@ -232,7 +232,7 @@ class Selected(Case):
         self.sim.control('delete', resource='namespaces', name='b')  # before its objects: streams don't wait for each other
         for name in 'xy':
             self.sim.control('delete', resource='configmaps', namespace='b', name=name)
-        records = self.told(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
+        records = self.reported(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
         for r in records:
             self.assertNotIn('why', r)
         wait_until(lambda: '1 of 1 namespaces live' in self.get('/readyz?verbose').text, 'the end of its stream')
@@ -244,7 +244,7 @@ class Selected(Case):
         self.namespace('bb')
         self.sim.put('configmaps', in_namespace('bb', 'x'))
         self.namespace('c')
-        records = self.told(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
+        records = self.reported(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
         self.assertEqual(set(r['namespace'] for r in records if r['type'] == 'ADDED'), {'a', 'c'})
         self.assertEqual(daemon.end(), 0, daemon.said())
 
@@ -280,7 +280,7 @@ class Selected(Case):
         def settled(all):
             state = {f'{ns}/{name}' for _, ns, name in fold(all)}
             return state == {'a/x', 'a/y', 'a/last', 'c/x', 'c/y', 'b/x', 'b/y', *(f'b/t{t}' for t in range(6))}
-        self.told(settled, 'all of it')
+        self.reported(settled, 'all of it')
         daemon.tell(signal.SIGUSR2)
         dump = self.folder / 'state/dump.json'
         wait_until(dump.exists, 'the dump')

@@ -29,7 +29,7 @@ class Reload(Case):
     def assert_goes_on(self, name, log=None):
         """What the server is given now comes out."""
         self.sim.put('configmaps', config_map(name))
-        (log or self.log).wait_for(lambda all: any(r.get('name') == name for r in all), f'{name} being told')
+        (log or self.log).wait_for(lambda all: any(r.get('name') == name for r in all), f'{name} to be reported')
 
 
 class Storm(Reload):
@@ -199,7 +199,7 @@ class Watches(Reload):
         self.reload(daemon, self.conf(watches=[{'resource': 'configmaps', **watch}]))
         self.assertIn(says, [r for r in self.log.read() if r['type'] == 'CONFIG'][-1]['msg'])
 
-    def told(self, until=None):
+    def reported(self, until=None):
         """What was reported since the beginning, up to the object `until`, which is put now."""
         if until:
             self.assert_goes_on(until)
@@ -217,10 +217,10 @@ class Watches(Reload):
         self.sim.put('configmaps', self.labelled('b', 'x') | {'data': {'k': 'new'}})
         self.log.wait_for(lambda _: self.log.types()['MODIFIED'] == 1, 'the change')
         self.change(daemon, label_selector='app in (x, y)')
-        self.log.wait_for(lambda _: self.told()[-1:] == [('ADDED', 'c', 'relist')], 'the differences')
+        self.log.wait_for(lambda _: self.reported()[-1:] == [('ADDED', 'c', 'relist')], 'the differences')
         self.change(daemon, label_selector='app=y')
         self.log.wait_for(lambda _: self.log.types()['DELETED'] == 2, 'those that are not selected any more')
-        self.assertEqual(self.told(), [('MODIFIED', 'b', 'live'), ('ADDED', 'c', 'relist'),
+        self.assertEqual(self.reported(), [('MODIFIED', 'b', 'live'), ('ADDED', 'c', 'relist'),
                                        ('DELETED', 'a', 'relist'), ('DELETED', 'b', 'relist')])
         gone = [r for r in self.log.read() if r['type'] == 'DELETED']
         self.assertEqual([r['why'] for r in gone], ['left', 'left'])
@@ -234,14 +234,14 @@ class Watches(Reload):
         self.sim.fault('reset', at='request', verb='watchlist', times=2)
         self.change(daemon, field_selector='metadata.namespace=default')
         self.sim.control('delete', resource='configmaps', namespace='default', name='a')
-        self.assertEqual(self.told('c'), [('DELETED', 'a', 'relist'), ('ADDED', 'c', 'relist')])
+        self.assertEqual(self.reported('c'), [('DELETED', 'a', 'relist'), ('ADDED', 'c', 'relist')])
 
     def test_another_shape_reports_nothing(self):
         daemon = self.begin(config_map('a'), config_map('b'))
         for number, watch in enumerate(({'drop': ['data']}, {'redact': ['data.k']}, {'keep': 'metadata'}, {})):
             self.change(daemon, **watch)
             wait_until(lambda: len(self.relists()) == number + 1, 'the list')
-        self.assertEqual(self.told('c'), [('ADDED', 'c', 'live')])
+        self.assertEqual(self.reported('c'), [('ADDED', 'c', 'live')])
 
     def test_another_name_or_other_manners_list_nothing(self):
         daemon = self.begin(config_map('a'))
@@ -250,7 +250,7 @@ class Watches(Reload):
             self.change(daemon, '1 watch unchanged', **watch)
         for watch in ({'optional': True}, {'optional': True, 'coalesce': True}, {}):
             self.change(daemon, name='back', **watch)
-        self.assertEqual(self.told('b'), [('ADDED', 'b', 'live')])
+        self.assertEqual(self.reported('b'), [('ADDED', 'b', 'live')])
         self.assertEqual(self.log.read()[-1]['watch'], 'back')
         self.assertEqual((self.requests('configmaps'), self.relists()), (before, []))
 
@@ -258,17 +258,17 @@ class Watches(Reload):
         daemon = self.begin(*(self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))),
                             namespaces=['one', 'two'])
         self.change(daemon, namespaces=['two', 'three'])
-        self.log.wait_for(lambda _: len(self.told()) == 2, 'the differences')
-        self.assertEqual(sorted(self.told()), [('ADDED', 'c', 'relist'), ('DELETED', 'a', 'relist')])
+        self.log.wait_for(lambda _: len(self.reported()) == 2, 'the differences')
+        self.assertEqual(sorted(self.reported()), [('ADDED', 'c', 'relist'), ('DELETED', 'a', 'relist')])
         gone = [r for r in self.log.read() if r['type'] == 'DELETED']
         self.assertEqual([r['why'] for r in gone], ['namespace left the selection'])
         self.sim.put('configmaps', self.labelled('z', 'x', 'one'), self.labelled('d', 'x', 'two'))
-        self.log.wait_for(lambda _: self.told()[-1][1] == 'd', 'the namespace that stays')
-        self.assertNotIn('z', [name for _, name, _ in self.told()])
+        self.log.wait_for(lambda _: self.reported()[-1][1] == 'd', 'the namespace that stays')
+        self.assertNotIn('z', [name for _, name, _ in self.reported()])
         self.change(daemon, namespaces=['two'])
         self.change(daemon)  # all
-        self.log.wait_for(lambda _: len(self.told()) == 7, 'all namespaces')
-        self.assertEqual(sorted(self.told()[3:]), [('ADDED', 'a', 'relist'), ('ADDED', 'c', 'relist'),
+        self.log.wait_for(lambda _: len(self.reported()) == 7, 'all namespaces')
+        self.assertEqual(sorted(self.reported()[3:]), [('ADDED', 'a', 'relist'), ('ADDED', 'c', 'relist'),
                                                    ('ADDED', 'z', 'relist'), ('DELETED', 'c', 'relist')])
         wait_until(lambda: self.sim.control('stats')['watches']['open'] == 1, 'one stream')
         self.assertEqual(daemon.end(), 0, daemon.said())
@@ -278,19 +278,19 @@ class Watches(Reload):
         several = {'namespaces': ['one', 'two']}
         daemon = self.begin(*objects, **several)
         self.change(daemon)
-        self.log.wait_for(lambda _: len(self.told()) == 2, 'the namespaces that were not watched')
+        self.log.wait_for(lambda _: len(self.reported()) == 2, 'the namespaces that were not watched')
         self.sim.put('configmaps', self.labelled('e', 'x', 'one'))
-        self.log.wait_for(lambda _: len(self.told()) == 3, 'a change')
+        self.log.wait_for(lambda _: len(self.reported()) == 3, 'a change')
         self.change(daemon, namespaces=['two', 'three', 'five'])
         self.log.wait_for(lambda _: self.log.types()['DELETED'] == 3, 'the namespaces that are not watched any more')
         for name, ns in (('f', 'two'), ('g', 'three'), ('h', 'five'), ('z', 'one')):
             self.sim.put('configmaps', self.labelled(name, 'x', ns))
-        self.log.wait_for(lambda _: len(self.told()) == 9, 'changes')
-        told = self.told()
-        self.assertEqual(sorted(told[:2]), [('ADDED', 'c', 'relist'), ('ADDED', 'd', 'relist')])
-        self.assertEqual(told[2], ('ADDED', 'e', 'live'))
-        self.assertEqual(sorted(told[3:6]), [(f'DELETED', name, 'relist') for name in 'ade'])
-        self.assertEqual(sorted(told[6:]), [('ADDED', name, 'live') for name in 'fgh'])
+        self.log.wait_for(lambda _: len(self.reported()) == 9, 'changes')
+        reported = self.reported()
+        self.assertEqual(sorted(reported[:2]), [('ADDED', 'c', 'relist'), ('ADDED', 'd', 'relist')])
+        self.assertEqual(reported[2], ('ADDED', 'e', 'live'))
+        self.assertEqual(sorted(reported[3:6]), [(f'DELETED', name, 'relist') for name in 'ade'])
+        self.assertEqual(sorted(reported[6:]), [('ADDED', name, 'live') for name in 'fgh'])
         self.assertEqual({r['why'] for r in self.log.read() if r['type'] == 'DELETED'}, {'namespace left the selection'})
         self.assertEqual((self.log.types()['SYNCED'], self.log.types()['GAP']), (1, 0))
         wait_until(lambda: self.sim.control('stats')['watches']['open'] == 3, 'three streams')
@@ -306,8 +306,8 @@ class Watches(Reload):
                 self.change(daemon, **after)
                 self.sim.control('delete', resource='configmaps', namespace='two', name='b')
                 self.sim.put('configmaps', self.labelled('a', 'y', 'one'))
-                self.log.wait_for(lambda _: len(self.told()) == 2, 'the differences')
-                self.assertEqual(sorted(self.told()), [('DELETED', 'b', 'relist'), ('MODIFIED', 'a', 'relist')])
+                self.log.wait_for(lambda _: len(self.reported()) == 2, 'the differences')
+                self.assertEqual(sorted(self.reported()), [('DELETED', 'b', 'relist'), ('MODIFIED', 'a', 'relist')])
                 self.assertEqual(daemon.end(), 0, daemon.said())
 
     def test_namespaces_change_again_before_their_list_has_come(self):
@@ -324,8 +324,8 @@ class Watches(Reload):
                 gone = ['b'] if 'three' in last else ['b', 'c']
                 self.log.wait_for(lambda _: self.log.types()['DELETED'] >= len(gone), 'the differences')
                 self.sim.put('configmaps', self.labelled('d', 'x', 'one'))
-                self.log.wait_for(lambda _: self.told()[-1][1] == 'd', 'a change')
-                self.assertEqual(sorted(self.told()[:-1]), [('DELETED', name, 'relist') for name in gone])
+                self.log.wait_for(lambda _: self.reported()[-1][1] == 'd', 'a change')
+                self.assertEqual(sorted(self.reported()[:-1]), [('DELETED', name, 'relist') for name in gone])
                 self.assertEqual(daemon.end(), 0, daemon.said())
 
     def test_a_shared_copy_is_regrouped_for_one_watch_only(self):
@@ -335,11 +335,11 @@ class Watches(Reload):
         self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, 'the first list')
         self.begun = len(self.log.read())
         self.reload(daemon, self.conf(watches=[both[0], dict(both[1], namespaces=['one', 'two'])]))
-        self.log.wait_for(lambda _: self.told() == [('DELETED', 'c', 'relist')], 'what was in a third namespace')
+        self.log.wait_for(lambda _: self.reported() == [('DELETED', 'c', 'relist')], 'what was in a third namespace')
         self.reload(daemon, self.conf(watches=both))
-        self.log.wait_for(lambda _: self.told()[1:] == [('ADDED', 'c', 'relist')], 'all again')
+        self.log.wait_for(lambda _: self.reported()[1:] == [('ADDED', 'c', 'relist')], 'all again')
         self.sim.put('configmaps', self.labelled('d', 'x', 'two'))
-        self.log.wait_for(lambda _: len(self.told()) == 4, 'a change, of both')
+        self.log.wait_for(lambda _: len(self.reported()) == 4, 'a change, of both')
         self.assertEqual(daemon.end(), 0, daemon.said())
 
     def test_a_watch_that_shared_a_copy_gets_its_own(self):
@@ -350,9 +350,9 @@ class Watches(Reload):
         self.begun = len(self.log.read())
         self.assertEqual(self.requests('configmaps'), 1)
         self.reload(daemon, self.conf(watches=[both[0], dict(both[1], label_selector='app=x')]))
-        self.log.wait_for(lambda _: self.told() == [('DELETED', 'b', 'relist')], 'the difference')
+        self.log.wait_for(lambda _: self.reported() == [('DELETED', 'b', 'relist')], 'the difference')
         self.sim.put('configmaps', self.labelled('c', 'y'), self.labelled('d', 'x'))
-        self.log.wait_for(lambda _: len(self.told()) == 4, 'changes')
+        self.log.wait_for(lambda _: len(self.reported()) == 4, 'changes')
         changes = [(r['watch'], r['name']) for r in self.log.read()[self.begun:] if 'name' in r]
         self.assertEqual(sorted(changes), [('one', 'c'), ('one', 'd'), ('two', 'b'), ('two', 'd')])
         self.assertEqual(daemon.end(), 0, daemon.said())
@@ -363,16 +363,16 @@ class Watches(Reload):
         daemon = self.begin(*(self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))),
                             namespace_selector='team=x')
         self.change(daemon, namespace_selector='team', exclude_namespaces=['two'])
-        self.log.wait_for(lambda _: len(self.told()) == 2, 'the differences')
-        self.assertEqual(sorted(self.told()), [('ADDED', 'c', 'relist'), ('DELETED', 'b', 'live')])
+        self.log.wait_for(lambda _: len(self.reported()) == 2, 'the differences')
+        self.assertEqual(sorted(self.reported()), [('ADDED', 'c', 'relist'), ('DELETED', 'b', 'live')])
         self.change(daemon, namespace_selector='team=y')
-        self.log.wait_for(lambda _: len(self.told()) == 3, 'what has left')
-        self.assertEqual(self.told()[2], ('DELETED', 'a', 'live'))
+        self.log.wait_for(lambda _: len(self.reported()) == 3, 'what has left')
+        self.assertEqual(self.reported()[2], ('DELETED', 'a', 'live'))
         self.assertEqual(daemon.end(), 0, daemon.said())
 
 
 class Clusters(Reload):
-    """Two servers. A kubeconfig that is written anew is the business of its own watches."""
+    """Two servers. A changed kubeconfig affects only its own watches."""
 
     def setUp(self):
         super().setUp()
@@ -432,7 +432,7 @@ class Servers(Reload):
         self.begun = len(self.log.read())
         return daemon
 
-    def told(self):
+    def reported(self):
         return [(r['type'], r['name'], r['origin']) for r in self.log.read()[self.begun:] if 'name' in r]
 
     def test_another_url_of_the_same_cluster_reports_the_differences(self):
@@ -442,7 +442,7 @@ class Servers(Reload):
         wait_until(lambda: 'is the same cluster' in daemon.said(), 'the new server being recognised')
         self.sim.control('delete', resource='configmaps', namespace='default', name='a')
         self.assert_goes_on('c')
-        self.assertEqual(self.told(), [('DELETED', 'a', 'relist'), ('ADDED', 'c', 'relist')])
+        self.assertEqual(self.reported(), [('DELETED', 'a', 'relist'), ('ADDED', 'c', 'relist')])
         self.assertEqual((self.log.types()['SYNCED'], self.log.types()['GAP']), (1, 0))
         relist = [r['msg'] for r in self.log.read() if r['type'] == 'RELIST']
         self.assertEqual(relist, [f'the server URL changed from {self.url()} to {self.url("localhost")}'])
@@ -456,7 +456,7 @@ class Servers(Reload):
         other.put('configmaps', config_map('x'))
         self.reload(daemon, self.use(self.url(port=other.port)))
         self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, lambda: f'the new cluster; {daemon.said()}')
-        self.assertEqual(self.told(), [('ADDED', 'x', 'initial')])
+        self.assertEqual(self.reported(), [('ADDED', 'x', 'initial')])
         gap, = (r for r in self.log.read() if r['type'] == 'GAP')
         self.assertEqual((gap['reason'], gap['watch']), ('restarted', 'configmaps'))
         self.assertIn('not known to be the same cluster', gap['msg'])
@@ -478,15 +478,15 @@ class Servers(Reload):
 
     def test_the_watches_stay_until_the_new_server_answers(self):
         daemon = self.begin()
-        with socket.socket() as nobody:
-            nobody.bind(('127.0.0.1', 0))
-            self.reload(daemon, self.use(self.url(port=nobody.getsockname()[1])))
+        with socket.socket() as unused:
+            unused.bind(('127.0.0.1', 0))
+            self.reload(daemon, self.use(self.url(port=unused.getsockname()[1])))
             wait_until(lambda: 'cannot read its identity' in daemon.said(), 'the new server being tried')
             self.assert_goes_on('c')
-        self.assertEqual(self.told(), [('ADDED', 'c', 'live')])
+        self.assertEqual(self.reported(), [('ADDED', 'c', 'live')])
         self.reload(daemon, self.use(self.url()))  # never mind
         self.assert_goes_on('d')
-        self.assertEqual(self.told(), [('ADDED', 'c', 'live'), ('ADDED', 'd', 'live')])
+        self.assertEqual(self.reported(), [('ADDED', 'c', 'live'), ('ADDED', 'd', 'live')])
         self.assertEqual(daemon.end(), 0, daemon.said())
 
 

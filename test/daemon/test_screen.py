@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_screen.py KUBESIM RECORDINGS INFORMERD: what a person at a terminal sees, captured by tmux, with the times masked.
 
-The golden screens are in test/data/screens; GOLDEN=write makes them anew, to be read before they are committed.
+The golden screens are in test/data/screens; GOLDEN=write writes them again; review them before a commit.
 """
 import os
 import re

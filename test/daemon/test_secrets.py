@@ -2,7 +2,7 @@
 """test_secrets.py KUBESIM RECORDINGS INFORMERD: what must not be seen is not to be found.
 
 Values of Secrets are hashed when the object is made. They are searched for in everything that informerd writes or says;
-so are its own credentials. Where it is told to reveal them they are there: the search can find something.
+so are its own credentials. With `reveal` they are there, which shows that the search finds them.
 """
 import base64
 import contextlib
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from service import Case, config_map, run, wait_until
 
-# A text that nobody else has in memory, in the form of the server and in the form that people type.
+# A string that is nowhere else in memory, encoded as the server sends it and in plain text.
 VALUE = 'hunter2-' + 'k9Qz7xWv' * 6
 OTHER = 'tr0ub4dor-' + 'mP3sLd8f' * 6
 TOKEN = 'bearer-' + 'Zt5Yw2Rq' * 5
@@ -83,7 +83,7 @@ class Hidden(Secrets):
                                                       'state/dump.json', 'answer-metric'})
         self.assertEqual(self.found(VALUE, OTHER, TOKEN), set())
         changes = [r for r in self.log.read() if r['type'] == 'MODIFIED']
-        self.assertIn('data.password', changes[0]['changed'])  # that it changed is told
+        self.assertIn('data.password', changes[0]['changed'])  # the change itself is reported
         self.assertIn('password', changes[0]['object']['data'])
 
     def test_revealed_they_are_found(self):
@@ -116,7 +116,7 @@ class Hidden(Secrets):
         daemon = self.live()
         limits = Path(f'/proc/{daemon.pid}/limits').read_text()
         self.assertRegex(limits, r'Max core file size +0 +0 ')
-        self.assertEqual(os.stat(f'/proc/{daemon.pid}/mem').st_uid, 0)  # not dumpable: root's, whoever runs it
+        self.assertEqual(os.stat(f'/proc/{daemon.pid}/mem').st_uid, 0)  # not dumpable: it belongs to root
         daemon.end(signal.SIGABRT)
         self.assertEqual([path for path in self.written() if 'core' in path], [])
 

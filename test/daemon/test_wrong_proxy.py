@@ -2,8 +2,8 @@
 """test_wrong_proxy.py KUBESIM RECORDINGS INFORMERD: proxies that do something wrong in the middle of a list or a watch.
 
 One informerd watches the same objects by many proxies at once, each of which is wrong in its own way for a few
-connections. In the end every watch has told exactly what the server has. Where TLS goes through the proxy nothing wrong may
-be told on the way either; over plain HTTP no client can tell whether a byte was changed, only what can't be HTTP or JSON.
+connections. At the end every watch has reported exactly the objects of the server. Where TLS goes through the proxy nothing wrong may
+be reported on the way either; over plain HTTP no client can tell whether a byte was changed, only what can't be HTTP or JSON.
 """
 import contextlib
 import json

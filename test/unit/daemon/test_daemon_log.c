@@ -28,14 +28,14 @@ static void assert_line(enum conf_log_format format, enum inf_log_level level, c
     buf_free(&out);
 }
 
-static void test_logfmt(void **state)
+static void writes_logfmt(void **state)
 {
     (void)state;
     assert_line(CONF_LOGFMT, INF_LOG_WARN, "it said \"no\"\n",
                 "time=2025-11-16T00:58:11.204131Z level=warn msg=\"it said \\\"no\\\"\\n\"\n");
 }
 
-static void test_json(void **state)
+static void writes_json(void **state)
 {
     (void)state;
     assert_line(CONF_JSON, INF_LOG_ERROR, "it said \"no\"\n",
@@ -113,7 +113,7 @@ static size_t count_lines(const struct world *w, const char *with)
     return n;
 }
 
-static void a_full_pipe_is_not_waited_for(void **state)
+static void does_not_wait_for_a_full_pipe(void **state)
 {
     struct world *w = *state;
     size_t said = say_too_much(w);
@@ -127,7 +127,7 @@ static void a_full_pipe_is_not_waited_for(void **state)
     assert_int_equal(w->log.dropped, 0);
 }
 
-static void ended_with_lines_waiting(void **state)
+static void frees_lines_that_were_not_written(void **state)
 {
     struct world *w = *state;
     say_too_much(w);
@@ -135,8 +135,8 @@ static void ended_with_lines_waiting(void **state)
     daemon_log_line(&w->log, INF_LOG_INFO, "no timer is left");
 }
 
-/* Nothing can be said about it. */
-static void nobody_is_there(void **state)
+/* There is no place to report that. */
+static void drops_lines_if_stderr_cannot_be_written(void **state)
 {
     struct world *w = *state;
     daemon_log_line(&w->log, INF_LOG_INFO, "heard");
@@ -151,11 +151,11 @@ static void nobody_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_logfmt),
-        cmocka_unit_test(test_json),
-        IN_WORLD(a_full_pipe_is_not_waited_for),
-        IN_WORLD(ended_with_lines_waiting),
-        IN_WORLD(nobody_is_there),
+        cmocka_unit_test(writes_logfmt),
+        cmocka_unit_test(writes_json),
+        IN_WORLD(does_not_wait_for_a_full_pipe),
+        IN_WORLD(frees_lines_that_were_not_written),
+        IN_WORLD(drops_lines_if_stderr_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static int write_text(const char *path, const char *text, struct inf_error *err)
     return rc;
 }
 
-static void it_replaces_the_last_one(void **state)
+static void a_dump_replaces_the_previous_one(void **state)
 {
     struct folder *folder = *state;
     char *path = folder_file(folder, "dump.json");
@@ -57,7 +57,7 @@ static void it_replaces_the_last_one(void **state)
     free(path);
 }
 
-static void one_that_can_t_be_written_leaves_nothing(void **state)
+static void a_failed_dump_leaves_no_file(void **state)
 {
     struct folder *folder = *state;
     char *path = folder_file(folder, "nowhere/dump.json"), *taken = folder_file(folder, "taken");
@@ -73,7 +73,7 @@ static void one_that_can_t_be_written_leaves_nothing(void **state)
     free(taken);
 }
 
-static void a_pipe_is_no_terminal(void **state)
+static void a_pipe_is_not_a_terminal(void **state)
 {
     int ends[2];
     (void)state;
@@ -89,10 +89,9 @@ static void a_pipe_is_no_terminal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_replaces_the_last_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_that_can_t_be_written_leaves_nothing, set_up,
-                                        tear_down),
-        cmocka_unit_test(a_pipe_is_no_terminal),
+        cmocka_unit_test_setup_teardown(a_dump_replaces_the_previous_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_failed_dump_leaves_no_file, set_up, tear_down),
+        cmocka_unit_test(a_pipe_is_not_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_heap_trim.c - when memory is given back, in virtual time.
+ * test_heap_trim.c - when memory is returned to the system, in virtual time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void a_cache_whose_objects_come_and_go_is_not_trimmed(void **state)
         sim_advance(&w.sim, 1000);
     }
     assert_int_equal(w.trim.trims, 0);
-    assert_false(w.trim.timer.running); /* it wakes nobody */
+    assert_false(w.trim.timer.running); /* no timer wakes the process */
     end(&w);
 }
 
@@ -86,7 +86,7 @@ static void a_cache_that_shrinks_is_trimmed_until_it_has_settled(void **state)
     end(&w);
 }
 
-static void slow_shrinking_adds_up(void **state)
+static void a_cache_that_shrinks_slowly_is_trimmed(void **state)
 {
     struct world w;
     (void)state;
@@ -104,7 +104,7 @@ static void slow_shrinking_adds_up(void **state)
     end(&w);
 }
 
-static void slow_trims_are_rare(void **state)
+static void slow_trims_have_long_pauses(void **state)
 {
     struct world w;
     (void)state;
@@ -117,7 +117,7 @@ static void slow_trims_are_rare(void **state)
     end(&w);
 }
 
-static void the_real_one_says_how_long_it_took(void **state)
+static void malloc_trim_returns_its_cpu_time(void **state)
 {
     (void)state;
     assert_true(heap_trim_malloc(NULL) < UINT64_C(3600) * 1000000);
@@ -128,9 +128,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cache_whose_objects_come_and_go_is_not_trimmed),
         cmocka_unit_test(a_cache_that_shrinks_is_trimmed_until_it_has_settled),
-        cmocka_unit_test(slow_shrinking_adds_up),
-        cmocka_unit_test(slow_trims_are_rare),
-        cmocka_unit_test(the_real_one_says_how_long_it_took),
+        cmocka_unit_test(a_cache_that_shrinks_slowly_is_trimmed),
+        cmocka_unit_test(slow_trims_have_long_pauses),
+        cmocka_unit_test(malloc_trim_returns_its_cpu_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static int64_t monotonic_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static void reloading_says_when(void **state)
+static void reloading_sends_a_timestamp(void **state)
 {
     struct manager *m = *state;
     int64_t before = monotonic_us(), at;
@@ -111,7 +111,7 @@ static void reloading_says_when(void **state)
     assert_true(at >= before && at <= monotonic_us());
 }
 
-static void names_without_a_file(void **state)
+static void sends_to_abstract_socket_names(void **state)
 {
     struct manager *m = *state;
     char name[64];
@@ -123,7 +123,7 @@ static void names_without_a_file(void **state)
 }
 
 /* Nothing happens, and nothing goes wrong. */
-static void nobody_to_tell(void **state)
+static void does_nothing_without_a_service_manager(void **state)
 {
     struct manager *m = *state;
     static const char *const names[] = {NULL, "", "/", "@", "relative", "vsock:1:2"};
@@ -142,7 +142,7 @@ static void nobody_to_tell(void **state)
     }
 }
 
-static void a_manager_that_died_or_sleeps(void **state)
+static void does_not_wait_for_a_service_manager_that_does_not_read(void **state)
 {
     struct manager *m = *state;
     listens(m, m->path);
@@ -161,7 +161,7 @@ static void on_idle(uv_idle_t *handle)
     (void)handle;
 }
 
-static void the_loop_feeds_the_watchdog(void **state)
+static void the_loop_sends_watchdog_messages(void **state)
 {
     struct manager *m = *state;
     uv_idle_t work; /* what the daemon lives for */
@@ -170,7 +170,7 @@ static void the_loop_feeds_the_watchdog(void **state)
     notify_init(&m->notify, &m->uv);
     assert_true(m->notify.watched);
     assert_int_equal(uv_timer_get_repeat(&m->notify.watchdog), 2);
-    assert_false(uv_loop_alive(&m->uv)); /* nobody stays for it */
+    assert_false(uv_loop_alive(&m->uv)); /* the timer does not keep the loop alive */
     uv_idle_init(&m->uv, &work);
     uv_idle_start(&work, on_idle);
     assert_string_equal(hears(m), ""); /* not before the loop turns */
@@ -195,7 +195,7 @@ static bool watched_with(struct manager *m, const char *usec, const char *pid)
     return watched;
 }
 
-static void the_watchdog_may_be_for_another(void **state)
+static void ignores_a_watchdog_for_another_process(void **state)
 {
     struct manager *m = *state;
     char own[16];
@@ -207,7 +207,7 @@ static void the_watchdog_may_be_for_another(void **state)
     assert_false(watched_with(m, "30000000", ""));
 }
 
-static void the_watchdog_wants_a_number(void **state)
+static void ignores_a_watchdog_interval_that_is_not_a_number(void **state)
 {
     struct manager *m = *state;
     listens(m, m->path);
@@ -224,13 +224,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(each_message_is_a_datagram),
-        T(reloading_says_when),
-        T(names_without_a_file),
-        T(nobody_to_tell),
-        T(a_manager_that_died_or_sleeps),
-        T(the_loop_feeds_the_watchdog),
-        T(the_watchdog_may_be_for_another),
-        T(the_watchdog_wants_a_number),
+        T(reloading_sends_a_timestamp),
+        T(sends_to_abstract_socket_names),
+        T(does_nothing_without_a_service_manager),
+        T(does_not_wait_for_a_service_manager_that_does_not_read),
+        T(the_loop_sends_watchdog_messages),
+        T(ignores_a_watchdog_for_another_process),
+        T(ignores_a_watchdog_interval_that_is_not_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void one_daemon_has_it(void **state)
+static void only_one_daemon_can_lock_the_state_directory(void **state)
 {
     struct folder *folder = *state;
     struct inf_error err;
@@ -44,7 +44,7 @@ static void one_daemon_has_it(void **state)
     close(second);
 }
 
-static void it_must_be_there(void **state)
+static void refuses_a_missing_state_directory(void **state)
 {
     struct folder *folder = *state;
     char *nowhere = folder_file(folder, "nowhere");
@@ -56,7 +56,7 @@ static void it_must_be_there(void **state)
     free(nowhere);
 }
 
-static void the_key_is_made_once_for_the_owner_alone(void **state)
+static void the_key_is_created_once_and_readable_only_by_its_owner(void **state)
 {
     struct folder *folder = *state;
     unsigned char key[STATE_KEY_SIZE], again[STATE_KEY_SIZE];
@@ -92,7 +92,7 @@ static void a_key_of_another_size_is_refused(void **state)
     free(path);
 }
 
-static void texts_end_at_the_newline(void **state)
+static void strings_end_at_the_newline(void **state)
 {
     struct folder *folder = *state;
     struct inf_error err;
@@ -105,7 +105,7 @@ static void texts_end_at_the_newline(void **state)
     assert_int_equal(state_read_text(folder->path, "x", text, sizeof(text), &err), -INF_ETOOBIG);
 }
 
-static void ids_are_hexadecimal_and_new_each_time(void **state)
+static void ids_are_hexadecimal_and_differ(void **state)
 {
     char one[STATE_ID_SIZE], other[STATE_ID_SIZE];
     (void)state;
@@ -120,12 +120,12 @@ static void ids_are_hexadecimal_and_new_each_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(one_daemon_has_it),
-        IN_FOLDER(it_must_be_there),
-        IN_FOLDER(the_key_is_made_once_for_the_owner_alone),
+        IN_FOLDER(only_one_daemon_can_lock_the_state_directory),
+        IN_FOLDER(refuses_a_missing_state_directory),
+        IN_FOLDER(the_key_is_created_once_and_readable_only_by_its_owner),
         IN_FOLDER(a_key_of_another_size_is_refused),
-        IN_FOLDER(texts_end_at_the_newline),
-        IN_FOLDER(ids_are_hexadecimal_and_new_each_time),
+        IN_FOLDER(strings_end_at_the_newline),
+        IN_FOLDER(ids_are_hexadecimal_and_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,7 @@ static void page_free(struct page *p, struct buf *out)
 
 /* ---- the writer ---- */
 
-static void a_page(void **state)
+static void a_page_has_families_with_their_samples(void **state)
 {
     struct buf out = {0};
     struct metrics m = {.out = &out};
@@ -196,7 +196,7 @@ static void a_page(void **state)
     page_free(&p, &out);
 }
 
-static void whatever_people_call_their_watches(void **state)
+static void label_values_are_escaped(void **state)
 {
     struct buf out = {0};
     struct metrics m = {.out = &out};
@@ -212,7 +212,7 @@ static void whatever_people_call_their_watches(void **state)
     page_free(&p, &out);
 }
 
-static void numbers_come_back_as_they_were(void **state)
+static void numbers_read_back_as_the_same_value(void **state)
 {
     static const double numbers[] = {
         0.0,
@@ -254,7 +254,7 @@ static void wrote(double value, const char *text)
     page_free(&p, &out);
 }
 
-static void numbers_as_people_write_them(void **state)
+static void numbers_have_the_shortest_form(void **state)
 {
     (void)state;
     wrote((double)NAN, "NaN\n");
@@ -265,7 +265,7 @@ static void numbers_as_people_write_them(void **state)
     wrote(1e14, "100000000000000\n");
 }
 
-static void the_process(void **state)
+static void metrics_of_the_process(void **state)
 {
     struct buf out = {0};
     struct metrics m = {.out = &out};
@@ -286,11 +286,11 @@ static void the_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_page),
-        cmocka_unit_test(whatever_people_call_their_watches),
-        cmocka_unit_test(numbers_come_back_as_they_were),
-        cmocka_unit_test(numbers_as_people_write_them),
-        cmocka_unit_test(the_process),
+        cmocka_unit_test(a_page_has_families_with_their_samples),
+        cmocka_unit_test(label_values_are_escaped),
+        cmocka_unit_test(numbers_read_back_as_the_same_value),
+        cmocka_unit_test(numbers_have_the_shortest_form),
+        cmocka_unit_test(metrics_of_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_report.c - how a daemon that hears nothing says it is, and the sums of several streams.
+ * test_report.c - the reports of a daemon without servers, and the status of several streams.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void assert_status(const struct watcher_status *s, const char *expected)
     buf_free(&out);
 }
 
-static void one_that_fails_among_live_ones(void **state)
+static void the_status_of_several_streams_has_the_oldest_error(void **state)
 {
     struct watcher_status s = watcher_status_none;
     struct inf_status one = live();
@@ -76,7 +76,7 @@ static void one_that_fails_among_live_ones(void **state)
 
 /* ---- words ---- */
 
-static void each_state_and_since_when(void **state)
+static void the_status_has_each_state_and_its_duration(void **state)
 {
     struct watcher_status s = watcher_status_none;
     struct inf_status one = live();
@@ -118,7 +118,7 @@ static char *text_of(struct buf *out)
     return out->bytes;
 }
 
-static void ready_when_all_are(void **state)
+static void ready_if_all_watches_are_ready(void **state)
 {
     struct daemon_world *w = *state;
     struct buf out = {0};
@@ -238,9 +238,9 @@ static void every_metric_is_in_the_manual(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_fails_among_live_ones),
-        cmocka_unit_test(each_state_and_since_when),
-        IN_WORLD(ready_when_all_are),
+        cmocka_unit_test(the_status_of_several_streams_has_the_oldest_error),
+        cmocka_unit_test(the_status_has_each_state_and_its_duration),
+        IN_WORLD(ready_if_all_watches_are_ready),
         IN_WORLD(not_ready_while_an_event_log_is_stuck),
         IN_WORLD(a_dump_is_json),
         IN_WORLD(every_metric_is_in_the_manual),

@@ -1,6 +1,6 @@
 /*
- * test_apply.c - from one conf to the next: what goes on, what begins, what ends, and that a conf
- * that can't be had changes nothing.
+ * test_apply.c - applying a changed conf: which clusters, watches and event logs continue, start and
+ * stop. A conf that can't be applied changes nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +21,8 @@
 #define PODS  "  - {resource: pods, cluster: a, namespaces: [shop, billing]}\n"
 #define NODES "  - {resource: nodes, cluster: b}\n"
 
-/* Everything that is lent from a conf is lent from the one in use. */
-static void assert_lent_from_conf(const struct daemon *d)
+/* All borrowed pointers into a conf point into the one in use. */
+static void assert_borrowed_from_conf(const struct daemon *d)
 {
     size_t i = 0;
     list_for_each(node, &d->clusters)
@@ -39,7 +39,7 @@ static void assert_lent_from_conf(const struct daemon *d)
     assert_int_equal(i, d->conf.n_watches);
 }
 
-static size_t count_feeds(const struct watcher *watcher)
+static size_t count_streams(const struct watcher *watcher)
 {
     size_t n = 0;
     list_for_each(node, &watcher->streams)
@@ -47,23 +47,23 @@ static size_t count_feeds(const struct watcher *watcher)
     return n;
 }
 
-static void what_says_the_same_goes_on(void **state)
+static void unchanged_watches_continue(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *pods, *nodes;
     world_apply_says(w, "watches:\n" PODS NODES, "2 watches started");
     pods = world_watcher(w, "pods");
     nodes = world_watcher(w, "nodes");
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
     world_apply_says(w, "log: {level: debug}\nwatches:\n" NODES PODS, "2 watches unchanged");
     assert_ptr_equal(world_watcher(w, "pods"), pods);
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
     assert_int_equal(w->d.log.level, INF_LOG_DEBUG);
     w->d.log.level = INF_LOG_ERROR;
 }
 
-static void what_is_ignored_changes_in_passing(void **state)
+static void the_option_ignore_changes_without_a_relist(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *nodes;
@@ -83,7 +83,7 @@ static const struct inf_store *store_of(struct daemon_world *w, const char *name
     return inf_informer_store(watcher_first(world_watcher(w, name))->informer);
 }
 
-static void another_name_goes_on(void **state)
+static void a_renamed_watch_continues(void **state)
 {
     struct daemon_world *w = *state;
     const struct inf_store *store;
@@ -92,15 +92,15 @@ static void another_name_goes_on(void **state)
     world_apply_says(w, "watches:\n  - {name: machines, resource: nodes, cluster: b}\n",
                      "1 watch unchanged");
     assert_ptr_equal(store_of(w, "machines"), store);
-    assert_lent_from_conf(&w->d);
-    world_apply_says(w, /* which of both it was can't be said: one of them is */
+    assert_borrowed_from_conf(&w->d);
+    world_apply_says(w, /* either of them may be the previous watch */
                      "watches:\n  - {name: x, resource: nodes, cluster: b}\n"
                      "  - {name: y, resource: nodes, cluster: b}\n",
                      "1 watch unchanged, 1 watch started");
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
 }
 
-static void a_watch_that_changed_keeps_its_copy(void **state)
+static void a_changed_watch_keeps_its_cache(void **state)
 {
     struct daemon_world *w = *state;
     const struct inf_store *store;
@@ -110,7 +110,7 @@ static void a_watch_that_changed_keeps_its_copy(void **state)
                      "1 watch changed");
     assert_ptr_equal(store_of(w, "nodes"), store);
     assert_true(world_watcher(w, "nodes")->selection.selects);
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
     world_apply_says(w,
                      "watches:\n  - {resource: nodes, cluster: b, indexes: {role: "
                      "metadata.labels.role}, drop: [status]}\n",
@@ -120,17 +120,18 @@ static void a_watch_that_changed_keeps_its_copy(void **state)
                      "1 watch started, 1 watch stopped");
 }
 
-static void namespaces_of_a_watch_come_and_go(void **state)
+static void namespaces_can_be_added_and_removed(void **state)
 {
     struct daemon_world *w = *state;
     world_apply_says(w, "watches:\n" PODS, "1 watch started");
     world_apply_says(w, "watches:\n  - {resource: pods, cluster: a, namespaces: [shop, lab]}\n",
                      "1 watch changed");
-    assert_int_equal(count_feeds(world_watcher(w, "pods")), 3); /* billing until it is told */
-    assert_lent_from_conf(&w->d);
+    assert_int_equal(count_streams(world_watcher(w, "pods")),
+                     3); /* billing stays until its objects are reported as deleted */
+    assert_borrowed_from_conf(&w->d);
 }
 
-static void only_what_changed_begins_anew(void **state)
+static void only_changed_watches_restart(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *nodes;
@@ -139,23 +140,23 @@ static void only_what_changed_begins_anew(void **state)
     world_apply_says(w, "watches:\n" NODES "  - {resource: pods, cluster: a}\n",
                      "1 watch unchanged, 1 watch started, 1 watch stopped");
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
-    assert_int_equal(count_feeds(world_watcher(w, "pods")), 1);
-    assert_lent_from_conf(&w->d);
+    assert_int_equal(count_streams(world_watcher(w, "pods")), 1);
+    assert_borrowed_from_conf(&w->d);
     world_apply_says(w, "watches: []\n", "2 watches stopped");
     world_apply_says(w, "watches: []\n", "no watches");
 }
 
-static void a_watch_may_move_to_another_cluster(void **state)
+static void a_watch_can_move_to_another_cluster(void **state)
 {
     struct daemon_world *w = *state;
     world_apply_says(w, "watches:\n" NODES, "1 watch started");
     world_apply_says(w, "watches:\n  - {resource: nodes, cluster: a}\n",
                      "1 watch started, 1 watch stopped");
     assert_string_equal(world_watcher(w, "nodes")->channel.info.id.cluster, "a");
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
 }
 
-static void a_kubeconfig_that_changed_is_another_cluster(void **state)
+static void another_server_url_is_another_cluster(void **state)
 {
     struct daemon_world *w = *state;
     struct watcher *pods;
@@ -170,10 +171,10 @@ static void a_kubeconfig_that_changed_is_another_cluster(void **state)
     assert_ptr_equal(pods->cluster, a);
     assert_string_equal(inf_client_server(world_watcher(w, "nodes")->cluster->client),
                         "http://127.0.0.1:3");
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
 }
 
-static void another_name_is_another_cluster(void **state)
+static void a_renamed_cluster_is_another_cluster(void **state)
 {
     struct daemon_world *w = *state;
     world_apply_says(w,
@@ -185,11 +186,11 @@ static void another_name_is_another_cluster(void **state)
                      "watches: [{resource: nodes}]\n",
                      "1 watch started, 1 watch stopped");
     assert_string_equal(world_watcher(w, "nodes")->channel.info.id.cluster, "z");
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
 }
 
 /* Both read one copy. It stays when one of them goes. */
-static void two_watches_of_the_same_share_it(void **state)
+static void identical_watches_share_one_cache(void **state)
 {
     static const char one[] = "  - {name: one, resource: nodes, cluster: b}\n";
     static const char two[] = "  - {name: two, resource: nodes, cluster: b}\n";
@@ -209,8 +210,8 @@ static void two_watches_of_the_same_share_it(void **state)
     free(second);
 }
 
-/* Of metadata alone nobody could tell otherwise what it is about. */
-static void known_kinds_have_their_names(void **state)
+/* Objects of a metadata-only watch do not have their real kind. */
+static void builtin_resources_have_a_kind_before_discovery(void **state)
 {
     struct daemon_world *w = *state;
     world_apply_says(w,
@@ -235,10 +236,10 @@ static void assert_refused(struct daemon_world *w, const char *text, const char 
         fail_msg("'%s' is not in: %s", part, w->err.text);
     assert_ptr_equal(world_watcher(w, "nodes"), nodes);
     assert_int_equal(w->d.conf.n_watches, watches);
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
 }
 
-static void a_cluster_that_can_t_be_read_changes_nothing(void **state)
+static void an_unreadable_kubeconfig_changes_nothing(void **state)
 {
     struct daemon_world *w = *state;
     world_apply_says(w, "watches:\n" NODES, "1 watch started");
@@ -267,7 +268,7 @@ static void an_address_in_use_changes_nothing(void **state)
 }
 
 /* The outputs come after the listeners: what was prepared for those is given up again. */
-static void outputs_that_can_t_be_set_change_nothing(void **state)
+static void invalid_event_logs_change_nothing(void **state)
 {
     struct daemon_world *w = *state;
     struct conf conf;
@@ -282,13 +283,13 @@ static void outputs_that_can_t_be_set_change_nothing(void **state)
     assert_null(w->d.web.tcp.next);
     assert_non_null(world_watcher(w, "nodes"));
     assert_null(world_watcher(w, "pods"));
-    assert_lent_from_conf(&w->d);
+    assert_borrowed_from_conf(&w->d);
     conf_free(&conf);
 }
 
 /* ---- places ---- */
 
-static void a_socket_moves_and_goes(void **state)
+static void the_socket_can_move_and_be_removed(void **state)
 {
     struct daemon_world *w = *state;
     char *one = folder_file(&w->folder, "one.sock"), *two = folder_file(&w->folder, "two.sock");
@@ -307,7 +308,7 @@ static void a_socket_moves_and_goes(void **state)
     free(two);
 }
 
-static void outputs_follow_the_conf(void **state)
+static void event_logs_follow_the_conf(void **state)
 {
     struct daemon_world *w = *state;
     struct journal_stats stats;
@@ -327,22 +328,22 @@ static void outputs_follow_the_conf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(what_says_the_same_goes_on),
-        IN_WORLD(what_is_ignored_changes_in_passing),
-        IN_WORLD(another_name_goes_on),
-        IN_WORLD(a_watch_that_changed_keeps_its_copy),
-        IN_WORLD(namespaces_of_a_watch_come_and_go),
-        IN_WORLD(only_what_changed_begins_anew),
-        IN_WORLD(a_watch_may_move_to_another_cluster),
-        IN_WORLD(a_kubeconfig_that_changed_is_another_cluster),
-        IN_WORLD(another_name_is_another_cluster),
-        IN_WORLD(two_watches_of_the_same_share_it),
-        IN_WORLD(known_kinds_have_their_names),
-        IN_WORLD(a_cluster_that_can_t_be_read_changes_nothing),
+        IN_WORLD(unchanged_watches_continue),
+        IN_WORLD(the_option_ignore_changes_without_a_relist),
+        IN_WORLD(a_renamed_watch_continues),
+        IN_WORLD(a_changed_watch_keeps_its_cache),
+        IN_WORLD(namespaces_can_be_added_and_removed),
+        IN_WORLD(only_changed_watches_restart),
+        IN_WORLD(a_watch_can_move_to_another_cluster),
+        IN_WORLD(another_server_url_is_another_cluster),
+        IN_WORLD(a_renamed_cluster_is_another_cluster),
+        IN_WORLD(identical_watches_share_one_cache),
+        IN_WORLD(builtin_resources_have_a_kind_before_discovery),
+        IN_WORLD(an_unreadable_kubeconfig_changes_nothing),
         IN_WORLD(an_address_in_use_changes_nothing),
-        IN_WORLD(outputs_that_can_t_be_set_change_nothing),
-        IN_WORLD(a_socket_moves_and_goes),
-        IN_WORLD(outputs_follow_the_conf),
+        IN_WORLD(invalid_event_logs_change_nothing),
+        IN_WORLD(the_socket_can_move_and_be_removed),
+        IN_WORLD(event_logs_follow_the_conf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_selection.c - why an object has gone: what can be told, and what can't.
+ * test_selection.c - why an object was reported as deleted, and when that is unknown.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static const char *why(const char *labels, const char *fields, const char *drop,
     return word ? word : "?";
 }
 
-static void what_can_be_told(void **state)
+static void finds_the_reason_of_a_deletion(void **state)
 {
     static const char is[] = LABELS("web"), was[] = LABELS("old");
     static const char ending[] = LABELS("web") "," DELETION;
@@ -105,7 +105,7 @@ static bool was_left(const char *gone, bool final, const char *now, const char *
 }
 
 /* Issue 14, 26. The object was reported as deleted at version 7. */
-static void what_a_copy_of_all_objects_shows(void **state)
+static void a_cache_of_all_objects_proves_that_an_object_exists(void **state)
 {
     char *other_labels = pod(LABELS("db")), *same_labels = pod(LABELS("web"));
     char *another = with_quotes("{'kind':'Pod','apiVersion':'v1','metadata':{'name':'web-0',"
@@ -125,7 +125,7 @@ static void what_a_copy_of_all_objects_shows(void **state)
     free(other_labels);
 }
 
-/* ---- how it is told ---- */
+/* ---- records ---- */
 
 static void assert_told(const char *metadata, bool final, const char *sentence, const char *line,
                         const char *field)
@@ -162,7 +162,7 @@ static void assert_told(const char *metadata, bool final, const char *sentence, 
     selection_done(&selection);
 }
 
-static void how_it_is_told(void **state)
+static void records_have_the_reason_of_a_deletion(void **state)
 {
     (void)state;
     assert_told(LABELS("web"), true, "Pod shop/web-0 deleted or left the selection",
@@ -179,9 +179,9 @@ static void how_it_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_can_be_told),
-        cmocka_unit_test(what_a_copy_of_all_objects_shows),
-        cmocka_unit_test(how_it_is_told),
+        cmocka_unit_test(finds_the_reason_of_a_deletion),
+        cmocka_unit_test(a_cache_of_all_objects_proves_that_an_object_exists),
+        cmocka_unit_test(records_have_the_reason_of_a_deletion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
