@@ -482,7 +482,7 @@ static void note_request(struct apiserver *a)
     buf_free(&text);
 }
 
-char *apiserver_asked_for(struct apiserver *a)
+char *apiserver_take_requests(struct apiserver *a)
 {
     char *text = a->asked_for;
     a->asked_for = xstrdup("");

@@ -140,6 +140,6 @@ void apiserver_refuse(struct apiserver *a, unsigned n, int code, uint32_t retry_
                       const char *text);
 
 /* What was asked for since the last time; the caller frees it. */
-char *apiserver_asked_for(struct apiserver *a);
+char *apiserver_take_requests(struct apiserver *a);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * story.c - runs a story: see story.h. A line that differs fails the assertion in expect().
+ */
 #include "story.h"
 
 #include <inttypes.h>
@@ -7,11 +10,11 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-/* ---- what is said ---- */
+/* ---- recording ---- */
 
-static void say(struct story *s, const char *line)
+static void record_line(struct story *s, const char *line)
 {
-    buf_printf(&s->said, "[%5" PRIu64 "] %s\n", s->sim.now_ms, line);
+    buf_printf(&s->lines, "[%5" PRIu64 "] %s\n", s->sim.now_ms, line);
 }
 
 static const char *origin_note(enum inf_origin origin)
@@ -28,7 +31,7 @@ static const char *origin_note(enum inf_origin origin)
 static void story_on_log(struct log *log, enum log_level level, const char *line)
 {
     (void)level;
-    say(container_of(log, struct story, log), line);
+    record_line(container_of(log, struct story, log), line);
 }
 
 static void story_on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -40,7 +43,7 @@ static void story_on_event(struct inf_handler *handler, struct inf_informer *inf
     const struct inf_object *object = inf_event_object(event);
     (void)informer;
     s->received_us = event->received_us;
-    buf_printf(&s->said, "[%5" PRIu64 "] %s %.*s %s%s%s\n", s->sim.now_ms, verbs[event->verb],
+    buf_printf(&s->lines, "[%5" PRIu64 "] %s %.*s %s%s%s\n", s->sim.now_ms, verbs[event->verb],
                STR_FMT(object_key(object)), inf_object_resource_version(object),
                origin_note(event->origin), event->final ? "" : " last state unknown");
 }
@@ -50,7 +53,7 @@ static void story_on_gap(struct inf_handler *handler, struct inf_informer *infor
 {
     struct story *s = container_of(handler, struct story, handler);
     (void)informer;
-    buf_printf(&s->said, "[%5" PRIu64 "] gap: %s (%s)\n", s->sim.now_ms,
+    buf_printf(&s->lines, "[%5" PRIu64 "] gap: %s (%s)\n", s->sim.now_ms,
                inf_gap_reason_name(gap->reason), gap->text);
 }
 
@@ -59,17 +62,17 @@ static void story_on_freshness(struct inf_handler *handler, struct inf_informer 
 {
     struct story *s = container_of(handler, struct story, handler);
     (void)informer;
-    buf_printf(&s->said, "[%5" PRIu64 "] %s (%s)\n", s->sim.now_ms,
+    buf_printf(&s->lines, "[%5" PRIu64 "] %s (%s)\n", s->sim.now_ms,
                f->stale ? "stale" : "recovered", f->text);
 }
 
 static void story_on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
     (void)informer;
-    say(container_of(handler, struct story, handler), "synced");
+    record_line(container_of(handler, struct story, handler), "synced");
 }
 
-/* ---- what happens ---- */
+/* ---- steps ---- */
 
 void story_start(struct story *s)
 {
@@ -77,7 +80,7 @@ void story_start(struct story *s)
     pipeline_init(&s->pipeline, "pods", &s->server->source, &s->sim.clock, &key, &s->log,
                   &s->settings);
     dispatch_add(&s->pipeline.dispatch, &s->handler, NULL);
-    s->life = STORY_RUNNING;
+    s->phase = STORY_RUNNING;
     pipeline_start(&s->pipeline);
 }
 
@@ -86,45 +89,50 @@ void story_pass(struct story *s, uint64_t ms)
     sim_advance(&s->sim, ms);
 }
 
-static void on_gone(struct pipeline *p)
+static void story_on_gone(struct pipeline *p)
 {
     (void)p; /* it is part of the story */
 }
 
 void story_stop(struct story *s)
 {
-    pipeline_close(&s->pipeline, on_gone);
-    s->life = STORY_STOPPED;
+    pipeline_close(&s->pipeline, story_on_gone);
+    s->phase = STORY_STOPPED;
 }
 
-void expect(struct story *s, const char *lines)
+void expect_lines(struct story *s, const char *const parts[])
 {
+    struct buf expected = {0};
+    for (; *parts; parts++)
+        buf_puts(&expected, *parts);
+    buf_putc(&expected, '\0');
     sim_run(&s->sim);
-    buf_putc(&s->said, '\0');
-    assert_string_equal(s->said.bytes, lines);
-    buf_clear(&s->said);
+    buf_putc(&s->lines, '\0');
+    assert_string_equal(s->lines.bytes, expected.bytes);
+    buf_clear(&s->lines);
+    buf_free(&expected);
 }
 
-void expect_told(struct story *s, const char *lines)
+void expect_events(struct story *s, const char *lines)
 {
-    struct buf told = {0};
+    struct buf events = {0};
     const char *line, *end;
     sim_run(&s->sim);
-    buf_putc(&s->said, '\0');
-    for (line = s->said.bytes; (end = strchr(line, '\n')); line = end + 1)
+    buf_putc(&s->lines, '\0');
+    for (line = s->lines.bytes; (end = strchr(line, '\n')); line = end + 1)
         if (!memmem(line, (size_t)(end - line), "] pods: ", 8))
-            buf_put(&told, line, (size_t)(end + 1 - line));
-    buf_putc(&told, '\0');
-    assert_string_equal(told.bytes, lines);
-    buf_free(&told);
-    buf_clear(&s->said);
+            buf_put(&events, line, (size_t)(end + 1 - line));
+    buf_putc(&events, '\0');
+    assert_string_equal(events.bytes, lines);
+    buf_free(&events);
+    buf_clear(&s->lines);
 }
 
-void expect_asked(struct story *s, const char *requests)
+void expect_requests(struct story *s, const char *requests)
 {
-    char *asked = apiserver_asked_for(s->server);
-    assert_string_equal(asked, requests);
-    free(asked);
+    char *received = apiserver_take_requests(s->server);
+    assert_string_equal(received, requests);
+    free(received);
 }
 
 void story_start_watching(struct story *s)
@@ -136,7 +144,7 @@ void story_start_watching(struct story *s)
               "[   10] pods: filling -> watching (1 object at resourceVersion 1)\n"
               "[   10] add default/a 1 (initial)\n"
               "[   10] synced\n");
-    expect_asked(s, "watch-list ''; ");
+    expect_requests(s, "watch-list ''; ");
 }
 
 void expect_store(struct story *s, const char *keys)
@@ -152,7 +160,7 @@ void expect_store(struct story *s, const char *keys)
     buf_free(&all);
 }
 
-void story_tell(void (*story)(struct story *s))
+void story_run(void (*story)(struct story *s))
 {
     struct story *s = NEW(struct story);
     s->server = NEW(struct apiserver);
@@ -165,12 +173,12 @@ void story_tell(void (*story)(struct story *s))
     sim_init(&s->sim);
     apiserver_init(s->server, &s->sim);
     story(s);
-    if (s->life == STORY_RUNNING)
+    if (s->phase == STORY_RUNNING)
         story_stop(s);
     sim_run(&s->sim);
     apiserver_done(s->server);
     free(s->server);
     sim_done(&s->sim);
-    buf_free(&s->said);
+    buf_free(&s->lines);
     free(s);
 }

@@ -1,19 +1,18 @@
 /*
- * story.h - a test that reads as a story: things happen to a world in virtual time, and the engine
- * must say exactly these lines.
+ * story.h - a test in virtual time: the server acts, time passes, and the engine must log and deliver
+ * exactly the expected lines.
  *
- *     STORY(gone, "an expired resource version costs one relist and tells only the differences")
+ *     STORY(an_expired_version_delivers_only_the_differences, "...")
  *     {
  *         apiserver_put(s->server, "default/a");
  *         story_start(s);
  *         story_pass(s, 100);
  *         expect(s, "[    0] pods: idle -> filling (start)\n" ...);
  *     }
- *     STORIES(gone, ...)
  *
- * Lines are those of the engine's own log and of a handler that says what it is told, each with the
- * time in milliseconds. After the story the engine is closed and nothing may be left: no timer, no
- * object, no memory.
+ * Lines come from the log of the engine and from a handler that records its callbacks, each with the
+ * time in milliseconds. After the story the engine is closed, and no timer, object or memory may be
+ * left.
  */
 #ifndef TEST_STORY_H
 #define TEST_STORY_H
@@ -40,50 +39,72 @@ struct story {
     struct pipeline_settings settings; /* change before story_start() */
     struct inf_handler handler;
     struct log log;
-    struct buf said;
+    struct buf lines;    /* logged and delivered since the last expect() */
     int64_t received_us; /* of the last event */
     enum {
         STORY_BEFORE,
         STORY_RUNNING,
         STORY_STOPPED,
-    } life;
+    } phase;
 };
 
-/* The informer begins. */
 void story_start(struct story *s);
 
-/* The same, up to a live watch: one object, default/a at version 1, ten milliseconds gone, all of it expected. */
+/* Starts and expects a live watch after 10 ms: one object, default/a at version 1. */
 void story_start_watching(struct story *s);
 
-/* Everything that can happen now happens; then @ms pass. */
+/* Runs what is due now, then lets @ms pass. */
 void story_pass(struct story *s, uint64_t ms);
 
-/* The informer ends, at whatever it is. */
+/* Closes the informer, in any state. */
 void story_stop(struct story *s);
 
-/* Compares with all that was said since the last time, and forgets it. Lets what is due now happen
- * first. */
-void expect(struct story *s, const char *lines);
+/* Runs what is due now and compares with all lines since the last call. The arguments after @s are
+ * strings, which are joined; see also the macros below. */
+#define expect(s, ...) expect_lines(s, (const char *const[]){__VA_ARGS__, NULL})
+void expect_lines(struct story *s, const char *const parts[]);
 
-/* The same, without the lines of the engine's own log. */
-void expect_told(struct story *s, const char *lines);
+/* The same, without the log of the engine. */
+void expect_events(struct story *s, const char *lines);
 
-/* What the server was asked for since the last time: "watch-list ''; watch '5'; ". */
-void expect_asked(struct story *s, const char *requests);
+/* The requests that the server received since the last call: "watch-list ''; watch '5'; ". */
+void expect_requests(struct story *s, const char *requests);
 
-/* The store holds exactly these keys, in order: "default/a default/b". */
+/* The store has exactly these keys, in order: "default/a default/b". */
 void expect_store(struct story *s, const char *keys);
 
-/* Makes a world, tells the story in it, and checks that nothing is left. */
-void story_tell(void (*story)(struct story *s));
+/* Lines that often occur together. All arguments are string literals; the times are those between
+ * the brackets. */
 
-/* The sentence is for the reader; a failing story is known by its name and its lines. */
+/* A request fails with @why and is retried after a wait. */
+#define RETRIES(at, state, why, wait_s, wait_ms)       \
+    "[" at "] pods: " why "; retrying in " wait_s "\n" \
+    "[" at "] pods: " state " -> waiting (" why ", retry in " wait_ms ")\n"
+
+/* The server's version is checked at @at, and the watch continues at @then. */
+#define CHECKED(at, then, version)                                                    \
+    "[" at "] pods: waiting -> checking (compare with resourceVersion " version ")\n" \
+    "[" then "] pods: checking -> watching (from resourceVersion " version ")\n"
+
+/* The server ends the watch normally. */
+#define REOPENED(at, version)                     \
+    "[" at "] pods: the server ended the watch\n" \
+    "[" at "] pods: watching -> watching (from resourceVersion " version ")\n"
+
+/* The cache becomes stale or fresh: logged and delivered. */
+#define STALE(at, why)     "[" at "] pods: " why "\n[" at "] stale (" why ")\n"
+#define RECOVERED(at, why) "[" at "] pods: " why "\n[" at "] recovered (" why ")\n"
+
+/* Creates a world, runs the story in it, and checks that nothing is left. */
+void story_run(void (*story)(struct story *s));
+
+/* The sentence is for the reader; a failing story is reported by its name and its lines. */
 #define STORY(name, sentence)                  \
     static void name##_story(struct story *s); \
     static void name(void **state)             \
     {                                          \
         (void)state;                           \
-        story_tell(name##_story);              \
+        story_run(name##_story);               \
     }                                          \
     static void name##_story(struct story *s)
 

@@ -18,13 +18,13 @@ static void start_behind_a_buffer(struct story *s)
 }
 
 /* covers: P1 P3 P5 P7 */
-STORY(changes_behind_empty_watches,
+STORY(empty_watches_and_a_newer_version_cause_a_list,
       "if every watch ends empty and the server's version is newer, the objects are listed again")
 {
     start_behind_a_buffer(s);
     story_pass(s, 12 * 1000);
-    buf_clear(&s->said);
-    free(apiserver_asked_for(s->server));
+    buf_clear(&s->lines);
+    free(apiserver_take_requests(s->server));
     apiserver_put(s->server, "default/b");
     story_pass(s, 130);
     expect(
@@ -38,13 +38,10 @@ STORY(changes_behind_empty_watches,
         "[12120] pods: watching -> filling (the server ended the watch)\n"
         "[12130] pods: filling -> watching (2 objects at resourceVersion 2)\n"
         "[12130] gap: relist (the server has a newer resourceVersion than 1, but its watches deliver no events)\n"
-        "[12130] add default/b 2 (relist)\n"
-        "[12130] pods: the server ended the watch\n"
-        "[12130] pods: watching -> watching (from resourceVersion 2)\n"
-        "[12140] pods: the server ended the watch\n"
-        "[12140] pods: watching -> watching (from resourceVersion 2)\n");
-    expect_asked(s,
-                 "watch '1'; list '' limit=1; watch '1'; watch-list '1'; watch '2'; watch '2'; ");
+        "[12130] add default/b 2 (relist)\n",
+        REOPENED("12130", "2"), REOPENED("12140", "2"));
+    expect_requests(
+        s, "watch '1'; list '' limit=1; watch '1'; watch-list '1'; watch '2'; watch '2'; ");
     expect_store(s, "default/a default/b");
 }
 
@@ -58,12 +55,13 @@ static void pass_while_others_change(struct story *s, uint64_t ms)
 }
 
 /* covers: P5 P7 */
-STORY(quiet_behind_empty_watches,
-      "lists that find no difference are made ever more rarely, and the copy is stale between them")
+STORY(
+    lists_without_a_difference_become_rare,
+    "lists that find no difference are made at doubling intervals, and the cache is stale in between")
 {
     start_behind_a_buffer(s);
     pass_while_others_change(s, 40 * MINUTE_MS);
-    expect_told(
+    expect_events(
         s,
         "[12130] gap: relist (the server has a newer resourceVersion than 1, but its watches deliver no events)\n"
         "[200650] stale (no data received for 150s)\n"
@@ -79,28 +77,30 @@ STORY(quiet_behind_empty_watches,
 }
 
 /* covers: P5 P7 */
-STORY(same_version_behind_empty_watches,
-      "a server that is at our version proves that nothing has changed, whatever its watches show")
+STORY(
+    the_same_version_proves_that_nothing_changed,
+    "a server that is at our version proves that nothing has changed, even if its watches end empty")
 {
     start_behind_a_buffer(s);
     story_pass(s, 2 * HOUR_MS);
-    expect_told(s, "");
+    expect_events(s, "");
 }
 
 /* covers: P5 */
-STORY(no_list_behind_empty_watches,
-      "if the objects can't be listed either, the copy gets stale and does not recover by itself")
+STORY(
+    a_cache_that_can_not_be_listed_stays_stale,
+    "if the objects can't be listed either, the cache becomes stale and does not recover by itself")
 {
     start_behind_a_buffer(s);
     story_pass(s, MINUTE_MS);
     s->server->refuse_lists = true;
     pass_while_others_change(s, HOUR_MS);
-    expect_told(s, "[200650] stale (no data received for 150s: no lists today)\n");
+    expect_events(s, "[200650] stale (no data received for 150s: no lists today)\n");
 }
 
 /* covers: P1 P3 P5 */
-STORY(changes_behind_silent_watches,
-      "watches that linger, show nothing and end hide changes for two of them, not for ever")
+STORY(silent_watches_hide_changes_for_two_watches_at_most,
+      "changes that silent watches hide are found after two of them")
 {
     s->settings.reflector.no_watch_list = true;
     apiserver_put(s->server, "default/a");
@@ -112,7 +112,7 @@ STORY(changes_behind_silent_watches,
         story_pass(s, 200 * 1000);
         apiserver_end(s->server);
     }
-    expect_told(
+    expect_events(
         s,
         "[   10] add default/a 1 (initial)\n"
         "[   10] synced\n"
@@ -124,8 +124,8 @@ STORY(changes_behind_silent_watches,
 }
 
 /* covers: P5 P7 */
-STORY(quiet_without_bookmarks,
-      "a quiet resource of a server that sends no bookmarks is not stale, and listed rarely")
+STORY(a_quiet_resource_without_bookmarks_is_not_stale,
+      "a quiet resource of a server that sends no bookmarks is not stale, and is listed rarely")
 {
     s->settings.reflector.no_watch_list = true;
     apiserver_put(s->server, "default/a");
@@ -134,7 +134,7 @@ STORY(quiet_without_bookmarks,
         pass_while_others_change(s, 5 * MINUTE_MS);
         apiserver_end(s->server);
     }
-    expect_told(
+    expect_events(
         s,
         "[   10] add default/a 1 (initial)\n"
         "[   10] synced\n"
@@ -147,16 +147,15 @@ STORY(quiet_without_bookmarks,
 }
 
 /* covers: P5 */
-STORY(
-    empty_watches_of_a_server_without_bookmarks,
-    "that a server takes a watch and ends it at once is no sign of life, with or without bookmarks")
+STORY(opening_a_watch_that_ends_at_once_is_no_sign_of_life,
+      "a watch that is accepted and ends at once is no sign of life, with or without bookmarks")
 {
     s->settings.reflector.no_watch_list = true;
     apiserver_put(s->server, "default/a");
     story_start(s);
     s->server->blind = APISERVER_ENDS_EMPTY;
     pass_while_others_change(s, 40 * MINUTE_MS);
-    expect_told(
+    expect_events(
         s,
         "[   10] add default/a 1 (initial)\n"
         "[   10] synced\n"
@@ -174,8 +173,8 @@ STORY(
 }
 
 /* covers: P5 */
-STORY(end_of_a_silent_stream_does_not_recover,
-      "a stream that fell silent until the copy was stale does not make it fresh by its end")
+STORY(the_end_of_a_silent_watch_does_not_make_the_cache_fresh,
+      "a watch that was silent until the cache was stale does not make it fresh by its end")
 {
     story_start_watching(s);
     s->server->blind = APISERVER_SHOWS_NOTHING;
@@ -184,24 +183,23 @@ STORY(end_of_a_silent_stream_does_not_recover,
     s->server->version++;
     apiserver_end(s->server);
     story_pass(s, 1000);
-    expect(s, "[150010] pods: no data received for 150s\n"
-              "[150010] stale (no data received for 150s)\n"
-              "[200010] pods: the server ended the watch\n"
-              "[200010] pods: watching -> checking (compare with resourceVersion 1)\n"
-              "[200020] pods: checking -> watching (from resourceVersion 1)\n");
+    expect(s, STALE("150010", "no data received for 150s"),
+           "[200010] pods: the server ended the watch\n"
+           "[200010] pods: watching -> checking (compare with resourceVersion 1)\n"
+           "[200020] pods: checking -> watching (from resourceVersion 1)\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(changes_behind_empty_watches),
-        cmocka_unit_test(quiet_behind_empty_watches),
-        cmocka_unit_test(same_version_behind_empty_watches),
-        cmocka_unit_test(no_list_behind_empty_watches),
-        cmocka_unit_test(changes_behind_silent_watches),
-        cmocka_unit_test(quiet_without_bookmarks),
-        cmocka_unit_test(empty_watches_of_a_server_without_bookmarks),
-        cmocka_unit_test(end_of_a_silent_stream_does_not_recover),
+        cmocka_unit_test(empty_watches_and_a_newer_version_cause_a_list),
+        cmocka_unit_test(lists_without_a_difference_become_rare),
+        cmocka_unit_test(the_same_version_proves_that_nothing_changed),
+        cmocka_unit_test(a_cache_that_can_not_be_listed_stays_stale),
+        cmocka_unit_test(silent_watches_hide_changes_for_two_watches_at_most),
+        cmocka_unit_test(a_quiet_resource_without_bookmarks_is_not_stale),
+        cmocka_unit_test(opening_a_watch_that_ends_at_once_is_no_sign_of_life),
+        cmocka_unit_test(the_end_of_a_silent_watch_does_not_make_the_cache_fresh),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

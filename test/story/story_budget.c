@@ -27,7 +27,7 @@ static void begin(struct story *s, struct budget_account *other, size_t bytes)
     apiserver_put(s->server, "n/a");
     story_start(s);
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
 }
 
 static void change(struct story *s, int times)
@@ -41,13 +41,14 @@ static void change(struct story *s, int times)
 static size_t lines_said(const struct story *s)
 {
     size_t lines = 0;
-    for (size_t i = 0; i < s->said.len; i++)
-        lines += s->said.bytes[i] == '\n';
+    for (size_t i = 0; i < s->lines.len; i++)
+        lines += s->lines.bytes[i] == '\n';
     return lines;
 }
 
 /* covers: 8/82 */
-STORY(over_the_budget, "a stream whose handler does not keep up is held when the budget is used up")
+STORY(a_slow_handler_is_held_when_the_budget_is_used_up,
+      "a stream whose handler does not keep up is held when the budget is used up")
 {
     struct budget_account other;
     begin(s, &other, 0);
@@ -67,7 +68,8 @@ STORY(over_the_budget, "a stream whose handler does not keep up is held when the
 }
 
 /* covers: 8/82 */
-STORY(small_ones_continue, "a small backlog is not held while others use the budget up")
+STORY(a_small_backlog_continues_over_the_budget,
+      "a small backlog is not held while others use up the budget")
 {
     struct budget_account other;
     begin(s, &other, 2 * LIMIT);
@@ -88,8 +90,8 @@ STORY(small_ones_continue, "a small backlog is not held while others use the bud
 }
 
 /* covers: 8/82 */
-STORY(handlers_that_keep_up,
-      "a handler that keeps up is told everything, however little memory is left")
+STORY(a_handler_that_keeps_up_gets_everything_over_the_budget,
+      "a handler that keeps up gets all events, however little memory is left")
 {
     struct budget_account other;
     begin(s, &other, 0);
@@ -107,9 +109,9 @@ STORY(handlers_that_keep_up,
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(over_the_budget),
-        cmocka_unit_test(small_ones_continue),
-        cmocka_unit_test(handlers_that_keep_up),
+        cmocka_unit_test(a_slow_handler_is_held_when_the_budget_is_used_up),
+        cmocka_unit_test(a_small_backlog_continues_over_the_budget),
+        cmocka_unit_test(a_handler_that_keeps_up_gets_everything_over_the_budget),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

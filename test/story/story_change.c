@@ -32,11 +32,12 @@ static void three_told(struct story *s)
     story_start(s);
     story_pass(s, 10);
     sim_run(&s->sim);
-    buf_clear(&s->said);
-    expect_asked(s, "watch-list ''; ");
+    buf_clear(&s->lines);
+    expect_requests(s, "watch-list ''; ");
 }
 
-STORY(other_selection, "another selection is listed at once, and only the differences are reported")
+STORY(another_selection_is_listed_at_once,
+      "another selection is listed at once, and only the differences are reported")
 {
     struct apiserver *other = other_watch(s);
     three_told(s);
@@ -55,12 +56,12 @@ STORY(other_selection, "another selection is listed at once, and only the differ
     apiserver_put(other, "default/a");
     apiserver_put(s->server, "default/z"); /* which nobody watches any more */
     expect(s, "[   20] update default/a 5\n");
-    expect_asked(s, "");
+    expect_requests(s, "");
     other_done(s, other);
 }
 
-STORY(before_the_first_list,
-      "what is changed before its first list begins as if it had been so from the start")
+STORY(a_change_before_the_first_list_applies_to_it,
+      "a watch that is changed before its first list starts with the new definition")
 {
     struct apiserver *other = other_watch(s);
     apiserver_put(s->server, "default/a");
@@ -76,14 +77,14 @@ STORY(before_the_first_list,
     other_done(s, other);
 }
 
-STORY(while_it_waits, "a change does not wait for a retry, and what failed before is forgotten")
+STORY(a_change_does_not_wait_for_a_retry,
+      "a change does not wait for a retry, and resets the back-off")
 {
     struct apiserver *other = other_watch(s);
     story_start_watching(s);
     apiserver_refuse(s->server, 9, INF_EFORBIDDEN, 0, "forbidden");
     apiserver_end_with(s->server, INF_EFORBIDDEN, "forbidden");
-    expect(s, "[   10] pods: forbidden; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (forbidden, retry in 800ms)\n");
+    expect(s, RETRIES("   10", "watching", "forbidden", "0.8s", "800ms"));
     other->version = 1;
     pipeline_change(&s->pipeline, "pods", &other->source, &s->settings, "other");
     story_pass(s, 10);
@@ -94,8 +95,8 @@ STORY(while_it_waits, "a change does not wait for a retry, and what failed befor
     other_done(s, other);
 }
 
-STORY(while_it_is_held,
-      "a watch that is held is listed when it is released, after what waited was told")
+STORY(a_change_while_held_is_listed_on_release,
+      "a watch that is held is listed when it is released, after the queued events were delivered")
 {
     struct apiserver *other = other_watch(s);
     s->handler.max_events = 1;
@@ -122,7 +123,8 @@ STORY(while_it_is_held,
     other_done(s, other);
 }
 
-STORY(another_server, "the same source on another server is listed at whatever version that has")
+STORY(another_server_is_listed_at_any_version,
+      "the same source on another server is listed at whatever version that server has")
 {
     three_told(s);
     apiserver_delete(s->server, "default/b");
@@ -133,10 +135,11 @@ STORY(another_server, "the same source on another server is listed at whatever v
               "[   20] pods: filling -> watching (2 objects at resourceVersion 2)\n"
               "[   20] gap: relist (the server is another one)\n"
               "[   20] delete default/b 2 (relist) last state unknown\n");
-    expect_asked(s, "watch-list ''; ");
+    expect_requests(s, "watch-list ''; ");
 }
 
-STORY(ended, "an informer that ends reports its objects as deleted, and requests nothing more")
+STORY(an_informer_that_ends_reports_its_objects_as_deleted,
+      "an informer that ends reports its objects as deleted, and requests nothing more")
 {
     three_told(s);
     reflector_end(&s->pipeline.reflector, "not selected any more");
@@ -149,15 +152,18 @@ STORY(ended, "an informer that ends reports its objects as deleted, and requests
     reflector_moved(&s->pipeline.reflector, "the server is another one");
     story_pass(s, 1000);
     expect(s, "");
-    expect_asked(s, "");
+    expect_requests(s, "");
 }
 
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(other_selection), cmocka_unit_test(before_the_first_list),
-        cmocka_unit_test(while_it_waits),  cmocka_unit_test(while_it_is_held),
-        cmocka_unit_test(another_server),  cmocka_unit_test(ended),
+        cmocka_unit_test(another_selection_is_listed_at_once),
+        cmocka_unit_test(a_change_before_the_first_list_applies_to_it),
+        cmocka_unit_test(a_change_does_not_wait_for_a_retry),
+        cmocka_unit_test(a_change_while_held_is_listed_on_release),
+        cmocka_unit_test(another_server_is_listed_at_any_version),
+        cmocka_unit_test(an_informer_that_ends_reports_its_objects_as_deleted),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

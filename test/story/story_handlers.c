@@ -20,11 +20,11 @@ struct extra {
 static void say(struct extra *x, const char *what, const struct inf_object *object,
                 const char *more)
 {
-    buf_printf(&x->story->said, "%s: %s", x->name, what);
+    buf_printf(&x->story->lines, "%s: %s", x->name, what);
     if (object)
-        buf_printf(&x->story->said, " %.*s %s", STR_FMT(object_key(object)),
+        buf_printf(&x->story->lines, " %.*s %s", STR_FMT(object_key(object)),
                    inf_object_resource_version(object));
-    buf_printf(&x->story->said, "%s\n", more);
+    buf_printf(&x->story->lines, "%s\n", more);
 }
 
 static void extra_on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -57,7 +57,7 @@ static void extra_on_gap(struct inf_handler *handler, struct inf_informer *infor
 {
     struct extra *x = container_of(handler, struct extra, handler);
     (void)informer;
-    buf_printf(&x->story->said, "%s: gap %s %u\n", x->name, inf_gap_reason_name(gap->reason),
+    buf_printf(&x->story->lines, "%s: gap %s %u\n", x->name, inf_gap_reason_name(gap->reason),
                (unsigned)gap->dropped);
 }
 
@@ -92,7 +92,7 @@ static void fall_behind(struct story *s, struct extra *x)
     quiet_world(s);
     add(s, x);
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     inf_handler_pause(&x->handler);
 }
 
@@ -104,7 +104,7 @@ static void story_end(struct story *s)
 }
 
 /* covers: 8/80 8/82 8/78 */
-STORY(two_handlers, "every handler is told everything, each in order")
+STORY(every_handler_gets_everything_in_order, "every handler is told everything, each in order")
 {
     struct extra one = extra(s, "one"), two = extra(s, "two");
     quiet_world(s);
@@ -120,7 +120,9 @@ STORY(two_handlers, "every handler is told everything, each in order")
 }
 
 /* covers: 8/82 8/86 */
-STORY(late, "a handler that comes late is told what is there, then what changes: no gap, no double")
+STORY(
+    a_late_handler_gets_a_replay_then_changes,
+    "a handler that is added late gets the objects in the store, then the changes: no gap, no duplicate")
 {
     struct extra x = extra(s, "late");
     quiet_world(s);
@@ -135,8 +137,9 @@ STORY(late, "a handler that comes late is told what is there, then what changes:
 }
 
 /* covers: 8/82 */
-STORY(changes_during_replay,
-      "a change behind the replay is told, one before it is not: the replay brings it")
+STORY(
+    only_changes_that_the_replay_has_passed_are_delivered,
+    "a change to an object that the replay has passed is delivered; a later one is part of the replay")
 {
     struct extra x = extra(s, "late");
     quiet_world(s);
@@ -157,8 +160,8 @@ STORY(changes_during_replay,
 
 /* covers: 8/82 8/70 */
 STORY(
-    relist_during_replay,
-    "a relist in the middle of a replay: what was replayed is compared, the rest comes as it is now")
+    a_relist_during_a_replay_is_compared,
+    "a relist in the middle of a replay: objects already replayed are compared, the rest is delivered as it is now")
 {
     struct extra x = extra(s, "late");
     quiet_world(s);
@@ -193,8 +196,8 @@ static void extra_on_blocking(struct inf_handler *handler, struct inf_informer *
 }
 
 /* covers: 8/82 */
-STORY(blocking_others,
-      "a full handler is told that it keeps the handlers of another owner from events")
+STORY(a_full_handler_that_blocks_others_is_notified,
+      "a full handler is notified that it blocks the handlers of another owner")
 {
     struct extra slow = extra(s, "slow"), fast = extra(s, "fast");
     slow.handler.max_events = 2;
@@ -204,7 +207,7 @@ STORY(blocking_others,
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &fast.handler, owner_of(&fast)), 0);
     inf_handler_remove(&s->handler); /* of no owner */
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     inf_handler_pause(&slow.handler);
     inf_handler_pause(&fast.handler);
     for (int i = 0; i < 3; i++) {
@@ -220,8 +223,8 @@ STORY(blocking_others,
 }
 
 /* covers: 8/82 */
-STORY(blocking_none,
-      "a full handler that keeps only handlers of its own owner from events is not told")
+STORY(a_full_handler_that_blocks_only_its_owner_is_not_notified,
+      "a full handler that blocks only handlers of its own owner is not notified")
 {
     struct extra slow = extra(s, "slow"), fast = extra(s, "fast");
     slow.handler.max_events = 2;
@@ -231,7 +234,7 @@ STORY(blocking_none,
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &fast.handler, owner_of(s)), 0);
     inf_handler_remove(&s->handler); /* of no owner */
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     inf_handler_pause(&slow.handler);
     for (int i = 0; i < 3; i++)
         apiserver_put(s->server, "n/a");
@@ -241,15 +244,15 @@ STORY(blocking_none,
 }
 
 /* covers: 8/80 8/81 8/83 8/84 */
-STORY(removed_inside_a_callback,
-      "a handler can remove another, or itself, or add one, from inside a callback")
+STORY(handlers_can_be_added_and_removed_inside_a_callback,
+      "a handler can remove another, or itself, or add one, inside a callback")
 {
     struct extra one = extra(s, "one"), two = extra(s, "two"), three = extra(s, "three");
     quiet_world(s);
     add(s, &one);
     add(s, &two);
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     one.removes = &two.handler;
     one.adds = &three.handler;
     apiserver_put(s->server, "n/a");
@@ -265,8 +268,8 @@ STORY(removed_inside_a_callback,
 }
 
 /* covers: P6 8/126 */
-STORY(waiting_for_the_slow,
-      "a handler that wants to be waited for holds the stream when its backlog is full")
+STORY(a_full_waiting_handler_holds_the_stream,
+      "a handler with INF_WAIT holds the stream when its backlog is full")
 {
     struct extra x = extra(s, "slow");
     x.handler.max_events = 2;
@@ -289,7 +292,8 @@ STORY(waiting_for_the_slow,
 }
 
 /* covers: P6 */
-STORY(one_waits_for_none, "a slow handler that does not want to be waited for holds up nobody else")
+STORY(a_slow_handler_without_wait_holds_no_other,
+      "a slow handler without INF_WAIT does not hold any other handler")
 {
     struct extra fast = extra(s, "fast"), slow = extra(s, "slow");
     quiet_world(s);
@@ -298,7 +302,7 @@ STORY(one_waits_for_none, "a slow handler that does not want to be waited for ho
     add(s, &fast);
     add(s, &slow);
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     inf_handler_pause(&slow.handler);
     apiserver_put(s->server, "n/a");
     apiserver_put(s->server, "n/a");
@@ -309,8 +313,8 @@ STORY(one_waits_for_none, "a slow handler that does not want to be waited for ho
 
 /* covers: P6 8/60 */
 STORY(
-    coalescing,
-    "a handler that coalesces is told the newest states, and nothing of what came and went unseen")
+    a_coalescing_handler_gets_the_newest_states,
+    "a handler that coalesces gets the newest states, and nothing of objects that came and went in between")
 {
     struct extra x = extra(s, "slow");
     x.handler.max_events = 1;
@@ -335,7 +339,8 @@ STORY(
 }
 
 /* covers: P6 P3 */
-STORY(dropping, "a handler that lets events be dropped loses the oldest, and is told how many")
+STORY(a_dropping_handler_loses_the_oldest_events,
+      "a handler with INF_DROP loses the oldest events, and gets their number")
 {
     struct extra x = extra(s, "slow");
     x.handler.max_events = 2;
@@ -350,8 +355,8 @@ STORY(dropping, "a handler that lets events be dropped loses the oldest, and is 
 }
 
 /* covers: P6 */
-STORY(bytes_count_too,
-      "a backlog is full when its objects are too many bytes, whatever their number")
+STORY(a_backlog_is_also_limited_in_bytes,
+      "a backlog is full when its objects have too many bytes, whatever their number")
 {
     struct extra x = extra(s, "slow");
     x.handler.max_bytes = 3000;
@@ -363,14 +368,13 @@ STORY(bytes_count_too,
     inf_handler_resume(&x.handler);
     sim_run(&s->sim);
     assert_int_equal(inf_handler_backlog(&x.handler), 0);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     story_end(s);
 }
 
 /* covers: 8/15 8/76 8/77 8/63 8/74 */
-STORY(
-    resync,
-    "a handler that asks for it is told everything again now and then, as unchanged, others are not")
+STORY(a_resync_redelivers_everything_to_one_handler,
+      "a handler with a resync interval gets all objects again as unchanged; others do not")
 {
     struct extra plain = extra(s, "plain"), keen = extra(s, "keen");
     quiet_world(s);
@@ -378,7 +382,7 @@ STORY(
     add(s, &plain);
     add(s, &keen);
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     story_pass(s, 1980);
     expect(s, "");
     story_pass(s, 20);
@@ -393,8 +397,9 @@ STORY(
 }
 
 /* covers: 8/57 8/58 8/62 P2 */
-STORY(coalesced_fifo,
-      "an informer that coalesces tells the newest state of what changed while it was busy")
+STORY(
+    a_coalescing_informer_delivers_the_newest_states,
+    "an informer that coalesces delivers the newest state of objects that changed while it was busy")
 {
     struct extra x = extra(s, "x");
     s->settings.coalesce = true;
@@ -402,7 +407,7 @@ STORY(coalesced_fifo,
     x.handler.max_events = 1;
     add(s, &x);
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     s->server->burst = 100; /* all in one read */
     apiserver_put(s->server, "n/a");
     apiserver_put(s->server, "n/b");
@@ -419,13 +424,14 @@ STORY(coalesced_fifo,
 }
 
 /* covers: 8/83 */
-STORY(informer_ends, "a handler of a closed informer is free: nothing of it is used any more")
+STORY(a_handler_of_a_closed_informer_is_not_used,
+      "a handler of a closed informer can be freed: it is not used any more")
 {
     struct extra x = extra(s, "x");
     quiet_world(s);
     add(s, &x);
     story_pass(s, 10);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
     story_stop(s);
     sim_run(&s->sim);
     assert_null(x.handler.reserved);
@@ -438,21 +444,21 @@ STORY(informer_ends, "a handler of a closed informer is free: nothing of it is u
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(two_handlers),
-        cmocka_unit_test(late),
-        cmocka_unit_test(changes_during_replay),
-        cmocka_unit_test(relist_during_replay),
-        cmocka_unit_test(removed_inside_a_callback),
-        cmocka_unit_test(waiting_for_the_slow),
-        cmocka_unit_test(blocking_others),
-        cmocka_unit_test(blocking_none),
-        cmocka_unit_test(one_waits_for_none),
-        cmocka_unit_test(coalescing),
-        cmocka_unit_test(dropping),
-        cmocka_unit_test(bytes_count_too),
-        cmocka_unit_test(resync),
-        cmocka_unit_test(coalesced_fifo),
-        cmocka_unit_test(informer_ends),
+        cmocka_unit_test(every_handler_gets_everything_in_order),
+        cmocka_unit_test(a_late_handler_gets_a_replay_then_changes),
+        cmocka_unit_test(only_changes_that_the_replay_has_passed_are_delivered),
+        cmocka_unit_test(a_relist_during_a_replay_is_compared),
+        cmocka_unit_test(handlers_can_be_added_and_removed_inside_a_callback),
+        cmocka_unit_test(a_full_waiting_handler_holds_the_stream),
+        cmocka_unit_test(a_full_handler_that_blocks_others_is_notified),
+        cmocka_unit_test(a_full_handler_that_blocks_only_its_owner_is_not_notified),
+        cmocka_unit_test(a_slow_handler_without_wait_holds_no_other),
+        cmocka_unit_test(a_coalescing_handler_gets_the_newest_states),
+        cmocka_unit_test(a_dropping_handler_loses_the_oldest_events),
+        cmocka_unit_test(a_backlog_is_also_limited_in_bytes),
+        cmocka_unit_test(a_resync_redelivers_everything_to_one_handler),
+        cmocka_unit_test(a_coalescing_informer_delivers_the_newest_states),
+        cmocka_unit_test(a_handler_of_a_closed_informer_is_not_used),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

@@ -4,66 +4,58 @@
 #include "story.h"
 
 /* covers: P5 */
-STORY(outage, "a server that is away for long makes the copy stale, once, and its return heals it")
+STORY(
+    a_long_outage_makes_the_cache_stale_once,
+    "a server that is unreachable for long makes the cache stale, once, and its return makes it fresh")
 {
     story_start_watching(s);
     s->server->version++; /* other resources change: the same version would be a sign */
     apiserver_refuse(s->server, 1000, INF_ENET, 100 * 1000, "connection refused");
     apiserver_cut(s->server);
     story_pass(s, 290 * 1000);
-    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[  820] pods: connection refused; retrying in 100.0s\n"
-              "[  820] pods: checking -> waiting (connection refused, retry in 100000ms)\n"
-              "[100820] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[100830] pods: connection refused; retrying in 100.0s\n"
-              "[100830] pods: checking -> waiting (connection refused, retry in 100000ms)\n"
-              "[150010] pods: no data received for 150s: connection refused\n"
-              "[150010] stale (no data received for 150s: connection refused)\n"
-              "[200830] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[200840] pods: connection refused; retrying in 100.0s\n"
-              "[200840] pods: checking -> waiting (connection refused, retry in 100000ms)\n");
+    expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"),
+           "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n",
+           RETRIES("  820", "checking", "connection refused", "100.0s", "100000ms"),
+           "[100820] pods: waiting -> checking (compare with resourceVersion 1)\n",
+           RETRIES("100830", "checking", "connection refused", "100.0s", "100000ms"),
+           STALE("150010", "no data received for 150s: connection refused"),
+           "[200830] pods: waiting -> checking (compare with resourceVersion 1)\n",
+           RETRIES("200840", "checking", "connection refused", "100.0s", "100000ms"));
     apiserver_refuse(s->server, 0, 0, 0, "");
     story_pass(s, 11 * 1000);
     apiserver_bookmark(s->server);
-    expect(s, "[300840] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[300850] pods: checking -> watching (from resourceVersion 1)\n"
-              "[301010] pods: data received again after 301s\n"
-              "[301010] recovered (data received again after 301s)\n");
+    expect(s, CHECKED("300840", "300850", "1"),
+           RECOVERED("301010", "data received again after 301s"));
 }
 
 /* covers: P5 */
-STORY(empty_promise,
-      "a proxy that takes the watch and then says nothing does not make the copy fresh")
+STORY(an_open_but_silent_watch_does_not_make_the_cache_fresh,
+      "a proxy that accepts the watch and then sends nothing does not make the cache fresh")
 {
     story_start_watching(s);
     s->server->version++; /* other resources change: the same version would be a sign */
     apiserver_cut(s->server);
     story_pass(s, 900);
-    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[  820] pods: checking -> watching (from resourceVersion 1)\n");
+    expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"),
+           CHECKED("  810", "  820", "1"));
     apiserver_fall_silent(s->server);
     story_pass(s, 150 * 1000);
-    expect(s, "[150010] pods: no data received for 150s\n"
-              "[150010] stale (no data received for 150s)\n");
+    expect(s, STALE("150010", "no data received for 150s"));
 }
 
 /* covers: P5 */
-STORY(quiet_end, "a stream that ends as it should was alive until then")
+STORY(a_watch_that_ends_normally_was_alive, "a stream that ends as it should was alive until then")
 {
     story_start_watching(s);
     story_pass(s, 100 * 1000);
     apiserver_end(s->server);
     story_pass(s, 100 * 1000);
-    expect(s, "[100010] pods: the server ended the watch\n"
-              "[100010] pods: watching -> watching (from resourceVersion 1)\n");
+    expect(s, REOPENED("100010", "1"));
 }
 
 /* covers: P5 */
-STORY(relist_heals, "a stale copy that is listed anew is fresh after the differences are told")
+STORY(a_relist_makes_a_stale_cache_fresh,
+      "a stale cache that is listed again is fresh after the differences are delivered")
 {
     story_start_watching(s);
     apiserver_put(s->server, "default/b");
@@ -73,28 +65,24 @@ STORY(relist_heals, "a stale copy that is listed anew is fresh after the differe
     story_pass(s, 200 * 1000);
     apiserver_delete(s->server, "default/b");
     apiserver_compact(s->server);
-    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> checking (compare with resourceVersion 2)\n"
-              "[  820] pods: shutting down; retrying in 200.0s\n"
-              "[  820] pods: checking -> waiting (shutting down, retry in 200000ms)\n"
-              "[150010] pods: no data received for 150s: shutting down\n"
-              "[150010] stale (no data received for 150s: shutting down)\n");
+    expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"),
+           "[  810] pods: waiting -> checking (compare with resourceVersion 2)\n",
+           RETRIES("  820", "checking", "shutting down", "200.0s", "200000ms"),
+           STALE("150010", "no data received for 150s: shutting down"));
     story_pass(s, 1000);
-    expect(s, "[200820] pods: waiting -> checking (compare with resourceVersion 2)\n"
-              "[200830] pods: checking -> watching (from resourceVersion 2)\n"
-              "[200840] pods: too old resource version: 2 (4)\n"
-              "[200840] pods: watching -> filling (too old resource version: 2 (4))\n"
-              "[200850] pods: data received again after 200s\n"
-              "[200850] pods: filling -> watching (1 object at resourceVersion 4)\n"
-              "[200850] gap: relist (too old resource version: 2 (4))\n"
-              "[200850] delete default/b 2 (relist) last state unknown\n"
-              "[200850] recovered (data received again after 200s)\n");
+    expect(s, CHECKED("200820", "200830", "2"),
+           "[200840] pods: too old resource version: 2 (4)\n"
+           "[200840] pods: watching -> filling (too old resource version: 2 (4))\n"
+           "[200850] pods: data received again after 200s\n"
+           "[200850] pods: filling -> watching (1 object at resourceVersion 4)\n"
+           "[200850] gap: relist (too old resource version: 2 (4))\n"
+           "[200850] delete default/b 2 (relist) last state unknown\n"
+           "[200850] recovered (data received again after 200s)\n");
 }
 
 /* covers: P5 P6 */
-STORY(held_is_not_stale,
-      "while a full handler holds the stream it is not the server that is silent")
+STORY(a_held_stream_is_not_stale,
+      "while a full handler holds the stream, the silence is not the server's")
 {
     s->handler.max_events = 2;
     story_start_watching(s);
@@ -112,8 +100,8 @@ STORY(held_is_not_stale,
 }
 
 /* covers: P7 */
-STORY(in_line,
-      "where others are listing already, a list waits for its turn, and lets the next one in")
+STORY(a_list_waits_for_a_free_slot,
+      "while others are listing, a list waits for a slot, and releases it for the next one")
 {
     struct list_limiter list_limiter;
     struct list_slot other;
@@ -124,7 +112,7 @@ STORY(in_line,
     story_start(s);
     story_pass(s, 5000);
     expect(s, "[    0] pods: idle -> queued (start)\n");
-    expect_asked(s, "");
+    expect_requests(s, "");
     list_slot_release(&other);
     story_pass(s, 10);
     expect(s, "[ 5000] pods: queued -> filling (list slot available)\n"
@@ -135,8 +123,8 @@ STORY(in_line,
 }
 
 /* covers: P7 */
-STORY(failing_lets_others_in,
-      "who has to wait before it tries again does not keep others from listing")
+STORY(a_failed_list_releases_its_slot,
+      "a reflector that waits before its next try does not keep others from listing")
 {
     struct list_limiter list_limiter;
     struct list_slot other;
@@ -146,9 +134,8 @@ STORY(failing_lets_others_in,
     apiserver_refuse(s->server, 1, INF_EFORBIDDEN, 0, "pods is forbidden");
     story_start(s);
     story_pass(s, 100);
-    expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: pods is forbidden; retrying in 0.8s\n"
-              "[   10] pods: filling -> waiting (pods is forbidden, retry in 800ms)\n");
+    expect(s, "[    0] pods: idle -> filling (start)\n",
+           RETRIES("   10", "filling", "pods is forbidden", "0.8s", "800ms"));
     assert_true(list_slot_acquire(&other));
     story_pass(s, 1000);
     expect(s, "[  810] pods: waiting -> queued (retry)\n");
@@ -159,14 +146,14 @@ STORY(failing_lets_others_in,
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(outage),
-        cmocka_unit_test(empty_promise),
+        cmocka_unit_test(a_long_outage_makes_the_cache_stale_once),
+        cmocka_unit_test(an_open_but_silent_watch_does_not_make_the_cache_fresh),
 
-        cmocka_unit_test(quiet_end),
-        cmocka_unit_test(relist_heals),
-        cmocka_unit_test(held_is_not_stale),
-        cmocka_unit_test(in_line),
-        cmocka_unit_test(failing_lets_others_in),
+        cmocka_unit_test(a_watch_that_ends_normally_was_alive),
+        cmocka_unit_test(a_relist_makes_a_stale_cache_fresh),
+        cmocka_unit_test(a_held_stream_is_not_stale),
+        cmocka_unit_test(a_list_waits_for_a_free_slot),
+        cmocka_unit_test(a_failed_list_releases_its_slot),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

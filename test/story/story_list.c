@@ -23,13 +23,13 @@ static const char five_told[] = "add default/a 1 (initial)\n"
 
 /* Compares what handlers were told, without the times and without what the machine says of itself.
  */
-static void expect_told_untimed(struct story *s, const char *lines)
+static void expect_events_untimed(struct story *s, const char *lines)
 {
     struct buf told = {0};
     char *line, *rest = NULL;
     sim_run(&s->sim);
-    buf_putc(&s->said, '\0');
-    for (line = strtok_r(s->said.bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    buf_putc(&s->lines, '\0');
+    for (line = strtok_r(s->lines.bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         const char *what = strchr(line, ']') + 2;
         if (strncmp(what, "pods: ", 6) != 0)
             buf_printf(&told, "%s\n", what);
@@ -37,28 +37,27 @@ static void expect_told_untimed(struct story *s, const char *lines)
     buf_putc(&told, '\0');
     assert_string_equal(told.bytes, lines);
     buf_free(&told);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
 }
 
 /* covers: 8/29 8/33 8/40 8/1 P1 P2 */
-STORY(
-    streamed,
-    "a streaming list reaches the store when its end is announced, at the announced version, not before")
+STORY(a_streaming_list_is_applied_at_its_end,
+      "a streaming list is applied when its end is announced, at the announced version, not before")
 {
     five_pods(s);
     s->server->withhold_end = true;
     story_start(s);
     story_pass(s, 20000);
-    expect_told_untimed(s, "");
+    expect_events_untimed(s, "");
     expect_store(s, "");
     s->server->withhold_end = false;
-    expect_told_untimed(s, five_told);
+    expect_events_untimed(s, five_told);
     assert_string_equal(inf_store_resource_version(s->pipeline.store), "5");
 }
 
 /* covers: 8/34 */
-STORY(changes_while_streaming,
-      "objects that change while the list streams in are told once, as they are at its end")
+STORY(changes_during_a_streaming_list_are_delivered_once,
+      "objects that change during a streaming list are delivered once, as they are at its end")
 {
     five_pods(s);
     s->server->withhold_end = true;
@@ -68,33 +67,34 @@ STORY(changes_while_streaming,
     apiserver_delete(s->server, "default/b");
     story_pass(s, 20);
     s->server->withhold_end = false; /* ... before the end */
-    expect_told_untimed(s, "add default/a 6 (initial)\n"
-                           "add default/c 3 (initial)\n"
-                           "add default/d 4 (initial)\n"
-                           "add default/e 5 (initial)\n"
-                           "synced\n");
+    expect_events_untimed(s, "add default/a 6 (initial)\n"
+                             "add default/c 3 (initial)\n"
+                             "add default/d 4 (initial)\n"
+                             "add default/e 5 (initial)\n"
+                             "synced\n");
     assert_string_equal(inf_store_resource_version(s->pipeline.store), "7");
 }
 
 /* covers: 8/32 8/31 8/42 */
-STORY(not_supported, "a server that refuses streaming is listed, and not asked to stream again")
+STORY(a_refused_streaming_list_is_not_tried_again,
+      "a server that refuses streaming lists gets LIST requests from then on")
 {
     five_pods(s);
     s->server->no_watch_list = true;
     story_start(s);
     story_pass(s, 30);
-    expect_told_untimed(s, five_told);
-    expect_asked(s, "watch-list ''; list '0' limit=500; watch '5'; ");
+    expect_events_untimed(s, five_told);
+    expect_requests(s, "watch-list ''; list '0' limit=500; watch '5'; ");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);
-    expect_asked(s, "list '5'; watch '5'; ");
-    expect_told_untimed(s, "gap: relist (too old)\n");
+    expect_requests(s, "list '5'; watch '5'; ");
+    expect_events_untimed(s, "gap: relist (too old)\n");
 }
 
 /* covers: 8/36 8/41 */
 STORY(
-    stream_ends_early,
-    "a streaming list that ends twice too early is listed this time; the next sync may stream again")
+    two_incomplete_streaming_lists_cause_one_list,
+    "after two streaming lists that end too early, LIST is used for this sync; the next sync streams again")
 {
     five_pods(s);
     story_start(s);
@@ -102,16 +102,17 @@ STORY(
     story_pass(s, 10);
     apiserver_end_after(s->server, 3, INF_EEOF, "the server ended the watch");
     story_pass(s, 30);
-    expect_told_untimed(s, five_told);
-    expect_asked(s, "watch-list ''; watch-list ''; list '0' limit=500; watch '5'; ");
+    expect_events_untimed(s, five_told);
+    expect_requests(s, "watch-list ''; watch-list ''; list '0' limit=500; watch '5'; ");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);
-    expect_asked(s, "watch-list '5'; ");
-    expect_told_untimed(s, "gap: relist (too old)\n");
+    expect_requests(s, "watch-list '5'; ");
+    expect_events_untimed(s, "gap: relist (too old)\n");
 }
 
 /* covers: 8/39 */
-STORY(other_bookmarks, "a bookmark without the annotation is not the end of a list")
+STORY(a_bookmark_without_annotation_does_not_end_a_list,
+      "a bookmark without the annotation is not the end of a list")
 {
     five_pods(s);
     apiserver_bookmark(s->server);
@@ -120,14 +121,14 @@ STORY(other_bookmarks, "a bookmark without the annotation is not the end of a li
     story_pass(s, 10);
     apiserver_bookmark(s->server);
     story_pass(s, 10);
-    expect_told_untimed(s, "");
+    expect_events_untimed(s, "");
     expect_store(s, "");
     assert_string_equal(sm_name(&s->pipeline.reflector.sm), "filling");
 }
 
 /* covers: 8/39 8/41 */
-STORY(bookmarks_for_ever,
-      "bookmarks alone do not keep a list alive that brings no objects and no end")
+STORY(bookmarks_do_not_keep_a_streaming_list_alive,
+      "bookmarks alone do not keep a list alive that receives neither objects nor its end")
 {
     five_pods(s);
     s->server->withhold_end = true;
@@ -137,22 +138,21 @@ STORY(bookmarks_for_ever,
         apiserver_bookmark(s->server);
     }
     story_pass(s, 30);
-    expect_told_untimed(s, five_told);
-    expect_asked(s, "watch-list ''; list '0' limit=500; watch '35'; ");
+    expect_events_untimed(s, five_told);
+    expect_requests(s, "watch-list ''; list '0' limit=500; watch '35'; ");
 }
 
 /* Issue 14, 36. covers: P5 */
-STORY(lookup_is_silent,
+STORY(a_silent_lookup_is_no_failure_of_streaming_lists,
       "a silent lookup says nothing about streaming lists, and takes no time from the request")
 {
     apiserver_put(s->server, "default/a");
     s->server->looking_up = true;
     story_start(s);
     story_pass(s, 31 * 1000);
-    expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[30000] pods: no data received for 30s; retrying in 0.8s\n"
-              "[30000] pods: filling -> waiting (no data received for 30s, retry in 800ms)\n"
-              "[30800] pods: waiting -> filling (retry)\n");
+    expect(s, "[    0] pods: idle -> filling (start)\n",
+           RETRIES("30000", "filling", "no data received for 30s", "0.8s", "800ms"),
+           "[30800] pods: waiting -> filling (retry)\n");
     story_pass(s, 25 * 1000);
     apiserver_looked_up(s->server);
     apiserver_fall_silent(s->server);
@@ -163,12 +163,12 @@ STORY(lookup_is_silent,
     expect(s, "[85000] pods: filling -> watching (1 object at resourceVersion 1)\n"
               "[85000] add default/a 1 (initial)\n"
               "[85000] synced\n");
-    expect_asked(s, "watch-list ''; watch-list ''; ");
+    expect_requests(s, "watch-list ''; watch-list ''; ");
 }
 
 /* covers: 8/41 */
-STORY(list_without_end,
-      "an endless list is given up when a watch would have ended, however much it brings")
+STORY(an_endless_streaming_list_is_given_up_at_the_watch_timeout,
+      "an endless list is given up when a watch would have ended, however much it receives")
 {
     s->server->withhold_end = true;
     story_start(s);
@@ -188,7 +188,8 @@ STORY(list_without_end,
 }
 
 /* covers: P6 8/41 */
-STORY(held_list, "time in which we did not listen is not held against a list")
+STORY(time_while_held_does_not_count_for_a_list,
+      "time in which we did not listen is not held against a list")
 {
     five_pods(s);
     s->server->withhold_end = true;
@@ -198,26 +199,26 @@ STORY(held_list, "time in which we did not listen is not held against a list")
     story_pass(s, 1000 * 1000);
     reflector_hold(&s->pipeline.reflector, false);
     s->server->withhold_end = false;
-    expect_told_untimed(s, five_told);
-    expect_asked(s, "watch-list ''; ");
+    expect_events_untimed(s, five_told);
+    expect_requests(s, "watch-list ''; ");
 }
 
 /* covers: 8/30 8/1 8/28 */
-STORY(list_and_watch,
-      "turned off, the first sync is a list of any state, then a watch from its version")
+STORY(without_streaming_a_list_then_a_watch,
+      "with streaming off, the first sync is a list of any version, then a watch from its version")
 {
     five_pods(s);
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_told_untimed(s, five_told);
-    expect_asked(s, "list '0' limit=500; watch '5'; ");
+    expect_events_untimed(s, five_told);
+    expect_requests(s, "list '0' limit=500; watch '5'; ");
 }
 
 /* covers: 8/16 8/44 8/139 */
 STORY(
-    pages,
-    "pages are put together; later ones carry the token and no version; the version is the first page's")
+    pages_are_combined_at_the_first_version,
+    "pages are combined; later ones have the token and no version; the version is the first page's")
 {
     five_pods(s);
     s->settings.reflector.no_watch_list = true;
@@ -228,20 +229,20 @@ STORY(
     apiserver_put(s->server,
                   "default/f"); /* after the first page: not in the list, but in the watch */
     story_pass(s, 50);
-    expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; list '' limit=2 "
-                    "continue=5/4; watch '5'; ");
-    expect_told_untimed(s, "add default/a 1 (initial)\n"
-                           "add default/b 2 (initial)\n"
-                           "add default/c 3 (initial)\n"
-                           "add default/d 4 (initial)\n"
-                           "add default/e 5 (initial)\n"
-                           "synced\n"
-                           "add default/f 6\n");
+    expect_requests(s, "list '0' limit=2; list '' limit=2 continue=5/2; list '' limit=2 "
+                       "continue=5/4; watch '5'; ");
+    expect_events_untimed(s, "add default/a 1 (initial)\n"
+                             "add default/b 2 (initial)\n"
+                             "add default/c 3 (initial)\n"
+                             "add default/d 4 (initial)\n"
+                             "add default/e 5 (initial)\n"
+                             "synced\n"
+                             "add default/f 6\n");
 }
 
 /* covers: 8/21 8/138 */
-STORY(token_expires,
-      "a token that expires in the middle costs one whole list of the original version")
+STORY(an_expired_token_causes_one_whole_list,
+      "a token that expires causes one list without pages at the original version")
 {
     five_pods(s);
     s->settings.reflector.no_watch_list = true;
@@ -252,34 +253,36 @@ STORY(token_expires,
     apiserver_delete(s->server, "default/a");
     apiserver_compact(s->server);
     story_pass(s, 50);
-    expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; list '0'; watch '7'; ");
-    expect_told_untimed(s, "add default/b 2 (initial)\n"
-                           "add default/c 3 (initial)\n"
-                           "add default/d 4 (initial)\n"
-                           "add default/e 5 (initial)\n"
-                           "synced\n");
+    expect_requests(s, "list '0' limit=2; list '' limit=2 continue=5/2; list '0'; watch '7'; ");
+    expect_events_untimed(s, "add default/b 2 (initial)\n"
+                             "add default/c 3 (initial)\n"
+                             "add default/d 4 (initial)\n"
+                             "add default/e 5 (initial)\n"
+                             "synced\n");
 }
 
 /* covers: 8/17 8/19 */
-STORY(relist_from_cache,
-      "a relist asks for a state not older than ours, and for no pages, so that a cache can answer")
+STORY(
+    a_relist_can_be_answered_from_the_cache,
+    "a relist requests a state that is not older than ours, without pages, so that a cache can answer")
 {
     five_pods(s);
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_told_untimed(s, five_told);
+    expect_events_untimed(s, five_told);
     apiserver_put(s->server, "default/a");
     apiserver_end_with(s->server, INF_EDECODE, "garbage");
     story_pass(s, 1000);
-    expect_asked(s, "list '0' limit=500; watch '5'; list '6'; watch '6'; ");
-    expect_told_untimed(s, "update default/a 6\n"
-                           "gap: relist (garbage)\n");
+    expect_requests(s, "list '0' limit=500; watch '5'; list '6'; watch '6'; ");
+    expect_events_untimed(s, "update default/a 6\n"
+                             "gap: relist (garbage)\n");
 }
 
 /* covers: 8/18 */
-STORY(server_without_cache,
-      "a server that pages what it should have had at hand is asked in pages from then on")
+STORY(
+    a_server_that_pages_cached_lists_gets_paged_requests,
+    "a server that sends pages although it could answer from its cache gets paged requests from then on")
 {
     five_pods(s);
     s->settings.reflector.no_watch_list = true;
@@ -293,62 +296,65 @@ STORY(server_without_cache,
     story_pass(s, 30);
     apiserver_end_with(s->server, INF_EDECODE, "garbage");
     story_pass(s, 1000);
-    expect_asked(s, "list '0' limit=500; list '' limit=500 continue=605/500; watch '605'; "
-                    "list '605' limit=500; list '' limit=500 continue=605/500; watch '605'; ");
+    expect_requests(s, "list '0' limit=500; list '' limit=500 continue=605/500; watch '605'; "
+                       "list '605' limit=500; list '' limit=500 continue=605/500; watch '605'; ");
     assert_int_equal(inf_store_count(s->pipeline.store), 605);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
 }
 
 /* covers: 8/22 8/20 */
-STORY(version_from_the_future,
-      "a list that the server can't serve yet is asked for anew, newest first, without a wait")
+STORY(
+    a_list_of_a_future_version_is_repeated_for_the_newest,
+    "a version that the server does not have yet is replaced by a list of the newest, without a wait")
 {
     five_pods(s);
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_told_untimed(s, five_told);
+    expect_events_untimed(s, five_told);
     apiserver_end_with(s->server, INF_EDECODE, "garbage");
     sim_run(&s->sim);
     apiserver_restore(s->server, 3);
     story_pass(s, 1000);
-    expect_asked(s, "list '0' limit=500; watch '5'; list '5'; list '' limit=500; watch '3'; ");
-    expect_told_untimed(s, "gap: rewind (server rewound from resourceVersion 5 to 3)\n"
-                           "delete default/d 4 (relist) last state unknown\n"
-                           "delete default/e 5 (relist) last state unknown\n");
+    expect_requests(s, "list '0' limit=500; watch '5'; list '5'; list '' limit=500; watch '3'; ");
+    expect_events_untimed(s, "gap: rewind (server rewound from resourceVersion 5 to 3)\n"
+                             "delete default/d 4 (relist) last state unknown\n"
+                             "delete default/e 5 (relist) last state unknown\n");
 }
 
 /* covers: 8/2 P3 */
-STORY(list_cut_short, "a list that is cut short is never taken for a short list")
+STORY(an_incomplete_list_is_never_applied,
+      "a list that is cut short is never taken for a short list")
 {
     five_pods(s);
     s->settings.reflector.no_watch_list = true;
     apiserver_refuse(s->server, 1, INF_ECUT, 0, "cut in the middle of the list");
     story_start(s);
     story_pass(s, 10);
-    expect_told_untimed(s, "");
+    expect_events_untimed(s, "");
     story_pass(s, 1000);
-    expect_told_untimed(s, five_told);
+    expect_events_untimed(s, five_told);
 }
 
 /* covers: 8/26 P4 */
-STORY(relist_unchanged,
-      "a relist of an unchanged cluster tells nothing but the gap, and holds no object twice")
+STORY(a_relist_without_changes_delivers_only_the_gap,
+      "a relist of an unchanged cluster delivers only the gap, and stores no object twice")
 {
     const struct inf_object *before;
     five_pods(s);
     story_start(s);
     story_pass(s, 20);
-    expect_told_untimed(s, five_told);
+    expect_events_untimed(s, five_told);
     before = inf_store_get(s->pipeline.store, "default", "c");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);
-    expect_told_untimed(s, "gap: relist (too old)\n");
+    expect_events_untimed(s, "gap: relist (too old)\n");
     assert_ptr_equal(inf_store_get(s->pipeline.store, "default", "c"), before);
 }
 
 /* covers: 1.6/stop */
-STORY(stopped_listing, "the informer can be stopped between two pages, and says nothing afterwards")
+STORY(a_stop_between_two_pages_is_final,
+      "the informer can be stopped between two pages, and delivers nothing afterwards")
 {
     five_pods(s);
     s->settings.reflector.no_watch_list = true;
@@ -358,8 +364,8 @@ STORY(stopped_listing, "the informer can be stopped between two pages, and says 
     story_pass(s, 15);
     story_stop(s);
     story_pass(s, 100000);
-    expect_asked(s, "list '0' limit=2; list '' limit=2 continue=5/2; ");
-    expect_told_untimed(s, "");
+    expect_requests(s, "list '0' limit=2; list '' limit=2 continue=5/2; ");
+    expect_events_untimed(s, "");
 }
 
 static void stop_at_the_second(struct inf_handler *handler, struct inf_informer *informer,
@@ -367,26 +373,26 @@ static void stop_at_the_second(struct inf_handler *handler, struct inf_informer 
 {
     struct story *s = container_of(handler, struct story, handler);
     (void)informer;
-    buf_printf(&s->said, "[] %s\n", inf_object_name(inf_event_object(event)));
+    buf_printf(&s->lines, "[] %s\n", inf_object_name(inf_event_object(event)));
     if (strcmp(inf_object_name(inf_event_object(event)), "b") == 0)
         story_stop(s);
 }
 
 /* covers: 1.6/stop */
-STORY(stopped_telling,
-      "... and in the middle of being told what a list brought, by the very handler")
+STORY(a_handler_can_stop_the_informer_during_a_list,
+      "the informer can be stopped by a handler while the events of a list are delivered")
 {
     five_pods(s);
     s->handler.on_event = stop_at_the_second;
     story_start(s);
     story_pass(s, 100000);
-    expect_told_untimed(s, "a\nb\n");
+    expect_events_untimed(s, "a\nb\n");
 }
 
 /* covers: 8/23 */
 STORY(
-    watch_timeouts,
-    "the server is asked to end each stream after five to ten minutes, never all at the same time")
+    watch_timeouts_are_spread_over_five_to_ten_minutes,
+    "the server is requested to end each watch after five to ten minutes, not all at the same time")
 {
     uint32_t least = UINT32_MAX, most = 0;
     s->settings.reflector.no_jitter = false;
@@ -400,7 +406,7 @@ STORY(
     }
     assert_in_range(least, 300, 330);
     assert_in_range(most, 570, 600);
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
 }
 
 /* One pod, in lists that never end. */
@@ -413,9 +419,8 @@ static void start_endless(struct story *s, enum apiserver_endless how)
 }
 
 /* covers: P6 P7 */
-STORY(
-    repeated_token,
-    "a list whose continue token repeats fails at once, backs off, and lets others list meanwhile")
+STORY(a_repeated_continue_token_fails_the_list,
+      "a list whose continue token repeats fails at once, backs off, and releases its slot")
 {
     struct list_limiter list_limiter;
     struct list_slot other;
@@ -424,106 +429,100 @@ STORY(
     s->settings.reflector.list_limiter = &list_limiter;
     start_endless(s, APISERVER_REPEATS_TOKEN);
     story_pass(s, 500);
-    expect(
-        s,
-        "[    0] pods: idle -> listing (start)\n"
-        "[   20] pods: list does not end: the server repeated a continue token after 2 pages; retrying in 0.8s\n"
-        "[   20] pods: listing -> waiting (list does not end: the server repeated a continue token after 2 pages, retry in 800ms)\n");
-    expect_asked(s, "list '0' limit=500; list '' limit=500 continue=1/0-a; ");
+    expect(s, "[    0] pods: idle -> listing (start)\n",
+           RETRIES("   20", "listing",
+                   "list does not end: the server repeated a continue token after 2 pages", "0.8s",
+                   "800ms"));
+    expect_requests(s, "list '0' limit=500; list '' limit=500 continue=1/0-a; ");
     assert_true(list_slot_acquire(&other));
     list_slot_release(&other);
     s->server->endless = APISERVER_ENDS;
     story_pass(s, 1000);
     expect_store(s, "default/a");
-    buf_clear(&s->said);
+    buf_clear(&s->lines);
 }
 
 /* covers: P6 P7 */
-STORY(tokens_in_a_circle,
-      "a list whose continue tokens go round in a circle fails after few rounds")
+STORY(continue_tokens_in_a_cycle_fail_the_list,
+      "a list whose continue tokens repeat in a cycle fails after few rounds")
 {
     start_endless(s, APISERVER_CYCLES);
     story_pass(s, 500);
-    expect(
-        s,
-        "[    0] pods: idle -> listing (start)\n"
-        "[   70] pods: list does not end: the server repeated a continue token after 7 pages; retrying in 0.8s\n"
-        "[   70] pods: listing -> waiting (list does not end: the server repeated a continue token after 7 pages, retry in 800ms)\n");
-    expect_asked(
+    expect(s, "[    0] pods: idle -> listing (start)\n",
+           RETRIES("   70", "listing",
+                   "list does not end: the server repeated a continue token after 7 pages", "0.8s",
+                   "800ms"));
+    expect_requests(
         s,
         "list '0' limit=500; list '' limit=500 continue=1/0-b; list '' limit=500 continue=1/0-c; list '' limit=500 continue=1/0-a; list '' limit=500 continue=1/0-b; list '' limit=500 continue=1/0-c; list '' limit=500 continue=1/0-a; ");
 }
 
 /* covers: P6 P7 */
-STORY(pages_without_objects, "a list that goes on with pages that hold no object fails")
+STORY(many_pages_without_objects_fail_the_list,
+      "a list that continues with pages without objects fails")
 {
     start_endless(s, APISERVER_EMPTY_PAGES);
     story_pass(s, 1500);
-    expect(
-        s,
-        "[    0] pods: idle -> listing (start)\n"
-        "[ 1000] pods: list does not end: 100 consecutive pages without an object; retrying in 0.8s\n"
-        "[ 1000] pods: listing -> waiting (list does not end: 100 consecutive pages without an object, retry in 800ms)\n");
+    expect(s, "[    0] pods: idle -> listing (start)\n",
+           RETRIES(" 1000", "listing", "list does not end: 100 consecutive pages without an object",
+                   "0.8s", "800ms"));
     assert_int_equal(s->server->requests, 100);
 }
 
 /* covers: P6 P7 */
-STORY(too_many_pages, "a list that always has another page fails when it has too many")
+STORY(too_many_pages_fail_the_list,
+      "a list that always has another page fails when it has too many")
 {
     start_endless(s, APISERVER_MORE_PAGES);
     for (int i = 0; i < 2005; i++) {
         story_pass(s, 100);
-        free(apiserver_asked_for(s->server));
+        free(apiserver_take_requests(s->server));
     }
-    expect(
-        s,
-        "[    0] pods: idle -> listing (start)\n"
-        "[200000] pods: list does not end: more than pages_max=20000 pages; retrying in 0.8s\n"
-        "[200000] pods: listing -> waiting (list does not end: more than pages_max=20000 pages, retry in 800ms)\n");
+    expect(s, "[    0] pods: idle -> listing (start)\n",
+           RETRIES("200000", "listing", "list does not end: more than pages_max=20000 pages",
+                   "0.8s", "800ms"));
 }
 
 /* covers: P5 P6 P7 */
-STORY(list_that_takes_too_long, "a list may take half an hour, however lively its server is")
+STORY(a_list_may_take_half_an_hour, "a list may take half an hour, however active its server is")
 {
     s->server->latency_ms = 25 * 1000;
     start_endless(s, APISERVER_MORE_PAGES);
     story_pass(s, 1801 * 1000);
-    expect(
-        s,
-        "[    0] pods: idle -> listing (start)\n"
-        "[1800000] pods: list not complete after list_max=1800s (1 objects received); retrying in 0.8s\n"
-        "[1800000] pods: listing -> waiting (list not complete after list_max=1800s (1 objects received), retry in 800ms)\n"
-        "[1800800] pods: waiting -> listing (retry)\n");
+    expect(s, "[    0] pods: idle -> listing (start)\n",
+           RETRIES("1800000", "listing",
+                   "list not complete after list_max=1800s (1 objects received)", "0.8s", "800ms"),
+           "[1800800] pods: waiting -> listing (retry)\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(streamed),
-        cmocka_unit_test(changes_while_streaming),
-        cmocka_unit_test(not_supported),
-        cmocka_unit_test(stream_ends_early),
-        cmocka_unit_test(other_bookmarks),
-        cmocka_unit_test(bookmarks_for_ever),
-        cmocka_unit_test(lookup_is_silent),
-        cmocka_unit_test(list_without_end),
-        cmocka_unit_test(held_list),
-        cmocka_unit_test(list_and_watch),
-        cmocka_unit_test(pages),
-        cmocka_unit_test(token_expires),
-        cmocka_unit_test(relist_from_cache),
-        cmocka_unit_test(server_without_cache),
-        cmocka_unit_test(version_from_the_future),
-        cmocka_unit_test(list_cut_short),
-        cmocka_unit_test(relist_unchanged),
-        cmocka_unit_test(stopped_listing),
-        cmocka_unit_test(stopped_telling),
-        cmocka_unit_test(watch_timeouts),
-        cmocka_unit_test(repeated_token),
-        cmocka_unit_test(tokens_in_a_circle),
-        cmocka_unit_test(pages_without_objects),
-        cmocka_unit_test(too_many_pages),
-        cmocka_unit_test(list_that_takes_too_long),
+        cmocka_unit_test(a_streaming_list_is_applied_at_its_end),
+        cmocka_unit_test(changes_during_a_streaming_list_are_delivered_once),
+        cmocka_unit_test(a_refused_streaming_list_is_not_tried_again),
+        cmocka_unit_test(two_incomplete_streaming_lists_cause_one_list),
+        cmocka_unit_test(a_bookmark_without_annotation_does_not_end_a_list),
+        cmocka_unit_test(bookmarks_do_not_keep_a_streaming_list_alive),
+        cmocka_unit_test(a_silent_lookup_is_no_failure_of_streaming_lists),
+        cmocka_unit_test(an_endless_streaming_list_is_given_up_at_the_watch_timeout),
+        cmocka_unit_test(time_while_held_does_not_count_for_a_list),
+        cmocka_unit_test(without_streaming_a_list_then_a_watch),
+        cmocka_unit_test(pages_are_combined_at_the_first_version),
+        cmocka_unit_test(an_expired_token_causes_one_whole_list),
+        cmocka_unit_test(a_relist_can_be_answered_from_the_cache),
+        cmocka_unit_test(a_server_that_pages_cached_lists_gets_paged_requests),
+        cmocka_unit_test(a_list_of_a_future_version_is_repeated_for_the_newest),
+        cmocka_unit_test(an_incomplete_list_is_never_applied),
+        cmocka_unit_test(a_relist_without_changes_delivers_only_the_gap),
+        cmocka_unit_test(a_stop_between_two_pages_is_final),
+        cmocka_unit_test(a_handler_can_stop_the_informer_during_a_list),
+        cmocka_unit_test(watch_timeouts_are_spread_over_five_to_ten_minutes),
+        cmocka_unit_test(a_repeated_continue_token_fails_the_list),
+        cmocka_unit_test(continue_tokens_in_a_cycle_fail_the_list),
+        cmocka_unit_test(many_pages_without_objects_fail_the_list),
+        cmocka_unit_test(too_many_pages_fail_the_list),
+        cmocka_unit_test(a_list_may_take_half_an_hour),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "story.h"
 
 /* covers: P5 P3 */
-STORY(host_slept, "a host that slept reconnects at once, from where it was")
+STORY(a_sleep_reconnects_at_once, "a host that slept reconnects at once, from its version")
 {
     story_start_watching(s);
     apiserver_fall_silent(s->server); /* it has forgotten the connection */
@@ -16,26 +16,25 @@ STORY(host_slept, "a host that slept reconnects at once, from where it was")
     story_pass(s, 20);
     expect(s, "[   20] pods: checking -> watching (from resourceVersion 1)\n"
               "[   30] add default/b 2\n");
-    expect_asked(s, "list '' limit=1; watch '1'; ");
+    expect_requests(s, "list '' limit=1; watch '1'; ");
 }
 
-STORY(host_nodded_off, "a sleep of some seconds, and one while nothing is open, change nothing")
+STORY(a_short_sleep_changes_nothing,
+      "a sleep of some seconds, and one while no request is open, change nothing")
 {
     story_start_watching(s);
     sim_sleep(&s->sim, 4999);
     apiserver_end_with(s->server, INF_ENET, "gone");
-    expect(s, "[   10] pods: gone; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (gone, retry in 800ms)\n");
+    expect(s, RETRIES("   10", "watching", "gone", "0.8s", "800ms"));
     sim_sleep(&s->sim, 100 * 1000);
     expect(s, "");
     story_pass(s, 1000);
-    expect(s, "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[  820] pods: checking -> watching (from resourceVersion 1)\n");
+    expect(s, CHECKED("  810", "  820", "1"));
 }
 
 /* covers: P5 P6 */
-STORY(host_slept_while_held,
-      "a stream that is held when the host sleeps is reopened when it is released")
+STORY(a_held_watch_reconnects_on_release_after_a_sleep,
+      "a watch that is held when the host sleeps is reopened when it is released")
 {
     story_start_watching(s);
     reflector_hold(&s->pipeline.reflector, true);
@@ -44,15 +43,15 @@ STORY(host_slept_while_held,
     reflector_hold(&s->pipeline.reflector, false);
     expect(s, "[   10] pods: process suspended for 3600s\n"
               "[   10] pods: watching -> checking (compare with resourceVersion 1)\n");
-    expect_asked(s, "list '' limit=1; ");
+    expect_requests(s, "list '' limit=1; ");
     reflector_hold(&s->pipeline.reflector, true);
     reflector_hold(&s->pipeline.reflector, false); /* once */
     expect(s, "");
 }
 
 /* covers: P6 P7 */
-STORY(host_slept_while_held_and_ended,
-      "a stream that is held when the host sleeps, and ends, waits as any other")
+STORY(a_held_watch_that_ended_after_a_sleep_waits,
+      "a watch that is held when the host sleeps, and ends, waits like any other")
 {
     story_start_watching(s);
     apiserver_refuse(s->server, 1, INF_ENET, 0, "connection refused");
@@ -63,17 +62,15 @@ STORY(host_slept_while_held_and_ended,
     story_pass(s, 100);
     reflector_hold(&s->pipeline.reflector, false);
     story_pass(s, 2000);
-    expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
-              "[   20] pods: connection refused; retrying in 0.8s\n"
-              "[   20] pods: watching -> waiting (connection refused, retry in 800ms)\n"
-              "[  820] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[  830] pods: checking -> watching (from resourceVersion 1)\n");
-    expect_asked(s, "watch '1'; list '' limit=1; watch '1'; ");
+    expect(s, REOPENED("   10", "1"),
+           RETRIES("   20", "watching", "connection refused", "0.8s", "800ms"),
+           CHECKED("  820", "  830", "1"));
+    expect_requests(s, "watch '1'; list '' limit=1; watch '1'; ");
 }
 
 /* covers: P5 */
-STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the server")
+STORY(reconnecting_after_a_sleep_is_no_sign_of_life,
+      "waking up and reopening the watch is no sign of life of the server")
 {
     story_start_watching(s);
     s->server->version++; /* other resources change: the same version would be a sign */
@@ -90,8 +87,8 @@ STORY(sleep_is_no_sign, "waking up and reopening the watch is no sign of the ser
 }
 
 /* covers: P5 */
-STORY(slept_too_long,
-      "who slept for too long has a stale copy on waking, until the server is heard")
+STORY(a_long_sleep_makes_the_cache_stale,
+      "after a sleep that was too long the cache is stale, until data arrives from the server")
 {
     story_start_watching(s);
     s->server->version++;           /* other resources change: the same version would be a sign */
@@ -105,13 +102,12 @@ STORY(slept_too_long,
               "[   10] pods: checking -> checking (compare with resourceVersion 1)\n");
     story_pass(s, 20);
     apiserver_bookmark(s->server);
-    expect(s, "[   20] pods: checking -> watching (from resourceVersion 1)\n"
-              "[   30] pods: data received again after 200s\n"
-              "[   30] recovered (data received again after 200s)\n");
+    expect(s, "[   20] pods: checking -> watching (from resourceVersion 1)\n",
+           RECOVERED("   30", "data received again after 200s"));
 }
 
 /* covers: P5 */
-STORY(slept_while_away, "time slept counts also while nothing is open")
+STORY(sleep_during_an_outage_counts_as_silence, "time asleep counts also while no request is open")
 {
     story_start_watching(s);
     apiserver_refuse(s->server, 1, INF_ENET, 100 * 1000, "connection refused");
@@ -120,19 +116,17 @@ STORY(slept_while_away, "time slept counts also while nothing is open")
     sim_sleep(&s->sim, 60 * 1000);
     story_pass(s, 89 * 1000);
     expect(
-        s,
-        "[   10] pods: connection lost; retrying in 0.8s\n"
-        "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-        "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
-        "[  820] pods: connection refused; retrying in 100.0s\n"
-        "[  820] pods: checking -> waiting (connection refused, retry in 100000ms)\n"
+        s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"),
+        "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n",
+        RETRIES("  820", "checking", "connection refused", "100.0s", "100000ms"),
         "[90010] pods: process suspended for 60s; no data received for 150s: connection refused\n"
         "[90010] stale (process suspended for 60s; no data received for 150s: connection refused)\n");
 }
 
 /* covers: P5 */
-STORY(stopped_too_long,
-      "a process that was stopped blames nobody else: its copy is stale, and its timers go on")
+STORY(
+    a_stopped_process_is_stale_and_says_why,
+    "a process that was stopped reports that as the reason; its cache is stale, and its timers continue")
 {
     story_start_watching(s);
     s->server->version++;
@@ -143,28 +137,27 @@ STORY(stopped_too_long,
               "[400010] stale (process suspended for 400s)\n");
     story_pass(s, 20);
     apiserver_bookmark(s->server);
-    expect(s, "[400020] pods: checking -> watching (from resourceVersion 1)\n"
-              "[400030] pods: data received again after 400s\n"
-              "[400030] recovered (data received again after 400s)\n");
+    expect(s, "[400020] pods: checking -> watching (from resourceVersion 1)\n",
+           RECOVERED("400030", "data received again after 400s"));
 }
 
 /* covers: P5 P7 */
-STORY(stopped_while_waiting, "a process that was stopped waits for the rest of its back-off")
+STORY(a_stopped_process_waits_for_the_rest_of_its_back_off,
+      "a process that was stopped waits for the rest of its back-off")
 {
     story_start_watching(s);
     apiserver_cut(s->server);
     story_pass(s, 100);
     sim_stop(&s->sim, 60 * 1000);
     story_pass(s, 600);
-    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
+    expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"));
     story_pass(s, 60 * 1000);
-    expect(s, "[60810] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[60820] pods: checking -> watching (from resourceVersion 1)\n");
+    expect(s, CHECKED("60810", "60820", "1"));
 }
 
 /* covers: P5 */
-STORY(partly_stopped, "of a silence the time in which the process was stopped is named")
+STORY(a_stale_cache_names_the_time_the_process_was_stopped,
+      "the time in which the process was stopped is named apart from the silence")
 {
     story_start_watching(s);
     s->server->version++;
@@ -172,7 +165,7 @@ STORY(partly_stopped, "of a silence the time in which the process was stopped is
     story_pass(s, 20);
     apiserver_fall_silent(s->server);
     story_pass(s, 100 * 1000);
-    expect_told(s, "[150010] stale (process suspended for 60s; no data received for 150s)\n");
+    expect_events(s, "[150010] stale (process suspended for 60s; no data received for 150s)\n");
 }
 
 /* As servers do: a bookmark when a stream is @every_s old, and so on. */
@@ -189,38 +182,38 @@ static void pass_with_bookmarks(struct story *s, int seconds, int every_s)
 }
 
 /* covers: P5 P7 */
-STORY(bookmarks_rarer_than_stale_after,
-      "a stream whose bookmarks are rarer than stale_after is not reconnected again and again")
+STORY(rare_bookmarks_do_not_cause_reconnects,
+      "a watch whose bookmarks are rarer than stale_after is not reconnected repeatedly")
 {
     s->settings.reflector.stale_after_ms = 60 * 1000;
     story_start_watching(s);
     pass_with_bookmarks(s, 6 * 62, 62);
-    expect_asked(s, "list '' limit=1; watch '1'; ");
-    expect_told(s, "[60010] stale (no data received for 60s: no data received for 60s)\n"
-                   "[60820] recovered (data received again after 60s)\n"
-                   "[120820] stale (no data received for 60s)\n"
-                   "[123010] recovered (data received again after 62s)\n"
-                   "[183010] stale (no data received for 60s)\n"
-                   "[185010] recovered (data received again after 62s)\n"
-                   "[245010] stale (no data received for 60s)\n"
-                   "[247010] recovered (data received again after 62s)\n"
-                   "[307010] stale (no data received for 60s)\n"
-                   "[309010] recovered (data received again after 62s)\n"
-                   "[369010] stale (no data received for 60s)\n"
-                   "[371010] recovered (data received again after 62s)\n");
+    expect_requests(s, "list '' limit=1; watch '1'; ");
+    expect_events(s, "[60010] stale (no data received for 60s: no data received for 60s)\n"
+                     "[60820] recovered (data received again after 60s)\n"
+                     "[120820] stale (no data received for 60s)\n"
+                     "[123010] recovered (data received again after 62s)\n"
+                     "[183010] stale (no data received for 60s)\n"
+                     "[185010] recovered (data received again after 62s)\n"
+                     "[245010] stale (no data received for 60s)\n"
+                     "[247010] recovered (data received again after 62s)\n"
+                     "[307010] stale (no data received for 60s)\n"
+                     "[309010] recovered (data received again after 62s)\n"
+                     "[369010] stale (no data received for 60s)\n"
+                     "[371010] recovered (data received again after 62s)\n");
 }
 
 /* covers: P5 */
-STORY(reconnect_keeps_the_wait,
-      "after a reconnect to a server that sends bookmarks, an event does not make the wait longer")
+STORY(an_event_after_a_reconnect_does_not_extend_the_limit,
+      "after a reconnect to a server that sends bookmarks, an event does not extend the limit")
 {
     story_start_watching(s);
     apiserver_end(s->server);
     story_pass(s, 1000);
     apiserver_put(s->server, "default/b");
     story_pass(s, 200 * 1000);
-    expect_told(s, "[ 1010] add default/b 2\n"
-                   "[151010] stale (no data received for 150s)\n");
+    expect_events(s, "[ 1010] add default/b 2\n"
+                     "[151010] stale (no data received for 150s)\n");
 }
 
 /* Ten years of the wall clock, whose jumps nothing but the time of records may follow. */
@@ -230,7 +223,7 @@ static void jump(struct story *s, int direction)
 }
 
 /* covers: P5 P7 */
-STORY(wall_clock_jumps,
+STORY(wall_clock_jumps_change_no_wait,
       "a wall clock that jumps in either direction changes no wait, no age and no staleness")
 {
     story_start_watching(s);
@@ -241,30 +234,23 @@ STORY(wall_clock_jumps,
     story_pass(s, 900);
     jump(s, -2);
     story_pass(s, 149 * 1000);
-    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n"
-              "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[  820] pods: connection refused; retrying in 100.0s\n"
-              "[  820] pods: checking -> waiting (connection refused, retry in 100000ms)\n"
-              "[100820] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[100830] pods: checking -> watching (from resourceVersion 1)\n");
+    expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"),
+           "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n",
+           RETRIES("  820", "checking", "connection refused", "100.0s", "100000ms"),
+           CHECKED("100820", "100830", "1"));
     story_pass(s, 1000);
     jump(s, 1);
     apiserver_put(s->server, "default/b");
     story_pass(s, 160 * 1000);
-    expect(s, "[150010] pods: no data received for 150s\n"
-              "[150010] stale (no data received for 150s)\n"
-              "[150910] pods: data received again after 150s\n"
-              "[150910] recovered (data received again after 150s)\n"
-              "[150910] add default/b 3\n"
-              "[300910] pods: no data received for 150s\n"
-              "[300910] stale (no data received for 150s)\n");
+    expect(s, STALE("150010", "no data received for 150s"),
+           RECOVERED("150910", "data received again after 150s"), "[150910] add default/b 3\n",
+           STALE("300910", "no data received for 150s"));
 }
 
 /* covers: P4 */
 STORY(
-    wall_clock_jumps_in_records,
-    "events that come while the wall clock jumps back keep their order, and the time they came at")
+    wall_clock_jumps_keep_the_order_of_events,
+    "events that arrive while the wall clock jumps back keep their order and their time of arrival")
 {
     int64_t first, second;
     story_start_watching(s);
@@ -277,27 +263,27 @@ STORY(
     second = s->received_us;
     assert_true(second < first);
     assert_true(second == clock_wall_us(&s->sim.clock));
-    expect_told(s, "[   10] add default/b 2\n"
-                   "[   10] add default/c 3\n");
+    expect_events(s, "[   10] add default/b 2\n"
+                     "[   10] add default/c 3\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(host_slept),
-        cmocka_unit_test(host_nodded_off),
-        cmocka_unit_test(host_slept_while_held),
-        cmocka_unit_test(host_slept_while_held_and_ended),
-        cmocka_unit_test(sleep_is_no_sign),
-        cmocka_unit_test(slept_too_long),
-        cmocka_unit_test(slept_while_away),
-        cmocka_unit_test(stopped_too_long),
-        cmocka_unit_test(stopped_while_waiting),
-        cmocka_unit_test(partly_stopped),
-        cmocka_unit_test(bookmarks_rarer_than_stale_after),
-        cmocka_unit_test(reconnect_keeps_the_wait),
-        cmocka_unit_test(wall_clock_jumps),
-        cmocka_unit_test(wall_clock_jumps_in_records),
+        cmocka_unit_test(a_sleep_reconnects_at_once),
+        cmocka_unit_test(a_short_sleep_changes_nothing),
+        cmocka_unit_test(a_held_watch_reconnects_on_release_after_a_sleep),
+        cmocka_unit_test(a_held_watch_that_ended_after_a_sleep_waits),
+        cmocka_unit_test(reconnecting_after_a_sleep_is_no_sign_of_life),
+        cmocka_unit_test(a_long_sleep_makes_the_cache_stale),
+        cmocka_unit_test(sleep_during_an_outage_counts_as_silence),
+        cmocka_unit_test(a_stopped_process_is_stale_and_says_why),
+        cmocka_unit_test(a_stopped_process_waits_for_the_rest_of_its_back_off),
+        cmocka_unit_test(a_stale_cache_names_the_time_the_process_was_stopped),
+        cmocka_unit_test(rare_bookmarks_do_not_cause_reconnects),
+        cmocka_unit_test(an_event_after_a_reconnect_does_not_extend_the_limit),
+        cmocka_unit_test(wall_clock_jumps_change_no_wait),
+        cmocka_unit_test(wall_clock_jumps_keep_the_order_of_events),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

@@ -4,8 +4,8 @@
 #include "story.h"
 
 /* covers: 8/1 8/5 8/24 8/61 8/64 8/69 8/71 8/62 P1 P2 */
-STORY(first_sync,
-      "what is there is told once, in the server's order, then synced, then changes as they come")
+STORY(the_first_sync_delivers_objects_then_synced_then_changes,
+      "objects are delivered once, in the server's order, then synced, then changes as they arrive")
 {
     apiserver_put(s->server, "default/b");
     apiserver_put(s->server, "default/a");
@@ -29,7 +29,7 @@ STORY(first_sync,
 }
 
 /* covers: 8/61 8/87 */
-STORY(empty, "nothing there is synced, too")
+STORY(an_empty_list_is_synced, "nothing there is synced, too")
 {
     story_start(s);
     story_pass(s, 10);
@@ -39,155 +39,133 @@ STORY(empty, "nothing there is synced, too")
 }
 
 /* covers: 8/37 8/123 P4 */
-STORY(normal_end,
-      "a stream that the server ends is reopened at once, from where it was; nothing is told twice")
+STORY(
+    a_reopened_watch_delivers_nothing_twice,
+    "a watch that the server ends is reopened at once from its version; nothing is delivered twice")
 {
     story_start_watching(s);
     apiserver_end(s->server);
     story_pass(s, 10);
-    expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from resourceVersion 1)\n");
+    expect(s, REOPENED("   10", "1"));
     apiserver_put(s->server, "default/a");
     expect(s, "[   20] update default/a 2\n");
 }
 
 /* covers: 1.6/clean-eof P7 */
-STORY(
-    hot_proxy,
-    "a proxy that ends each stream is not asked more than five times in ten seconds without a pause")
+STORY(immediate_reopens_are_limited_to_five_in_ten_seconds,
+      "a proxy that ends each watch gets at most five requests in ten seconds without a wait")
 {
     story_start_watching(s);
     for (int i = 0; i < 6; i++) {
         apiserver_end(s->server);
         story_pass(s, 10);
     }
-    expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from resourceVersion 1)\n"
-              "[   20] pods: the server ended the watch\n"
-              "[   20] pods: watching -> watching (from resourceVersion 1)\n"
-              "[   30] pods: the server ended the watch\n"
-              "[   30] pods: watching -> watching (from resourceVersion 1)\n"
-              "[   40] pods: the server ended the watch\n"
-              "[   40] pods: watching -> watching (from resourceVersion 1)\n"
-              "[   50] pods: the server ended the watch\n"
-              "[   50] pods: watching -> watching (from resourceVersion 1)\n"
-              "[   60] pods: the server ended the watch; retrying in 0.8s\n"
-              "[   60] pods: watching -> waiting (the server ended the watch, retry in 800ms)\n");
+    expect(s, REOPENED("   10", "1"), REOPENED("   20", "1"), REOPENED("   30", "1"),
+           REOPENED("   40", "1"), REOPENED("   50", "1"),
+           RETRIES("   60", "watching", "the server ended the watch", "0.8s", "800ms"));
 }
 
 /* covers: 1.6/unexpected-eof 8/78 P3 */
-STORY(cut,
-      "a lost connection costs a pause, and what happened meanwhile is told as if nothing had been")
+STORY(changes_during_an_outage_are_delivered_after_it,
+      "a lost connection causes a wait, and changes in the meantime are delivered after it")
 {
     story_start_watching(s);
     apiserver_cut(s->server);
-    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
+    expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"));
     apiserver_put(s->server, "default/b");
     apiserver_delete(s->server, "default/a");
     story_pass(s, 820);
-    expect(s, "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[  820] pods: checking -> watching (from resourceVersion 1)\n"
-              "[  830] add default/b 2\n"
-              "[  830] delete default/a 3\n");
+    expect(s, CHECKED("  810", "  820", "1"),
+           "[  830] add default/b 2\n"
+           "[  830] delete default/a 3\n");
 }
 
 /* covers: 8/70 8/59 8/60 8/124 8/66 P3 P4 */
-STORY(gone, "an expired version costs one relist and tells only the differences, deletes first")
+STORY(an_expired_version_delivers_only_the_differences,
+      "an expired version causes one relist and delivers only the differences, deletes first")
 {
     story_start_watching(s);
     apiserver_put(s->server, "default/b");
     expect(s, "[   10] add default/b 2\n");
     apiserver_cut(s->server);
-    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
+    expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"));
     apiserver_delete(s->server, "default/b");
     apiserver_put(s->server, "default/c");
     apiserver_compact(s->server);
     story_pass(s, 830);
-    expect(s, "[  810] pods: waiting -> checking (compare with resourceVersion 2)\n"
-              "[  820] pods: checking -> watching (from resourceVersion 2)\n"
-              "[  830] pods: too old resource version: 2 (5)\n"
-              "[  830] pods: watching -> filling (too old resource version: 2 (5))\n"
-              "[  840] pods: filling -> watching (2 objects at resourceVersion 5)\n"
-              "[  840] gap: relist (too old resource version: 2 (5))\n"
-              "[  840] delete default/b 2 (relist) last state unknown\n"
-              "[  840] add default/c 4 (relist)\n");
+    expect(s, CHECKED("  810", "  820", "2"),
+           "[  830] pods: too old resource version: 2 (5)\n"
+           "[  830] pods: watching -> filling (too old resource version: 2 (5))\n"
+           "[  840] pods: filling -> watching (2 objects at resourceVersion 5)\n"
+           "[  840] gap: relist (too old resource version: 2 (5))\n"
+           "[  840] delete default/b 2 (relist) last state unknown\n"
+           "[  840] add default/c 4 (relist)\n");
     expect_store(s, "default/a default/c");
 }
 
 /* covers: 8/130 8/60 P4 */
-STORY(recreated, "a name that comes back with another uid is another object: deleted, then added")
+STORY(another_uid_is_another_object,
+      "a name that is used again with another uid is another object: deleted, then added")
 {
     story_start_watching(s);
     apiserver_cut(s->server);
-    expect(s, "[   10] pods: connection lost; retrying in 0.8s\n"
-              "[   10] pods: watching -> waiting (connection lost, retry in 800ms)\n");
+    expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"));
     apiserver_delete(s->server, "default/a");
     apiserver_put(s->server, "default/a");
     apiserver_compact(s->server);
     story_pass(s, 830);
-    expect(s, "[  810] pods: waiting -> checking (compare with resourceVersion 1)\n"
-              "[  820] pods: checking -> watching (from resourceVersion 1)\n"
-              "[  830] pods: too old resource version: 1 (4)\n"
-              "[  830] pods: watching -> filling (too old resource version: 1 (4))\n"
-              "[  840] pods: filling -> watching (1 object at resourceVersion 4)\n"
-              "[  840] gap: relist (too old resource version: 1 (4))\n"
-              "[  840] delete default/a 1 (relist) last state unknown\n"
-              "[  840] add default/a 3 (relist)\n");
+    expect(s, CHECKED("  810", "  820", "1"),
+           "[  830] pods: too old resource version: 1 (4)\n"
+           "[  830] pods: watching -> filling (too old resource version: 1 (4))\n"
+           "[  840] pods: filling -> watching (1 object at resourceVersion 4)\n"
+           "[  840] gap: relist (too old resource version: 1 (4))\n"
+           "[  840] delete default/a 1 (relist) last state unknown\n"
+           "[  840] add default/a 3 (relist)\n");
 }
 
 /* covers: 8/10 8/128 8/129 1.6/open-refused */
 STORY(
-    refused,
-    "a server that refuses is asked ever less often, up to each half minute, and as soon as it says so")
+    a_server_that_refuses_is_retried_every_half_minute,
+    "a server that refuses is retried at growing intervals of up to half a minute, and at once after a success")
 {
     apiserver_refuse(s->server, 8, INF_ENET, 0, "connection refused");
     story_start(s);
     story_pass(s, 100000);
-    expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: connection refused; retrying in 0.8s\n"
-              "[   10] pods: filling -> waiting (connection refused, retry in 800ms)\n"
-              "[  810] pods: waiting -> filling (retry)\n"
-              "[  820] pods: connection refused; retrying in 1.6s\n"
-              "[  820] pods: filling -> waiting (connection refused, retry in 1600ms)\n"
-              "[ 2420] pods: waiting -> filling (retry)\n"
-              "[ 2430] pods: connection refused; retrying in 3.2s\n"
-              "[ 2430] pods: filling -> waiting (connection refused, retry in 3200ms)\n"
-              "[ 5630] pods: waiting -> filling (retry)\n"
-              "[ 5640] pods: connection refused; retrying in 6.4s\n"
-              "[ 5640] pods: filling -> waiting (connection refused, retry in 6400ms)\n"
-              "[12040] pods: waiting -> filling (retry)\n"
-              "[12050] pods: connection refused; retrying in 12.8s\n"
-              "[12050] pods: filling -> waiting (connection refused, retry in 12800ms)\n"
-              "[24850] pods: waiting -> filling (retry)\n"
-              "[24860] pods: connection refused; retrying in 25.6s\n"
-              "[24860] pods: filling -> waiting (connection refused, retry in 25600ms)\n"
-              "[50460] pods: waiting -> filling (retry)\n"
-              "[50470] pods: connection refused; retrying in 30.0s\n"
-              "[50470] pods: filling -> waiting (connection refused, retry in 30000ms)\n"
-              "[80470] pods: waiting -> filling (retry)\n"
-              "[80480] pods: connection refused; retrying in 30.0s\n"
-              "[80480] pods: filling -> waiting (connection refused, retry in 30000ms)\n");
+    expect(s, "[    0] pods: idle -> filling (start)\n",
+           RETRIES("   10", "filling", "connection refused", "0.8s", "800ms"),
+           "[  810] pods: waiting -> filling (retry)\n",
+           RETRIES("  820", "filling", "connection refused", "1.6s", "1600ms"),
+           "[ 2420] pods: waiting -> filling (retry)\n",
+           RETRIES(" 2430", "filling", "connection refused", "3.2s", "3200ms"),
+           "[ 5630] pods: waiting -> filling (retry)\n",
+           RETRIES(" 5640", "filling", "connection refused", "6.4s", "6400ms"),
+           "[12040] pods: waiting -> filling (retry)\n",
+           RETRIES("12050", "filling", "connection refused", "12.8s", "12800ms"),
+           "[24850] pods: waiting -> filling (retry)\n",
+           RETRIES("24860", "filling", "connection refused", "25.6s", "25600ms"),
+           "[50460] pods: waiting -> filling (retry)\n",
+           RETRIES("50470", "filling", "connection refused", "30.0s", "30000ms"),
+           "[80470] pods: waiting -> filling (retry)\n",
+           RETRIES("80480", "filling", "connection refused", "30.0s", "30000ms"));
 }
 
 /* covers: 8/35 8/12 1.6/open-retry-after */
-STORY(told_to_wait, "a server that says how long to wait is obeyed")
+STORY(retry_after_is_honoured, "a server that says how long to wait is obeyed")
 {
     apiserver_refuse(s->server, 1, INF_ETHROTTLED, 7000, "too many requests");
     story_start(s);
     story_pass(s, 7020);
-    expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: too many requests; retrying in 7.0s\n"
-              "[   10] pods: filling -> waiting (too many requests, retry in 7000ms)\n"
-              "[ 7010] pods: waiting -> filling (retry)\n"
-              "[ 7020] pods: filling -> watching (0 objects at resourceVersion 0)\n"
-              "[ 7020] synced\n");
+    expect(s, "[    0] pods: idle -> filling (start)\n",
+           RETRIES("   10", "filling", "too many requests", "7.0s", "7000ms"),
+           "[ 7010] pods: waiting -> filling (retry)\n"
+           "[ 7020] pods: filling -> watching (0 objects at resourceVersion 0)\n"
+           "[ 7020] synced\n");
 }
 
 /* covers: 8/122 P5 */
-STORY(dead_peer,
-      "a stream that sent bookmarks and falls silent is given up after two and a half minutes")
+STORY(
+    a_silent_watch_with_bookmarks_is_reconnected,
+    "a watch that sent bookmarks and then falls silent is reconnected after two and a half minutes")
 {
     story_start_watching(s);
     apiserver_put(s->server, "default/a");
@@ -196,22 +174,19 @@ STORY(dead_peer,
     apiserver_fall_silent(s->server);
     apiserver_put(s->server, "default/b");
     story_pass(s, 150000);
-    expect(s, "[150010] pods: no data received for 150s; retrying in 0.8s\n"
-              "[150010] pods: watching -> waiting (no data received for 150s, retry in "
-              "800ms)\n"
-              "[150010] pods: no data received for 150s: no data received for 150s\n"
-              "[150010] stale (no data received for 150s: no data received for 150s)\n");
+    expect(s,
+           "[150010] pods: no data received for 150s; retrying in 0.8s\n"
+           "[150010] pods: watching -> waiting (no data received for 150s, retry in "
+           "800ms)\n",
+           STALE("150010", "no data received for 150s: no data received for 150s"));
     story_pass(s, 820);
-    expect(s, "[150810] pods: waiting -> checking (compare with resourceVersion 3)\n"
-              "[150820] pods: checking -> watching (from resourceVersion 3)\n"
-              "[150830] pods: data received again after 150s\n"
-              "[150830] recovered (data received again after 150s)\n"
-              "[150830] add default/b 4\n");
+    expect(s, CHECKED("150810", "150820", "3"),
+           RECOVERED("150830", "data received again after 150s"), "[150830] add default/b 4\n");
 }
 
 /* covers: 8/29 8/41 */
-STORY(endless_list,
-      "a streaming list that never says it is complete is given up for good, and listed instead")
+STORY(a_streaming_list_without_end_is_replaced_by_list,
+      "a streaming list that is never complete is given up permanently, and LIST is used instead")
 {
     apiserver_put(s->server, "default/a");
     s->server->withhold_end = true;
@@ -224,24 +199,23 @@ STORY(endless_list,
               "[30020] pods: listing -> watching (from resourceVersion 1)\n"
               "[30020] add default/a 1 (initial)\n"
               "[30020] synced\n");
-    expect_asked(s, "watch-list ''; list '0' limit=500; watch '1'; ");
+    expect_requests(s, "watch-list ''; list '0' limit=500; watch '1'; ");
 }
 
 /* covers: 8/97 */
-STORY(no_version,
-      "an object without a resourceVersion is refused: going on from nowhere would lose changes")
+STORY(
+    an_object_without_a_version_is_refused,
+    "an object without a resourceVersion is refused: resuming without a version would lose changes")
 {
     story_start_watching(s);
     apiserver_put_text(s->server, "{\"metadata\":{\"name\":\"odd\",\"namespace\":\"default\"}}");
-    expect(s,
-           "[   10] pods: the server sent an event without a resourceVersion; retrying in "
-           "0.8s\n"
-           "[   10] pods: watching -> waiting (the server sent an event without a resourceVersion"
-           ", retry in 800ms)\n");
+    expect(s, RETRIES("   10", "watching", "the server sent an event without a resourceVersion",
+                      "0.8s", "800ms"));
 }
 
 /* covers: 8/126 P6 */
-STORY(held, "while held nothing is read and nothing is given up; on release the stream goes on")
+STORY(a_held_watch_is_not_read,
+      "while held nothing is read and no request is given up; on release the watch continues")
 {
     story_start_watching(s);
     inf_handler_pause(&s->handler);
@@ -259,8 +233,8 @@ STORY(held, "while held nothing is read and nothing is given up; on release the 
 }
 
 /* covers: 8/4 8/6 1.6/stop */
-STORY(stopped_filling,
-      "the informer can be stopped in every state, and says nothing afterwards: before an answer")
+STORY(the_informer_can_be_stopped_before_a_response,
+      "the informer can be stopped before a response, and delivers nothing afterwards")
 {
     story_start(s);
     expect(s, "[    0] pods: idle -> filling (start)\n");
@@ -270,21 +244,22 @@ STORY(stopped_filling,
 }
 
 /* covers: 1.6/stop */
-STORY(stopped_waiting, "... while it waits to try again")
+STORY(the_informer_can_be_stopped_while_it_waits,
+      "the informer can be stopped while it waits to retry")
 {
     apiserver_refuse(s->server, 1, INF_ENET, 0, "connection refused");
     story_start(s);
     story_pass(s, 10);
     story_stop(s);
     story_pass(s, 100000);
-    expect(s, "[    0] pods: idle -> filling (start)\n"
-              "[   10] pods: connection refused; retrying in 0.8s\n"
-              "[   10] pods: filling -> waiting (connection refused, retry in 800ms)\n"
-              "[   10] pods: waiting -> closed (stop)\n");
+    expect(s, "[    0] pods: idle -> filling (start)\n",
+           RETRIES("   10", "filling", "connection refused", "0.8s", "800ms"),
+           "[   10] pods: waiting -> closed (stop)\n");
 }
 
 /* covers: 8/9 8/67 1.6/stop */
-STORY(stopped_watching, "... and with changes on their way")
+STORY(the_informer_can_be_stopped_while_it_watches,
+      "the informer can be stopped while changes are on their way")
 {
     story_start_watching(s);
     apiserver_put(s->server, "default/b");
@@ -295,8 +270,8 @@ STORY(stopped_watching, "... and with changes on their way")
 }
 
 /* covers: P1 P6 */
-STORY(left_out,
-      "what is in a namespace that is left out is neither kept nor told, and moves the version on")
+STORY(an_excluded_namespace_only_advances_the_version,
+      "objects in an excluded namespace are neither stored nor delivered, and advance the version")
 {
     static const char *const patterns[] = {"kube-*", "logs"};
     s->settings.reflector.exclude_ns = patterns;
@@ -316,34 +291,33 @@ STORY(left_out,
     expect(s, "[   10] add logs-2/b 5\n");
     expect_store(s, "default/a logs-2/b");
     assert_string_equal(inf_store_resource_version(s->pipeline.store), "6");
-    expect_asked(s, "watch-list ''; ");
+    expect_requests(s, "watch-list ''; ");
     apiserver_end(s->server);
     story_pass(s, 10);
-    expect_asked(s, "watch '6'; ");
-    expect(s, "[   10] pods: the server ended the watch\n"
-              "[   10] pods: watching -> watching (from resourceVersion 6)\n");
+    expect_requests(s, "watch '6'; ");
+    expect(s, REOPENED("   10", "6"));
 }
 
 int main(void)
 {
     const struct CMUnitTest stories[] = {
-        cmocka_unit_test(first_sync),
-        cmocka_unit_test(empty),
-        cmocka_unit_test(normal_end),
-        cmocka_unit_test(left_out),
-        cmocka_unit_test(hot_proxy),
-        cmocka_unit_test(cut),
-        cmocka_unit_test(gone),
-        cmocka_unit_test(recreated),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(told_to_wait),
-        cmocka_unit_test(dead_peer),
-        cmocka_unit_test(endless_list),
-        cmocka_unit_test(no_version),
-        cmocka_unit_test(held),
-        cmocka_unit_test(stopped_filling),
-        cmocka_unit_test(stopped_waiting),
-        cmocka_unit_test(stopped_watching),
+        cmocka_unit_test(the_first_sync_delivers_objects_then_synced_then_changes),
+        cmocka_unit_test(an_empty_list_is_synced),
+        cmocka_unit_test(a_reopened_watch_delivers_nothing_twice),
+        cmocka_unit_test(an_excluded_namespace_only_advances_the_version),
+        cmocka_unit_test(immediate_reopens_are_limited_to_five_in_ten_seconds),
+        cmocka_unit_test(changes_during_an_outage_are_delivered_after_it),
+        cmocka_unit_test(an_expired_version_delivers_only_the_differences),
+        cmocka_unit_test(another_uid_is_another_object),
+        cmocka_unit_test(a_server_that_refuses_is_retried_every_half_minute),
+        cmocka_unit_test(retry_after_is_honoured),
+        cmocka_unit_test(a_silent_watch_with_bookmarks_is_reconnected),
+        cmocka_unit_test(a_streaming_list_without_end_is_replaced_by_list),
+        cmocka_unit_test(an_object_without_a_version_is_refused),
+        cmocka_unit_test(a_held_watch_is_not_read),
+        cmocka_unit_test(the_informer_can_be_stopped_before_a_response),
+        cmocka_unit_test(the_informer_can_be_stopped_while_it_waits),
+        cmocka_unit_test(the_informer_can_be_stopped_while_it_watches),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }
