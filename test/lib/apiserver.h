@@ -2,7 +2,7 @@
  * apiserver.h - an API server for stories: a source (seam/source.h) in virtual time, with a history
  * of its own.
  *
- * It knows one resource. Each write makes a new resource version and is told to the watch under
+ * It knows one resource. Each write makes a new resource version and is sent to the watch in
  * way, if any; a watch from an older version gets what happened since, or INF_EGONE if that was
  * compacted away. Lists come in pages whose tokens stand for a version, and expire with it. An
  * answer takes APISERVER_LATENCY_MS. Faults come when the story says so.

@@ -1,5 +1,5 @@
 /*
- * changes.h - an event from the texts of two states, for what is told about changes.
+ * changes.h - an event from the texts of two states, for tests of change reports.
  */
 #ifndef TEST_CHANGES_H
 #define TEST_CHANGES_H

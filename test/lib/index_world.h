@@ -42,7 +42,7 @@ void put(struct index_world *f, const char *key, const char *labels, const char 
          const char *tags);
 void take_out(struct index_world *f, const char *key);
 
-/* Is told of changes, and does nothing. */
+/* Receives changes and does nothing. */
 void silent(void *ctx, const struct inf_event *event);
 
 /* Add "key " and "value:count " to @ctx's `out`. */

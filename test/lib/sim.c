@@ -8,7 +8,7 @@
 
 enum {
     TICKS_MAX =
-        2 * 1000 * 1000, /* in one sim_run(); more means that somebody wakes himself for ever */
+        2 * 1000 * 1000, /* in one sim_run(); more means that a task schedules itself for ever */
 };
 
 static struct sim *sim_of(struct clock *clock)

@@ -42,7 +42,7 @@ struct world;
 
 static const char *const POISONS[] = {"a/p1", "a-b/p2"}; /* objects that can't be read at times */
 
-/* A handler that remembers what it was told. */
+/* A handler that remembers what it received. */
 struct witness {
     struct inf_handler handler;
     struct world *world;
@@ -53,8 +53,8 @@ struct witness {
     bool may_have_holes; /* it asked for events to be dropped */
     uint64_t events, gaps;
     char last_live[24]; /* the version of the last live event; "" after a gap */
-    bool gap_told;      /* since the last live event */
-    bool relist_told;   /* something that is there was told of the relist under way */
+    bool gap_seen;      /* since the last live event */
+    bool relist_added;  /* the current relist delivered an object that exists */
 };
 
 enum {
@@ -116,7 +116,7 @@ static size_t key_index(const struct world *w, const struct inf_object *object)
     fail(w, "an object that was never written: %.*s", STR_FMT(object_key(object)));
 }
 
-/* ---- what a handler may be told ---- */
+/* ---- what a handler may receive ---- */
 
 static void know(struct witness *t, size_t key, const struct inf_object *object)
 {
@@ -137,10 +137,11 @@ static void check_verb(const struct witness *t, size_t key, const struct inf_eve
     if (known && strcmp(inf_object_uid(known), inf_object_uid(inf_event_object(e))) != 0)
         fail(t->world, "%s: %s of %s with another uid", t->name, what, key_name(key, name));
     if (e->verb == INF_MODIFIED && !object_equal(known, e->old_object))
-        fail(t->world, "%s: %s changed from a state it was not told", t->name, key_name(key, name));
+        fail(t->world, "%s: %s changed from a state that it never received", t->name,
+             key_name(key, name));
     if (e->verb == INF_MODIFIED && e->origin != INF_RESYNC &&
         object_equal(e->old_object, e->new_object))
-        fail(t->world, "%s: %s told twice", t->name, key_name(key, name));
+        fail(t->world, "%s: %s delivered twice", t->name, key_name(key, name));
     if (e->verb == INF_MODIFIED && e->origin == INF_RESYNC && e->old_object != e->new_object)
         fail(t->world, "%s: a resync changed %s", t->name, key_name(key, name));
 }
@@ -162,15 +163,15 @@ static void check_versions(struct witness *t, const struct inf_event *e)
     stored =
         inf_store_get(w->pipeline.store, inf_object_namespace(object), inf_object_name(object));
     if (version_is_older(inf_store_resource_version(w->pipeline.store), version))
-        fail(w, "%s: told %s before the store had it", t->name, version);
+        fail(w, "%s: %s delivered before the store had it", t->name, version);
     if (stored && version_is_older(inf_object_resource_version(stored), version))
-        fail(w, "%s: the store's object is older than what is told", t->name);
+        fail(w, "%s: the store's object is older than the event", t->name);
     if (e->origin != INF_LIVE || t->handler.overflow == INF_COALESCE)
         return;
     if (!e->final && is_poison(object))
-        return; /* of a deletion that could not be read the last state is told */
+        return; /* an undecodable deletion is delivered with the last state */
     if (version_is_older(version, t->last_live))
-        fail(w, "%s: %s told after %s", t->name, version, t->last_live);
+        fail(w, "%s: %s delivered after %s", t->name, version, t->last_live);
     snprintf(t->last_live, sizeof(t->last_live), "%s", version);
 }
 
@@ -184,9 +185,9 @@ static void check_nothing_between(const struct witness *t, const struct inf_even
         return;
     before = apiserver_before(&t->world->server, object);
     if (e->verb == INF_DELETED && !e->final)
-        return; /* another one took its name; that one is told next */
+        return; /* another one took its name; that one is delivered next */
     if (!before != !known || (before && !object_equal(before, known)))
-        fail(t->world, "%s: %.*s at %s was told, but not what was before it", t->name,
+        fail(t->world, "%s: %.*s at %s was delivered, but not the state before it", t->name,
              STR_FMT(object_key(object)), inf_object_resource_version(object));
 }
 
@@ -199,10 +200,10 @@ static void check_deletion(const struct witness *t, const struct inf_event *e)
         return;
     there = apiserver_get(&t->world->server, key_name(key_index(t->world, e->old_object), name));
     if (there && strcmp(inf_object_uid(there), inf_object_uid(e->old_object)) == 0)
-        fail(t->world, "%s: %s told as deleted, but it exists", t->name, name);
+        fail(t->world, "%s: %s delivered as deleted, but it exists", t->name, name);
 }
 
-/* A relist is announced by a gap, and tells what is gone before what is there. */
+/* A relist is announced by a gap, and delivers deletes before the rest. */
 static void check_relist(struct witness *t, const struct inf_event *e)
 {
     const struct inf_object *object = inf_event_object(e);
@@ -210,14 +211,14 @@ static void check_relist(struct witness *t, const struct inf_event *e)
                                inf_object_name(object));
     if (t != &t->world->witnesses[FAST])
         return;
-    t->gap_told &= e->origin != INF_LIVE;
+    t->gap_seen &= e->origin != INF_LIVE;
     if (e->origin != INF_RELIST)
         return;
-    if (!t->gap_told)
+    if (!t->gap_seen)
         fail(t->world, "%s: a relist without a gap", t->name);
-    if (e->verb == INF_DELETED && !there && t->relist_told)
-        fail(t->world, "%s: a relist told a delete after an add", t->name);
-    t->relist_told |= e->verb != INF_DELETED;
+    if (e->verb == INF_DELETED && !there && t->relist_added)
+        fail(t->world, "%s: a relist delivered a delete after an add", t->name);
+    t->relist_added |= e->verb != INF_DELETED;
 }
 
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -251,7 +252,7 @@ static void on_synced(struct inf_handler *handler, struct inf_informer *informer
     for (size_t i = 0; i < KEYS; i++)
         known += t->known[i] != NULL;
     if (t == &t->world->witnesses[FAST] && known != inf_store_count(t->world->pipeline.store))
-        fail(t->world, "%s: synced before all was told", t->name);
+        fail(t->world, "%s: synced before all was delivered", t->name);
     t->synced = true;
 }
 
@@ -262,8 +263,8 @@ static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
     (void)informer;
     t->gaps++;
     t->last_live[0] = '\0';
-    t->gap_told = true;
-    t->relist_told = false;
+    t->gap_seen = true;
+    t->relist_added = false;
     t->may_have_holes |= gap->reason == INF_GAP_DROPPED;
 }
 
@@ -414,8 +415,7 @@ static void play_operation(struct world *w)
 
 /* ---- at rest ---- */
 
-/* Who asked to be waited for never has much more than its limit: what one step of the pump tells.
- */
+/* A handler with INF_WAIT never has much more than its limit: one step of the pump. */
 static void check_backlog(const struct world *w)
 {
     size_t backlog = inf_handler_backlog(&w->witnesses[SLOW].handler);
@@ -593,7 +593,7 @@ int main(int argc, char **argv)
         seeds = 1;
     for (uint64_t seed = first; seed < first + seeds; seed++)
         play(seed, totals);
-    printf("%" PRIu64 " seeds: %" PRIu64 " events told to the first handler, %" PRIu64
+    printf("%" PRIu64 " seeds: %" PRIu64 " events delivered to the first handler, %" PRIu64
            " faults, %" PRIu64 " relists\n",
            seeds, totals[0], totals[1], totals[2]);
     return 0;

@@ -14,11 +14,11 @@ from pathlib import Path
 ENDS = '''clean-eof empty-short-eof unexpected-eof malformed gone-in-stream throttled-in-stream internal-in-stream
     error-in-stream open-refused open-cut open-retry-after open-error resync-error stop'''.split()
 PROMISES = {
-    'P1': 'at rest the store equals the server; its version does not go back unsaid',
+    'P1': 'at rest the store equals the server; its version goes back only with a rewind gap',
     'P2': 'in order, and no callback sees a store older than itself',
-    'P3': 'nothing lost; what can not be known is said',
-    'P4': 'nothing told twice; another uid is another object',
-    'P5': 'truthful health: silence is noticed, every fault is told',
+    'P3': 'nothing lost; what can not be known is reported',
+    'P4': 'nothing delivered twice; another uid is another object',
+    'P5': 'truthful health: silence is noticed, every fault is reported',
     'P6': 'bounded: a slow consumer gets what it asked for',
     'P7': 'polite: back-off, Retry-After, no loops',
     'P8': 'discreet: secrets are hashed when the object is made',

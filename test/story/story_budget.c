@@ -15,8 +15,7 @@ static void no_wake(struct budget_account *account)
     (void)account;
 }
 
-/* The world with a budget, of which @other informers use so many @bytes; one object, and all of it
- * told. */
+/* Starts with a budget of which @other informers use @bytes. One object is delivered. */
 static void begin(struct story *s, struct budget_account *other, size_t bytes)
 {
     s->log.level = LOG_ERROR;

@@ -23,8 +23,8 @@ static void other_done(struct story *s, struct apiserver *other)
     free(other);
 }
 
-/* default/a, b and c, all told, at 10 ms. */
-static void three_told(struct story *s)
+/* Delivers default/a, b and c at 10 ms. */
+static void start_with_three_objects(struct story *s)
 {
     apiserver_put(s->server, "default/a");
     apiserver_put(s->server, "default/b");
@@ -40,7 +40,7 @@ STORY(another_selection_is_listed_at_once,
       "another selection is listed at once, and only the differences are reported")
 {
     struct apiserver *other = other_watch(s);
-    three_told(s);
+    start_with_three_objects(s);
     apiserver_put_n(other, "default/a", 7); /* the same version, in another shape */
     apiserver_put(other, "default/b");
     apiserver_put(other, "default/d");
@@ -54,7 +54,7 @@ STORY(another_selection_is_listed_at_once,
               "[   20] update default/b 4 (relist)\n"
               "[   20] add default/d 3 (relist)\n");
     apiserver_put(other, "default/a");
-    apiserver_put(s->server, "default/z"); /* which nobody watches any more */
+    apiserver_put(s->server, "default/z"); /* which is not watched any more */
     expect(s, "[   20] update default/a 5\n");
     expect_requests(s, "");
     other_done(s, other);
@@ -100,7 +100,7 @@ STORY(a_change_while_held_is_listed_on_release,
 {
     struct apiserver *other = other_watch(s);
     s->handler.max_events = 1;
-    three_told(s);
+    start_with_three_objects(s);
     inf_handler_pause(&s->handler);
     apiserver_put(s->server, "default/a");
     apiserver_put(s->server, "default/b");
@@ -126,7 +126,7 @@ STORY(a_change_while_held_is_listed_on_release,
 STORY(another_server_is_listed_at_any_version,
       "the same source on another server is listed at whatever version that server has")
 {
-    three_told(s);
+    start_with_three_objects(s);
     apiserver_delete(s->server, "default/b");
     s->server->version = 2; /* another one counts for itself */
     reflector_moved(&s->pipeline.reflector, "the server is another one");
@@ -141,7 +141,7 @@ STORY(another_server_is_listed_at_any_version,
 STORY(an_informer_that_ends_reports_its_objects_as_deleted,
       "an informer that ends reports its objects as deleted, and requests nothing more")
 {
-    three_told(s);
+    start_with_three_objects(s);
     reflector_end(&s->pipeline.reflector, "not selected any more");
     story_pass(s, 1000 * 1000);
     expect(s, "[   10] pods: watching -> closed (not selected any more)\n"

@@ -1,5 +1,5 @@
 /*
- * Handlers: many, slow, late, gone; each is told its own true story.
+ * story_handlers.c - many handlers: slow, late, removed; each gets its own consistent events.
  */
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@ struct extra {
     bool pauses_itself;
 };
 
-static void say(struct extra *x, const char *what, const struct inf_object *object,
-                const char *more)
+static void record_call(struct extra *x, const char *what, const struct inf_object *object,
+                        const char *more)
 {
     buf_printf(&x->story->lines, "%s: %s", x->name, what);
     if (object)
@@ -34,8 +34,8 @@ static void extra_on_event(struct inf_handler *handler, struct inf_informer *inf
         [INF_ADDED] = "add", [INF_MODIFIED] = "update", [INF_DELETED] = "delete"};
     struct extra *x = container_of(handler, struct extra, handler);
     (void)informer;
-    say(x, verbs[event->verb], inf_event_object(event),
-        event->origin == INF_RESYNC ? " (resync)" : "");
+    record_call(x, verbs[event->verb], inf_event_object(event),
+                event->origin == INF_RESYNC ? " (resync)" : "");
     if (x->removes)
         inf_handler_remove(x->removes);
     x->removes = NULL;
@@ -49,7 +49,7 @@ static void extra_on_event(struct inf_handler *handler, struct inf_informer *inf
 static void extra_on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
     (void)informer;
-    say(container_of(handler, struct extra, handler), "synced", NULL, "");
+    record_call(container_of(handler, struct extra, handler), "synced", NULL, "");
 }
 
 static void extra_on_gap(struct inf_handler *handler, struct inf_informer *informer,
@@ -86,7 +86,7 @@ static void add(struct story *s, struct extra *x)
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &x->handler, NULL), 0);
 }
 
-/* The world is synced and all of it told; from here on nothing is taken by @x until it is resumed. */
+/* The informer is synced and everything is delivered; @x takes nothing until it is resumed. */
 static void fall_behind(struct story *s, struct extra *x)
 {
     quiet_world(s);
@@ -104,7 +104,7 @@ static void story_end(struct story *s)
 }
 
 /* covers: 8/80 8/82 8/78 */
-STORY(every_handler_gets_everything_in_order, "every handler is told everything, each in order")
+STORY(every_handler_gets_everything_in_order, "every handler gets all events, in order")
 {
     struct extra one = extra(s, "one"), two = extra(s, "two");
     quiet_world(s);
@@ -192,7 +192,7 @@ static void extra_on_blocking(struct inf_handler *handler, struct inf_informer *
 {
     struct extra *x = container_of(handler, struct extra, handler);
     assert_ptr_equal(informer, owner_of(x));
-    say(x, "blocking", NULL, "");
+    record_call(x, "blocking", NULL, "");
 }
 
 /* covers: 8/82 */

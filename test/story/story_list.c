@@ -14,29 +14,29 @@ static void five_pods(struct story *s)
         apiserver_put(s->server, name);
 }
 
-static const char five_told[] = "add default/a 1 (initial)\n"
-                                "add default/b 2 (initial)\n"
-                                "add default/c 3 (initial)\n"
-                                "add default/d 4 (initial)\n"
-                                "add default/e 5 (initial)\n"
-                                "synced\n";
+static const char five_added[] = "add default/a 1 (initial)\n"
+                                 "add default/b 2 (initial)\n"
+                                 "add default/c 3 (initial)\n"
+                                 "add default/d 4 (initial)\n"
+                                 "add default/e 5 (initial)\n"
+                                 "synced\n";
 
-/* Compares what handlers were told, without the times and without what the machine says of itself.
+/* Compares what handlers received, without the times and without the log of the engine.
  */
 static void expect_events_untimed(struct story *s, const char *lines)
 {
-    struct buf told = {0};
+    struct buf events = {0};
     char *line, *rest = NULL;
     sim_run(&s->sim);
     buf_putc(&s->lines, '\0');
     for (line = strtok_r(s->lines.bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         const char *what = strchr(line, ']') + 2;
         if (strncmp(what, "pods: ", 6) != 0)
-            buf_printf(&told, "%s\n", what);
+            buf_printf(&events, "%s\n", what);
     }
-    buf_putc(&told, '\0');
-    assert_string_equal(told.bytes, lines);
-    buf_free(&told);
+    buf_putc(&events, '\0');
+    assert_string_equal(events.bytes, lines);
+    buf_free(&events);
     buf_clear(&s->lines);
 }
 
@@ -51,7 +51,7 @@ STORY(a_streaming_list_is_applied_at_its_end,
     expect_events_untimed(s, "");
     expect_store(s, "");
     s->server->withhold_end = false;
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     assert_string_equal(inf_store_resource_version(s->pipeline.store), "5");
 }
 
@@ -83,7 +83,7 @@ STORY(a_refused_streaming_list_is_not_tried_again,
     s->server->no_watch_list = true;
     story_start(s);
     story_pass(s, 30);
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     expect_requests(s, "watch-list ''; list '0' limit=500; watch '5'; ");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);
@@ -102,7 +102,7 @@ STORY(
     story_pass(s, 10);
     apiserver_end_after(s->server, 3, INF_EEOF, "the server ended the watch");
     story_pass(s, 30);
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     expect_requests(s, "watch-list ''; watch-list ''; list '0' limit=500; watch '5'; ");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);
@@ -138,7 +138,7 @@ STORY(bookmarks_do_not_keep_a_streaming_list_alive,
         apiserver_bookmark(s->server);
     }
     story_pass(s, 30);
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     expect_requests(s, "watch-list ''; list '0' limit=500; watch '35'; ");
 }
 
@@ -199,7 +199,7 @@ STORY(time_while_held_does_not_count_for_a_list,
     story_pass(s, 1000 * 1000);
     reflector_hold(&s->pipeline.reflector, false);
     s->server->withhold_end = false;
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     expect_requests(s, "watch-list ''; ");
 }
 
@@ -211,7 +211,7 @@ STORY(without_streaming_a_list_then_a_watch,
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     expect_requests(s, "list '0' limit=500; watch '5'; ");
 }
 
@@ -270,7 +270,7 @@ STORY(
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     apiserver_put(s->server, "default/a");
     apiserver_end_with(s->server, INF_EDECODE, "garbage");
     story_pass(s, 1000);
@@ -311,7 +311,7 @@ STORY(
     s->settings.reflector.no_watch_list = true;
     story_start(s);
     story_pass(s, 20);
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     apiserver_end_with(s->server, INF_EDECODE, "garbage");
     sim_run(&s->sim);
     apiserver_restore(s->server, 3);
@@ -333,7 +333,7 @@ STORY(an_incomplete_list_is_never_applied,
     story_pass(s, 10);
     expect_events_untimed(s, "");
     story_pass(s, 1000);
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
 }
 
 /* covers: 8/26 P4 */
@@ -344,7 +344,7 @@ STORY(a_relist_without_changes_delivers_only_the_gap,
     five_pods(s);
     story_start(s);
     story_pass(s, 20);
-    expect_events_untimed(s, five_told);
+    expect_events_untimed(s, five_added);
     before = inf_store_get(s->pipeline.store, "default", "c");
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 20);

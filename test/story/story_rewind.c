@@ -1,5 +1,5 @@
 /*
- * story_doubt.c - a server that went back to older versions does not say so, and is found out.
+ * story_rewind.c - a server that was restored to an older version is detected by a version check.
  */
 #include "story.h"
 
@@ -85,7 +85,7 @@ STORY(
     apiserver_restore(s->server, 1);
     apiserver_end(s->server);
     story_pass(s, 1000);
-    apiserver_put(s->server, "default/d"); /* version 2: never told to who watches from 3 */
+    apiserver_put(s->server, "default/d"); /* version 2: never delivered to a watch from 3 */
     story_pass(s, 100 * 1000);
     expect(s, REOPENED("   10", "3"));
     apiserver_end(s->server);
@@ -135,7 +135,7 @@ STORY(a_quiet_watch_costs_one_check,
            "[100020] pods: checking -> watching (from resourceVersion 1)\n"
            "[200010] pods: the server ended the watch\n"
            "[200010] pods: watching -> checking (compare with resourceVersion 1)\n");
-    story_stop(s); /* with the question open */
+    story_stop(s); /* with the check open */
     expect(s, "[200010] pods: checking -> closed (stop)\n");
 }
 

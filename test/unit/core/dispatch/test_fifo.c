@@ -65,7 +65,7 @@ static void it_grows_from_any_position(void **state)
         unsigned in = 0, out = 0;
         while (in < offset)
             push_version(&fifo, in++);
-        while (out + 1 < offset) /* not all: an empty one starts anew */
+        while (out + 1 < offset) /* not all: an empty one starts from scratch */
             assert_pops(&fifo, out++);
         while (in < offset + 200)
             push_version(&fifo, in++);

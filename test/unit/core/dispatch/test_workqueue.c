@@ -247,7 +247,7 @@ static void an_idle_queue_is_drained_at_once_and_only_once(void **state)
     assert_worked(d, "");
 }
 
-static void nobody_has_to_listen_for_the_end(void **state)
+static void on_drained_is_optional(void **state)
 {
     struct queue_fixture *d = *state;
     d->worker.on_drained = NULL;
@@ -272,7 +272,7 @@ static void closing_ends_the_wait_for_the_end(void **state)
 static void close_and_forget_the_worker(struct queue_fixture *d, const char *key)
 {
     queue_fixture_close(d);
-    d->worker = (struct inf_worker){0}; /* gone: nobody may look at it now */
+    d->worker = (struct inf_worker){0}; /* gone: it must not be read any more */
     assert_string_equal(key, "a");      /* still lent */
 }
 
@@ -404,7 +404,7 @@ int main(void)
         QUEUE_TEST(draining_waits_for_what_was_added_while_worked_on),
         QUEUE_TEST(draining_drops_delays_and_retries),
         QUEUE_TEST(an_idle_queue_is_drained_at_once_and_only_once),
-        QUEUE_TEST(nobody_has_to_listen_for_the_end),
+        QUEUE_TEST(on_drained_is_optional),
         QUEUE_TEST(closing_ends_the_wait_for_the_end),
         QUEUE_TEST(many_keys_are_closed_in_slices),
         QUEUE_TEST(many_delays_are_dropped_in_slices),

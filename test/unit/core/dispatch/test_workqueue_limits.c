@@ -180,7 +180,7 @@ static void no_retry_waits_longer_than_its_limit(void **state)
     assert_int_equal(stats(d).delayed, 1);
 }
 
-static void a_forgotten_key_begins_anew(void **state)
+static void a_forgotten_key_has_no_retries(void **state)
 {
     struct queue_fixture *d = *state;
     add(d, "a");
@@ -341,7 +341,7 @@ int main(void)
         QUEUE_TEST(the_longest_delay_does_not_wrap),
         QUEUE_TEST(each_retry_of_a_key_waits_twice_as_long),
         QUEUE_TEST(no_retry_waits_longer_than_its_limit),
-        QUEUE_TEST(a_forgotten_key_begins_anew),
+        QUEUE_TEST(a_forgotten_key_has_no_retries),
         QUEUE_TEST(all_keys_together_keep_the_rate),
         QUEUE_TEST(a_retry_that_comes_to_nothing_takes_no_token),
         QUEUE_TEST(a_retry_comes_before_a_longer_delay),

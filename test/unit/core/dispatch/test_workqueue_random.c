@@ -231,7 +231,8 @@ static void check_at_rest(struct world *w)
     inf_queue_stats(w->queue, &stats);
     assert_int_equal(inf_queue_length(w->queue), w->line_len);
     assert_int_equal(stats.working, w->processing);
-    assert_true(w->line_len == 0 || w->processing == w->workers); /* nobody waits for nothing */
+    assert_true(w->line_len == 0 ||
+                w->processing == w->workers); /* no key waits while a worker is free */
     for (int k = 0; k < KEYS; k++) {
         stats.delayed -= w->keys[k].due_ms > 0;
         assert_int_equal(inf_queue_retries(w->queue, name_of(k)), w->keys[k].retries);

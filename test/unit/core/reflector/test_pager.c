@@ -1,4 +1,6 @@
-/* cmocka wants these four first */
+/*
+ * test_pager.c - the requests for the pages of a list, and how the list ends.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,26 @@
 static const struct inf_error ended = {.code = INF_EEOF, .text = "complete"};
 static const struct inf_error gone = {.code = INF_EGONE, .text = "token expired"};
 
-static void assert_asks(struct pager *p, const char *version, const char *token, unsigned limit)
+static void start_list(struct pager *p, uint32_t page_size, const char *version)
+{
+    pager_init(p, page_size);
+    pager_start(p, version);
+}
+
+static void assert_ends(struct pager *p, const struct inf_error *end, enum pager_next next)
+{
+    struct inf_error why;
+    assert_int_equal(pager_on_end(p, end, &why), next);
+}
+
+static void assert_fails(struct pager *p, const struct inf_error *end, int code)
+{
+    struct inf_error why;
+    assert_int_equal(pager_on_end(p, end, &why), PAGER_FAILED);
+    assert_int_equal(why.code, code);
+}
+
+static void assert_requests(struct pager *p, const char *version, const char *token, unsigned limit)
 {
     struct source_request request;
     pager_request(p, &request);
@@ -21,92 +42,82 @@ static void assert_asks(struct pager *p, const char *version, const char *token,
     assert_int_equal(request.limit, limit);
 }
 
-/* 17, TestReflectorNotPaginatingNotConsistentReads. */
-static void a_limit_only_where_it_does_not_keep_a_cache_from_answering(void **state)
+/* Scenario 17, TestReflectorNotPaginatingNotConsistentReads. */
+static void a_limit_is_set_only_if_the_cache_can_not_answer(void **state)
 {
     struct pager p;
     (void)state;
-    pager_init(&p, 0);
-    pager_start(&p, "0");
-    assert_asks(&p, "0", "", 500);
+    start_list(&p, 0, "0");
+    assert_requests(&p, "0", "", 500);
     pager_start(&p, "");
-    assert_asks(&p, "", "", 500);
+    assert_requests(&p, "", "", 500);
     pager_start(&p, "7");
-    assert_asks(&p, "7", "", 0);
+    assert_requests(&p, "7", "", 0);
     pager_free(&p);
 }
 
-/* 16, TestReflectorWatchListPageSize. */
-static void who_insists_on_a_size_gets_it(void **state)
+/* Scenario 16, TestReflectorWatchListPageSize. */
+static void a_configured_page_size_is_always_used(void **state)
 {
     struct pager p;
     (void)state;
-    pager_init(&p, 3);
-    pager_start(&p, "7");
-    assert_asks(&p, "7", "", 3);
+    start_list(&p, 3, "7");
+    assert_requests(&p, "7", "", 3);
     pager_free(&p);
 }
 
-static void later_pages_carry_the_token_alone(void **state)
+static void later_pages_have_only_the_token(void **state)
 {
-    struct inf_error why;
     struct pager p;
     (void)state;
-    pager_init(&p, 0);
-    pager_start(&p, "0");
-    assert_asks(&p, "0", "", 500);
+    start_list(&p, 0, "0");
+    assert_requests(&p, "0", "", 500);
     pager_on_page_end(&p, "9", "next");
-    assert_int_equal(pager_on_end(&p, &ended, &why), PAGER_NEXT_PAGE);
-    assert_asks(&p, "", "next", 500);
+    assert_ends(&p, &ended, PAGER_NEXT_PAGE);
+    assert_requests(&p, "", "next", 500);
     pager_on_page_end(&p, "10", "");
-    assert_int_equal(pager_on_end(&p, &ended, &why), PAGER_COMPLETE);
+    assert_ends(&p, &ended, PAGER_COMPLETE);
     assert_string_equal(p.version, "9"); /* the first page's */
     pager_start(&p, "9");
-    assert_asks(&p, "9", "",
-                500); /* it paged what a cache would not have: it does so from now on */
+    assert_requests(&p, "9", "",
+                    500); /* the server pages cached lists: a limit is set from now on */
     pager_free(&p);
 }
 
-/* 21, TestReflectorFullListIfExpired. */
-static void an_expired_token_costs_one_whole_list(void **state)
+/* Scenario 21, TestReflectorFullListIfExpired. */
+static void an_expired_token_causes_one_whole_list(void **state)
 {
-    struct inf_error why;
     struct pager p;
     (void)state;
-    pager_init(&p, 2);
-    pager_start(&p, "5");
-    assert_asks(&p, "5", "", 2);
+    start_list(&p, 2, "5");
+    assert_requests(&p, "5", "", 2);
     pager_on_page_end(&p, "6", "next");
-    assert_int_equal(pager_on_end(&p, &ended, &why), PAGER_NEXT_PAGE);
-    assert_asks(&p, "", "next", 2);
-    assert_int_equal(pager_on_end(&p, &gone, &why), PAGER_WHOLE_LIST);
-    assert_asks(&p, "5", "", 0);
-    assert_int_equal(pager_on_end(&p, &gone, &why), PAGER_FAILED); /* once is enough */
-    assert_int_equal(why.code, INF_EGONE);
+    assert_ends(&p, &ended, PAGER_NEXT_PAGE);
+    assert_requests(&p, "", "next", 2);
+    assert_ends(&p, &gone, PAGER_WHOLE_LIST);
+    assert_requests(&p, "5", "", 0);
+    assert_fails(&p, &gone, INF_EGONE); /* once is enough */
     pager_free(&p);
 }
 
-static void an_end_without_the_page_s_end_is_a_cut(void **state)
+static void an_end_before_the_end_of_the_page_is_a_cut(void **state)
 {
-    struct inf_error why;
     struct pager p;
     (void)state;
-    pager_init(&p, 0);
-    pager_start(&p, "0");
-    assert_asks(&p, "0", "", 500);
-    assert_int_equal(pager_on_end(&p, &ended, &why), PAGER_FAILED);
-    assert_int_equal(why.code, INF_ECUT);
+    start_list(&p, 0, "0");
+    assert_requests(&p, "0", "", 500);
+    assert_fails(&p, &ended, INF_ECUT);
     pager_free(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_only_where_it_does_not_keep_a_cache_from_answering),
-        cmocka_unit_test(who_insists_on_a_size_gets_it),
-        cmocka_unit_test(later_pages_carry_the_token_alone),
-        cmocka_unit_test(an_expired_token_costs_one_whole_list),
-        cmocka_unit_test(an_end_without_the_page_s_end_is_a_cut),
+        cmocka_unit_test(a_limit_is_set_only_if_the_cache_can_not_answer),
+        cmocka_unit_test(a_configured_page_size_is_always_used),
+        cmocka_unit_test(later_pages_have_only_the_token),
+        cmocka_unit_test(an_expired_token_causes_one_whole_list),
+        cmocka_unit_test(an_end_before_the_end_of_the_page_is_a_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

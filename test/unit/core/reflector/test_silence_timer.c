@@ -1,5 +1,5 @@
 /*
- * test_silence_timer.c - how long silence is borne, and what stretches it.
+ * test_silence_timer.c - how long silence is allowed, and what extends it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,14 +14,14 @@
 
 struct world {
     struct sim sim;
-    struct silence_timer patience;
+    struct silence_timer timer;
     unsigned lost;
     uint64_t lasted_ms;
 };
 
 static void on_lost(struct silence_timer *p)
 {
-    struct world *w = container_of(p, struct world, patience);
+    struct world *w = container_of(p, struct world, timer);
     w->lost++;
     w->lasted_ms = silence_timer_lasted_ms(p);
 }
@@ -30,8 +30,8 @@ static void world_init(struct world *w)
 {
     *w = (struct world){.lost = 0};
     sim_init(&w->sim);
-    silence_timer_init(&w->patience, &w->sim.clock, on_lost);
-    silence_timer_start(&w->patience, 100);
+    silence_timer_init(&w->timer, &w->sim.clock, on_lost);
+    silence_timer_start(&w->timer, 100);
 }
 
 static void assert_lost_after(struct world *w, uint64_t ms, uint64_t lasted_ms)
@@ -46,7 +46,7 @@ static void assert_lost_after(struct world *w, uint64_t ms, uint64_t lasted_ms)
     sim_done(&w->sim);
 }
 
-static void silence_is_borne_for_so_long(void **state)
+static void silence_up_to_the_limit_is_allowed(void **state)
 {
     struct world w;
     (void)state;
@@ -54,14 +54,14 @@ static void silence_is_borne_for_so_long(void **state)
     assert_lost_after(&w, 100, 100);
 }
 
-static void a_start_begins_anew(void **state)
+static void a_start_restarts_the_time(void **state)
 {
     struct world w;
     (void)state;
     world_init(&w);
-    silence_timer_progress(&w.patience);
+    silence_timer_progress(&w.timer);
     sim_advance(&w.sim, 150); /* stretched */
-    silence_timer_start(&w.patience, 50);
+    silence_timer_start(&w.timer, 50);
     assert_lost_after(&w, 50, 50);
 }
 
@@ -71,7 +71,7 @@ static void a_byte_now_and_then_stretches_it_once(void **state)
     (void)state;
     world_init(&w);
     for (int i = 0; i < 19; i++) {
-        silence_timer_progress(&w.patience);
+        silence_timer_progress(&w.timer);
         sim_advance(&w.sim, 10);
     }
     assert_lost_after(&w, 10, 200);
@@ -82,7 +82,7 @@ static void nothing_is_lost_once_it_is_stopped(void **state)
     struct world w;
     (void)state;
     world_init(&w);
-    silence_timer_stop(&w.patience);
+    silence_timer_stop(&w.timer);
     sim_advance(&w.sim, 1000);
     assert_int_equal(w.lost, 0);
     sim_done(&w.sim);
@@ -91,10 +91,10 @@ static void nothing_is_lost_once_it_is_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(silence_is_borne_for_so_long),
-        cmocka_unit_test(a_start_begins_anew),
+        cmocka_unit_test(silence_up_to_the_limit_is_allowed),
+        cmocka_unit_test(a_start_restarts_the_time),
         cmocka_unit_test(a_byte_now_and_then_stretches_it_once),
         cmocka_unit_test(nothing_is_lost_once_it_is_stopped),
     };
-    return cmocka_run_group_tests_name("patience", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("timer", tests, NULL, NULL);
 }

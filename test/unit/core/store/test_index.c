@@ -72,7 +72,7 @@ static void an_object_can_have_many_values(void **state)
     put(f, "n/b", "", "n1", "foo");
     assert_values(f, "tag", "baz:1 foo:2 qux:1 ");
     assert_indexed(f, "tag", "foo", "n/a n/b ");
-    assert_values(f, "node", "n1:2 "); /* nobody else's values were touched */
+    assert_values(f, "node", "n1:2 "); /* no other values were touched */
     put(f, "n/a", "", "n1", "");
     assert_values(f, "tag", "foo:1 ");
 }
@@ -88,7 +88,7 @@ static void a_value_that_comes_twice_counts_once(void **state)
 }
 
 /* 91: TestMultiIndexKeys, TestGetIndexFuncValues */
-static void values_are_told_in_order_with_counts(void **state)
+static void values_are_listed_in_order_with_counts(void **state)
 {
     struct index_world *f = *state;
     put(f, "n/tom", "", "ernie", "bert,oscar");
@@ -244,7 +244,7 @@ int main(void)
         IN_STORE(a_value_goes_with_its_last_object),
         IN_STORE(an_object_can_have_many_values),
         IN_STORE(a_value_that_comes_twice_counts_once),
-        IN_STORE(values_are_told_in_order_with_counts),
+        IN_STORE(values_are_listed_in_order_with_counts),
         IN_STORE(a_reader_can_stop),
         IN_STORE(values_have_a_limit),
         IN_STORE(a_value_with_a_nul_is_left_out_and_an_empty_one_is_not),

@@ -142,7 +142,7 @@ static void what_selects_little_looks_at_little(void **state)
     assert_int_equal(f->asked, 4); /* three sets, and none at all */
     assert_true(few_selected(f, "n", "web"));
     assert_out(f, "n/09 ");
-    assert_true(few_selected(f, "", "nobody"));
+    assert_true(few_selected(f, "", "no-such-app"));
     assert_out(f, "");
     put(f, "n/31", "{\"app\":\"web\"}", "", "");
     assert_true(few_selected(f, "", "web"));

@@ -14,7 +14,7 @@
 struct fixture {
     struct inf_store *store;
     struct buf
-        told; /* "+default/a " added, "~" modified, "-" deleted, "?" deleted, last state unknown */
+        emitted; /* "+default/a " added, "~" modified, "-" deleted, "?" deleted, last state unknown */
 };
 
 static void tell(void *ctx, const struct inf_event *event)
@@ -24,7 +24,7 @@ static void tell(void *ctx, const struct inf_event *event)
     const struct inf_object *object = inf_event_object(event);
     if (!event->final)
         mark = '?';
-    buf_printf(&f->told, "%c%.*s ", mark, STR_FMT(object_key(object)));
+    buf_printf(&f->emitted, "%c%.*s ", mark, STR_FMT(object_key(object)));
 }
 
 static int set_up(void **state)
@@ -40,16 +40,16 @@ static int tear_down(void **state)
     struct fixture *f = *state;
     while (!store_free_some(f->store, 1))
         continue;
-    buf_free(&f->told);
+    buf_free(&f->emitted);
     test_free(f);
     return 0;
 }
 
-static void assert_told(struct fixture *f, const char *expected)
+static void assert_emitted(struct fixture *f, const char *expected)
 {
-    buf_putc(&f->told, '\0');
-    assert_string_equal(f->told.bytes, expected);
-    buf_clear(&f->told);
+    buf_putc(&f->emitted, '\0');
+    assert_string_equal(f->emitted.bytes, expected);
+    buf_clear(&f->emitted);
 }
 
 static void put(struct fixture *f, const char *key, const char *uid, uint64_t version)
@@ -86,7 +86,7 @@ static void a_life_is_add_update_delete(void **state)
     put(f, "default/a", "u1", 1);
     put(f, "default/a", "u1", 2);
     take_out(f, "default/a", "u1", 3);
-    assert_told(f, "+default/a ~default/a -default/a ");
+    assert_emitted(f, "+default/a ~default/a -default/a ");
     assert_int_equal(inf_store_count(f->store), 0);
     assert_int_equal(inf_store_bytes(f->store), 0);
     assert_string_equal(inf_store_resource_version(f->store), "3");
@@ -97,7 +97,7 @@ static void the_same_again_is_silent(void **state)
     struct fixture *f = *state;
     put(f, "default/a", "u1", 1);
     put(f, "default/a", "u1", 1);
-    assert_told(f, "+default/a ");
+    assert_emitted(f, "+default/a ");
 }
 
 static void another_uid_is_another_object(void **state)
@@ -105,14 +105,14 @@ static void another_uid_is_another_object(void **state)
     struct fixture *f = *state;
     put(f, "default/a", "u1", 1);
     put(f, "default/a", "u2", 2);
-    assert_told(f, "+default/a ?default/a +default/a ");
+    assert_emitted(f, "+default/a ?default/a +default/a ");
 }
 
-static void the_end_of_what_was_never_seen_is_not_told(void **state)
+static void the_deletion_of_an_unknown_object_emits_nothing(void **state)
 {
     struct fixture *f = *state;
     take_out(f, "default/a", "u1", 5);
-    assert_told(f, "");
+    assert_emitted(f, "");
     assert_string_equal(inf_store_resource_version(f->store), "5");
 }
 
@@ -203,19 +203,19 @@ static void a_relist_tells_deletes_then_changes_in_order(void **state)
     put(f, "n/same", "u2", 2);
     put(f, "n/changed", "u3", 3);
     put(f, "n/recreated", "u4", 4);
-    assert_told(f, "+n/gone +n/same +n/changed +n/recreated ");
+    assert_emitted(f, "+n/gone +n/same +n/changed +n/recreated ");
     next = generation_new(f->store);
     stage(next, "n/same", "u2", 2);
     stage(next, "n/recreated", "u9", 7);
     stage(next, "n/changed", "u3", 6);
     stage(next, "n/added", "u5", 5);
     flip(f, next, "8", 100);
-    assert_told(f, "?n/gone +n/added ~n/changed ?n/recreated +n/recreated ");
+    assert_emitted(f, "?n/gone +n/added ~n/changed ?n/recreated +n/recreated ");
     assert_string_equal(inf_store_resource_version(f->store), "8");
 }
 
-/* Whatever the size of the slices, the same is told: one entry at a time, two, ... */
-static void slices_do_not_change_what_is_told(void **state)
+/* The events are the same for slices of one entry, two, ... */
+static void the_size_of_slices_does_not_change_the_events(void **state)
 {
     struct fixture *f = *state;
     (void)state;
@@ -229,7 +229,7 @@ static void slices_do_not_change_what_is_told(void **state)
         stage(next, "n/c", "u3", 5);
         flip(f, next, "6", budget);
         flip(f, generation_new(f->store), "7", budget);
-        assert_told(f, "+n/a +n/b ?n/a ~n/b +n/c ?n/b ?n/c ");
+        assert_emitted(f, "+n/a +n/b ?n/a ~n/b +n/c ?n/b ?n/c ");
     }
 }
 
@@ -274,7 +274,7 @@ static void the_last_of_a_name_in_a_list_wins(void **state)
     generation_delete(next, gone);
     assert_int_equal(generation_count(next), 1);
     flip(f, next, "4", 100);
-    assert_told(f, "+n/a ");
+    assert_emitted(f, "+n/a ");
     assert_string_equal(inf_object_resource_version(inf_store_get(f->store, "n", "a")), "2");
     inf_object_unref(gone);
 }
@@ -315,7 +315,7 @@ static void copied_and_forgotten_by_namespace(void **state)
     put(f, "a/y", "u2", 2);
     put(f, "aa/x", "u3", 3);
     put(f, "b/x", "u4", 4);
-    buf_clear(&f->told);
+    buf_clear(&f->emitted);
     store_copy(to, f->store, "a");
     store_copy(to, f->store, "a"); /* which it has already */
     assert_int_equal(inf_store_count(to), 2);
@@ -326,7 +326,7 @@ static void copied_and_forgotten_by_namespace(void **state)
     store_copy(to, f->store, "");
     assert_int_equal(inf_store_count(to), 4);
     assert_string_equal(inf_store_resource_version(to), "4");
-    assert_int_equal(f->told.len, 0);
+    assert_int_equal(f->emitted.len, 0);
     while (!store_free_some(to, 1))
         continue;
 }
@@ -338,14 +338,14 @@ int main(void)
         IN_STORE(a_life_is_add_update_delete),
         IN_STORE(the_same_again_is_silent),
         IN_STORE(another_uid_is_another_object),
-        IN_STORE(the_end_of_what_was_never_seen_is_not_told),
+        IN_STORE(the_deletion_of_an_unknown_object_emits_nothing),
         IN_STORE(objects_are_found_by_namespace_and_name),
         IN_STORE(the_store_is_at_the_version_of_its_last_change),
         IN_STORE(a_walk_goes_in_the_servers_order),
         IN_STORE(a_walk_survives_changes_around_it),
         IN_STORE(a_walk_survives_a_relist),
         IN_STORE(a_relist_tells_deletes_then_changes_in_order),
-        IN_STORE(slices_do_not_change_what_is_told),
+        IN_STORE(the_size_of_slices_does_not_change_the_events),
         IN_STORE(readers_see_all_of_a_relist_or_nothing),
         IN_STORE(an_unchanged_object_is_held_once),
         IN_STORE(the_last_of_a_name_in_a_list_wins),
