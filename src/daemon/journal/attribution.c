@@ -96,19 +96,20 @@ static bool find_writer(const struct inf_event *event, const struct inf_diff *di
                         struct inf_writer *ret)
 {
     enum inf_part part = changed_part(diff);
-    struct inf_writer who, before;
+    struct inf_writer writer, before;
     bool is_status;
-    if (!inf_object_writer(event->new_object, part, &who))
+    if (!inf_object_writer(event->new_object, part, &writer))
         return false;
-    is_status = strcmp(who.subresource, "status") == 0;
+    is_status = strcmp(writer.subresource, "status") == 0;
     if (inf_object_writer(event->old_object, part, &before) &&
-        strcmp(before.manager, who.manager) == 0 &&
-        strcmp(before.subresource, who.subresource) == 0 && strcmp(before.time, who.time) == 0) {
-        if (part == INF_PART_ANY || is_status != (part == INF_PART_STATUS) || !who.sole ||
+        strcmp(before.manager, writer.manager) == 0 &&
+        strcmp(before.subresource, writer.subresource) == 0 &&
+        strcmp(before.time, writer.time) == 0) {
+        if (part == INF_PART_ANY || is_status != (part == INF_PART_STATUS) || !writer.sole ||
             !is_always_recorded(diff))
             return false;
     }
-    *ret = who;
+    *ret = writer;
     return true;
 }
 

@@ -37,7 +37,7 @@ void change_init(struct change *ret, const struct watch_id *watch, const struct 
     if (watch->kind && strcmp(ret->kind, "PartialObjectMetadata") == 0)
         ret->kind = watch->kind; /* a metadata-only object does not have its real kind */
     set_group_and_version(ret);
-    ret->has_who = attribution_find(event, diff, &ret->who);
+    ret->has_writer = attribution_find(event, diff, &ret->writer);
     ret->selected = event->verb == INF_DELETED && selection && selection->selects;
     if (ret->selected)
         ret->why = selection_why(selection, ret->object);
@@ -83,9 +83,9 @@ static void put_modified(struct buf *out, const struct change *change, bool valu
     buf_puts(out, " changed: ");
     used = out->len < max ? out->len : max;
     summary_put_changes(out, change->diff, values, max - used);
-    if (change->has_who && change->who.manager[0]) {
+    if (change->has_writer && change->writer.manager[0]) {
         buf_puts(out, " by ");
-        buf_puts(out, change->who.manager);
+        buf_puts(out, change->writer.manager);
     }
 }
 

@@ -35,8 +35,8 @@ struct change {
     const char *kind;
     struct str group;
     struct str version;
-    bool has_who;
-    struct inf_writer who;
+    bool has_writer;
+    struct inf_writer writer;
     bool selected;   /* INF_DELETED with selectors: the object may only have left the selection */
     const char *why; /* "deleted", "left" or SELECTION_NS_LEFT, if `selected` and it is known;
                         else NULL */

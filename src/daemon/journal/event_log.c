@@ -37,21 +37,26 @@ static const struct sm_state states[] = {
 
 static void continue_log(struct event_log *log);
 
-bool event_log_is_idle(const struct event_log *log)
+bool event_log_is_busy(const struct event_log *log)
 {
     switch ((enum event_log_state)log->sm.state) {
     case EVENT_LOG_OPENING:
     case EVENT_LOG_CHECKING:
     case EVENT_LOG_ROTATING:
     case EVENT_LOG_WRITING:
-    case EVENT_LOG_REOPENING: return false;
+    case EVENT_LOG_REOPENING: return true;
     case EVENT_LOG_WAITING:
     case EVENT_LOG_READY:
     case EVENT_LOG_RETRYING:
     case EVENT_LOG_LOST:
     case EVENT_LOG_CLOSING: break;
     }
-    return !event_log_unwritten(log);
+    return false;
+}
+
+bool event_log_is_idle(const struct event_log *log)
+{
+    return !event_log_is_busy(log) && !event_log_unwritten(log);
 }
 
 bool event_log_is_failing(const struct event_log *log)
@@ -98,17 +103,17 @@ static void update_hold(struct event_log *log)
 
 /* ---- lines ---- */
 
-bool event_log_takes_change(const struct event_log *log, const char *watch,
-                            const struct inf_event *event)
+bool event_log_accepts_change(const struct event_log *log, const char *watch,
+                              const struct inf_event *event)
 {
-    return log->sm.state != EVENT_LOG_LOST && filter_takes_watch(log->filter, watch) &&
-           filter_takes(log->filter, event);
+    return log->sm.state != EVENT_LOG_LOST && filter_accepts_watch(log->filter, watch) &&
+           filter_accepts(log->filter, event);
 }
 
-bool event_log_takes_note(const struct event_log *log, const char *watch, enum note_type type)
+bool event_log_accepts_note(const struct event_log *log, const char *watch, enum note_type type)
 {
     return log->notes & 1u << type && log->sm.state != EVENT_LOG_LOST &&
-           (!watch || filter_takes_watch(log->filter, watch));
+           (!watch || filter_accepts_watch(log->filter, watch));
 }
 
 void event_log_put_change(struct event_log *log, const struct change *change)
@@ -469,9 +474,7 @@ static void report_dropped_lines(struct event_log *log)
 
 void event_log_close(struct event_log *log)
 {
-    enum event_log_state state = (enum event_log_state)log->sm.state;
-    bool in_flight = !(state == EVENT_LOG_WAITING || state == EVENT_LOG_READY ||
-                       state == EVENT_LOG_RETRYING || state == EVENT_LOG_LOST);
+    bool busy = event_log_is_busy(log), writing = log->sm.state == EVENT_LOG_WRITING;
     sm_move(&log->sm, EVENT_LOG_CLOSING, "%s", log->finishing ? "finished" : "closed");
     report_dropped_lines(log);
     timer_stop(log->clock, &log->retry);
@@ -479,8 +482,8 @@ void event_log_close(struct event_log *log)
     timer_stop(log->clock, &log->stuck_timer);
     buf_clear(&log->collected);
     log->released = 0;
-    if (!in_flight)
+    if (!busy)
         finish_closing(log);
-    else if (state == EVENT_LOG_WRITING && log->sink->type->cancel_write)
+    else if (writing && log->sink->type->cancel_write)
         log->sink->type->cancel_write(log->sink);
 }

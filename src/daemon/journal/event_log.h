@@ -156,11 +156,11 @@ void event_log_begin(struct event_log *log);
 
 /* ---- lines ---- */
 
-bool event_log_takes_change(const struct event_log *log, const char *watch,
-                            const struct inf_event *event);
+bool event_log_accepts_change(const struct event_log *log, const char *watch,
+                              const struct inf_event *event);
 
 /* @watch NULL: the note is about the daemon. */
-bool event_log_takes_note(const struct event_log *log, const char *watch, enum note_type type);
+bool event_log_accepts_note(const struct event_log *log, const char *watch, enum note_type type);
 
 void event_log_put_change(struct event_log *log, const struct change *change);
 
@@ -195,6 +195,9 @@ void event_log_resume(struct event_log *log);
 void event_log_close(struct event_log *log);
 
 /* ---- status ---- */
+
+/* Whether an operation of the sink is in flight. */
+bool event_log_is_busy(const struct event_log *log);
 
 /* Whether nothing is collected or in flight. */
 bool event_log_is_idle(const struct event_log *log);

@@ -42,19 +42,9 @@ static const char *reason_of(const struct event_log *log)
 {
     if (event_log_is_failing(log))
         return event_log_error_text(log, log->error);
-    switch ((enum event_log_state)log->sm.state) {
-    case EVENT_LOG_WAITING: return "too many removed event logs are still waiting for their disks";
-    case EVENT_LOG_OPENING:
-    case EVENT_LOG_CHECKING:
-    case EVENT_LOG_ROTATING:
-    case EVENT_LOG_WRITING:
-    case EVENT_LOG_REOPENING: return "the file operation does not complete";
-    case EVENT_LOG_READY:
-    case EVENT_LOG_RETRYING:
-    case EVENT_LOG_LOST:
-    case EVENT_LOG_CLOSING: break;
-    }
-    return NULL;
+    if (log->sm.state == EVENT_LOG_WAITING)
+        return "too many removed event logs are still waiting for their disks";
+    return event_log_is_busy(log) ? "the file operation does not complete" : NULL;
 }
 
 static void schedule_stuck_check(struct event_log *log)

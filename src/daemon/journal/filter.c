@@ -135,7 +135,7 @@ static bool differs_at(const struct inf_path *path, const struct inf_event *even
 
 /* ---- evaluation ---- */
 
-bool filter_takes_watch(const struct filter *filter, const char *name)
+bool filter_accepts_watch(const struct filter *filter, const char *name)
 {
     for (size_t i = 0; i < filter->watches.count; i++)
         if (strcmp(filter->watches.at[i], name) == 0)
@@ -143,7 +143,7 @@ bool filter_takes_watch(const struct filter *filter, const char *name)
     return !filter->watches.count;
 }
 
-bool filter_takes(const struct filter *filter, const struct inf_event *event)
+bool filter_accepts(const struct filter *filter, const struct inf_event *event)
 {
     const char *ns = inf_object_namespace(inf_event_object(event));
     const struct filter_strings *names = &filter->namespaces;

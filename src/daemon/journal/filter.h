@@ -36,7 +36,7 @@ void filter_free(struct filter *filter);
 
 /* Whether changes of the watch @name are accepted. For daemon records this is the only
  * condition. */
-bool filter_takes_watch(const struct filter *filter, const char *name);
+bool filter_accepts_watch(const struct filter *filter, const char *name);
 
 /*
  * Whether @event, of an accepted watch, is accepted.
@@ -45,6 +45,6 @@ bool filter_takes_watch(const struct filter *filter, const char *name);
  * Labels are those of the current object, or of its last state if it was deleted. A change by which
  * an object stops matching is accepted too.
  */
-bool filter_takes(const struct filter *filter, const struct inf_event *event);
+bool filter_accepts(const struct filter *filter, const struct inf_event *event);
 
 #endif

@@ -23,7 +23,7 @@ static void update_hold(struct journal *j, struct journal_watch *watch)
 {
     bool hold = false;
     for_each_log(log, &j->logs)
-        hold = hold || (log->held && filter_takes_watch(log->filter, watch->info->id.name));
+        hold = hold || (log->held && filter_accepts_watch(log->filter, watch->info->id.name));
     if (hold == watch->held)
         return;
     watch->held = hold;
@@ -68,7 +68,7 @@ void journal_gap_in_log(struct journal *journal, struct event_log *log, const ch
                        .msg = msg,
                        .count = (int64_t)lines};
     struct stamp stamp = stamp_now(journal);
-    if (event_log_takes_note(log, NULL, NOTE_GAP)) /* also if it is full */
+    if (event_log_accepts_note(log, NULL, NOTE_GAP)) /* also if it is full */
         log->format->put_note(&log->collected, &gap, &stamp, NULL, &log->record);
 }
 
@@ -121,7 +121,7 @@ static void write_change(struct journal *j, struct journal_watch *watch,
         change.ignored = before->count;
     }
     for_each_log(log, &j->logs)
-        if (log == first || event_log_takes_change(log, watch->info->id.name, event))
+        if (log == first || event_log_accepts_change(log, watch->info->id.name, event))
             event_log_put_change(log, &change);
     free(before);
 }
@@ -135,7 +135,7 @@ void journal_event(struct journal *journal, struct journal_watch *watch,
         return;
     report_dropped(journal);
     for_each_log(log, &journal->logs) {
-        if (event_log_takes_change(log, watch->info->id.name, event)) {
+        if (event_log_accepts_change(log, watch->info->id.name, event)) {
             first = log;
             break;
         }
@@ -162,7 +162,7 @@ static void write_note(struct journal *j, const struct journal_watch *watch,
     struct stamp stamp = {0};
     report_dropped(j);
     for_each_log(log, &j->logs) {
-        if (!event_log_takes_note(log, name, note->type))
+        if (!event_log_accepts_note(log, name, note->type))
             continue;
         if (!stamp.log)
             stamp = stamp_now(j);

@@ -141,12 +141,12 @@ static void put_details(struct buf *out, const struct change *c, const struct me
         put_field(out, "name", str_of(c->core_event.name), max);
         buf_putc(out, '}');
     }
-    if (c->has_who) {
-        if (c->who.manager[0])
-            put_field(out, "manager", str_of(c->who.manager), max);
-        put_field(out, "subresource", str_of(c->who.subresource), max);
-        if (c->who.time[0])
-            put_field(out, "changed_at", str_of(c->who.time), max);
+    if (c->has_writer) {
+        if (c->writer.manager[0])
+            put_field(out, "manager", str_of(c->writer.manager), max);
+        put_field(out, "subresource", str_of(c->writer.subresource), max);
+        if (c->writer.time[0])
+            put_field(out, "changed_at", str_of(c->writer.time), max);
     }
     if (c->diff) {
         if (m->changes < inf_diff_count(c->diff))

@@ -179,10 +179,10 @@ static void text_put_change(struct buf *out, const struct change *change,
     put_column(&line, colours[verb], str_of(inf_verb_name(verb)), VERB_WIDTH);
     put_object(&line, change);
     put_details(&line, change);
-    if (change->has_who && change->who.manager[0]) {
+    if (change->has_writer && change->writer.manager[0]) {
         struct buf text = {0};
         buf_printf(&text, "%s(%s)", change->diff || change->is_core_event ? "  " : "",
-                   change->who.manager);
+                   change->writer.manager);
         put_text(&line, DIM, (struct str){text.bytes, text.len});
         buf_free(&text);
     }

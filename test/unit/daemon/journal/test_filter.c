@@ -20,7 +20,7 @@ static bool takes(const struct filter_settings *settings, const struct sample *s
     bool taken;
     if (!filter)
         fail_msg("%s", err.text);
-    taken = filter_takes(filter, &sample->event);
+    taken = filter_accepts(filter, &sample->event);
     filter_free(filter);
     return taken;
 }
@@ -32,9 +32,9 @@ static void selects_watches_by_name(void **state)
     struct filter *some =
         filter_make(&(struct filter_settings){.watches = names, .n_watches = 2}, NULL);
     (void)state;
-    assert_true(filter_takes_watch(all, "x"));
-    assert_true(filter_takes_watch(some, "nodes"));
-    assert_false(filter_takes_watch(some, "node"));
+    assert_true(filter_accepts_watch(all, "x"));
+    assert_true(filter_accepts_watch(some, "nodes"));
+    assert_false(filter_accepts_watch(some, "node"));
     filter_free(all);
     filter_free(some);
     filter_free(NULL);
