@@ -50,10 +50,10 @@ static int head_parser_on_value_end(llhttp_t *http)
     return 0;
 }
 
-void http_head_parser_init(struct http_head_parser *p, llhttp_type_t type, size_t lines_max)
+void http_head_parser_init(struct http_head_parser *p, llhttp_type_t type, size_t lines_max,
+                           const llhttp_settings_t *callbacks)
 {
-    *p = (struct http_head_parser){.type = type, .lines_max = lines_max};
-    llhttp_settings_init(&p->settings);
+    *p = (struct http_head_parser){.type = type, .lines_max = lines_max, .settings = *callbacks};
     p->settings.on_header_field = http_head_parser_on_text;
     p->settings.on_header_field_complete = http_head_parser_on_text_end;
     p->settings.on_header_value = http_head_parser_on_text;

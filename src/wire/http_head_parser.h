@@ -18,7 +18,7 @@
 
 struct http_head_parser {
     llhttp_t http;
-    llhttp_settings_t settings; /* the owner adds its callbacks */
+    llhttp_settings_t settings;
     llhttp_type_t type;
     size_t lines_max;
     bool complete; /* further lines are trailers: they are discarded */
@@ -28,8 +28,10 @@ struct http_head_parser {
     struct http_header *lines; /* pointers into the text, once the head is complete */
 };
 
-/* Embedded in its owner, which calls http_head_parser_start() before the first message. */
-void http_head_parser_init(struct http_head_parser *p, llhttp_type_t type, size_t lines_max);
+/* Embedded in its owner, which calls http_head_parser_start() before the first message. @callbacks
+ * are those of the owner; the ones for header lines are added. */
+void http_head_parser_init(struct http_head_parser *p, llhttp_type_t type, size_t lines_max,
+                           const llhttp_settings_t *callbacks);
 
 /* Prepares for the next message: no state is carried over. */
 void http_head_parser_start(struct http_head_parser *p);

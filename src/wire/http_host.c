@@ -45,14 +45,6 @@ static bool read_host(struct str authority, char ret[HOST_MAX + 1], bool *ret_br
     return true;
 }
 
-static bool is_one_of(const char *host, char *const *names, size_t n_names)
-{
-    for (size_t i = 0; i < n_names; i++)
-        if (strcasecmp(host, names[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool is_allowed(struct str authority, char *const *names, size_t n_names)
 {
     unsigned char address[sizeof(struct in6_addr)];
@@ -64,8 +56,12 @@ static bool is_allowed(struct str authority, char *const *names, size_t n_names)
         return false;
     if (brackets)
         return inet_pton(AF_INET6, host, address) == 1;
-    return inet_pton(AF_INET, host, address) == 1 || strcasecmp(host, "localhost") == 0 ||
-           is_one_of(host, names, n_names);
+    if (inet_pton(AF_INET, host, address) == 1 || strcasecmp(host, "localhost") == 0)
+        return true;
+    for (size_t i = 0; i < n_names; i++)
+        if (strcasecmp(host, names[i]) == 0)
+            return true;
+    return false;
 }
 
 bool http_host_is_allowed(const struct http_server_request *request, char *const *names,

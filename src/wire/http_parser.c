@@ -107,17 +107,20 @@ static int parser_on_done(llhttp_t *http)
     return HPE_PAUSED;
 }
 
+static const llhttp_settings_t parser_callbacks = {
+    .on_message_begin = parser_on_begin,
+    .on_headers_complete = parser_on_head_end,
+    .on_body = parser_on_body,
+    .on_message_complete = parser_on_done,
+};
+
 /* --- feeding ---------------------------------------------------------------------------------- */
 
 struct http_parser *http_parser_new(size_t head_max)
 {
     struct http_parser *p = NEW(struct http_parser);
     p->head_max = head_max;
-    http_head_parser_init(&p->head, HTTP_RESPONSE, HTTP_HEADERS_MAX);
-    p->head.settings.on_message_begin = parser_on_begin;
-    p->head.settings.on_headers_complete = parser_on_head_end;
-    p->head.settings.on_body = parser_on_body;
-    p->head.settings.on_message_complete = parser_on_done;
+    http_head_parser_init(&p->head, HTTP_RESPONSE, HTTP_HEADERS_MAX, &parser_callbacks);
     http_parser_start(p, false);
     return p;
 }

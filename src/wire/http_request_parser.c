@@ -117,17 +117,20 @@ static int request_on_head_end(llhttp_t *http)
     return HPE_PAUSED;
 }
 
+static const llhttp_settings_t request_callbacks = {
+    .on_method = request_on_method,
+    .on_url = request_on_target,
+    .on_url_complete = http_head_parser_on_text_end,
+    .on_headers_complete = request_on_head_end,
+};
+
 /* ---- feeding ---- */
 
 struct http_request_parser *http_request_parser_new(size_t head_max)
 {
     struct http_request_parser *p = NEW(struct http_request_parser);
     p->head_max = head_max;
-    http_head_parser_init(&p->head, HTTP_REQUEST, HTTP_REQUEST_HEADERS_MAX);
-    p->head.settings.on_method = request_on_method;
-    p->head.settings.on_url = request_on_target;
-    p->head.settings.on_url_complete = http_head_parser_on_text_end;
-    p->head.settings.on_headers_complete = request_on_head_end;
+    http_head_parser_init(&p->head, HTTP_REQUEST, HTTP_REQUEST_HEADERS_MAX, &request_callbacks);
     http_request_parser_start(p);
     return p;
 }

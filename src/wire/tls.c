@@ -108,12 +108,6 @@ static void tls_fail(struct tls *t)
     sm_move(&t->sm, TLS_ENDING, "failed");
 }
 
-static void tls_on_close_notify(struct tls *t)
-{
-    err_set(&t->why, INF_EEOF, "%s closed the connection", t->peer);
-    sm_move(&t->sm, TLS_ENDING, "close_notify");
-}
-
 /* --- upwards ---------------------------------------------------------------------------------- */
 
 /* Whether to continue after a callback. */
@@ -157,16 +151,6 @@ static void tls_offer_record(struct tls *t, const char *bytes, size_t len)
         stream_resume(t->lower);
 }
 
-/* Called when all input is read: saves about 30 KB per idle connection. (SSL_MODE_RELEASE_BUFFERS
- * would do it after each record, wiping the whole buffer each time, and would miss a buffer that
- * OpenSSL 3.0 allocates when it processes a ticket.) Not within a record ("RB" is "read body"):
- * versions without the fix of CVE-2024-4741 would lose its first part. */
-static void tls_release_buffers(struct tls *t)
-{
-    if (strcmp(SSL_rstate_string(t->ssl), "RH") == 0)
-        SSL_free_buffers(t->ssl);
-}
-
 /* Decrypts the next record into the context's buffer. Returns 0 if there is none now; the state
  * shows whether the stream has ended. */
 static size_t tls_decrypt(struct tls *t)
@@ -175,12 +159,19 @@ static size_t tls_decrypt(struct tls *t)
     ERR_clear_error();
     n = SSL_read(t->ssl, t->context->record, sizeof(t->context->record));
     error = SSL_get_error(t->ssl, n);
-    if (error == SSL_ERROR_ZERO_RETURN)
-        tls_on_close_notify(t);
-    else if (error == SSL_ERROR_WANT_READ)
-        tls_release_buffers(t);
-    else if (error != SSL_ERROR_NONE)
+    if (error == SSL_ERROR_ZERO_RETURN) {
+        err_set(&t->why, INF_EEOF, "%s closed the connection", t->peer);
+        sm_move(&t->sm, TLS_ENDING, "close_notify");
+    } else if (error == SSL_ERROR_WANT_READ) {
+        /* All input is read: saves about 30 KB per idle connection. (SSL_MODE_RELEASE_BUFFERS would
+         * do it after each record, wiping the whole buffer each time, and would miss a buffer that
+         * OpenSSL 3.0 allocates when it processes a ticket.) Not within a record ("RB" is "read
+         * body"): versions without the fix of CVE-2024-4741 would lose its first part. */
+        if (strcmp(SSL_rstate_string(t->ssl), "RH") == 0)
+            SSL_free_buffers(t->ssl);
+    } else if (error != SSL_ERROR_NONE) {
         tls_fail(t);
+    }
     tls_flush(t); /* a key update may need a response */
     return n > 0 ? (size_t)n : 0;
 }
@@ -218,7 +209,7 @@ static void tls_on_handshake_done(struct tls *t)
     }
     sm_move(&t->sm, TLS_OPEN, "%s%s", SSL_get_version(t->ssl),
             SSL_session_reused(t->ssl) ? ", resumed" : "");
-    tls_session_worked(t->ssl);
+    tls_session_store_reusable(t->ssl);
     tls_encrypt(t, t->unsent.bytes, t->unsent.len);
     buf_free(&t->unsent);
     tls_flush(t);
@@ -406,24 +397,20 @@ static const struct stream_ops tls_stream_ops = {
 
 /* --- the dialer ------------------------------------------------------------------------------- */
 
-/* DNS allows "example.com."; certificates and SNI have no trailing dot. */
-static char *name_without_dot(const char *name)
-{
-    size_t len = strlen(name);
-    return xstrndup(name, len && name[len - 1] == '.' ? len - 1 : len);
-}
-
 static struct stream *tls_dial(struct dialer *dialer, const char *host, uint16_t port,
                                struct stream_user *user)
 {
     struct tls_dialer *d = container_of(dialer, struct tls_dialer, dialer);
+    const char *name = d->server_name ? d->server_name : host;
+    size_t len = strlen(name);
     struct tls *t = NEW(struct tls);
     t->stream = (struct stream){.ops = &tls_stream_ops, .user = user};
     t->lower_user.ops = &tls_lower_user_ops;
     t->clock = d->clock;
     t->context = tls_context_ref(d->context);
     t->peer = peer_name(host, port);
-    t->name = name_without_dot(d->server_name ? d->server_name : host);
+    /* DNS allows "example.com."; certificates and SNI have no trailing dot. */
+    t->name = xstrndup(name, len && name[len - 1] == '.' ? len - 1 : len);
     t->unsent.secret = true; /* requests contain tokens */
     t->check.peer = t->peer;
     t->check.name = t->name;

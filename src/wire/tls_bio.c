@@ -15,26 +15,20 @@
 #include "base/alloc.h"
 #include "wire/tls_internal.h"
 
-static void remember_first(struct tls_wire *wire, const char *bytes, size_t len)
-{
-    size_t room = TLS_FIRST - wire->n_first;
-    size_t n = len < room ? len : room;
-    memcpy(wire->first + wire->n_first, bytes, n);
-    wire->n_first += n;
-}
-
 static int bio_on_read(BIO *bio, char *ret_bytes, size_t len, size_t *ret_read)
 {
     struct tls_wire *wire = BIO_get_data(bio);
     size_t left = wire->in_len - wire->in_taken;
-    size_t n = len < left ? len : left;
+    size_t n = len < left ? len : left, first = TLS_FIRST - wire->n_first;
     BIO_clear_retry_flags(bio);
     if (n == 0) {
         BIO_set_retry_read(bio);
         return 0;
     }
     memcpy(ret_bytes, wire->in + wire->in_taken, n);
-    remember_first(wire, ret_bytes, n);
+    first = first < n ? first : n;
+    memcpy(wire->first + wire->n_first, ret_bytes, first);
+    wire->n_first += first;
     wire->in_taken += n;
     *ret_read = n;
     return 1;

@@ -53,39 +53,34 @@ static void put_clean(struct buf *text, const unsigned char *bytes, int len)
         buf_putc(text, bytes[i] > ' ' && bytes[i] < 0x7f ? (char)bytes[i] : '?');
 }
 
-/* Explains a frequent mistake, which would read "is valid for 10.0.0.1, not for 10.0.0.1". */
-static void put_dns_name(struct buf *text, const unsigned char *bytes, int len)
-{
-    size_t start = text->len;
-    put_clean(text, bytes, len);
-    buf_putc(text, '\0');
-    text->len--;
-    if (is_address(text->bytes + start))
-        buf_puts(text, " (as a DNS name, which does not cover an address)");
-}
-
-static void put_address(struct buf *text, const unsigned char *bytes, int len)
-{
-    char address[INET6_ADDRSTRLEN];
-    if (len == 4 || len == 16)
-        buf_puts(text, inet_ntop(len == 4 ? AF_INET : AF_INET6, bytes, address, sizeof(address)));
-    else
-        buf_puts(text, "an invalid address");
-}
-
 /* Appends a name of a certificate, if it is of a kind that identifies servers. */
 static void put_name(struct buf *text, const GENERAL_NAME *name)
 {
     int type;
     const ASN1_STRING *s = GENERAL_NAME_get0_value(name, &type);
+    const unsigned char *bytes;
+    char address[INET6_ADDRSTRLEN];
+    size_t start;
+    int len;
     if (type != GEN_DNS && type != GEN_IPADD)
         return;
+    bytes = ASN1_STRING_get0_data(s);
+    len = ASN1_STRING_length(s);
     if (text->len)
         buf_puts(text, ", ");
-    if (type == GEN_DNS)
-        put_dns_name(text, ASN1_STRING_get0_data(s), ASN1_STRING_length(s));
-    else
-        put_address(text, ASN1_STRING_get0_data(s), ASN1_STRING_length(s));
+    start = text->len;
+    if (type == GEN_DNS) {
+        put_clean(text, bytes, len);
+        buf_putc(text, '\0');
+        text->len--;
+        /* A frequent mistake, which would read "is valid for 10.0.0.1, not for 10.0.0.1". */
+        if (is_address(text->bytes + start))
+            buf_puts(text, " (as a DNS name, which does not cover an address)");
+    } else if (len == 4 || len == 16) {
+        buf_puts(text, inet_ntop(len == 4 ? AF_INET : AF_INET6, bytes, address, sizeof(address)));
+    } else {
+        buf_puts(text, "an invalid address");
+    }
 }
 
 /* "10.0.0.1, kubernetes.default"; without such names, the subject, which is not used for
@@ -168,7 +163,7 @@ int tls_check_verify(int ok, X509_STORE_CTX *store)
     return 0;
 }
 
-int tls_check_cert_asked(SSL *ssl, void *unused)
+int tls_check_on_cert_request(SSL *ssl, void *unused)
 {
     struct tls_check *check = SSL_get_app_data(ssl);
     (void)unused;
@@ -176,8 +171,7 @@ int tls_check_cert_asked(SSL *ssl, void *unused)
     return 1;
 }
 
-/* --- the protocol the server selected
- * ---------------------------------------------------------- */
+/* --- the protocol the server selected --------------------------------------------------------- */
 
 /* Some versions of OpenSSL let a server select a protocol that was not offered, others end the
  * handshake with "bad extension". We therefore check the raw extension: the length of a list, of
@@ -203,17 +197,9 @@ static void check_on_extension(SSL *ssl, int unused, int type, const unsigned ch
 
 /* --- before the handshake --------------------------------------------------------------------- */
 
-static int set_name(SSL *ssl, char *name)
-{
-    if (is_address(name))
-        return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name);
-    SSL_set_hostflags(ssl,
-                      X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    return SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
-}
-
 int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
 {
+    bool ok;
     SSL_set_app_data(ssl, check);
     SSL_set_tlsext_debug_callback(ssl, check_on_extension);
     X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), (time_t)(check->begun_us / 1000000));
@@ -221,7 +207,15 @@ int tls_check_init(SSL *ssl, struct tls_check *check, struct inf_error *err)
     if (check->name[0] == '\0') /* OpenSSL would accept any name */
         return err_set(err, INF_ETLS, "%s: no server name to check the certificate against",
                        check->peer);
-    if (set_name(ssl, check->name) != 1)
+    if (is_address(check->name)) {
+        ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), check->name) == 1;
+    } else {
+        SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                                   X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+        ok =
+            SSL_set1_host(ssl, check->name) == 1 && SSL_set_tlsext_host_name(ssl, check->name) == 1;
+    }
+    if (!ok)
         return err_set(err, INF_ETLS, "%s: '%s' is not a valid server name: %s", check->peer,
                        check->name, tls_reason());
     return 0;

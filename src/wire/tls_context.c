@@ -135,7 +135,7 @@ static int set_protocol(SSL_CTX *ctx, const struct tls_settings *s)
     SSL_CTX_sess_set_new_cb(ctx, tls_session_on_new);
     if (!s->insecure)
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, tls_check_verify);
-    SSL_CTX_set_cert_cb(ctx, tls_check_cert_asked, NULL);
+    SSL_CTX_set_cert_cb(ctx, tls_check_on_cert_request, NULL);
     return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
            SSL_CTX_set_alpn_protos(ctx, protocols, sizeof(protocols) - 1) == 0;
 }

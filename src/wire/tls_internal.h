@@ -86,7 +86,7 @@ int tls_check_init(struct ssl_st *ssl, struct tls_check *check, struct inf_error
 /* Callbacks for the SSL_CTX: verification of a certificate, and a request for a client
  * certificate. */
 int tls_check_verify(int ok, struct x509_store_ctx_st *store);
-int tls_check_cert_asked(struct ssl_st *ssl, void *unused);
+int tls_check_on_cert_request(struct ssl_st *ssl, void *unused);
 
 /* Describes the failure of the last OpenSSL call. */
 void tls_check_explain(const struct tls_check *check, const struct tls_wire *wire,
@@ -105,7 +105,7 @@ void tls_session_offer(struct ssl_st *ssl, struct tls_check *check);
 int tls_session_on_new(struct ssl_st *ssl, struct ssl_session_st *session);
 
 /* After the handshake: stores a resumed session again if it can be reused (TLS 1.2). */
-void tls_session_worked(struct ssl_st *ssl);
+void tls_session_store_reusable(struct ssl_st *ssl);
 
 /* Keeps the sessions of a connection that ended without our close_notify, but not by a TLS failure.
  * OpenSSL would drop them. */

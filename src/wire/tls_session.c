@@ -41,11 +41,6 @@ struct tls_session {
     int64_t good_until_us;
 };
 
-static int64_t earlier_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static struct tls_session *session_of(struct list *node)
 {
     return container_of(node, struct tls_session, node);
@@ -74,14 +69,6 @@ void tls_sessions_free(struct tls_sessions *sessions)
 
 /* --- storing ---------------------------------------------------------------------------------- */
 
-static int64_t cert_end_us(const X509 *cert)
-{
-    struct tm tm;
-    if (ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) != 1)
-        return 0; /* UNTESTED: a certificate with such a date is refused before */
-    return (int64_t)timegm(&tm) * 1000000;
-}
-
 /* The expiry of the verification of @ssl, done now or when its session was made. */
 static int64_t check_end_us(const SSL *ssl, const struct tls_check *check)
 {
@@ -89,12 +76,18 @@ static int64_t check_end_us(const SSL *ssl, const struct tls_check *check)
     int64_t end = check->begun_us + INT64_C(3600000000) * CHECK_HOURS_MAX;
     if (SSL_session_reused(ssl))
         return check->good_until_us;
-    for (int i = 0; i < sk_X509_num(chain); i++)
-        end = earlier_of(end, cert_end_us(sk_X509_value(chain, i)));
+    for (int i = 0; i < sk_X509_num(chain); i++) {
+        struct tm tm;
+        int64_t cert_end;
+        if (ASN1_TIME_to_tm(X509_get0_notAfter(sk_X509_value(chain, i)), &tm) != 1)
+            return 0; /* UNTESTED: a certificate with such a date is refused before */
+        cert_end = (int64_t)timegm(&tm) * 1000000;
+        end = cert_end < end ? cert_end : end;
+    }
     return end;
 }
 
-static bool worth_keeping(const SSL_SESSION *session)
+static bool session_is_cacheable(const SSL_SESSION *session)
 {
     const unsigned char *ticket;
     size_t len = 0;
@@ -107,7 +100,7 @@ int tls_session_on_new(SSL *ssl, SSL_SESSION *session)
     const struct tls_check *check = SSL_get_app_data(ssl);
     struct tls_sessions *all = check->sessions;
     struct tls_session *s;
-    if (!worth_keeping(session))
+    if (!session_is_cacheable(session))
         return 0;
     s = NEW(struct tls_session);
     s->peer = xstrdup(check->peer);
@@ -120,7 +113,7 @@ int tls_session_on_new(SSL *ssl, SSL_SESSION *session)
     return 1;
 }
 
-void tls_session_worked(SSL *ssl)
+void tls_session_store_reusable(SSL *ssl)
 {
     SSL_SESSION *session;
     if (!SSL_session_reused(ssl) || SSL_version(ssl) >= TLS1_3_VERSION)
@@ -132,18 +125,13 @@ void tls_session_worked(SSL *ssl)
 
 /* --- offering --------------------------------------------------------------------------------- */
 
-static bool still_good(const struct tls_session *s, int64_t now_us)
-{
-    return now_us < s->good_until_us && SSL_SESSION_is_resumable(s->session);
-}
-
 /* The newest session for @check. Drops expired sessions. */
 static struct tls_session *session_find(const struct tls_check *check)
 {
     struct tls_session *newest = NULL;
     list_for_each_safe(n, &check->sessions->list) {
         struct tls_session *s = session_of(n);
-        if (!still_good(s, check->begun_us))
+        if (check->begun_us >= s->good_until_us || !SSL_SESSION_is_resumable(s->session))
             session_drop(check->sessions, s);
         else if (strcmp(s->peer, check->peer) == 0 && strcmp(s->name, check->name) == 0)
             newest = s;
