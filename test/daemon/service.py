@@ -13,27 +13,18 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'kubesim'))
-from lib import DEADLINE, Sim, config_map, run  # noqa: F401 (for who imports from here)
+for folder in ('kubesim', 'lib'):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / folder))
+from harness import LoopbackServer, wait_until  # noqa: E402, F401
+from lib import DEADLINE, Sim, config_map, run  # noqa: E402, F401 (imported from here by the tests)
 
 INFORMERD = Path(sys.argv[3]).resolve()
 CHANGES = ('ADDED', 'MODIFIED', 'DELETED')
 Reply = collections.namedtuple('Reply', 'status text')
-
-
-def wait_until(true, what):
-    """Waits until `true()` returns a true value, and returns it."""
-    end = time.monotonic() + DEADLINE
-    while not (said := true()):
-        if time.monotonic() > end:
-            raise AssertionError(f'waited {DEADLINE} s for nothing: {what() if callable(what) else what}')
-        time.sleep(0.02)
-    return said
 
 
 def records_of(*paths):

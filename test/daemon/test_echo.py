@@ -12,7 +12,7 @@ import sys
 import threading
 from pathlib import Path
 
-from service import Case, run, wait_until
+from service import Case, LoopbackServer, run, wait_until
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / 'cli'))
 from server import make_certificate
@@ -52,28 +52,15 @@ PLACES = {
 }
 
 
-class Hostile:
-    """Answers every request with what it says about itself, as the resource's name wants it."""
+class Hostile(LoopbackServer):
+    """Repeats the credentials of each request in its response, at the place that the name of the resource selects."""
 
     def __init__(self, folder):
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.ca, key = make_certificate(folder)
         self.tls.load_cert_chain(self.ca, key)
         self.asked = set()
-        self.listener = socket.create_server(('127.0.0.1', 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.listener.close()
-
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                threading.Thread(target=self.serve, args=(self.listener.accept()[0],), daemon=True).start()
+        super().__init__()
 
     def serve(self, sock):
         with contextlib.suppress(OSError), self.tls.wrap_socket(sock, server_side=True) as sock:

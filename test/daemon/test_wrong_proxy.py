@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """test_wrong_proxy.py KUBESIM RECORDINGS INFORMERD: proxies that do something wrong in the middle of a list or a watch.
 
-One informerd watches the same objects by many proxies at once, each of which is wrong in its own way for a few
-connections. At the end every watch has reported exactly the objects of the server. Where TLS goes through the proxy nothing wrong may
-be reported on the way either; over plain HTTP no client can tell whether a byte was changed, only what can't be HTTP or JSON.
+One informerd watches the same objects through many proxies at once, each of which fails in its own way for a few
+connections. At the end every watch has reported exactly the objects of the server. Where TLS goes through the proxy, no
+wrong state may be reported on the way either. Over plain HTTP a client can't detect every changed byte, only what is not
+valid HTTP or JSON.
 """
 import contextlib
 import json
@@ -13,34 +14,21 @@ import socket
 import struct
 import threading
 
-from service import Case, Log, fold, run, wait_until
+from service import Case, Log, LoopbackServer, fold, run, wait_until
 
 OBJECTS, BYTES = 700, 1000  # two pages, and several hundred KB
 PLACES = {'tls': (1, 2500, 9000), 'plain': (300, 9000, 70001)}  # bytes from the server, on one connection after the other
 FOREIGN = (b'HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 19\r\n\r\n<html>sorry</html>\n')
 
 
-class Wrong:
+class Wrong(LoopbackServer):
     """A CONNECT proxy. The first connections that get as far as the next of `places` are treated by do()."""
 
     def __init__(self, target, places, seed):
         self.target, self.places, self.random = target, list(places), random.Random(seed)
         self.lock = threading.Lock()
         self.done = 0  # times that something went wrong
-        self.listener = socket.create_server(('127.0.0.1', 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.listener.close()
-
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                threading.Thread(target=self.serve, args=(self.listener.accept()[0],), daemon=True).start()
+        super().__init__()
 
     def serve(self, sock):
         with contextlib.suppress(OSError), sock, socket.create_connection(('127.0.0.1', self.target)) as server:
