@@ -20,16 +20,24 @@
 #include "daemon/watch/cluster_move.h"
 #include "daemon/watch/watcher.h"
 
+struct planned_cluster {
+    struct cluster *cluster;
+    struct cluster *reread; /* a kept cluster opened again from its files; NULL: it is new */
+};
+
+struct planned_watch {
+    struct watcher *watcher;
+    bool is_new;
+    char *change;  /* of a kept watch: why it has to list again; NULL: it need not */
+    char *restart; /* of a new watch: why it replaces a running one; NULL: it does not */
+};
+
 struct plan {
     struct daemon *d;
-    struct conf *conf;
-    struct cluster **clusters; /* one for each in the conf, in its order */
-    bool *cluster_new;
-    struct cluster **readings; /* of kept clusters: opened again from their files; else NULL */
-    char **restarts; /* of new watches: why they replace a running one; NULL: they don't */
-    struct watcher **watchers; /* one for each in the conf, in its order */
-    bool *watcher_new;
-    char **changes; /* of kept watches: why they have to list again; NULL: they don't */
+    struct conf *conf; /* empty after plan_carry_out() */
+    size_t n_watches;
+    struct planned_cluster *clusters; /* one for each in the conf, in its order */
+    struct planned_watch *watches;    /* likewise */
 };
 
 /* ---- change to another cluster ---- */
@@ -100,9 +108,10 @@ static int plan_cluster(struct plan *p, size_t i, struct inf_error *err)
     struct cluster *fresh = cluster_open(conf, &setup, err);
     if (!fresh)
         return -err->code;
-    p->cluster_new[i] = !old || (!cluster_same_server(old, fresh) && !cluster_move_known(old));
-    p->clusters[i] = p->cluster_new[i] ? fresh : old;
-    p->readings[i] = p->cluster_new[i] ? NULL : fresh;
+    if (old && (cluster_same_server(old, fresh) || cluster_move_known(old)))
+        p->clusters[i] = (struct planned_cluster){.cluster = old, .reread = fresh};
+    else
+        p->clusters[i].cluster = fresh;
     return 0;
 }
 
@@ -110,7 +119,7 @@ static struct cluster *planned_cluster(const struct plan *p, const char *name)
 {
     for (size_t i = 0; i < p->conf->n_clusters; i++)
         if (strcmp(p->conf->clusters[i].name, name) == 0)
-            return p->clusters[i];
+            return p->clusters[i].cluster;
     return NULL; /* not reached: the conf was validated */
 }
 
@@ -137,7 +146,7 @@ static bool has_watch(const struct conf *conf, const char *name)
 static bool is_planned(const struct plan *p, const struct watcher *watcher)
 {
     for (size_t i = 0; i < p->conf->n_watches; i++)
-        if (p->watchers[i] == watcher)
+        if (p->watches[i].watcher == watcher)
             return true;
     return false;
 }
@@ -195,14 +204,13 @@ static int plan_watcher(struct plan *p, size_t i, struct inf_error *err)
 {
     const struct conf_watch *conf = &p->conf->watches[i];
     struct watcher *old = find_old(p, conf);
-    p->watcher_new[i] = !old;
-    p->watchers[i] = old;
+    p->watches[i] = (struct planned_watch){.watcher = old, .is_new = !old};
     if (!old)
-        p->restarts[i] = why_restarted(p, conf);
+        p->watches[i].restart = why_restarted(p, conf);
     else if (conf_watch_same(old->conf, conf))
         return 0;
     else
-        p->changes[i] = why_changed(old->conf, conf);
+        p->watches[i].change = why_changed(old->conf, conf);
     return watcher_check(conf, err);
 }
 
@@ -254,36 +262,6 @@ static int set_logs(struct daemon *d, const struct conf *conf, struct inf_error 
 
 /* ---- the plan ---- */
 
-static void plan_init(struct plan *p, struct daemon *d, struct conf *conf)
-{
-    *p = (struct plan){
-        .d = d,
-        .conf = conf,
-        .clusters = xcalloc(conf->n_clusters + 1, sizeof(*p->clusters)),
-        .cluster_new = xcalloc(conf->n_clusters + 1, sizeof(*p->cluster_new)),
-        .readings = xcalloc(conf->n_clusters + 1, sizeof(*p->readings)),
-        .watchers = xcalloc(conf->n_watches + 1, sizeof(*p->watchers)),
-        .watcher_new = xcalloc(conf->n_watches + 1, sizeof(*p->watcher_new)),
-        .changes = xcalloc(conf->n_watches + 1, sizeof(*p->changes)),
-        .restarts = xcalloc(conf->n_watches + 1, sizeof(*p->restarts)),
-    };
-}
-
-static void plan_free(struct plan *p, size_t n_watches)
-{
-    for (size_t i = 0; i < n_watches; i++) {
-        free(p->changes[i]);
-        free(p->restarts[i]);
-    }
-    free(p->changes);
-    free(p->restarts);
-    free(p->clusters);
-    free(p->cluster_new);
-    free(p->readings);
-    free(p->watchers);
-    free(p->watcher_new);
-}
-
 static int plan_make(struct plan *p, struct inf_error *err)
 {
     int rc = 0;
@@ -294,31 +272,7 @@ static int plan_make(struct plan *p, struct inf_error *err)
     return rc;
 }
 
-static void plan_drop(struct plan *p)
-{
-    for (size_t i = 0; i < p->conf->n_clusters; i++)
-        cluster_close(p->cluster_new[i] ? p->clusters[i] : p->readings[i]);
-}
-
 /* ---- carrying out the plan ---- */
-
-/* Before old watches are closed, so that a cache shared by both stays. */
-static void open_new_watchers(struct plan *p)
-{
-    for (size_t i = 0; i < p->conf->n_watches; i++) {
-        const struct conf_watch *conf = &p->conf->watches[i];
-        if (p->watcher_new[i])
-            p->watchers[i] = open_checked(p->d, conf, planned_cluster(p, conf->cluster));
-    }
-}
-
-static void keep_planned(struct plan *p)
-{
-    for (size_t i = 0; i < p->conf->n_clusters; i++)
-        list_remove(&p->clusters[i]->node);
-    for (size_t i = 0; i < p->conf->n_watches; i++)
-        list_remove(&p->watchers[i]->node);
-}
 
 /* From watches that can't continue to the new ones of the same name in the same cluster. */
 static void hand_over_counters(struct plan *p)
@@ -327,7 +281,7 @@ static void hand_over_counters(struct plan *p)
         const struct conf_watch *conf = &p->conf->watches[i];
         struct watcher *old = find_watcher(p->d, conf->name);
         if (old && strcmp(old->conf->cluster, conf->cluster) == 0)
-            watcher_continue_counters(p->watchers[i], old);
+            watcher_continue_counters(p->watches[i].watcher, old);
     }
 }
 
@@ -345,17 +299,17 @@ static size_t close_the_rest(struct daemon *d)
 
 static void put_cluster_in_place(struct plan *p, size_t i)
 {
-    struct cluster *cluster = p->clusters[i], *reading = p->readings[i];
-    if (!reading) {
+    struct cluster *cluster = p->clusters[i].cluster, *reread = p->clusters[i].reread;
+    if (!reread) {
         if (!p->d->options.ad_hoc) /* its conf never changes */
             cluster_identify(cluster, NULL);
         return;
     }
     cluster_forget_next(cluster);
-    if (cluster_same_server(cluster, reading))
-        cluster_adopt(cluster, reading);
+    if (cluster_same_server(cluster, reread))
+        cluster_adopt(cluster, reread);
     else
-        cluster_move(cluster, reading);
+        cluster_move(cluster, reread);
 }
 
 /* What happened to the watches. */
@@ -367,18 +321,19 @@ static void put_watch_in_place(struct plan *p, size_t i, struct tally *tally)
 {
     const struct conf_watch *conf = &p->conf->watches[i];
     struct cluster *cluster = planned_cluster(p, conf->cluster);
-    struct watcher *w = p->watchers[i];
+    const struct planned_watch *planned = &p->watches[i];
+    struct watcher *w = planned->watcher;
     list_push(&p->d->watchers, &w->node);
-    if (p->changes[i]) {
-        watcher_change(w, conf, cluster, p->changes[i]);
+    if (planned->change) {
+        watcher_change(w, conf, cluster, planned->change);
         tally->changed++;
         return;
     }
     watcher_move(w, conf, cluster);
-    if (p->watcher_new[i]) {
+    if (planned->is_new) {
         watcher_begin(w);
-        if (p->restarts[i])
-            watcher_note_restart(w, p->restarts[i]);
+        if (planned->restart)
+            watcher_note_restart(w, planned->restart);
         tally->begun++;
     } else {
         tally->kept++;
@@ -389,8 +344,8 @@ static void put_in_place(struct plan *p, struct tally *tally)
 {
     struct daemon *d = p->d;
     for (size_t i = 0; i < p->conf->n_clusters; i++) {
-        p->clusters[i]->conf = &p->conf->clusters[i];
-        list_push(&d->clusters, &p->clusters[i]->node);
+        p->clusters[i].cluster->conf = &p->conf->clusters[i];
+        list_push(&d->clusters, &p->clusters[i].cluster->node);
         put_cluster_in_place(p, i);
     }
     for (size_t i = 0; i < p->conf->n_watches; i++)
@@ -440,13 +395,22 @@ static void put_event_logs(struct buf *out, const struct conf *before, const str
     put_count(out, removed, removed == 1 ? "event log removed" : "event logs removed");
 }
 
-static void plan_do(struct plan *p, struct buf *ret_what)
+static void plan_carry_out(struct plan *p, struct buf *ret_what)
 {
     struct daemon *d = p->d;
     struct conf before = d->conf;
     struct tally tally = {0};
-    open_new_watchers(p);
-    keep_planned(p);
+    /* before old watches are closed, so that a cache shared by both stays */
+    for (size_t i = 0; i < p->n_watches; i++) {
+        const struct conf_watch *conf = &p->conf->watches[i];
+        if (p->watches[i].is_new)
+            p->watches[i].watcher = open_checked(d, conf, planned_cluster(p, conf->cluster));
+    }
+    /* what stays in the daemon's lists is not in the plan */
+    for (size_t i = 0; i < p->conf->n_clusters; i++)
+        list_remove(&p->clusters[i].cluster->node);
+    for (size_t i = 0; i < p->n_watches; i++)
+        list_remove(&p->watches[i].watcher->node);
     hand_over_counters(p);
     tally.closed = close_the_rest(d);
     put_in_place(p, &tally);
@@ -465,21 +429,31 @@ static void plan_do(struct plan *p, struct buf *ret_what)
  * checked without being set. */
 int daemon_apply(struct daemon *d, struct conf *conf, struct buf *ret_what, struct inf_error *err)
 {
-    size_t n_watches = conf->n_watches;
-    struct plan plan;
-    int rc;
-    plan_init(&plan, d, conf);
-    rc = plan_make(&plan, err);
+    struct plan plan = {
+        .d = d,
+        .conf = conf,
+        .n_watches = conf->n_watches,
+        .clusters = xcalloc(conf->n_clusters + 1, sizeof(*plan.clusters)),
+        .watches = xcalloc(conf->n_watches + 1, sizeof(*plan.watches)),
+    };
+    int rc = plan_make(&plan, err);
     if (rc == 0)
         rc = web_prepare(&d->web, conf, err);
     if (rc == 0 && (rc = set_logs(d, conf, err)) < 0)
         web_abandon(&d->web);
     if (rc < 0) {
-        plan_drop(&plan);
+        for (size_t i = 0; i < conf->n_clusters; i++)
+            cluster_close(plan.clusters[i].reread ? plan.clusters[i].reread
+                                                  : plan.clusters[i].cluster);
     } else {
         web_commit(&d->web);
-        plan_do(&plan, ret_what);
+        plan_carry_out(&plan, ret_what);
     }
-    plan_free(&plan, n_watches);
+    for (size_t i = 0; i < plan.n_watches; i++) {
+        free(plan.watches[i].change);
+        free(plan.watches[i].restart);
+    }
+    free(plan.clusters);
+    free(plan.watches);
     return rc;
 }
