@@ -139,7 +139,7 @@ void apiserver_progress(struct apiserver *a);
 void apiserver_refuse(struct apiserver *a, unsigned n, int code, uint32_t retry_after_ms,
                       const char *text);
 
-/* What was asked for since the last time; the caller frees it. */
+/* The requests received since the last call; the caller frees the string. */
 char *apiserver_take_requests(struct apiserver *a);
 
 #endif

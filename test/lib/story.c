@@ -89,6 +89,13 @@ void story_pass(struct story *s, uint64_t ms)
     sim_advance(&s->sim, ms);
 }
 
+void story_refuse_reopening(struct story *s, unsigned times, int code, uint32_t retry_after_ms,
+                            const char *why)
+{
+    apiserver_refuse(s->server, times, code, retry_after_ms, why);
+    apiserver_end(s->server);
+}
+
 static void story_on_gone(struct pipeline *p)
 {
     (void)p; /* it is part of the story */

@@ -56,6 +56,10 @@ void story_start_watching(struct story *s);
 /* Runs what is due now, then lets @ms pass. */
 void story_pass(struct story *s, uint64_t ms);
 
+/* The server ends the watch and refuses the next @times requests. */
+void story_refuse_reopening(struct story *s, unsigned times, int code, uint32_t retry_after_ms,
+                            const char *why);
+
 /* Closes the informer, in any state. */
 void story_stop(struct story *s);
 
@@ -85,6 +89,9 @@ void expect_store(struct story *s, const char *keys);
 #define CHECKED(at, then, version)                                                    \
     "[" at "] pods: waiting -> checking (compare with resourceVersion " version ")\n" \
     "[" then "] pods: checking -> watching (from resourceVersion " version ")\n"
+
+/* A watch fails with @why, which causes a relist at once. */
+#define RELISTS(at, why) "[" at "] pods: " why "\n[" at "] pods: watching -> filling (" why ")\n"
 
 /* The server ends the watch normally. */
 #define REOPENED(at, version)                     \

@@ -33,9 +33,8 @@ STORY(empty_watches_and_a_newer_version_cause_a_list,
         "[12100] pods: the server ended the watch\n"
         "[12100] pods: watching -> checking (compare with resourceVersion 1)\n"
         "[12110] pods: checking -> watching (from resourceVersion 1)\n"
-        "[12120] pods: the server has a newer resourceVersion than 1, but its watches deliver no events; relisting\n"
-        "[12120] pods: the server ended the watch\n"
-        "[12120] pods: watching -> filling (the server ended the watch)\n"
+        "[12120] pods: the server has a newer resourceVersion than 1, but its watches deliver no events; relisting\n",
+        RELISTS("12120", "the server ended the watch"),
         "[12130] pods: filling -> watching (2 objects at resourceVersion 2)\n"
         "[12130] gap: relist (the server has a newer resourceVersion than 1, but its watches deliver no events)\n"
         "[12130] add default/b 2 (relist)\n",

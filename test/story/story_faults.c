@@ -169,11 +169,9 @@ STORY(error_410_in_a_watch_relists_at_once,
     apiserver_put(s->server, "default/b");
     apiserver_end_with(s->server, INF_EGONE, "too old resource version");
     story_pass(s, 20);
-    expect(s, "[   10] add default/b 2\n"
-              "[   10] pods: too old resource version\n"
-              "[   10] pods: watching -> filling (too old resource version)\n"
-              "[   20] pods: filling -> watching (2 objects at resourceVersion 2)\n"
-              "[   20] gap: relist (too old resource version)\n");
+    expect(s, "[   10] add default/b 2\n", RELISTS("   10", "too old resource version"),
+           "[   20] pods: filling -> watching (2 objects at resourceVersion 2)\n"
+           "[   20] gap: relist (too old resource version)\n");
     expect_requests(s, "watch-list '2'; ");
 }
 
@@ -186,9 +184,7 @@ STORY(a_second_410_waits,
     story_pass(s, 10);
     apiserver_end_with(s->server, INF_EGONE, "too old");
     story_pass(s, 1000);
-    expect(s,
-           "[   10] pods: too old\n"
-           "[   10] pods: watching -> filling (too old)\n"
+    expect(s, RELISTS("   10", "too old"),
            "[   20] pods: filling -> watching (1 object at resourceVersion 1)\n"
            "[   20] gap: relist (too old)\n",
            RETRIES("   20", "watching", "too old", "0.8s", "800ms"),
@@ -300,8 +296,7 @@ STORY(
     "if the connection is refused when the watch is reopened, the waits grow, and there is no relist")
 {
     story_start_watching(s);
-    apiserver_refuse(s->server, 3, INF_ENET, 0, "connection refused");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 3, INF_ENET, 0, "connection refused");
     story_pass(s, 10000);
     expect(s, REOPENED("   10", "1"),
            RETRIES("   20", "watching", "connection refused", "0.8s", "800ms"),
@@ -319,8 +314,7 @@ STORY(
     "a connection that is cut before the response is retried, and does not count as an empty watch")
 {
     story_start_watching(s);
-    apiserver_refuse(s->server, 1, INF_ECUT, 0, "closed the connection before it answered");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 1, INF_ECUT, 0, "closed the connection before it answered");
     apiserver_put(s->server, "default/b");
     story_pass(s, 1000);
     expect(
@@ -335,8 +329,7 @@ STORY(retry_after_is_limited_to_five_minutes,
 {
     story_start_watching(s);
     s->server->version++; /* other resources change: the same version would be a sign */
-    apiserver_refuse(s->server, 1, INF_ESERVER, 3600 * 1000, "shutting down");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 1, INF_ESERVER, 3600 * 1000, "shutting down");
     story_pass(s, 300 * 1000 + 100);
     expect(s, REOPENED("   10", "1"),
            RETRIES("   20", "watching", "shutting down", "300.0s", "300000ms"),
@@ -354,9 +347,7 @@ STORY(error_410_on_reopening_relists_at_once,
     apiserver_compact(s->server);
     story_pass(s, 1000);
     expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"),
-           CHECKED("  810", "  820", "1"),
-           "[  830] pods: too old resource version: 1 (2)\n"
-           "[  830] pods: watching -> filling (too old resource version: 1 (2))\n"
+           CHECKED("  810", "  820", "1"), RELISTS("  830", "too old resource version: 1 (2)"),
            "[  840] pods: filling -> watching (1 object at resourceVersion 2)\n"
            "[  840] gap: relist (too old resource version: 1 (2))\n");
     expect_requests(s, "list '' limit=1; watch '1'; watch-list '1'; ");
@@ -367,8 +358,7 @@ STORY(a_forbidden_watch_resumes_without_a_relist,
       "401, 403 and TLS failures are logged each time, waited out, and resume without a relist")
 {
     story_start_watching(s);
-    apiserver_refuse(s->server, 1, INF_EFORBIDDEN, 0, "pods is forbidden");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 1, INF_EFORBIDDEN, 0, "pods is forbidden");
     story_pass(s, 1000);
     expect(s, REOPENED("   10", "1"),
            RETRIES("   20", "watching", "pods is forbidden", "0.8s", "800ms"),
@@ -395,8 +385,7 @@ STORY(a_missing_resource_is_listed_again,
       "a resource that is missing is listed again, because its objects may be gone")
 {
     story_start_watching(s);
-    apiserver_refuse(s->server, 1, INF_ENOTFOUND, 0, "not found");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 1, INF_ENOTFOUND, 0, "not found");
     story_pass(s, 10);
     apiserver_delete(s->server, "default/a");
     apiserver_compact(s->server);
@@ -442,8 +431,7 @@ STORY(
 {
     s->settings.reflector.optional = true;
     story_start_watching(s);
-    apiserver_refuse(s->server, 2, INF_ENOTFOUND, 0, "not found");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 2, INF_ENOTFOUND, 0, "not found");
     story_pass(s, 16 * 1000);
     expect(s, REOPENED("   10", "1"),
            "[   20] pods: resource not found; waiting for it to appear: not found\n"
@@ -456,8 +444,7 @@ STORY(
            "[ 6040] pods: filling -> watching (1 object at resourceVersion 1)\n"
            "[ 6040] gap: relist (the resource is available now)\n"
            "[ 6040] add default/a 1 (relist)\n");
-    apiserver_refuse(s->server, 1, INF_ENOTFOUND, 0, "not found");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 1, INF_ENOTFOUND, 0, "not found");
     story_pass(s, 2 * 1000);
     expect(s, REOPENED("16010", "1"),
            "[16020] pods: resource not found; waiting for it to appear: not found\n"
@@ -495,9 +482,7 @@ STORY(a_restored_server_causes_a_rewind_gap,
     apiserver_restore(s->server, 2);
     apiserver_end_with(s->server, INF_EGONE, "the cache was re-made");
     story_pass(s, 2000);
-    expect(s,
-           "[   10] pods: the cache was re-made\n"
-           "[   10] pods: watching -> filling (the cache was re-made)\n",
+    expect(s, RELISTS("   10", "the cache was re-made"),
            RETRIES("   20", "filling", "Too large resource version", "0.8s", "800ms"),
            "[  820] pods: waiting -> filling (retry)\n"
            "[  830] pods: filling -> watching (2 objects at resourceVersion 2)\n"

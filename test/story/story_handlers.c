@@ -103,6 +103,14 @@ static void story_end(struct story *s)
     sim_run(&s->sim);
 }
 
+/* The server changes n/a @times times before the engine reads. */
+static void update_often(struct story *s, int times)
+{
+    for (int i = 0; i < times; i++)
+        apiserver_put(s->server, "n/a");
+    sim_run(&s->sim);
+}
+
 /* covers: 8/80 8/82 8/78 */
 STORY(every_handler_gets_everything_in_order, "every handler gets all events, in order")
 {
@@ -346,9 +354,7 @@ STORY(a_dropping_handler_loses_the_oldest_events,
     x.handler.max_events = 2;
     x.handler.overflow = INF_DROP;
     fall_behind(s, &x);
-    for (int i = 0; i < 10; i++)
-        apiserver_put(s->server, "n/a");
-    sim_run(&s->sim);
+    update_often(s, 10);
     inf_handler_resume(&x.handler);
     expect(s, "slow: gap dropped 8\nslow: update n/a 12\nslow: update n/a 13\n");
     story_end(s);
@@ -361,9 +367,7 @@ STORY(a_backlog_is_also_limited_in_bytes,
     struct extra x = extra(s, "slow");
     x.handler.max_bytes = 3000;
     fall_behind(s, &x);
-    for (int i = 0; i < 100; i++)
-        apiserver_put(s->server, "n/a");
-    sim_run(&s->sim);
+    update_often(s, 100);
     assert_in_range(inf_handler_backlog(&x.handler), 3, 20);
     inf_handler_resume(&x.handler);
     sim_run(&s->sim);

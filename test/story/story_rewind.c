@@ -111,12 +111,11 @@ STORY(an_older_bookmark_shows_a_rewind,
     s->server->after = 1; /* as if it went on with the stream from there */
     apiserver_bookmark(s->server);
     story_pass(s, 1000);
-    expect(s, "[   10] pods: server rewound from resourceVersion 3 to 2\n"
-              "[   10] pods: watching -> filling (server rewound from resourceVersion 3 to 2)\n"
-              "[   20] pods: filling -> watching (1 object at resourceVersion 2)\n"
-              "[   20] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
-              "[   20] delete default/b 2 (relist) last state unknown\n"
-              "[   20] delete default/c 3 (relist) last state unknown\n");
+    expect(s, RELISTS("   10", "server rewound from resourceVersion 3 to 2"),
+           "[   20] pods: filling -> watching (1 object at resourceVersion 2)\n"
+           "[   20] gap: rewind (server rewound from resourceVersion 3 to 2)\n"
+           "[   20] delete default/b 2 (relist) last state unknown\n"
+           "[   20] delete default/c 3 (relist) last state unknown\n");
 }
 
 /* covers: P4 P7 */
@@ -146,8 +145,7 @@ STORY(a_watch_continues_if_listing_is_forbidden,
     story_start_watching(s);
     apiserver_end(s->server);
     story_pass(s, 100 * 1000);
-    apiserver_refuse(s->server, 3, INF_EFORBIDDEN, 0, "may not list");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 3, INF_EFORBIDDEN, 0, "may not list");
     story_pass(s, 3000);
     expect(s, REOPENED("   10", "1"),
            "[100010] pods: the server ended the watch\n"
@@ -166,8 +164,7 @@ STORY(a_watch_continues_after_repeated_failed_checks,
     apiserver_end(s->server);
     story_pass(s, 100 * 1000);
     buf_clear(&s->lines);
-    apiserver_refuse(s->server, 3, INF_ESERVER, 0, "out of order");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 3, INF_ESERVER, 0, "out of order");
     story_pass(s, 1000);
     expect(s,
            "[100010] pods: the server ended the watch\n"

@@ -54,8 +54,7 @@ STORY(a_held_watch_that_ended_after_a_sleep_waits,
       "a watch that is held when the host sleeps, and ends, waits like any other")
 {
     story_start_watching(s);
-    apiserver_refuse(s->server, 1, INF_ENET, 0, "connection refused");
-    apiserver_end(s->server);
+    story_refuse_reopening(s, 1, INF_ENET, 0, "connection refused");
     sim_run(&s->sim);
     reflector_hold(&s->pipeline.reflector, true); /* the next one is not there yet */
     sim_sleep(&s->sim, 100 * 1000);
