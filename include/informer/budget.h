@@ -38,6 +38,7 @@ struct inf_budget_options {
      * clients. */
     void (*on_over)(void *data, bool over);
     void *data;
+    void *reserved[2];
 };
 
 struct inf_budget_status {
@@ -46,9 +47,13 @@ struct inf_budget_status {
     uint64_t reached; /* number of times the limit was exceeded */
     size_t held;      /* number of informers that are held now */
     bool over;
+    uint64_t reserved[4];
 };
 
-/** Creates a budget. Copies @options. The caller releases it with inf_budget_free(). */
+/**
+ * Creates a budget. Copies @options. The caller releases it with inf_budget_free(). Returns NULL if a
+ * reserved field of @options is not zero.
+ */
 INF_API struct inf_budget *inf_budget_new(const struct inf_budget_options *options);
 
 /**

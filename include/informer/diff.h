@@ -51,6 +51,7 @@ struct inf_diff_options {
     size_t changes_max; /* LIMIT: number of changes; 0: INF_DIFF_CHANGES_DEFAULT */
     size_t bytes_max;   /* LIMIT: total bytes of all values; 0: INF_DIFF_BYTES_DEFAULT */
     bool all;           /* include metadata.resourceVersion and metadata.managedFields */
+    void *reserved[2];
 };
 
 enum inf_diff_op {
@@ -80,7 +81,7 @@ struct inf_change {
  * Compares two states of an object. @options may be NULL. The caller frees the diff.
  *
  * Values point into the two objects: keep both as long as the diff is used. Returns NULL with
- * INF_EINVAL if one of the objects is NULL. @err may be NULL.
+ * INF_EINVAL if one of the objects is NULL or a reserved field is not zero. @err may be NULL.
  */
 INF_API struct inf_diff *inf_diff_make(const struct inf_object *old_object,
                                        const struct inf_object *new_object,

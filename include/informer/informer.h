@@ -11,6 +11,15 @@
  * ends (a server restart, a proxy, an expired resource version) it reconnects and delivers the
  * differences. event.h states what a handler receives, and store.h how to read the copy.
  *
+ * Conventions. Functions that can fail return 0 or a negated code of error.h. Results are stored
+ * through parameters named ret_x, untouched on failure. Durations end in _ms, points in time in _us
+ * (microseconds since 1970, UTC). `data` is a pointer that is kept for the user; `ctx` is passed
+ * through one call to the function given with it.
+ *
+ * Structs that the caller allocates have reserved fields, which later versions may use. Set such a
+ * struct to zero first (`= {0}`, or designated initializers); otherwise -INF_EINVAL is returned.
+ * Structs that only the library allocates may grow at their end.
+ *
  * Everything here belongs to the thread that runs the loop. No function blocks except
  * inf_client_open(), which reads small local files. No function calls back before it returns. The
  * library does not change signal handlers: ignore SIGPIPE in your main().
@@ -89,6 +98,8 @@ struct inf_client_options {
     void *log_data;
     const char *log_name;
     enum inf_log_level log_level; /* minimum level to log */
+
+    void *reserved[4];
 };
 
 /**
@@ -163,10 +174,27 @@ INF_API const char *inf_client_namespace(const struct inf_client *client);
 
 /* ---- informers ---- */
 
-/* An index by the value of a field: see inf_store_by_index(). */
+/* Receives the values of one object for one index: see inf_index_emit(). */
+struct inf_index_values;
+
+/**
+ * Gives the values of @object in an index, by calling inf_index_emit() for each of them.
+ *
+ * Must depend only on @object and @data, and must not call other functions that change the store.
+ */
+typedef void inf_index_fn(void *data, const struct inf_object *object,
+                          struct inf_index_values *values);
+
+/** Adds @value, copied, to the values of the object for which an inf_index_fn was called. */
+INF_API void inf_index_emit(struct inf_index_values *values, const char *value);
+
+/* An index of the store: see inf_store_by_index(). Its values come from a field or a function. */
 struct inf_index {
-    const char *name; /* "node" */
-    const char *path; /* "spec.nodeName": see path.h */
+    const char *name;     /* "node" */
+    const char *path;     /* "spec.nodeName": see path.h; NULL: use the function */
+    inf_index_fn *values; /* NULL: use the path */
+    void *data;           /* for the function; must stay valid until the client is closed */
+    void *reserved[2];
 };
 
 /* All fields except the resource may be zero. Strings are copied. */
@@ -178,9 +206,7 @@ struct inf_watch {
     /* Prefix of log lines about this watch; NULL: the resource. It does not affect sharing: log
      * lines of a shared copy have the names of all its watches. */
     const char *log_name;
-    const char *ns; /* NULL: all namespaces */
-    /* `ns` is only a default; it is ignored for cluster-scoped resources. */
-    bool ns_is_default;
+    const char *ns; /* NULL: all namespaces; see also ns_is_default */
     /* Namespaces to exclude from a watch of all namespaces: names, or patterns with '*' for any
      * text and '?' for one character. At most 64. */
     const char *const *exclude_ns;
@@ -197,12 +223,13 @@ struct inf_watch {
     size_t n_drop;
     const char *const *redact; /* fields to hash, in addition to those of Secrets */
     size_t n_redact;
-    bool reveal;        /* keep the values of Secrets in clear text */
-    bool metadata_only; /* request only metadata from the server */
 
     const struct inf_index *indexes;
     size_t n_indexes; /* at most 16 */
 
+    bool ns_is_default; /* `ns` is only a default; it is ignored for cluster-scoped resources */
+    bool reveal;        /* keep the values of Secrets in clear text */
+    bool metadata_only; /* request only metadata from the server */
     /* The resource may be missing on the server, now or later. Then there are no objects, which is
      * not an error, and the informer looks for the resource every 3 s to 6 s. A resource is
      * considered removed only if the server's discovery documents do not list it, or if the API
@@ -212,6 +239,9 @@ struct inf_watch {
     /* If changes arrive faster than they are applied, deliver only the newest state of an
      * object. */
     bool coalesce;
+    bool reserved_flags[3];
+
+    void *reserved[4];
 };
 
 /**
@@ -332,6 +362,7 @@ struct inf_resource {
     const char *version;
     const char *name; /* "deployments" */
     const char *kind; /* "Deployment"; NULL: no server was queried */
+    void *reserved[2];
 };
 
 /**
@@ -367,6 +398,8 @@ struct inf_status {
     uint64_t skipped;             /* objects that could not be decoded */
     uint64_t coalesced;           /* changes replaced by a newer one before delivery */
     size_t queued;                /* changes that currently wait to be applied */
+
+    uint64_t reserved[8];
 };
 
 /** Stores the current state of @informer in @ret_status. The error text is a copy. */
@@ -471,7 +504,8 @@ struct inf_handler {
     uint32_t max_bytes;  /* limit of the objects in it; 0: 64 MiB */
     uint32_t resync_ms;  /* interval of redelivery of every object (origin INF_RESYNC); 0: never */
 
-    void *reserved; /* used by the library from inf_handler_add() to inf_handler_remove() */
+    void *internal; /* used by the library from inf_handler_add() to inf_handler_remove() */
+    void *reserved[2];
 };
 
 /**
@@ -480,7 +514,7 @@ struct inf_handler {
  *
  * Keeps a pointer to @handler until inf_handler_remove() or until the informer is closed. Never
  * calls back before it returns. May be called from a handler. Returns 0, or -INF_EINVAL if @handler
- * is already registered.
+ * is already registered or a reserved field is not zero.
  */
 INF_API int inf_handler_add(struct inf_informer *informer, struct inf_handler *handler);
 
@@ -503,8 +537,20 @@ INF_API bool inf_handler_synced(const struct inf_handler *handler);
 /** The number of events in the backlog of @handler. */
 INF_API size_t inf_handler_backlog(const struct inf_handler *handler);
 
-/** The library's version, "0.1.0". */
+/* ---- version ---- */
+
+/* The version of these headers. Within a major version, programs compiled with older headers work
+ * with newer libraries. */
+#define INF_VERSION_MAJOR 1
+#define INF_VERSION_MINOR 0
+#define INF_VERSION_PATCH 0
+#define INF_VERSION_HEX   ((INF_VERSION_MAJOR << 16) | (INF_VERSION_MINOR << 8) | INF_VERSION_PATCH)
+
+/** The version of the library that is in use, "1.0.0". */
 INF_API const char *inf_version(void);
+
+/** The version of the library that is in use, as INF_VERSION_HEX: 0x010000. */
+INF_API unsigned inf_version_number(void);
 
 #ifdef __cplusplus
 }

@@ -54,6 +54,7 @@ struct inf_writer {
     const char *subresource; /* "status", "scale", or "" */
     const char *time;        /* RFC 3339 */
     bool sole;               /* no other manager wrote to this part: the status, or the rest */
+    void *reserved[2];
 };
 
 /* The part of an object that a write changed, as far as the difference shows it. */

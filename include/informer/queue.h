@@ -70,13 +70,15 @@ struct inf_queue_options {
     uint32_t retries_per_sec; /* rate of retries of all keys together; 0: 10 */
     uint32_t burst;           /* retries that may exceed that rate after an idle period; 0: 100 */
     size_t keys_max;          /* LIMIT: distinct keys queued, delayed or worked on; 0: 1,000,000 */
+
+    void *reserved[4];
 };
 
 /**
  * Opens a queue whose keys are handed to @worker. @options may be NULL.
  *
  * Keeps a pointer to @worker until inf_queue_close() or inf_client_close(). Returns NULL, with
- * @err, if @worker has no work().
+ * @err, if @worker has no work() or a reserved field is not zero.
  */
 INF_API struct inf_queue *inf_queue_open(struct inf_client *client, struct inf_worker *worker,
                                          const struct inf_queue_options *options,
@@ -182,6 +184,8 @@ struct inf_queue_stats {
     uint64_t oldest_queued_ms;  /* waiting time of the first ready key; 0: none waits */
     uint64_t longest_worked_ms; /* duration of the oldest current run; 0: there is none */
     uint64_t unfinished_ms;     /* total duration of all current runs */
+
+    uint64_t reserved[4];
 };
 
 /** Copies the current numbers to @ret_stats. Costs no more than the copy. */

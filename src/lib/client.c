@@ -29,6 +29,11 @@ const char *inf_version(void)
     return INFORMER_VERSION;
 }
 
+unsigned inf_version_number(void)
+{
+    return INF_VERSION_HEX;
+}
+
 /* ---- log ---- */
 
 static void client_on_log(struct log *log, enum log_level level, const char *line)
@@ -173,6 +178,10 @@ struct inf_client *inf_client_open(struct uv_loop_s *loop, const struct inf_clie
     static const struct inf_client_options none;
     struct inf_client *client;
     options = options ? options : &none;
+    if (!ALL_ZERO(options->reserved)) {
+        err_set(err, INF_EINVAL, "a reserved field of the client's options is not zero");
+        return NULL;
+    }
     client = client_new(options);
     client->connection = connection_open(options, err);
     if (!client->connection) {

@@ -6,6 +6,7 @@
  */
 #include "lib/definition.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,66 @@
 #include "base/err.h"
 #include "core/store/index_path.h"
 #include "lib/exclude.h"
+
+/* ---- the fields of a watch ---- */
+
+enum field_type {
+    FIELD_STRING,
+    FIELD_LABELS,  /* a label selector */
+    FIELD_FIELDS,  /* a field selector */
+    FIELD_STRINGS, /* a list; the next row is its length */
+    FIELD_DROP,    /* a list for which NULL and empty differ */
+    FIELD_INDEXES, /* a list of struct inf_index */
+    FIELD_COUNT,   /* the length of the list in the row before */
+    FIELD_FLAG,
+    FIELD_RESERVED, /* zero */
+};
+
+enum field_effect {
+    EFFECT_NONE, /* does not matter for sharing */
+    EFFECT_CONTENT,
+    EFFECT_DELIVERY,
+};
+
+/* Each field of struct inf_watch: name, type, effect. */
+#define WATCH_FIELDS(X)                             \
+    X(resource, FIELD_STRING, EFFECT_CONTENT)       \
+    X(log_name, FIELD_STRING, EFFECT_NONE)          \
+    X(ns, FIELD_STRING, EFFECT_CONTENT)             \
+    X(exclude_ns, FIELD_STRINGS, EFFECT_CONTENT)    \
+    X(n_exclude_ns, FIELD_COUNT, EFFECT_CONTENT)    \
+    X(label_selector, FIELD_LABELS, EFFECT_CONTENT) \
+    X(field_selector, FIELD_FIELDS, EFFECT_CONTENT) \
+    X(drop, FIELD_DROP, EFFECT_CONTENT)             \
+    X(n_drop, FIELD_COUNT, EFFECT_CONTENT)          \
+    X(redact, FIELD_STRINGS, EFFECT_CONTENT)        \
+    X(n_redact, FIELD_COUNT, EFFECT_CONTENT)        \
+    X(indexes, FIELD_INDEXES, EFFECT_CONTENT)       \
+    X(n_indexes, FIELD_COUNT, EFFECT_CONTENT)       \
+    X(ns_is_default, FIELD_FLAG, EFFECT_CONTENT)    \
+    X(reveal, FIELD_FLAG, EFFECT_CONTENT)           \
+    X(metadata_only, FIELD_FLAG, EFFECT_CONTENT)    \
+    X(optional, FIELD_FLAG, EFFECT_DELIVERY)        \
+    X(coalesce, FIELD_FLAG, EFFECT_DELIVERY)        \
+    X(reserved_flags, FIELD_RESERVED, EFFECT_NONE)  \
+    X(reserved, FIELD_RESERVED, EFFECT_NONE)
+
+struct watch_field {
+    size_t offset, size;
+    enum field_type type;
+    enum field_effect effect;
+};
+
+#define ROW(name, type, effect) \
+    {offsetof(struct inf_watch, name), sizeof(((struct inf_watch *)0)->name), type, effect},
+static const struct watch_field fields[] = {WATCH_FIELDS(ROW)};
+#undef ROW
+
+/* The struct has no padding, so this fails if it gets a field that has no row. */
+#define PLUS_SIZE(name, type, effect) +sizeof(((struct inf_watch *)0)->name)
+_Static_assert(sizeof(struct inf_watch) == 0 WATCH_FIELDS(PLUS_SIZE),
+               "every field of struct inf_watch has a row in WATCH_FIELDS");
+#undef PLUS_SIZE
 
 /* ---- identity ---- */
 
@@ -33,73 +94,218 @@ static void put_selector(struct buf *out, const char *text,
     inf_selector_free(selector);
 }
 
-static void put_parts(struct buf *out, const char *const *texts, size_t n)
+static void put_strings(struct buf *out, const char *const *texts, size_t n)
 {
+    n = texts ? n : 0;
     buf_printf(out, "%zu,", n);
     for (size_t i = 0; i < n; i++)
         put_part(out, texts[i]);
 }
 
-/* @watch has passed check_watch(). */
-static char *identity_of(const struct inf_watch *watch)
+/* Functions are compared by address and data. */
+static void put_indexes(struct buf *out, const struct inf_index *indexes, size_t n)
+{
+    buf_printf(out, "%zu,", n);
+    for (size_t i = 0; i < n; i++) {
+        put_part(out, indexes[i].name);
+        put_part(out, indexes[i].path);
+        buf_printf(out, "%" PRIxPTR ",%" PRIxPTR ",", (uintptr_t)indexes[i].values,
+                   (uintptr_t)indexes[i].data);
+    }
+}
+
+/* The fields with @effect as one string. @watch has passed check_watch(). */
+static char *identity_of(const struct inf_watch *watch, enum field_effect effect)
 {
     struct buf out = {0};
-    _Static_assert(DEFINITION_MANNERS == 2, "optional and coalesce come first");
-    buf_printf(&out, "%d%d%d%d%d%d,", watch->optional, watch->coalesce, watch->reveal,
-               watch->metadata_only, watch->drop != NULL, watch->ns_is_default);
-    put_part(&out, watch->resource);
-    put_part(&out, watch->ns);
-    put_parts(&out, watch->exclude_ns, watch->n_exclude_ns);
-    put_selector(&out, watch->label_selector, inf_selector_parse_labels);
-    put_selector(&out, watch->field_selector, inf_selector_parse_fields);
-    put_parts(&out, watch->drop, watch->drop ? watch->n_drop : 0);
-    put_parts(&out, watch->redact, watch->n_redact);
-    for (size_t i = 0; i < watch->n_indexes; i++) {
-        put_part(&out, watch->indexes[i].name);
-        put_part(&out, watch->indexes[i].path);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        const void *at = (const char *)watch + fields[i].offset;
+        size_t n = 0;
+        if (fields[i].effect != effect)
+            continue;
+        if (i + 1 < ARRAY_LEN(fields) && fields[i + 1].type == FIELD_COUNT)
+            memcpy(&n, (const char *)watch + fields[i + 1].offset, sizeof(n));
+        switch (fields[i].type) {
+        case FIELD_STRING: put_part(&out, *(const char *const *)at); break;
+        case FIELD_LABELS:
+            put_selector(&out, *(const char *const *)at, inf_selector_parse_labels);
+            break;
+        case FIELD_FIELDS:
+            put_selector(&out, *(const char *const *)at, inf_selector_parse_fields);
+            break;
+        case FIELD_DROP:
+            buf_putc(&out, *(const char *const *const *)at ? '+' : '-');
+            put_strings(&out, *(const char *const *const *)at, n);
+            break;
+        case FIELD_STRINGS: put_strings(&out, *(const char *const *const *)at, n); break;
+        case FIELD_INDEXES: put_indexes(&out, *(const struct inf_index *const *)at, n); break;
+        case FIELD_FLAG: buf_putc(&out, *(const bool *)at ? '1' : '0'); break;
+        case FIELD_COUNT:
+        case FIELD_RESERVED: break;
+        }
     }
     buf_putc(&out, '\0');
     return out.bytes;
 }
 
+bool definition_same_content(const struct definition *a, const struct definition *b)
+{
+    return !a->unshareable && !b->unshareable && strcmp(a->content, b->content) == 0;
+}
+
+bool definition_equal(const struct definition *a, const struct definition *b)
+{
+    return definition_same_content(a, b) && strcmp(a->delivery, b->delivery) == 0;
+}
+
+/* ---- copy and release ---- */
+
+static char **copy_strings(const char *const *texts, size_t n)
+{
+    char **copy = texts ? xcalloc(n + 1, sizeof(*copy)) : NULL;
+    for (size_t i = 0; copy && i < n; i++)
+        copy[i] = xstrdup(texts[i]);
+    return copy;
+}
+
+static struct inf_index *copy_indexes(const struct inf_index *indexes, size_t n)
+{
+    struct inf_index *copy = n ? xcalloc(n, sizeof(*copy)) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = indexes[i];
+        copy[i].name = indexes[i].name ? xstrdup(indexes[i].name) : NULL;
+        copy[i].path = indexes[i].path ? xstrdup(indexes[i].path) : NULL;
+    }
+    return copy;
+}
+
+static void watch_copy(struct inf_watch *to, const struct inf_watch *from)
+{
+    *to = *from;
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        void *at = (char *)to + fields[i].offset;
+        size_t n = 0;
+        if (i + 1 < ARRAY_LEN(fields) && fields[i + 1].type == FIELD_COUNT)
+            memcpy(&n, (const char *)from + fields[i + 1].offset, sizeof(n));
+        switch (fields[i].type) {
+        case FIELD_STRING:
+        case FIELD_LABELS:
+        case FIELD_FIELDS:
+            if (*(char **)at)
+                *(char **)at = xstrdup(*(char **)at);
+            break;
+        case FIELD_DROP:
+        case FIELD_STRINGS: *(char ***)at = copy_strings(*(const char *const **)at, n); break;
+        case FIELD_INDEXES:
+            *(struct inf_index **)at = copy_indexes(*(struct inf_index **)at, n);
+            break;
+        case FIELD_COUNT:
+        case FIELD_FLAG:
+        case FIELD_RESERVED: break;
+        }
+    }
+}
+
+static void free_indexes(struct inf_index *indexes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free((char *)(uintptr_t)indexes[i].name);
+        free((char *)(uintptr_t)indexes[i].path);
+    }
+    free(indexes);
+}
+
+/* Releases what watch_copy() allocated. */
+static void watch_release(struct inf_watch *watch)
+{
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        void *at = (char *)watch + fields[i].offset;
+        switch (fields[i].type) {
+        case FIELD_STRING:
+        case FIELD_LABELS:
+        case FIELD_FIELDS: free(*(char **)at); break;
+        case FIELD_DROP:
+        case FIELD_STRINGS:
+            for (char **text = *(char ***)at; text && *text; text++)
+                free(*text);
+            free(*(char ***)at);
+            break;
+        case FIELD_INDEXES: free_indexes(*(struct inf_index **)at, watch->n_indexes); break;
+        case FIELD_COUNT:
+        case FIELD_FLAG:
+        case FIELD_RESERVED: break;
+        }
+    }
+}
+
+void definition_set_delivery(struct definition *d, const struct definition *from)
+{
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        if (fields[i].effect == EFFECT_DELIVERY)
+            memcpy((char *)&d->watch + fields[i].offset,
+                   (const char *)&from->watch + fields[i].offset, fields[i].size);
+    str_replace(&d->delivery, from->delivery);
+}
+
 /* ---- indexes ---- */
 
-static int check_index_name(const struct definition *d, const char *name, struct inf_error *err)
+struct inf_index_values {
+    index_value_fn each;
+    void *ctx;
+};
+
+void inf_index_emit(struct inf_index_values *values, const char *value)
 {
-    if (d->n_indexes == INDEXES_MAX)
+    values->each(values->ctx, str_of(value));
+}
+
+static void each_function_value(const struct index_def *def, const struct inf_object *object,
+                                index_value_fn each, void *ctx)
+{
+    const struct inf_index *index = def->data;
+    struct inf_index_values values = {each, ctx};
+    index->values(index->data, object, &values);
+}
+
+static int check_index(const struct inf_watch *watch, size_t i, struct inf_error *err)
+{
+    const struct inf_index *index = &watch->indexes[i];
+    const char *name = index->name ? index->name : "";
+    if (i == INDEXES_MAX)
         return err_set(err, INF_EINVAL, "more than %d indexes", INDEXES_MAX);
-    if (!name || !name[0] || strcmp(name, "namespace") == 0)
+    if (!name[0] || strcmp(name, "namespace") == 0)
         return err_set(err, INF_EINVAL, "index '%s': empty or reserved name; use another name",
-                       name ? name : "");
-    for (size_t i = 0; i < d->n_indexes; i++)
-        if (strcmp(d->index_names[i], name) == 0)
+                       name);
+    for (size_t other = 0; other < i; other++)
+        if (strcmp(watch->indexes[other].name, name) == 0)
             return err_set(err, INF_EINVAL, "index '%s': defined twice", name);
+    if (!ALL_ZERO(index->reserved))
+        return err_set(err, INF_EINVAL, "index '%s': a reserved field is not zero", name);
+    if (index->path && index->values)
+        return err_set(err, INF_EINVAL, "index '%s': has a path and a function; use one of them",
+                       name);
     return 0;
 }
 
-static int add_index(struct definition *d, const struct inf_index *index, struct inf_error *err)
+static int add_indexes(struct definition *d, struct inf_error *err)
 {
-    size_t i = d->n_indexes;
-    struct inf_path *path;
-    int rc = check_index_name(d, index->name, err);
-    if (rc < 0)
-        return rc;
-    path = inf_path_parse(index->path ? index->path : "", err);
-    if (!path)
-        return err_wrap(err, "index '%s'", index->name);
-    d->index_names[i] = xstrdup(index->name);
-    d->index_paths[i] = path;
-    d->indexes[i] = index_by_path(d->index_names[i], path);
-    d->n_indexes++;
+    for (size_t i = 0; i < d->watch.n_indexes; i++) {
+        const struct inf_index *index = &d->watch.indexes[i];
+        int rc = check_index(&d->watch, i, err);
+        if (rc < 0)
+            return rc;
+        if (index->values) {
+            d->indexes[i] = (struct index_def){
+                .name = index->name, .values = each_function_value, .data = index};
+        } else {
+            d->index_paths[i] = inf_path_parse(index->path ? index->path : "", err);
+            if (!d->index_paths[i])
+                return err_wrap(err, "index '%s'", index->name);
+            d->indexes[i] = index_by_path(index->name, d->index_paths[i]);
+        }
+        d->n_indexes++;
+    }
     return 0;
-}
-
-static int add_indexes(struct definition *d, const struct inf_watch *watch, struct inf_error *err)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < watch->n_indexes; i++)
-        rc = add_index(d, &watch->indexes[i], err);
-    return rc;
 }
 
 /* ---- shape ---- */
@@ -147,6 +353,8 @@ static int check_watch(const struct inf_watch *watch, struct inf_error *err)
     int rc = 0;
     if (!watch->resource)
         return err_set(err, INF_EINVAL, "no resource given");
+    if (!ALL_ZERO(watch->reserved_flags) || !ALL_ZERO(watch->reserved))
+        return err_set(err, INF_EINVAL, "a reserved field of the watch is not zero");
     if (watch->ns)
         rc = resource_check_namespace(watch->ns, err);
     if (rc == 0)
@@ -172,27 +380,6 @@ static int check_scope(const struct resource_word *word, const struct inf_watch 
 
 /* ---- new and free ---- */
 
-static char *copy_or_null(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
-static void copy_scope(struct definition *d, const struct inf_watch *watch)
-{
-    d->identity = identity_of(watch);
-    d->who =
-        watch->ns ? xasprintf("%s in %s", watch->resource, watch->ns) : xstrdup(watch->resource);
-    d->resource = xstrdup(watch->resource);
-    d->ns = copy_or_null(watch->ns);
-    d->label_selector = copy_or_null(watch->label_selector);
-    d->field_selector = exclude_fields(watch);
-    d->ns_is_default = watch->ns_is_default;
-    d->optional = watch->optional;
-    d->coalesce = watch->coalesce;
-    d->exclude_ns = exclude_copy(watch);
-    d->n_exclude_ns = watch->n_exclude_ns;
-}
-
 struct definition *definition_new(const struct inf_watch *watch, const struct digest *digest,
                                   struct inf_error *err)
 {
@@ -201,9 +388,15 @@ struct definition *definition_new(const struct inf_watch *watch, const struct di
         return NULL;
     d = NEW(struct definition);
     list_init(&d->node);
-    copy_scope(d, watch);
+    watch_copy(&d->watch, watch);
+    d->content = identity_of(watch, EFFECT_CONTENT);
+    d->delivery = identity_of(watch, EFFECT_DELIVERY);
+    free((char *)(uintptr_t)d->watch.field_selector);
+    d->watch.field_selector = exclude_fields(watch);
+    d->who =
+        watch->ns ? xasprintf("%s in %s", watch->resource, watch->ns) : xstrdup(watch->resource);
     if (resource_word_parse(watch->resource, &d->word, err) < 0 ||
-        check_scope(&d->word, watch, err) < 0 || add_indexes(d, watch, err) < 0 ||
+        check_scope(&d->word, watch, err) < 0 || add_indexes(d, err) < 0 ||
         make_shape(d, watch, digest, err) < 0) {
         definition_free(d);
         return NULL;
@@ -215,18 +408,13 @@ void definition_free(struct definition *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; i < d->n_indexes; i++) {
+    for (size_t i = 0; i < d->n_indexes; i++)
         inf_path_free(d->index_paths[i]);
-        free(d->index_names[i]);
-    }
     resource_word_free(&d->word);
-    exclude_free(d->exclude_ns, d->n_exclude_ns);
     shape_free(&d->shape);
-    free(d->resource);
-    free(d->ns);
-    free(d->label_selector);
-    free(d->field_selector);
-    free(d->identity);
+    watch_release(&d->watch);
+    free(d->content);
+    free(d->delivery);
     free(d->who);
     free(d);
 }

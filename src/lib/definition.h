@@ -1,10 +1,10 @@
 /*
  * definition.h - a watch as its caller gave it, checked and copied.
  *
- * Two watches are identical if everything that determines the contents of the cache and how it is
- * read is equal: resource, namespaces, selectors, shape, indexes, coalescing. All of that is
- * encoded in one string, `identity`, which is compared. Its first DEFINITION_MANNERS characters are
- * options that can change without a list; the rest determines the objects and their fields.
+ * Two watches are identical if all fields that affect the cache or its delivery are equal. A table
+ * in definition.c has a row for each field of struct inf_watch; identity, copy and release come
+ * from it. The fields are encoded in two strings, which are compared: `content` determines the
+ * objects and how they are indexed, `delivery` can change without a list.
  */
 #ifndef LIB_DEFINITION_H
 #define LIB_DEFINITION_H
@@ -19,35 +19,36 @@
 #include "kube/discovery/resource_name.h"
 
 enum {
-    INDEXES_MAX = 16,       /* LIMIT: indexes of one informer */
-    DEFINITION_MANNERS = 2, /* optional, coalesce */
+    INDEXES_MAX = 16, /* LIMIT: indexes of one informer */
 };
 
 struct definition {
-    struct list node; /* in the list of former definitions of its cache */
-    char *identity;
-    char *who; /* the name in log lines */
-    char *resource;
+    struct list node;       /* in the list of former definitions of its cache */
+    struct inf_watch watch; /* a copy; its field_selector includes the plain names of exclude_ns */
+    char *content;
+    char *delivery;
+    bool unshareable;          /* equal to no other definition */
+    char *who;                 /* the name in log lines */
     struct resource_word word; /* the parsed name; ownership passes to the first source */
-    char *ns;                  /* NULL: all */
-    char *label_selector;
-    char *field_selector;
-    bool ns_is_default;
-    bool optional;
-    bool coalesce;
     struct shape shape;
     struct index_def indexes[INDEXES_MAX];
-    char *index_names[INDEXES_MAX];
     struct inf_path *index_paths[INDEXES_MAX];
     size_t n_indexes;
-    char **exclude_ns;
-    size_t n_exclude_ns;
 };
 
 /* Returns NULL with @err if @watch is invalid. @digest (borrowed) hashes the values that the watch
  * redacts. */
 struct definition *definition_new(const struct inf_watch *watch, const struct digest *digest,
                                   struct inf_error *err);
+
+/* Whether both select the same objects with the same fields and indexes. */
+bool definition_same_content(const struct definition *a, const struct definition *b);
+
+/* Whether both are the same watch. */
+bool definition_equal(const struct definition *a, const struct definition *b);
+
+/* Takes over the options of @from that need no list. */
+void definition_set_delivery(struct definition *definition, const struct definition *from);
 
 /* NULL is allowed. */
 void definition_free(struct definition *definition);

@@ -1,6 +1,5 @@
 /*
- * exclude.c - checks and copies the namespaces to exclude, and adds plain names to the field
- * selector.
+ * exclude.c - checks the namespaces to exclude, and adds plain names to the field selector.
  */
 #include "lib/exclude.h"
 
@@ -40,21 +39,6 @@ int exclude_check(const struct inf_watch *watch, struct inf_error *err)
     for (size_t i = 0; rc == 0 && i < watch->n_exclude_ns; i++)
         rc = check_pattern(watch->exclude_ns[i], err);
     return rc;
-}
-
-char **exclude_copy(const struct inf_watch *watch)
-{
-    char **copy = watch->n_exclude_ns ? xcalloc(watch->n_exclude_ns, sizeof(*copy)) : NULL;
-    for (size_t i = 0; i < watch->n_exclude_ns; i++)
-        copy[i] = xstrdup(watch->exclude_ns[i]);
-    return copy;
-}
-
-void exclude_free(char **patterns, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(patterns[i]);
-    free(patterns);
 }
 
 char *exclude_fields(const struct inf_watch *watch)

@@ -21,10 +21,6 @@ enum {
  * namespace. */
 int exclude_check(const struct inf_watch *watch, struct inf_error *err);
 
-/* A copy of the list, for exclude_free(); NULL if it is empty. */
-char **exclude_copy(const struct inf_watch *watch);
-void exclude_free(char **patterns, size_t n);
-
 /* The watch's field selector, extended by the plain names. The caller frees it. NULL: no
  * selector. */
 char *exclude_fields(const struct inf_watch *watch);

@@ -16,6 +16,10 @@ struct inf_queue *inf_queue_open(struct inf_client *client, struct inf_worker *w
         err_set(err, INF_EINVAL, "worker has no work() function");
         return NULL;
     }
+    if (options && !ALL_ZERO(options->reserved)) {
+        err_set(err, INF_EINVAL, "a reserved field of the queue's options is not zero");
+        return NULL;
+    }
     queue = workqueue_new(&client->loop.clock, worker, options, &hash_key,
                           client->user_log ? &client->log : NULL);
     list_push(&client->queues, &queue->node);

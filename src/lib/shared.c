@@ -15,11 +15,12 @@
 #include "base/base.h"
 #include "base/err.h"
 
-static struct shared *shared_find(const struct inf_client *client, const char *identity)
+static struct shared *shared_find(const struct inf_client *client,
+                                  const struct definition *definition)
 {
     list_for_each(node, &client->informers) {
         struct shared *s = container_of(node, struct shared, node);
-        if (strcmp(s->definition->identity, identity) == 0)
+        if (definition_equal(s->definition, definition))
             return s;
     }
     return NULL;
@@ -46,13 +47,14 @@ static void shared_on_found(void *ctx, const struct resource *found, const char 
 static struct pipeline_settings settings_of(const struct shared *s)
 {
     const struct definition *d = s->definition;
+    const struct inf_watch *watch = &d->watch;
     return (struct pipeline_settings){
         .reflector = {.list_limiter = &s->client->list_limiter,
                       .stale_after_ms = s->client->stale_after_ms,
-                      .optional = d->optional,
-                      .exclude_ns = (const char *const *)d->exclude_ns,
-                      .n_exclude_ns = d->n_exclude_ns},
-        .coalesce = d->coalesce,
+                      .optional = watch->optional,
+                      .exclude_ns = watch->exclude_ns,
+                      .n_exclude_ns = watch->n_exclude_ns},
+        .coalesce = watch->coalesce,
         .indexes = d->indexes,
         .n_indexes = d->n_indexes,
         .budget = s->client->budget,
@@ -62,18 +64,19 @@ static struct pipeline_settings settings_of(const struct shared *s)
 static struct named_source *new_source(struct shared *s)
 {
     struct definition *d = s->definition;
-    return named_source_new(&s->client->server, &(struct named_source_options){
-                                                    .word = &d->word,
-                                                    .discovery_cache = s->client->discovery_cache,
-                                                    .on_found = shared_on_found,
-                                                    .ctx = s,
-                                                    .scope = {.ns = d->ns,
-                                                              .label_selector = d->label_selector,
-                                                              .field_selector = d->field_selector},
-                                                    .ns_is_default = d->ns_is_default,
-                                                    .by_namespace = d->n_exclude_ns > 0,
-                                                    .shape = &d->shape,
-                                                });
+    return named_source_new(&s->client->server,
+                            &(struct named_source_options){
+                                .word = &d->word,
+                                .discovery_cache = s->client->discovery_cache,
+                                .on_found = shared_on_found,
+                                .ctx = s,
+                                .scope = {.ns = d->watch.ns,
+                                          .label_selector = d->watch.label_selector,
+                                          .field_selector = d->watch.field_selector},
+                                .ns_is_default = d->watch.ns_is_default,
+                                .by_namespace = d->watch.n_exclude_ns > 0,
+                                .shape = &d->shape,
+                            });
 }
 
 /* ---- open and close ---- */
@@ -129,7 +132,7 @@ struct shared *shared_use(struct inf_client *client, const struct inf_watch *wat
     struct shared *s;
     if (!definition)
         return NULL;
-    s = shared_find(client, definition->identity);
+    s = shared_find(client, definition);
     if (s) {
         definition_free(definition);
     } else {
@@ -156,18 +159,11 @@ void shared_leave(struct shared *s)
 
 /* ---- changing ---- */
 
-static bool same_objects(const struct definition *a, const struct definition *b)
-{
-    return strcmp(a->identity + DEFINITION_MANNERS, b->identity + DEFINITION_MANNERS) == 0;
-}
-
 /* Applies the options of @definition that need no list, and frees it. */
 static void shared_adjust(struct shared *s, struct definition *definition)
 {
     struct pipeline_settings settings;
-    memcpy(s->definition->identity, definition->identity, DEFINITION_MANNERS);
-    s->definition->optional = definition->optional;
-    s->definition->coalesce = definition->coalesce;
+    definition_set_delivery(s->definition, definition);
     definition_free(definition);
     settings = settings_of(s);
     pipeline_adjust(&s->pipeline, &settings);
@@ -197,27 +193,21 @@ static struct shared *shared_split(struct shared *s, struct definition *definiti
     return own;
 }
 
-/* No watch has this identity, so none that is opened later finds it. */
-static void make_unshareable(struct definition *definition)
-{
-    definition->identity[0] = definition->identity[DEFINITION_MANNERS] = '-';
-}
-
 struct shared *shared_own(struct shared *s, struct inf_informer *user)
 {
-    struct inf_watch watch = {.resource = s->definition->resource};
+    struct inf_watch watch = {.resource = s->definition->watch.resource};
     struct definition *nothing;
     if (s->users == 1)
         return s;
     nothing = definition_new(&watch, &s->client->digest, NULL);
-    make_unshareable(nothing);
+    nothing->unshareable = true;
     return shared_split(s, nothing, user);
 }
 
 struct shared *shared_withdraw(struct shared *s, struct inf_informer *user)
 {
     struct shared *own = shared_own(s, user);
-    make_unshareable(own->definition);
+    own->definition->unshareable = true;
     return own;
 }
 
@@ -243,7 +233,7 @@ struct shared *shared_separate(struct shared *s, const struct inf_watch *watch,
     struct shared *own;
     if (!definition)
         return NULL;
-    if (strcmp(definition->identity, s->definition->identity) != 0) {
+    if (!definition_equal(definition, s->definition)) {
         definition_free(definition);
         err_set(err, INF_EINVAL, "'%s' is not the watch of this informer", watch->resource);
         return NULL;
@@ -266,12 +256,12 @@ struct shared *shared_change(struct shared *s, const struct inf_watch *watch,
     struct shared *own;
     if (!definition)
         return NULL;
-    if (strcmp(definition->identity, s->definition->identity) == 0) {
+    if (definition_equal(definition, s->definition)) {
         definition_free(definition);
         return s;
     }
     if (s->users == 1) {
-        if (same_objects(definition, s->definition))
+        if (definition_same_content(definition, s->definition))
             shared_adjust(s, definition);
         else
             shared_redefine(s, definition, why);

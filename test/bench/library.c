@@ -81,7 +81,7 @@ static void on_line(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
 
 static int open_watches(int n, bool indexed, struct inf_error *err)
 {
-    static const struct inf_index node = {READS_INDEX, "spec.nodeName"};
+    static const struct inf_index node = {.name = READS_INDEX, .path = "spec.nodeName"};
     client.unsynced = n;
     for (int i = 0; i < n; i++) {
         char ns[32];

@@ -438,7 +438,7 @@ STORY(a_handler_of_a_closed_informer_is_not_used,
     buf_clear(&s->lines);
     story_stop(s);
     sim_run(&s->sim);
-    assert_null(x.handler.reserved);
+    assert_null(x.handler.internal);
     inf_handler_remove(&x.handler);
     inf_handler_pause(&x.handler);
     inf_handler_resume(&x.handler);

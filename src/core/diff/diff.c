@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/base.h"
 #include "base/err.h"
 #include "base/json_string.h"
 #include "core/diff/diff_mismatch.h"
@@ -306,6 +307,10 @@ struct inf_diff *inf_diff_make(const struct inf_object *old_object,
     struct str old_text, new_text;
     if (!old_object || !new_object) {
         err_set(err, INF_EINVAL, "diff: two objects are required");
+        return NULL;
+    }
+    if (options && !ALL_ZERO(options->reserved)) {
+        err_set(err, INF_EINVAL, "diff: a reserved field of the options is not zero");
         return NULL;
     }
     old_text.at = inf_object_json(old_object, &old_text.len);

@@ -272,24 +272,24 @@ void consumer_move(struct consumer *c, struct dispatch *to, uint64_t cursor)
 
 void inf_handler_remove(struct inf_handler *handler)
 {
-    struct consumer *c = handler->reserved;
+    struct consumer *c = handler->internal;
     if (!c)
         return;
-    handler->reserved = NULL;
+    handler->internal = NULL;
     c->removed = true;
     task_schedule(c->dispatch->clock, c->dispatch->pump);
 }
 
 void inf_handler_pause(struct inf_handler *handler)
 {
-    struct consumer *c = handler->reserved;
+    struct consumer *c = handler->internal;
     if (c)
         c->paused = true;
 }
 
 void inf_handler_resume(struct inf_handler *handler)
 {
-    struct consumer *c = handler->reserved;
+    struct consumer *c = handler->internal;
     if (!c)
         return;
     c->paused = false;
@@ -298,12 +298,12 @@ void inf_handler_resume(struct inf_handler *handler)
 
 bool inf_handler_synced(const struct inf_handler *handler)
 {
-    const struct consumer *c = handler->reserved;
+    const struct consumer *c = handler->internal;
     return c && c->synced;
 }
 
 size_t inf_handler_backlog(const struct inf_handler *handler)
 {
-    const struct consumer *c = handler->reserved;
+    const struct consumer *c = handler->internal;
     return c ? (size_t)backlog_events(c) : 0;
 }

@@ -258,7 +258,7 @@ void dispatch_close(struct dispatch *d)
         struct consumer *c = container_of(node, struct consumer, node);
         timer_stop(d->clock, &c->resync_timer);
         if (!c->removed)
-            c->handler->reserved = NULL;
+            c->handler->internal = NULL;
         c->removed = true;
     }
 }
@@ -275,12 +275,12 @@ void dispatch_free(struct dispatch *d)
 int dispatch_add(struct dispatch *d, struct inf_handler *handler, struct inf_informer *owner)
 {
     struct consumer *c;
-    if (handler->reserved)
+    if (handler->internal || !ALL_ZERO(handler->reserved))
         return -INF_EINVAL;
     c = consumer_new(d, handler);
     c->owner = owner;
     list_push(&d->consumers, &c->node);
-    handler->reserved = c;
+    handler->internal = c;
     task_schedule(d->clock, d->pump);
     return 0;
 }
@@ -289,7 +289,7 @@ int dispatch_add_knowing(struct dispatch *d, struct inf_handler *handler,
                          struct inf_informer *owner)
 {
     int rc = dispatch_add(d, handler, owner);
-    struct consumer *c = handler->reserved;
+    struct consumer *c = handler->internal;
     if (rc < 0)
         return rc;
     c->walk = WALK_NONE;

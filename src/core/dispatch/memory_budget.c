@@ -115,7 +115,10 @@ void budget_close(struct budget_account *account)
 
 struct inf_budget *inf_budget_new(const struct inf_budget_options *options)
 {
-    struct inf_budget *b = NEW(struct inf_budget);
+    struct inf_budget *b;
+    if (!ALL_ZERO(options->reserved))
+        return NULL;
+    b = NEW(struct inf_budget);
     b->options = *options;
     b->users = 1;
     list_init(&b->held);

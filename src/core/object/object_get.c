@@ -63,13 +63,15 @@ bool inf_object_writer(const struct inf_object *object, enum inf_part part,
     if (status == other && (!status || part == INF_PART_ANY))
         return false;
     if (status && (!other || part == INF_PART_STATUS))
-        *ret_writer =
-            (struct inf_writer){bytes + object->at[PART_STATUS_MANAGER], "status",
-                                bytes + object->at[PART_STATUS_TIME], object->sole_status};
+        *ret_writer = (struct inf_writer){.manager = bytes + object->at[PART_STATUS_MANAGER],
+                                          .subresource = "status",
+                                          .time = bytes + object->at[PART_STATUS_TIME],
+                                          .sole = object->sole_status};
     else
-        *ret_writer = (struct inf_writer){bytes + object->at[PART_MANAGER],
-                                          bytes + object->at[PART_SUBRESOURCE],
-                                          bytes + object->at[PART_TIME], object->sole_other};
+        *ret_writer = (struct inf_writer){.manager = bytes + object->at[PART_MANAGER],
+                                          .subresource = bytes + object->at[PART_SUBRESOURCE],
+                                          .time = bytes + object->at[PART_TIME],
+                                          .sole = object->sole_other};
     return true;
 }
 

@@ -130,7 +130,7 @@ static void read_index(struct conf_reader *reader, const struct yaml_node *map,
     else if (strcmp(name, "namespace") == 0)
         conf_reader_error(reader, node->key, "is a built-in index; use another name");
     path = conf_text_read(reader, &conf_type_field_path, node);
-    *ret = (struct inf_index){xstrdup(name), path ? path : xstrdup("")};
+    *ret = (struct inf_index){.name = xstrdup(name), .path = path ? path : xstrdup("")};
     conf_reader_leave(reader, before);
 }
 

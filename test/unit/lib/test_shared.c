@@ -19,6 +19,9 @@
 #include "informer/path.h"
 
 #include "base/base.h"
+#include "base/buf.h"
+#include "builders.h"
+#include "lib/definition.h"
 
 static const char kubeconfig[] =
     "{current-context: c, contexts: [{name: c, context: {cluster: c}}],"
@@ -80,7 +83,7 @@ static bool share(struct place *p, const struct inf_watch *a, const struct inf_w
 
 static const char *const status[] = {"status"};
 static const char *const spec[] = {"spec"};
-static const struct inf_index by_node = {"node", "spec.nodeName"};
+static const struct inf_index by_node = {.name = "node", .path = "spec.nodeName"};
 
 static void the_same_is_shared(void **state)
 {
@@ -175,12 +178,132 @@ static void closing_takes_only_ones_own(void **state)
     assert_int_equal(inf_handler_add(one, &ones), 0);
     assert_int_equal(inf_handler_add(two, &twos), 0);
     inf_informer_close(one, NULL);
-    assert_null(ones.reserved);
-    assert_non_null(twos.reserved);
+    assert_null(ones.internal);
+    assert_non_null(twos.internal);
     uv_run(&p->loop, UV_RUN_NOWAIT);
     assert_int_equal(inf_store_count(inf_informer_store(two)), 0);
     assert_int_equal(inf_handler_add(two, &ones), 0);
     inf_informer_close(two, NULL); /* whose handlers are on our stack */
+}
+
+/* ---- index functions ---- */
+
+static void by_first_letter(void *data, const struct inf_object *object,
+                            struct inf_index_values *values)
+{
+    char letter[2] = {inf_object_name(object)[0]};
+    inf_index_emit(values, letter);
+    inf_index_emit(values, data);
+}
+
+static void by_nothing(void *data, const struct inf_object *object, struct inf_index_values *values)
+{
+    (void)data;
+    (void)object;
+    (void)values;
+}
+
+static void collect_value(void *ctx, struct str value)
+{
+    buf_printf(ctx, "%.*s ", STR_FMT(value));
+}
+
+static void an_index_function_emits_the_values_of_an_object(void **state)
+{
+    static char all[] = "all";
+    struct inf_index index = {.name = "letter", .values = by_first_letter, .data = all};
+    struct inf_watch watch = {.resource = "pods", .indexes = &index, .n_indexes = 1};
+    struct definition *d = definition_new(&watch, NULL, NULL);
+    struct inf_object *object = pod("n/web", "u", 1, 0);
+    struct buf values = {0};
+    (void)state;
+    assert_non_null(d);
+    index = (struct inf_index){0}; /* it was copied */
+    d->indexes[0].values(&d->indexes[0], object, collect_value, &values);
+    buf_putc(&values, '\0');
+    assert_string_equal(values.bytes, "w all ");
+    buf_free(&values);
+    inf_object_unref(object);
+    definition_free(d);
+}
+
+static void index_functions_are_shared_by_address_and_data(void **state)
+{
+    static char a[] = "a", b[] = "b";
+    struct inf_index indexes[] = {{.name = "x", .values = by_first_letter, .data = a},
+                                  {.name = "x", .values = by_first_letter, .data = b},
+                                  {.name = "x", .values = by_nothing, .data = a}};
+    struct inf_watch first = {.resource = "pods", .indexes = &indexes[0], .n_indexes = 1};
+    for (size_t i = 0; i < ARRAY_LEN(indexes); i++) {
+        struct inf_watch other = {.resource = "pods", .indexes = &indexes[i], .n_indexes = 1};
+        assert_int_equal(share(*state, &first, &other), i == 0);
+    }
+    indexes[0].path = "spec.nodeName";
+    refused(*state, &first, "index 'x': has a path and a function; use one of them");
+}
+
+/* ---- versions ---- */
+
+static void headers_and_library_have_the_version_of_the_project(void **state)
+{
+    char text[32];
+    (void)state;
+    snprintf(text, sizeof(text), "%d.%d.%d", INF_VERSION_MAJOR, INF_VERSION_MINOR,
+             INF_VERSION_PATCH);
+    assert_string_equal(inf_version(), text);
+    assert_int_equal(inf_version_number(), INF_VERSION_HEX);
+}
+
+static void reserved_fields_must_be_zero(void **state)
+{
+    struct place *p = *state;
+    char byte;
+    struct inf_client_options options = {.kubeconfig = p->path, .reserved = {&byte}};
+    struct inf_budget_options budget = {.bytes = 1, .reserved = {&byte}};
+    struct inf_handler handler = {.reserved = {&byte}};
+    struct inf_watch watch = {.resource = "pods", .reserved_flags = {true}};
+    struct inf_index index = {.name = "x", .path = "spec", .reserved = {&byte}};
+    struct inf_informer *pods = opened(p, &(struct inf_watch){.resource = "pods"});
+    struct inf_error err;
+    assert_null(inf_client_open(&p->loop, &options, &err));
+    assert_int_equal(err.code, INF_EINVAL);
+    assert_null(inf_budget_new(&budget));
+    assert_int_equal(inf_handler_add(pods, &handler), -INF_EINVAL);
+    refused(p, &watch, "a reserved field of the watch is not zero");
+    watch = (struct inf_watch){.resource = "pods", .reserved = {&byte}};
+    refused(p, &watch, "a reserved field of the watch is not zero");
+    watch = (struct inf_watch){.resource = "pods", .indexes = &index, .n_indexes = 1};
+    refused(p, &watch, "index 'x': a reserved field is not zero");
+}
+
+/* ---- requests ---- */
+
+static void count_synced(struct inf_request *request, const struct inf_error *err)
+{
+    int *calls = request->data;
+    ++*calls;
+    assert_null(err);
+}
+
+static void waiting_for_no_informer_ends_from_the_loop(void **state)
+{
+    struct place *p = *state;
+    int calls = 0;
+    struct inf_request request = {.data = &calls};
+    struct inf_informer *pods;
+    assert_int_equal(inf_client_wait_synced(p->client, &request, count_synced), 0);
+    assert_int_equal(calls, 0);
+    uv_run(&p->loop, UV_RUN_NOWAIT);
+    assert_int_equal(calls, 1);
+    pods = opened(p, &(struct inf_watch){.resource = "pods"});
+    assert_int_equal(inf_client_wait_synced(p->client, &request, count_synced), 0);
+    assert_int_equal(inf_client_wait_synced(p->client, &request, count_synced), -INF_EINVAL);
+    uv_run(&p->loop, UV_RUN_NOWAIT);
+    assert_int_equal(calls, 1);
+    inf_informer_close(pods, NULL); /* the last one to wait for */
+    assert_int_equal(calls, 1);
+    uv_run(&p->loop, UV_RUN_NOWAIT);
+    assert_int_equal(calls, 2);
 }
 
 static void a_kubeconfig_read_again_is_the_same_until_it_changes(void **state)
@@ -297,6 +420,11 @@ int main(void)
         CASE(what_is_wrong_is_named),
         CASE(closing_takes_only_ones_own),
         CASE(a_dead_server_is_told),
+        CASE(an_index_function_emits_the_values_of_an_object),
+        CASE(index_functions_are_shared_by_address_and_data),
+        CASE(headers_and_library_have_the_version_of_the_project),
+        CASE(reserved_fields_must_be_zero),
+        CASE(waiting_for_no_informer_ends_from_the_loop),
         CASE(a_kubeconfig_read_again_is_the_same_until_it_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
