@@ -40,15 +40,6 @@ static int check_string(yyjson_val *root, const char *key, const char *expected,
     return rc;
 }
 
-static int check_token(const char *token, struct inf_error *err)
-{
-    for (; token && *token; token++)
-        if ((unsigned char)*token <= ' ' || *token == 0x7F)
-            return err_set(err, INF_EDECODE,
-                           "status.token must not contain white space or control characters");
-    return 0;
-}
-
 static int check_parts(const char *token, const char *cert, const char *key, struct inf_error *err)
 {
     if (!cert != !key)
@@ -57,15 +48,10 @@ static int check_parts(const char *token, const char *cert, const char *key, str
     if (!token && !cert)
         return err_set(err, INF_EDECODE,
                        "status has neither a token nor a certificate with its key");
-    return check_token(token, err);
-}
-
-static int read_expiry(const char *text, int64_t *ret, struct inf_error *err)
-{
-    *ret = INT64_MAX;
-    if (text && timestamp_parse(text, ret) < 0)
-        return err_set(err, INF_EDECODE,
-                       "status.expirationTimestamp must be a time (2026-11-15T23:09:29Z)");
+    for (; token && *token; token++)
+        if ((unsigned char)*token <= ' ' || *token == 0x7F)
+            return err_set(err, INF_EDECODE,
+                           "status.token must not contain white space or control characters");
     return 0;
 }
 
@@ -77,7 +63,7 @@ static char *copy_or_null(const char *text)
 static int read_status(yyjson_val *status, struct exec_credential *ret, struct inf_error *err)
 {
     const char *token, *cert, *key, *expires;
-    int64_t expires_us;
+    int64_t expires_us = INT64_MAX;
     int rc = text_of(status, "token", &token, err);
     if (!rc)
         rc = text_of(status, "clientCertificateData", &cert, err);
@@ -87,8 +73,9 @@ static int read_status(yyjson_val *status, struct exec_credential *ret, struct i
         rc = text_of(status, "expirationTimestamp", &expires, err);
     if (!rc)
         rc = check_parts(token, cert, key, err);
-    if (!rc)
-        rc = read_expiry(expires, &expires_us, err);
+    if (!rc && expires && timestamp_parse(expires, &expires_us) < 0)
+        rc = err_set(err, INF_EDECODE,
+                     "status.expirationTimestamp must be a time (2026-11-15T23:09:29Z)");
     if (!rc)
         *ret = (struct exec_credential){copy_or_null(token), copy_or_null(cert), copy_or_null(key),
                                         expires_us};

@@ -252,18 +252,13 @@ int kubeconfig_load(const struct kubeconfig_choice *choice, struct kubeconfig *r
     return rc;
 }
 
-static void free_impersonation(struct kubeconfig *c)
+void kubeconfig_free(struct kubeconfig *c)
 {
     for (size_t i = 0; i < c->n_impersonate; i++) {
         free(c->impersonate[i].name);
         free(c->impersonate[i].value);
     }
     free(c->impersonate);
-}
-
-void kubeconfig_free(struct kubeconfig *c)
-{
-    free_impersonation(c);
     secret_free(c->basic);
     exec_plugin_free(c->exec);
     free(c->exec_extension);
@@ -294,15 +289,6 @@ static bool same_string(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same_impersonation(const struct kubeconfig *a, const struct kubeconfig *b)
-{
-    bool equal = a->n_impersonate == b->n_impersonate;
-    for (size_t i = 0; equal && i < a->n_impersonate; i++)
-        equal = same_string(a->impersonate[i].name, b->impersonate[i].name) &&
-                same_string(a->impersonate[i].value, b->impersonate[i].value);
-    return equal;
-}
-
 /* PEM texts from files are compared by path: the contents may change while we run. */
 static bool same_pem(const char *a, const char *a_file, const char *b, const char *b_file)
 {
@@ -311,6 +297,12 @@ static bool same_pem(const char *a, const char *a_file, const char *b, const cha
 
 bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
 {
+    if (a->n_impersonate != b->n_impersonate)
+        return false;
+    for (size_t i = 0; i < a->n_impersonate; i++)
+        if (!same_string(a->impersonate[i].name, b->impersonate[i].name) ||
+            !same_string(a->impersonate[i].value, b->impersonate[i].value))
+            return false;
     return same_string(a->host, b->host) && a->port == b->port &&
            same_string(a->path_prefix, b->path_prefix) && a->https == b->https &&
            proxy_equal(&a->proxy, &b->proxy) &&
@@ -320,8 +312,7 @@ bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
            same_pem(a->cert_pem, a->cert_file, b->cert_pem, b->cert_file) &&
            same_pem(a->key_pem, a->key_file, b->key_pem, b->key_file) &&
            same_string(a->token, b->token) && same_string(a->token_file, b->token_file) &&
-           same_string(a->basic, b->basic) && same_impersonation(a, b) &&
-           exec_plugin_equal(a->exec, b->exec) &&
+           same_string(a->basic, b->basic) && exec_plugin_equal(a->exec, b->exec) &&
            same_string(a->exec_extension, b->exec_extension) &&
            same_string(a->namespace, b->namespace);
 }

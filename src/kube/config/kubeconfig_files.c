@@ -24,8 +24,8 @@ enum {
 /* -- the shape of a file -------------------------------------------------------------------------
  */
 
-static int check_word(const struct yaml_node *root, const char *key, const char *word,
-                      struct inf_error *err)
+static int check_value(const struct yaml_node *root, const char *key, const char *word,
+                       struct inf_error *err)
 {
     const struct yaml_node *node = yaml_get(root, key);
     const char *text = yaml_string(node);
@@ -79,27 +79,21 @@ static int check_list(const struct yaml_node *root, const char *key, struct inf_
     return rc;
 }
 
-static int check_current(const struct yaml_node *root, struct inf_error *err)
-{
-    const struct yaml_node *current = yaml_get(root, "current-context");
-    if (!current || current->kind == YAML_SCALAR)
-        return 0;
-    return yaml_error(current, err, "current-context must be the name of a context");
-}
-
 /* An empty file is an empty kubeconfig. */
 static int check_root(const struct yaml_node *root, struct inf_error *err)
 {
+    const struct yaml_node *current;
     int rc;
     if (yaml_is_null(root))
         return 0;
     if (root->kind != YAML_MAPPING)
         return yaml_error(root, err, "not a kubeconfig: must be a mapping (clusters: ...)");
-    rc = check_word(root, "kind", "Config", err);
+    rc = check_value(root, "kind", "Config", err);
     if (!rc)
-        rc = check_word(root, "apiVersion", "v1", err);
-    if (!rc)
-        rc = check_current(root, err);
+        rc = check_value(root, "apiVersion", "v1", err);
+    current = yaml_get(root, "current-context");
+    if (!rc && current && current->kind != YAML_SCALAR)
+        rc = yaml_error(current, err, "current-context must be the name of a context");
     if (!rc)
         rc = check_list(root, "clusters", err);
     if (!rc)

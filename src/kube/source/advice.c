@@ -1,3 +1,12 @@
+/*
+ * advice.c - adds a remedy to the error of a request.
+ *
+ *     403   the kubectl commands that grant access, if the message names the user; else the verbs needed
+ *     401   which credentials were rejected
+ *     404   what to check
+ *
+ * Other errors stay as they are. Can't fail; a remedy that does not fit into the message is cut.
+ */
 #include "kube/source/advice.h"
 
 #include <stdbool.h>
@@ -7,9 +16,9 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* ---- what a 403 says ---- */
+/* ---- the message of a 403 ---- */
 
-/* `User "jane" cannot list resource ...`, as every server with RBAC says it. */
+/* `User "jane" cannot list resource ...`, as written by every server with RBAC. */
 struct refusal {
     struct str user;
     struct str verb;
@@ -33,28 +42,11 @@ static bool read_refusal(const char *text, struct refusal *ret)
            cut_until(&rest, " ", &ret->verb);
 }
 
-/* In single quotes nothing but a quote means anything to a shell; the server has its own way to write
- * one, and backslashes. */
-static bool can_be_quoted(struct str user)
-{
-    return user.len && !memchr(user.at, '\'', user.len) && !memchr(user.at, '\\', user.len);
-}
-
 /* ---- the commands ---- */
 
 static void put_resource(struct buf *out, const struct resource *r)
 {
     buf_printf(out, "%s%s%s", r->name, r->group[0] ? "." : "", r->group);
-}
-
-static void put_subject(struct buf *out, struct str user)
-{
-    static const char account[] = "system:serviceaccount:";
-    size_t len = sizeof(account) - 1;
-    if (user.len > len && memcmp(user.at, account, len) == 0)
-        buf_printf(out, " --serviceaccount='%.*s'", (int)(user.len - len), user.at + len);
-    else
-        buf_printf(out, " --user='%.*s'", STR_FMT(user));
 }
 
 /* kubectl create [cluster]role[binding] watch-pods */
@@ -69,6 +61,7 @@ static void put_create(struct buf *out, const struct resource *r, const char *ns
 
 static void put_commands(struct buf *out, const struct resource *r, const char *ns, struct str user)
 {
+    const struct str account = STR("system:serviceaccount:");
     buf_puts(out, "; to allow it: ");
     put_create(out, r, ns, "");
     buf_puts(out, " --verb=list,watch --resource=");
@@ -77,7 +70,11 @@ static void put_commands(struct buf *out, const struct resource *r, const char *
     put_create(out, r, ns, "binding");
     buf_printf(out, " --%srole=watch-", ns ? "" : "cluster");
     put_resource(out, r);
-    put_subject(out, user);
+    if (user.len > account.len && memcmp(user.at, account.at, account.len) == 0)
+        buf_printf(out, " --serviceaccount='%.*s'", (int)(user.len - account.len),
+                   user.at + account.len);
+    else
+        buf_printf(out, " --user='%.*s'", STR_FMT(user));
 }
 
 static void put_rights(struct buf *out, const struct resource *r, const char *ns)
@@ -90,16 +87,11 @@ static void put_rights(struct buf *out, const struct resource *r, const char *ns
         buf_puts(out, " in all namespaces");
 }
 
-static bool is_ours(struct str verb)
-{
-    return str_eq(verb, STR("list")) || str_eq(verb, STR("watch"));
-}
-
 static void put_forbidden(struct buf *out, const char *text, const struct resource *r,
                           const char *ns)
 {
     struct refusal refusal;
-    bool read = read_refusal(text, &refusal);
+    bool read = read_refusal(text, &refusal), quotable;
     if (!r->name[0])
         buf_puts(out, "; a fully qualified resource such as deployments.apps/v1 needs no lookup");
     else if (!read)
@@ -107,10 +99,16 @@ static void put_forbidden(struct buf *out, const char *text, const struct resour
     else if (str_eq(refusal.user, STR("system:anonymous")))
         buf_puts(out, "; the server treats the request as anonymous: credentials are missing or "
                       "not valid for this cluster");
-    else if (is_ours(refusal.verb) && can_be_quoted(refusal.user))
-        put_commands(out, r, ns, refusal.user);
-    else if (is_ours(refusal.verb))
-        put_rights(out, r, ns);
+    else if (str_eq(refusal.verb, STR("list")) || str_eq(refusal.verb, STR("watch"))) {
+        /* In single quotes only a quote is special to a shell; the server escapes it, and
+         * backslashes, in its own way. */
+        quotable = refusal.user.len && !memchr(refusal.user.at, '\'', refusal.user.len) &&
+                   !memchr(refusal.user.at, '\\', refusal.user.len);
+        if (quotable)
+            put_commands(out, r, ns, refusal.user);
+        else
+            put_rights(out, r, ns);
+    }
 }
 
 /* ---- all ---- */
@@ -124,37 +122,27 @@ void advice_cut_not_found(struct inf_error *why)
         *at = '\0';
 }
 
-static void put_not_found(struct buf *out, const struct advice *a)
-{
-    buf_puts(out, not_found);
-    if (a->path_prefix[0])
-        buf_printf(out, ", and the path of the server URL (%s)", a->path_prefix);
-    if (a->ns)
-        buf_puts(out, ", and whether it is namespaced");
-    buf_puts(out, "; see kubectl api-resources");
-}
-
-static void put_unauthorized(struct buf *out, const struct advice *a)
-{
-    if (a->credentials)
-        buf_printf(out,
-                   "; the server rejected %s; check that it is valid for this cluster, not "
-                   "expired and not revoked",
-                   a->credentials);
-    else
-        buf_puts(out, "; no credentials were sent; the kubeconfig needs a user");
-}
-
 void advice_add(struct inf_error *why, const struct advice *a)
 {
     size_t len = strlen(why->text);
     struct buf text = {0};
     if (why->code == INF_EFORBIDDEN)
         put_forbidden(&text, why->text, a->resource, a->ns);
+    else if (why->code == INF_EUNAUTHORIZED && a->credentials)
+        buf_printf(&text,
+                   "; the server rejected %s; check that it is valid for this cluster, not "
+                   "expired and not revoked",
+                   a->credentials);
     else if (why->code == INF_EUNAUTHORIZED)
-        put_unauthorized(&text, a);
-    else if (why->code == INF_ENOTFOUND && a->resource->name[0])
-        put_not_found(&text, a);
+        buf_puts(&text, "; no credentials were sent; the kubeconfig needs a user");
+    else if (why->code == INF_ENOTFOUND && a->resource->name[0]) {
+        buf_puts(&text, not_found);
+        if (a->path_prefix[0])
+            buf_printf(&text, ", and the path of the server URL (%s)", a->path_prefix);
+        if (a->ns)
+            buf_puts(&text, ", and whether it is namespaced");
+        buf_puts(&text, "; see kubectl api-resources");
+    }
     snprintf(why->text + len, sizeof(why->text) - len, "%.*s", (int)text.len,
              text.len ? text.bytes : "");
     buf_free(&text);
