@@ -46,4 +46,8 @@ struct bad_config {
 /* Expects each error, also if no error is requested. */
 void assert_bad_configs(const struct bad_config *rows, size_t n);
 
+/* A row of the table of tests, each in a place of its own. */
+#define KUBECONFIG_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, kubeconfig_place_setup, kubeconfig_place_teardown)
+
 #endif

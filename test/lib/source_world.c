@@ -167,6 +167,20 @@ void source_world_play(struct source_world *w, struct pipe *pipe, const char *na
     sim_run(&w->sim);
 }
 
+void source_world_expect_cut(struct source_world *w, struct pipe *pipe, const struct recording *r,
+                             size_t len, const char *complete)
+{
+    char *end;
+    pipe_send(pipe, r->wire.bytes, len);
+    pipe_end(pipe, INF_EEOF, "FIN");
+    sim_run(&w->sim);
+    buf_putc(&w->events, '\0');
+    end = strstr(w->events.bytes, "INF_ECUT: kube.test:6443 closed the connection ");
+    assert_non_null(end);
+    assert_ptr_equal(strchr(end, '\n'), w->events.bytes + w->events.len - 2);
+    assert_memory_equal(w->events.bytes, complete, (size_t)(end - w->events.bytes));
+}
+
 void source_world_expect(struct source_world *w, const char *expected)
 {
     buf_putc(&w->events, '\0');

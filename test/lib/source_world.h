@@ -20,6 +20,7 @@
 #include "kube/config/kubeconfig.h"
 #include "kube/source/api_source.h"
 #include "pipe_stream.h"
+#include "recording.h"
 #include "seam/source.h"
 #include "sim.h"
 #include "wire/http_pool.h"
@@ -74,6 +75,11 @@ struct pipe *source_world_connect_with(struct source_world *w,
 
 /* Sends a recorded response and runs the simulation until it is idle. */
 void source_world_play(struct source_world *w, struct pipe *pipe, const char *recording);
+
+/* The connection is lost after the first @len bytes of @r: the events must be the beginning of
+ * @complete, followed by one INF_ECUT. */
+void source_world_expect_cut(struct source_world *w, struct pipe *pipe, const struct recording *r,
+                             size_t len, const char *complete);
 
 /* Compares the events since the last call and clears them. */
 void source_world_expect(struct source_world *w, const char *expected);

@@ -425,29 +425,26 @@ static void refuses_invalid_files(void **state)
     assert_bad_configs(bad, ARRAY_LEN(bad));
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, kubeconfig_place_setup, kubeconfig_place_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(reads_every_field),
-        TEST(reads_a_minimal_file),
-        TEST(reads_json_with_a_byte_order_mark),
-        TEST(finds_no_configuration),
-        TEST(reads_the_file_in_the_home_directory),
-        TEST(works_without_a_home_directory),
-        TEST(merges_several_files),
-        TEST(reports_problems_of_listed_files),
-        TEST(reads_only_an_explicit_path),
-        TEST(refuses_a_file_that_is_too_large),
-        TEST(refuses_too_many_files),
-        TEST(overrides_cluster_and_user),
-        TEST(needs_no_context_with_a_given_cluster),
-        TEST(allows_only_listed_plugins),
-        TEST(ignores_empty_files),
-        TEST(refuses_unknown_and_duplicate_names),
-        TEST(refuses_invalid_files),
+        KUBECONFIG_TEST(reads_every_field),
+        KUBECONFIG_TEST(reads_a_minimal_file),
+        KUBECONFIG_TEST(reads_json_with_a_byte_order_mark),
+        KUBECONFIG_TEST(finds_no_configuration),
+        KUBECONFIG_TEST(reads_the_file_in_the_home_directory),
+        KUBECONFIG_TEST(works_without_a_home_directory),
+        KUBECONFIG_TEST(merges_several_files),
+        KUBECONFIG_TEST(reports_problems_of_listed_files),
+        KUBECONFIG_TEST(reads_only_an_explicit_path),
+        KUBECONFIG_TEST(refuses_a_file_that_is_too_large),
+        KUBECONFIG_TEST(refuses_too_many_files),
+        KUBECONFIG_TEST(overrides_cluster_and_user),
+        KUBECONFIG_TEST(needs_no_context_with_a_given_cluster),
+        KUBECONFIG_TEST(allows_only_listed_plugins),
+        KUBECONFIG_TEST(ignores_empty_files),
+        KUBECONFIG_TEST(refuses_unknown_and_duplicate_names),
+        KUBECONFIG_TEST(refuses_invalid_files),
     };
     return cmocka_run_group_tests_name("kubeconfig", tests, NULL, NULL);
 }

@@ -252,15 +252,12 @@ static void names_a_plugin_without_its_arguments(void **state)
     free(path);
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, kubeconfig_place_setup, kubeconfig_place_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(errors_do_not_quote_values),
-        TEST(does_not_quote_a_key_in_place_of_a_path),
-        TEST(names_a_plugin_without_its_arguments),
+        KUBECONFIG_TEST(errors_do_not_quote_values),
+        KUBECONFIG_TEST(does_not_quote_a_key_in_place_of_a_path),
+        KUBECONFIG_TEST(names_a_plugin_without_its_arguments),
     };
     return cmocka_run_group_tests_name("kubeconfig_quote", tests, NULL, NULL);
 }

@@ -273,19 +273,16 @@ static void refuses_invalid_users(void **state)
     assert_bad_configs(bad, ARRAY_LEN(bad));
 }
 
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, kubeconfig_place_setup, kubeconfig_place_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(reads_name_and_password),
-        TEST(reads_impersonation),
-        TEST(limits_impersonated_groups),
-        TEST(reads_an_exec_plugin),
-        TEST(compares_files_by_path),
-        TEST(uses_the_plugin_only_without_other_credentials),
-        TEST(refuses_invalid_users),
+        KUBECONFIG_TEST(reads_name_and_password),
+        KUBECONFIG_TEST(reads_impersonation),
+        KUBECONFIG_TEST(limits_impersonated_groups),
+        KUBECONFIG_TEST(reads_an_exec_plugin),
+        KUBECONFIG_TEST(compares_files_by_path),
+        KUBECONFIG_TEST(uses_the_plugin_only_without_other_credentials),
+        KUBECONFIG_TEST(refuses_invalid_users),
     };
     return cmocka_run_group_tests_name("kubeconfig_user", tests, NULL, NULL);
 }

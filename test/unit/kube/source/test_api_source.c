@@ -189,18 +189,8 @@ static void reports_a_connection_lost_at_any_byte(void **state)
     recording_open(&r, "widgets-watchlist");
     for (size_t len = 0; len < r.wire.len; len++) {
         struct source_world w;
-        struct pipe *pipe;
-        char *end;
         source_world_init(&w, "pods", NULL);
-        pipe = source_world_connect(&w);
-        pipe_send(pipe, r.wire.bytes, len);
-        pipe_end(pipe, INF_EEOF, "FIN");
-        sim_run(&w.sim);
-        buf_putc(&w.events, '\0');
-        end = strstr(w.events.bytes, "INF_ECUT: kube.test:6443 closed the connection ");
-        assert_non_null(end);
-        assert_ptr_equal(strchr(end, '\n'), w.events.bytes + w.events.len - 2);
-        assert_memory_equal(w.events.bytes, recorded[1].events, (size_t)(end - w.events.bytes));
+        source_world_expect_cut(&w, source_world_connect(&w), &r, len, recorded[1].events);
         source_world_done(&w);
     }
     recording_close(&r);
