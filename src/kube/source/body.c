@@ -34,8 +34,8 @@ void body_free(struct body *body)
     decoder_free(&body->decoder);
 }
 
-/* @event stands for what could not be read because of @err. */
-static int skip(struct body *body, struct source_event *event, const struct inf_error *err)
+/* Completes @event, a SOURCE_SKIPPED, with the reason @err. */
+static int skip_object(struct body *body, struct source_event *event, const struct inf_error *err)
 {
     body->skipped = *err;
     scrubber_clean_text(body->scrubber, body->skipped.text);
@@ -56,7 +56,7 @@ static void name_event(struct str text, struct inf_error *err)
     free(hint);
 }
 
-/* What is not as servers write it, or not good. */
+/* An event that is not written as servers write it, or can't be decoded. */
 static int next_frame(struct body *body, struct str *input, struct source_event *ret_event,
                       struct inf_error *err)
 {
@@ -66,7 +66,7 @@ static int next_frame(struct body *body, struct str *input, struct source_event 
     if (rc == 0)
         return 0;
     if (rc == -INF_EDECODE && decode_guess(&body->decoder, text, ret_event))
-        return 1; /* it was only deep where it is cut: as a guess it would have been good too */
+        return 1; /* deep only where the shape drops it: as a guess it would have been accepted too */
     if (rc > 0)
         rc = decode_event(&body->decoder, text, ret_event, err);
     else if (rc == -INF_ETOOBIG)
@@ -76,7 +76,7 @@ static int next_frame(struct body *body, struct str *input, struct source_event 
     if (rc == 0)
         return 1;
     name_event(text, err);
-    return decode_unreadable(text, cut, ret_event) ? skip(body, ret_event, err) : rc;
+    return decode_unreadable(text, cut, ret_event) ? skip_object(body, ret_event, err) : rc;
 }
 
 static int next_of_watch(struct body *body, struct str *input, struct source_event *ret_event,
@@ -136,13 +136,14 @@ static int next_of_list(struct body *body, struct str *input, struct source_even
     if (rc <= 0)
         return rc;
     defaults = list_head_defaults(&body->items.head);
-    whole = rc == ITEMS_ONE || err->code == INF_EDECODE; /* it may be deep only where it is cut */
+    whole = rc == ITEMS_ONE ||
+            err->code == INF_EDECODE; /* it may be deep only where the shape drops it */
     if (whole && decode_item(&body->decoder, text, &defaults, ret_event, err) == 0)
         return 1;
     name_item(body, text, &defaults, err);
     if (!decode_unreadable_item(text, &defaults, ret_event))
         return -err->code;
-    return skip(body, ret_event, err);
+    return skip_object(body, ret_event, err);
 }
 
 /* ---- all of them ---- */
@@ -181,7 +182,7 @@ static bool end_of_list(struct body *body, struct list_head *ret_list, struct in
          check_version(body, body->items.head.resource_version, ret_why) < 0))
         return false;
     *ret_list = body->items.head;
-    body->items.head = (struct list_head){0}; /* now the caller's */
+    body->items.head = (struct list_head){0}; /* owned by the caller now */
     err_set(ret_why, INF_EEOF, "the list is complete");
     return true;
 }

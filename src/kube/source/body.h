@@ -1,9 +1,9 @@
 /*
- * body.h - the body of a good answer, as events: those of a watch or the items of a list.
+ * body.h - the body of a successful response, as events.
  *
  *     body_start(&body, request);
  *     while (body_next(&body, &input, &event, &err) == 1) ...     for each piece of input
- *     if (body_end(&body, &list, &err)) ...                       when HTTP says that it was all
+ *     if (body_end(&body, &list, &err)) ...                       when the HTTP body is complete
  *     body_reset(&body);
  */
 #ifndef KUBE_SOURCE_BODY_H
@@ -15,15 +15,15 @@
 #include "kube/source/list_items.h"
 #include "seam/source.h"
 
-/* A zeroed one is ready to be started. */
+/* Zeroed: ready for body_start(). */
 struct body {
     enum source_want want;
     struct lines lines;      /* of a watch */
     struct list_items items; /* of a list */
     struct buf document;
     struct decoder decoder;
-    struct inf_error skipped;        /* why the last one was */
-    const struct scrubber *scrubber; /* borrowed: of texts that are not objects; NULL: none */
+    struct inf_error skipped;        /* the reason of the last SOURCE_SKIPPED */
+    const struct scrubber *scrubber; /* borrowed; cleans texts that are not objects; NULL: none */
 };
 
 void body_start(struct body *body, const struct source_request *request);
@@ -37,11 +37,11 @@ void body_start(struct body *body, const struct source_request *request);
 int body_next(struct body *body, struct str *input, struct source_event *ret_event,
               struct inf_error *err);
 
-/* Nothing more will come. @ret_why is INF_EEOF if that was a good end, else what is missing. True
- * if it was the good end of a list: @ret_list is then the caller's to free. */
+/* The body has ended. Sets @ret_why to INF_EEOF if it is complete, else to the error. Returns true at
+ * the complete end of a list; the caller then frees @ret_list. */
 bool body_end(struct body *body, struct list_head *ret_list, struct inf_error *ret_why);
 
-/* Forgets the answer, keeps scratch memory. */
+/* Ready for another response; keeps scratch memory. */
 void body_reset(struct body *body);
 void body_free(struct body *body);
 

@@ -35,7 +35,7 @@ enum frame_at {
 
 struct frame {
     enum frame_at at;
-    struct json_scan scan; /* of the object under way */
+    struct json_scan scan; /* of the current object */
     char last;             /* its last byte so far that is no white space */
     bool line_begins;      /* nothing but white space since its last newline */
     bool dropping;         /* the event under way was given up: pass over the rest of it */

@@ -59,7 +59,7 @@ static bool has_control_bytes(struct str s)
     return false;
 }
 
-/* Null and absent mean the same to the server: "". */
+/* Null and absent mean "". */
 static int read_string(yyjson_val *value, const char *name, size_t max, char **ret,
                        struct inf_error *err)
 {
@@ -116,7 +116,7 @@ static int read_member(struct list_head *head, enum list_member member, yyjson_v
         if (!yyjson_is_null(value))
             return err_set(err, INF_EDECODE, "list: 'items' is not an array");
         break;
-    case LIST_OTHER: break; /* it is JSON: more is not asked */
+    case LIST_OTHER: break; /* only has to be JSON */
     }
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
- * list_items.c - one state for each place between two tokens; tokens themselves are scan.c's.
+ * list_items.c - a state machine for the positions between tokens; json_scan.h finds their ends.
  *
  * A token is a key, a member's value or an item. One that does not end in this input is collected
- * in `partial`, up to its limit, and goes on in the next. Punctuation is checked here, byte by
+ * in `partial`, up to its limit, and continues in the next. Punctuation is checked here, byte by
  * byte; what is inside tokens is for yyjson.
  */
 #include "kube/source/list_items.h"

@@ -32,24 +32,24 @@ enum list_items_state {
     ITEMS_BEHIND,      /* the closing brace was here */
 };
 
-/* A zeroed one is ready for a list. */
+/* Zeroed: ready for a list. */
 struct list_items {
     enum list_items_state state;
     enum list_member member; /* whose value comes */
     struct list_head head;
-    size_t count; /* items begun, the one under way included */
+    size_t count; /* items begun, including the current one */
 
-    /* the token under way: a key, a member's value or an item */
+    /* the current token: a key, a member's value or an item */
     struct json_scan scan;
     struct buf partial; /* its beginning, if that came in an earlier input */
-    bool partial_lent;  /* it was given out: forget it now */
-    bool dropping;      /* it was given up: pass over the rest of it */
+    bool partial_lent;  /* it was returned: clear it in the next call */
+    bool dropping;      /* it is over its limit: skip the rest */
 };
 
 enum list_items_next {
-    ITEMS_NONE,     /* all of the input is used up */
-    ITEMS_ONE,      /* an item */
-    ITEMS_ONE_LOST, /* an item that is too big, of which this is the beginning, or too deep; and why */
+    ITEMS_NONE, /* the input is used up */
+    ITEMS_ONE,  /* an item */
+    ITEMS_ONE_LOST, /* an item that is too large (its beginning is returned) or too deep, and the error */
 };
 
 /*
@@ -65,7 +65,7 @@ int list_items_next(struct list_items *items, struct str *input, struct str *ret
  * head is all known then: no string in it is NULL. */
 int list_items_end(struct list_items *items, struct inf_error *err);
 
-/* Forgets everything; ready for another list. */
+/* Ready for another list. */
 void list_items_reset(struct list_items *items);
 
 #endif

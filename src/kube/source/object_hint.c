@@ -14,7 +14,7 @@ enum {
     PART_MAX = 100, /* bytes shown of each name */
 };
 
-/* A string member, as spelled; one that is cut off is none. */
+/* A string member as written; empty if it is missing or incomplete. */
 static struct str whole_member(struct str object, struct str name)
 {
     struct str value;
@@ -46,7 +46,7 @@ char *hint_of(struct str object, struct str kind)
                      ns.len ? "/" : "", STR_FMT(name));
 }
 
-/* Names have no escapes: one that is spelled with some is no name that we use. */
+/* Names have no escapes; one that is written with escapes is not used. */
 static struct str name_member(struct str object, struct str name)
 {
     struct str value = whole_member(object, name);
