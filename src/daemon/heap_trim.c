@@ -53,10 +53,10 @@ static uint64_t trim_now(struct heap_trim *t)
     uint64_t times = cost_us < HEAP_TRIM_LONG_US ? HEAP_TRIM_REST : HEAP_TRIM_LONG_REST;
     uint64_t rest_ms = cost_us * times / 1000;
     t->trims++;
-    return rest_ms > HEAP_TRIM_LOOK_MS ? rest_ms : HEAP_TRIM_LOOK_MS;
+    return rest_ms > HEAP_TRIM_CHECK_MS ? rest_ms : HEAP_TRIM_CHECK_MS;
 }
 
-static void on_look(struct timer *timer)
+static void on_check(struct timer *timer)
 {
     struct heap_trim *t = container_of(timer, struct heap_trim, timer);
     t->shrank |= has_shrunk(t);
@@ -72,7 +72,7 @@ static void on_look(struct timer *timer)
 void heap_trim_init(struct heap_trim *t, struct clock *clock)
 {
     t->clock = clock;
-    t->timer.fire = on_look;
+    t->timer.fire = on_check;
 }
 
 void heap_trim_changed(struct heap_trim *t)
@@ -90,7 +90,7 @@ void heap_trim_hint(struct heap_trim *t)
     if (t->timer.running || t->stopped)
         return;
     note_growth(t);
-    timer_start(t->clock, &t->timer, HEAP_TRIM_LOOK_MS);
+    timer_start(t->clock, &t->timer, HEAP_TRIM_CHECK_MS);
 }
 
 void heap_trim_stop(struct heap_trim *t)

@@ -27,7 +27,7 @@
 
 enum {
     HEAP_TRIM_CHANGED_MS = 1000,
-    HEAP_TRIM_LOOK_MS = 20,
+    HEAP_TRIM_CHECK_MS = 20,
     HEAP_TRIM_SETTLE_MS = 5000,
     HEAP_TRIM_MIN_BYTES = 16 * 1024 * 1024,
     HEAP_TRIM_SHARE = 32,          /* of the cache */

@@ -27,8 +27,8 @@ struct cluster_identity {
     char *uid;                   /* of its namespace kube-system; NULL: unknown */
     bool settled;                /* the uid is known, or is known to be unreadable */
     struct inf_request *request; /* owned; NULL: none is in progress */
-    struct timer again;          /* retries the request */
-    bool complained;             /* a failure was logged */
+    struct timer retry;          /* retries the request */
+    bool failure_logged;         /* a failure was logged */
     void (*on_identified)(struct cluster *cluster);
 };
 

@@ -17,8 +17,8 @@
 #include "daemon/daemon_log.h"
 
 enum {
-    AGAIN_MS = 60 * 1000,        /* before a failed request for the uid is repeated */
-    AGAIN_MOVING_MS = 10 * 1000, /* the same while watches wait for the new server */
+    RETRY_MS = 60 * 1000,        /* before a failed request for the uid is repeated */
+    RETRY_MOVING_MS = 10 * 1000, /* the same while watches wait for the new server */
 };
 
 /* ---- identity ---- */
@@ -50,11 +50,12 @@ static void on_uid(struct inf_request *request, const char *uid, const struct in
         report_identified(c);
         return;
     }
-    daemon_log_printf(c->log, c->moves && !c->identity.complained ? INF_LOG_WARN : INF_LOG_DEBUG,
+    daemon_log_printf(c->log,
+                      c->moves && !c->identity.failure_logged ? INF_LOG_WARN : INF_LOG_DEBUG,
                       "cluster '%s': cannot read its identity (namespace kube-system) yet: %s",
                       c->conf->name, why->text);
-    c->identity.complained = true;
-    timer_start(c->clock, &c->identity.again, c->moves ? AGAIN_MOVING_MS : AGAIN_MS);
+    c->identity.failure_logged = true;
+    timer_start(c->clock, &c->identity.retry, c->moves ? RETRY_MOVING_MS : RETRY_MS);
 }
 
 static void request_uid(struct cluster *c)
@@ -64,15 +65,15 @@ static void request_uid(struct cluster *c)
     inf_cluster_uid_request(c->client, c->identity.request, on_uid);
 }
 
-static void on_again(struct timer *timer)
+static void on_retry(struct timer *timer)
 {
-    request_uid(container_of(timer, struct cluster, identity.again));
+    request_uid(container_of(timer, struct cluster, identity.retry));
 }
 
 void cluster_identify(struct cluster *c, void (*on_identified)(struct cluster *cluster))
 {
     c->identity.on_identified = on_identified;
-    c->identity.again.fire = on_again;
+    c->identity.retry.fire = on_retry;
     request_uid(c);
 }
 
@@ -83,7 +84,7 @@ static void stop_identifying(struct cluster *c)
         inf_request_cancel(c->identity.request);
     }
     c->identity.request = NULL;
-    timer_stop(c->clock, &c->identity.again);
+    timer_stop(c->clock, &c->identity.retry);
 }
 
 /* ---- move ---- */

@@ -12,12 +12,6 @@
 #include "base/base.h"
 #include "daemon/watch/watcher.h"
 
-/* Whether its cache has all objects of its namespaces, with their labels. */
-static bool has_everything(const struct watcher *w)
-{
-    return !w->selection.selects && selection_keeps_labels(w->conf);
-}
-
 static bool same_resource(const struct watch_stream *a, const struct watch_stream *b)
 {
     struct inf_resource of_a, of_b;
@@ -25,31 +19,22 @@ static bool same_resource(const struct watch_stream *a, const struct watch_strea
            strcmp(of_a.group, of_b.group) == 0 && strcmp(of_a.name, of_b.name) == 0;
 }
 
-static bool covers_namespace(const struct watch_stream *other, const struct watch_stream *stream,
-                             const char *ns)
-{
-    return watch_stream_is_current(other) && (!other->ns || strcmp(other->ns, ns) == 0) &&
-           same_resource(other, stream);
-}
-
-static bool still_has(const struct watch_stream *other, const struct watch_stream *stream,
-                      const struct inf_event *gone)
-{
-    const struct inf_object *last = inf_event_object(gone);
-    const struct inf_store *own = inf_informer_store(stream->informer);
-    const struct inf_store *all = inf_informer_store(other->informer);
-    return selection_was_left(&stream->watcher->selection, gone, inf_store_resource_version(own),
-                              inf_store_get(all, inf_object_namespace(last), inf_object_name(last)),
-                              inf_store_resource_version(all));
-}
-
+/* Whether the cache of a stream of @other proves that the object of @gone still exists. */
 static bool watcher_still_has(const struct watcher *other, const struct watch_stream *stream,
                               const struct inf_event *gone)
 {
-    const char *ns = inf_object_namespace(inf_event_object(gone));
+    const struct inf_object *last = inf_event_object(gone);
+    const char *ns = inf_object_namespace(last), *name = inf_object_name(last);
+    const char *version = inf_store_resource_version(inf_informer_store(stream->informer));
     list_for_each(node, &other->streams) {
-        const struct watch_stream *of_other = container_of(node, struct watch_stream, node);
-        if (covers_namespace(of_other, stream, ns) && still_has(of_other, stream, gone))
+        const struct watch_stream *s = container_of(node, struct watch_stream, node);
+        const struct inf_store *all;
+        if (!watch_stream_is_current(s) || (s->ns && strcmp(s->ns, ns) != 0) ||
+            !same_resource(s, stream))
+            continue;
+        all = inf_informer_store(s->informer);
+        if (selection_was_left(&stream->watcher->selection, gone, version,
+                               inf_store_get(all, ns, name), inf_store_resource_version(all)))
             return true;
     }
     return false;
@@ -63,7 +48,8 @@ bool left_selection_for_certain(const struct watch_stream *stream, const struct 
     list_for_each(node, &w->channel.consumers->channels) {
         const struct event_channel *channel = container_of(node, struct event_channel, node);
         const struct watcher *other = container_of(channel, struct watcher, channel);
-        if (other != w && other->cluster == w->cluster && has_everything(other) &&
+        bool has_everything = !other->selection.selects && selection_keeps_labels(other->conf);
+        if (other != w && other->cluster == w->cluster && has_everything &&
             watcher_still_has(other, stream, gone))
             return true;
     }

@@ -7,7 +7,7 @@
 #include "daemon/watch/watcher.h"
 
 enum {
-    LOOK_MS = 100,  /* short, for interactive use */
+    CHECK_MS = 100, /* short, for interactive use */
     NO_API_MIN = 3, /* 404 responses without discovery, before that is reported */
 };
 
@@ -26,9 +26,9 @@ static bool is_no_api(const struct inf_status *status)
            status->error.http_status == 404 && status->ends[INF_ESERVER] >= NO_API_MIN;
 }
 
-static void on_look(struct timer *timer)
+static void on_check(struct timer *timer)
 {
-    struct unknown_resource *u = container_of(timer, struct unknown_resource, look);
+    struct unknown_resource *u = container_of(timer, struct unknown_resource, check);
     bool synced = true;
     list_for_each(node, u->watchers) {
         struct watcher_status status;
@@ -40,7 +40,7 @@ static void on_look(struct timer *timer)
         synced &= status.sum.synced;
     }
     if (!synced)
-        timer_start(u->clock, &u->look, LOOK_MS);
+        timer_start(u->clock, &u->check, CHECK_MS);
 }
 
 void unknown_resource_start(struct unknown_resource *u, struct clock *clock,
@@ -48,15 +48,15 @@ void unknown_resource_start(struct unknown_resource *u, struct clock *clock,
                             void (*on_unknown)(struct unknown_resource *unknown,
                                                const struct inf_error *why))
 {
-    u->look.fire = on_look;
+    u->check.fire = on_check;
     u->clock = clock;
     u->watchers = watchers;
     u->on_unknown = on_unknown;
-    timer_start(clock, &u->look, LOOK_MS);
+    timer_start(clock, &u->check, CHECK_MS);
 }
 
 void unknown_resource_stop(struct unknown_resource *u)
 {
     if (u->clock)
-        timer_stop(u->clock, &u->look);
+        timer_stop(u->clock, &u->check);
 }

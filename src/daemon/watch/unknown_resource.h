@@ -15,7 +15,7 @@
 
 /* Embedded in its owner. */
 struct unknown_resource {
-    struct timer look;
+    struct timer check;
     struct clock *clock;
     const struct list *watchers;
     void (*on_unknown)(struct unknown_resource *unknown, const struct inf_error *why);

@@ -71,17 +71,17 @@ static void a_cache_that_shrinks_is_trimmed_until_it_has_settled(void **state)
     start(&w, 1000 * MB);
     w.held = 10 * MB;
     heap_trim_hint(&w.trim);
-    sim_advance(&w.sim, HEAP_TRIM_LOOK_MS);
+    sim_advance(&w.sim, HEAP_TRIM_CHECK_MS);
     assert_int_equal(w.trim.trims, 1);
     for (int i = 0; i < 100; i++) { /* deletions are still reported: their objects go after that */
         heap_trim_hint(&w.trim);
         sim_advance(&w.sim, 1000);
     }
     trims = w.trim.trims;
-    assert_in_range(trims, 100 * 1000 / HEAP_TRIM_LOOK_MS - 10,
-                    100 * 1000 / HEAP_TRIM_LOOK_MS + 10);
+    assert_in_range(trims, 100 * 1000 / HEAP_TRIM_CHECK_MS - 10,
+                    100 * 1000 / HEAP_TRIM_CHECK_MS + 10);
     sim_advance(&w.sim, 60 * 1000);
-    assert_in_range(w.trim.trims - trims, 100, HEAP_TRIM_SETTLE_MS / HEAP_TRIM_LOOK_MS);
+    assert_in_range(w.trim.trims - trims, 100, HEAP_TRIM_SETTLE_MS / HEAP_TRIM_CHECK_MS);
     assert_false(w.trim.timer.running);
     end(&w);
 }
