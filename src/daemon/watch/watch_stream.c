@@ -57,7 +57,7 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
         reason = SELECTION_NS_LEFT;
     else if (event->verb == INF_DELETED && left_selection_for_certain(stream, event))
         reason = SELECTION_LEFT;
-    watcher_resolve(w);
+    watcher_resolve(w, event->origin != INF_LIVE);
     event_channel_event(&w->channel, &reported, reason);
     if (!namespace_tracker_is_active(&w->tracker))
         return;

@@ -29,6 +29,8 @@ const struct watch_stream *watcher_first(const struct watcher *w)
 
 static void copy_string(char **copy, const char *string)
 {
+    if (*copy && string && strcmp(*copy, string) == 0)
+        return;
     free(*copy);
     *copy = string ? xstrdup(string) : NULL;
 }
@@ -72,9 +74,9 @@ void watcher_update_info(struct watcher *w)
     };
 }
 
-void watcher_resolve(struct watcher *w)
+void watcher_resolve(struct watcher *w, bool listed)
 {
-    if (!w->resource.name)
+    if (!w->resource.name || listed)
         watcher_update_info(w);
 }
 

@@ -82,8 +82,9 @@ void watcher_close(struct watcher *watcher);
  * discovered resource may have changed, which is before each report other than an event. */
 void watcher_update_info(struct watcher *watcher);
 
-/* The same before an event, which only the first discovery can precede. */
-void watcher_resolve(struct watcher *watcher);
+/* The same before an event. Only the events of a list (@listed) can follow another discovery, which
+ * corrects a name such as secret.v1. after a 404. */
+void watcher_resolve(struct watcher *watcher, bool listed);
 
 /* The first open stream; NULL: none is open. */
 const struct watch_stream *watcher_first(const struct watcher *watcher);
