@@ -54,12 +54,12 @@ static void look_ahead(struct follow *f)
 
 static void follow_into(struct follow *f, struct str value, size_t depth);
 
-static void follow_fork(struct follow *f, struct path_fork fork, struct str value, size_t depth)
+static void follow_match(struct follow *f, struct path_match match, struct str value, size_t depth)
 {
-    MUST(!fork.ended || !fork.live);
-    if (fork.ended && value.at == f->next.at)
+    MUST(!match.ended || !match.live);
+    if (match.ended && value.at == f->next.at)
         look_ahead(f);
-    if (fork.live)
+    if (match.live)
         follow_into(f, value, depth + 1);
 }
 
@@ -69,12 +69,12 @@ static void follow_into(struct follow *f, struct str value, size_t depth)
     struct json_member m;
     if (json_items_start(&walk, value)) {
         for (size_t i = 0; json_items_next(&walk, &m.value); i++)
-            follow_fork(f, path_fork_item(&f->path, 1, depth, i, m.value), m.value, depth);
+            follow_match(f, path_set_item(&f->path, 1, depth, i, m.value), m.value, depth);
         return;
     }
     json_walk_start(&walk, value);
     while (json_walk_next(&walk, &m))
-        follow_fork(f, path_fork_key(&f->path, 1, depth, m.key), m.value, depth);
+        follow_match(f, path_set_key(&f->path, 1, depth, m.key), m.value, depth);
 }
 
 /* It finds all values of the walk in the same order (and more, if a key occurs twice). */

@@ -1,6 +1,8 @@
 /*
- * managed_fields.c - one pass, and nothing is looked at twice: it goes down to the entries without
- * asking where what it goes through ends.
+ * managed_fields.c - reads managedFields in one pass over the text.
+ *
+ * The walk enters metadata, managedFields and each entry without searching their ends first, so that
+ * no byte is scanned twice. Anything unexpected means that no writer is known and nothing is cut.
  */
 #include "core/object/managed_fields.h"
 
@@ -15,9 +17,9 @@ struct entry {
     struct str time;
 };
 
-/* What is known so far, and how many of each sort are as new as that. */
+/* The newest entries so far, and how many of each sort there are. */
 struct newest {
-    struct who who;
+    struct last_writers writers;
     struct str time;
     unsigned status, other;
 };
@@ -28,7 +30,8 @@ struct managers {
     bool several;
 };
 
-static const struct who unknown_who = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, false, false};
+static const struct last_writers unknown_writers = {{"", 0}, {"", 0}, {"", 0}, {"", 0},
+                                                    {"", 0}, false,   false};
 
 /* ---- an entry ---- */
 
@@ -44,7 +47,8 @@ static bool is_utf8(struct str text)
     return true;
 }
 
-/* A string that may be shown; empty if it is odd. None that a server writes needs escapes. */
+/* The content of a string that is safe to print, else an empty string. Servers write none with
+ * escapes. */
 static struct str text_of(struct str value)
 {
     struct str text = {value.at + 1, value.len - 2};
@@ -54,9 +58,9 @@ static struct str text_of(struct str value)
     return text;
 }
 
-/* A string or a container, which were passed over to their end, or a word: where something else
- * with quotes or brackets in it ends is anybody's guess. */
-static bool has_an_end(struct str value)
+/* Whether the end of a value is certain: it is a string, a container, or a scalar without quotes and
+ * brackets. */
+static bool has_certain_end(struct str value)
 {
     if (value.len && memchr("\"{[", value.at[0], 3))
         return true;
@@ -66,15 +70,15 @@ static bool has_an_end(struct str value)
     return true;
 }
 
-/* The walk stands on the entry, and passes over it. False: it is no whole one. */
+/* Reads the entry at the walk and skips it. Returns false if it is not complete. */
 static bool read_entry(struct json_walk *walk, struct entry *e)
 {
     struct json_member member;
     *e = (struct entry){{"", 0}, {"", 0}, {"", 0}};
     if (!json_walk_pass(walk, '{'))
-        return has_an_end(json_walk_value(walk));
+        return has_certain_end(json_walk_value(walk));
     while (json_walk_next(walk, &member)) {
-        if (!has_an_end(member.value))
+        if (!has_certain_end(member.value))
             return false;
         if (json_key_is(member.key, "manager"))
             e->manager = text_of(member.value);
@@ -93,29 +97,24 @@ static bool is_status(const struct entry *e)
     return str_eq(e->subresource, STR("status"));
 }
 
-static void take(struct who *who, const struct entry *e)
-{
-    if (is_status(e)) {
-        who->status_manager = e->manager;
-        who->status_time = e->time;
-    } else {
-        who->manager = e->manager;
-        who->subresource = e->subresource;
-        who->time = e->time;
-    }
-}
-
-/* RFC 3339 in UTC, so that text order is time order. */
-static void weigh(struct newest *n, const struct entry *e)
+/* Times are RFC 3339 in UTC, so that text order is time order. */
+static void keep_newest(struct newest *n, const struct entry *e)
 {
     int order = str_cmp(e->time, n->time);
     if (order < 0 || !e->time.len)
         return;
     if (order > 0)
-        *n = (struct newest){.who = unknown_who, .time = e->time};
-    take(&n->who, e);
-    n->status += is_status(e);
-    n->other += !is_status(e);
+        *n = (struct newest){.writers = unknown_writers, .time = e->time};
+    if (is_status(e)) {
+        n->writers.status_manager = e->manager;
+        n->writers.status_time = e->time;
+        n->status++;
+    } else {
+        n->writers.manager = e->manager;
+        n->writers.subresource = e->subresource;
+        n->writers.time = e->time;
+        n->other++;
+    }
 }
 
 static void count_manager(struct managers *m, struct str manager)
@@ -126,19 +125,10 @@ static void count_manager(struct managers *m, struct str manager)
         m->several = true;
 }
 
-static void count_managers(struct managers *status, struct managers *other, const struct entry *e)
+/* Reads the list at the walk and skips it. Returns false if it is not a list. */
+static bool read_entries(struct json_walk *walk, struct last_writers *ret)
 {
-    bool scale = str_eq(e->subresource, STR("scale"));
-    if (e->subresource.len && !scale)
-        count_manager(status, e->manager);
-    if (!is_status(e))
-        count_manager(other, e->manager);
-}
-
-/* The walk stands on the list, and passes over it. False: it is none. */
-static bool read_entries(struct json_walk *walk, struct who *ret)
-{
-    struct newest n = {.who = unknown_who, .time = {"", 0}};
+    struct newest n = {.writers = unknown_writers, .time = {"", 0}};
     struct managers status = {{NULL, 0}, false}, other = {{NULL, 0}, false};
     struct entry e;
     if (!json_walk_pass(walk, '['))
@@ -146,10 +136,13 @@ static bool read_entries(struct json_walk *walk, struct who *ret)
     do {
         if (!read_entry(walk, &e))
             return false;
-        weigh(&n, &e);
-        count_managers(&status, &other, &e);
+        keep_newest(&n, &e);
+        if (e.subresource.len && !str_eq(e.subresource, STR("scale")))
+            count_manager(&status, e.manager);
+        if (!is_status(&e))
+            count_manager(&other, e.manager);
     } while (json_walk_pass(walk, ','));
-    *ret = n.who;
+    *ret = n.writers;
     ret->sole_status = !status.several;
     ret->sole_other = !other.several;
     if (n.status > 1)
@@ -159,10 +152,10 @@ static bool read_entries(struct json_walk *walk, struct who *ret)
     return json_walk_pass(walk, ']');
 }
 
-/* ---- where they are ---- */
+/* ---- the field ---- */
 
-/* Goes to the value of the first member of that name. */
-static bool go_to(struct json_walk *walk, const char *name, struct str *ret_key)
+/* Moves to the value of the first member with that name. */
+static bool walk_to_member(struct json_walk *walk, const char *name, struct str *ret_key)
 {
     while (json_walk_key(walk, ret_key)) {
         if (json_key_is(*ret_key, name))
@@ -173,11 +166,11 @@ static bool go_to(struct json_walk *walk, const char *name, struct str *ret_key)
 }
 
 /*
- * From the comma before @key to @end, that of the value; the first of several members up to the
- * comma behind it. With any other signs around them (white space too, which servers don't send)
- * they stay: cutting must neither mend nor break what it is cut from.
+ * The text to cut: from the comma before @key to @end, the end of the value, or for the first of
+ * several members to the comma after it. Nothing is cut if other characters surround the member (also
+ * white space, which servers don't send): cutting must neither repair nor break the rest.
  */
-static struct str cut_of(struct str key, const char *end)
+static struct str text_to_cut(struct str key, const char *end)
 {
     const char *from = key.at - 1; /* before it there is a brace at least */
     if (from[-1] == ',' && from[-2] != '{')
@@ -193,11 +186,11 @@ void managed_read(struct str object, struct managed *ret)
 {
     struct json_walk walk;
     struct str key;
-    *ret = (struct managed){.who = unknown_who};
+    *ret = (struct managed){.writers = unknown_writers};
     json_walk_start(&walk, object);
-    if (!go_to(&walk, "metadata", &key) || !json_walk_pass(&walk, '{') ||
-        !go_to(&walk, "managedFields", &key) || !read_entries(&walk, &ret->who))
+    if (!walk_to_member(&walk, "metadata", &key) || !json_walk_pass(&walk, '{') ||
+        !walk_to_member(&walk, "managedFields", &key) || !read_entries(&walk, &ret->writers))
         return;
     if (walk.at < walk.end)
-        ret->cut = cut_of(key, walk.at);
+        ret->cut = text_to_cut(key, walk.at);
 }

@@ -203,8 +203,8 @@ static struct inf_object *assemble(const struct object_identity *n, struct str p
     return o;
 }
 
-static struct inf_object *make_from(const struct object_identity *n, const struct who *who,
-                                    struct str text)
+static struct inf_object *make_from(const struct object_identity *n,
+                                    const struct last_writers *writers, struct str text)
 {
     struct inf_object *o = assemble(n, (struct str[OBJECT_PARTS]){
                                            [PART_NAMESPACE] = n->ns,
@@ -212,15 +212,15 @@ static struct inf_object *make_from(const struct object_identity *n, const struc
                                            [PART_VERSION] = n->version,
                                            [PART_KIND] = n->kind,
                                            [PART_API_VERSION] = n->api_version,
-                                           [PART_MANAGER] = who->manager,
-                                           [PART_SUBRESOURCE] = who->subresource,
-                                           [PART_TIME] = who->time,
-                                           [PART_STATUS_MANAGER] = who->status_manager,
-                                           [PART_STATUS_TIME] = who->status_time,
+                                           [PART_MANAGER] = writers->manager,
+                                           [PART_SUBRESOURCE] = writers->subresource,
+                                           [PART_TIME] = writers->time,
+                                           [PART_STATUS_MANAGER] = writers->status_manager,
+                                           [PART_STATUS_TIME] = writers->status_time,
                                            [PART_TEXT] = text,
                                        });
-    o->sole_status = who->sole_status;
-    o->sole_other = who->sole_other;
+    o->sole_status = writers->sole_status;
+    o->sole_other = writers->sole_other;
     return o;
 }
 
@@ -305,8 +305,8 @@ int object_make(struct object_maker *maker, struct str text, const struct object
     rc = doc ? read_object(doc, &names, err)
              : err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);
     if (rc == 0)
-        *ret_object =
-            make_from(&names, &managed.who, text_of(maker, lean, yyjson_doc_get_root(doc), &names));
+        *ret_object = make_from(&names, &managed.writers,
+                                text_of(maker, lean, yyjson_doc_get_root(doc), &names));
     yyjson_doc_free(doc);
     forget(&maker->lean);
     forget(&maker->text);
@@ -318,7 +318,7 @@ int object_make(struct object_maker *maker, struct str text, const struct object
 int object_make_identity(const struct object_identity *identity, struct inf_object **ret_object,
                          struct inf_error *err)
 {
-    const struct who unknown_who = {.manager = {"", 0}};
+    const struct last_writers unknown_writers = {.manager = {"", 0}};
     int rc;
     if ((rc = object_check_name("kind", identity->kind, err)) < 0 ||
         (rc = object_check_name("apiVersion", identity->api_version, err)) < 0 ||
@@ -328,7 +328,7 @@ int object_make_identity(const struct object_identity *identity, struct inf_obje
         (rc = object_check_name("resourceVersion", identity->version, err)) < 0 ||
         (rc = check_key(identity, err)) < 0)
         return rc;
-    *ret_object = make_from(identity, &unknown_who, (struct str){"", 0});
+    *ret_object = make_from(identity, &unknown_writers, (struct str){"", 0});
     return 0;
 }
 

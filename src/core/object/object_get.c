@@ -1,6 +1,6 @@
 /*
- * object_get.c - an object as its readers see it: references, the getters of informer/object.h, and
- * what the store asks of it.
+ * object_get.c - references, the getters of informer/object.h, and what the store needs. Nothing here
+ * fails.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 /*
- * object_text.c - servers write almost canonical texts: kind and apiVersion are at the front of an
- * event's object and missing in an item of a list, there is no white space, and managedFields are
- * cut by now. If that is so, and no other rule has a say, nothing needs to be walked through again.
- * All other texts are copied, member by member.
+ * object_text.c - makes the canonical text of an object.
+ *
+ * Servers send almost canonical texts: kind and apiVersion are at the front of an event's object and
+ * missing in an item of a list, there is no white space, and managedFields were cut before. Such a
+ * text is used as it is unless a rule of the shape applies. All other texts are copied member by
+ * member. It can't fail: yyjson validated the text.
  */
 #include "core/object/object_text.h"
 
@@ -11,7 +13,7 @@
 #include "base/json_string.h"
 #include "core/json/json.h"
 
-/* ---- as it is ---- */
+/* ---- canonical texts ---- */
 
 static size_t count_members(yyjson_val *object, const char *name)
 {
@@ -21,8 +23,8 @@ static size_t count_members(yyjson_val *object, const char *name)
     return count;
 }
 
-/* Two of a name, or managedFields that were not where servers have them, are a matter of rules. */
-static bool is_plain(const struct object_text *o, const struct shape *shape)
+/* Whether no rule applies: no duplicate metadata, and no managedFields in an unusual place. */
+static bool is_unaffected(const struct object_text *o, const struct shape *shape)
 {
     yyjson_val *metadata = yyjson_obj_get(o->root, "metadata");
     return count_members(o->root, "metadata") == 1 &&
@@ -30,30 +32,27 @@ static bool is_plain(const struct object_text *o, const struct shape *shape)
            json_is_compact(o->text);
 }
 
-/* Whether the text begins with @front, and with a whole member. */
-static bool begins_with(struct str text, const struct buf *front)
-{
-    return text.len > front->len && memcmp(text.at, front->bytes, front->len) == 0 &&
-           (text.at[front->len] == ',' || text.at[front->len] == '}');
-}
-
-/* @scratch has the front of the canonical text, which names kind and apiVersion. */
-static bool take_as_it_is(const struct object_text *o, struct buf *scratch, struct str *ret)
+/* Uses the text as it is, if it begins with the members in @scratch, kind and apiVersion, or after
+ * these if it has none of its own. */
+static bool use_text(const struct object_text *o, struct buf *scratch, struct str *ret)
 {
     size_t named = count_members(o->root, "kind") + count_members(o->root, "apiVersion");
-    if (named == 2 && begins_with(o->text, scratch)) {
-        *ret = o->text;
+    struct str text = o->text;
+    if (named == 2 && text.len > scratch->len &&
+        memcmp(text.at, scratch->bytes, scratch->len) == 0 &&
+        (text.at[scratch->len] == ',' || text.at[scratch->len] == '}')) {
+        *ret = text;
         return true;
     }
     if (named)
         return false;
     buf_putc(scratch, ',');
-    buf_put(scratch, o->text.at + 1, o->text.len - 1); /* behind its brace */
+    buf_put(scratch, text.at + 1, text.len - 1); /* after its brace */
     *ret = (struct str){scratch->bytes, scratch->len};
     return true;
 }
 
-/* ---- copied ---- */
+/* ---- other texts ---- */
 
 static bool comes_first(struct str key)
 {
@@ -76,7 +75,7 @@ struct str object_text_make(const struct object_text *o, const struct shape *sha
     struct shape_subject subject = {.kind = o->kind, .uid = o->uid};
     struct str text;
     put_front(o, scratch);
-    if (shape_is_done(shape, &subject) && is_plain(o, shape) && take_as_it_is(o, scratch, &text))
+    if (shape_is_done(shape, &subject) && is_unaffected(o, shape) && use_text(o, scratch, &text))
         return text;
     shape_copy_members(shape, &subject, scratch, o->text, comes_first);
     buf_putc(scratch, '}');

@@ -1,6 +1,6 @@
 /*
  * object_text.h - the text of an object as the cache holds it: kind and apiVersion at the front, no
- * white space between tokens, without what is cut, and with hashes for what is hidden (shape.h).
+ * white space between tokens, dropped fields removed, redacted values hashed (shape.h).
  */
 #ifndef CORE_OBJECT_TEXT_H
 #define CORE_OBJECT_TEXT_H
@@ -9,16 +9,16 @@
 
 struct yyjson_val;
 
-/* What is known of an object whose text is wanted. */
+/* An object whose canonical text is to be made. */
 struct object_text {
-    struct str text;         /* as the server spelled it, perhaps without managedFields */
-    struct yyjson_val *root; /* the same, read */
-    struct str kind;         /* what it says of itself, or what its list says */
+    struct str text;         /* as the server wrote it, perhaps without managedFields */
+    struct yyjson_val *root; /* the same, parsed */
+    struct str kind;         /* its own, or that of its list */
     struct str api_version;
     struct str uid;
 };
 
-/* The canonical text. It lies in @scratch (which was empty) or, if the server spelled it so, is
+/* Returns the canonical text. It is in @scratch (which was empty) or, if the server wrote it that way,
  * @o->text itself. */
 struct str object_text_make(const struct object_text *o, const struct shape *shape,
                             struct buf *scratch);

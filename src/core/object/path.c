@@ -135,33 +135,33 @@ uint64_t path_set_all(size_t count)
     return count ? UINT64_MAX >> (PATH_SET_MAX - count) : 0;
 }
 
-static void fork_take(struct path_fork *fork, const struct inf_path *path, size_t depth,
+static void match_add(struct path_match *match, const struct inf_path *path, size_t depth,
                       uint64_t bit)
 {
     if (depth + 1 == path->count)
-        fork->ended |= bit;
+        match->ended |= bit;
     else
-        fork->live |= bit;
+        match->live |= bit;
 }
 
-struct path_fork path_fork_key(const struct inf_path *const *paths, uint64_t live, size_t depth,
+struct path_match path_set_key(const struct inf_path *const *paths, uint64_t live, size_t depth,
                                struct str key)
 {
-    struct path_fork fork = {0};
+    struct path_match match = {0};
     for (size_t i = 0; i < PATH_SET_MAX && live >> i; i++)
         if ((live >> i & 1) && path_step_matches_key(paths[i], depth, key))
-            fork_take(&fork, paths[i], depth, (uint64_t)1 << i);
-    return fork;
+            match_add(&match, paths[i], depth, (uint64_t)1 << i);
+    return match;
 }
 
-struct path_fork path_fork_item(const struct inf_path *const *paths, uint64_t live, size_t depth,
+struct path_match path_set_item(const struct inf_path *const *paths, uint64_t live, size_t depth,
                                 size_t index, struct str item)
 {
-    struct path_fork fork = {0};
+    struct path_match match = {0};
     for (size_t i = 0; i < PATH_SET_MAX && live >> i; i++)
         if ((live >> i & 1) && path_step_matches_item(paths[i], depth, index, item))
-            fork_take(&fork, paths[i], depth, (uint64_t)1 << i);
-    return fork;
+            match_add(&match, paths[i], depth, (uint64_t)1 << i);
+    return match;
 }
 
 /* ---- informer/path.h ---- */

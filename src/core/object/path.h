@@ -1,26 +1,25 @@
 /*
  * path.h - field paths inside the engine: evaluated on any JSON text, or followed step by step.
  *
- * The happy path reads the values that a path names:
+ * The normal path reads the values that a path selects:
  *
  *     struct path_walk walk;
  *     path_walk_start(&walk, path, text);
  *     while (path_walk_next(&walk, &value)) ...
  *
  * While a document is copied, many paths can be followed together: every step goes down exactly one
- * level, so at depth d (the members of the root are 0) step d decides, and which paths still fit is
+ * level, so at depth d (the members of the root are 0) step d decides, and which paths still match is
  * one bit each:
  *
  *     while (json_walk_next(&walk, &member)) {
- *         struct path_fork fork = path_fork_key(paths, live, depth, member.key);
- *         if (fork.ended)         some path ends at this member: cut it, hash it
- *         else if (fork.live)     some path goes on inside: copy its members, with fork.live, depth + 1
+ *         struct path_match match = path_set_key(paths, live, depth, member.key);
+ *         if (match.ended)         some path ends at this member: cut it, hash it
+ *         else if (match.live)     some path goes on inside: copy its members, with match.live, depth + 1
  *         else                    no path comes here: copy it as it is
  *     }
  *
- * So a copy goes at most PATH_STEPS_MAX levels down, and a key that is there twice is seen twice.
- * Nothing here fails but parsing; on text that is not JSON a walk ends early and never reads
- * outside.
+ * So a copy descends at most PATH_STEPS_MAX levels, and a duplicate key is visited twice. Only
+ * parsing can fail; on text that is not JSON a walk ends early and never reads out of bounds.
  */
 #ifndef CORE_OBJECT_PATH_H
 #define CORE_OBJECT_PATH_H
@@ -62,23 +61,23 @@ struct inf_path {
     char *text;  /* canonical */
 };
 
-/* Reads @part, which is all or a part of @whole; complaints call that @what and count its columns.
- * NULL: see @err. */
+/* Parses @part, which is all or a part of @whole. Errors call @whole @what and give its column.
+ * Returns NULL on failure. */
 struct inf_path *path_parse(const char *what, struct str whole, struct str part,
                             struct inf_error *err);
 
-/* What a plain name and an unquoted value are made of; what even quotes don't hold as it is. */
+/* Characters of an unquoted name; of an unquoted value; those that must be escaped in quotes. */
 bool path_is_name(char c);
 bool path_is_bare(char c);
 bool path_is_control(char c);
 
-/* Adds one step in canonical spelling, with a '.' before a name that is not the first. */
+/* Appends one step in canonical form, with a '.' before a name that is not the first. */
 void path_put_step(struct buf *out, const struct path_step *step);
 
-/* The canonical text, the caller's. */
-char *path_spell(const struct inf_path *path);
+/* Returns the canonical text, which the caller owns. */
+char *path_format(const struct inf_path *path);
 
-/* ---- the values a path names ---- */
+/* ---- the values that a path selects ---- */
 
 struct path_level {
     struct json_walk walk;
@@ -86,7 +85,7 @@ struct path_level {
     bool list;
 };
 
-/* Lends from the path and the text; needs no end. */
+/* Points into the path and the text; nothing to free. */
 struct path_walk {
     const struct inf_path *path;
     size_t depth;
@@ -95,35 +94,35 @@ struct path_walk {
 
 void path_walk_start(struct path_walk *walk, const struct inf_path *path, struct str text);
 
-/* The next value, as spelled, in the order of the text; false at the end. */
+/* The next value, as written, in the order of the text; false at the end. */
 bool path_walk_next(struct path_walk *walk, struct str *ret_value);
 
-/* Only the first. */
+/* The first value. */
 bool path_first(const struct inf_path *path, struct str text, struct str *ret_value);
 
 /* ---- step by step ---- */
 
-/* Whether step number @step takes the member with that key (as spelled, without quotes) of a map.
+/* Whether step number @step selects the member with that key (as written, without quotes) of a map.
  */
 bool path_step_matches_key(const struct inf_path *path, size_t step, struct str key);
 
-/* Whether it takes the item of a list that is number @index and reads @item. */
+/* Whether it selects @item, which is number @index of a list. */
 bool path_step_matches_item(const struct inf_path *path, size_t step, size_t index,
                             struct str item);
 
-/* Of several paths, one bit each (bit i: paths[i]). */
-struct path_fork {
-    uint64_t ended; /* they name this very value */
-    uint64_t live;  /* they go on inside it */
+/* How several paths match a value, one bit each (bit i: paths[i]). */
+struct path_match {
+    uint64_t ended; /* these select the value itself */
+    uint64_t live;  /* these continue inside of it */
 };
 
 /* All of @count paths, as they are before the first step. At most PATH_SET_MAX. */
 uint64_t path_set_all(size_t count);
 
-/* What becomes of the paths in @live at a member or an item of depth @depth. */
-struct path_fork path_fork_key(const struct inf_path *const *paths, uint64_t live, size_t depth,
+/* How the paths in @live match a member or an item at depth @depth. */
+struct path_match path_set_key(const struct inf_path *const *paths, uint64_t live, size_t depth,
                                struct str key);
-struct path_fork path_fork_item(const struct inf_path *const *paths, uint64_t live, size_t depth,
+struct path_match path_set_item(const struct inf_path *const *paths, uint64_t live, size_t depth,
                                 size_t index, struct str item);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * path_format.c - spells a path canonically: as plain as it can be, quotes and escapes only where
- * they are needed. So it is never longer than what was read.
+ * path_format.c - formats a path canonically, with quotes and escapes only where they are needed, so
+ * that it is never longer than the text that was parsed. It can't fail.
  */
 #include <string.h>
 
@@ -33,10 +33,10 @@ static bool consists_of(struct str s, bool (*is)(char))
 
 static void put_escaped(struct buf *out, char c)
 {
-    static const char meant[] = "\"\\\b\f\n\r\t", spelled[] = "\"\\bfnrt";
-    const char *found = memchr(meant, c, sizeof(meant) - 1);
+    static const char decoded[] = "\"\\\b\f\n\r\t", escaped[] = "\"\\bfnrt";
+    const char *found = memchr(decoded, c, sizeof(decoded) - 1);
     if (found)
-        buf_printf(out, "\\%c", spelled[found - meant]);
+        buf_printf(out, "\\%c", escaped[found - decoded]);
     else if (path_is_control(c))
         buf_printf(out, "\\u%04x", (unsigned)c);
     else
@@ -51,7 +51,7 @@ static void put_quoted(struct buf *out, struct str s)
     buf_putc(out, '"');
 }
 
-static void put_word(struct buf *out, struct str s, bool (*is_plain)(char))
+static void put_name(struct buf *out, struct str s, bool (*is_plain)(char))
 {
     if (consists_of(s, is_plain))
         buf_put(out, s.at, s.len);
@@ -73,15 +73,15 @@ void path_put_step(struct buf *out, const struct path_step *step)
     case PATH_ALL: buf_putc(out, '*'); break;
     case PATH_INDEX: buf_printf(out, "%zu", step->index); break;
     case PATH_WHERE:
-        put_word(out, step->key, path_is_name);
+        put_name(out, step->key, path_is_name);
         buf_putc(out, '=');
-        put_word(out, step->value, path_is_bare);
+        put_name(out, step->value, path_is_bare);
         break;
     }
     buf_putc(out, ']');
 }
 
-char *path_spell(const struct inf_path *path)
+char *path_format(const struct inf_path *path)
 {
     struct buf out = {0};
     for (size_t i = 0; i < path->count; i++)

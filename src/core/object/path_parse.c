@@ -6,8 +6,7 @@
  *              | "[" ( "*" | NUMBER | QUOTED | key "=" value ) "]"
  *     key     := NAME | QUOTED                  value := BARE | QUOTED
  *
- * Whatever can't be read is complained about where it stands; the habits of JSONPath get an answer
- * of their own.
+ * An error names the column. Mistakes that users of JSONPath make have messages of their own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@ struct parser {
     struct inf_error *err;
 };
 
-#define COMPLAIN(p, at, ...) syntax_error((p)->err, (p)->what, (p)->whole, (at), __VA_ARGS__)
+#define PARSE_ERROR(p, at, ...) syntax_error((p)->err, (p)->what, (p)->whole, (at), __VA_ARGS__)
 
 static char peek(const struct parser *p)
 {
@@ -37,7 +36,7 @@ static char peek(const struct parser *p)
     return *p->at;
 }
 
-/* ---- words ---- */
+/* ---- tokens ---- */
 
 static bool consists_of_digits(struct str s)
 {
@@ -48,7 +47,7 @@ static bool consists_of_digits(struct str s)
 }
 
 /* Takes the run of characters that @is accepts; it may be empty. */
-static struct str take(struct parser *p, bool (*is)(char))
+static struct str take_run(struct parser *p, bool (*is)(char))
 {
     const char *from = p->at;
     while (p->at < p->end && is(*p->at))
@@ -56,8 +55,8 @@ static struct str take(struct parser *p, bool (*is)(char))
     return (struct str){from, (size_t)(p->at - from)};
 }
 
-/* Copies to the path's own memory, which has room for as many bytes as the text. */
-static struct str keep(struct parser *p, struct str s)
+/* Copies to the memory of the path, which has room for as many bytes as the text. */
+static struct str copy_name(struct parser *p, struct str s)
 {
     char *to = p->path->names + p->names_len;
     if (s.len)
@@ -66,7 +65,7 @@ static struct str keep(struct parser *p, struct str s)
     return (struct str){to, s.len};
 }
 
-/* Between quotes a text is spelled as in JSON. */
+/* Quoted names have the escapes of JSON. */
 static int take_quoted(struct parser *p, struct str *ret)
 {
     const char *open = p->at++;
@@ -75,15 +74,15 @@ static int take_quoted(struct parser *p, struct str *ret)
     while (p->at < p->end && *p->at != '"') {
         size_t n;
         if (path_is_control(*p->at))
-            return COMPLAIN(p, p->at,
-                            "write a control character as an escape, for example \\n or \\u001b");
+            return PARSE_ERROR(
+                p, p->at, "write a control character as an escape, for example \\n or \\u001b");
         n = json_text_next(&p->at, p->end, to + len);
         if (!n)
-            return COMPLAIN(p, p->at, "invalid escape; write a backslash as \\\\");
+            return PARSE_ERROR(p, p->at, "invalid escape; write a backslash as \\\\");
         len += n;
     }
     if (p->at == p->end)
-        return COMPLAIN(p, open, "missing closing '\"'");
+        return PARSE_ERROR(p, open, "missing closing '\"'");
     p->at++;
     *ret = (struct str){to, len};
     p->names_len += len;
@@ -95,7 +94,7 @@ static int take_quoted(struct parser *p, struct str *ret)
 static int expect_close(struct parser *p)
 {
     if (peek(p) != ']')
-        return COMPLAIN(p, p->at, "expected ']'");
+        return PARSE_ERROR(p, p->at, "expected ']'");
     p->at++;
     return 0;
 }
@@ -104,15 +103,15 @@ static int parse_value(struct parser *p, struct path_step *step)
 {
     struct str bare;
     if (peek(p) == '=')
-        return COMPLAIN(p, p->at, "use a single '='");
+        return PARSE_ERROR(p, p->at, "use a single '='");
     if (peek(p) == '"')
         return take_quoted(p, &step->value);
-    bare = take(p, path_is_bare);
+    bare = take_run(p, path_is_bare);
     if (!bare.len && peek(p) == ']')
-        return COMPLAIN(p, p->at, "missing value; write an empty value as [key=\"\"]");
+        return PARSE_ERROR(p, p->at, "missing value; write an empty value as [key=\"\"]");
     if (peek(p) && peek(p) != ']')
-        return COMPLAIN(p, p->at, "quote a value that contains this character: [key=\"...\"]");
-    step->value = keep(p, bare);
+        return PARSE_ERROR(p, p->at, "quote a value that contains this character: [key=\"...\"]");
+    step->value = copy_name(p, bare);
     return 0;
 }
 
@@ -131,36 +130,36 @@ static int parse_index(struct parser *p, struct path_step *step, struct str digi
     for (size_t i = 0; i < digits.len; i++) {
         step->index = step->index * 10 + (size_t)(digits.at[i] - '0');
         if (step->index > PATH_INDEX_MAX)
-            return COMPLAIN(p, digits.at, "an index is at most %d", PATH_INDEX_MAX);
+            return PARSE_ERROR(p, digits.at, "an index is at most %d", PATH_INDEX_MAX);
     }
     return expect_close(p);
 }
 
-/* What doesn't begin like anything that can stand in brackets. */
-static int complain_bracket(struct parser *p)
+/* The text does not start like anything that is allowed in brackets. */
+static int explain_bracket(struct parser *p)
 {
     switch (peek(p)) {
-    case '?': return COMPLAIN(p, p->at, "write a filter as [type=Ready]");
-    case '\'': return COMPLAIN(p, p->at, "write a quoted key as [\"a.b/c\"]");
+    case '?': return PARSE_ERROR(p, p->at, "write a filter as [type=Ready]");
+    case '\'': return PARSE_ERROR(p, p->at, "write a quoted key as [\"a.b/c\"]");
     default:
-        return COMPLAIN(p, p->at, "expected *, a number, a key in double quotes, or key=value");
+        return PARSE_ERROR(p, p->at, "expected *, a number, a key in double quotes, or key=value");
     }
 }
 
-static int parse_word(struct parser *p, struct path_step *step)
+static int parse_name_in_bracket(struct parser *p, struct path_step *step)
 {
-    struct str word = take(p, path_is_name);
-    if (word.len && peek(p) == '=') {
-        step->key = keep(p, word);
+    struct str name = take_run(p, path_is_name);
+    if (name.len && peek(p) == '=') {
+        step->key = copy_name(p, name);
         return parse_where(p, step);
     }
-    if (consists_of_digits(word))
-        return parse_index(p, step, word);
-    if (peek(p) == ']' && word.len && *word.at == '-')
-        return COMPLAIN(p, word.at, "negative indexes are not supported; [0] is the first item");
-    if (peek(p) == ']' && word.len)
-        return COMPLAIN(p, word.at, "quote the key: [\"%.*s\"]", STR_FMT(word));
-    return complain_bracket(p);
+    if (consists_of_digits(name))
+        return parse_index(p, step, name);
+    if (peek(p) == ']' && name.len && *name.at == '-')
+        return PARSE_ERROR(p, name.at, "negative indexes are not supported; [0] is the first item");
+    if (peek(p) == ']' && name.len)
+        return PARSE_ERROR(p, name.at, "quote the key: [\"%.*s\"]", STR_FMT(name));
+    return explain_bracket(p);
 }
 
 static int parse_quoted(struct parser *p, struct path_step *step)
@@ -181,70 +180,63 @@ static int parse_bracket(struct parser *p, struct path_step *step)
         p->at++;
         step->kind = PATH_ALL;
         return expect_close(p);
-    default: return parse_word(p, step);
+    default: return parse_name_in_bracket(p, step);
     }
 }
 
 /* ---- names ---- */
 
-static int complain_name(struct parser *p)
+static int explain_missing_name(struct parser *p)
 {
     switch (peek(p)) {
     case '\0':
         if (p->at == p->end)
-            return COMPLAIN(p, p->at, "missing name after the last '.'");
+            return PARSE_ERROR(p, p->at, "missing name after the last '.'");
         break;
-    case '.': return COMPLAIN(p, p->at, "missing name between two dots; '..' is not supported");
-    case '*': return COMPLAIN(p, p->at, "write [*] for every item, without a dot");
-    case '[': return COMPLAIN(p, p->at, "remove the '.' before '['");
+    case '.': return PARSE_ERROR(p, p->at, "missing name between two dots; '..' is not supported");
+    case '*': return PARSE_ERROR(p, p->at, "write [*] for every item, without a dot");
+    case '[': return PARSE_ERROR(p, p->at, "remove the '.' before '['");
     default: break;
     }
-    return COMPLAIN(p, p->at,
-                    "quote a key that contains this character: [\"a.b/c\"], without a dot");
-}
-
-static int parse_name(struct parser *p, struct path_step *step)
-{
-    struct str name = take(p, path_is_name);
-    if (!name.len)
-        return complain_name(p);
-    step->kind = PATH_KEY;
-    step->key = keep(p, name);
-    return 0;
+    return PARSE_ERROR(p, p->at,
+                       "quote a key that contains this character: [\"a.b/c\"], without a dot");
 }
 
 static int parse_step(struct parser *p)
 {
     struct path_step *step = &p->path->steps[p->path->count];
+    struct str name;
     if (p->path->count == PATH_STEPS_MAX)
-        return COMPLAIN(p, p->at, "a path has at most %d steps", PATH_STEPS_MAX);
+        return PARSE_ERROR(p, p->at, "a path has at most %d steps", PATH_STEPS_MAX);
     p->path->count++;
     if (peek(p) == '[')
         return parse_bracket(p, step);
     if (p->path->count > 1 && peek(p) != '.')
-        return COMPLAIN(p, p->at, "quote a key that contains this character: [\"a.b/c\"]");
+        return PARSE_ERROR(p, p->at, "quote a key that contains this character: [\"a.b/c\"]");
     if (p->path->count > 1)
         p->at++;
-    return parse_name(p, step);
-}
-
-/* What people used to JSONPath write first. */
-static int refuse_decoration(struct parser *p)
-{
-    switch (peek(p)) {
-    case '.': return COMPLAIN(p, p->at, "remove the leading '.': write spec.nodeName");
-    case '$': return COMPLAIN(p, p->at, "remove the leading '$': write spec.nodeName");
-    case '{': return COMPLAIN(p, p->at, "remove the braces: write spec.nodeName");
-    default: return 0;
-    }
+    name = take_run(p, path_is_name);
+    if (!name.len)
+        return explain_missing_name(p);
+    step->kind = PATH_KEY;
+    step->key = copy_name(p, name);
+    return 0;
 }
 
 static int parse_steps(struct parser *p)
 {
-    int rc;
-    if (p->at == p->end)
-        return COMPLAIN(p, p->at, "empty path; name a field, for example spec.nodeName");
-    rc = refuse_decoration(p);
+    int rc = 0;
+    switch (peek(p)) {
+    case '\0':
+        if (p->at == p->end)
+            return PARSE_ERROR(p, p->at, "empty path; name a field, for example spec.nodeName");
+        break;
+    /* Users of JSONPath start like this. */
+    case '.': return PARSE_ERROR(p, p->at, "remove the leading '.': write spec.nodeName");
+    case '$': return PARSE_ERROR(p, p->at, "remove the leading '$': write spec.nodeName");
+    case '{': return PARSE_ERROR(p, p->at, "remove the braces: write spec.nodeName");
+    default: break;
+    }
     while (rc == 0 && p->at < p->end)
         rc = parse_step(p);
     return rc;
@@ -265,6 +257,6 @@ struct inf_path *path_parse(const char *what, struct str whole, struct str part,
         inf_path_free(p.path);
         return NULL;
     }
-    p.path->text = path_spell(p.path);
+    p.path->text = path_format(p.path);
     return p.path;
 }

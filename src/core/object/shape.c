@@ -207,12 +207,12 @@ static void hash_value(struct copy *c, struct str value, unsigned depth)
 static void copy_value(struct copy *c, struct str value, uint64_t live, size_t depth);
 
 /* Copies or hashes one value. The caller has written its key or comma. */
-static void copy_forked(struct copy *c, struct str value, struct path_fork fork, size_t depth)
+static void copy_matched(struct copy *c, struct str value, struct path_match match, size_t depth)
 {
-    if (fork.ended)
+    if (match.ended)
         hash_value(c, value, 0);
-    else if (fork.live)
-        copy_value(c, value, fork.live, depth + 1);
+    else if (match.live)
+        copy_value(c, value, match.live, depth + 1);
     else
         json_compact(c->out, value);
 }
@@ -223,9 +223,9 @@ bool shape_hides(const struct shape *shape)
 }
 
 /* Cutting takes precedence over hashing. */
-static bool is_cut(const struct shape *shape, struct path_fork fork)
+static bool is_cut(const struct shape *shape, struct path_match match)
 {
-    return fork.ended & ~shape->hashed;
+    return match.ended & ~shape->hashed;
 }
 
 /* A server that was asked for metadata only may send all the same; the object is the same either
@@ -238,14 +238,14 @@ static bool is_left_out(const struct shape *shape, struct str key, size_t depth)
 
 /* Without duplicate keys there are no more parts than rules; those beyond are not worth a hash
  * each. */
-static void copy_part(struct copy *c, struct str value, struct path_fork fork, size_t depth)
+static void copy_part(struct copy *c, struct str value, struct path_match match, size_t depth)
 {
     size_t start = c->out->len;
-    if (c->parts == SHAPE_RULES_MAX && (fork.ended | fork.live)) {
+    if (c->parts == SHAPE_RULES_MAX && (match.ended | match.live)) {
         buf_puts(c->out, "\"hmac:\"");
         return;
     }
-    copy_forked(c, value, fork, depth);
+    copy_matched(c, value, match, depth);
     c->parts += c->hashed > 0;
     if (has_too_many(c)) {
         c->out->len = start;
@@ -254,16 +254,16 @@ static void copy_part(struct copy *c, struct str value, struct path_fork fork, s
     c->hashed = 0;
 }
 
-static void copy_member(struct copy *c, const struct json_member *member, struct path_fork fork,
+static void copy_member(struct copy *c, const struct json_member *member, struct path_match match,
                         size_t depth)
 {
     put_key(c->out, member->key);
     if (depth == 0)
-        c->in_metadata = json_key_is(member->key, "metadata") && !fork.ended;
+        c->in_metadata = json_key_is(member->key, "metadata") && !match.ended;
     if (depth == (c->in_metadata ? 1 : 0))
-        copy_part(c, member->value, fork, depth);
+        copy_part(c, member->value, match, depth);
     else
-        copy_forked(c, member->value, fork, depth);
+        copy_matched(c, member->value, match, depth);
 }
 
 static void copy_members(struct copy *c, struct str object, uint64_t live, size_t depth,
@@ -274,11 +274,11 @@ static void copy_members(struct copy *c, struct str object, uint64_t live, size_
     struct json_member member;
     json_walk_start(&walk, object);
     while (!has_too_many(c) && json_walk_next(&walk, &member)) {
-        struct path_fork fork = path_fork_key(paths, live, depth, member.key);
+        struct path_match match = path_set_key(paths, live, depth, member.key);
         size_t before = go_down(c, member.key);
         if ((!skip || !skip(member.key)) && !is_left_out(c->shape, member.key, depth) &&
-            !is_cut(c->shape, fork))
-            copy_member(c, &member, fork, depth);
+            !is_cut(c->shape, match))
+            copy_member(c, &member, match, depth);
         c->place.len = before;
     }
 }
@@ -288,11 +288,11 @@ static void copy_items(struct copy *c, struct json_walk *walk, uint64_t live, si
     const struct inf_path *const *paths = (const struct inf_path *const *)c->shape->paths;
     struct str item;
     for (size_t n = 0; !has_too_many(c) && json_items_next(walk, &item); n++) {
-        struct path_fork fork = path_fork_item(paths, live, depth, n, item);
+        struct path_match match = path_set_item(paths, live, depth, n, item);
         size_t before = go_down_item(c, n);
-        if (!is_cut(c->shape, fork)) {
+        if (!is_cut(c->shape, match)) {
             put_comma(c->out);
-            copy_forked(c, item, fork, depth);
+            copy_matched(c, item, match, depth);
         }
         c->place.len = before;
     }

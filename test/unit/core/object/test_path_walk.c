@@ -1,5 +1,5 @@
 /*
- * test_path_walk.c - what a path names. Following many of them at once is in test_path_fork.c.
+ * test_path_walk.c - what a path names. Following many of them at once is in test_path_set.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

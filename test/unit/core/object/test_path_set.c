@@ -1,5 +1,5 @@
 /*
- * test_path_fork.c - many paths followed through one document while it is copied: how rules that
+ * test_path_set.c - many paths followed through one document while it is copied: how rules that
  * cut or change fields are meant to be written.
  */
 #include <setjmp.h>
@@ -24,19 +24,19 @@ struct copy {
 static void copy_value(struct copy *c, struct str value, uint64_t live, size_t depth);
 
 /* Puts one value, behind its key if it has one, unless it is cut. */
-static void copy_one(struct copy *c, const struct json_member *m, struct path_fork fork,
+static void copy_one(struct copy *c, const struct json_member *m, struct path_match match,
                      size_t depth)
 {
-    if (fork.ended & c->cut)
+    if (match.ended & c->cut)
         return;
     if (c->out.bytes[c->out.len - 1] != '{' && c->out.bytes[c->out.len - 1] != '[')
         buf_putc(&c->out, ',');
     if (m->key.at)
         buf_printf(&c->out, "\"%.*s\":", STR_FMT(m->key));
-    if (fork.ended)
+    if (match.ended)
         buf_putc(&c->out, '#');
     else
-        copy_value(c, m->value, fork.live, depth + 1);
+        copy_value(c, m->value, match.live, depth + 1);
 }
 
 static void copy_items(struct copy *c, struct json_walk walk, uint64_t live, size_t depth)
@@ -44,7 +44,7 @@ static void copy_items(struct copy *c, struct json_walk walk, uint64_t live, siz
     struct json_member m = {.key = {0}};
     buf_putc(&c->out, '[');
     for (size_t i = 0; json_items_next(&walk, &m.value); i++)
-        copy_one(c, &m, path_fork_item(c->paths, live, depth, i, m.value), depth);
+        copy_one(c, &m, path_set_item(c->paths, live, depth, i, m.value), depth);
     buf_putc(&c->out, ']');
 }
 
@@ -53,7 +53,7 @@ static void copy_members(struct copy *c, struct json_walk walk, uint64_t live, s
     struct json_member m;
     buf_putc(&c->out, '{');
     while (json_walk_next(&walk, &m))
-        copy_one(c, &m, path_fork_key(c->paths, live, depth, m.key), depth);
+        copy_one(c, &m, path_set_key(c->paths, live, depth, m.key), depth);
     buf_putc(&c->out, '}');
 }
 
@@ -132,5 +132,5 @@ int main(void)
         cmocka_unit_test(what_the_paths_name_is_cut_or_replaced),
         cmocka_unit_test(a_set_is_one_bit_each),
     };
-    return cmocka_run_group_tests_name("path_fork", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("path_set", tests, NULL, NULL);
 }
