@@ -196,11 +196,11 @@ static struct str given(const struct inf_diff_value *value)
 
 static bool old_value_is_there(struct patch *p, const struct inf_change *c, const struct place *at)
 {
-    yyjson_mut_val *told;
+    yyjson_mut_val *expected;
     if (!c->old_value.json || c->op == INF_DIFF_REORDER)
         return at->value;
-    told = read_value(p, given(&c->old_value));
-    return same(told, at->value);
+    expected = read_value(p, given(&c->old_value));
+    return same(expected, at->value);
 }
 
 static yyjson_mut_val *new_value(struct patch *p, const struct inf_change *c,

@@ -1,5 +1,5 @@
 /*
- * test_log.c - lines below the level are not made, long ones are cut, and nobody need listen.
+ * test_log.c - lines below the level are not formatted, long ones are cut, and a listener is optional.
  */
 #include <setjmp.h>
 #include <stdarg.h>

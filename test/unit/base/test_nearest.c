@@ -1,5 +1,5 @@
 /*
- * test_nearest.c - which word somebody may have meant.
+ * test_nearest.c - the nearest known word to a misspelled one.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -115,7 +115,7 @@ static void test_due_together_fires_in_the_order_of_starting(void **state)
     start(&w->a, 10);
     start(&w->b, 10);
     stop(&w->c);
-    start(&w->c, 10); /* anew: behind the others */
+    start(&w->c, 10); /* restarted: after the others */
     assert_fires(w, 10, "abc");
 }
 

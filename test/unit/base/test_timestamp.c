@@ -100,7 +100,7 @@ static void other_spellings_are_read(void **state)
     }
 }
 
-static void what_is_written_can_be_read(void **state)
+static void parses_what_it_formats(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -151,7 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_spellings_are_read),
-        cmocka_unit_test(what_is_written_can_be_read),
+        cmocka_unit_test(parses_what_it_formats),
         cmocka_unit_test(all_else_is_refused),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_rows_in_another_time_zone),

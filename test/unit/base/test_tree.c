@@ -81,7 +81,7 @@ static void world_remove(struct world *w, struct item *item)
     memmove(w->sorted + at, w->sorted + at + 1, (w->count - at) * sizeof(w->sorted[0]));
     item->in = false;
     tree_remove(&w->tree, &item->node);
-    memset(&item->node, 0xa5, sizeof(item->node)); /* whoever still points here will stumble */
+    memset(&item->node, 0xa5, sizeof(item->node)); /* a stale pointer to it fails */
 }
 
 /* The height of a subtree, measured; every node knows its own, its sides differ by one at most, and

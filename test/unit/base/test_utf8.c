@@ -43,7 +43,7 @@ static void characters_are_read(void **state)
     }
 }
 
-static void what_misleads_is_unsafe(void **state)
+static void misleading_characters_are_unsafe(void **state)
 {
     static const uint32_t unsafe[] = {0,      '\n',   0x1b,   0x7f,   0x80,   0x9f,
                                       0x61c,  0x200e, 0x200f, 0x2028, 0x202a, 0x202e,
@@ -80,7 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_are_read),
-        cmocka_unit_test(what_misleads_is_unsafe),
+        cmocka_unit_test(misleading_characters_are_unsafe),
         cmocka_unit_test(a_cut_is_between_characters),
         cmocka_unit_test(all_of_it_is_visible),
     };

@@ -1,5 +1,5 @@
 /*
- * test_diff.c - what is told about two texts, and how it reads. Whatever is told here must also
+ * test_diff.c - the changes between two texts, and their format. Every diff here must also
  * turn the old text into the new one (patch.h). Random texts are in test_diff_random.c, limits in
  * test_diff_limits.c.
  */
@@ -20,18 +20,18 @@
 struct row {
     const char *old_text;
     const char *new_text;
-    const char *told;
+    const char *expected;
 };
 
 static void check_row(const struct row *row)
 {
     const struct inf_diff_options all = {.all = true};
     char *old_text = patch_json(row->old_text), *new_text = patch_json(row->new_text), *got;
-    char *expected = patch_json(row->told);
+    char *expected = patch_json(row->expected);
     struct inf_diff *diff = diff_make(str_of(old_text), str_of(new_text), &all);
     got = patch_lines(diff);
     if (strcmp(got, expected) != 0)
-        fail_msg("%s\n%s\ntold:\n%s\nexpected:\n%s", old_text, new_text, got, expected);
+        fail_msg("%s\n%s\nactual:\n%s\nexpected:\n%s", old_text, new_text, got, expected);
     assert_false(inf_diff_truncated(diff));
     patch_assert(diff, str_of(old_text), str_of(new_text));
     inf_diff_free(diff);
@@ -155,7 +155,7 @@ static void items_go_by_their_merge_key(void **state)
 }
 
 static const struct row placed[] = {
-    /* scalars: a set, told by what came and went; places of removes are those in the old list */
+    /* scalars: a set, with added and removed items; places of removes are those in the old list */
     {"{'f':['x','y']}", "{'f':['x','y','z']}", "+ f[2] 'z'"},
     {"{'f':['x','y','z']}", "{'f':['y']}", "- f[2] 'z'\n- f[0] 'x'"},
     {"{'f':['x','y','z']}", "{'f':['y','z','w']}", "- f[0] 'x'\n+ f[2] 'w'"},

@@ -1,5 +1,5 @@
 /*
- * test_diff_life.c - the life of a pod as a real server told it, from state to state: what is
+ * test_diff_life.c - the life of a pod as a real server reported it, from state to state: what is
  * logged must be what a person would say.
  */
 #include <setjmp.h>

@@ -152,7 +152,7 @@ static void a_path_is_never_too_long_to_be_read(void **state)
     inf_diff_free(diff);
 }
 
-/* The path told for a change in an item whose name has so many bytes. */
+/* The path of a change in an item whose name has the given number of bytes. */
 static void assert_named(size_t name_len, bool by_name)
 {
     struct buf old_text = {0}, new_text = {0};

@@ -1,5 +1,5 @@
 /*
- * test_diff_mismatch.c - the short cut for texts that are alike is taken where it should be, and does not
+ * test_diff_mismatch.c - the short cut for similar texts is taken where it should be, and does not
  * show: what comes out is what pairing tells about the whole, change by change, with any limits. Real
  * objects are changed in all ways that came to mind; the seeds are fixed, so a failure comes again.
  */
@@ -59,7 +59,7 @@ static void assert_mismatches(const char *old_json, const char *new_json, const 
     free(new_text);
 }
 
-static void what_differs_is_found(void **state)
+static void finds_values_that_differ(void **state)
 {
     (void)state;
     assert_mismatches("{'a':1,'b':{'c':'x','d':[1]},'e':2}",
@@ -311,7 +311,7 @@ static void check_recording(const char *name)
     recording_close(&r);
 }
 
-static void it_tells_what_pairing_tells(void **state)
+static void finds_the_same_changes_as_pairing(void **state)
 {
     (void)state;
     check_recording("pods-watchlist");
@@ -364,11 +364,11 @@ static void long_paths_are_as_short_as_ever(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_differs_is_found),
+        cmocka_unit_test(finds_values_that_differ),
         cmocka_unit_test(versions_are_no_mismatches),
         cmocka_unit_test(a_part_of_another_structure_is_one_mismatch),
         cmocka_unit_test(a_part_with_too_many_mismatches_is_one),
-        cmocka_unit_test(it_tells_what_pairing_tells),
+        cmocka_unit_test(finds_the_same_changes_as_pairing),
         cmocka_unit_test(the_number_of_items_has_the_same_limit),
         cmocka_unit_test(long_paths_are_as_short_as_ever),
     };

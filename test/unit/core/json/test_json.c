@@ -132,7 +132,7 @@ static const char *const not_objects[] = {
     "\"",       "\\",          "{\\",       "{\"a\":{\"}", "{\"a\":\"\\\"}",
 };
 
-static void what_is_no_object_is_never_complete(void **state)
+static void text_that_is_not_an_object_is_never_complete(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(not_objects); i++) {
@@ -314,7 +314,7 @@ int main(void)
         cmocka_unit_test(members_come_in_order_and_as_spelled),
         cmocka_unit_test(items_come_in_order_and_as_spelled),
         cmocka_unit_test(backslashes_before_a_quote_are_counted),
-        cmocka_unit_test(what_is_no_object_is_never_complete),
+        cmocka_unit_test(text_that_is_not_an_object_is_never_complete),
         cmocka_unit_test(no_prefix_of_a_text_makes_it_look_outside),
         cmocka_unit_test(no_wrong_byte_makes_it_look_outside),
         cmocka_unit_test(depth_costs_nothing),

@@ -193,7 +193,7 @@ static void an_item_takes_kind_and_version_from_its_list(void **state)
     free(text);
 }
 
-static void what_an_object_says_of_itself_wins_over_its_list(void **state)
+static void kind_and_version_of_an_object_win_over_those_of_its_list(void **state)
 {
     static const struct object_defaults defaults = {{"Pod", 3}, {"v1", 2}};
     struct inf_object *object = make_str(
@@ -284,7 +284,7 @@ static void getters_return_what_the_server_said(void **state)
     inf_object_unref(object);
 }
 
-static void what_is_absent_is_empty(void **state)
+static void absent_fields_are_empty(void **state)
 {
     struct inf_object *object = make("{\"metadata\":{\"name\":\"node-1\",\"namespace\":null}}");
     (void)state;
@@ -412,7 +412,7 @@ static const struct {
     {"{\"metadata\":{\"name\":\"\\u007f\"}}", "'name' contains control characters"},
 };
 
-static void what_has_no_usable_name_is_refused(void **state)
+static void refuses_an_object_without_a_usable_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
@@ -459,7 +459,7 @@ static void no_prefix_of_a_recorded_object_is_an_object(void **state)
 }
 
 /* What is taken is JSON, without managedFields, whatever one byte of it was changed to. */
-static void what_is_kept_is_json(void **state)
+static void the_canonical_text_is_json(void **state)
 {
     static const char signs[] = "{}[]\",:\\ 0x\xc3\x01";
     struct recording r;
@@ -540,7 +540,7 @@ static void assert_copied_alike(struct str text, const struct object_defaults *d
 
 #define REST "\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{\"b\":[1,{}]}"
 
-static void what_is_canonical_already_is_what_a_copy_would_be(void **state)
+static void a_canonical_text_equals_its_copy(void **state)
 {
     static const char *const texts[] = {
         "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"," REST "}",
@@ -575,7 +575,7 @@ int main(void)
         cmocka_unit_test(every_recorded_object_begins_with_its_kind_and_has_no_managed_fields),
         cmocka_unit_test(a_list_s_item_equals_the_watch_s_event),
         cmocka_unit_test(an_item_takes_kind_and_version_from_its_list),
-        cmocka_unit_test(what_an_object_says_of_itself_wins_over_its_list),
+        cmocka_unit_test(kind_and_version_of_an_object_win_over_those_of_its_list),
         cmocka_unit_test(the_order_of_the_rest_is_the_server_s),
         cmocka_unit_test(the_server_s_spelling_is_kept),
         cmocka_unit_test(white_space_between_tokens_goes_and_in_strings_stays),
@@ -583,18 +583,18 @@ int main(void)
         cmocka_unit_test(two_metadata_members_hide_nothing),
         cmocka_unit_test(only_metadata_loses_them),
         cmocka_unit_test(getters_return_what_the_server_said),
-        cmocka_unit_test(what_is_absent_is_empty),
+        cmocka_unit_test(absent_fields_are_empty),
         cmocka_unit_test(names_are_given_without_their_escapes),
         cmocka_unit_test(objects_are_equal_if_uid_version_and_text_are),
         cmocka_unit_test(an_object_lives_as_long_as_somebody_holds_it),
         cmocka_unit_test(its_size_is_its_text_and_a_little_more),
         cmocka_unit_test(a_maker_makes_one_after_another),
-        cmocka_unit_test(what_has_no_usable_name_is_refused),
+        cmocka_unit_test(refuses_an_object_without_a_usable_name),
         cmocka_unit_test(names_have_a_limit),
         cmocka_unit_test(no_prefix_of_a_recorded_object_is_an_object),
-        cmocka_unit_test(what_is_kept_is_json),
+        cmocka_unit_test(the_canonical_text_is_json),
         cmocka_unit_test(depth_is_limited_and_no_danger),
-        cmocka_unit_test(what_is_canonical_already_is_what_a_copy_would_be),
+        cmocka_unit_test(a_canonical_text_equals_its_copy),
     };
     return cmocka_run_group_tests_name("object", tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ static const struct {
     {"a[\"\\ud800\"]", "column 4: invalid escape; write a backslash as \\\\"},
 };
 
-static void what_is_no_path_is_explained(void **state)
+static void explains_an_invalid_path(void **state)
 {
     struct inf_error err;
     (void)state;
@@ -225,7 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_are_read_and_spelled_canonically),
-        cmocka_unit_test(what_is_no_path_is_explained),
+        cmocka_unit_test(explains_an_invalid_path),
         cmocka_unit_test(sizes_have_limits),
         cmocka_unit_test(a_complaint_shows_a_long_text_in_part),
         cmocka_unit_test(no_prefix_or_mutation_confuses_the_parser),

@@ -107,7 +107,7 @@ static char *copied(const char *text, const char *rules)
     return c.out.bytes;
 }
 
-static void what_the_paths_name_is_cut_or_replaced(void **state)
+static void cuts_or_replaces_the_selected_values(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -129,7 +129,7 @@ static void a_set_is_one_bit_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_paths_name_is_cut_or_replaced),
+        cmocka_unit_test(cuts_or_replaces_the_selected_values),
         cmocka_unit_test(a_set_is_one_bit_each),
     };
     return cmocka_run_group_tests_name("path_set", tests, NULL, NULL);

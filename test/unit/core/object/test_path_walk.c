@@ -207,27 +207,27 @@ struct reported_objects {
     size_t most;
 };
 
-static bool tell(void *ctx, const char *json, size_t len)
+static bool report_value(void *ctx, const char *json, size_t len)
 {
-    struct reported_objects *told = ctx;
-    buf_put(&told->text, json, len);
-    buf_putc(&told->text, ' ');
-    return --told->most > 0;
+    struct reported_objects *reported = ctx;
+    buf_put(&reported->text, json, len);
+    buf_putc(&reported->text, ' ');
+    return --reported->most > 0;
 }
 
-static void each_tells_until_it_is_told_to_stop(void **state)
+static void each_calls_back_until_the_callback_stops_it(void **state)
 {
     struct inf_object *o = object_from("{\"metadata\":{\"name\":\"a\"},\"n\":[1,\"2\",3]}");
     struct inf_path *path = parsed("n[*]"), *none = parsed("m[*]");
-    struct reported_objects told = {.most = 9};
+    struct reported_objects reported = {.most = 9};
     (void)state;
-    assert_int_equal(inf_path_each(path, o, tell, &told), 3);
-    told.most = 2;
-    assert_int_equal(inf_path_each(path, o, tell, &told), 2);
-    assert_int_equal(inf_path_each(none, o, tell, &told), 0);
-    buf_putc(&told.text, '\0');
-    assert_string_equal(told.text.bytes, "1 \"2\" 3 1 \"2\" ");
-    buf_free(&told.text);
+    assert_int_equal(inf_path_each(path, o, report_value, &reported), 3);
+    reported.most = 2;
+    assert_int_equal(inf_path_each(path, o, report_value, &reported), 2);
+    assert_int_equal(inf_path_each(none, o, report_value, &reported), 0);
+    buf_putc(&reported.text, '\0');
+    assert_string_equal(reported.text.bytes, "1 \"2\" 3 1 \"2\" ");
+    buf_free(&reported.text);
     inf_path_free(path);
     inf_path_free(none);
     inf_object_unref(o);
@@ -300,7 +300,7 @@ int main(void)
         cmocka_unit_test(paths_name_values_as_spelled),
         cmocka_unit_test(paths_read_a_real_pod),
         cmocka_unit_test(a_text_is_unescaped_and_cut_between_characters),
-        cmocka_unit_test(each_tells_until_it_is_told_to_stop),
+        cmocka_unit_test(each_calls_back_until_the_callback_stops_it),
         cmocka_unit_test(cost_is_linear),
         cmocka_unit_test(no_prefix_or_mutation_of_a_text_makes_it_look_outside),
     };

@@ -76,7 +76,7 @@ static void escapes_and_duplicates_hide_nothing(void **state)
 }
 
 /* covers: P8 */
-static void what_kubectl_applied_to_a_secret_is_hashed_too(void **state)
+static void hashes_the_last_applied_annotation_of_a_secret(void **state)
 {
     (void)state;
     assert_shaped(false, NULL,
@@ -296,19 +296,19 @@ static void duplicate_keys_cost_no_hash_each(void **state)
 
 /* ---- who ---- */
 
-static void assert_who(const char *entries, bool status_only, const char *expected)
+static void assert_writer(const char *entries, bool status_only, const char *expected)
 {
     struct object_maker maker = {.shape = NULL};
     struct inf_object *object = NULL;
-    struct inf_writer who = {.manager = "nobody"};
+    struct inf_writer writer = {.manager = "(unknown)"};
     enum inf_part part = status_only ? INF_PART_STATUS : INF_PART_ANY;
     struct inf_error err;
     char text[1024];
     snprintf(text, sizeof(text),
              "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"managedFields\":[%s]}}", entries);
     assert_int_equal(object_make(&maker, str_of(text), NULL, &object, &err), 0);
-    assert_int_equal(inf_object_writer(object, part, &who), strcmp(expected, "nobody") != 0);
-    assert_string_equal(who.manager, expected);
+    assert_int_equal(inf_object_writer(object, part, &writer), strcmp(expected, "(unknown)") != 0);
+    assert_string_equal(writer.manager, expected);
     inf_object_unref(object);
     object_maker_free(&maker);
 }
@@ -321,29 +321,29 @@ static void assert_who(const char *entries, bool status_only, const char *expect
 static void the_last_writer_is_known(void **state)
 {
     (void)state;
-    assert_who("", false, "nobody");
-    assert_who(BY("kubectl", "01"), false, "kubectl");
-    assert_who(BY("kubectl", "01") "," STATUS_BY("kubelet", "02"), false, "kubelet");
-    assert_who(BY("kubectl", "03") "," STATUS_BY("kubelet", "02"), true, "kubectl");
+    assert_writer("", false, "(unknown)");
+    assert_writer(BY("kubectl", "01"), false, "kubectl");
+    assert_writer(BY("kubectl", "01") "," STATUS_BY("kubelet", "02"), false, "kubelet");
+    assert_writer(BY("kubectl", "03") "," STATUS_BY("kubelet", "02"), true, "kubectl");
 }
 
 static void a_tie_is_decided_by_what_changed_or_not_at_all(void **state)
 {
     (void)state;
-    assert_who(BY("kubectl", "02") "," STATUS_BY("kubelet", "02"), true, "kubelet");
-    assert_who(BY("kubectl", "02") "," STATUS_BY("kubelet", "02"), false, "nobody");
-    assert_who(BY("a", "02") "," BY("b", "02"), false, "nobody");
-    assert_who(BY("a", "02") "," BY("b", "02") "," STATUS_BY("kubelet", "02"), true, "kubelet");
+    assert_writer(BY("kubectl", "02") "," STATUS_BY("kubelet", "02"), true, "kubelet");
+    assert_writer(BY("kubectl", "02") "," STATUS_BY("kubelet", "02"), false, "(unknown)");
+    assert_writer(BY("a", "02") "," BY("b", "02"), false, "(unknown)");
+    assert_writer(BY("a", "02") "," BY("b", "02") "," STATUS_BY("kubelet", "02"), true, "kubelet");
 }
 
 static void odd_entries_are_nobody(void **state)
 {
     (void)state;
-    assert_who("1,null,{\"manager\":5,\"time\":7}", false, "nobody");
-    assert_who("{\"manager\":\"a\\u0007b\",\"time\":\"2026\"}", false, "");
+    assert_writer("1,null,{\"manager\":5,\"time\":7}", false, "(unknown)");
+    assert_writer("{\"manager\":\"a\\u0007b\",\"time\":\"2026\"}", false, "");
 }
 
-static void it_hides_something_where_something_is_hashed(void **state)
+static void reports_whether_a_shape_hides_values(void **state)
 {
     struct shape shape;
     (void)state;
@@ -365,10 +365,10 @@ static void it_hides_something_where_something_is_hashed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_hides_something_where_something_is_hashed),
+        cmocka_unit_test(reports_whether_a_shape_hides_values),
         cmocka_unit_test(the_values_of_a_secret_are_hashed_its_keys_are_not),
         cmocka_unit_test(escapes_and_duplicates_hide_nothing),
-        cmocka_unit_test(what_kubectl_applied_to_a_secret_is_hashed_too),
+        cmocka_unit_test(hashes_the_last_applied_annotation_of_a_secret),
         cmocka_unit_test(the_resource_decides_whatever_the_kind_says),
         cmocka_unit_test(fields_are_cut_wherever_the_path_leads),
         cmocka_unit_test(cutting_wins_over_hashing),

@@ -221,7 +221,7 @@ static void check_bad(parse_fn *parse, const char *what, const struct bad *bad, 
     }
 }
 
-static void what_is_no_selector_is_explained(void **state)
+static void explains_an_invalid_selector(void **state)
 {
     (void)state;
     check_bad(inf_selector_parse_labels, "label selector", bad_labels, ARRAY_LEN(bad_labels));
@@ -342,7 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selectors_are_read_and_spelled_canonically),
-        cmocka_unit_test(what_is_no_selector_is_explained),
+        cmocka_unit_test(explains_an_invalid_selector),
         cmocka_unit_test(sizes_have_limits),
         cmocka_unit_test(a_prefix_has_a_limit),
         cmocka_unit_test(the_canonical_text_is_within_the_limit_too),
