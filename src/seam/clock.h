@@ -138,13 +138,6 @@ static inline void task_cancel(struct task *task)
     list_remove(&task->node);
 }
 
-/* Tasks that did not run in this tick run first in the next one. */
-static inline void clock_put_off(struct clock *clock, enum phase phase, struct list *due)
-{
-    list_move_all(due, &clock->tasks[phase]);
-    list_move_all(&clock->tasks[phase], due);
-}
-
 /* For implementations of clocks: runs the tasks that were scheduled when @phase began. Each task
  * respects the budget itself and always makes some progress; when the budget is used up, the
  * remaining pump tasks wait for the next tick. Flush tasks always run. */
@@ -157,8 +150,10 @@ static inline void clock_run_phase(struct clock *clock, enum phase phase)
         struct task *task = container_of(node, struct task, node);
         task->run(task);
         if (phase == PHASE_PUMP && !list_empty(&due) && clock_over_budget(clock))
-            clock_put_off(clock, phase, &due);
+            break;
     }
+    list_move_all(&due, &clock->tasks[phase]); /* the rest runs first in the next tick */
+    list_move_all(&clock->tasks[phase], &due);
 }
 
 static inline void sleep_watch_start(struct clock *clock, struct sleep_watch *watch,

@@ -1,5 +1,8 @@
 /*
- * http_host.c - reads "host", "host:port" and "[address]:port". Anything else is not allowed.
+ * http_host.c - checks the host that a request is addressed to.
+ *
+ * Reads "host", "host:port" and "[address]:port", and compares the host with what is allowed. Anything
+ * else is not allowed.
  */
 #include "wire/http_host.h"
 

@@ -1,5 +1,8 @@
 /*
- * http_target.c - splits and decodes request targets and queries. Invalid input gives -INF_EINVAL.
+ * http_target.c - splits and decodes request targets and queries.
+ *
+ * A target is split into path and query, and the path is decoded; parameters of the query are decoded
+ * when they are looked up. Invalid input gives -INF_EINVAL.
  */
 #include "wire/http_target.h"
 

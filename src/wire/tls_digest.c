@@ -1,5 +1,7 @@
 /*
- * tls_digest.c - HMAC-SHA256 with OpenSSL's EVP_MAC. A failure aborts: a wrong digest could reveal
+ * tls_digest.c - HMAC-SHA256 with OpenSSL's EVP_MAC.
+ *
+ * A key is prepared once and used for many digests. A failure aborts: a wrong digest could reveal
  * secrets.
  */
 #include "wire/tls_digest.h"

@@ -4,6 +4,9 @@
  * It is a struct clock (seam/clock.h) in place of loop/: the same phases in the same order,
  * invented time, and a budget that a test sets as a number, so that every yield can be forced.
  *
+ * A "world" (http_world.h, tls_world.h, ...) is the environment of one test: the module under test, a
+ * sim or a real loop, and test code in place of its peers.
+ *
  *     sim_init(&s);
  *     conn = http_conn_open(&s.clock, ...);
  *     sim_run(&s);                  everything that can happen now happens
