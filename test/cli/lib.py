@@ -1,27 +1,18 @@
-"""What the tests of informerd share: the daemon as a child, waiting, and TAP."""
+"""lib.py: shared by the tests of the command line: informerd as a child process."""
 import os
 import signal
 import subprocess
 import sys
-import time
-import traceback
-import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'lib'))
+from harness import DEADLINE, clean_environment, run, wait_until  # noqa: F401 (imported from here by the tests)
+
 INFORMERD = Path(sys.argv[1]).resolve()
-DEADLINE = 60  # seconds; for a machine that does ten other things, under a sanitizer
-
-
-def wait_until(true, what):
-    end = time.monotonic() + DEADLINE
-    while not true():
-        if time.monotonic() > end:
-            raise AssertionError(f'waited {DEADLINE} s for nothing: {what}')
-        time.sleep(0.02)
 
 
 class Daemon:
-    """A running informerd; its stderr goes to a file, its stdout to a pipe that the test reads if it likes."""
+    """A running informerd. Its stderr goes to a file, its stdout to a pipe that the test may read."""
 
     def __init__(self, folder, *arguments, stdout=subprocess.PIPE):
         self.log = folder / 'stderr'
@@ -30,21 +21,21 @@ class Daemon:
                                           env=environment(folder))
         self.stdout = self.child.stdout
 
-    def said(self):
+    def log_text(self):
         return self.log.read_text()
 
     def signal(self, number=signal.SIGTERM):
         self.child.send_signal(number)
 
     def status(self):
-        """Its exit status, once it has ended by itself."""
+        """Its exit status, after it has ended by itself."""
         return self.child.wait(DEADLINE)
 
     def alive(self):
         return self.child.poll() is None
 
     def resident(self):
-        """Bytes of memory it holds now."""
+        """Its resident memory in bytes."""
         with open(f'/proc/{self.child.pid}/statm') as f:
             return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
 
@@ -57,44 +48,6 @@ class Daemon:
 
 
 def environment(folder):
-    """Nothing of the caller's own cluster; sanitizers that don't keep freed memory, so that growth is growth."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith('KUBE')}
-    env['HOME'] = str(folder)
-    env['ASAN_OPTIONS'] = env.get('ASAN_OPTIONS', '') + ':quarantine_size_mb=4'
-    return env
-
-
-class Tap(unittest.TestResult):
-    """One line a case, as .ci/test counts them; what went wrong stands below it."""
-
-    def startTest(self, test):
-        super().startTest(test)
-        self.problems = []
-
-    def addError(self, test, err):
-        super().addError(test, err)
-        self.problems += traceback.format_exception(*err)
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        self.problems += traceback.format_exception(*err)
-
-    def addSubTest(self, test, subtest, err):
-        super().addSubTest(test, subtest, err)
-        if err:
-            self.problems += [str(subtest), *traceback.format_exception(*err)]
-
-    def stopTest(self, test):
-        super().stopTest(test)
-        print(f'{"not ok" if self.problems else "ok"} {self.testsRun} - {test.id().split(".", 1)[1]}')
-        for line in ''.join(self.problems).splitlines():
-            print(f'# {line}')
-        sys.stdout.flush()
-
-
-def run(module):
-    suite = unittest.defaultTestLoader.loadTestsFromModule(module)
-    print(f'1..{suite.countTestCases()}', flush=True)
-    result = Tap()
-    suite.run(result)
-    sys.exit(not result.wasSuccessful())
+    """For informerd: sanitizers keep no freed memory, so that growth is growth."""
+    options = os.environ.get('ASAN_OPTIONS', '') + ':quarantine_size_mb=4'
+    return clean_environment(HOME=str(folder), ASAN_OPTIONS=options)

@@ -287,11 +287,11 @@ class Manners(Case):
             config = self.kubeconfig(f'http://127.0.0.1:{nobody.getsockname()[1]}')
             for number in (signal.SIGTERM, signal.SIGINT):
                 daemon = self.start('watch', 'pods', '-v', config)  # told again only in detail
-                wait_until(lambda: daemon.said().count('retrying in') >= 2, 'a second attempt')
+                wait_until(lambda: daemon.log_text().count('retrying in') >= 2, 'a second attempt')
                 daemon.signal(number)
-                self.assertEqual(daemon.status(), 0, daemon.said())
+                self.assertEqual(daemon.status(), 0, daemon.log_text())
                 self.assertEqual(daemon.stdout.read(), b'')
-                self.assertIn('refused', daemon.said())
+                self.assertIn('refused', daemon.log_text())
 
     def test_lines_come_out_and_a_signal_ends_it(self):
         server = self.serve(changes=16)
@@ -309,7 +309,7 @@ class Manners(Case):
         self.assertTrue(all(l['msg'].startswith('Widget default/widget-') for l in lines))
         self.assertIn('/apis/example.com/v1/namespaces/default/widgets?', server.requests[0])
         daemon.signal()
-        self.assertEqual(daemon.status(), 0, daemon.said())
+        self.assertEqual(daemon.status(), 0, daemon.log_text())
         self.assertEqual(daemon.stdout.read(), b'')
 
     def test_updates_that_change_nothing_are_left_out_unless_every_update_is_wanted(self):
@@ -319,7 +319,7 @@ class Manners(Case):
             lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 1 + len(expected))]
             self.assertEqual([(l['rv'], l.get('ignored')) for l in lines[4:]], expected)
             daemon.signal()
-            self.assertEqual(daemon.status(), 0, daemon.said())
+            self.assertEqual(daemon.status(), 0, daemon.log_text())
 
     def test_a_relist_is_said_and_tells_nothing_twice(self):
         server = self.serve(changes=16, expire=True)
@@ -329,7 +329,7 @@ class Manners(Case):
                          ['ADDED'] * 3 + ['SYNCED', 'RELIST'] + ['MODIFIED'] * 16)
         self.assertIn('too old resource version', lines[4]['msg'])
         daemon.signal()
-        self.assertEqual(daemon.status(), 0, daemon.said())
+        self.assertEqual(daemon.status(), 0, daemon.log_text())
 
     def test_by_tls_too(self):
         certificate = make_certificate(self.folder)
@@ -339,28 +339,28 @@ class Manners(Case):
         self.assertEqual(json.loads(daemon.stdout.readline())['name'], 'widget-1')
         self.assertIn('/apis/example.com/v1/widgets?', server.requests[0])
         daemon.signal()
-        self.assertEqual(daemon.status(), 0, daemon.said())
+        self.assertEqual(daemon.status(), 0, daemon.log_text())
 
     def test_a_server_nobody_vouches_for_is_not_spoken_to(self):
         server = self.serve(certificate=make_certificate(self.folder))
         daemon = self.watch(server)
-        wait_until(lambda: 'retrying' in daemon.said(), 'a refusal')
-        self.assertIn('certificate', daemon.said())
+        wait_until(lambda: 'retrying' in daemon.log_text(), 'a refusal')
+        self.assertIn('certificate', daemon.log_text())
         self.assertEqual(server.requests, [])
         daemon.signal()
-        self.assertEqual(daemon.status(), 0, daemon.said())
+        self.assertEqual(daemon.status(), 0, daemon.log_text())
 
     def test_a_reader_that_has_seen_enough_ends_it(self):
         daemon = self.watch(self.serve(changes=None))
         daemon.stdout.readline()
         daemon.stdout.close()  # | head -1
-        self.assertEqual(daemon.status(), 0, daemon.said())
+        self.assertEqual(daemon.status(), 0, daemon.log_text())
 
     def test_a_full_disk_is_said(self):
         with open('/dev/full', 'wb') as full:
             daemon = self.watch(self.serve(changes=16), stdout=full)
             self.assertEqual(daemon.status(), 74)
-        self.assertIn('stdout: no space left', daemon.said())
+        self.assertIn('stdout: no space left', daemon.log_text())
 
 
 class Held(Case):
@@ -396,7 +396,7 @@ class Held(Case):
         wait_until(lambda: self.server.left, 'the connection being closed')
         self.assertTrue(self.daemon.alive())
         text = self.daemon.stdout.read()
-        self.assertEqual(self.daemon.status(), 0, self.daemon.said())
+        self.assertEqual(self.daemon.status(), 0, self.daemon.log_text())
         self.assertTrue(text.endswith(b'}\n'))
         self.assertGreater(text.count(b'\n'), 100)
 
@@ -407,4 +407,4 @@ class Held(Case):
         self.assertEqual(self.daemon.status(), 128 + signal.SIGTERM)
 
 
-run(sys.modules[__name__])
+run(__name__)

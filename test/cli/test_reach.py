@@ -12,13 +12,13 @@ import ssl
 import struct
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'kubesim'))
 from lib import DEADLINE, Case, config_map, run
+from harness import LoopbackServer
 from server import make_certificate
 
 INFORMERD = Path(sys.argv[3]).resolve()
@@ -35,32 +35,21 @@ def exactly(sock, count):
     return got
 
 
-class Proxy:
+class Proxy(LoopbackServer):
     """Listens on loopback; each connection is led to kubesim, whatever name it asks for, by the rules of a subclass."""
 
     def __init__(self, target, tls=None):
         self.target, self.tls, self.asked, self.open = target, tls, [], []
-        self.listener = socket.create_server(('127.0.0.1', 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def __enter__(self):
-        return self
+        super().__init__()
 
     def __exit__(self, *_):
-        self.listener.close()
+        super().__exit__()
         for sock in self.open:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                sock = self.listener.accept()[0]
-                self.open.append(sock)
-                threading.Thread(target=self.serve, args=(sock,), daemon=True).start()
-
     def serve(self, sock):
+        self.open.append(sock)
         with contextlib.suppress(OSError, ConnectionError), sock:
             if self.tls:
                 sock = self.tls.wrap_socket(sock, server_side=True)

@@ -124,7 +124,7 @@ class Case(unittest.TestCase):
 
     def end(self, daemon, status=0):
         daemon.signal()
-        self.assertEqual(daemon.status(), status, daemon.said())
+        self.assertEqual(daemon.status(), status, daemon.log_text())
 
 
 class Life(Case):
@@ -189,9 +189,9 @@ class Life(Case):
         self.stack.callback(daemon.stop)
         self.assertEqual(json.loads(daemon.stdout.readline())['type'], 'SYNCED')
         daemon.signal(signal.SIGUSR2)
-        wait_until(lambda: daemon.said().endswith(']}\n'), 'a dump on stderr')
+        wait_until(lambda: daemon.log_text().endswith(']}\n'), 'a dump on stderr')
         daemon.signal(signal.SIGHUP)
-        self.assertEqual(daemon.status(), 0, daemon.said())
+        self.assertEqual(daemon.status(), 0, daemon.log_text())
 
     def test_one_under_nohup_does_not(self):
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which children inherit
@@ -336,7 +336,7 @@ class Reload(Case):
         self.assertEqual(record['reason'], 'refused')
         self.assertIn("unknown key 'nonsense'", record['msg'])
         self.assertTrue(record['msg'].endswith("; the daemon's log has all 2 errors"), record['msg'])
-        self.assertIn("unknown key 'watchs'", self.daemon.said())
+        self.assertIn("unknown key 'watchs'", self.daemon.log_text())
         self.assertIn('informerd_config_last_reload_successful 0', self.ask('/metrics')[1])
         record = self.reload(2, more='http: {listen: "192.0.2.1:1"}\n')
         self.assertEqual(record['reason'], 'refused')
@@ -368,25 +368,25 @@ class Trouble(Case):
         self.log = self.folder / 'logs/events.jsonl'
         self.sim.put('a')
         daemon = self.start(log='logs/events.jsonl')
-        wait_until(lambda: 'its directory does not exist' in daemon.said(), 'the complaint')
+        wait_until(lambda: 'its directory does not exist' in daemon.log_text(), 'the complaint')
         self.log.parent.mkdir()
         self.wait_for('SYNCED')
         self.assertEqual(self.types(), ['START', 'ADDED', 'SYNCED'])
         self.end(daemon)
-        self.assertEqual(daemon.said().count('its directory does not exist'), 1)
+        self.assertEqual(daemon.log_text().count('its directory does not exist'), 1)
 
     def test_what_can_t_be_written_in_time_is_a_failure(self):
         daemon = self.start(log='logs/events.jsonl', drain='100ms')
-        wait_until(lambda: 'its directory does not exist' in daemon.said(), 'the complaint')
+        wait_until(lambda: 'its directory does not exist' in daemon.log_text(), 'the complaint')
         self.end(daemon, 74)
-        self.assertIn('not written', daemon.said())
+        self.assertIn('not written', daemon.log_text())
         self.assertFalse((self.folder / 'sock').exists())
 
     def test_messages_name_the_cluster(self):
         self.sim.control('fault', do='status', code=503, text='plain')
         daemon = self.start()
         self.wait_for('SYNCED')
-        self.assertIn('msg="sim: configmaps: ', daemon.said())
+        self.assertIn('msg="sim: configmaps: ', daemon.log_text())
         self.end(daemon)
 
     def test_leaving_a_selection_is_not_called_a_deletion(self):
@@ -446,4 +446,4 @@ class Manager(Case):
             self.assertEqual(self.next_news(manager), b'STOPPING=1')
 
 
-run(sys.modules[__name__])
+run(__name__)

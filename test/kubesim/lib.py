@@ -10,14 +10,15 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import traceback
 import unittest
 import urllib.parse
 import zlib
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'lib'))
+from harness import DEADLINE, run  # noqa: F401 (imported from here by the tests)
+
 KUBESIM, RECORDINGS = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
-DEADLINE = 60  # seconds; for a machine that does ten other things, under a sanitizer
 WATCH_LIST = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
 
 
@@ -198,44 +199,3 @@ class Case(unittest.TestCase):
     def names(self, answer):
         self.assertEqual(answer.code, 200)
         return [item['metadata']['name'] for item in answer.json()['items']]
-
-
-class Tap(unittest.TestResult):
-    """One line a case, as .ci/test counts them; what went wrong stands below it."""
-
-    def startTest(self, test):
-        super().startTest(test)
-        self.problems, self.skipped_for = [], ''
-
-    def addError(self, test, err):
-        super().addError(test, err)
-        self.problems += traceback.format_exception(*err)
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        self.problems += traceback.format_exception(*err)
-
-    def addSkip(self, test, reason):
-        super().addSkip(test, reason)
-        self.skipped_for = f' # SKIP {reason}'
-
-    def addSubTest(self, test, subtest, err):
-        super().addSubTest(test, subtest, err)
-        if err:
-            self.problems += [str(subtest), *traceback.format_exception(*err)]
-
-    def stopTest(self, test):
-        super().stopTest(test)
-        print(f'{"not ok" if self.problems else "ok"} {self.testsRun} - {test.id().split(".", 1)[1]}'
-              f'{self.skipped_for}')
-        for line in ''.join(self.problems).splitlines():
-            print(f'# {line}')
-        sys.stdout.flush()
-
-
-def run(module):
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[module])
-    print(f'1..{suite.countTestCases()}', flush=True)
-    result = Tap()
-    suite.run(result)
-    sys.exit(not result.wasSuccessful())

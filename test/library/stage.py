@@ -10,11 +10,12 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parents[1] / 'kubesim'))
+sys.path.insert(0, str(Path(__file__).parents[1] / 'lib'))
+from harness import clean_environment, wait_until  # noqa: F401 (imported from here by the tests)
 from lib import DEADLINE, Case, Sim, config_map, run  # noqa: the rest of the tests take them from here
 
 PROGRAMS = [Path(path).resolve() for path in sys.argv[3:]]
@@ -23,25 +24,12 @@ KUBECONFIG = '--kubeconfig', 'FOLDER/kubeconfig'
 NO_WATCH_LIST = *KUBECONFIG, '--no-watch-list'
 
 
-def wait_until(true, what):
-    end = time.monotonic() + DEADLINE
-    while not true():
-        if time.monotonic() > end:
-            raise AssertionError(f'waited {DEADLINE} s for nothing: {what}')
-        time.sleep(0.02)
-
-
-def environment(**more):
-    """Nothing of the caller's own cluster."""
-    return {**{k: v for k, v in os.environ.items() if not k.startswith('KUBE')}, **more}
-
-
 class Program:
     """A running program, read line by line."""
 
     def __init__(self, *arguments, **env):
         self.child = subprocess.Popen([str(a) for a in arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                      env=environment(**env))
+                                      env=clean_environment(**env))
         self.text, self.lines = b'', []
 
     def line(self):

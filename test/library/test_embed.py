@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from stage import MAPS, PROGRAMS, Case, Program, Sim, config_map, environment, run
+from stage import MAPS, PROGRAMS, Case, Program, Sim, config_map, clean_environment, run
 
 CLOSING, PAIR = PROGRAMS
 TIME = 400  # seconds; there are hundreds of lives to be lived
@@ -17,7 +17,7 @@ class Closing(Case):
     def assert_closes(self):
         self.sim.put('configmaps', *map(config_map, 'abc'))
         said = subprocess.run([CLOSING, self.folder / 'pki/kubeconfig'], stdout=subprocess.PIPE, text=True,
-                              timeout=TIME, env=environment())
+                              timeout=TIME, env=clean_environment())
         self.assertEqual(said.returncode, 0)
         turns = dict(line.split() for line in said.stdout.splitlines())
         self.assertEqual(list(turns), ['client', 'informer', 'handler', 'paused', 'inside'])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 EXAMPLE, BUILD, SANITIZE, *CC = sys.argv[3:]
-from stage import DEADLINE, environment, run
+from stage import DEADLINE, clean_environment, run
 
 # A library made with sanitizers wants their runtime in the program.
 FLAGS = [] if SANITIZE == 'none' else [f'-fsanitize={SANITIZE}']
@@ -21,7 +21,7 @@ CXX = shutil.which('clang++' if 'clang' in Path(CC[-1]).name else 'g++')
 
 def call(*words, **env):
     done = subprocess.run([str(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=DEADLINE, env=environment(**env))
+                          stderr=subprocess.STDOUT, text=True, timeout=DEADLINE, env=clean_environment(**env))
     return done.returncode, done.stdout
 
 
