@@ -1,4 +1,4 @@
-"""A tiny API server for the command line's tests: it plays what a real one once said (test/data/recordings).
+"""A small API server for the tests of the command line: it replays recordings of a real one (test/data/recordings).
 
 It serves one watch-list a connection, on a port the system chose, by TLS if it was given a certificate. What comes
 after the initial objects is up to the test: nothing, or changes without end.
@@ -84,7 +84,7 @@ class Server:
             connection.close()
 
     def quiet_for(self):
-        """For how many seconds nobody has taken anything."""
+        """Seconds since the client has read anything."""
         return time.monotonic() - self.sent_at
 
     def _accept(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_check.py KUBESIM RECORDINGS INFORMERD: what the clusters say to a conf before it is run, and the roles it needs.
-Says its results as TAP.
+"""test_check.py KUBESIM RECORDINGS INFORMERD: --check-config with and without --online, and `informerd rbac`.
+Prints results as TAP.
 """
 import json
 import os
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'kubesim'))
 from lib import DEADLINE, Case, Sim, run
 
 INFORMERD = Path(sys.argv[3]).resolve()
-SOMEBODY = 'system:serviceaccount:kubesim:somebody'
+IDENTITY = 'system:serviceaccount:kubesim:somebody'
 
 
 class Check(Case):
@@ -46,19 +46,19 @@ class Check(Case):
         return done.stdout
 
     def lines(self, report):
-        """The lines about watches, blanks made one."""
+        """The lines about watches, each run of blanks as one."""
         return [re.sub(' +', ' ', line.strip()) for line in report.splitlines() if re.match('  [a-z]+ ', line)]
 
-    def test_all_is_there(self):
+    def test_online_reports_each_watch_that_is_allowed(self):
         report = self.check(self.conf([{'resource': 'pods'}, {'name': 'd', 'resource': 'deploy', 'namespaces': ['a', 'b']},
                                        {'resource': 'nodes'}]), 0)
         self.assertIn('x.conf: ok, 3 watches, 1 event log\n\nprod  https://127.0.0.1:', report)
-        self.assertIn(f'\n  Kubernetes v1.36.0+kubesim, as {SOMEBODY} (system:serviceaccounts, system:authenticated)\n',
+        self.assertIn(f'\n  Kubernetes v1.36.0+kubesim, as {IDENTITY} (system:serviceaccounts, system:authenticated)\n',
                       report)
         self.assertEqual(self.lines(report), ['ok pods in all namespaces', 'ok d (deploy) in a deployments.apps/v1',
                                               'ok d (deploy) in b deployments.apps/v1', 'ok nodes cluster-scoped'])
 
-    def test_something_is_not_allowed(self):
+    def test_online_reports_missing_permissions(self):
         self.sim.control('allow', set='pods@shop,deployments.apps')
         conf = self.conf([{'resource': 'pods', 'namespaces': ['shop', 'billing']}, {'resource': 'deployments.apps'},
                           {'resource': 'widgets.example.com/v1'}])
@@ -72,8 +72,8 @@ class Check(Case):
                       'namespace "billing"',
                       self.sim.ask('/api/v1/namespaces/billing/pods', Authorization='Bearer s3cr3t-1').json()['message'])
 
-    def test_namespaces_that_a_selector_selects_now(self):
-        """The resource was asked for in all namespaces, which the daemon does not need."""
+    def test_online_checks_the_namespaces_that_are_selected_now(self):
+        """Not all namespaces, which the daemon does not need."""
         for name, team in (('a', 'shop'), ('b', 'shop'), ('kube-b', 'shop'), ('c', 'other')):
             self.sim.control('put', {'metadata': {'name': name, 'labels': {'team': team}}}, resource='namespaces')
         watch = {'resource': 'pods', 'namespace_selector': 'team=shop', 'exclude_namespaces': ['kube-*']}
@@ -96,19 +96,19 @@ class Check(Case):
             'missing pods (namespaces) cluster-scoped cannot list or watch namespaces',
             'missing pods in all namespaces cannot list or watch pods'])
 
-    def test_what_is_optional_may_be_missing(self):
+    def test_online_accepts_a_missing_optional_resource(self):
         report = self.check(self.conf([{'name': 'g', 'resource': 'gadgets.example.com', 'optional': True}]), 0)
         self.assertEqual(self.lines(report), ["waiting g (gadgets.example.com) in all namespaces resource "
                                               "'gadgets.example.com' is not known to the server; did you mean 'widgets'?"])
 
-    def test_what_is_wrong(self):
+    def test_online_reports_unknown_and_ambiguous_resources(self):
         report = self.check(self.conf([{'name': 'p', 'resource': 'podz'},
                                        {'name': 'n', 'resource': 'node', 'namespaces': ['a']}]), 78)
         self.assertEqual(self.lines(report), [
             "invalid p (podz) in all namespaces resource 'podz' is not known to the server; did you mean 'pods'?",
             "invalid n (node) in a resource 'node': nodes are cluster-scoped and cannot be limited to namespaces"])
 
-    def test_a_dead_cluster_hides_no_other(self):
+    def test_online_checks_the_other_clusters_if_one_fails(self):
         with Sim() as mute, socket.create_server(('127.0.0.1', 0)) as deaf:
             port = deaf.getsockname()[1]
             mute.fault('blackhole', path='/version')
@@ -122,18 +122,18 @@ class Check(Case):
             "failed 127.0.0.1:1: can't connect: connection refused", 'skipped shut (pods) in all namespaces',
             'ok prod (pods) in all namespaces'])
 
-    def test_who_is_not_known(self):
+    def test_online_reports_rejected_credentials(self):
         (self.folder / 'token').write_text('another')
         self.assertIn('Unauthorized', self.check(self.conf([{'resource': 'pods'}]), 77))
         report = self.check(self.conf([{'resource': 'pods'}], [self.cluster('prod', ca=str(self.folder / 'no'))]), 78)
         self.assertIn("prod\n  failed   cluster 'prod': ", report)
 
-    def test_a_server_that_does_not_say_who_we_are(self):
+    def test_online_accepts_a_server_without_identity_review(self):
         self.sim.control('set', reviews=0)
         report = self.check(self.conf([{'resource': 'pods'}]), 0)
         self.assertIn('  Kubernetes v1.36.0+kubesim, as unknown user (not reported by the server)\n', report)
 
-    def test_usage(self):
+    def test_invalid_combinations_of_flags(self):
         for arguments in (['--online'], ['watch', 'pods', '--online'], ['rbac', '--online'], ['rbac', '-n', 'x'],
                           ['rbac', 'x'], ['rbac', '--user', 'a', '--group', 'b'], ['rbac', '--serviceaccount', 'a'],
                           ['rbac', '--user', ''], ['--group', 'x'], ['watch', 'pods', '--serviceaccount', 'a:b']):
@@ -141,7 +141,7 @@ class Check(Case):
                 self.assertEqual(self.informerd(*arguments).returncode, 64)
 
     def kubeconfig(self, name, cluster=None, user=None, **more):
-        """A kubeconfig that is good, except for what is given."""
+        """A valid kubeconfig, except for the given fields."""
         path = self.folder / name
         path.write_text(json.dumps({
             'current-context': 'c', 'contexts': [{'name': 'c', 'context': {'cluster': 'k', 'user': 'u'}}],
@@ -150,7 +150,7 @@ class Check(Case):
         return str(path)
 
     def broken_clusters(self):
-        """(cluster of a conf, what is said of it) for each way in which a kubeconfig, or a file it names, is wrong."""
+        """(cluster of a configuration, expected error) for each way in which a kubeconfig, or a file it names, is invalid."""
         other = self.folder / 'ca.crt'
         exec_v1 = {'apiVersion': 'client.authentication.k8s.io/v1', 'command': 'get-token', 'interactiveMode': 'Never'}
         text = self.folder / 'text'
@@ -178,7 +178,7 @@ class Check(Case):
             'provider': (kube('provider', user={'auth-provider': {'name': 'hunter2'}}), 'auth-provider: not supported; use exec'),
             'exec': (kube('exec', user={'exec': exec_v1 | {'interactiveMode': 'Always'}}), 'interactiveMode Always is not supported'),
         }
-        conf = [({'name': name, 'kubeconfig': path}, said) for name, (path, said) in rows.items()]
+        conf = [({'name': name, 'kubeconfig': path}, expected) for name, (path, expected) in rows.items()]
         good = kube('good', user={'exec': exec_v1})
         conf += [({'name': 'allow', 'kubeconfig': good, 'exec_allow': []}, 'is not allowed to run'),
                  ({'name': 'context', 'kubeconfig': good, 'context': 'no'}, "context 'no' doesn't exist"),
@@ -189,14 +189,14 @@ class Check(Case):
     def test_files_with_which_the_daemon_refuses_to_start(self):
         state = self.folder / 'state'
         state.mkdir()
-        for cluster, said in self.broken_clusters():
+        for cluster, expected in self.broken_clusters():
             name = cluster['name']
             with self.subTest(name):
                 conf = self.conf([{'resource': 'pods'}], [cluster], state_dir=str(state))
                 ran, checked = self.informerd('-c', conf), self.informerd('-c', conf, '--check-config')
                 self.assertEqual((checked.returncode, checked.stdout), (ran.returncode, ''), checked.stderr)
                 self.assertEqual(ran.returncode, 78, ran.stderr)
-                self.assertRegex(checked.stderr, rf"\A{conf}:1:[0-9]+: clusters\[0\](\.kubeconfig)?: cluster '{name}': .*{said}[^\n]*\n\Z")
+                self.assertRegex(checked.stderr, rf"\A{conf}:1:[0-9]+: clusters\[0\](\.kubeconfig)?: cluster '{name}': .*{expected}[^\n]*\n\Z")
                 self.assertNotIn('hunter2', checked.stderr + ran.stderr)
                 self.assertEqual(self.informerd('-c', conf, '--print-config').returncode, 0)
 
@@ -207,8 +207,8 @@ class Check(Case):
         conf = self.conf(watches, [good] + [cluster for cluster, _ in broken])
         done = self.informerd('-c', conf, '--check-config')
         self.assertEqual((done.returncode, done.stdout), (78, ''))
-        for i, (line, (_, said)) in enumerate(zip(done.stderr.splitlines(), broken)):
-            self.assertRegex(line, rf'clusters\[{i + 1}\][^ ]*: .*{said}')
+        for i, (line, (_, expected)) in enumerate(zip(done.stderr.splitlines(), broken)):
+            self.assertRegex(line, rf'clusters\[{i + 1}\][^ ]*: .*{expected}')
         conf = self.conf(watches, [good])
         done = self.informerd('-c', conf, '--check-config')
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f'{conf}: ok, 1 watch, 1 event log\n', ''))
@@ -223,14 +223,14 @@ class Check(Case):
         done = self.informerd('-c', self.conf(watches, [good | {'stale_after': '90s'}]), '--check-config')
         self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 1))
 
-    def test_no_kubeconfig_anywhere(self):
+    def test_reports_that_no_kubeconfig_was_found(self):
         conf = self.folder / 'x.conf'
         conf.write_text('watches: [{resource: pods}]\n')
         done = self.informerd('-c', conf, '--check-config')
         self.assertEqual((done.returncode, done.stdout), (78, ''))
         self.assertRegex(done.stderr, rf"\A{conf}: cluster 'default': no kubeconfig: [^\n]*\n\Z")
 
-    def test_a_broken_file_of_a_cluster_that_no_watch_uses(self):
+    def test_checks_clusters_that_no_watch_uses(self):
         conf = self.conf([{'resource': 'pods', 'cluster': 'prod'}],
                          [self.cluster('prod'), {'name': 'b', 'kubeconfig': str(self.folder / 'absent')}])
         report = self.check(conf, 78)
@@ -243,14 +243,14 @@ class Check(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout, done.stderr
 
-    def test_roles_without_a_server(self):
+    def test_prints_roles_without_a_server(self):
         conf = self.conf([{'resource': 'pods', 'namespaces': ['shop', 'billing']}, {'resource': 'services'},
                           {'name': 's', 'resource': 'services', 'namespaces': ['shop']}, {'resource': 'nodes'},
                           {'resource': 'deployments.apps', 'namespaces': ['shop']}, {'resource': 'widgets.example.com/v1'},
                           {'name': 'c', 'resource': 'configmaps', 'namespaces': ['shop']}],
                          [self.cluster('prod', server='https://127.0.0.1:1')])
-        text, said = self.rbac(conf, '--user', 'jane "x"')
-        self.assertEqual(said, '')
+        text, errors = self.rbac(conf, '--user', 'jane "x"')
+        self.assertEqual(errors, '')
         head = 'apiVersion: rbac.authorization.k8s.io/v1\nkind: '
         first, *parts = text.split('---\n')
         self.assertEqual(first, f"# RBAC roles for {conf}, generated by 'informerd rbac'.\n")
@@ -271,7 +271,7 @@ class Check(Case):
                      f'  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: informerd\n{subject}']
         self.assertEqual(parts, expected)
 
-    def test_namespaces_by_their_labels(self):
+    def test_roles_for_a_namespace_selector_include_namespaces(self):
         conf = self.conf([{'resource': 'pods', 'namespace_selector': 'team=web'}])
         self.sim.control('allow', set='pods')
         self.assertEqual(self.lines(self.check(conf, 77)), [
@@ -280,7 +280,7 @@ class Check(Case):
         self.assertIn('kind: ClusterRole\nmetadata:\n  name: informerd\nrules:\n  - apiGroups: [""]\n'
                       '    resources: [namespaces, pods]\n', self.rbac(conf)[0])
 
-    def test_subjects(self):
+    def test_binds_users_groups_and_service_accounts(self):
         conf = self.conf([{'resource': 'pods'}])
         for arguments, subject in (
                 ([], '- kind: ServiceAccount\n    name: "informerd"\n    namespace: "informerd"\n'),
@@ -289,15 +289,15 @@ class Check(Case):
             with self.subTest(arguments):
                 self.assertTrue(self.rbac(conf, *arguments)[0].endswith(f'subjects:\n  {subject}'))
 
-    def test_a_server_is_asked_for_words(self):
+    def test_resolves_short_names_on_the_server(self):
         conf = self.conf([{'name': 'd', 'resource': 'deploy'}, {'name': 'w', 'resource': 'Widget', 'namespaces': ['a', 'b']}])
-        text, said = self.rbac(conf)
+        text, errors = self.rbac(conf)
         self.assertIn('apiGroups: ["apps"]\n    resources: [deployments]', text)
         self.assertIn('apiGroups: ["example.com"]\n    resources: [widgets]', text)
-        self.assertEqual(said, 'informerd: looking up resource \'deploy\' on the server\n'
+        self.assertEqual(errors, 'informerd: looking up resource \'deploy\' on the server\n'
                                'informerd: looking up resource \'Widget\' on the server\n')
 
-    def test_words_that_can_t_be_known(self):
+    def test_reports_names_that_cannot_be_resolved(self):
         for watch, code in (({'name': 'p', 'resource': 'podz'}, 78),
                             ({'name': 'g', 'resource': 'gadgets', 'optional': True}, 78)):
             done = self.informerd('rbac', '-c', self.conf([watch]))
@@ -308,7 +308,7 @@ class Check(Case):
         self.assertEqual(done.returncode, 69)
         self.assertIn("can't connect", done.stderr)
 
-    def test_of_several_clusters_one_is_chosen(self):
+    def test_requires_a_choice_of_several_clusters(self):
         conf = self.conf([{'name': n, 'resource': r, 'cluster': n} for n, r in (('a', 'pods'), ('b', 'nodes'))],
                          [self.cluster('a'), self.cluster('b')])
         self.assertEqual(self.informerd('rbac', '-c', conf).returncode, 64)

@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""test_cli.py INFORMERD RECORDINGS: the daemon as whoever types its name meets it. Says its results as TAP.
-
-Nothing waits for a fixed time: what must happen is polled for, and a deadline that no machine should need says when it
-did not.
+"""test_cli.py INFORMERD RECORDINGS: the command line of informerd. Prints results as TAP.
 """
 import contextlib
 import json
@@ -31,7 +28,7 @@ current-context: x
 """
 
 
-CLUSTER = 'clusters: [{name: c, server: "https://127.0.0.1:1"}]\n'  # all that a conf needs to be good
+CLUSTER = 'clusters: [{name: c, server: "https://127.0.0.1:1"}]\n'  # enough for a valid configuration
 
 
 class Case(unittest.TestCase):
@@ -62,7 +59,7 @@ class Case(unittest.TestCase):
         return self.start('watch', 'widgets.example.com/v1', self.kubeconfig(server.url), **more)
 
     def assert_refused(self, result, status, *parts):
-        """That status, nothing on stdout, and one line on stderr that says what would be right."""
+        """That status, nothing on stdout, and one line on stderr with the remedy."""
         self.assertEqual((result.returncode, result.stdout), (status, ''), result.stderr)
         self.assertRegex(result.stderr, r'\Ainformerd: [^\n]+\n\Z')
         for part in parts:
@@ -184,18 +181,18 @@ class Usage(Case):
 
 
 class Configuration(Case):
-    """A kubeconfig that can't be used: status 78, and the file's name."""
+    """A kubeconfig that cannot be used: status 78, and the name of the file."""
 
     def refused(self, text, *parts):
         path = self.folder / 'bad'
         path.write_text(text)
         self.assert_refused(self.run_it('watch', 'pods', '--kubeconfig', path), 78, str(path), *parts)
 
-    def test_no_file_at_all(self):
+    def test_reports_a_missing_kubeconfig(self):
         self.assert_refused(self.run_it('watch', 'pods', '--kubeconfig', '/nowhere/config'), 78, '/nowhere/config')
         self.assert_refused(self.run_it('watch', 'pods'), 78, 'kubeconfig')
 
-    def test_files_that_make_no_sense(self):
+    def test_reports_an_invalid_kubeconfig(self):
         self.refused('{{{')
         self.refused('')
         self.refused('just words\n')
@@ -203,17 +200,17 @@ class Configuration(Case):
         self.refused(KUBECONFIG.format(server='https://example.com', more='').replace('current-context: x', ''))
         self.refused(KUBECONFIG.format(server='https://example.com', more='').replace('cluster: c,', 'cluster: d,'))
 
-    def test_no_such_context(self):
+    def test_reports_an_unknown_context(self):
         config = self.kubeconfig('https://example.com')
         self.assert_refused(self.run_it('watch', 'pods', config, '--context', 'nope'), 78, 'nope')
 
-    def test_a_certificate_that_is_none(self):
+    def test_reports_a_missing_certificate(self):
         config = self.kubeconfig('https://127.0.0.1:1', ', certificate-authority: missing.crt')
         self.assert_refused(self.run_it('watch', 'pods', config), 78, 'certificate-authority: cannot read the file')
 
 
 class Conf(Case):
-    """The conf file: is it good, and what does it say?"""
+    """--check-config, --print-config, and start with a configuration file."""
 
     def conf(self, text, name='x.conf'):
         path = self.folder / name
@@ -221,13 +218,13 @@ class Conf(Case):
         path.write_text(text)
         return path
 
-    def test_a_good_one(self):
+    def test_check_config_accepts_a_valid_file(self):
         path = self.conf(f'{CLUSTER}watches: [{{resource: pods}}]\n')
         result = self.run_it('--check-config', '-c', path)
         self.assertEqual((result.returncode, result.stderr), (0, ''))
         self.assertEqual(result.stdout, f'{path}: ok, 1 watch, 0 event logs\n')
 
-    def test_a_bad_one_with_all_that_is_wrong(self):
+    def test_check_config_lists_all_errors(self):
         path = self.conf('watches:\n  - resorce: pods\nlog: {level: inof}\n')
         more = self.conf('core_dumps: maybe\n', 'conf.d/more.conf')
         for option in ('--check-config', '--print-config'):
@@ -239,7 +236,7 @@ class Conf(Case):
                 f"{path}:3:14: log.level: unknown value 'inof'; did you mean 'info'?",
                 f"{more}:1:13: core_dumps: 'maybe' is neither true nor false"])
 
-    def test_event_logs_that_are_one_file_by_a_link(self):
+    def test_refuses_two_event_logs_that_are_one_file_by_a_link(self):
         (self.folder / 'a.jsonl').touch()
         (self.folder / 'b.jsonl').symlink_to('a.jsonl')
         path = self.conf('event_logs:\n  - path: a.jsonl\n  - path: b.jsonl\n')
@@ -249,7 +246,7 @@ class Conf(Case):
             self.assertEqual(result.stderr, f'{path}:3:11: event_logs[1].path: is the same file as the event log at '
                              f'{path}:2:11; each event log needs its own file\n')
 
-    def test_what_it_says_can_be_read_again(self):
+    def test_print_config_prints_a_valid_configuration(self):
         self.conf('log: {level: warn}\n', 'conf.d/more.conf')
         first = self.run_it('--print-config', '-c', self.conf('watches: [{resource: pods}]\n'))
         self.assertEqual((first.returncode, first.stderr), (0, ''))
@@ -259,16 +256,16 @@ class Conf(Case):
         values = [[line.split('  # ')[0] for line in text.stdout.splitlines()] for text in (first, again)]
         self.assertEqual(*values)
 
-    def test_no_such_file(self):
+    def test_reports_a_missing_configuration_file(self):
         result = self.run_it('--check-config', '-c', '/nowhere/x.conf')
         self.assertEqual((result.returncode, result.stdout), (78, ''))
         self.assertIn('/nowhere/x.conf', result.stderr)
 
-    def test_a_state_directory_that_is_not_there(self):
+    def test_reports_a_missing_state_directory(self):
         path = self.conf('state_dir: /nowhere/informerd\nwatches: [{resource: pods, indexes: {node: spec.nodeName}}]\n')
         self.assert_refused(self.run_it('-c', path), 74, '/nowhere/informerd')
 
-    def test_a_full_disk_is_said(self):
+    def test_reports_a_full_disk_on_stdout(self):
         path = self.conf(CLUSTER)
         for option in ('--check-config', '--print-config'):
             with open('/dev/full', 'w') as full:
@@ -278,22 +275,22 @@ class Conf(Case):
                 self.assertRegex(result.stderr, r'\Ainformerd: stdout: [^\n]+\n\Z')
 
 
-class Manners(Case):
-    """Servers that are not there, readers that go away, and signals."""
+class Watch(Case):
+    """informerd watch: unavailable servers, closed pipes, and signals."""
 
-    def test_a_server_that_refuses_is_tried_again_until_a_signal(self):
-        with socket.socket() as nobody:
-            nobody.bind(('127.0.0.1', 0))  # bound, so nobody else can be there; not listening, so it refuses
-            config = self.kubeconfig(f'http://127.0.0.1:{nobody.getsockname()[1]}')
+    def test_retries_an_unavailable_server_until_a_signal(self):
+        with socket.socket() as unused:
+            unused.bind(('127.0.0.1', 0))  # bound, so that no other process listens there; connections are refused
+            config = self.kubeconfig(f'http://127.0.0.1:{unused.getsockname()[1]}')
             for number in (signal.SIGTERM, signal.SIGINT):
-                daemon = self.start('watch', 'pods', '-v', config)  # told again only in detail
+                daemon = self.start('watch', 'pods', '-v', config)  # repeated attempts are logged only with -v
                 wait_until(lambda: daemon.log_text().count('retrying in') >= 2, 'a second attempt')
                 daemon.signal(number)
                 self.assertEqual(daemon.status(), 0, daemon.log_text())
                 self.assertEqual(daemon.stdout.read(), b'')
                 self.assertIn('refused', daemon.log_text())
 
-    def test_lines_come_out_and_a_signal_ends_it(self):
+    def test_prints_objects_and_changes_until_a_signal(self):
         server = self.serve(changes=16)
         daemon = self.watch(server)
         lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 1 + 16)]
@@ -312,7 +309,7 @@ class Manners(Case):
         self.assertEqual(daemon.status(), 0, daemon.log_text())
         self.assertEqual(daemon.stdout.read(), b'')
 
-    def test_updates_that_change_nothing_are_left_out_unless_every_update_is_wanted(self):
+    def test_every_update_also_prints_updates_without_a_change(self):
         for options, expected in (((), [('1000', 3)]), (('--every-update',), [(str(997 + i), None) for i in range(4)])):
             daemon = self.start('watch', 'widgets.example.com/v1', self.kubeconfig(self.serve(changes=16, touches=3).url),
                                 *options)
@@ -321,7 +318,7 @@ class Manners(Case):
             daemon.signal()
             self.assertEqual(daemon.status(), 0, daemon.log_text())
 
-    def test_a_relist_is_said_and_tells_nothing_twice(self):
+    def test_a_relist_is_reported_and_repeats_no_change(self):
         server = self.serve(changes=16, expire=True)
         daemon = self.watch(server)
         lines = [json.loads(daemon.stdout.readline()) for _ in range(3 + 2 + 16)]
@@ -331,7 +328,7 @@ class Manners(Case):
         daemon.signal()
         self.assertEqual(daemon.status(), 0, daemon.log_text())
 
-    def test_by_tls_too(self):
+    def test_watches_over_tls(self):
         certificate = make_certificate(self.folder)
         server = self.serve(changes=16, certificate=certificate)
         config = self.kubeconfig(server.url, f', certificate-authority: {certificate[0]}')
@@ -341,7 +338,7 @@ class Manners(Case):
         daemon.signal()
         self.assertEqual(daemon.status(), 0, daemon.log_text())
 
-    def test_a_server_nobody_vouches_for_is_not_spoken_to(self):
+    def test_sends_nothing_to_a_server_with_an_untrusted_certificate(self):
         server = self.serve(certificate=make_certificate(self.folder))
         daemon = self.watch(server)
         wait_until(lambda: 'retrying' in daemon.log_text(), 'a refusal')
@@ -350,13 +347,13 @@ class Manners(Case):
         daemon.signal()
         self.assertEqual(daemon.status(), 0, daemon.log_text())
 
-    def test_a_reader_that_has_seen_enough_ends_it(self):
+    def test_ends_when_the_reader_closes_the_pipe(self):
         daemon = self.watch(self.serve(changes=None))
         daemon.stdout.readline()
         daemon.stdout.close()  # | head -1
         self.assertEqual(daemon.status(), 0, daemon.log_text())
 
-    def test_a_full_disk_is_said(self):
+    def test_reports_that_stdout_cannot_be_written(self):
         with open('/dev/full', 'wb') as full:
             daemon = self.watch(self.serve(changes=16), stdout=full)
             self.assertEqual(daemon.status(), 74)
@@ -364,16 +361,16 @@ class Manners(Case):
 
 
 class Held(Case):
-    """Changes without end, and nobody reads."""
+    """Endless changes, and stdout is not read."""
 
     def setUp(self):
         super().setUp()
         self.server = self.serve(changes=None)
         self.daemon = self.watch(self.server)
-        # It may only be slow; then the checks below are weaker, not wrong.
-        wait_until(lambda: self.server.sent > 1024 * 1024 and self.server.quiet_for() > 1, 'the server being held')
+        # The server may only be slow; then the checks below are weaker, not wrong.
+        wait_until(lambda: self.server.sent > 1024 * 1024 and self.server.quiet_for() > 1, 'the server to be held')
 
-    def test_the_server_waits_and_memory_stays_bounded(self):
+    def test_the_server_is_held_and_memory_stays_bounded(self):
         sent = self.server.sent
         end = time.monotonic() + 2
         wait_until(lambda: time.monotonic() > end, 'two seconds')
@@ -382,10 +379,10 @@ class Held(Case):
         self.assertLess(self.server.sent, 64 * 1024 * 1024)
         self.assertLess(self.daemon.resident(), 128 * 1024 * 1024)
 
-    def test_when_somebody_reads_again_nothing_is_missing(self):
+    def test_no_change_is_missing_when_reading_continues(self):
         sent = self.server.sent
         versions = []
-        while self.server.sent < 2 * sent:  # far more than any buffer between us
+        while self.server.sent < 2 * sent:  # far more than all buffers in between
             line = json.loads(self.daemon.stdout.readline())
             if line['type'] == 'MODIFIED':
                 versions.append(int(line['rv']))
@@ -393,7 +390,7 @@ class Held(Case):
 
     def test_one_signal_waits_for_the_reader_and_ends_with_a_whole_line(self):
         self.daemon.signal()
-        wait_until(lambda: self.server.left, 'the connection being closed')
+        wait_until(lambda: self.server.left, 'the connection to be closed')
         self.assertTrue(self.daemon.alive())
         text = self.daemon.stdout.read()
         self.assertEqual(self.daemon.status(), 0, self.daemon.log_text())
@@ -402,7 +399,7 @@ class Held(Case):
 
     def test_a_second_signal_ends_at_once(self):
         self.daemon.signal()
-        wait_until(lambda: self.server.left, 'the first signal being heard')
+        wait_until(lambda: self.server.left, 'the first signal to be handled')
         self.daemon.signal()
         self.assertEqual(self.daemon.status(), 128 + signal.SIGTERM)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_reach.py KUBESIM RECORDINGS INFORMERD: the ways to a server. A simulated API server, real proxies of a few lines
-before it, and the daemon as it is. Says its results as TAP.
+"""test_reach.py KUBESIM RECORDINGS INFORMERD: connections through proxies, and resource names. A simulated API
+server, small real proxies in front of it, and informerd. Prints results as TAP.
 """
 import base64
 import contextlib
@@ -22,7 +22,7 @@ from harness import LoopbackServer
 from server import make_certificate
 
 INFORMERD = Path(sys.argv[3]).resolve()
-NAME = 'kubesim.test'  # no name server knows it: whoever reaches it was led there
+NAME = 'kubesim.test'  # no name server knows it; only a proxy can lead there
 
 
 def exactly(sock, count):
@@ -36,7 +36,7 @@ def exactly(sock, count):
 
 
 class Proxy(LoopbackServer):
-    """Listens on loopback; each connection is led to kubesim, whatever name it asks for, by the rules of a subclass."""
+    """Connects every client to kubesim, for any name, with the protocol of a subclass."""
 
     def __init__(self, target, tls=None):
         self.target, self.tls, self.asked, self.open = target, tls, [], []
@@ -111,7 +111,7 @@ class SocksProxy(Proxy):
         sock.sendall(b'\5\0\0\1\0\0\0\0\0\0')
 
 
-class Ways(Case):
+class Proxies(Case):
     arguments = ('--self-signed', 'FOLDER')
 
     def setUp(self):
@@ -135,7 +135,7 @@ class Ways(Case):
         return path
 
     def start(self, config, conf='', **env):
-        """The daemon, told by a conf; what it says on stdout and stderr."""
+        """A daemon with a configuration file; its stdout is a pipe, its stderr a file."""
         path = self.folder / 'informerd.conf'
         path.write_text(f'state_dir: {self.folder}\nclusters: [{{name: c, kubeconfig: {config}{conf}}}]\n'
                         'watches: [{resource: configmaps}]\nevent_logs: [{path: stdout}]\nlog: {level: debug}\n')
@@ -151,9 +151,9 @@ class Ways(Case):
 
     def assert_works(self, config, *args, **env):
         child, log = self.start(config, *args, **env)
-        self.assert_told(child, log)
+        self.assert_reports_changes(child, log)
 
-    def assert_told(self, child, log):
+    def assert_reports_changes(self, child, log):
         for line in child.stdout:
             record = json.loads(line)
             if record['type'] == 'ADDED' and record['name'] == 'one':
@@ -177,36 +177,36 @@ class Ways(Case):
         self.assertEqual(child.wait(DEADLINE), 0, log.read_text())
         self.assertNotIn('secret', log.read_text())
 
-    def test_http_by_proxy_url(self):
+    def test_http_proxy_from_proxy_url(self):
         proxy = self.proxy(HttpProxy)
         self.assert_works(self.kubeconfig(f'http://127.0.0.1:{proxy.port}'))
         self.assertEqual(proxy.asked[0], f'CONNECT {NAME}:{self.sim.port} HTTP/1.1')
 
-    def test_http_with_a_login(self):
+    def test_http_proxy_with_a_login(self):
         proxy = self.proxy(HttpProxy, b'me:secret/1')
         self.assert_works(self.kubeconfig(f'http://me:secret%2F1@127.0.0.1:{proxy.port}'))
 
-    def test_http_without_the_login(self):
+    def test_http_proxy_without_the_login_is_refused(self):
         proxy = self.proxy(HttpProxy, b'me:secret/1')
         self.assert_says('requires a login (407 Proxy Authentication Required)',
                          self.kubeconfig(f'http://127.0.0.1:{proxy.port}'))
 
-    def test_socks5(self):
+    def test_socks5_proxy(self):
         proxy = self.proxy(SocksProxy)
         self.assert_works(self.kubeconfig(f'socks5://127.0.0.1:{proxy.port}'))
         self.assertEqual(proxy.asked[0], (NAME, self.sim.port))
 
-    def test_socks5_with_a_login(self):
+    def test_socks5_proxy_with_a_login(self):
         proxy = self.proxy(SocksProxy, b'me:secret')
         self.assert_works(self.kubeconfig(f'socks5://me:secret@127.0.0.1:{proxy.port}'))
 
-    def test_socks5_with_a_wrong_login(self):
+    def test_socks5_proxy_with_a_wrong_login_is_refused(self):
         proxy = self.proxy(SocksProxy, b'me:secret')
         self.assert_says('rejected the user and password',
                          self.kubeconfig(f'socks5://me:secret2@127.0.0.1:{proxy.port}'))
 
-    def test_https_is_tls_within_tls(self):
-        """A certificate that the kubeconfig does not vouch for is refused to a proxy too, until it says not to look."""
+    def test_https_proxy_is_tls_within_tls(self):
+        """An untrusted certificate of a proxy is refused unless the kubeconfig disables verification."""
         other = self.folder / 'proxy'
         other.mkdir()
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -217,7 +217,7 @@ class Ways(Case):
         self.assertEqual(proxy.asked, [])
         self.assert_works(self.kubeconfig(url, **{'insecure-skip-tls-verify': True}))
 
-    def test_authorities_for_an_https_proxy_are_as_new_as_their_file(self):
+    def test_reloads_the_authorities_for_an_https_proxy(self):
         other = self.folder / 'proxy'
         other.mkdir()
         crt, key = make_certificate(other)
@@ -229,44 +229,44 @@ class Ways(Case):
         child, log = self.start(self.kubeconfig(url, **{'certificate-authority': str(ca)}))
         self.wait_said('certificate', log)
         ca.write_text(ca.read_text() + Path(crt).read_text())
-        self.assert_told(child, log)
+        self.assert_reports_changes(child, log)
         self.assertEqual(proxy.asked[0], f'CONNECT {NAME}:{self.sim.port} HTTP/1.1')
 
-    def test_the_environment_leads_there_too(self):
+    def test_proxy_from_the_environment(self):
         proxy = self.proxy(HttpProxy)
         self.assert_works(self.kubeconfig(), HTTPS_PROXY=f'127.0.0.1:{proxy.port}', NO_PROXY='example.com,10.0.0.0/8')
 
-    def test_what_is_excluded_is_looked_up_here(self):
+    def test_no_proxy_connects_directly(self):
         proxy = self.proxy(HttpProxy)
         self.assert_says("can't resolve the name", self.kubeconfig(), HTTPS_PROXY=f'127.0.0.1:{proxy.port}',
                          no_proxy='.test')
         self.assertEqual(proxy.asked, [])
 
-    def test_the_conf_has_the_last_word(self):
+    def test_the_configuration_overrides_kubeconfig_and_environment(self):
         proxy = self.proxy(HttpProxy)
         nowhere = self.kubeconfig('http://127.0.0.1:1')
         self.assert_works(nowhere, f', proxy: "http://127.0.0.1:{proxy.port}"')
         self.assert_says("can't resolve the name", nowhere, ', proxy: none')
         self.assert_works(nowhere, ', proxy: env', https_proxy=f'http://127.0.0.1:{proxy.port}')
 
-    def test_a_proxy_that_is_not_there(self):
+    def test_reports_an_unavailable_proxy(self):
         self.assert_says("proxy: 127.0.0.1:1: can't connect", self.kubeconfig('http://127.0.0.1:1'))
 
-    def test_a_password_is_not_printed(self):
+    def test_prints_no_password_of_a_proxy(self):
         path = self.folder / 'informerd.conf'
         path.write_text('clusters: [{name: c, proxy: "http://me:secret@p:1"}]\n')
-        said = subprocess.run([INFORMERD, '-c', path, '--print-config'], capture_output=True, text=True, timeout=DEADLINE)
-        self.assertIn('http://***@p:1', said.stdout)
-        self.assertNotIn('secret', said.stdout + said.stderr)
+        result = subprocess.run([INFORMERD, '-c', path, '--print-config'], capture_output=True, text=True, timeout=DEADLINE)
+        self.assertIn('http://***@p:1', result.stdout)
+        self.assertNotIn('secret', result.stdout + result.stderr)
         path.write_text('clusters: [{name: c, proxy: "ftp://me:secret@p:1"}]\n')
-        said = subprocess.run([INFORMERD, '-c', path, '--check-config'], capture_output=True, text=True, timeout=DEADLINE)
-        self.assertEqual(said.returncode, 78)
-        self.assertIn('must begin with http://', said.stderr)
-        self.assertNotIn('secret', said.stdout + said.stderr)
+        result = subprocess.run([INFORMERD, '-c', path, '--check-config'], capture_output=True, text=True, timeout=DEADLINE)
+        self.assertEqual(result.returncode, 78)
+        self.assertIn('must begin with http://', result.stderr)
+        self.assertNotIn('secret', result.stdout + result.stderr)
 
 
 class Names(Case):
-    """Resources as kubectl takes them."""
+    """Resource names as kubectl accepts them."""
     arguments = ('--resource', 'widgets.example.com/v1=Widget', '--kubeconfig', 'FOLDER/kubeconfig')
 
     def setUp(self):
@@ -283,18 +283,18 @@ class Names(Case):
         with self.subTest(word), self.watch(word) as child:
             record = json.loads(child.stdout.readline())
             child.terminate()
-            said = child.communicate(timeout=DEADLINE)[1]
-            self.assertEqual(child.returncode, 0, said)
+            result = child.communicate(timeout=DEADLINE)[1]
+            self.assertEqual(child.returncode, 0, result)
             self.assertEqual((record['group'], record['version'], record['resource'], record['kind'], record['watch']),
                              (*expected, word.lower()))
 
-    def test_words_that_mean_the_same(self):
+    def test_all_spellings_of_a_resource(self):
         for word in ('configmaps', 'cm', 'ConfigMap', 'configmaps.v1.'):
             self.assert_means(word, '', 'v1', 'configmaps', 'ConfigMap')
         for word in ('widget', 'Widgets', 'widgets.example.com', 'widget.v1.example.com'):
             self.assert_means(word, 'example.com', 'v1', 'widgets', 'Widget')
 
-    def test_secrets_are_hashed_by_whatever_name(self):
+    def test_secrets_are_hashed_under_any_spelling(self):
         self.sim.put('secrets', {'metadata': {'name': 's', 'namespace': 'default'}, 'data': {'k': 'b3Blbg=='}})
         for word in ('secrets', 'secret', 'Secret', 'secret.v1.'):
             with self.subTest(word), self.watch(word, 'full') as child:
@@ -304,7 +304,7 @@ class Names(Case):
                 self.assertEqual((record['resource'], record['name']), ('secrets', 's'))
                 self.assertNotEqual(record['object']['data']['k'], 'b3Blbg==')
 
-    def test_a_word_that_means_nothing_is_told_with_what_is_near(self):
+    def test_an_unknown_resource_is_reported_with_a_suggestion(self):
         with self.watch('widgit') as child:
             line = b''
             while b'widgit' not in line:

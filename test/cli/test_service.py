@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_service.py INFORMERD KUBESIM: the daemon as a service, with a simulated server behind it. Says its results as TAP.
+"""test_service.py INFORMERD KUBESIM: the daemon as a service, with a simulated API server. Prints results as TAP.
 
 As in test_cli.py nothing waits for a fixed time.
 """
@@ -41,7 +41,7 @@ CONFIGMAPS = '  - {resource: configmaps}'
 
 
 class Sim:
-    """A server that is there as long as the test."""
+    """kubesim, for the duration of a test."""
 
     def __init__(self, folder):
         self.child = subprocess.Popen([KUBESIM, '--kubeconfig', folder / 'kubeconfig', '--stdin'], stdin=subprocess.PIPE,
@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
         return daemon
 
     def refused(self, status, part, **conf):
-        """It says one line, and ends with that status."""
+        """It prints one line and ends with that status."""
         result = subprocess.run([INFORMERD, '-c', self.conf(**conf)], stdin=subprocess.DEVNULL, capture_output=True,
                                 text=True, timeout=DEADLINE, env=environment(self.folder))
         self.assertEqual((result.returncode, result.stdout), (status, ''), result.stderr)
@@ -128,7 +128,7 @@ class Case(unittest.TestCase):
 
 
 class Life(Case):
-    def test_from_start_to_stop_and_again(self):
+    def test_starts_stops_and_starts_again(self):
         self.sim.put('a')
         daemon = self.start()
         self.assertEqual(self.wait_for('SYNCED')['objects'], 1)
@@ -147,14 +147,14 @@ class Life(Case):
         self.wait_for('SYNCED', count)
         return daemon
 
-    def test_a_crash_is_noted_by_the_next_one(self):
+    def test_a_crash_is_reported_by_the_next_start(self):
         self.start_synced(1).stop()  # by SIGKILL
         self.end(self.start_synced(2))
         starts = [r for r in self.records() if r['type'] == 'START']
         self.assertEqual(starts[1]['reason'], 'seq-skipped')
         self.assertGreater(starts[1]['seq'], 65536)
 
-    def test_one_that_has_heard_nothing_yet_stops_too(self):
+    def test_stops_before_the_server_has_responded(self):
         self.sim.control('fault', do='blackhole', at='request', times=0)
         daemon = self.start()
         wait_until((self.folder / 'sock').exists, 'the socket')
@@ -164,11 +164,11 @@ class Life(Case):
         self.end(daemon)
         self.assertEqual(self.types(), ['START', 'STOP'])
 
-    def test_one_directory_is_for_one(self):
+    def test_a_state_directory_is_locked(self):
         self.start_synced(1)
         self.refused(78, 'each instance needs its own')
 
-    def test_what_keeps_it_from_starting(self):
+    def test_start_errors(self):
         with socket.socket() as other:
             other.bind(('127.0.0.1', 0))
             other.listen()
@@ -182,7 +182,7 @@ class Life(Case):
         self.refused(74, 'it must be a directory')
         self.assertFalse(self.log.exists())
 
-    def test_a_watch_without_a_conf_ends_with_its_terminal(self):
+    def test_hup_ends_informerd_watch(self):
         before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests themselves may run under nohup
         self.addCleanup(signal.signal, signal.SIGHUP, before)
         daemon = Daemon(self.folder, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig')
@@ -193,7 +193,7 @@ class Life(Case):
         daemon.signal(signal.SIGHUP)
         self.assertEqual(daemon.status(), 0, daemon.log_text())
 
-    def test_one_under_nohup_does_not(self):
+    def test_hup_does_not_end_informerd_watch_under_nohup(self):
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which children inherit
         self.addCleanup(signal.signal, signal.SIGHUP, before)
         daemon = Daemon(self.folder, 'watch', 'configmaps', '-A', '--kubeconfig', self.folder / 'kubeconfig')
@@ -244,10 +244,10 @@ class Stopped:
 
 
 class Early(Case):
-    """Signals that come before there are handlers for them."""
+    """Signals that arrive before their handlers are installed."""
 
     def start_with(self, *numbers):
-        """The daemon gets them while it reads its conf."""
+        """Sends them while the daemon reads its configuration."""
         daemon = Stopped(self.folder, ['-c', self.conf()], self.conf())
         self.stack.callback(daemon.stop)
         for number in numbers:
@@ -255,7 +255,7 @@ class Early(Case):
         daemon.go_on()
         return daemon
 
-    def test_a_reload_a_reopening_and_a_dump_are_done_after_the_start(self):
+    def test_hup_usr1_and_usr2_are_handled_after_the_start(self):
         self.sim.put('a')
         daemon = self.start_with(signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
         wait_until(lambda: (self.folder / 'state/dump.json').exists() or daemon.child.poll() is not None, 'the dump')
@@ -265,12 +265,12 @@ class Early(Case):
         daemon.child.terminate()
         self.assertEqual(daemon.child.wait(DEADLINE), 0, daemon.log.read_text())
 
-    def test_a_request_to_end_is_not_lost(self):
+    def test_term_during_the_start_is_not_lost(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             self.assertIn(self.start_with(number).child.wait(DEADLINE), (0, -number))
 
     def watch_with(self, number, action):
-        """`informerd watch`, for which a signal is pending from its very first instruction on."""
+        """`informerd watch` with a signal pending from its first instruction."""
         def prepare():
             signal.signal(number, action)
             signal.pthread_sigmask(signal.SIG_BLOCK, [number])
@@ -282,12 +282,12 @@ class Early(Case):
         self.stack.callback(child.kill)
         return child
 
-    def test_a_terminal_that_is_closed_at_once_ends_a_watch(self):
+    def test_an_early_hup_ends_informerd_watch(self):
         child = self.watch_with(signal.SIGHUP, signal.SIG_DFL)
         self.assertIn('the terminal was closed', child.communicate(timeout=DEADLINE)[1])
         self.assertEqual(child.returncode, 0)
 
-    def test_under_nohup_it_does_not(self):
+    def test_an_early_hup_does_not_end_informerd_watch_under_nohup(self):
         self.sim.put('a')
         child = self.watch_with(signal.SIGHUP, signal.SIG_IGN)
         self.assertEqual(json.loads(child.stdout.readline())['name'], 'a')
@@ -295,7 +295,7 @@ class Early(Case):
         child.communicate(timeout=DEADLINE)
         self.assertEqual(child.returncode, 0)
 
-    def test_checks_can_be_ended_by_any_signal(self):
+    def test_any_signal_ends_a_check(self):
         silent = self.stack.enter_context(socket.create_server(('127.0.0.1', 0)))
         config = (self.folder / 'kubeconfig').read_text().replace(self.sim.url, f'http://127.0.0.1:{silent.getsockname()[1]}')
         (self.folder / 'kubeconfig').write_text(config)
@@ -320,7 +320,7 @@ class Reload(Case):
         self.daemon.signal(signal.SIGHUP)
         return self.wait_for('CONFIG', count)
 
-    def test_what_did_not_change_goes_on(self):
+    def test_unchanged_watches_continue(self):
         record = self.reload(1, watches=CONFIGMAPS + '\n  - {resource: pods, namespaces: [a, b]}')
         self.assertEqual((record['reason'], record['msg']),
                          ('applied', 'configuration reloaded: 1 watch unchanged, 1 watch started'))
@@ -331,7 +331,7 @@ class Reload(Case):
         self.end(self.daemon)
         self.assertEqual([r['name'] for r in self.records() if r['type'] == 'ADDED'], ['a', 'b'])
 
-    def test_a_bad_one_is_refused_and_the_old_one_stays(self):
+    def test_an_invalid_configuration_is_refused(self):
         record = self.reload(1, more='nonsense: 1\nwatchs: []\n')
         self.assertEqual(record['reason'], 'refused')
         self.assertIn("unknown key 'nonsense'", record['msg'])
@@ -346,7 +346,7 @@ class Reload(Case):
         self.assertIn('informerd_config_last_reload_successful 1', self.ask('/metrics')[1])
         self.end(self.daemon)
 
-    def test_files_are_opened_anew(self):
+    def test_usr1_reopens_event_logs(self):
         old = self.folder / 'old.jsonl'
         self.log.rename(old)
         self.daemon.signal(signal.SIGUSR1)
@@ -356,7 +356,7 @@ class Reload(Case):
         self.assertEqual(self.types(old), ['START', 'ADDED', 'SYNCED'])
         self.end(self.daemon)
 
-    def test_a_dump(self):
+    def test_usr2_writes_a_dump(self):
         self.daemon.signal(signal.SIGUSR2)
         wait_until((self.folder / 'state/dump.json').exists, 'the dump')
         watch = json.loads((self.folder / 'state/dump.json').read_text())['watches'][0]
@@ -375,7 +375,7 @@ class Trouble(Case):
         self.end(daemon)
         self.assertEqual(daemon.log_text().count('its directory does not exist'), 1)
 
-    def test_what_can_t_be_written_in_time_is_a_failure(self):
+    def test_unwritten_records_at_drain_timeout_are_a_failure(self):
         daemon = self.start(log='logs/events.jsonl', drain='100ms')
         wait_until(lambda: 'its directory does not exist' in daemon.log_text(), 'the complaint')
         self.end(daemon, 74)
@@ -418,15 +418,15 @@ class Pages(Case):
 
 
 class Manager(Case):
-    """What a service manager hears."""
+    """Notifications to the service manager."""
 
     def next_news(self, manager):
-        """Without what it may hear in between, from time to time."""
+        """Without periodic notifications."""
         while (heard := manager.recv(999)) == b'STATUS=1 watch, 1 live':
             pass
         return heard
 
-    def test_from_ready_to_stopping(self):
+    def test_notifies_ready_reloading_and_stopping(self):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             manager.bind(str(self.folder / 'notify'))
             manager.settimeout(DEADLINE)

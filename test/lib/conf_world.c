@@ -1,3 +1,6 @@
+/*
+ * conf_world.c - loads configurations for tests. An unexpected result fails the test.
+ */
 #include "conf_world.h"
 
 #include <fcntl.h>
@@ -57,7 +60,7 @@ static char *text_of(struct buf *buf)
     return buf->bytes;
 }
 
-static struct conf good(int rc, struct conf *conf, struct conf_errors *errors)
+static struct conf expect_valid(int rc, struct conf *conf, struct conf_errors *errors)
 {
     if (rc)
         fail_msg("%s", text_of(&errors->text));
@@ -66,7 +69,7 @@ static struct conf good(int rc, struct conf *conf, struct conf_errors *errors)
     return *conf;
 }
 
-static char *bad(int rc, const struct conf *conf, struct conf_errors *errors)
+static char *expect_errors(int rc, const struct conf *conf, struct conf_errors *errors)
 {
     assert_int_equal(rc, -INF_ECONF);
     assert_int_equal(conf->n_watches, 77); /* untouched */
@@ -79,7 +82,7 @@ struct conf conf_world_text(const char *text)
     struct conf conf;
     struct conf_errors errors = {0};
     int rc = conf_load_text("x.conf", text, strlen(text), &conf, &errors);
-    return good(rc, &conf, &errors);
+    return expect_valid(rc, &conf, &errors);
 }
 
 struct conf conf_world_file(void)
@@ -87,7 +90,7 @@ struct conf conf_world_file(void)
     struct conf conf;
     struct conf_errors errors = {0};
     int rc = conf_load("x.conf", &conf, &errors);
-    return good(rc, &conf, &errors);
+    return expect_valid(rc, &conf, &errors);
 }
 
 char *conf_world_text_errors(const char *text)
@@ -95,7 +98,7 @@ char *conf_world_text_errors(const char *text)
     struct conf conf = {.n_watches = 77};
     struct conf_errors errors = {0};
     int rc = conf_load_text("x.conf", text, strlen(text), &conf, &errors);
-    return bad(rc, &conf, &errors);
+    return expect_errors(rc, &conf, &errors);
 }
 
 char *conf_world_file_errors(void)
@@ -103,7 +106,7 @@ char *conf_world_file_errors(void)
     struct conf conf = {.n_watches = 77};
     struct conf_errors errors = {0};
     int rc = conf_load("x.conf", &conf, &errors);
-    return bad(rc, &conf, &errors);
+    return expect_errors(rc, &conf, &errors);
 }
 
 char *conf_world_print(const struct conf *conf)
@@ -113,7 +116,7 @@ char *conf_world_print(const struct conf *conf)
     return text_of(&out);
 }
 
-/* The comments are the last thing on a line, two blanks before them. */
+/* A comment ends the line and follows two blanks. */
 char *conf_world_effect(const struct conf *conf)
 {
     char *text = conf_world_print(conf), *line, *rest = text, *comment;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """compare.py READ_KUBECONFIG [COUNT [SEED]]: kubeconfigs read by informerd and by PyYAML, on COUNT generated files.
 
-Two thirds of the files are good: a random kubeconfig, written in random styles of YAML (block and flow, every kind of
+Two thirds of the files are valid: a random kubeconfig, written in random styles of YAML (block and flow, every kind of
 scalar, comments, other indentation, line ends and encodings). Both readers must find the values that were written, at the
 same lines and columns, and informerd must resolve them to the right server and credentials. One third is such a file with
 some characters changed: both must accept it and find the same, or both refuse it, except for KNOWN differences.
@@ -33,7 +33,7 @@ TEXTS = ['x', 'hunter2', 'p4ss: word', 'a #b', '# no comment', '- dash', '&ancho
          '<<', '=', '---', '...', '|', '>', ':', 'a:', ':a', 'a: ', '2026-11-17', 'very ' * 30, '-', '--- x', "''", '""']
 
 
-# Where the readers may differ on a changed file, by what the one says that refuses it. YAML 1.2 has tabs between tokens, and
+# Where the readers may differ on a changed file, by the error of the one that refuses it. YAML 1.2 has tabs between tokens, and
 # '?' inside a word in {} or []: libyaml reads both, PyYAML neither. PyYAML alone reads unknown directives, tabs before a
 # block scalar, and [a:b] and [?] as pairs.
 KNOWN = re.compile(r"character '\\t' that cannot start any token|but got '\?'|unknown directive name|found unexpected ':'|"
@@ -49,7 +49,7 @@ class Writer:
         self.rng = rng
 
     def plain_fits(self, text, flow):
-        """Whether it may stand without quotes. Cautious: what is hard to tell is quoted."""
+        """Whether it may be written without quotes. In doubt it is quoted."""
         return bool(re.fullmatch(r'[A-Za-z0-9_./@+=][A-Za-z0-9_./@+= -]*', text)) and text == text.strip() and not (
             text.startswith('@') or text in ('...', '=', '<<') or (flow and text.endswith('?')))
 
@@ -330,8 +330,8 @@ def main():
             path = Path(folder, f'{i}')
             path.write_bytes(encode(text, rng))
             files.append((path, whole))
-        said = subprocess.run([reader, *(path for path, _ in files)], check=True, capture_output=True, text=True).stdout
-        lines = said.splitlines()
+        output = subprocess.run([reader, *(path for path, _ in files)], check=True, capture_output=True, text=True).stdout
+        lines = output.splitlines()
         if len(lines) != count:
             sys.exit(f'{reader} printed {len(lines)} lines for {count} files')
         for (path, whole), line in zip(files, lines):

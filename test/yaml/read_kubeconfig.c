@@ -1,10 +1,10 @@
 /*
- * read_kubeconfig.c - read_kubeconfig FILE...: prints how we read each file, one JSON object per line, for compare.py.
+ * read_kubeconfig.c - read_kubeconfig FILE...: prints each file as informerd reads it, one JSON object per line, for compare.py.
  *
  *     {"tree":{"at":[1,1],"map":[[{"at":[1,1],"text":"kind"},{"at":[1,7],"text":"Config"}]]},"config":{...}}
  *     {"error":"FILE:3:1: ...","refused":"..."}
  *
- * "tree" or "error" is what base/yaml.h makes of it, "config" or "refused" what kube/config/kubeconfig.h does.
+ * "tree" or "error" is the result of base/yaml.h, "config" or "refused" that of kube/config/kubeconfig.h.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * test_conf.c - what a conf may say, and each way it can be wrong.
+ * test_conf.c - the options of a configuration, their defaults, and every kind of error.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 #include "daemon/journal/record_format.h"
 #include "daemon/pool.h"
 
-/* ---- what it may say ---- */
+/* ---- values ---- */
 
-static void test_nothing(void **state)
+static void an_empty_file_has_all_defaults(void **state)
 {
     struct conf conf = conf_world_text("");
     (void)state;
@@ -39,10 +39,10 @@ static void test_nothing(void **state)
     assert_int_equal(conf.n_watches, 0);
     assert_int_equal(conf.n_event_logs, 0);
     conf_free(&conf);
-    conf_free(&conf); /* harmless */
+    conf_free(&conf); /* allowed */
 }
 
-static void test_defaults_of_entries(void **state)
+static void entries_have_defaults(void **state)
 {
     struct conf conf = conf_world_text("watches: [{resource: pods}]\nevent_logs: [{path: stdout}]");
     const struct conf_watch *watch = &conf.watches[0];
@@ -121,7 +121,7 @@ static const char everything[] =
     "    initial: no\n"
     "    format: short\n";
 
-static void test_everything_at_the_top(void **state)
+static void reads_every_option_of_the_top_level(void **state)
 {
     struct conf conf = conf_world_text(everything);
     char *beside = xasprintf("%s/prod.kubeconfig", (char *)*state);
@@ -144,7 +144,7 @@ static void test_everything_at_the_top(void **state)
     conf_free(&conf);
 }
 
-static void test_everything_of_a_watch(void **state)
+static void reads_every_option_of_a_watch(void **state)
 {
     struct conf conf = conf_world_text(everything);
     const struct conf_watch *watch = &conf.watches[0];
@@ -172,7 +172,7 @@ static void test_everything_of_a_watch(void **state)
     conf_free(&conf);
 }
 
-static void test_everything_of_an_event_log(void **state)
+static void reads_every_option_of_an_event_log(void **state)
 {
     struct conf conf = conf_world_text(everything);
     const struct conf_event_log *log = &conf.event_logs[0];
@@ -193,10 +193,10 @@ static void test_everything_of_an_event_log(void **state)
     conf_free(&conf);
 }
 
-/* ---- each way to be wrong ---- */
+/* ---- errors ---- */
 
-#define POD      "watches: [{resource: pods}]\n"      /* one line, so that the next is 2 */
-#define OF_WATCH "watches:\n  - resource: pods\n    " /* what follows is on line 3, from column 5 */
+#define POD      "watches: [{resource: pods}]\n"      /* one line */
+#define OF_WATCH "watches:\n  - resource: pods\n    " /* continues on line 3, column 5 */
 #define OF_LOG   "event_logs:\n  - path: stdout\n    "
 
 struct bad {
@@ -342,7 +342,7 @@ static const struct bad bad_values[] = {
     {"state_dir: \"\\uFEFF\"\n",
      "x.conf:1:12: state_dir: contains an invalid character: a line break, a control character or "
      "invalid UTF-8\n"},
-    /* what is long is not shown */
+    /* long values are not shown */
     {"core_dumps: aaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbb12345\n",
      "x.conf:1:13: core_dumps: a value of 65 bytes is neither true nor false\n"},
     {OF_WATCH "drop: [aaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaa.]\n",
@@ -395,8 +395,8 @@ static const struct bad bad_names[] = {
      "file\n"},
 };
 
-/* Errors that the library words end where our part of the sentence does. */
-static void check(const struct bad *bad, size_t count)
+/* An expected text without a newline is only the beginning: the library words the rest. */
+static void assert_rejected(const struct bad *bad, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char *errors = conf_world_text_errors(bad[i].text);
@@ -408,32 +408,32 @@ static void check(const struct bad *bad, size_t count)
     }
 }
 
-static void test_bad_keys(void **state)
+static void reports_unknown_and_missing_keys(void **state)
 {
     (void)state;
-    check(bad_keys, ARRAY_LEN(bad_keys));
+    assert_rejected(bad_keys, ARRAY_LEN(bad_keys));
 }
 
-static void test_bad_kinds(void **state)
+static void reports_values_of_the_wrong_kind(void **state)
 {
     (void)state;
-    check(bad_kinds, ARRAY_LEN(bad_kinds));
+    assert_rejected(bad_kinds, ARRAY_LEN(bad_kinds));
 }
 
-static void test_bad_values(void **state)
+static void reports_invalid_values(void **state)
 {
     (void)state;
-    check(bad_values, ARRAY_LEN(bad_values));
+    assert_rejected(bad_values, ARRAY_LEN(bad_values));
 }
 
-static void test_bad_names(void **state)
+static void reports_duplicates_and_broken_references(void **state)
 {
     (void)state;
-    check(bad_names, ARRAY_LEN(bad_names));
+    assert_rejected(bad_names, ARRAY_LEN(bad_names));
 }
 
-/* A thing that is wrong is told once: what refers to it is not wrong too. */
-static void test_no_errors_of_errors(void **state)
+/* An invalid name is reported once, not again where it is used. */
+static void an_error_causes_no_further_errors(void **state)
 {
     char *errors = conf_world_text_errors("watches: [{resource: pods, name: Mine}]\n"
                                           "event_logs: [{path: stdout, watches: [Mine]}]\n");
@@ -443,7 +443,7 @@ static void test_no_errors_of_errors(void **state)
     free(errors);
 }
 
-static void test_all_errors_up_to_a_limit(void **state)
+static void reports_errors_up_to_a_limit(void **state)
 {
     struct buf text = {0};
     char *errors, *end;
@@ -463,7 +463,7 @@ static void test_all_errors_up_to_a_limit(void **state)
     buf_free(&text);
 }
 
-static void test_limits_of_lists(void **state)
+static void lists_have_limits(void **state)
 {
     struct buf text = {0};
     char *errors;
@@ -521,8 +521,8 @@ static void heartbeats_are_ignored_by_default_for_nodes_and_leases(void **state)
     }
 }
 
-/* Each file may keep a thread: see daemon/pool.h. stdout is no file. */
-static void test_too_many_files(void **state)
+/* Each file may block a thread: see daemon/pool.h. stdout does not count. */
+static void limits_the_number_of_log_files(void **state)
 {
     struct buf text = {0};
     char *errors;
@@ -550,20 +550,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heartbeats_are_ignored_by_default_for_nodes_and_leases),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_defaults_of_entries),
-        cmocka_unit_test_setup_teardown(test_everything_at_the_top, conf_world_setup,
+        cmocka_unit_test(an_empty_file_has_all_defaults),
+        cmocka_unit_test(entries_have_defaults),
+        cmocka_unit_test_setup_teardown(reads_every_option_of_the_top_level, conf_world_setup,
                                         conf_world_teardown),
-        cmocka_unit_test(test_everything_of_a_watch),
-        cmocka_unit_test(test_everything_of_an_event_log),
-        cmocka_unit_test(test_bad_keys),
-        cmocka_unit_test(test_bad_kinds),
-        cmocka_unit_test(test_bad_values),
-        cmocka_unit_test(test_bad_names),
-        cmocka_unit_test(test_no_errors_of_errors),
-        cmocka_unit_test(test_all_errors_up_to_a_limit),
-        cmocka_unit_test(test_limits_of_lists),
-        cmocka_unit_test(test_too_many_files),
+        cmocka_unit_test(reads_every_option_of_a_watch),
+        cmocka_unit_test(reads_every_option_of_an_event_log),
+        cmocka_unit_test(reports_unknown_and_missing_keys),
+        cmocka_unit_test(reports_values_of_the_wrong_kind),
+        cmocka_unit_test(reports_invalid_values),
+        cmocka_unit_test(reports_duplicates_and_broken_references),
+        cmocka_unit_test(an_error_causes_no_further_errors),
+        cmocka_unit_test(reports_errors_up_to_a_limit),
+        cmocka_unit_test(lists_have_limits),
+        cmocka_unit_test(limits_the_number_of_log_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * test_conf_files.c - conf.d, the environment, what --print-config prints, and the files of conf/.
+ * test_conf_files.c - conf.d, environment variables, --print-config, and the files of conf/.
  *
  * Every test runs in an empty directory of its own.
  */
@@ -22,7 +22,7 @@
 
 /* ---- conf.d ---- */
 
-static void test_files_are_merged_in_name_order(void **state)
+static void merges_files_in_the_order_of_their_names(void **state)
 {
     struct conf conf;
     (void)state;
@@ -36,7 +36,7 @@ static void test_files_are_merged_in_name_order(void **state)
     conf_world_put("conf.d/README", "{{{");
     conf = conf_world_file();
     assert_int_equal(conf.log.level, INF_LOG_ERROR);
-    assert_int_equal(conf.log.format, CONF_JSON); /* nobody else said anything about it */
+    assert_int_equal(conf.log.format, CONF_JSON); /* only the first file has it */
     assert_int_equal(conf.n_watches, 3);
     assert_string_equal(conf.watches[0].name, "pods");
     assert_string_equal(conf.watches[1].name, "nodes");
@@ -47,7 +47,7 @@ static void test_files_are_merged_in_name_order(void **state)
     conf_free(&conf);
 }
 
-static void test_paths_are_beside_their_file(void **state)
+static void paths_are_relative_to_their_file(void **state)
 {
     struct conf conf;
     char *a = xasprintf("%s/state", (char *)*state);
@@ -62,7 +62,7 @@ static void test_paths_are_beside_their_file(void **state)
     free(b);
 }
 
-static void test_errors_of_all_files_are_told(void **state)
+static void reports_the_errors_of_all_files(void **state)
 {
     char *errors;
     (void)state;
@@ -81,7 +81,7 @@ static void test_errors_of_all_files_are_told(void **state)
     free(errors);
 }
 
-static void test_no_such_file(void **state)
+static void reports_a_missing_file(void **state)
 {
     char *errors = conf_world_file_errors();
     (void)state;
@@ -89,7 +89,7 @@ static void test_no_such_file(void **state)
     free(errors);
 }
 
-static void test_conf_d_that_is_no_directory(void **state)
+static void reports_a_conf_d_that_is_not_a_directory(void **state)
 {
     char *errors;
     (void)state;
@@ -100,7 +100,7 @@ static void test_conf_d_that_is_no_directory(void **state)
     free(errors);
 }
 
-static void test_too_many_files(void **state)
+static void limits_the_number_of_files(void **state)
 {
     char *errors;
     (void)state;
@@ -117,7 +117,7 @@ static void test_too_many_files(void **state)
 
 /* ---- the environment ---- */
 
-static void test_the_environment_in_values(void **state)
+static void expands_environment_variables_in_values(void **state)
 {
     struct conf conf;
     (void)state;
@@ -151,7 +151,7 @@ static void assert_errors(const char *text, const char *expected)
     free(errors);
 }
 
-static void test_what_the_environment_can_do_wrong(void **state)
+static void reports_errors_of_environment_variables(void **state)
 {
     (void)state;
     setenv("T_EMPTY", "", 1);
@@ -179,12 +179,12 @@ static void test_what_the_environment_can_do_wrong(void **state)
     assert_errors("state_dir: ${T_TEN-x}\n",
                   "x.conf:1:12: state_dir: invalid variable reference; write ${T_TEN} or "
                   "${T_TEN:-default}\n");
-    /* never in keys */
+    /* keys are not expanded */
     assert_errors("log: {\"${T_TEN}\": 1}\n",
                   "x.conf:1:7: log: unknown key '${T_TEN}'; valid keys: level, format\n");
 }
 
-static void test_a_value_has_a_limit(void **state)
+static void limits_the_length_of_a_value(void **state)
 {
     char *large = xcalloc(1, 40001);
     (void)state;
@@ -205,7 +205,7 @@ static void assert_has(const char *text, const char *line)
         fail_msg("no line '%s' in:\n%s", line, text);
 }
 
-static void test_origins(void **state)
+static void prints_the_origin_of_each_value(void **state)
 {
     struct conf conf;
     char *text;
@@ -232,7 +232,7 @@ static void test_origins(void **state)
     conf_free(&conf);
 }
 
-/* What is printed is a conf, and means the same. */
+/* The printed configuration loads to the same values. */
 static void assert_round_trip(const char *text)
 {
     struct conf conf = conf_world_text(text), again;
@@ -247,7 +247,7 @@ static void assert_round_trip(const char *text)
     conf_free(&conf);
 }
 
-static void test_what_is_printed_loads_again(void **state)
+static void the_printed_configuration_loads_again(void **state)
 {
     (void)state;
     assert_round_trip("");
@@ -310,7 +310,7 @@ static char *effect_of(const char *text)
 }
 
 /* If this fails: build/src/conf_doc sample > conf/informerd.conf (see src/meson.build). */
-static void test_the_sample_is_what_the_table_says(void **state)
+static void the_sample_is_up_to_date(void **state)
 {
     struct buf sample = {0};
     char *text = read_conf("informerd.conf");
@@ -322,7 +322,7 @@ static void test_the_sample_is_what_the_table_says(void **state)
     free(text);
 }
 
-static void test_the_sample_changes_no_default(void **state)
+static void the_sample_has_all_defaults(void **state)
 {
     char *text = read_conf("informerd.conf"), *sample = effect_of(text);
     char *least = effect_of("watches: [{resource: pods}]\nevent_logs: [{path: stdout}]\n");
@@ -333,15 +333,15 @@ static void test_the_sample_changes_no_default(void **state)
     free(text);
 }
 
-/* An option that can't be given beside another one stays a comment. */
-static void leave_out(char *text, const char *option)
+/* An option that excludes another one stays a comment. */
+static void keep_comment(char *text, const char *option)
 {
     char *mark = strstr(text, option);
     assert_non_null(mark);
     mark[1] = ' ';
 }
 
-/* Without the marks of the other ones, the sample is a conf too. */
+/* With its options uncommented, the sample is a configuration too. */
 static struct conf examples(char *text)
 {
     for (char *mark = text; (mark = strchr(mark, '#')); mark++)
@@ -349,27 +349,27 @@ static struct conf examples(char *text)
             *mark = ' ';
     for (char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
         size_t indent = strspn(line, " ");
-        if (indent % 2) /* the blank that was the mark */
+        if (indent % 2) /* the blank in place of the comment mark */
             memmove(line, line + 1, strlen(line));
     }
     return conf_world_text(text);
 }
 
-/* Also what stands in a comment is right. */
-static void test_the_examples_of_the_sample_are_good(void **state)
+/* Options in comments have valid examples. */
+static void the_examples_of_the_sample_are_valid(void **state)
 {
     char *text = read_conf("informerd.conf"), *other = xstrdup(text);
     struct conf conf;
     (void)state;
-    leave_out(text, "#exclude_namespaces:");
-    leave_out(text, "#namespace_selector:");
+    keep_comment(text, "#exclude_namespaces:");
+    keep_comment(text, "#namespace_selector:");
     conf = examples(text);
     assert_string_equal(conf.http.listen, "127.0.0.1:9470");
     assert_string_equal(conf.socket.group, "informerd");
     assert_string_equal(conf.watches[0].namespaces.items[1], "billing");
     assert_string_equal(conf.event_logs[0].label_selector, "app=web");
     conf_free(&conf);
-    leave_out(other, "#namespaces:");
+    keep_comment(other, "#namespaces:");
     conf = examples(other);
     assert_string_equal(conf.watches[0].exclude_namespaces.items[1], "*-test");
     assert_string_equal(conf.watches[0].namespace_selector, "team=shop");
@@ -378,7 +378,7 @@ static void test_the_examples_of_the_sample_are_good(void **state)
     free(text);
 }
 
-static void test_minimal(void **state)
+static void the_minimal_configuration_is_valid(void **state)
 {
     char *text = read_conf("minimal.conf");
     struct conf conf = conf_world_text(text);
@@ -398,22 +398,22 @@ static void test_minimal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_HERE(test_files_are_merged_in_name_order),
-        TEST_HERE(test_paths_are_beside_their_file),
-        TEST_HERE(test_errors_of_all_files_are_told),
-        TEST_HERE(test_no_such_file),
-        TEST_HERE(test_conf_d_that_is_no_directory),
-        TEST_HERE(test_too_many_files),
-        TEST_HERE(test_the_environment_in_values),
-        TEST_HERE(test_what_the_environment_can_do_wrong),
-        TEST_HERE(test_a_value_has_a_limit),
-        TEST_HERE(test_origins),
-        TEST_HERE(test_what_is_printed_loads_again),
+        TEST_HERE(merges_files_in_the_order_of_their_names),
+        TEST_HERE(paths_are_relative_to_their_file),
+        TEST_HERE(reports_the_errors_of_all_files),
+        TEST_HERE(reports_a_missing_file),
+        TEST_HERE(reports_a_conf_d_that_is_not_a_directory),
+        TEST_HERE(limits_the_number_of_files),
+        TEST_HERE(expands_environment_variables_in_values),
+        TEST_HERE(reports_errors_of_environment_variables),
+        TEST_HERE(limits_the_length_of_a_value),
+        TEST_HERE(prints_the_origin_of_each_value),
+        TEST_HERE(the_printed_configuration_loads_again),
         TEST_HERE(prints_an_explicit_empty_list),
-        TEST_HERE(test_the_sample_is_what_the_table_says),
-        TEST_HERE(test_the_sample_changes_no_default),
-        TEST_HERE(test_the_examples_of_the_sample_are_good),
-        TEST_HERE(test_minimal),
+        TEST_HERE(the_sample_is_up_to_date),
+        TEST_HERE(the_sample_has_all_defaults),
+        TEST_HERE(the_examples_of_the_sample_are_valid),
+        TEST_HERE(the_minimal_configuration_is_valid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

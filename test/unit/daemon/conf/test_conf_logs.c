@@ -18,7 +18,7 @@
 #include "conf_world.h"
 #include "daemon/conf/conf_logs.h"
 
-/* Loads logs at these two paths, and says what is wrong with them; "" if nothing is. */
+/* The errors of two event logs with these paths. The caller frees them. */
 static char *check_two(const char *first, const char *second)
 {
     char *text = xasprintf("event_logs:\n  - path: %s\n    rotate: {size: 1M, keep: 3}\n"
@@ -54,14 +54,14 @@ static void assert_rotated(const char *first, const char *second)
     free(errors);
 }
 
-static void assert_good(const char *first, const char *second)
+static void assert_accepted(const char *first, const char *second)
 {
     char *errors = check_two(first, second);
     assert_string_equal(errors, "");
     free(errors);
 }
 
-static void files_that_are_linked_are_one_file(void **state)
+static void refuses_two_links_to_one_file(void **state)
 {
     (void)state;
     conf_world_put("a", "");
@@ -73,26 +73,26 @@ static void files_that_are_linked_are_one_file(void **state)
 }
 
 /* Neither file exists yet. */
-static void a_linked_directory_is_one_directory(void **state)
+static void refuses_one_file_in_a_linked_directory(void **state)
 {
     (void)state;
     assert_int_equal(mkdir("dir", 0700), 0);
     assert_int_equal(symlink("dir", "link"), 0);
     assert_same("dir/a", "link/a");
     assert_same("dir/a", "dir/../dir/a");
-    assert_good("dir/a", "link/b");
-    assert_good("dir/a", "link/../a");
+    assert_accepted("dir/a", "link/b");
+    assert_accepted("dir/a", "link/../a");
 }
 
-static void a_log_that_a_rotation_renames_is_refused(void **state)
+static void refuses_a_file_that_a_rotation_would_rename(void **state)
 {
     (void)state;
     assert_int_equal(mkdir("dir", 0700), 0);
     assert_int_equal(symlink("dir", "link"), 0);
     assert_rotated("dir/a", "link/a.3");
     assert_rotated("dir/a", "link/a.oldest");
-    assert_good("dir/a", "link/a.4");
-    assert_good("dir/a", "link/a.03");
+    assert_accepted("dir/a", "link/a.4");
+    assert_accepted("dir/a", "link/a.03");
     conf_world_put("dir/a.1", "");
     assert_int_equal(link("dir/a.1", "hard"), 0);
     assert_int_equal(symlink("dir/a.1", "soft"), 0);
@@ -100,14 +100,14 @@ static void a_log_that_a_rotation_renames_is_refused(void **state)
     assert_rotated("dir/a", "soft");
 }
 
-/* It is one when the log is opened. */
-static void what_is_missing_is_no_error(void **state)
+/* Opening the log reports it. */
+static void accepts_missing_directories(void **state)
 {
     (void)state;
-    assert_good("missing/a", "missing/b");
-    assert_good("missing/a", "other/a");
-    assert_good("missing/a", "stdout");
-    assert_good("/", "a");
+    assert_accepted("missing/a", "missing/b");
+    assert_accepted("missing/a", "other/a");
+    assert_accepted("missing/a", "stdout");
+    assert_accepted("/", "a");
 }
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, conf_world_setup, conf_world_teardown)
@@ -115,10 +115,10 @@ static void what_is_missing_is_no_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(files_that_are_linked_are_one_file),
-        IN_WORLD(a_linked_directory_is_one_directory),
-        IN_WORLD(a_log_that_a_rotation_renames_is_refused),
-        IN_WORLD(what_is_missing_is_no_error),
+        IN_WORLD(refuses_two_links_to_one_file),
+        IN_WORLD(refuses_one_file_in_a_linked_directory),
+        IN_WORLD(refuses_a_file_that_a_rotation_would_rename),
+        IN_WORLD(accepts_missing_directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
