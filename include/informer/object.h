@@ -74,6 +74,62 @@ enum inf_part {
 INF_API bool inf_object_writer(const struct inf_object *object, enum inf_part part,
                                struct inf_writer *ret_writer);
 
+/**
+ * Writes the value of the label @key to @buf.
+ *
+ * Returns the length of the whole value. If that is @size or more, the value in @buf was truncated
+ * between two characters; it is always NUL-terminated, unless @size is 0. Returns -INF_ENOTFOUND,
+ * and "" in @buf, if the object has no such label.
+ */
+INF_API int inf_object_label(const struct inf_object *object, const char *key, char *buf,
+                             size_t size);
+
+/** Like inf_object_label(), for the annotation @key. */
+INF_API int inf_object_annotation(const struct inf_object *object, const char *key, char *buf,
+                                  size_t size);
+
+/**
+ * Receives one label or annotation. Both strings are NUL-terminated and valid until the function
+ * returns. @len is the length of @value, which is arbitrary text in annotations. Returns whether to
+ * continue.
+ */
+typedef bool inf_object_pair_fn(void *ctx, const char *key, const char *value, size_t len);
+
+/**
+ * Calls @each for every label of @object, in the object's order, until @each returns false. Returns
+ * the number of calls.
+ */
+INF_API size_t inf_object_each_label(const struct inf_object *object, inf_object_pair_fn *each,
+                                     void *ctx);
+
+/** Like inf_object_each_label(), for the annotations of @object. */
+INF_API size_t inf_object_each_annotation(const struct inf_object *object, inf_object_pair_fn *each,
+                                          void *ctx);
+
+/* A reference to an owner of an object. The sizes are the limits of Kubernetes. */
+struct inf_owner {
+    char api_version[320]; /* "apps/v1" */
+    char kind[64];         /* "ReplicaSet" */
+    char name[256];
+    char uid[64];
+    void *reserved[2];
+};
+
+/**
+ * Stores the owner that manages @object in @ret_owner: the owner reference with `controller: true`.
+ *
+ * Returns 0; -INF_ENOTFOUND if the object has no controller; -INF_ETOOBIG if a string does not fit.
+ */
+INF_API int inf_object_controller(const struct inf_object *object, struct inf_owner *ret_owner);
+
+/**
+ * Stores the creation time of @object in @ret_us, in microseconds since 1970 (UTC). Servers record
+ * it with a resolution of one second.
+ *
+ * Returns 0, or -INF_ENOTFOUND if the object has no valid creation time.
+ */
+INF_API int inf_object_creation_time(const struct inf_object *object, int64_t *ret_us);
+
 /** The canonical text, NUL-terminated. Stores its length in @ret_len, which may be NULL. */
 INF_API const char *inf_object_json(const struct inf_object *object, size_t *ret_len);
 

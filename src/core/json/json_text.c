@@ -152,6 +152,24 @@ void json_value_put(struct buf *out, struct str value)
         buf_put(out, value.at, value.len);
 }
 
+size_t json_value_copy(struct str value, char *buf, size_t size)
+{
+    struct buf text = {0};
+    size_t len;
+    json_value_put(&text, value);
+    len = text.len;
+    if (size) {
+        size_t fits = len < size ? len : size - 1;
+        while (fits && fits < len && ((unsigned char)text.bytes[fits] & 0xc0) == 0x80)
+            fits--;
+        if (fits)
+            memcpy(buf, text.bytes, fits);
+        buf[fits] = '\0';
+    }
+    buf_free(&text);
+    return len;
+}
+
 bool json_member_get(struct str object, struct str name, struct str *ret_value)
 {
     struct json_walk walk;

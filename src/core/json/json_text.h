@@ -33,6 +33,12 @@ bool json_value_is(struct str value, struct str text);
 /* Appends the decoded value: never more bytes than it has as written. */
 void json_value_put(struct buf *out, struct str value);
 
+/*
+ * Decodes @value into @buf, which gets a NUL at its end unless @size is 0. Text that does not fit is
+ * truncated between two characters. Returns the length of the whole text. An empty @value gives "".
+ */
+size_t json_value_copy(struct str value, char *buf, size_t size);
+
 /* Returns the value, as written, of the first member of @object whose key is @name. Returns false if
  * there is none or @object is not an object. */
 bool json_member_get(struct str object, struct str name, struct str *ret_value);

@@ -9,7 +9,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "core/json/json_text.h"
@@ -207,29 +206,11 @@ size_t inf_path_each(const struct inf_path *path, const struct inf_object *objec
     return calls;
 }
 
-/* As much of @text as fits, cut where a character begins. */
-static void copy_cut(char *buf, size_t size, struct str text)
-{
-    size_t len = text.len < size ? text.len : size - 1;
-    while (len && len < text.len && ((unsigned char)text.at[len] & 0xc0) == 0x80)
-        len--;
-    if (len)
-        memcpy(buf, text.at, len);
-    buf[len] = '\0';
-}
-
 int inf_path_string(const struct inf_path *path, const struct inf_object *object, char *buf,
                     size_t size)
 {
-    struct str value = {0};
-    struct buf text = {0};
+    struct str value = {"", 0};
     bool found = path_first(path, text_of(object), &value);
-    int len;
-    if (found)
-        json_value_put(&text, value);
-    if (size)
-        copy_cut(buf, size, (struct str){text.bytes, text.len});
-    len = found ? (int)text.len : -INF_ENOTFOUND;
-    buf_free(&text);
-    return len;
+    size_t len = json_value_copy(value, buf, size);
+    return found ? (int)len : -INF_ENOTFOUND;
 }

@@ -1,0 +1,124 @@
+/*
+ * object_metadata.c - the getters of informer/object.h that read metadata from the object's text:
+ * labels, annotations, the controller and the creation time.
+ *
+ * These fields are read rarely, so they are not kept in the header of the object (object_layout.h).
+ * Each call scans the text in place. A field that is missing or has an unexpected type counts as not
+ * found.
+ */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/timestamp.h"
+#include "core/json/json.h"
+#include "core/object/object.h"
+
+/* The value of metadata.@name, as written; empty if there is none. */
+static struct str metadata_field(const struct inf_object *object, struct str name)
+{
+    struct str text, metadata, value;
+    text.at = inf_object_json(object, &text.len);
+    if (json_member_get(text, STR("metadata"), &metadata) &&
+        json_member_get(metadata, name, &value))
+        return value;
+    return (struct str){"", 0};
+}
+
+/* ---- labels and annotations ---- */
+
+static int copy_map_value(struct str map, const char *key, char *buf, size_t size)
+{
+    struct str value = {"", 0};
+    bool found = json_member_get(map, str_of(key), &value);
+    size_t len = json_value_copy(value, buf, size);
+    return found ? (int)len : -INF_ENOTFOUND;
+}
+
+int inf_object_label(const struct inf_object *object, const char *key, char *buf, size_t size)
+{
+    return copy_map_value(metadata_field(object, STR("labels")), key, buf, size);
+}
+
+int inf_object_annotation(const struct inf_object *object, const char *key, char *buf, size_t size)
+{
+    return copy_map_value(metadata_field(object, STR("annotations")), key, buf, size);
+}
+
+static size_t each_map_member(struct str map, inf_object_pair_fn *each, void *ctx)
+{
+    struct json_walk walk;
+    struct json_member member;
+    struct buf text = {0};
+    size_t calls = 0;
+    bool more = true;
+    json_walk_start(&walk, map);
+    while (more && json_walk_next(&walk, &member)) {
+        struct str quoted_key = {member.key.at - 1, member.key.len + 2};
+        size_t value_at;
+        buf_clear(&text);
+        json_value_put(&text, quoted_key);
+        buf_putc(&text, '\0');
+        value_at = text.len;
+        json_value_put(&text, member.value);
+        buf_putc(&text, '\0');
+        calls++;
+        more = each(ctx, text.bytes, text.bytes + value_at, text.len - value_at - 1);
+    }
+    buf_free(&text);
+    return calls;
+}
+
+size_t inf_object_each_label(const struct inf_object *object, inf_object_pair_fn *each, void *ctx)
+{
+    return each_map_member(metadata_field(object, STR("labels")), each, ctx);
+}
+
+size_t inf_object_each_annotation(const struct inf_object *object, inf_object_pair_fn *each,
+                                  void *ctx)
+{
+    return each_map_member(metadata_field(object, STR("annotations")), each, ctx);
+}
+
+/* ---- the controller ---- */
+
+/* Copies the field @name of @reference, "" if it is missing. Returns whether it fits. */
+static bool copy_field(struct str reference, struct str name, char *buf, size_t size)
+{
+    struct str value = {"", 0};
+    json_member_get(reference, name, &value);
+    return json_value_copy(value, buf, size) < size;
+}
+
+int inf_object_controller(const struct inf_object *object, struct inf_owner *ret_owner)
+{
+    struct json_walk walk;
+    struct str reference, controller;
+    json_items_start(&walk, metadata_field(object, STR("ownerReferences")));
+    while (json_items_next(&walk, &reference)) {
+        struct inf_owner owner = {.reserved = {NULL}};
+        if (!json_member_get(reference, STR("controller"), &controller) ||
+            !str_eq(controller, STR("true")))
+            continue;
+        if (!copy_field(reference, STR("apiVersion"), owner.api_version,
+                        sizeof(owner.api_version)) ||
+            !copy_field(reference, STR("kind"), owner.kind, sizeof(owner.kind)) ||
+            !copy_field(reference, STR("name"), owner.name, sizeof(owner.name)) ||
+            !copy_field(reference, STR("uid"), owner.uid, sizeof(owner.uid)))
+            return -INF_ETOOBIG;
+        *ret_owner = owner;
+        return 0;
+    }
+    return -INF_ENOTFOUND;
+}
+
+/* ---- the creation time ---- */
+
+int inf_object_creation_time(const struct inf_object *object, int64_t *ret_us)
+{
+    char text[64]; /* RFC 3339 with nanoseconds and an offset has 35 bytes */
+    size_t len =
+        json_value_copy(metadata_field(object, STR("creationTimestamp")), text, sizeof(text));
+    if (len >= sizeof(text) || strlen(text) != len || timestamp_parse(text, ret_us) < 0)
+        return -INF_ENOTFOUND;
+    return 0;
+}
