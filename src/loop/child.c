@@ -67,7 +67,7 @@ struct program {
     struct deferred_free deferred_free;
     struct io_task io_task;
 
-    pid_t pid; /* also of its group */
+    pid_t pid; /* also of its group; 0: it was reaped */
     struct polled_fd life, output, errors;
     struct buf stdout_text, stderr_text;
     size_t output_max, errors_max;
@@ -165,7 +165,8 @@ static void program_stop(struct program *p, enum program_state next, const char 
     sm_move(&p->sm, (int)next, "%s", why);
     if (!running)
         return; /* SIGTERM was sent */
-    kill(-p->pid, SIGTERM);
+    if (p->pid)
+        kill(-p->pid, SIGTERM);
     timer_start(&p->loop->clock, &p->timer, CHILD_GRACE_MS);
 }
 
@@ -241,6 +242,7 @@ static int program_reap(struct program *p, siginfo_t *ret_info)
         kill(-p->pid, SIGKILL);
         rc = waitid(P_PIDFD, pidfd, ret_info, WEXITED | WNOHANG);
     }
+    p->pid = 0;
     p->spawner->running--;
     return rc;
 }

@@ -3,8 +3,10 @@
  *
  * Time passes by firing the timer that is due next. A script creates a file to report its progress.
  */
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,6 +30,16 @@ struct world {
     char env[40];
     const char *envs[2];
 };
+
+static int missed_signals; /* sent to a process or group that does not exist */
+
+/* Replaces the one of libc. */
+int kill(pid_t pid, int sig)
+{
+    int rc = (int)syscall(SYS_kill, pid, sig);
+    missed_signals += rc < 0 && errno == ESRCH;
+    return rc;
+}
 
 static int setup(void **state)
 {
@@ -273,6 +287,21 @@ static void test_closes_the_loop_with_a_running_program(void **state)
     start(t, ": > $DIR/ready; exec sleep 1000");
 }
 
+/* The number of the group may belong to other processes by then. The program ends before the loop
+ * runs, so its end is noticed before its output. */
+static void test_sends_no_signal_after_the_program_was_reaped(void **state)
+{
+    struct world *t = *state;
+    siginfo_t info;
+    missed_signals = 0;
+    t->w->spec.output_max = 5;
+    child_world_script(t->w, t->runner, "echo too much");
+    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+    RUN_UNTIL(&t->w->rl, t->runner->ended);
+    assert_int_equal(t->runner->fate, CHILD_TOO_MUCH);
+    assert_int_equal(missed_signals, 0);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -285,6 +314,7 @@ int main(void)
         CASE(test_has_no_effect_if_the_program_ends_in_time),
         CASE(test_kills_a_grandchild_after_the_end),
         CASE(test_kills_a_program_that_writes_too_much_and_ignores_sigterm),
+        CASE(test_sends_no_signal_after_the_program_was_reaped),
         CASE(test_close_after_the_start),
         CASE(test_close_while_running),
         CASE(test_close_a_program_that_ignores_sigterm),
