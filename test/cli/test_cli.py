@@ -115,7 +115,8 @@ class Usage(Case):
     def test_invalid_arguments(self):
         for arguments, part in [
                 ([], 'informerd watch pods'),
-                (['wach'], 'wach'),
+                (['wach'], "unknown command 'wach'; did you mean 'watch'?"),
+                (['get', 'pods'], "unknown command 'get' (see 'informerd --help')"),
                 ([''], 'unknown command'),
                 (['watch'], 'informerd watch pods'),
                 (['watch', ''], 'informerd watch pods'),
@@ -126,7 +127,9 @@ class Usage(Case):
                 (['watch', 'pods,Pods'], 'once'),
                 (['watch', 'pods,,nodes'], "empty resource name in 'pods,,nodes'"),
                 (['watch', 'pods,'], "empty resource name in 'pods,'"),
-                (['watch', 'pods', '--nope'], '--nope'),
+                (['watch', 'pods', '--nope'], "unknown flag '--nope' (see"),
+                (['watch', 'pods', '--selectr=a=b'], "unknown flag '--selectr=a=b'; did you mean '--selector'?"),
+                (['--chek-config'], "unknown flag '--chek-config'; did you mean '--check-config'?"),
                 (['watch', 'pods', '-x'], 'x'),
                 (['watch', 'pods', '--namespace'], 'namespace'),
                 (['watch', 'pods', '--kubeconfig'], 'kubeconfig'),
@@ -142,7 +145,8 @@ class Usage(Case):
                 (['rbac', '--user', ''], '--user'),
                 (['rbac', '--user', 'a', '--group', 'b'], 'only one of'),
                 (['rbac', '--serviceaccount', 'a'], 'NAMESPACE:NAME'),
-                (['help', 'nope'], 'nope'),
+                (['help', 'nope'], "unknown command 'nope' (see 'informerd --help')"),
+                (['help', 'rback'], "did you mean 'rbac'?"),
                 (['help', 'watch', 'rbac'], 'rbac'),
                 (['version', 'x'], 'x'),
         ]:

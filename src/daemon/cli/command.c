@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/nearest.h"
 #include "daemon/cli/command_help.h"
 #include "daemon/conf/conf_logs.h"
 
@@ -98,6 +99,22 @@ static int index_find(const struct flag_index *index, int option)
     return -1;
 }
 
+/* Reports a flag that no command has, with a similar one of @command. */
+static int report_unknown_flag(const struct command *command, const char *argument)
+{
+    char *name = xstrndup(argument, strcspn(argument, "="));
+    struct nearest nearest = {0};
+    for (const struct flag *flag = command->flags; flag->name; flag++)
+        nearest_try(&nearest, name + strlen("--"), flag->name);
+    for (const struct flag *flag = command_common_flags; flag->name; flag++)
+        nearest_try(&nearest, name + strlen("--"), flag->name);
+    free(name);
+    if (nearest.word)
+        return command_usage_error(command, "unknown flag '%s'; did you mean '--%s'?", argument,
+                                   nearest.word);
+    return command_usage_error(command, "unknown flag '%s'", argument);
+}
+
 /* Reports the error that getopt_long() found in the last argument it looked at: getopt's own
  * messages do not mention --help. */
 static int report_bad_flag(const struct command *command, int option, char **argv)
@@ -109,7 +126,9 @@ static int report_bad_flag(const struct command *command, int option, char **arg
         return command_usage_error(command, "flag '%s' needs a value", argument);
     if (is_long && optopt)
         return command_usage_error(command, "flag '%s' takes no value", argument);
-    return command_usage_error(command, "unknown flag '%s'", is_long ? argument : letter);
+    if (is_long)
+        return report_unknown_flag(command, argument);
+    return command_usage_error(command, "unknown flag '%s'", letter);
 }
 
 /* Reports a flag that @command does not have, and names the commands that have it. */
@@ -214,6 +233,18 @@ int command_usage_error(const struct command *command, const char *fmt, ...)
     fprintf(stderr, " (see 'informerd%s%s --help')\n", command->name[0] ? " " : "", command->name);
     va_end(args);
     return EX_USAGE;
+}
+
+int command_unknown(const char *name)
+{
+    struct nearest nearest = {0};
+    for (size_t i = 0; commands[i]; i++)
+        if (commands[i] != &command_service) /* it has no name */
+            nearest_try(&nearest, name, commands[i]->name);
+    if (nearest.word)
+        return command_usage_error(&command_service, "unknown command '%s'; did you mean '%s'?",
+                                   name, nearest.word);
+    return command_usage_error(&command_service, "unknown command '%s'", name);
 }
 
 int command_print(const struct buf *text)

@@ -83,6 +83,9 @@ int command_line_parse(int argc, char **argv, const struct command **ret_command
 __attribute__((format(printf, 2, 3))) int command_usage_error(const struct command *command,
                                                               const char *fmt, ...);
 
+/* Prints that no command is named @name, with a similar name. Returns the exit code for it. */
+int command_unknown(const char *name);
+
 /* Writes @text to stdout. Returns 0, or an exit code after printing the error. */
 int command_print(const struct buf *text);
 

@@ -114,7 +114,7 @@ static int help_parse(void *options, int argc, char **argv)
     o->topic = argc ? command_find(argv[0]) : &command_service;
     if (argc > 1)
         return command_usage_error(&command_help, "unexpected argument '%s'", argv[1]);
-    return o->topic ? 0 : command_usage_error(&command_help, "unknown command '%s'", argv[0]);
+    return o->topic ? 0 : command_unknown(argv[0]);
 }
 
 static int help_run(const void *options)

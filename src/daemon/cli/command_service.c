@@ -47,7 +47,7 @@ static int service_parse(void *options, int argc, char **argv)
 {
     struct service_options *o = options;
     if (argc > 0 && !o->check && !o->print)
-        return command_usage_error(&command_service, "unknown command '%s'", argv[0]);
+        return command_unknown(argv[0]);
     if (argc > 0)
         return command_usage_error(&command_service,
                                    "unexpected argument '%s'; specify the configuration file "
