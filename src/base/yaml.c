@@ -80,6 +80,10 @@ static int syntax_error(struct reader *r)
         p->problem ? p->problem : "out of memory"; /* UNTESTED: libyaml's malloc */
     if (p->error == YAML_READER_ERROR)
         mark = mark_of_offset(r, p->problem_offset);
+    if (strcmp(problem, "found character that cannot start any token") == 0)
+        return mark_error(r, &mark,
+                          "found a tab, or a character that can begin a value only in quotes; "
+                          "indent with spaces");
     if (!p->context)
         return mark_error(r, &mark, "%s", problem);
     return mark_error(r, &mark, "%s, %s that begins on line %zu", problem, p->context,

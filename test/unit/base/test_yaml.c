@@ -113,8 +113,10 @@ static const struct {
     {LEN("a: [1, 2\n"),
      "f:2:1: did not find expected ',' or ']', while parsing a flow sequence that "
      "begins on line 1"},
-    {LEN("a:\n\tb: 1\n"), "f:2:1: found character that cannot start any token, while scanning for "
-                          "the next token that begins on line 2"},
+    {LEN("a:\n\tb: 1\n"), "f:2:1: found a tab, or a character that can begin a value only in "
+                          "quotes; indent with spaces"},
+    {LEN("a: @b\n"), "f:1:4: found a tab, or a character that can begin a value only in quotes; "
+                     "indent with spaces"},
     {LEN("a: 'x\n"), "f:2:1: found unexpected end of stream, while scanning a quoted scalar that "
                      "begins on line 1"},
     {LEN("a: 1\nb\n"),
