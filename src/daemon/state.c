@@ -29,9 +29,10 @@ int state_take(const char *dir, struct inf_error *err)
     int rc = fd;
     free(path);
     if (fd < 0)
-        return err_set(err, errno == EACCES ? INF_EFORBIDDEN : INF_EIO,
-                       "state_dir '%s': %s; it must be a directory writable by informerd", dir,
-                       strerror(errno));
+        return err_set(
+            err, errno == EACCES ? INF_EFORBIDDEN : INF_EIO,
+            "state_dir '%s': %s; create it writable by informerd, or set another state_dir", dir,
+            strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         rc = err_set(err, INF_ECONF,
                      "state_dir '%s': in use by another informerd; each instance needs its own",

@@ -263,11 +263,11 @@ class Conf(Case):
     def test_reports_a_missing_configuration_file(self):
         result = self.run_it('--check-config', '-c', '/nowhere/x.conf')
         self.assertEqual((result.returncode, result.stdout), (78, ''))
-        self.assertIn('/nowhere/x.conf', result.stderr)
+        self.assertIn("configuration file '/nowhere/x.conf': No such file", result.stderr)
 
     def test_reports_a_missing_state_directory(self):
         path = self.conf('state_dir: /nowhere/informerd\nwatches: [{resource: pods, indexes: {node: spec.nodeName}}]\n')
-        self.assert_refused(self.run_it('-c', path), 74, '/nowhere/informerd')
+        self.assert_refused(self.run_it('-c', path), 74, '/nowhere/informerd', 'create it')
 
     def test_reports_a_full_disk_on_stdout(self):
         path = self.conf(CLUSTER)

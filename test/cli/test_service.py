@@ -179,7 +179,7 @@ class Life(Case):
         for file in (self.folder / 'state').iterdir():
             file.unlink()
         (self.folder / 'state').rmdir()
-        self.refused(74, 'it must be a directory')
+        self.refused(74, 'create it writable by informerd')
         self.assertFalse(self.log.exists())
 
     def test_hup_ends_informerd_watch(self):

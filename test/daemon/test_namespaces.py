@@ -101,7 +101,7 @@ class Usual(Case):
         daemon = Daemon(self.folder, ['watch', 'nodes', '-n', 'shop', '--kubeconfig', str(self.folder / 'kubeconfig')])
         self.stack.callback(daemon.discard)
         self.assertEqual(daemon.status(), 64)
-        self.assertIn("'nodes' is cluster-scoped; remove this key", daemon.said())
+        self.assertIn("'nodes' is cluster-scoped and cannot be limited", daemon.said())
 
 
 class Rights(Case):

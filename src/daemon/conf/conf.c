@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/err.h"
 #include "base/file.h"
 #include "base/yaml.h"
 #include "daemon/conf/conf_error.h"
@@ -38,10 +39,12 @@ static void add_file(struct conf *conf, const char *path, struct conf_errors *er
     struct inf_error err;
     char *text = NULL;
     size_t len = 0;
-    if (file_read(path, YAML_TEXT_MAX, &text, &len, &err) < 0)
+    if (file_read_unnamed(path, YAML_TEXT_MAX, &text, &len, &err) < 0) {
+        err_wrap(&err, "configuration file '%s'", path);
         conf_error_line(errors, err.text);
-    else
+    } else {
         add_text(conf, path, text, len, errors);
+    }
     free(text);
 }
 

@@ -214,7 +214,8 @@ static void check_namespaces(struct conf_reader *reader, const struct conf *conf
         for (size_t i = 0; i < ARRAY_LEN(keys); i++)
             if (yaml_get(entry, keys[i]))
                 conf_entry_error(reader, conf, "watches", entry, keys[i],
-                                 "'%s' is cluster-scoped; remove this key", watch->resource);
+                                 "'%s' is cluster-scoped and cannot be limited to namespaces",
+                                 watch->resource);
 }
 
 /* ---- checks of event logs ---- */

@@ -265,7 +265,7 @@ static const struct bad bad_kinds[] = {
      "at most 63 lower case letters, digits, '*', '?' and '-', without '-' at either end\n"
      "x.conf:3:25: watches[0].exclude_namespaces: '*' excludes every namespace\n"},
     {"watches:\n  - resource: nodes\n    namespaces: [a]\n",
-     "x.conf:3:17: watches[0].namespaces: 'nodes' is cluster-scoped; remove this key\n"},
+     "x.conf:3:17: watches[0].namespaces: 'nodes' is cluster-scoped and cannot be limited to namespaces\n"},
     {OF_WATCH "namespaces: [a, [b]]\n",
      "x.conf:3:21: watches[0].namespaces[1]: must be a single value, not a list\n"},
     {OF_WATCH "indexes: [spec.nodeName]\n",

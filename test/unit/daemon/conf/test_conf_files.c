@@ -74,7 +74,7 @@ static void reports_the_errors_of_all_files(void **state)
     assert_string_equal(errors,
                         "conf.d/a.conf:2:1: did not find expected node content, while parsing a "
                         "flow node that begins on line 2\n"
-                        "file 'conf.d/c.conf': is a directory\n"
+                        "configuration file 'conf.d/c.conf': is a directory\n"
                         "x.conf:2:1: unknown key 'stat_dir'; did you mean 'state_dir'?\n"
                         "conf.d/b.conf:1:30: watches[1]: duplicate watch name 'pods', first used "
                         "at x.conf:1:11; choose another name, for example 'name: more'\n");
@@ -85,7 +85,7 @@ static void reports_a_missing_file(void **state)
 {
     char *errors = conf_world_file_errors();
     (void)state;
-    assert_string_equal(errors, "file 'x.conf': No such file or directory\n");
+    assert_string_equal(errors, "configuration file 'x.conf': No such file or directory\n");
     free(errors);
 }
 
