@@ -24,7 +24,8 @@ enum {
 
 static uint64_t backlog_events(const struct consumer *c)
 {
-    return c->coalescing ? coalescer_count(&c->coalescer) : c->dispatch->next - c->cursor;
+    return c->backlog == BACKLOG_COALESCED ? coalescer_count(&c->coalescer)
+                                           : c->dispatch->next - c->cursor;
 }
 
 /* Whether the backlog is over 1/@part of its limits. */
@@ -34,7 +35,7 @@ static bool backlog_exceeds(const struct consumer *c, unsigned part)
     uint64_t max_events = c->handler->max_events ? c->handler->max_events : MAX_EVENTS;
     uint64_t max_bytes = c->handler->max_bytes ? c->handler->max_bytes : MAX_BYTES;
     uint64_t bytes = 0;
-    if (!c->coalescing && c->cursor < d->next)
+    if (c->backlog != BACKLOG_COALESCED && c->cursor < d->next)
         bytes = d->bytes_ever - notice_at(d, c->cursor)->bytes_before;
     return backlog_events(c) * part > max_events || bytes * part > max_bytes;
 }
@@ -66,18 +67,18 @@ static void coalesce_notice(struct consumer *c, const struct notice *n)
 void consumer_on_notice(struct consumer *c, const struct notice *n)
 {
     struct dispatch *d = c->dispatch;
-    if (c->coalescing) {
+    if (c->backlog == BACKLOG_COALESCED) {
         coalesce_notice(c, n);
         return;
     }
     if (!backlog_exceeds(c, 1))
         return;
     switch (c->handler->overflow) {
-    case INF_WAIT: c->full = true; break;
+    case INF_WAIT: c->backlog = BACKLOG_FULL; break;
     case INF_COALESCE:
         for (uint64_t serial = c->cursor; serial < d->next; serial++)
             coalesce_notice(c, notice_at(d, serial));
-        c->coalescing = true;
+        c->backlog = BACKLOG_COALESCED;
         break;
     case INF_DROP: /* the oldest ones */
         do
@@ -91,7 +92,7 @@ void consumer_on_notice(struct consumer *c, const struct notice *n)
 
 bool consumer_may_call(const struct consumer *c)
 {
-    return !c->paused && !c->removed && !c->dispatch->closed;
+    return c->state == CONSUMER_ACTIVE && !c->dispatch->closed;
 }
 
 static void call_event(struct consumer *c, const struct inf_event *event)
@@ -143,14 +144,14 @@ static void deliver_coalesced(struct consumer *c, unsigned *budget)
             break;
         --*budget;
         for (size_t i = 0; i < n; i++) { /* a DELETED and ADDED pair even if paused in between */
-            if (!c->removed && !c->dispatch->closed)
+            if (c->state != CONSUMER_REMOVED && !c->dispatch->closed)
                 call_event(c, &events[i]);
             event_done(&events[i]);
         }
     }
-    if (c->removed || coalescer_count(&c->coalescer))
+    if (c->state == CONSUMER_REMOVED || coalescer_count(&c->coalescer))
         return;
-    c->coalescing = false;
+    c->backlog = BACKLOG_ON_RING;
     c->cursor = c->dispatch->next;
     if (c->dispatch->synced && consumer_may_call(c))
         call_synced(c);
@@ -195,7 +196,7 @@ static void consumer_on_resync(struct timer *timer)
 
 static bool is_caught_up(const struct consumer *c)
 {
-    return !c->coalescing && c->cursor == c->dispatch->next;
+    return c->backlog != BACKLOG_COALESCED && c->cursor == c->dispatch->next;
 }
 
 /* ---- a turn ---- */
@@ -211,14 +212,14 @@ void consumer_step(struct consumer *c, bool settled)
         c->dropped = 0;
         call_gap(c, &gap);
     }
-    if (c->coalescing) {
+    if (c->backlog == BACKLOG_COALESCED) {
         deliver_coalesced(c, &budget);
     } else {
         const struct dispatch *d = c->dispatch;
         for (; budget && consumer_may_call(c) && c->cursor < d->next; budget--)
             deliver_notice(c, notice_at(d, c->cursor++));
-        if (c->full && !c->removed && !backlog_exceeds(c, 2))
-            c->full = false;
+        if (c->backlog == BACKLOG_FULL && c->state != CONSUMER_REMOVED && !backlog_exceeds(c, 2))
+            c->backlog = BACKLOG_ON_RING;
     }
     if (c->resync_due && c->synced && c->walk == WALK_NONE) {
         c->resync_due = false;
@@ -276,7 +277,7 @@ void inf_handler_remove(struct inf_handler *handler)
     if (!c)
         return;
     handler->internal = NULL;
-    c->removed = true;
+    c->state = CONSUMER_REMOVED;
     task_schedule(c->dispatch->clock, c->dispatch->pump);
 }
 
@@ -284,7 +285,7 @@ void inf_handler_pause(struct inf_handler *handler)
 {
     struct consumer *c = handler->internal;
     if (c)
-        c->paused = true;
+        c->state = CONSUMER_PAUSED;
 }
 
 void inf_handler_resume(struct inf_handler *handler)
@@ -292,7 +293,7 @@ void inf_handler_resume(struct inf_handler *handler)
     struct consumer *c = handler->internal;
     if (!c)
         return;
-    c->paused = false;
+    c->state = CONSUMER_ACTIVE;
     task_schedule(c->dispatch->clock, c->dispatch->pump);
 }
 

@@ -25,6 +25,18 @@ struct notice {
     uint64_t bytes_before;          /* sum of the sizes of all earlier notices */
 };
 
+enum consumer_state {
+    CONSUMER_ACTIVE,
+    CONSUMER_PAUSED,
+    CONSUMER_REMOVED, /* not called any more; freed at the end of a batch */
+};
+
+enum backlog_state {
+    BACKLOG_ON_RING,
+    BACKLOG_FULL, /* on the ring, INF_WAIT: was over its limits and is still over half of them */
+    BACKLOG_COALESCED, /* in `coalescer`; the cursor has no meaning */
+};
+
 enum walk {
     WALK_NONE,
     WALK_REPLAY, /* delivers the objects in the store to a late consumer */
@@ -36,15 +48,13 @@ struct consumer {
     struct dispatch *dispatch;
     struct inf_handler *handler;
     struct inf_informer *owner; /* see dispatch_add() */
-    uint64_t cursor;            /* serial of the next notice to deliver */
-    bool paused;
-    bool full; /* INF_WAIT: the backlog was full and is still over half its limit */
-    bool removed;
+    enum consumer_state state;
     bool called; /* since its last on_batch_end */
     bool synced;
-    uint64_t dropped; /* events dropped since the last INF_GAP_DROPPED */
 
-    bool coalescing; /* not on the ring: `coalescer` has its backlog */
+    enum backlog_state backlog;
+    uint64_t cursor;  /* serial of the next notice to deliver */
+    uint64_t dropped; /* events dropped since the last INF_GAP_DROPPED */
     struct coalescer coalescer;
 
     enum walk walk;
@@ -64,7 +74,8 @@ void consumer_free(struct consumer *c);
 /* Continues in another dispatch, whose store has the same objects, at serial @cursor. */
 void consumer_move(struct consumer *c, struct dispatch *to, uint64_t cursor);
 
-/* A notice was added to the ring: stores it if coalescing, else checks the backlog limits. */
+/* A notice was added to the ring: coalesces it if the backlog is coalesced, else checks the limits of
+ * the backlog. */
 void consumer_on_notice(struct consumer *c, const struct notice *n);
 
 /* Delivers a slice of the backlog to the handler. @settled as in dispatch_step(). */

@@ -19,17 +19,6 @@ enum {
 
 /* ---- the ring ---- */
 
-static void ring_grow(struct dispatch *d)
-{
-    size_t capacity = d->capacity ? d->capacity * 2 : RING_FIRST;
-    struct notice *ring = xcalloc(capacity, sizeof(*ring));
-    for (uint64_t serial = d->first; serial < d->next; serial++)
-        ring[serial & (capacity - 1)] = *notice_at(d, serial);
-    free(d->ring);
-    d->ring = ring;
-    d->capacity = capacity;
-}
-
 static void notice_done(struct notice *n)
 {
     event_done(&n->event);
@@ -38,13 +27,18 @@ static void notice_done(struct notice *n)
     n->gap.text = n->freshness.text = NULL;
 }
 
+static bool is_on_ring(const struct consumer *c)
+{
+    return c->state != CONSUMER_REMOVED && c->backlog != BACKLOG_COALESCED;
+}
+
 /* Frees the notices that every cursor has passed, and a ring that grew once it is empty. */
 static void trim_ring(struct dispatch *d)
 {
     uint64_t least = d->next;
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        if (!c->removed && !c->coalescing && c->cursor < least)
+        if (is_on_ring(c) && c->cursor < least)
             least = c->cursor;
     }
     while (d->first < least)
@@ -61,8 +55,15 @@ static void trim_ring(struct dispatch *d)
 static struct notice *append_notice(struct dispatch *d, const struct notice *notice)
 {
     struct notice *n;
-    if (d->next - d->first == d->capacity)
-        ring_grow(d);
+    if (d->next - d->first == d->capacity) {
+        size_t capacity = d->capacity ? d->capacity * 2 : RING_FIRST;
+        struct notice *ring = xcalloc(capacity, sizeof(*ring));
+        for (uint64_t serial = d->first; serial < d->next; serial++)
+            ring[serial & (capacity - 1)] = *notice_at(d, serial);
+        free(d->ring);
+        d->ring = ring;
+        d->capacity = capacity;
+    }
     n = notice_at(d, d->next++);
     *n = *notice;
     n->bytes_before = d->bytes_ever;
@@ -78,7 +79,7 @@ static void publish_notice(struct dispatch *d, const struct notice *notice)
     const struct notice *n = append_notice(d, notice);
     list_for_each(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
-        if (!c->removed)
+        if (c->state != CONSUMER_REMOVED)
             consumer_on_notice(c, n);
     }
     trim_ring(d); /* there may be no consumer on the ring */
@@ -123,7 +124,8 @@ bool dispatch_full(const struct dispatch *d)
 {
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        if (c->full && !c->removed && !MUTANT("overflow-ignored"))
+        if (c->backlog == BACKLOG_FULL && c->state != CONSUMER_REMOVED &&
+            !MUTANT("overflow-ignored"))
             return true;
     }
     return false;
@@ -135,7 +137,7 @@ static bool others_are_ready(const struct dispatch *d, struct inf_informer *owne
 {
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        if (c->owner != owner && !c->removed && !c->paused && !c->full)
+        if (c->owner != owner && c->state == CONSUMER_ACTIVE && c->backlog != BACKLOG_FULL)
             return true;
     }
     return false;
@@ -145,8 +147,10 @@ void dispatch_report_blocking(struct dispatch *d, bool over)
 {
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        bool blocks = c->full || (over && c->paused && c->cursor < d->next);
-        if (blocks && !c->removed && c->handler->on_blocking && others_are_ready(d, c->owner)) {
+        bool blocks = c->backlog == BACKLOG_FULL ||
+                      (over && c->state == CONSUMER_PAUSED && c->cursor < d->next);
+        if (blocks && c->state != CONSUMER_REMOVED && c->handler->on_blocking &&
+            others_are_ready(d, c->owner)) {
             c->handler->on_blocking(c->handler, c->owner);
             return;
         }
@@ -159,7 +163,7 @@ static void sweep_removed(struct dispatch *d)
 {
     list_for_each_safe(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
-        if (c->removed)
+        if (c->state == CONSUMER_REMOVED)
             consumer_free(c);
     }
 }
@@ -183,7 +187,7 @@ void dispatch_batch_end(struct dispatch *d)
 {
     list_for_each(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
-        if (!c->called || c->removed || d->closed)
+        if (!c->called || c->state == CONSUMER_REMOVED || d->closed)
             continue;
         c->called = false;
         if (c->handler->on_batch_end)
@@ -210,7 +214,7 @@ static uint64_t oldest_notice_of(const struct dispatch *d, struct inf_informer *
     uint64_t oldest = d->next;
     list_for_each(node, &d->consumers) {
         const struct consumer *c = container_of(node, struct consumer, node);
-        if (c->owner == owner && !c->removed && !c->coalescing && c->cursor < oldest)
+        if (c->owner == owner && is_on_ring(c) && c->cursor < oldest)
             oldest = c->cursor;
     }
     return oldest;
@@ -226,8 +230,8 @@ void dispatch_split(struct dispatch *d, struct dispatch *to, struct inf_informer
     to->synced = d->synced;
     list_for_each_safe(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
-        if (c->owner == owner && !c->removed)
-            consumer_move(c, to, c->coalescing ? to->next : c->cursor - oldest);
+        if (c->owner == owner && c->state != CONSUMER_REMOVED)
+            consumer_move(c, to, is_on_ring(c) ? c->cursor - oldest : to->next);
     }
     trim_ring(d);
     task_schedule(to->clock, to->pump);
@@ -257,9 +261,9 @@ void dispatch_close(struct dispatch *d)
     list_for_each(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
         timer_stop(d->clock, &c->resync_timer);
-        if (!c->removed)
+        if (c->state != CONSUMER_REMOVED)
             c->handler->internal = NULL;
-        c->removed = true;
+        c->state = CONSUMER_REMOVED;
     }
 }
 
@@ -301,7 +305,7 @@ void dispatch_remove_all(struct dispatch *d, struct inf_informer *owner)
 {
     list_for_each(node, &d->consumers) {
         struct consumer *c = container_of(node, struct consumer, node);
-        if (c->owner == owner && !c->removed)
+        if (c->owner == owner && c->state != CONSUMER_REMOVED)
             inf_handler_remove(c->handler);
     }
 }

@@ -33,21 +33,6 @@ static struct fifo_slot *slot_at(const struct fifo *fifo, size_t i)
     return &fifo->ring[(fifo->first + i) & (fifo->capacity - 1)];
 }
 
-static void fifo_grow(struct fifo *fifo)
-{
-    size_t capacity = fifo->capacity ? fifo->capacity * 2 : RING_FIRST;
-    struct fifo_slot *ring = xcalloc(capacity, sizeof(*ring));
-    for (size_t i = 0; i < fifo->count; i++) {
-        ring[i] = *slot_at(fifo, i);
-        if (ring[i].pending)
-            ring[i].pending->slot = &ring[i];
-    }
-    free(fifo->ring);
-    fifo->ring = ring;
-    fifo->capacity = capacity;
-    fifo->first = 0;
-}
-
 static size_t delta_bytes(const struct delta *delta)
 {
     return sizeof(struct fifo_slot) + (delta->object ? inf_object_size(delta->object) : 0);
@@ -91,8 +76,19 @@ void fifo_coalesce(struct fifo *fifo, const struct siphash_key *key)
 static struct fifo_slot *fifo_append(struct fifo *fifo, const struct delta *delta)
 {
     struct fifo_slot *slot;
-    if (fifo->count == fifo->capacity)
-        fifo_grow(fifo);
+    if (fifo->count == fifo->capacity) {
+        size_t capacity = fifo->capacity ? fifo->capacity * 2 : RING_FIRST;
+        struct fifo_slot *ring = xcalloc(capacity, sizeof(*ring));
+        for (size_t i = 0; i < fifo->count; i++) {
+            ring[i] = *slot_at(fifo, i);
+            if (ring[i].pending)
+                ring[i].pending->slot = &ring[i];
+        }
+        free(fifo->ring);
+        fifo->ring = ring;
+        fifo->capacity = capacity;
+        fifo->first = 0;
+    }
     slot = slot_at(fifo, fifo->count++);
     *slot = (struct fifo_slot){.delta = *delta};
     fifo->bytes += delta_bytes(delta);

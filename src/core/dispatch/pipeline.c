@@ -90,23 +90,19 @@ static void apply_delta(struct pipeline *p, struct delta *delta)
     }
 }
 
-static bool is_dropped_by_mutant(const struct pipeline *p, const struct delta *delta)
-{
-    return (MUTANT("drop-one-event") && delta->type == DELTA_UPDATED &&
-            p->taken[DELTA_UPDATED] == 2) ||
-           (MUTANT("drop-one-delete") && delta->type == DELTA_DELETED &&
-            p->taken[DELTA_DELETED] == 2);
-}
-
 /* ---- the pump ---- */
 
 static bool take_delta(struct pipeline *p)
 {
     struct delta delta;
+    bool drop;
     if (!fifo_pop(&p->fifo, &delta))
         return false;
     p->taken[delta.type]++;
-    if (!is_dropped_by_mutant(p, &delta))
+    drop =
+        p->taken[delta.type] == 2 && ((MUTANT("drop-one-event") && delta.type == DELTA_UPDATED) ||
+                                      (MUTANT("drop-one-delete") && delta.type == DELTA_DELETED));
+    if (!drop)
         apply_delta(p, &delta);
     delta_done(&delta);
     return true;
@@ -135,24 +131,14 @@ static bool pipeline_step(struct pipeline *p)
     return true;
 }
 
-/* Pauses reading while deltas or events pile up. */
-static void decide_reading(struct pipeline *p)
-{
-    if (p->fifo.count >= FIFO_HIGH)
-        p->fifo_full = true;
-    else if (p->fifo.count <= FIFO_LOW)
-        p->fifo_full = false;
-    budget_set(&p->account, dispatch_bytes(&p->dispatch) + p->fifo.bytes);
-    reflector_hold(&p->reflector,
-                   p->fifo_full || dispatch_full(&p->dispatch) || budget_holds(&p->account));
-}
-
 static void pipeline_on_budget(struct budget_account *account)
 {
     struct pipeline *p = container_of(account, struct pipeline, account);
     task_schedule(p->clock, &p->pump);
 }
 
+/* Works until nothing is left or the tick's time is used up. At the end it pauses reading while deltas
+ * or events pile up. */
 static void pipeline_pump(struct task *task)
 {
     struct pipeline *p = container_of(task, struct pipeline, pump);
@@ -165,7 +151,13 @@ static void pipeline_pump(struct task *task)
         dispatch_batch_end(&p->dispatch);
     if (p->closed)
         return;
-    decide_reading(p);
+    if (p->fifo.count >= FIFO_HIGH)
+        p->fifo_full = true;
+    else if (p->fifo.count <= FIFO_LOW)
+        p->fifo_full = false;
+    budget_set(&p->account, dispatch_bytes(&p->dispatch) + p->fifo.bytes);
+    reflector_hold(&p->reflector,
+                   p->fifo_full || dispatch_full(&p->dispatch) || budget_holds(&p->account));
     if (more)
         task_schedule(p->clock, &p->pump);
     if (p->reflector.held)

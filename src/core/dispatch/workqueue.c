@@ -149,18 +149,6 @@ uint32_t inf_queue_retries(const struct inf_queue *queue, const char *key)
 
 /* ---- keys out ---- */
 
-static void queue_run_next(struct inf_queue *q)
-{
-    struct workitem *item = container_of(q->items.queued.next, struct workitem, node);
-    uint64_t now_ms = clock_now_ms(q->clock);
-    q->stats.queued_ms += now_ms - item->since_ms;
-    q->stats.depth--;
-    q->stats.working++;
-    q->began_ms += now_ms;
-    workitem_move(item, ITEM_WORKING);
-    q->worker->work(q->worker, q, item->key);
-}
-
 int inf_queue_done(struct inf_queue *queue, const char *key, enum inf_work_outcome outcome)
 {
     struct workitem *item = workitem_find(&queue->items, key);
@@ -199,7 +187,14 @@ static void queue_pump(struct task *task)
     struct inf_queue *q = container_of(task, struct inf_queue, pump);
     bool over_budget = false;
     for (size_t left = q->stats.depth; left && queue_can_run(q) && !over_budget; left--) {
-        queue_run_next(q);
+        struct workitem *item = container_of(q->items.queued.next, struct workitem, node);
+        uint64_t now_ms = clock_now_ms(q->clock);
+        q->stats.queued_ms += now_ms - item->since_ms;
+        q->stats.depth--;
+        q->stats.working++;
+        q->began_ms += now_ms;
+        workitem_move(item, ITEM_WORKING);
+        q->worker->work(q->worker, q, item->key);
         over_budget = clock_over_budget(q->clock);
     }
     if (queue_can_run(q))
