@@ -32,46 +32,36 @@ static int letter_value(char c)
     return c == '/' ? 63 : -1;
 }
 
-/* The first of four letters begins a byte; each of the others completes one. */
-static int decode_letter(struct decoder *d, char c)
-{
-    int value = letter_value(c);
-    size_t place = d->letters++ % 4;
-    if (value < 0 || d->pads)
-        return -INF_EDECODE;
-    d->bits = (d->bits << 6 | (uint32_t)value) & 0xFFF;
-    if (place > 0)
-        d->bytes[d->len++] = (char)(d->bits >> (6 - 2 * place) & 0xFF);
-    return 0;
-}
-
 static int decode_letters(struct decoder *d, const char *text, size_t len)
 {
+    static const uint32_t cut[] = {0, 0x3, 0xF}; /* the bits that the pads cut off */
     for (size_t i = 0; i < len; i++) {
+        int value = letter_value(text[i]);
+        size_t place;
         if (text[i] == '\n' || text[i] == '\r')
             continue;
-        if (text[i] == '=')
+        if (text[i] == '=') {
             d->pads++;
-        else if (decode_letter(d, text[i]) < 0)
+            continue;
+        }
+        if (value < 0 || d->pads)
             return -INF_EDECODE;
+        place = d->letters++ % 4;
+        d->bits = (d->bits << 6 | (uint32_t)value) & 0xFFF;
+        if (place >
+            0) /* the first of four letters begins a byte; each of the others completes one */
+            d->bytes[d->len++] = (char)(d->bits >> (6 - 2 * place) & 0xFF);
     }
-    return 0;
-}
-
-/* Complete groups of four, at most two pads, and only zeros in the bits that the pads cut off. */
-static int check_padding(const struct decoder *d)
-{
-    static const uint32_t cut[] = {0, 0x3, 0xF};
-    if ((d->letters + d->pads) % 4 != 0 || d->pads > 2)
+    if ((d->letters + d->pads) % 4 != 0 || d->pads > 2 || (d->bits & cut[d->pads]))
         return -INF_EDECODE;
-    return d->bits & cut[d->pads] ? -INF_EDECODE : 0;
+    return 0;
 }
 
 int base64_decode(const char *text, size_t len, char **ret_bytes, size_t *ret_len)
 {
     size_t size = len / 4 * 3 + 4; /* an incomplete group writes up to two bytes; and the NUL */
     struct decoder d = {.bytes = xcalloc(1, size)};
-    if (decode_letters(&d, text, len) < 0 || check_padding(&d) < 0) {
+    if (decode_letters(&d, text, len) < 0) {
         explicit_bzero(d.bytes, size);
         free(d.bytes);
         return -INF_EDECODE;

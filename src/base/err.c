@@ -29,26 +29,20 @@ const char *inf_error_meaning(int code)
     return code ? "unknown error" : "no error";
 }
 
-/* Text from a peer or a file must not move a cursor or start a new line: C0, DEL and C1 (in UTF-8)
- * become spaces. */
-static void blank_controls(char *text)
-{
-    for (unsigned char *c = (unsigned char *)text; *c; c++) {
-        if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-            c[0] = c[1] = ' ';
-        if (*c < 0x20 || *c == 0x7f)
-            *c = ' ';
-    }
-}
-
-/* A text that does not fit ends in "...". */
+/* A text that does not fit ends in "...". Text from a peer or a file must not move a cursor or start a
+ * new line: C0, DEL and C1 (in UTF-8) become spaces. */
 __attribute__((format(printf, 3, 0))) static void err_format(char *text, size_t size,
                                                              const char *fmt, va_list args)
 {
     int n = vsnprintf(text, size, fmt, args);
     if (n >= (int)size)
         memcpy(text + size - 4, "...", 4);
-    blank_controls(text);
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+            c[0] = c[1] = ' ';
+        if (*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    }
 }
 
 int err_set(struct inf_error *err, int code, const char *fmt, ...)

@@ -28,46 +28,24 @@ static int open_to_read(const char *path, struct inf_error *err)
     return err_set(err, errno == ENOENT ? INF_ENOTFOUND : INF_EIO, "%s", strerror(errno));
 }
 
-static int check_kind(int fd, size_t limit, size_t *ret_size, struct inf_error *err)
-{
-    struct stat st;
-    if (fstat(fd, &st) < 0) /* UNTESTED: fstat of an open file */
-        return err_set(err, INF_EIO, "%s", strerror(errno));
-    if (S_ISDIR(st.st_mode))
-        return err_set(err, INF_EIO, "is a directory");
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, INF_EIO, "is not a regular file");
-    if ((size_t)st.st_size > limit)
-        return err_set(err, INF_ETOOBIG, "larger than %zu bytes", limit);
-    *ret_size = (size_t)st.st_size;
-    return 0;
-}
-
-/* Reads until @size bytes were read or the file ends. Returns the number of bytes, or -1 with errno. */
-static ssize_t read_full(int fd, char *bytes, size_t size)
-{
-    size_t len = 0;
-    while (len < size) {
-        ssize_t n = read(fd, bytes + len, size - len);
-        if (n < 0 && errno == EINTR)
-            continue; /* UNTESTED: as above */
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        len += (size_t)n;
-    }
-    return (ssize_t)len;
-}
-
+/* Fails if the file does not end after @size bytes: it is being written. */
 static int read_whole(int fd, size_t size, char **ret_text, struct inf_error *err)
 {
     char *text = xcalloc(1, size + 1);
-    ssize_t n = read_full(fd, text, size + 1); /* one more byte, to notice that the file grew */
+    size_t len = 0;
+    ssize_t n = 1;
     int rc = 0;
+    while (n != 0 && len <= size) { /* one more byte, to notice that the file grew */
+        n = read(fd, text + len, size + 1 - len);
+        if (n < 0 && errno == EINTR)
+            continue; /* UNTESTED: as above */
+        if (n < 0)
+            break;
+        len += (size_t)n;
+    }
     if (n < 0)
         rc = err_set(err, INF_EIO, "%s", strerror(errno));
-    else if ((size_t)n != size)
+    else if (len != size)
         rc = err_set(err, INF_EIO, "changed while it was read");
     if (rc) {
         explicit_bzero(text, size + 1);
@@ -81,16 +59,23 @@ static int read_whole(int fd, size_t size, char **ret_text, struct inf_error *er
 int file_read_unnamed(const char *path, size_t limit, char **ret_text, size_t *ret_len,
                       struct inf_error *err)
 {
-    size_t size = 0;
+    struct stat st;
     int fd = open_to_read(path, err);
     int rc;
     if (fd < 0)
         return fd;
-    rc = check_kind(fd, limit, &size, err);
+    if (fstat(fd, &st) < 0) /* UNTESTED: fstat of an open file */
+        rc = err_set(err, INF_EIO, "%s", strerror(errno));
+    else if (S_ISDIR(st.st_mode))
+        rc = err_set(err, INF_EIO, "is a directory");
+    else if (!S_ISREG(st.st_mode))
+        rc = err_set(err, INF_EIO, "is not a regular file");
+    else if ((size_t)st.st_size > limit)
+        rc = err_set(err, INF_ETOOBIG, "larger than %zu bytes", limit);
+    else
+        rc = read_whole(fd, (size_t)st.st_size, ret_text, err);
     if (!rc)
-        rc = read_whole(fd, size, ret_text, err);
-    if (!rc)
-        *ret_len = size;
+        *ret_len = (size_t)st.st_size;
     close(fd);
     return rc;
 }
@@ -104,24 +89,15 @@ int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len,
     return rc;
 }
 
-/* The working directory with a slash, or "" if it cannot be determined. */
-static char *working_directory(void)
-{
-    char *cwd = getcwd(NULL, 0);
-    char *dir = cwd ? xasprintf("%s/", cwd) : xstrdup("");
-    free(cwd);
-    return dir;
-}
-
 char *path_beside(const char *file, const char *path)
 {
     const char *slash = strrchr(file, '/');
     int dir_len = slash ? (int)(slash - file) + 1 : 0;
-    char *base, *whole;
+    char *cwd, *whole;
     if (path[0] == '/')
         return xstrdup(path);
-    base = file[0] == '/' ? xstrdup("") : working_directory();
-    whole = xasprintf("%s%.*s%s", base, dir_len, file, path);
-    free(base);
+    cwd = file[0] == '/' ? NULL : getcwd(NULL, 0); /* relative if it cannot be determined */
+    whole = xasprintf("%s%s%.*s%s", cwd ? cwd : "", cwd ? "/" : "", dir_len, file, path);
+    free(cwd);
     return whole;
 }

@@ -31,33 +31,28 @@ static struct hash_node **chain_of(const struct hashmap *map, uint64_t hash)
     return &map->now.chains[hash & map->now.mask];
 }
 
-static void move_chain(struct hashmap *map, size_t i)
-{
-    struct hash_node *node = map->before.chains[i];
-    while (node) {
-        struct hash_node *next = node->next;
-        struct hash_node **chain = &map->now.chains[node->hash & map->now.mask];
-        node->next = *chain;
-        *chain = node;
-        node = next;
-    }
-    map->before.chains[i] = NULL;
-}
-
 static void move_some(struct hashmap *map)
 {
     int some = map->now.mask < map->before.mask ? MOVED_A_SHRINK : MOVED_A_CALL;
     if (!map->before.chains)
         return;
-    for (int i = 0; i < some && map->moved <= map->before.mask; i++)
-        move_chain(map, map->moved++);
+    for (int i = 0; i < some && map->moved <= map->before.mask; i++) {
+        struct hash_node *node = map->before.chains[map->moved], *next;
+        map->before.chains[map->moved++] = NULL;
+        for (; node; node = next) {
+            struct hash_node **chain = &map->now.chains[node->hash & map->now.mask];
+            next = node->next;
+            node->next = *chain;
+            *chain = node;
+        }
+    }
     if (map->moved > map->before.mask) {
         free(map->before.chains);
         map->before = (struct hash_table){0};
     }
 }
 
-static void resize(struct hashmap *map, size_t chains)
+static void start_resize(struct hashmap *map, size_t chains)
 {
     map->before = map->now;
     map->moved = 0;
@@ -73,9 +68,9 @@ static void resize_if_due(struct hashmap *map)
     if (map->before.chains)
         return;
     if (map->count >= chains)
-        resize(map, chains ? chains * 2 : CHAINS_MIN);
+        start_resize(map, chains ? chains * 2 : CHAINS_MIN);
     else if (chains > CHAINS_MIN && map->count < chains / 8)
-        resize(map, chains / 4 > CHAINS_MIN ? chains / 4 : CHAINS_MIN);
+        start_resize(map, chains / 4 > CHAINS_MIN ? chains / 4 : CHAINS_MIN);
 }
 
 struct hash_node *hashmap_find(const struct hashmap *map, uint64_t hash, hash_same same,

@@ -102,9 +102,10 @@ static uint32_t next_character(const uint32_t *label, size_t len, uint32_t from)
     return next;
 }
 
-static uint32_t put_basic(struct buf *out, const uint32_t *label, size_t len)
+/* No number overflows: a label has at most IDNA_NAME_MAX characters below 0x110000. */
+static void put_punycode(struct buf *out, const uint32_t *label, size_t len)
 {
-    uint32_t basic = 0;
+    uint32_t basic = 0, done, at = ASCII_END, delta = 0, bias = PUNY_FIRST_BIAS;
     for (size_t i = 0; i < len; i++)
         if (label[i] < ASCII_END) {
             buf_putc(out, (char)label[i]);
@@ -112,14 +113,7 @@ static uint32_t put_basic(struct buf *out, const uint32_t *label, size_t len)
         }
     if (basic)
         buf_putc(out, '-');
-    return basic;
-}
-
-/* No number overflows: a label has at most IDNA_NAME_MAX characters below 0x110000. */
-static void put_punycode(struct buf *out, const uint32_t *label, size_t len)
-{
-    uint32_t basic = put_basic(out, label, len), done = basic, at = ASCII_END, delta = 0;
-    uint32_t bias = PUNY_FIRST_BIAS;
+    done = basic;
     for (; done < len; delta++, at++) {
         uint32_t next = next_character(label, len, at);
         delta += (next - at) * (done + 1);
@@ -139,18 +133,15 @@ static void put_punycode(struct buf *out, const uint32_t *label, size_t len)
 
 /* ---- labels ---- */
 
-static bool is_label_character(uint32_t c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c >= ASCII_END;
-}
-
 /* "xn--..." is an already converted label. */
 static bool is_label(const uint32_t *label, size_t len)
 {
     bool converted = len > 3 && label[0] == 'x' && label[1] == 'n';
-    for (size_t i = 0; i < len; i++)
-        if (!is_label_character(label[i]))
+    for (size_t i = 0; i < len; i++) {
+        uint32_t c = label[i];
+        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c < ASCII_END)
             return false;
+    }
     if (len > 3 && label[2] == '-' && label[3] == '-' && !converted)
         return false;
     return !len || (label[0] != '-' && label[len - 1] != '-');

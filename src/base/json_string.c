@@ -7,17 +7,6 @@
 
 #include "base/utf8.h"
 
-static void put_escaped(struct buf *out, uint32_t c)
-{
-    switch (c) {
-    case '"': buf_puts(out, "\\\""); break;
-    case '\\': buf_puts(out, "\\\\"); break;
-    case '\n': buf_puts(out, "\\n"); break;
-    case '\t': buf_puts(out, "\\t"); break;
-    default: buf_printf(out, "\\u%04x", (unsigned)c); /* nothing unsafe needs more digits */
-    }
-}
-
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -38,37 +27,39 @@ static bool are_plain(const char *at)
     return !(((x - ones * 0x20) | (x + ones) | x | (quotes - ones) | (slashes - ones)) & top);
 }
 
-/* Copies the run of plain characters at the front of @text; returns its length. */
-static size_t put_plain(struct buf *out, struct str text)
-{
-    size_t len = 0;
-    while (text.len - len >= sizeof(uint64_t) && are_plain(text.at + len))
-        len += sizeof(uint64_t);
-    while (len < text.len && is_plain((unsigned char)text.at[len]))
-        len++;
-    buf_put(out, text.at, len);
-    return len;
-}
-
 /* Writes one character that is not plain; returns its length in @text. @json: quotes and backslashes
  * are part of the JSON syntax. */
 static size_t put_special(struct buf *out, struct str text, bool json)
 {
     uint32_t c = 0;
     size_t len = utf8_next(text, &c);
-    if (!len)
+    if (!len) {
         buf_puts(out, "\\ufffd");
-    else if (utf8_is_unsafe(c) || (!json && (c == '"' || c == '\\')))
-        put_escaped(out, c);
-    else
+        return 1;
+    }
+    if (!utf8_is_unsafe(c) && (json || (c != '"' && c != '\\'))) {
         buf_put(out, text.at, len);
-    return len ? len : 1;
+        return len;
+    }
+    switch (c) {
+    case '"': buf_puts(out, "\\\""); break;
+    case '\\': buf_puts(out, "\\\\"); break;
+    case '\n': buf_puts(out, "\\n"); break;
+    case '\t': buf_puts(out, "\\t"); break;
+    default: buf_printf(out, "\\u%04x", (unsigned)c); /* nothing unsafe needs more digits */
+    }
+    return len;
 }
 
 static void put_safe(struct buf *out, struct str text, bool json)
 {
     while (text.len) {
-        size_t len = put_plain(out, text);
+        size_t len = 0;
+        while (text.len - len >= sizeof(uint64_t) && are_plain(text.at + len))
+            len += sizeof(uint64_t);
+        while (len < text.len && is_plain((unsigned char)text.at[len]))
+            len++;
+        buf_put(out, text.at, len);
         if (len < text.len)
             len += put_special(out, (struct str){text.at + len, text.len - len}, json);
         text = (struct str){text.at + len, text.len - len};

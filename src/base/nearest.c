@@ -16,30 +16,24 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/*
- * One row of the table of distances: for the first @i letters of @a and each prefix of @b, computed
- * from the rows for one and two letters less.
- */
-static void next_row(const char *a, size_t i, const char *b, size_t b_len, const unsigned *two_less,
-                     const unsigned *one_less, unsigned *row)
-{
-    row[0] = (unsigned)i;
-    for (size_t j = 1; j <= b_len; j++) {
-        char x = lower(a[i - 1]), y = lower(b[j - 1]);
-        row[j] = least(one_less[j - 1] + (x != y), least(one_less[j], row[j - 1]) + 1);
-        if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y)
-            row[j] = least(row[j], two_less[j - 2] + 1);
-    }
-}
-
-/* The number of edits that turn @a into @b. */
-static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len)
+/* The number of edits that turn @a into @b. Each row is for the first i letters of @a and all prefixes of
+ * @b; it is computed from the rows for one and two letters less. */
+static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     unsigned rows[3][NEAREST_MAX + 1];
     for (size_t j = 0; j <= b_len; j++)
         rows[0][j] = (unsigned)j;
-    for (size_t i = 1; i <= a_len; i++)
-        next_row(a, i, b, b_len, rows[(i + 1) % 3], rows[(i + 2) % 3], rows[i % 3]);
+    for (size_t i = 1; i <= a_len; i++) {
+        const unsigned *two_less = rows[(i + 1) % 3], *one_less = rows[(i + 2) % 3];
+        unsigned *row = rows[i % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_len; j++) {
+            char x = lower(a[i - 1]), y = lower(b[j - 1]);
+            row[j] = least(one_less[j - 1] + (x != y), least(one_less[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y)
+                row[j] = least(row[j], two_less[j - 2] + 1);
+        }
+    }
     return rows[a_len % 3][b_len];
 }
 
@@ -49,7 +43,7 @@ void nearest_try(struct nearest *nearest, const char *text, const char *word)
     unsigned steps, most;
     if (text_len > NEAREST_MAX || word_len > NEAREST_MAX)
         return;
-    steps = distance(text, text_len, word, word_len);
+    steps = edit_distance(text, text_len, word, word_len);
     most = (unsigned)(text_len > word_len ? text_len : word_len) / 3;
     if (steps > most || (nearest->word && steps >= nearest->steps))
         return;

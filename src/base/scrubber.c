@@ -27,23 +27,15 @@ enum {
 
 /* ---- escapes ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)tolower((unsigned char)c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The value of @n hex digits at @at; -1: not hex digits. */
 static long hex_number(const char *at, size_t n)
 {
     long number = 0;
     for (size_t i = 0; i < n; i++) {
-        int digit = hex_digit(at[i]);
-        if (digit < 0)
+        int c = tolower((unsigned char)at[i]);
+        if (!isxdigit(c))
             return -1;
-        number = number * 16 + digit;
+        number = number * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
     }
     return number;
 }
@@ -95,6 +87,11 @@ static struct unit unit_at(const char *at, size_t left, bool decode)
 
 /* ---- comparing ---- */
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static bool is_word(const char *text, size_t len, size_t from, size_t taken)
 {
     return (from == 0 || !isalnum((unsigned char)text[from - 1])) &&
@@ -127,7 +124,7 @@ static size_t match_secret(const char *text, size_t len, size_t from, const char
         return 0;
     plain = match_one_way(text, len, from, secret, false);
     decoded = match_one_way(text, len, from, secret, true);
-    return plain > decoded ? plain : decoded;
+    return larger(plain, decoded);
 }
 
 /* ---- comparing with former credentials ---- */
@@ -160,15 +157,6 @@ static bool is_whole(const struct scrubber *s, const struct scrubber_former *f, 
     return whole;
 }
 
-static size_t word_len(const char *text, size_t len, size_t from)
-{
-    size_t n = 0;
-    while (from + n < len && (unsigned char)text[from + n] > ' ' &&
-           !strchr("\"'<>(),;", text[from + n]))
-        n++;
-    return n;
-}
-
 /* All of it, or from its beginning to the end of the word. */
 static size_t match_former_one_way(const struct scrubber *s, const struct scrubber_former *f,
                                    const char *text, size_t len, size_t from, bool decode)
@@ -180,8 +168,10 @@ static size_t match_former_one_way(const struct scrubber *s, const struct scrubb
         return 0;
     if (is_whole(s, f, text, len, from, decode, &taken))
         return f->len >= SCRUBBER_WORD || is_word(text, len, from, taken) ? taken : 0;
-    word = word_len(text, len, from);
-    return word > head_taken ? word : head_taken;
+    for (word = 0; from + word < len; word++)
+        if ((unsigned char)text[from + word] <= ' ' || strchr("\"'<>(),;", text[from + word]))
+            break;
+    return larger(word, head_taken);
 }
 
 static size_t match_former(const struct scrubber *s, const struct scrubber_former *f,
@@ -192,15 +182,10 @@ static size_t match_former(const struct scrubber *s, const struct scrubber_forme
         return 0;
     plain = match_former_one_way(s, f, text, len, from, false);
     decoded = match_former_one_way(s, f, text, len, from, true);
-    return plain > decoded ? plain : decoded;
+    return larger(plain, decoded);
 }
 
 /* ---- cleaning ---- */
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
 
 /* The longest match of all credentials. */
 static size_t match_any(const struct scrubber *s, const char *text, size_t len, size_t from)
@@ -259,26 +244,6 @@ void scrubber_add(struct scrubber *s, enum scrubber_group group, const char *sec
     *place = xstrdup(secret);
 }
 
-static void make_key(struct scrubber *s)
-{
-    struct rng rng;
-    if (s->key.k0 || s->key.k1)
-        return;
-    rng_init(&rng);
-    s->key = (struct siphash_key){rng_next(&rng), rng_next(&rng)};
-}
-
-static struct scrubber_former hashed(const struct scrubber *s, const char *secret)
-{
-    size_t len = strlen(secret);
-    return (struct scrubber_former){
-        .len = len,
-        .head = siphash13(&s->key, secret, len < SCRUBBER_FRAGMENT ? len : SCRUBBER_FRAGMENT),
-        .whole = siphash13(&s->key, secret, len),
-        .first = secret[0],
-    };
-}
-
 static bool is_former(const struct scrubber *s, const struct scrubber_former *f)
 {
     for (size_t i = 0; i < SCRUBBER_FORMER; i++)
@@ -289,10 +254,19 @@ static bool is_former(const struct scrubber *s, const struct scrubber_former *f)
 
 void scrubber_retire(struct scrubber *s, enum scrubber_group group)
 {
-    make_key(s);
+    if (!s->key.k0 && !s->key.k1) {
+        struct rng rng;
+        rng_init(&rng);
+        s->key = (struct siphash_key){rng_next(&rng), rng_next(&rng)};
+    }
     for (size_t i = 0; i < SCRUBBER_CURRENT && s->current[group][i]; i++) {
-        struct scrubber_former f = hashed(s, s->current[group][i]);
-        secret_free(s->current[group][i]);
+        char *secret = s->current[group][i];
+        size_t len = strlen(secret), head = len < SCRUBBER_FRAGMENT ? len : SCRUBBER_FRAGMENT;
+        struct scrubber_former f = {.len = len,
+                                    .head = siphash13(&s->key, secret, head),
+                                    .whole = siphash13(&s->key, secret, len),
+                                    .first = secret[0]};
+        secret_free(secret);
         s->current[group][i] = NULL;
         if (is_former(s, &f))
             continue;

@@ -18,22 +18,17 @@ const char *sm_name(const struct sm *sm)
     return sm->states[sm->state].name;
 }
 
-/* Also in release builds: continuing in an impossible state would corrupt the cache. */
-static void check_move(const struct sm *sm, int next)
-{
-    if (sm->states[sm->state].to & SM_TO(next))
-        return;
-    fprintf(stderr, "informer: bug: %s: invalid transition from %s to %s\n", sm->owner, sm_name(sm),
-            sm->states[next].name);
-    abort();
-}
-
 void sm_move(struct sm *sm, int next, const char *why, ...)
 {
     char reason[512];
     const char *from = sm_name(sm);
     va_list args;
-    check_move(sm, next);
+    if (!(sm->states[sm->state].to & SM_TO(next))) {
+        /* Also in release builds: continuing in an impossible state would corrupt the cache. */
+        fprintf(stderr, "informer: bug: %s: invalid transition from %s to %s\n", sm->owner, from,
+                sm->states[next].name);
+        abort();
+    }
     sm->state = next;
     va_start(args, why);
     vsnprintf(reason, sizeof(reason), why, args);

@@ -21,33 +21,19 @@ static bool is_continuation(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-static size_t column_of(struct str text, const char *at)
-{
-    size_t column = 1;
-    for (const char *c = text.at; c < at; c++)
-        column += !is_continuation(*c);
-    return column;
-}
-
-static size_t shown_len(struct str text)
-{
-    size_t len = SHOWN_MAX;
-    if (text.len <= SHOWN_MAX)
-        return text.len;
-    while (len && is_continuation(text.at[len]))
-        len--;
-    return len;
-}
-
 int syntax_error(struct inf_error *err, const char *what, struct str text, const char *at,
                  const char *fmt, ...)
 {
     char reason[REASON_MAX];
-    size_t shown = shown_len(text);
+    size_t shown = text.len <= SHOWN_MAX ? text.len : SHOWN_MAX, column = 1;
     va_list args;
+    while (shown && shown < text.len && is_continuation(text.at[shown]))
+        shown--;
+    for (const char *c = text.at; c < at; c++)
+        column += !is_continuation(*c);
     va_start(args, fmt);
     vsnprintf(reason, sizeof(reason), fmt, args);
     va_end(args);
     return err_set(err, INF_EINVAL, "%s '%.*s%s': column %zu: %s", what, (int)shown, text.at,
-                   shown < text.len ? "..." : "", column_of(text, at), reason);
+                   shown < text.len ? "..." : "", column, reason);
 }

@@ -21,17 +21,14 @@ static void measure(struct tree_node *n)
     n->height = 1 + (l > r ? l : r);
 }
 
-/* The pointer to @n: in its parent, or the root. */
-static struct tree_node **slot_of(struct tree *tree, const struct tree_node *n)
-{
-    if (!n->parent)
-        return &tree->root;
-    return n->parent->left == n ? &n->parent->left : &n->parent->right;
-}
-
 static void put_in_place_of(struct tree *tree, struct tree_node *old, struct tree_node *new)
 {
-    *slot_of(tree, old) = new;
+    if (!old->parent)
+        tree->root = new;
+    else if (old->parent->left == old)
+        old->parent->left = new;
+    else
+        old->parent->right = new;
     if (new)
         new->parent = old->parent;
 }
@@ -156,8 +153,8 @@ struct tree_node *tree_next(const struct tree_node *node)
 }
 
 /* The first node for which probe(key, node) <= @most. */
-static struct tree_node *search(const struct tree *tree, tree_probe probe, const void *key,
-                                int most)
+static struct tree_node *find_first(const struct tree *tree, tree_probe probe, const void *key,
+                                    int most)
 {
     struct tree_node *n = tree->root, *best = NULL;
     while (n) {
@@ -173,10 +170,10 @@ static struct tree_node *search(const struct tree *tree, tree_probe probe, const
 
 struct tree_node *tree_at_least(const struct tree *tree, tree_probe probe, const void *key)
 {
-    return search(tree, probe, key, 0);
+    return find_first(tree, probe, key, 0);
 }
 
 struct tree_node *tree_after(const struct tree *tree, tree_probe probe, const void *key)
 {
-    return search(tree, probe, key, -1);
+    return find_first(tree, probe, key, -1);
 }

@@ -22,7 +22,7 @@
 #include "base/base.h"
 #include "base/err.h"
 
-struct reader {
+struct yaml_reader {
     yaml_parser_t parser;
     yaml_event_t event; /* the current one */
     char *file;
@@ -35,12 +35,11 @@ struct reader {
     struct inf_error *err;
 };
 
-static int read_node(struct reader *r, struct yaml_node **slot);
+static int read_node(struct yaml_reader *r, struct yaml_node **slot);
 
-/* -- errors: all with a position, none with text of the file, which may contain a password
- * --------- */
+/* ---- errors: all with a position, none with text of the file, which may contain a password ---- */
 
-__attribute__((format(printf, 3, 4))) static int mark_error(struct reader *r,
+__attribute__((format(printf, 3, 4))) static int mark_error(struct yaml_reader *r,
                                                             const yaml_mark_t *mark,
                                                             const char *fmt, ...)
 {
@@ -55,7 +54,7 @@ __attribute__((format(printf, 3, 4))) static int mark_error(struct reader *r,
 
 /* For an invalid byte libyaml reports only its offset. In UTF-16, which is rare, only the line is
  * computed. */
-static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
+static yaml_mark_t mark_of_offset(const struct yaml_reader *r, size_t offset)
 {
     bool wide = r->encoding != YAML_UTF8_ENCODING;
     yaml_mark_t mark = {0};
@@ -72,7 +71,7 @@ static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
 }
 
 /* libyaml's messages are constants: they contain no text of the file. */
-static int syntax_error(struct reader *r)
+static int parser_error(struct yaml_reader *r)
 {
     const yaml_parser_t *p = &r->parser;
     yaml_mark_t mark = p->problem_mark;
@@ -100,10 +99,9 @@ int yaml_error(const struct yaml_node *at, struct inf_error *err, const char *fm
     return err_set(err, INF_ECONF, "%s:%zu:%zu: %s", at->file, at->line, at->column, text);
 }
 
-/* -- nodes ---------------------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
-static struct yaml_node *node_new(struct reader *r, enum yaml_kind kind)
+static struct yaml_node *node_new(struct yaml_reader *r, enum yaml_kind kind)
 {
     struct yaml_node *n = NEW(struct yaml_node);
     n->kind = kind;
@@ -126,18 +124,17 @@ static void node_free(struct yaml_node *n)
     free(n);
 }
 
-/* -- reading -------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
-static int next_event(struct reader *r)
+static int next_event(struct yaml_reader *r)
 {
     yaml_event_delete(&r->event);
-    return yaml_parser_parse(&r->parser, &r->event) ? 0 : syntax_error(r);
+    return yaml_parser_parse(&r->parser, &r->event) ? 0 : parser_error(r);
 }
 
 /* Refuses an anchor, and a tag other than the default one of the value. */
-static int check_properties(struct reader *r, const yaml_char_t *anchor, const yaml_char_t *tag,
-                            const char *own_tag)
+static int check_properties(struct yaml_reader *r, const yaml_char_t *anchor,
+                            const yaml_char_t *tag, const char *own_tag)
 {
     const yaml_mark_t *mark = &r->event.start_mark;
     if (anchor)
@@ -147,7 +144,7 @@ static int check_properties(struct reader *r, const yaml_char_t *anchor, const y
     return 0;
 }
 
-static int read_scalar(struct reader *r, struct yaml_node **slot)
+static int read_scalar(struct yaml_reader *r, struct yaml_node **slot)
 {
     char *value = (char *)r->event.data.scalar.value;
     size_t len = r->event.data.scalar.length;
@@ -161,22 +158,7 @@ static int read_scalar(struct reader *r, struct yaml_node **slot)
     return check_properties(r, r->event.data.scalar.anchor, tag, YAML_STR_TAG);
 }
 
-static int read_sequence(struct reader *r, struct yaml_node **slot)
-{
-    struct yaml_node *n = *slot = node_new(r, YAML_SEQUENCE);
-    struct yaml_node **tail = &n->first;
-    int rc = check_properties(r, r->event.data.sequence_start.anchor,
-                              r->event.data.sequence_start.tag, YAML_SEQ_TAG);
-    while (!rc && !(rc = next_event(r)) && r->event.type != YAML_SEQUENCE_END_EVENT) {
-        rc = read_node(r, tail);
-        if (!rc)
-            tail = &(*tail)->next;
-        n->count++;
-    }
-    return rc;
-}
-
-static int check_key(const struct reader *r, const struct yaml_node *map,
+static int check_key(const struct yaml_reader *r, const struct yaml_node *map,
                      const struct yaml_node *key)
 {
     const struct yaml_node *before;
@@ -195,7 +177,7 @@ static int check_key(const struct reader *r, const struct yaml_node *map,
 }
 
 /* Reads a key and its value. The value owns the key. */
-static int read_member(struct reader *r, struct yaml_node *map, struct yaml_node **slot)
+static int read_member(struct yaml_reader *r, struct yaml_node *map, struct yaml_node **slot)
 {
     struct yaml_node *key = NULL;
     struct yaml_node *value = NULL;
@@ -212,38 +194,37 @@ static int read_member(struct reader *r, struct yaml_node *map, struct yaml_node
     }
     value->key = key;
     *slot = value;
-    map->count++;
     return rc;
 }
 
-static int read_mapping(struct reader *r, struct yaml_node **slot)
+static int read_collection(struct yaml_reader *r, struct yaml_node **slot)
 {
-    struct yaml_node *n = *slot = node_new(r, YAML_MAPPING);
-    struct yaml_node **tail = &n->first;
-    int rc = check_properties(r, r->event.data.mapping_start.anchor,
-                              r->event.data.mapping_start.tag, YAML_MAP_TAG);
-    while (!rc && !(rc = next_event(r)) && r->event.type != YAML_MAPPING_END_EVENT) {
-        rc = read_member(r, n, tail);
-        if (!rc)
-            tail = &(*tail)->next;
-    }
-    return rc;
-}
-
-static int read_collection(struct reader *r, struct yaml_node **slot)
-{
+    const yaml_event_t *e = &r->event;
+    bool mapping = e->type == YAML_MAPPING_START_EVENT;
+    yaml_event_type_t end = mapping ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
+    struct yaml_node *n, **tail;
     int rc;
     if (r->depth == YAML_DEPTH_MAX)
-        return mark_error(r, &r->event.start_mark, "nested more than %d levels deep",
-                          YAML_DEPTH_MAX);
+        return mark_error(r, &e->start_mark, "nested more than %d levels deep", YAML_DEPTH_MAX);
     r->depth++;
-    rc =
-        r->event.type == YAML_SEQUENCE_START_EVENT ? read_sequence(r, slot) : read_mapping(r, slot);
+    n = *slot = node_new(r, mapping ? YAML_MAPPING : YAML_SEQUENCE);
+    tail = &n->first;
+    rc = mapping ? check_properties(r, e->data.mapping_start.anchor, e->data.mapping_start.tag,
+                                    YAML_MAP_TAG)
+                 : check_properties(r, e->data.sequence_start.anchor, e->data.sequence_start.tag,
+                                    YAML_SEQ_TAG);
+    while (!rc && !(rc = next_event(r)) && e->type != end) {
+        rc = mapping ? read_member(r, n, tail) : read_node(r, tail);
+        if (!rc) {
+            tail = &(*tail)->next;
+            n->count++;
+        }
+    }
     r->depth--;
     return rc;
 }
 
-static int read_node(struct reader *r, struct yaml_node **slot)
+static int read_node(struct yaml_reader *r, struct yaml_node **slot)
 {
     if (++r->nodes > YAML_NODES_MAX)
         return mark_error(r, &r->event.start_mark, "more than %d values", YAML_NODES_MAX);
@@ -254,9 +235,19 @@ static int read_node(struct reader *r, struct yaml_node **slot)
     return read_collection(r, slot); /* the start of a sequence or a mapping */
 }
 
-static int read_document(struct reader *r, struct yaml_node **slot)
+static int read_stream(struct yaml_reader *r, struct yaml_node **slot)
 {
-    int rc = next_event(r);
+    int rc = next_event(r); /* the stream's start */
+    if (!rc)
+        rc = next_event(r);
+    if (!rc && r->event.type == YAML_STREAM_END_EVENT) { /* an empty file */
+        *slot = node_new(r, YAML_SCALAR);
+        (*slot)->plain = true;
+        (*slot)->text = xstrdup("");
+        return 0;
+    }
+    if (!rc)
+        rc = next_event(r); /* the document's first value */
     if (!rc)
         rc = read_node(r, slot);
     if (!rc)
@@ -269,23 +260,8 @@ static int read_document(struct reader *r, struct yaml_node **slot)
     return rc;
 }
 
-static int read_stream(struct reader *r, struct yaml_node **slot)
-{
-    int rc = next_event(r); /* the stream's start */
-    if (!rc)
-        rc = next_event(r);
-    if (rc)
-        return rc;
-    if (r->event.type != YAML_STREAM_END_EVENT)
-        return read_document(r, slot);
-    *slot = node_new(r, YAML_SCALAR);
-    (*slot)->plain = true;
-    (*slot)->text = xstrdup("");
-    return 0;
-}
-
 /* The byte order mark gives the encoding: redirection in PowerShell writes UTF-16. */
-static void skip_byte_order_mark(struct reader *r)
+static void skip_byte_order_mark(struct yaml_reader *r)
 {
     static const struct {
         const char *mark;
@@ -305,7 +281,7 @@ static void skip_byte_order_mark(struct reader *r)
     }
 }
 
-static int yaml_read(struct reader *r, const char *name, struct yaml_node **ret_root)
+static int yaml_read(struct yaml_reader *r, const char *name, struct yaml_node **ret_root)
 {
     struct yaml_node *root = NULL;
     int rc;
@@ -332,14 +308,14 @@ static int yaml_read(struct reader *r, const char *name, struct yaml_node **ret_
 int yaml_parse(const char *name, const char *text, size_t len, struct yaml_node **ret_root,
                struct inf_error *err)
 {
-    struct reader r = {.text = text, .len = len, .err = err};
+    struct yaml_reader r = {.text = text, .len = len, .err = err};
     return yaml_read(&r, name, ret_root);
 }
 
 int yaml_parse_loose(const char *name, const char *text, size_t len, struct yaml_node **ret_root,
                      struct inf_error *err)
 {
-    struct reader r = {.text = text, .len = len, .loose = true, .err = err};
+    struct yaml_reader r = {.text = text, .len = len, .loose = true, .err = err};
     return yaml_read(&r, name, ret_root);
 }
 
@@ -350,8 +326,7 @@ void yaml_tree_free(struct yaml_node *root)
     free(file);
 }
 
-/* -- using the tree ------------------------------------------------------------------------------
- */
+/* ---- using the tree ---- */
 
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
 {
