@@ -13,22 +13,19 @@ static bool is_alnum(char c)
     return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_name_char(char c)
-{
-    return is_alnum(c) || c == '-' || c == '_' || c == '.';
-}
-
-/* The first character that is not one of a name or a value; NULL: all are, and at both ends is a
- * letter or digit. */
+/* The first character that is not allowed in a name or a value, or not at its beginning or end; NULL:
+ * none. */
 static const char *wrong_in_name(struct str s)
 {
-    for (size_t i = 0; i < s.len; i++)
-        if (!((i == 0 || i == s.len - 1) ? is_alnum(s.at[i]) : is_name_char(s.at[i])))
+    for (size_t i = 0; i < s.len; i++) {
+        bool inside = i > 0 && i < s.len - 1;
+        if (!is_alnum(s.at[i]) && !(inside && strchr("-_.", s.at[i]) && s.at[i]))
             return s.at + i;
+    }
     return NULL;
 }
 
-/* The same for a DNS name, in which this is so for each part between dots, without capitals. */
+/* The same for a DNS name, which has no capitals and whose parts between dots follow this rule. */
 static const char *wrong_in_prefix(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {

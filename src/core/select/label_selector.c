@@ -6,8 +6,8 @@
  *               | KEY ("in" | "notin") "(" [VALUE] {"," [VALUE]} ")"
  *
  * A word is everything up to a blank or one of = ! ( ) , > <, so `in` and `notin` are keywords only
- * where an operator stands, and keys or values elsewhere. Each word is checked by label_name.h when
- * it turns out what it is.
+ * in the place of an operator, and keys or values elsewhere. label_name.h checks keys and values. An
+ * error names the column.
  */
 #include "base/base.h"
 #include "base/syntax_error.h"
@@ -28,16 +28,17 @@ enum token {
     LESS,
 };
 
-struct parser {
+struct label_parser {
     struct str text;
     const char *end;
-    enum token token; /* the one that is looked at */
-    struct str word;  /* how it reads; END: nothing, at the end */
+    enum token token; /* the current one */
+    struct str word;  /* its text; empty at the end */
     struct inf_selector *selector;
     struct inf_error *err;
 };
 
-#define COMPLAIN(p, at, ...) syntax_error((p)->err, "label selector", (p)->text, (at), __VA_ARGS__)
+#define PARSE_ERROR(p, at, ...) \
+    syntax_error((p)->err, "label selector", (p)->text, (at), __VA_ARGS__)
 
 /* ---- words and signs ---- */
 
@@ -59,112 +60,76 @@ static bool is_sign(char c)
     return c && strchr("=!(),><", c);
 }
 
-static void take_sign(struct parser *p)
-{
-    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
-        size_t len = strlen(signs[i].spelled);
-        if (len <= (size_t)(p->end - p->word.at) && !memcmp(p->word.at, signs[i].spelled, len)) {
-            p->token = signs[i].token;
-            p->word.len = len;
-            return;
-        }
-    }
-}
-
-static void take_word(struct parser *p)
-{
-    const char *at = p->word.at;
-    while (at < p->end && !is_blank(*at) && !is_sign(*at))
-        at++;
-    p->token = WORD;
-    p->word.len = (size_t)(at - p->word.at);
-}
-
-/* Looks at the next token. */
-static void advance(struct parser *p)
+/* Moves to the next token. */
+static void advance(struct label_parser *p)
 {
     const char *at = p->word.at + p->word.len;
     while (at < p->end && is_blank(*at))
         at++;
     p->word = (struct str){at, 0};
-    p->token = END;
-    if (at < p->end && is_sign(*at))
-        take_sign(p);
-    else if (at < p->end)
-        take_word(p);
+    p->token = at < p->end ? WORD : END;
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+        size_t len = strlen(signs[i].spelled);
+        if (len <= (size_t)(p->end - at) && !memcmp(at, signs[i].spelled, len)) {
+            p->token = signs[i].token;
+            p->word.len = len;
+            return;
+        }
+    }
+    while (at < p->end && !is_blank(*at) && !is_sign(*at))
+        at++;
+    p->word.len = (size_t)(at - p->word.at);
 }
 
-static int complain_about(struct parser *p, const char *right)
+static int expected_error(struct label_parser *p, const char *expected)
 {
     if (p->token == END)
-        return COMPLAIN(p, p->word.at, "expected %s, found the end", right);
-    return COMPLAIN(p, p->word.at, "expected %s, found '%.*s'", right, STR_FMT(p->word));
+        return PARSE_ERROR(p, p->word.at, "expected %s, found the end", expected);
+    return PARSE_ERROR(p, p->word.at, "expected %s, found '%.*s'", expected, STR_FMT(p->word));
 }
 
 /* ---- values ---- */
 
 /* Takes a word as a value; if there is none, the empty one. */
-static int take_value(struct parser *p, struct selector_term *term)
+static int take_value(struct label_parser *p, struct selector_term *term)
 {
     struct str value = {p->word.at, p->token == WORD ? p->word.len : 0};
     const char *wrong, *problem = label_value_problem(value, &wrong);
     if (problem)
-        return COMPLAIN(p, wrong, "%s", problem);
+        return PARSE_ERROR(p, wrong, "%s", problem);
     if (!selector_term_add(term, value))
-        return COMPLAIN(p, value.at, "a set has at most %d values", SELECTOR_VALUES_MAX);
+        return PARSE_ERROR(p, value.at, "a set has at most %d values", SELECTOR_VALUES_MAX);
     if (p->token == WORD)
         advance(p);
     return 0;
 }
 
-static int parse_set(struct parser *p, struct selector_term *term)
+static int parse_set(struct label_parser *p, struct selector_term *term)
 {
     int rc;
     if (p->token != OPEN)
-        return complain_about(p, "'('");
+        return expected_error(p, "'('");
     do {
         advance(p);
         if ((rc = take_value(p, term)) < 0)
             return rc;
     } while (p->token == COMMA);
     if (p->token != CLOSE)
-        return complain_about(p, "',' or ')'");
+        return expected_error(p, "',' or ')'");
     advance(p);
     return 0;
 }
 
-static int parse_one(struct parser *p, struct selector_term *term)
+static int parse_one(struct label_parser *p, struct selector_term *term)
 {
     if (p->token != WORD && p->token != COMMA && p->token != END)
-        return complain_about(p, "a value");
+        return expected_error(p, "a value");
     return take_value(p, term);
-}
-
-static int parse_number(struct parser *p, struct selector_term *term)
-{
-    struct str number = p->word;
-    int rc = parse_one(p, term);
-    if (rc == 0 && !selector_number(term->values[0], &term->bound))
-        return COMPLAIN(p, number.at, "'>' and '<' require a whole number, for example weight>3");
-    return rc;
 }
 
 /* ---- terms ---- */
 
-static int parse_key(struct parser *p, struct selector_term *term)
-{
-    const char *wrong, *problem;
-    if (p->token != WORD)
-        return complain_about(p, "a label key");
-    problem = label_key_problem(p->word, &wrong);
-    if (problem)
-        return COMPLAIN(p, wrong, "%s", problem);
-    term->key = p->word;
-    advance(p);
-    return 0;
-}
-
-static bool find_op(const struct parser *p, enum selector_op *ret)
+static bool find_op(const struct label_parser *p, enum selector_op *ret)
 {
     switch (p->token) {
     case EQUAL: *ret = SELECT_EQUAL; return true;
@@ -184,13 +149,20 @@ static bool find_op(const struct parser *p, enum selector_op *ret)
     return false;
 }
 
-static int parse_values(struct parser *p, struct selector_term *term)
+static int parse_values(struct label_parser *p, struct selector_term *term)
 {
+    const char *from = p->word.at;
+    int rc;
     switch (term->op) {
     case SELECT_IN:
     case SELECT_NOT_IN: return parse_set(p, term);
     case SELECT_GREATER:
-    case SELECT_LESS: return parse_number(p, term);
+    case SELECT_LESS:
+        if ((rc = parse_one(p, term)) < 0)
+            return rc;
+        if (!selector_number(term->values[0], &term->bound))
+            return PARSE_ERROR(p, from, "'>' and '<' require a whole number, for example weight>3");
+        return 0;
     case SELECT_EQUAL:
     case SELECT_DOUBLE_EQUAL:
     case SELECT_NOT_EQUAL: return parse_one(p, term);
@@ -200,50 +172,55 @@ static int parse_values(struct parser *p, struct selector_term *term)
     return 0;
 }
 
-static int parse_term(struct parser *p, struct selector_term *term)
+static int parse_term(struct label_parser *p, struct selector_term *term)
 {
     bool absent = p->token == BANG;
-    int rc;
+    const char *wrong, *problem;
     if (absent)
         advance(p);
-    if ((rc = parse_key(p, term)) < 0)
-        return rc;
+    if (p->token != WORD)
+        return expected_error(p, "a label key");
+    problem = label_key_problem(p->word, &wrong);
+    if (problem)
+        return PARSE_ERROR(p, wrong, "%s", problem);
+    term->key = p->word;
+    advance(p);
     term->op = absent ? SELECT_ABSENT : SELECT_EXISTS;
     if (p->token == END || p->token == COMMA)
         return 0;
     if (absent)
-        return complain_about(p, "',' or the end after '!key'");
+        return expected_error(p, "',' or the end after '!key'");
     if (!find_op(p, &term->op))
-        return complain_about(p, "one of = == != in notin > < or ','");
+        return expected_error(p, "one of = == != in notin > < or ','");
     advance(p);
     return parse_values(p, term);
 }
 
-static int parse_terms(struct parser *p)
+static int parse_terms(struct label_parser *p)
 {
     int rc;
     do {
         struct selector_term *term = selector_add(p->selector);
         if (!term)
-            return COMPLAIN(p, p->word.at, "a selector has at most %d requirements",
-                            SELECTOR_TERMS_MAX);
+            return PARSE_ERROR(p, p->word.at, "a selector has at most %d requirements",
+                               SELECTOR_TERMS_MAX);
         if ((rc = parse_term(p, term)) < 0)
             return rc;
         if (p->token == END)
             return 0;
         if (p->token != COMMA)
-            return complain_about(p, "',' or the end");
+            return expected_error(p, "',' or the end");
         advance(p);
     } while (true);
 }
 
 int label_selector_parse(struct inf_selector *selector, struct str text, struct inf_error *err)
 {
-    struct parser p = {.text = text,
-                       .end = text.at + text.len,
-                       .word = {text.at, 0},
-                       .selector = selector,
-                       .err = err};
+    struct label_parser p = {.text = text,
+                             .end = text.at + text.len,
+                             .word = {text.at, 0},
+                             .selector = selector,
+                             .err = err};
     advance(&p);
     return p.token == END ? 0 : parse_terms(&p);
 }

@@ -1,6 +1,8 @@
 /*
- * selector.c - matches selectors. They are read in label_selector.c and field_selector.c, formatted
- * in selector_format.c.
+ * selector.c - matches selectors against texts and objects, and finds the objects of a store.
+ *
+ * label_selector.c and field_selector.c parse selectors, selector_format.c formats them. A text that
+ * is no selector, or is too long, is refused with the column; matching does not fail.
  */
 #include "core/select/selector.h"
 
@@ -12,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/syntax_error.h"
 #include "core/json/json_text.h"
+#include "core/store/store.h"
 
 /* ---- parts ---- */
 
@@ -130,21 +133,16 @@ bool selector_matches_labels(const struct inf_selector *selector, struct str lab
     return selector->kind != SELECT_NOTHING;
 }
 
-static bool matches_fields(const struct inf_selector *selector, struct str text)
-{
-    for (size_t i = 0; i < selector->count; i++)
-        if (field_has_value(&selector->terms[i], text) != (selector->terms[i].op == SELECT_EQUAL))
-            return false;
-    return true;
-}
-
 bool selector_matches_text(const struct inf_selector *selector, struct str text)
 {
     struct str metadata, labels;
     if (selector_is_everything(selector))
         return true;
+    for (size_t i = 0; i < selector->count && selector->kind == SELECT_BY_FIELDS; i++)
+        if (field_has_value(&selector->terms[i], text) != (selector->terms[i].op == SELECT_EQUAL))
+            return false;
     if (selector->kind == SELECT_BY_FIELDS)
-        return matches_fields(selector, text);
+        return true;
     if (!json_member_get(text, STR("metadata"), &metadata) ||
         !json_member_get(metadata, STR("labels"), &labels))
         labels = STR("{}");
@@ -161,41 +159,38 @@ static int check_length(const char *what, struct str text, struct inf_error *err
                         "a selector has at most %d bytes", SELECTOR_TEXT_MAX);
 }
 
-static int fill(struct inf_selector *selector, struct str text, struct inf_error *err)
-{
-    selector->memory = xstrndup(text.at, text.len);
-    if (selector->kind == SELECT_BY_FIELDS)
-        return field_selector_parse(selector, text, err);
-    return label_selector_parse(selector, (struct str){selector->memory, text.len}, err);
-}
-
-static struct inf_selector *parse(const char *what, enum selector_kind kind, struct str text,
-                                  struct inf_error *err)
+static struct inf_selector *parse_selector(const char *what, enum selector_kind kind,
+                                           struct str text, struct inf_error *err)
 {
     struct inf_selector *selector;
+    int rc;
     if (check_length(what, text, err) < 0)
         return NULL;
     selector = NEW(struct inf_selector);
     selector->kind = kind;
-    if (fill(selector, text, err) < 0)
-        goto bad;
-    selector->text = selector_spell(selector);
-    if (check_length(what, str_of(selector->text), err) < 0) /* a blank or two more: `a in(x)` */
-        goto bad;
-    return selector;
-bad:
+    selector->memory = xstrndup(text.at, text.len);
+    if (kind == SELECT_BY_FIELDS)
+        rc = field_selector_parse(selector, text, err);
+    else
+        rc = label_selector_parse(selector, (struct str){selector->memory, text.len}, err);
+    if (rc == 0) {
+        selector->text = selector_format(selector);
+        rc = check_length(what, str_of(selector->text), err); /* longer for `a in(x)`: one blank */
+    }
+    if (rc == 0)
+        return selector;
     inf_selector_free(selector);
     return NULL;
 }
 
 struct inf_selector *inf_selector_parse_labels(const char *text, struct inf_error *err)
 {
-    return parse("label selector", SELECT_BY_LABELS, str_of(text), err);
+    return parse_selector("label selector", SELECT_BY_LABELS, str_of(text), err);
 }
 
 struct inf_selector *inf_selector_parse_fields(const char *text, struct inf_error *err)
 {
-    return parse("field selector", SELECT_BY_FIELDS, str_of(text), err);
+    return parse_selector("field selector", SELECT_BY_FIELDS, str_of(text), err);
 }
 
 struct inf_selector *inf_selector_nothing(void)
@@ -231,4 +226,33 @@ bool inf_selector_matches(const struct inf_selector *selector, const struct inf_
     struct str text;
     text.at = inf_object_json(object, &text.len);
     return selector_matches_text(selector, text);
+}
+
+/* ---- informer/store.h ---- */
+
+static bool matches_labels(const void *selector, struct str labels)
+{
+    return selector_matches_labels(selector, labels);
+}
+
+/* Evaluates a selector by labels once per label set. Fields have no such sets: every object is
+ * examined. */
+void inf_store_select(const struct inf_store *store, const char *ns,
+                      const struct inf_selector *selector, inf_object_fn *each, void *ctx)
+{
+    struct label_query query = {.ns = ns, .matches = matches_labels, .selector = selector};
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    size_t budget = SIZE_MAX;
+    if (selector_is_nothing(selector))
+        return;
+    if (!selector_is_everything(selector) && selector->kind == SELECT_BY_LABELS) {
+        if (!store_few_by_labels(store, &query, each, ctx))
+            store_by_labels(store, &query, &cursor, &budget, each, ctx);
+    } else {
+        while ((object = inf_store_next_in(store, ns, &cursor)))
+            if (inf_selector_matches(selector, object) && !each(ctx, object))
+                break;
+    }
+    inf_cursor_end(&cursor);
 }

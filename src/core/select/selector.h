@@ -80,7 +80,7 @@ bool selector_term_add(struct selector_term *term, struct str value);
 bool selector_number(struct str text, int64_t *ret);
 
 /* Brings values and terms into order and returns the canonical text, the caller's. */
-char *selector_spell(struct inf_selector *selector);
+char *selector_format(struct inf_selector *selector);
 
 /* Fill @selector from @text. 0, or -INF_EINVAL with a complaint. */
 int label_selector_parse(struct inf_selector *selector, struct str text, struct inf_error *err);

@@ -1,5 +1,5 @@
 /*
- * selector_format.c - spells a selector canonically.
+ * selector_format.c - the canonical text of a selector. Nothing here fails.
  *
  * The text is put together term by term and sorted: labels by key, as Kubernetes does (and then by
  * the whole term, so that equal selectors have equal texts), fields by the whole term.
@@ -21,7 +21,7 @@ static int compare_values(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static void sort_values(struct selector_term *term)
+static void sort_unique_values(struct selector_term *term)
 {
     size_t kept = 0;
     if (term->count < 2)
@@ -33,7 +33,7 @@ static void sort_values(struct selector_term *term)
     term->count = kept + 1;
 }
 
-static char *spell_label(const struct selector_term *term)
+static char *format_label(const struct selector_term *term)
 {
     struct buf out = {0};
     if (term->op == SELECT_ABSENT)
@@ -51,7 +51,7 @@ static char *spell_label(const struct selector_term *term)
     return out.bytes;
 }
 
-static char *spell_field(const struct selector_term *term)
+static char *format_field(const struct selector_term *term)
 {
     struct buf out = {0};
     buf_puts(&out, inf_path_text(term->path));
@@ -73,13 +73,13 @@ static int compare_terms(const void *a, const void *b)
     return diff ? diff : strcmp(x->text, y->text);
 }
 
-char *selector_spell(struct inf_selector *selector)
+char *selector_format(struct inf_selector *selector)
 {
     struct buf out = {0};
     for (size_t i = 0; i < selector->count; i++) {
         struct selector_term *term = &selector->terms[i];
-        sort_values(term);
-        term->text = selector->kind == SELECT_BY_LABELS ? spell_label(term) : spell_field(term);
+        sort_unique_values(term);
+        term->text = selector->kind == SELECT_BY_LABELS ? format_label(term) : format_field(term);
     }
     if (selector->count > 1)
         qsort(selector->terms, selector->count, sizeof(*selector->terms), compare_terms);
