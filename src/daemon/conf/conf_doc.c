@@ -175,6 +175,8 @@ static void man_table(const char *name, const struct conf_table *table, struct b
 static const char man_begin[] =
     ".\\\" Generated from the option table of informerd by conf_doc.\n"
     ".TH INFORMERD.CONF 5\n"
+    ".nh\n"
+    ".ad l\n"
     ".SH NAME\n"
     "informerd.conf \\- configuration file of informerd\n"
     ".SH DESCRIPTION\n"
@@ -251,7 +253,8 @@ static const char man_end[] =
     "    rotate: {size: 64M, keep: 10}\n"
     ".EE\n"
     ".SH SEE ALSO\n"
-    ".BR informerd (8)\n";
+    ".BR informerd (8),\n"
+    ".BR informerd\\-events (5)\n";
 
 void conf_doc_man(struct buf *out)
 {

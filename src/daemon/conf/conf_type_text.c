@@ -258,7 +258,7 @@ static void text_free(void *member)
     .read = text_read, .write = text_write, .equal = text_equal, .is_set = text_is_set, \
     .free = text_free
 
-const struct conf_type conf_type_text = {TEXT_TYPE, .form = "text"};
+const struct conf_type conf_type_text = {TEXT_TYPE, .form = "string"};
 
 static char *resolve_file(const struct yaml_node *node, const char *text)
 {
@@ -297,7 +297,7 @@ const struct conf_type conf_type_namespace = {
 
 const struct conf_type conf_type_namespace_pattern = {
     TEXT_TYPE,
-    .form = "namespace or pattern",
+    .form = "namespace pattern",
     .charset =
         &(const struct conf_charset){
             NAMESPACE_MAX, LOWER DIGITS "-*?", LOWER DIGITS "*?",
