@@ -14,6 +14,7 @@ __attribute__((malloc, returns_nonnull)) void *xmalloc(size_t size);
 __attribute__((malloc, returns_nonnull)) void *xcalloc(size_t count, size_t size);
 __attribute__((returns_nonnull)) void *xrealloc(void *p, size_t size);
 __attribute__((malloc, returns_nonnull)) char *xstrdup(const char *s);
+__attribute__((malloc)) char *xstrdup_or_null(const char *s); /* NULL if @s is NULL */
 __attribute__((malloc, returns_nonnull)) char *xstrndup(const char *s, size_t len);
 __attribute__((malloc, returns_nonnull, format(printf, 1, 2))) char *xasprintf(const char *fmt,
                                                                                ...);

@@ -34,4 +34,25 @@ static inline int str_cmp(struct str a, struct str b)
     return diff ? diff : (a.len > b.len) - (a.len < b.len);
 }
 
+/* Whether two NUL-terminated strings are equal, or both NULL. */
+static inline bool cstr_eq(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static inline bool str_has_control(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if ((unsigned char)s.at[i] < 0x20 || s.at[i] == 0x7f)
+            return true;
+    return false;
+}
+
+/* Whether it can be sent in a header as one token: it has no white space and no control characters.
+ * The usual mistake is a trailing line end. */
+static inline bool str_is_token(struct str s)
+{
+    return !str_has_control(s) && (!s.len || !memchr(s.at, ' ', s.len));
+}
+
 #endif

@@ -89,11 +89,6 @@ static int choose_proxy(struct connection *connection, const char *option, struc
     return 0;
 }
 
-static char *copy_or_null(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static bool is_https_proxy(const struct connection *connection)
 {
     return connection->proxy.host && connection->proxy.kind == PROXY_HTTPS;
@@ -111,8 +106,8 @@ static int open_proxy(struct connection *connection, const char *option, struct 
     connection->proxy_config = (struct kubeconfig){
         .origin = xstrdup(config->origin),
         .context = xstrdup(config->context),
-        .ca_pem = copy_or_null(config->ca_pem),
-        .ca_file = copy_or_null(config->ca_file),
+        .ca_pem = xstrdup_or_null(config->ca_pem),
+        .ca_file = xstrdup_or_null(config->ca_file),
         .insecure = config->insecure,
     };
     rc = tls_reloader_open(&connection->proxy_tls, &connection->proxy_config, NULL, err);
@@ -187,9 +182,9 @@ bool connection_equal(const struct connection *a, const struct connection *b)
 void connection_renew(struct connection *connection)
 {
     if (is_https_proxy(connection))
-        tls_reloader_look(&connection->proxy_tls);
+        tls_reloader_check(&connection->proxy_tls);
     if (connection->config.https)
-        tls_reloader_look(&connection->tls);
+        tls_reloader_check(&connection->tls);
 }
 
 void connection_stop(struct connection *connection)

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "core/object/managed_fields.h"
 #include "core/object/object_layout.h"
 #include "core/object/object_text.h"
@@ -59,20 +60,12 @@ static void forget(struct buf *scratch)
 
 /* ---- reading ---- */
 
-static bool has_control_bytes(struct str s)
-{
-    for (size_t i = 0; i < s.len; i++)
-        if ((unsigned char)s.at[i] < 0x20 || s.at[i] == 0x7f)
-            return true;
-    return false;
-}
-
 int object_check_name(const char *field, struct str name, struct inf_error *err)
 {
     if (name.len > OBJECT_NAME_MAX)
         return err_set(err, INF_EDECODE, "object: '%s' has %zu bytes; the limit is %d", field,
                        name.len, OBJECT_NAME_MAX);
-    if (has_control_bytes(name))
+    if (str_has_control(name))
         return err_set(err, INF_EDECODE, "object: '%s' contains control characters", field);
     return 0;
 }

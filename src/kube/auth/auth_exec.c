@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json_string.h"
+#include "base/sm.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "kube/auth/auth_method.h"
@@ -43,17 +44,33 @@ enum {
     EXEC_HINTS_MAX = 10,          /* LIMIT: install hints logged per hour */
 };
 
+/* What the last run has left. */
+enum exec_state {
+    EXEC_NEVER_RUN,
+    EXEC_RUNNING,
+    EXEC_READY,   /* `credential` is in use */
+    EXEC_REFUSED, /* the server has rejected it */
+    EXEC_FAILED,  /* with `failure` */
+};
+
+static const struct sm_state exec_states[] = {
+    [EXEC_NEVER_RUN] = {"never run", SM_TO(EXEC_RUNNING)},
+    [EXEC_RUNNING] = {"running", SM_TO(EXEC_READY) | SM_TO(EXEC_FAILED)},
+    [EXEC_READY] = {"ready", SM_TO(EXEC_REFUSED) | SM_TO(EXEC_RUNNING)},
+    [EXEC_REFUSED] = {"refused", SM_TO(EXEC_RUNNING)},
+    [EXEC_FAILED] = {"failed", SM_TO(EXEC_RUNNING)},
+};
+
 struct exec_runner {
     struct auth *auth;
+    struct sm sm; /* enum exec_state */
     struct child_user user;
     struct child *child; /* NULL: not running */
-    bool has_run;
-    uint64_t ended_ms;       /* when the last run ended */
-    struct inf_error failed; /* error of the last run; code 0: it succeeded */
-    struct exec_credential credential;
-    bool refused;      /* the server rejected the credential */
-    unsigned hints;    /* install hints logged in this hour */
-    uint64_t hints_ms; /* when the first of them was logged */
+    uint64_t ended_ms;   /* when the last run ended */
+    struct inf_error failure;
+    struct exec_credential credential; /* of the last run that returned one */
+    unsigned hints;                    /* install hints logged in this hour */
+    uint64_t hints_ms;                 /* when the first of them was logged */
 };
 
 static const char *plugin_name(const struct exec_runner *e)
@@ -202,7 +219,6 @@ static int use_credential(struct exec_runner *e, struct inf_error *err)
     return 0;
 }
 
-/* A run that fails keeps the previous credential, but `failed` prevents its use. */
 static void exec_on_end(struct child_user *user, const struct child_end *end)
 {
     struct exec_runner *e = container_of(user, struct exec_runner, user);
@@ -213,18 +229,14 @@ static void exec_on_end(struct child_user *user, const struct child_end *end)
         log_stderr(e, end->errors);
     child_close(e->child);
     e->child = NULL;
-    e->has_run = true;
     e->ended_ms = clock_now_ms(e->auth->settings.clock);
     if (rc == 0) {
         exec_credential_free(&e->credential);
         e->credential = fresh; /* owned by e now */
-        e->refused = false;
         rc = use_credential(e, &why);
     }
-    if (rc < 0)
-        e->failed = why;
-    else
-        e->failed.code = 0;
+    e->failure = why;
+    sm_move(&e->sm, rc < 0 ? EXEC_FAILED : EXEC_READY, "the run has ended");
     auth_notify(e->auth, rc < 0 ? &why : NULL);
 }
 
@@ -243,6 +255,7 @@ static void run_plugin(struct exec_runner *e)
     for (size_t i = 0; i < n; i++)
         env[i] = plugin->env[i];
     env[n] = info; /* last, so that it overrides the kubeconfig's */
+    sm_move(&e->sm, EXEC_RUNNING, "credentials are needed");
     e->child = spawner_spawn(settings->spawner,
                              &(struct child_spec){
                                  .argv = (const char *const *)plugin->argv,
@@ -260,16 +273,8 @@ static void run_plugin(struct exec_runner *e)
 
 static bool is_pausing(const struct exec_runner *e)
 {
-    return e->has_run && clock_now_ms(e->auth->settings.clock) - e->ended_ms < EXEC_REST_MS;
-}
-
-/* An expired credential is used during the pause after its run: a new run would return no better
- * one so soon. */
-static bool credential_is_usable(const struct exec_runner *e)
-{
-    bool present = e->credential.token || e->credential.cert_pem;
-    return present && !e->failed.code && !e->refused &&
-           (is_pausing(e) || clock_wall_us(e->auth->settings.clock) < e->credential.expires_us);
+    return e->sm.state != EXEC_NEVER_RUN &&
+           clock_now_ms(e->auth->settings.clock) - e->ended_ms < EXEC_REST_MS;
 }
 
 static bool exec_applies(const struct kubeconfig *config)
@@ -281,6 +286,7 @@ static void exec_start(struct auth *a)
 {
     struct exec_runner *e = NEW(struct exec_runner);
     e->auth = a;
+    sm_init(&e->sm, exec_states, EXEC_NEVER_RUN, a->settings.config->exec->name, NULL);
     e->user.ops = &user_ops;
     a->state = e;
 }
@@ -288,13 +294,21 @@ static void exec_start(struct auth *a)
 static int exec_get(struct auth *a, struct inf_error *err)
 {
     struct exec_runner *e = a->state;
-    if (e->child)
-        return AUTH_LATER;
-    if (credential_is_usable(e))
-        return 0;
-    if (e->failed.code && is_pausing(e)) {
-        *err = e->failed;
-        return -err->code;
+    switch ((enum exec_state)e->sm.state) {
+    case EXEC_RUNNING: return AUTH_LATER;
+    case EXEC_READY:
+        /* During the pause an expired credential is used: a new run would return no better one. */
+        if (is_pausing(e) || clock_wall_us(a->settings.clock) < e->credential.expires_us)
+            return 0;
+        break;
+    case EXEC_FAILED:
+        if (is_pausing(e)) {
+            *err = e->failure;
+            return -err->code;
+        }
+        break;
+    case EXEC_NEVER_RUN:
+    case EXEC_REFUSED: break;
     }
     run_plugin(e);
     return AUTH_LATER;
@@ -304,11 +318,10 @@ static int exec_get(struct auth *a, struct inf_error *err)
 static bool exec_refused(struct auth *a)
 {
     struct exec_runner *e = a->state;
-    if (e->child)
-        return true;
-    if (is_pausing(e))
+    if (e->sm.state != EXEC_RUNNING && is_pausing(e))
         return false;
-    e->refused = true;
+    if (e->sm.state == EXEC_READY)
+        sm_move(&e->sm, EXEC_REFUSED, "the server rejected the credential");
     return true;
 }
 

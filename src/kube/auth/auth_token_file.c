@@ -28,7 +28,7 @@ enum {
 struct token_file {
     char *token;     /* the contents; NULL: the file has never been read */
     uint64_t due_ms; /* when to read it again */
-    bool complained; /* a warning was logged since the file was last readable */
+    bool warned;     /* a warning was logged since the file was last readable */
 };
 
 static bool token_file_applies(const struct kubeconfig *config)
@@ -63,10 +63,7 @@ static struct str trim_token(struct str text)
         text.len--;
     while (text.len && is_blank(text.at[0]))
         text = (struct str){text.at + 1, text.len - 1};
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.at[i] <= ' ' || text.at[i] == 0x7f)
-            return (struct str){0};
-    return text;
+    return str_is_token(text) ? text : (struct str){0};
 }
 
 static int read_token(const struct auth *a, char **ret_token, struct inf_error *err)
@@ -101,9 +98,9 @@ static int reread_file(struct auth *a, struct inf_error *err)
     if (read_token(a, &token, err) < 0) {
         if (!f->token)
             return -INF_EIO;
-        if (!f->complained)
+        if (!f->warned)
             log_line(a->settings.log, LOG_WARN, "%s; keeping the previous token", err->text);
-        f->complained = true;
+        f->warned = true;
         f->due_ms = now + TOKEN_RETRY_MS;
         return 0;
     }
@@ -111,7 +108,7 @@ static int reread_file(struct auth *a, struct inf_error *err)
     secret_free(f->token);
     f->token = token;
     f->due_ms = now + TOKEN_GOOD_MS;
-    f->complained = false;
+    f->warned = false;
     if (changed)
         auth_set_bearer(a, token);
     return changed;

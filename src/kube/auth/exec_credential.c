@@ -13,11 +13,12 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "base/timestamp.h"
 
 /* The string @key; NULL if it is absent, null or "". -INF_EDECODE if it is not a string, or
  * contains a NUL. */
-static int text_of(yyjson_val *object, const char *key, const char **ret, struct inf_error *err)
+static int get_string(yyjson_val *object, const char *key, const char **ret, struct inf_error *err)
 {
     yyjson_val *value = yyjson_obj_get(object, key);
     const char *text = yyjson_get_str(value);
@@ -34,56 +35,45 @@ static int check_string(yyjson_val *root, const char *key, const char *expected,
                         struct inf_error *err)
 {
     const char *text;
-    int rc = text_of(root, key, &text, err);
+    int rc = get_string(root, key, &text, err);
     if (!rc && (!text || strcmp(text, expected) != 0))
         rc = err_set(err, INF_EDECODE, "%s must be '%s'", key, expected);
     return rc;
 }
 
-static int check_parts(const char *token, const char *cert, const char *key, struct inf_error *err)
+static int read_credential_status(yyjson_val *status, struct exec_credential *ret,
+                                  struct inf_error *err)
 {
+    const char *token, *cert, *key, *expires;
+    int64_t expires_us = INT64_MAX;
+    int rc = get_string(status, "token", &token, err);
+    if (!rc)
+        rc = get_string(status, "clientCertificateData", &cert, err);
+    if (!rc)
+        rc = get_string(status, "clientKeyData", &key, err);
+    if (!rc)
+        rc = get_string(status, "expirationTimestamp", &expires, err);
+    if (rc)
+        return rc;
     if (!cert != !key)
         return err_set(err, INF_EDECODE,
                        "status has only one of clientCertificateData and clientKeyData");
     if (!token && !cert)
         return err_set(err, INF_EDECODE,
                        "status has neither a token nor a certificate with its key");
-    for (; token && *token; token++)
-        if ((unsigned char)*token <= ' ' || *token == 0x7F)
-            return err_set(err, INF_EDECODE,
-                           "status.token must not contain white space or control characters");
+    if (!str_is_token(str_of(token)))
+        return err_set(err, INF_EDECODE,
+                       "status.token must not contain white space or control characters");
+    if (expires && timestamp_parse(expires, &expires_us) < 0)
+        return err_set(err, INF_EDECODE,
+                       "status.expirationTimestamp must be a time (2026-11-15T23:09:29Z)");
+    *ret = (struct exec_credential){xstrdup_or_null(token), xstrdup_or_null(cert),
+                                    xstrdup_or_null(key), expires_us};
     return 0;
 }
 
-static char *copy_or_null(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
-static int read_status(yyjson_val *status, struct exec_credential *ret, struct inf_error *err)
-{
-    const char *token, *cert, *key, *expires;
-    int64_t expires_us = INT64_MAX;
-    int rc = text_of(status, "token", &token, err);
-    if (!rc)
-        rc = text_of(status, "clientCertificateData", &cert, err);
-    if (!rc)
-        rc = text_of(status, "clientKeyData", &key, err);
-    if (!rc)
-        rc = text_of(status, "expirationTimestamp", &expires, err);
-    if (!rc)
-        rc = check_parts(token, cert, key, err);
-    if (!rc && expires && timestamp_parse(expires, &expires_us) < 0)
-        rc = err_set(err, INF_EDECODE,
-                     "status.expirationTimestamp must be a time (2026-11-15T23:09:29Z)");
-    if (!rc)
-        *ret = (struct exec_credential){copy_or_null(token), copy_or_null(cert), copy_or_null(key),
-                                        expires_us};
-    return rc;
-}
-
-static int read_root(yyjson_val *root, const char *api_version, struct exec_credential *ret,
-                     struct inf_error *err)
+static int read_credential(yyjson_val *root, const char *api_version, struct exec_credential *ret,
+                           struct inf_error *err)
 {
     yyjson_val *status = yyjson_obj_get(root, "status");
     int rc;
@@ -96,7 +86,7 @@ static int read_root(yyjson_val *root, const char *api_version, struct exec_cred
         return rc;
     if (!yyjson_is_obj(status))
         return err_set(err, INF_EDECODE, "status is missing");
-    return read_status(status, ret, err);
+    return read_credential_status(status, ret, err);
 }
 
 /* Parses in situ, so that all strings of the document are in the copy that is wiped. */
@@ -108,7 +98,7 @@ int exec_credential_parse(struct str text, const char *api_version, struct exec_
     int rc;
     memcpy(copied, text.at ? text.at : "", text.len);
     doc = text.len ? yyjson_read_opts(copied, text.len, YYJSON_READ_INSITU, NULL, NULL) : NULL;
-    rc = read_root(yyjson_doc_get_root(doc), api_version, ret, err);
+    rc = read_credential(yyjson_doc_get_root(doc), api_version, ret, err);
     yyjson_doc_free(doc);
     secret_wipe(copied, text.len);
     free(copied);

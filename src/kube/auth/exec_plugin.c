@@ -25,17 +25,17 @@ struct exec_reader {
     struct inf_error *err;
 };
 
-#define WRONG(r, ...) entry_error((r)->entry, (r)->node, (r)->err, __VA_ARGS__)
+#define PLUGIN_ERROR(r, ...) entry_error((r)->entry, (r)->node, (r)->err, __VA_ARGS__)
 
 /* Sets NULL if it is missing or "". */
-static int read_text(const struct exec_reader *r, const char *key, const char **ret)
+static int read_string(const struct exec_reader *r, const char *key, const char **ret)
 {
     const struct yaml_node *node = yaml_get(r->node, key);
     *ret = NULL;
     if (yaml_is_null(node))
         return 0;
     if (node->kind != YAML_SCALAR)
-        return WRONG(r, "%s must be a string", key);
+        return PLUGIN_ERROR(r, "%s must be a string", key);
     *ret = *node->text ? node->text : NULL;
     return 0;
 }
@@ -45,52 +45,12 @@ static int find_list(const struct exec_reader *r, const char *key, const struct 
 {
     const struct yaml_node *node = yaml_get(r->node, key);
     *ret = yaml_is_null(node) ? NULL : node;
-    return *ret && node->kind != YAML_SEQUENCE ? WRONG(r, "%s must be a list", key) : 0;
-}
-
-static int read_version(const struct exec_reader *r, struct exec_plugin *p)
-{
-    const char *version;
-    int rc = read_text(r, "apiVersion", &version);
-    if (rc)
-        return rc;
-    if (!version ||
-        (strcmp(version, API_GROUP "v1") != 0 && strcmp(version, API_GROUP "v1beta1") != 0))
-        return WRONG(r, "apiVersion must be " API_GROUP "v1 or " API_GROUP "v1beta1");
-    p->api_version = xstrdup(version);
-    return 0;
-}
-
-/* There is no terminal, so "IfAvailable" means "Never". */
-static int check_interactive(const struct exec_reader *r, const struct exec_plugin *p)
-{
-    const char *mode;
-    int rc = read_text(r, "interactiveMode", &mode);
-    if (rc)
-        return rc;
-    if (!mode && strcmp(p->api_version, API_GROUP "v1beta1") == 0)
-        return 0;
-    if (mode && strcmp(mode, "Always") == 0)
-        return WRONG(r, "interactiveMode Always is not supported; there is no terminal");
-    if (!mode || (strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0))
-        return WRONG(r, "interactiveMode must be Never, IfAvailable or Always");
-    return 0;
-}
-
-/* A command with a slash is relative to the file. A leading "./" is removed so that its path
- * matches exec_allow. */
-static char *resolve_command(const char *file, const char *command)
-{
-    if (!strchr(command, '/'))
-        return xstrdup(command);
-    while (strncmp(command, "./", 2) == 0)
-        command += 2;
-    return path_beside(file, command);
+    return *ret && node->kind != YAML_SEQUENCE ? PLUGIN_ERROR(r, "%s must be a list", key) : 0;
 }
 
 /* An existing path is shown as it is. Anything else may be a whole command line, or a token in the
  * wrong field: then only the first word is shown, without its directory and filtered. */
-static char *shown_name(const char *command)
+static char *printable_name(const char *command)
 {
     struct str word = {command, strcspn(command, " \t\r\n")};
     const char *slash = memrchr(word.at, '/', word.len);
@@ -104,24 +64,53 @@ static char *shown_name(const char *command)
     return name.bytes;
 }
 
+static int read_modes(const struct exec_reader *r, struct exec_plugin *p)
+{
+    const char *version, *mode;
+    int rc = read_string(r, "apiVersion", &version);
+    if (rc)
+        return rc;
+    if (!version ||
+        (strcmp(version, API_GROUP "v1") != 0 && strcmp(version, API_GROUP "v1beta1") != 0))
+        return PLUGIN_ERROR(r, "apiVersion must be " API_GROUP "v1 or " API_GROUP "v1beta1");
+    p->api_version = xstrdup(version);
+    rc = read_string(r, "interactiveMode", &mode);
+    if (rc)
+        return rc;
+    if (!mode && strcmp(version, API_GROUP "v1beta1") == 0)
+        return 0;
+    if (mode && strcmp(mode, "Always") == 0)
+        return PLUGIN_ERROR(r, "interactiveMode Always is not supported; there is no terminal");
+    if (!mode || (strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0))
+        return PLUGIN_ERROR(r, "interactiveMode must be Never, IfAvailable or Always");
+    return 0; /* without a terminal, IfAvailable means Never */
+}
+
 static int read_argv(const struct exec_reader *r, struct exec_plugin *p)
 {
     const struct yaml_node *args;
     const char *command;
     size_t n = 0;
-    int rc = read_text(r, "command", &command);
+    int rc = read_string(r, "command", &command);
     if (!rc)
         rc = find_list(r, "args", &args);
     if (rc)
         return rc;
     if (!command)
-        return WRONG(r, "needs a command");
+        return PLUGIN_ERROR(r, "needs a command");
     p->argv = xcalloc((args ? args->count : 0) + 2, sizeof(char *));
-    p->argv[n++] = resolve_command(r->node->file, command);
-    p->name = shown_name(p->argv[0]);
+    if (strchr(command, '/')) {
+        /* Relative to the file. A leading "./" is removed so that the path matches exec_allow. */
+        while (strncmp(command, "./", 2) == 0)
+            command += 2;
+        p->argv[n++] = path_beside(r->node->file, command);
+    } else {
+        p->argv[n++] = xstrdup(command);
+    }
+    p->name = printable_name(p->argv[0]);
     for (const struct yaml_node *arg = args ? args->first : NULL; arg; arg = arg->next) {
         if (arg->kind != YAML_SCALAR)
-            return WRONG(r, "args must be a list of strings");
+            return PLUGIN_ERROR(r, "args must be a list of strings");
         p->argv[n++] = xstrdup(arg->text);
     }
     return 0;
@@ -139,22 +128,9 @@ static int read_env(const struct exec_reader *r, struct exec_plugin *p)
         const char *name = yaml_string(yaml_get(e, "name"));
         const struct yaml_node *value = yaml_get(e, "value");
         if (!name || !*name || strchr(name, '=') || (value && value->kind != YAML_SCALAR))
-            return WRONG(r, "env must be a list of {name: NAME, value: TEXT}");
+            return PLUGIN_ERROR(r, "env must be a list of {name: NAME, value: TEXT}");
         p->env[n++] = xasprintf("%s=%s", name, yaml_is_null(value) ? "" : value->text);
     }
-    return 0;
-}
-
-static int read_rest(const struct exec_reader *r, struct exec_plugin *p)
-{
-    const struct yaml_node *info = yaml_get(r->node, "provideClusterInfo");
-    const char *hint;
-    int rc = read_text(r, "installHint", &hint);
-    if (rc)
-        return rc;
-    p->install_hint = hint ? xstrdup(hint) : NULL;
-    if (!yaml_is_null(info) && yaml_bool(info, &p->cluster_info) < 0)
-        return WRONG(r, "provideClusterInfo must be true or false");
     return 0;
 }
 
@@ -162,25 +138,28 @@ int exec_plugin_read(const struct entry *entry, const struct yaml_node *node,
                      struct exec_plugin **ret, struct inf_error *err)
 {
     struct exec_reader r = {entry, node, err};
+    const struct yaml_node *info = yaml_get(node, "provideClusterInfo");
     struct exec_plugin *p = NEW(struct exec_plugin);
+    const char *hint = NULL;
     int rc = read_argv(&r, p);
     if (!rc)
-        rc = read_version(&r, p);
-    if (!rc)
-        rc = check_interactive(&r, p);
+        rc = read_modes(&r, p);
     if (!rc)
         rc = read_env(&r, p);
     if (!rc)
-        rc = read_rest(&r, p);
+        rc = read_string(&r, "installHint", &hint);
+    if (!rc && !yaml_is_null(info) && yaml_bool(info, &p->cluster_info) < 0)
+        rc = PLUGIN_ERROR(&r, "provideClusterInfo must be true or false");
     if (rc) {
         exec_plugin_free(p);
         return rc;
     }
+    p->install_hint = xstrdup_or_null(hint);
     *ret = p;
     return 0;
 }
 
-static bool same_list(char **a, char **b)
+static bool string_lists_equal(char **a, char **b)
 {
     for (; *a && *b; a++, b++)
         if (strcmp(*a, *b) != 0)
@@ -192,12 +171,12 @@ bool exec_plugin_equal(const struct exec_plugin *a, const struct exec_plugin *b)
 {
     if (!a || !b)
         return a == b;
-    return strcmp(a->api_version, b->api_version) == 0 && same_list(a->argv, b->argv) &&
-           same_list(a->env, b->env) && a->cluster_info == b->cluster_info;
+    return strcmp(a->api_version, b->api_version) == 0 && string_lists_equal(a->argv, b->argv) &&
+           string_lists_equal(a->env, b->env) && a->cluster_info == b->cluster_info;
 }
 
 /* Environment and arguments may hold secrets. */
-static void free_list(char **list)
+static void free_string_list(char **list)
 {
     for (char **at = list; at && *at; at++)
         secret_free(*at);
@@ -211,7 +190,7 @@ void exec_plugin_free(struct exec_plugin *p)
     free(p->name);
     free(p->api_version);
     free(p->install_hint);
-    free_list(p->argv);
-    free_list(p->env);
+    free_string_list(p->argv);
+    free_string_list(p->env);
     free(p);
 }

@@ -15,18 +15,10 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "kube/config/kubeconfig_entry.h"
 
 #define IMPERSONATE_USER "Impersonate-User"
-#define IMPOSSIBLE       "must not contain control characters"
-
-static bool is_header_value(const char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7F)
-            return false;
-    return true;
-}
 
 /* Takes ownership of @name. */
 static void add_header(struct kubeconfig *c, char *name, const char *value)
@@ -37,13 +29,13 @@ static void add_header(struct kubeconfig *c, char *name, const char *value)
 }
 
 /* @field is the field in the file, @value one of its strings. Takes ownership of @name. */
-static int add_checked(struct kubeconfig *c, const struct user_entry *e,
-                       const struct yaml_node *field, char *name, const struct yaml_node *value,
-                       struct inf_error *err)
+static int add_header_of(struct kubeconfig *c, const struct user_entry *e,
+                         const struct yaml_node *field, char *name, const struct yaml_node *value,
+                         struct inf_error *err)
 {
     int rc = 0;
-    if (!is_header_value(value->text))
-        rc = entry_error(&e->entry, field, err, IMPOSSIBLE);
+    if (str_has_control(str_of(value->text)))
+        rc = entry_error(&e->entry, field, err, "must not contain control characters");
     else if (c->n_impersonate >= IMPERSONATE_MAX)
         rc = entry_error(&e->entry, field, err, "too many groups and extras; at most %d",
                          IMPERSONATE_MAX);
@@ -70,37 +62,20 @@ static char *extra_name(const char *key)
     return name.bytes;
 }
 
-static int read_groups(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+/* One header for each value of the key that @values belongs to. */
+static int add_extra(const struct user_entry *e, const struct yaml_node *values,
+                     struct kubeconfig *c, struct inf_error *err)
 {
     int rc = 0;
-    for (const struct yaml_node *n = e->as_groups ? e->as_groups->first : NULL; n && !rc;
-         n = n->next)
-        rc = add_checked(c, e, e->as_groups, xstrdup("Impersonate-Group"), n, err);
-    return rc;
-}
-
-static int read_extra(const struct user_entry *e, const struct yaml_node *values,
-                      struct kubeconfig *c, struct inf_error *err)
-{
-    int rc = 0;
-    if (!values->key->text[0] || values->kind != YAML_SEQUENCE)
-        return entry_error(&e->entry, e->as_user_extra, err, "must map names to lists of strings");
-    for (const struct yaml_node *n = values->first; n && !rc; n = n->next) {
-        if (n->kind != YAML_SCALAR)
-            return entry_error(&e->entry, e->as_user_extra, err,
-                               "must map names to lists of strings");
-        rc = add_checked(c, e, e->as_user_extra, extra_name(values->key->text), n, err);
+    bool valid = values->key->text[0] && values->kind == YAML_SEQUENCE;
+    for (const struct yaml_node *n = values->first; n && valid && !rc; n = n->next) {
+        valid = n->kind == YAML_SCALAR;
+        if (valid)
+            rc = add_header_of(c, e, e->as_user_extra, extra_name(values->key->text), n, err);
     }
-    return rc;
-}
-
-static int read_extras(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
-{
-    int rc = 0;
-    for (const struct yaml_node *n = e->as_user_extra ? e->as_user_extra->first : NULL; n && !rc;
-         n = n->next)
-        rc = read_extra(e, n, c, err);
-    return rc;
+    return valid ? rc
+                 : entry_error(&e->entry, e->as_user_extra, err,
+                               "must map names to lists of strings");
 }
 
 int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
@@ -111,19 +86,21 @@ int impersonate_read(const struct user_entry *e, struct kubeconfig *c, struct in
     if (more && !e->as)
         return entry_error(&e->entry, more, err, "requires 'as', the user to impersonate");
     if (e->as)
-        rc = add_checked(c, e, e->as, xstrdup(IMPERSONATE_USER), e->as, err);
+        rc = add_header_of(c, e, e->as, xstrdup(IMPERSONATE_USER), e->as, err);
     if (!rc && e->as_uid)
-        rc = add_checked(c, e, e->as_uid, xstrdup("Impersonate-Uid"), e->as_uid, err);
-    if (!rc)
-        rc = read_groups(e, c, err);
-    if (!rc)
-        rc = read_extras(e, c, err);
+        rc = add_header_of(c, e, e->as_uid, xstrdup("Impersonate-Uid"), e->as_uid, err);
+    for (const struct yaml_node *n = e->as_groups ? e->as_groups->first : NULL; n && !rc;
+         n = n->next)
+        rc = add_header_of(c, e, e->as_groups, xstrdup("Impersonate-Group"), n, err);
+    for (const struct yaml_node *n = e->as_user_extra ? e->as_user_extra->first : NULL; n && !rc;
+         n = n->next)
+        rc = add_extra(e, n, c, err);
     return rc;
 }
 
 int impersonate_user(struct kubeconfig *c, const char *user, struct inf_error *err)
 {
-    if (!user[0] || !is_header_value(user))
+    if (!user[0] || str_has_control(str_of(user)))
         return err_set(err, INF_ECONF, "as: must be a user name without control characters");
     if (c->n_impersonate) /* the first header is always the user */
         str_replace(&c->impersonate[0].value, user);

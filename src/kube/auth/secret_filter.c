@@ -57,7 +57,7 @@ static bool is_letter(char c)
     return is_upper(c) || is_lower(c) || is_foreign(c);
 }
 
-static size_t count_at_front(struct str text, bool (*is)(char c))
+static size_t count_leading(struct str text, bool (*is)(char c))
 {
     size_t n = 0;
     while (n < text.len && is(text.at[n]))
@@ -120,15 +120,15 @@ static bool are_words(struct str letters)
 /* Letters, then digits. */
 static bool is_numbered(struct str part, size_t letters_max, size_t digits_max, bool (*is)(char c))
 {
-    size_t letters = count_at_front(part, is), digits = part.len - letters;
+    size_t letters = count_leading(part, is), digits = part.len - letters;
     return letters && letters <= letters_max && digits && digits <= digits_max &&
-           count_at_front(rest_of(part, letters), is_number) == digits;
+           count_leading(rest_of(part, letters), is_number) == digits;
 }
 
 /* sha256, prod1; AADSTS50020 */
 static bool is_version(struct str part)
 {
-    size_t letters = count_at_front(part, is_letter);
+    size_t letters = count_leading(part, is_letter);
     return (letters > SHORT_PART && are_words((struct str){part.at, letters}) &&
             is_numbered(part, FILTER_LETTERS_MAX, VERSION_DIGITS, is_letter)) ||
            is_numbered(part, CODE_LETTERS, CODE_DIGITS, is_upper);
@@ -137,22 +137,22 @@ static bool is_version(struct str part)
 /* 60s, 100ms, 123Z */
 static bool is_quantity(struct str part)
 {
-    size_t digits = count_at_front(part, is_number);
+    size_t digits = count_leading(part, is_number);
     struct str unit = rest_of(part, digits);
     return digits && digits <= FILTER_DIGITS_MAX && unit.len <= UNIT_LETTERS &&
-           (count_at_front(unit, is_lower) == unit.len || str_eq(unit, STR("Z")));
+           (count_leading(unit, is_lower) == unit.len || str_eq(unit, STR("Z")));
 }
 
 /* v1beta1 */
 static bool is_api_version(struct str part)
 {
     static const char *const stages[] = {"alpha", "beta"};
-    size_t digits = part.len && part.at[0] == 'v' ? count_at_front(rest_of(part, 1), is_number) : 0;
+    size_t digits = part.len && part.at[0] == 'v' ? count_leading(rest_of(part, 1), is_number) : 0;
     struct str stage = rest_of(part, digits ? digits + 1 : 0);
     for (size_t i = 0; digits && i < ARRAY_LEN(stages); i++) {
         size_t len = strlen(stages[i]);
         if (stage.len > len && stage.len <= len + 2 && memcmp(stage.at, stages[i], len) == 0)
-            return count_at_front(rest_of(stage, len), is_number) == stage.len - len;
+            return count_leading(rest_of(stage, len), is_number) == stage.len - len;
     }
     return false;
 }
@@ -160,12 +160,12 @@ static bool is_api_version(struct str part)
 /* @odd adds up what is too short to judge: many of these together may be a secret too. */
 static bool is_harmless(struct str part, size_t *odd)
 {
-    bool only_letters = count_at_front(part, is_letter) == part.len;
-    if (only_letters && part.len <= SHORT_PART && count_at_front(part, is_lower) == part.len)
+    bool only_letters = count_leading(part, is_letter) == part.len;
+    if (only_letters && part.len <= SHORT_PART && count_leading(part, is_lower) == part.len)
         return true;
     if (only_letters && part.len > SHORT_PART && are_words(part))
         return true;
-    if (count_at_front(part, is_number) == part.len)
+    if (count_leading(part, is_number) == part.len)
         return part.len <= FILTER_DIGITS_MAX;
     if (is_version(part) || is_quantity(part) || is_api_version(part))
         return true;
@@ -181,28 +181,20 @@ static bool is_of_part(char c)
 
 /* ---- words ---- */
 
-/* user:password@host, also behind a scheme; and what stands behind the ? of a URL. */
-static bool has_url_secret(struct str word)
+static bool word_may_be_shown(struct str word)
 {
+    /* user:password@host, also after a scheme; a URL's query; the padding of base64 */
     const char *mark = memrchr(word.at, '@', word.len);
     const char *query = memchr(word.at, '?', word.len);
-    return (mark && memchr(word.at, ':', (size_t)(mark - word.at))) ||
-           (query && memchr(query, '=', word.len - (size_t)(query - word.at)));
-}
-
-static bool has_padding(struct str word)
-{
-    return word.len > 2 && memcmp(word.at + word.len - 2, "==", 2) == 0;
-}
-
-static bool may_be_shown(struct str word)
-{
+    bool has_login = mark && memchr(word.at, ':', (size_t)(mark - word.at));
+    bool has_query = query && memchr(query, '=', word.len - (size_t)(query - word.at));
+    bool has_padding = word.len > 2 && memcmp(word.at + word.len - 2, "==", 2) == 0;
     size_t odd = 0;
-    if (has_url_secret(word) || has_padding(word))
+    if (has_login || has_query || has_padding)
         return false;
     for (size_t i = 0; i < word.len;) {
         struct str rest = rest_of(word, i);
-        size_t len = count_at_front(rest, is_of_part);
+        size_t len = count_leading(rest, is_of_part);
         if (len && !is_harmless((struct str){rest.at, len}, &odd))
             return false;
         if (!len && strchr("!#$%&*^|~", rest.at[0]))
@@ -232,27 +224,18 @@ static const struct stem {
     {"-key", NAMES_WORD},      {"bearer", NAMES_WORD},
 };
 
-static const struct stem *stem_at(struct str text)
-{
-    for (size_t i = 0; i < ARRAY_LEN(stems); i++) {
-        size_t len = strlen(stems[i].text);
-        if (len <= text.len && strncasecmp(text.at, stems[i].text, len) == 0)
-            return &stems[i];
-    }
-    return NULL;
-}
-
 /* Where the first stem in @word begins, or its length. */
 static size_t find_stem(struct str word, enum naming *ret_naming)
 {
-    *ret_naming = NAMES_NOTHING;
-    for (size_t i = 0; i < word.len; i++) {
-        const struct stem *stem = stem_at(rest_of(word, i));
-        if (stem) {
-            *ret_naming = stem->naming;
-            return i;
+    for (size_t at = 0; at < word.len; at++)
+        for (size_t i = 0; i < ARRAY_LEN(stems); i++) {
+            size_t len = strlen(stems[i].text);
+            if (len > word.len - at || strncasecmp(word.at + at, stems[i].text, len) != 0)
+                continue;
+            *ret_naming = stems[i].naming;
+            return at;
         }
-    }
+    *ret_naming = NAMES_NOTHING;
     return word.len;
 }
 
@@ -284,31 +267,20 @@ static bool is_before_value(char c)
     return is_sign(c) || is_delimiter(c);
 }
 
-/* "\033[31m": the letters of a colour code are not part of the next word. */
-static size_t escape_length(struct str text)
-{
-    size_t len = 2;
-    if (text.len < len || memcmp(text.at, "\033[", len) != 0)
-        return 0;
-    while (len < text.len && (is_number(text.at[len]) || text.at[len] == ';'))
-        len++;
-    return len < text.len && is_letter(text.at[len]) ? len + 1 : len;
-}
-
-/* The length of @text before the next word. */
+/* The length of @text before the next word. A colour code ("\033[31m") counts as a delimiter with its
+ * letter. */
 static size_t delimiters_length(struct str text)
 {
     size_t len = 0;
     while (len < text.len && is_delimiter(text.at[len])) {
-        size_t escape = escape_length(rest_of(text, len));
-        len += escape ? escape : 1;
+        bool escape = text.len - len >= 2 && memcmp(text.at + len, "\033[", 2) == 0;
+        len += escape ? 2 : 1;
+        while (escape && len < text.len && (is_number(text.at[len]) || text.at[len] == ';'))
+            len++;
+        if (escape && len < text.len && is_letter(text.at[len]))
+            len++;
     }
     return len;
-}
-
-static bool is_option(struct str word)
-{
-    return word.len > 2 && word.at[0] == '-';
 }
 
 /* Whether @word, at the front of @line, names a secret that follows it. @ret_name is the length of
@@ -320,8 +292,8 @@ static enum naming find_value(struct str line, struct str word, size_t *ret_name
     size_t stem = find_stem(word, &naming), name, gap;
     if (naming == NAMES_NOTHING)
         return naming;
-    name = stem + count_at_front(rest_of(word, stem), is_of_name);
-    gap = count_at_front(rest_of(line, name), is_before_value);
+    name = stem + count_leading(rest_of(word, stem), is_of_name);
+    gap = count_leading(rest_of(line, name), is_before_value);
     *ret_name = name;
     *ret_gap = (struct str){line.at + name, gap};
     if (name + gap == line.len)
@@ -329,19 +301,8 @@ static enum naming find_value(struct str line, struct str word, size_t *ret_name
     for (size_t i = 0; i < gap; i++)
         if (is_sign(line.at[name + i]))
             return naming;
-    return is_option(word) ? naming : NAMES_NOTHING;
-}
-
-/* The closing @quote in @text; NULL if there is none. */
-static const char *closing_quote(struct str text, char quote)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] == '\\')
-            i++;
-        else if (text.at[i] == quote)
-            return text.at + i;
-    }
-    return NULL;
+    /* Only an option ("--token VALUE") is followed by its value without a sign. */
+    return word.len > 2 && word.at[0] == '-' ? naming : NAMES_NOTHING;
 }
 
 /* The length of the value at the front of @text, after @gap. After an escaped quote or a bracket
@@ -351,17 +312,20 @@ static size_t value_length(struct str text, struct str gap, enum naming naming)
     char last = gap.len ? gap.at[gap.len - 1] : ' ';
     bool nested = memchr(gap.at, '\\', gap.len) || memchr(gap.at, '{', gap.len) ||
                   memchr(gap.at, '[', gap.len);
-    const char *end = strchr("\"'`", last) ? closing_quote(text, last) : NULL;
     if (nested)
         return text.len;
-    if (end)
-        return (size_t)(end - text.at);
-    return naming == NAMES_REST ? text.len : count_at_front(text, is_of_word);
+    for (size_t i = 0; strchr("\"'`", last) && i < text.len; i++) {
+        if (text.at[i] == '\\')
+            i++;
+        else if (text.at[i] == last)
+            return i;
+    }
+    return naming == NAMES_REST ? text.len : count_leading(text, is_of_word);
 }
 
-static void put_shown(struct buf *out, struct str word)
+static void put_filtered_word(struct buf *out, struct str word)
 {
-    if (may_be_shown(word))
+    if (word_may_be_shown(word))
         buf_put(out, word.at, word.len);
     else
         buf_puts(out, HIDDEN);
@@ -370,15 +334,15 @@ static void put_shown(struct buf *out, struct str word)
 /* Writes the word at the front of @line and the value that it names. Returns their length. */
 static size_t put_word(struct buf *out, struct str line)
 {
-    struct str word = {line.at, count_at_front(line, is_of_word)}, gap;
+    struct str word = {line.at, count_leading(line, is_of_word)}, gap;
     size_t name, before;
     enum naming naming = find_value(line, word, &name, &gap);
     if (naming == NAMES_NOTHING) {
-        put_shown(out, word);
+        put_filtered_word(out, word);
         return word.len;
     }
     before = name + gap.len;
-    put_shown(out, (struct str){word.at, name});
+    put_filtered_word(out, (struct str){word.at, name});
     buf_put(out, gap.at, gap.len);
     buf_puts(out, HIDDEN);
     return before + value_length(rest_of(line, before), gap, naming);

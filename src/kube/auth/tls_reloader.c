@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "kube/config/kubeconfig_pem.h"
 
 /* The current contents of the files; NULL: not from a file, or not configured. */
@@ -29,23 +30,12 @@ static void pems_free(struct pems *pems)
     secret_free(pems->key);
 }
 
-static int read_one(const char *path, char **ret, struct inf_error *err)
+static int read_pem(const char *path, char **ret, struct inf_error *err)
 {
     return path ? pem_file_read(path, ret, err) : 0;
 }
 
-static int pems_read(const struct kubeconfig *config, struct pems *ret, struct inf_error *err)
-{
-    *ret = (struct pems){0};
-    if (read_one(config->ca_file, &ret->ca, err) == 0 &&
-        read_one(config->cert_file, &ret->cert, err) == 0 &&
-        read_one(config->key_file, &ret->key, err) == 0)
-        return 0;
-    pems_free(ret);
-    return -err->code;
-}
-
-static bool differs(const char *fresh, const char *kept)
+static bool pem_differs(const char *fresh, const char *kept)
 {
     return fresh && strcmp(fresh, kept) != 0;
 }
@@ -53,7 +43,7 @@ static bool differs(const char *fresh, const char *kept)
 /* ---- the context ---- */
 
 /* tls_context_new() names the field; adds the file that it comes from. */
-static void name_file(const struct kubeconfig *config, struct inf_error *err)
+static void append_file_name(const struct kubeconfig *config, struct inf_error *err)
 {
     const struct {
         const char *field, *file;
@@ -66,9 +56,9 @@ static void name_file(const struct kubeconfig *config, struct inf_error *err)
             snprintf(err->text + len, sizeof(err->text) - len, " (file '%s')", all[i].file);
 }
 
-static struct tls_context *make_context(const struct tls_reloader *k, const struct pems *fresh,
-                                        const char *cert_pem, const char *key_pem,
-                                        struct inf_error *err)
+static struct tls_context *make_tls_context(const struct tls_reloader *k, const struct pems *fresh,
+                                            const char *cert_pem, const char *key_pem,
+                                            struct inf_error *err)
 {
     const struct kubeconfig *config = k->config;
     struct tls_context *context;
@@ -84,12 +74,12 @@ static struct tls_context *make_context(const struct tls_reloader *k, const stru
     }
     context = tls_context_new(&settings, err);
     if (!context)
-        name_file(config, err);
+        append_file_name(config, err);
     return context;
 }
 
 /* Takes ownership of @context. TLS sessions of the old context are not resumed. */
-static void use_context(struct tls_reloader *k, struct tls_context *context)
+static void use_tls_context(struct tls_reloader *k, struct tls_context *context)
 {
     tls_context_unref(k->context);
     k->context = k->tls.context = context;
@@ -118,9 +108,9 @@ static char *describe_config(const struct kubeconfig *config)
 static void warn_once(struct tls_reloader *k, const struct inf_error *why)
 {
     char *owner = describe_config(k->config);
-    if (!k->complained)
+    if (!k->warned)
         log_line(k->log, LOG_WARN, "%s: %s; keeping the previous certificates", owner, why->text);
-    k->complained = true;
+    k->warned = true;
     free(owner);
 }
 
@@ -136,7 +126,8 @@ static void replace_pem(char **kept, char **fresh)
 static void use_pems(struct tls_reloader *k, struct pems *fresh, struct tls_context *context)
 {
     struct kubeconfig *config = k->config;
-    bool new_cert = differs(fresh->cert, config->cert_pem) || differs(fresh->key, config->key_pem);
+    bool new_cert =
+        pem_differs(fresh->cert, config->cert_pem) || pem_differs(fresh->key, config->key_pem);
     char *owner = describe_config(config);
     log_line(k->log, LOG_INFO, "%s: new %s", owner,
              new_cert ? "client certificate" : "certificate authorities");
@@ -144,7 +135,7 @@ static void use_pems(struct tls_reloader *k, struct pems *fresh, struct tls_cont
     replace_pem(&config->ca_pem, &fresh->ca);
     replace_pem(&config->cert_pem, &fresh->cert);
     replace_pem(&config->key_pem, &fresh->key);
-    use_context(k, context);
+    use_tls_context(k, context);
     if (new_cert && !k->cert_pem)
         timer_start(k->clock, &k->cut, 0); /* not at once: a caller may be dialling */
 }
@@ -155,15 +146,16 @@ static bool reload_files(struct tls_reloader *k)
     const struct kubeconfig *config = k->config;
     struct tls_context *context;
     struct inf_error why;
-    struct pems fresh;
+    struct pems fresh = {0};
     bool good = true;
-    if (pems_read(config, &fresh, &why) < 0) {
+    if (read_pem(config->ca_file, &fresh.ca, &why) < 0 ||
+        read_pem(config->cert_file, &fresh.cert, &why) < 0 ||
+        read_pem(config->key_file, &fresh.key, &why) < 0) {
         warn_once(k, &why);
-        return false;
-    }
-    if (differs(fresh.ca, config->ca_pem) || differs(fresh.cert, config->cert_pem) ||
-        differs(fresh.key, config->key_pem)) {
-        context = make_context(k, &fresh, k->cert_pem, k->key_pem, &why);
+        good = false;
+    } else if (pem_differs(fresh.ca, config->ca_pem) || pem_differs(fresh.cert, config->cert_pem) ||
+               pem_differs(fresh.key, config->key_pem)) {
+        context = make_tls_context(k, &fresh, k->cert_pem, k->key_pem, &why);
         if (context)
             use_pems(k, &fresh, context);
         else
@@ -182,17 +174,17 @@ static bool has_files(const struct tls_reloader *k)
 static void check_files(struct tls_reloader *k)
 {
     bool good = reload_files(k);
-    k->looked_ms = clock_now_ms(k->clock);
-    k->complained = k->complained && !good;
-    timer_start(k->clock, &k->look, good ? TLS_RELOADER_EVERY_MS : TLS_RELOADER_AGAIN_MS);
+    k->checked_ms = clock_now_ms(k->clock);
+    k->warned = k->warned && !good;
+    timer_start(k->clock, &k->check, good ? TLS_RELOADER_CHECK_MS : TLS_RELOADER_RETRY_MS);
 }
 
-static void tls_reloader_on_look(struct timer *timer)
+static void tls_reloader_on_check(struct timer *timer)
 {
-    check_files(container_of(timer, struct tls_reloader, look));
+    check_files(container_of(timer, struct tls_reloader, check));
 }
 
-void tls_reloader_look(struct tls_reloader *k)
+void tls_reloader_check(struct tls_reloader *k)
 {
     if (has_files(k))
         check_files(k);
@@ -202,7 +194,7 @@ static struct stream *tls_reloader_dial(struct dialer *dialer, const char *host,
                                         struct stream_user *user)
 {
     struct tls_reloader *k = container_of(dialer, struct tls_reloader, dialer);
-    if (has_files(k) && clock_now_ms(k->clock) - k->looked_ms >= TLS_RELOADER_LOOK_MS)
+    if (has_files(k) && clock_now_ms(k->clock) - k->checked_ms >= TLS_RELOADER_DIAL_CHECK_MS)
         check_files(k);
     return dialer_dial(&k->tls.dialer, host, port, user);
 }
@@ -215,9 +207,9 @@ int tls_reloader_open(struct tls_reloader *k, struct kubeconfig *config, struct 
     char *owner;
     *k = (struct tls_reloader){.config = config, .log = log};
     k->dialer.dial = tls_reloader_dial;
-    k->look.fire = tls_reloader_on_look;
+    k->check.fire = tls_reloader_on_check;
     k->cut.fire = tls_reloader_on_cut;
-    k->context = make_context(k, &(struct pems){0}, NULL, NULL, err);
+    k->context = make_tls_context(k, &(struct pems){0}, NULL, NULL, err);
     if (k->context)
         return 0;
     owner = describe_config(config);
@@ -229,38 +221,33 @@ int tls_reloader_open(struct tls_reloader *k, struct kubeconfig *config, struct 
 void tls_reloader_start(struct tls_reloader *k, struct clock *clock, struct dialer *lower)
 {
     k->clock = clock;
-    k->looked_ms = clock_now_ms(clock);
+    k->checked_ms = clock_now_ms(clock);
     tls_dialer_init(&k->tls, lower, clock, k->context, k->config->tls_server_name);
     if (has_files(k))
-        timer_start(clock, &k->look, TLS_RELOADER_EVERY_MS);
-}
-
-static bool same_string(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
+        timer_start(clock, &k->check, TLS_RELOADER_CHECK_MS);
 }
 
 int tls_reloader_present(struct tls_reloader *k, const char *cert_pem, const char *key_pem,
                          struct inf_error *err)
 {
     struct tls_context *context;
-    if (same_string(cert_pem, k->cert_pem) && same_string(key_pem, k->key_pem))
+    if (cstr_eq(cert_pem, k->cert_pem) && cstr_eq(key_pem, k->key_pem))
         return 0;
-    context = make_context(k, &(struct pems){0}, cert_pem, key_pem, err);
+    context = make_tls_context(k, &(struct pems){0}, cert_pem, key_pem, err);
     if (!context)
         return -err->code;
     free(k->cert_pem);
     secret_free(k->key_pem);
     k->cert_pem = cert_pem ? xstrdup(cert_pem) : NULL;
     k->key_pem = key_pem ? xstrdup(key_pem) : NULL;
-    use_context(k, context);
+    use_tls_context(k, context);
     timer_start(k->clock, &k->cut, 0);
     return 0;
 }
 
 void tls_reloader_stop(struct tls_reloader *k)
 {
-    timer_stop(k->clock, &k->look);
+    timer_stop(k->clock, &k->check);
     timer_stop(k->clock, &k->cut);
 }
 

@@ -27,9 +27,9 @@
 #include "wire/tls.h"
 
 enum {
-    TLS_RELOADER_LOOK_MS = 1000,        /* minimum between two checks when dialling */
-    TLS_RELOADER_AGAIN_MS = 10 * 1000,  /* after files that could not be used */
-    TLS_RELOADER_EVERY_MS = 300 * 1000, /* otherwise */
+    TLS_RELOADER_DIAL_CHECK_MS = 1000,  /* minimum between two checks when dialling */
+    TLS_RELOADER_RETRY_MS = 10 * 1000,  /* after files that could not be used */
+    TLS_RELOADER_CHECK_MS = 300 * 1000, /* otherwise */
 };
 
 /* Embedded in its owner. Only `dialer` and `pool` are public. */
@@ -43,9 +43,9 @@ struct tls_reloader {
     struct tls_context *context;
     struct tls_dialer tls;
     char *cert_pem, *key_pem; /* set by tls_reloader_present(), override the kubeconfig's */
-    struct timer look, cut;
-    uint64_t looked_ms;
-    bool complained;
+    struct timer check, cut;
+    uint64_t checked_ms;
+    bool warned; /* since the files were last usable */
 };
 
 /* Creates the first context. @config (whose PEM texts are updated on a reload) and @log (may be
@@ -61,7 +61,7 @@ int tls_reloader_present(struct tls_reloader *k, const char *cert_pem, const cha
                          struct inf_error *err);
 
 /* Checks the files now, if there are any. */
-void tls_reloader_look(struct tls_reloader *k);
+void tls_reloader_check(struct tls_reloader *k);
 
 /* Stops the timers. Call before the clock is freed. */
 void tls_reloader_stop(struct tls_reloader *k);

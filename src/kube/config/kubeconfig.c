@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "kube/config/kubeconfig_entry.h"
 #include "kube/config/kubeconfig_files.h"
 #include "kube/config/kubeconfig_pem.h"
@@ -284,15 +285,10 @@ void kubeconfig_free(struct kubeconfig *c)
     *c = (struct kubeconfig){0};
 }
 
-static bool same_string(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* PEM texts from files are compared by path: the contents may change while we run. */
 static bool same_pem(const char *a, const char *a_file, const char *b, const char *b_file)
 {
-    return same_string(a_file, b_file) && (a_file || same_string(a, b));
+    return cstr_eq(a_file, b_file) && (a_file || cstr_eq(a, b));
 }
 
 bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
@@ -300,19 +296,17 @@ bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
     if (a->n_impersonate != b->n_impersonate)
         return false;
     for (size_t i = 0; i < a->n_impersonate; i++)
-        if (!same_string(a->impersonate[i].name, b->impersonate[i].name) ||
-            !same_string(a->impersonate[i].value, b->impersonate[i].value))
+        if (!cstr_eq(a->impersonate[i].name, b->impersonate[i].name) ||
+            !cstr_eq(a->impersonate[i].value, b->impersonate[i].value))
             return false;
-    return same_string(a->host, b->host) && a->port == b->port &&
-           same_string(a->path_prefix, b->path_prefix) && a->https == b->https &&
-           proxy_equal(&a->proxy, &b->proxy) &&
-           same_string(a->tls_server_name, b->tls_server_name) && a->insecure == b->insecure &&
-           a->no_compression == b->no_compression &&
+    return cstr_eq(a->host, b->host) && a->port == b->port &&
+           cstr_eq(a->path_prefix, b->path_prefix) && a->https == b->https &&
+           proxy_equal(&a->proxy, &b->proxy) && cstr_eq(a->tls_server_name, b->tls_server_name) &&
+           a->insecure == b->insecure && a->no_compression == b->no_compression &&
            same_pem(a->ca_pem, a->ca_file, b->ca_pem, b->ca_file) &&
            same_pem(a->cert_pem, a->cert_file, b->cert_pem, b->cert_file) &&
            same_pem(a->key_pem, a->key_file, b->key_pem, b->key_file) &&
-           same_string(a->token, b->token) && same_string(a->token_file, b->token_file) &&
-           same_string(a->basic, b->basic) && exec_plugin_equal(a->exec, b->exec) &&
-           same_string(a->exec_extension, b->exec_extension) &&
-           same_string(a->namespace, b->namespace);
+           cstr_eq(a->token, b->token) && cstr_eq(a->token_file, b->token_file) &&
+           cstr_eq(a->basic, b->basic) && exec_plugin_equal(a->exec, b->exec) &&
+           cstr_eq(a->exec_extension, b->exec_extension) && cstr_eq(a->namespace, b->namespace);
 }

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "kube/auth/impersonate.h"
 #include "kube/config/kubeconfig_entry.h"
 #include "kube/config/kubeconfig_pem.h"
@@ -50,18 +51,9 @@ static int resolve_certificate(const struct user_entry *e, struct kubeconfig *c,
     return rc;
 }
 
-/* Whether it can be sent in a header. The usual mistake is a trailing line end. */
-static bool token_is_clean(const char *token)
-{
-    for (; *token; token++)
-        if ((unsigned char)*token <= ' ' || *token == 0x7F)
-            return false;
-    return true;
-}
-
 static int resolve_token(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
 {
-    if (e->token && !token_is_clean(e->token->text))
+    if (e->token && !str_is_token(str_of(e->token->text)))
         return entry_error(&e->entry, e->token, err,
                            "must not contain white space, line ends or control characters");
     if (e->token)

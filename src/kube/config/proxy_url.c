@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "kube/config/server_url.h"
 
 static const struct scheme {
@@ -129,13 +130,8 @@ int proxy_url_parse(const char *url, struct proxy *ret, struct inf_error *err)
     return 0;
 }
 
-static bool same_string(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 bool proxy_equal(const struct proxy *a, const struct proxy *b)
 {
-    return a->kind == b->kind && same_string(a->host, b->host) && a->port == b->port &&
-           same_string(a->user, b->user) && same_string(a->password, b->password);
+    return a->kind == b->kind && cstr_eq(a->host, b->host) && a->port == b->port &&
+           cstr_eq(a->user, b->user) && cstr_eq(a->password, b->password);
 }

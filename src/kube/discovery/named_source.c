@@ -234,11 +234,6 @@ static void inner_on_end(void *ctx, const struct inf_error *why)
 
 /* ---- seam/source.h ---- */
 
-static char *copy_or_null(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static void named_source_open(struct source *source, const struct source_request *request,
                               struct source_user *user)
 {
@@ -247,8 +242,8 @@ static void named_source_open(struct source *source, const struct source_request
     free(s->version);
     free(s->token);
     s->request = *request; /* kept, because it may be sent after the lookup, and again */
-    s->request.resource_version = s->version = copy_or_null(request->resource_version);
-    s->request.continue_token = s->token = copy_or_null(request->continue_token);
+    s->request.resource_version = s->version = xstrdup_or_null(request->resource_version);
+    s->request.continue_token = s->token = xstrdup_or_null(request->continue_token);
     if (s->inner)
         open_inner(s);
     else
@@ -311,9 +306,9 @@ struct named_source *named_source_new(const struct api_server *server,
     s->max_age_ms = DISCOVERY_CACHE_KEEP_MS;
     s->server = server;
     s->discovery_cache = options->discovery_cache;
-    s->ns = copy_or_null(options->scope.ns);
-    s->label_selector = copy_or_null(options->scope.label_selector);
-    s->field_selector = copy_or_null(options->scope.field_selector);
+    s->ns = xstrdup_or_null(options->scope.ns);
+    s->label_selector = xstrdup_or_null(options->scope.label_selector);
+    s->field_selector = xstrdup_or_null(options->scope.field_selector);
     s->shape = options->shape;
     s->on_found = options->on_found;
     s->ctx = options->ctx;

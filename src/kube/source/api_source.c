@@ -362,11 +362,6 @@ static bool retry_unauthorized(struct api_source *s, const struct inf_error *why
     return true;
 }
 
-static char *copy_or_null(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static void api_source_open(struct source *source, const struct source_request *request,
                             struct source_user *user)
 {
@@ -381,7 +376,7 @@ static void api_source_open(struct source *source, const struct source_request *
     resource_target(&s->target, s->server->path_prefix, &s->resource, &scope, request);
     buf_putc(&s->target, '\0');
     free(s->posted);
-    s->posted = copy_or_null(request->body);
+    s->posted = xstrdup_or_null(request->body);
     start_request(s);
 }
 
@@ -425,9 +420,9 @@ struct api_source *api_source_new(const struct api_server *server,
     s->body.decoder.maker.shape = options->shape;
     s->resource = *options->resource;
     *options->resource = (struct resource){0}; /* owned by s now */
-    s->ns = copy_or_null(options->scope.ns);
-    s->label_selector = copy_or_null(options->scope.label_selector);
-    s->field_selector = copy_or_null(options->scope.field_selector);
+    s->ns = xstrdup_or_null(options->scope.ns);
+    s->label_selector = xstrdup_or_null(options->scope.label_selector);
+    s->field_selector = xstrdup_or_null(options->scope.field_selector);
     s->on_end = options->on_end;
     s->ctx = options->ctx;
     s->failed.fire = api_source_on_failed;

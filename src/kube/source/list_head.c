@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/str.h"
 
 static const char *const names[] = {
     [LIST_KIND] = "kind",   [LIST_API_VERSION] = "apiVersion", [LIST_METADATA] = "metadata",
@@ -51,14 +52,6 @@ int list_head_key(struct list_head *head, struct str key, enum list_member *ret,
 
 /* ---- values ---- */
 
-static bool has_control_bytes(struct str s)
-{
-    for (size_t i = 0; i < s.len; i++)
-        if ((unsigned char)s.at[i] < 0x20 || s.at[i] == 0x7f)
-            return true;
-    return false;
-}
-
 /* Null and absent mean "". */
 static int read_string(yyjson_val *value, const char *name, size_t max, char **ret,
                        struct inf_error *err)
@@ -71,7 +64,7 @@ static int read_string(yyjson_val *value, const char *name, size_t max, char **r
     if (s.len > max)
         return err_set(err, INF_EDECODE, "list: '%s' has %zu bytes, more than %zu", name, s.len,
                        max);
-    if (has_control_bytes(s))
+    if (str_has_control(s))
         return err_set(err, INF_EDECODE, "list: '%s' contains control characters", name);
     free(*ret);
     *ret = xstrndup(s.at, s.len);

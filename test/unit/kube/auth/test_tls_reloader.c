@@ -180,7 +180,7 @@ static void a_new_certificate_is_used_and_old_connections_end(void **state)
     ask(&w, &watch, certs, certs->server, CHUNKED);
     assert_true(shown(&watch, "monday"));
     put_client(&w, certs->other_client);
-    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS - 1);
+    sim_advance(&w.sim, TLS_RELOADER_CHECK_MS - 1);
     assert_false(has(&watch.recorder.events, "reconnecting"));
     sim_advance(&w.sim, 1);
     assert_true(has(&watch.recorder.events, "200;hi;client certificate changed; reconnecting"));
@@ -204,7 +204,7 @@ static void checks_the_files_when_dialling(void **state)
     sim_advance(&w.sim, 5000);
     ask(&w, &watch, certs, certs->server, CHUNKED);
     put_client(&w, certs->other_client);
-    sim_advance(&w.sim, TLS_RELOADER_LOOK_MS - 1);
+    sim_advance(&w.sim, TLS_RELOADER_DIAL_CHECK_MS - 1);
     ask(&w, &soon, certs, certs->server, CHUNKED); /* checked less than a second ago */
     assert_true(shown(&soon, "monday"));
     sim_advance(&w.sim, 1);
@@ -227,7 +227,7 @@ static void new_authorities_leave_connections_in_use(void **state)
     world_init(&w, certs);
     ask(&w, &watch, certs, certs->server, CHUNKED);
     put(w.config.ca_file, certs->other_ca->pem);
-    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
+    sim_advance(&w.sim, TLS_RELOADER_CHECK_MS);
     logged(&w, "info config, context 'c': new certificate authorities\n");
     ask(&w, &next, certs, certs->other_server, HELLO);
     assert_true(has(&next.recorder.events, "200;hello;end"));
@@ -250,7 +250,7 @@ static void unusable_files_change_nothing_and_are_checked_again(void **state)
     char *line;
     world_init(&w, certs);
     put(w.config.key_file, certs->other_client->key_pem); /* the certificate is still to come */
-    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
+    sim_advance(&w.sim, TLS_RELOADER_CHECK_MS);
     assert_true(has(&w.logged, "warn config, context 'c': client-key does not belong to"));
     buf_clear(&w.logged);
     put(w.config.ca_file, "");
@@ -261,16 +261,16 @@ static void unusable_files_change_nothing_and_are_checked_again(void **state)
     hang_up(&w, &v);
     put(w.config.ca_file, certs->ca->pem);
     put_client(&w, certs->other_client);
-    sim_advance(&w.sim, TLS_RELOADER_AGAIN_MS);
+    sim_advance(&w.sim, TLS_RELOADER_RETRY_MS);
     logged(&w, "info config, context 'c': new client certificate\n");
     unlink(w.config.ca_file);
-    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
+    sim_advance(&w.sim, TLS_RELOADER_CHECK_MS);
     line =
         xasprintf("warn config, context 'c': file '%s/ca': No such file or directory" KEPT, w.dir);
     logged(&w, line);
     free(line);
     put(w.config.ca_file, "");
-    sim_advance(&w.sim, TLS_RELOADER_EVERY_MS);
+    sim_advance(&w.sim, TLS_RELOADER_CHECK_MS);
     logged(&w, "");
     assert_string_equal(w.config.ca_pem, certs->ca->pem);
     world_done(&w);
@@ -299,7 +299,7 @@ static void unchanged_files_have_no_effect(void **state)
     world_init(&w, certs);
     ask(&w, &v, certs, certs->server, CHUNKED);
     put_client(&w, certs->client);
-    sim_advance(&w.sim, 10 * TLS_RELOADER_EVERY_MS);
+    sim_advance(&w.sim, 10 * TLS_RELOADER_CHECK_MS);
     logged(&w, "");
     assert_int_equal(v.recorder.events.len, strlen("200;hi"));
     hang_up(&w, &v);
