@@ -33,11 +33,11 @@ extern "C" {
 struct inf_budget;
 
 struct inf_budget_options {
-    size_t bytes;
+    size_t bytes; /* the limit */
     /* Called when the limit is exceeded, and when it no longer is. May be NULL. Must not close
      * clients. */
     void (*on_over)(void *data, bool over);
-    void *data;
+    void *data; /* for on_over() */
     void *reserved[2];
 };
 

@@ -88,7 +88,7 @@ INF_API struct inf_diff *inf_diff_make(const struct inf_object *old_object,
                                        const struct inf_diff_options *options,
                                        struct inf_error *err);
 
-/** NULL is allowed. */
+/** Frees @diff. NULL is allowed. */
 INF_API void inf_diff_free(struct inf_diff *diff);
 
 /** The number of changes. 0: nothing changed, except possibly what options.all would include. */

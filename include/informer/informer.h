@@ -54,7 +54,7 @@ enum inf_log_level {
 };
 
 enum {
-    INF_HASH_KEY = 32,
+    INF_HASH_KEY = 32, /* bytes of hash_key in struct inf_client_options */
 };
 
 /* All fields may be zero. Strings are copied. */
@@ -375,6 +375,7 @@ INF_API bool inf_informer_resource(const struct inf_informer *informer,
 /** Whether the first list is complete and was delivered to the handlers. */
 INF_API bool inf_informer_synced(const struct inf_informer *informer);
 
+/* The age of an event that has not happened: see struct inf_status. */
 #define INF_NEVER UINT64_MAX
 
 /* The current state of an informer. */
@@ -388,11 +389,11 @@ struct inf_status {
     uint64_t event_age_ms;    /* since the last event of a watch; INF_NEVER */
     uint64_t bookmark_age_ms; /* since the last bookmark; INF_NEVER */
     uint64_t heard_age_ms;    /* since the last complete message; INF_NEVER */
-    uint64_t failing_for_ms;  /* 0: it is not */
-    uint64_t held_for_ms;     /* 0: it is not */
+    uint64_t failing_for_ms;  /* since the first failure; 0: it is not failing */
+    uint64_t held_for_ms;     /* 0: it is not held */
 
-    /* counters since it was opened */
-    uint64_t requests;
+    /* Counters since the informer was opened. */
+    uint64_t requests;            /* sent to the server */
     uint64_t ends[INF_ERRORS];    /* ends of streams and failed requests, by error code */
     uint64_t relists[INF_ERRORS]; /* by the error code that caused them */
     uint64_t skipped;             /* objects that could not be decoded */

@@ -32,7 +32,7 @@ INF_API struct inf_object *inf_object_ref(const struct inf_object *object);
 /** Releases a reference to @object. NULL is allowed. */
 INF_API void inf_object_unref(const struct inf_object *object);
 
-/* Identity. Never NULL; the namespace is "" for cluster-scoped objects. */
+/** The identity of @object. Never NULL; the namespace is "" for cluster-scoped objects. */
 INF_API const char *inf_object_kind(const struct inf_object *object);
 INF_API const char *inf_object_api_version(const struct inf_object *object);
 INF_API const char *inf_object_namespace(const struct inf_object *object);
@@ -41,12 +41,12 @@ INF_API const char *inf_object_uid(const struct inf_object *object);
 INF_API const char *inf_object_resource_version(const struct inf_object *object);
 
 /**
- * Whether resource version @version is certainly older than @than, for one resource.
+ * Whether resource version @version is certainly older than @other, for one resource.
  *
  * Returns false also if the two can't be compared: those of Kubernetes are numbers, those of other
  * servers may be any string.
  */
-INF_API bool inf_resource_version_is_older(const char *version, const char *than);
+INF_API bool inf_resource_version_is_older(const char *version, const char *other);
 
 /* The writer of an object, as recorded by the server with a resolution of one second. */
 struct inf_writer {

@@ -38,7 +38,7 @@ struct inf_path;
  */
 INF_API struct inf_path *inf_path_parse(const char *text, struct inf_error *err);
 
-/** NULL is allowed. */
+/** Frees @path. NULL is allowed. */
 INF_API void inf_path_free(struct inf_path *path);
 
 /**

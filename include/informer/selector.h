@@ -47,7 +47,7 @@ INF_API struct inf_selector *inf_selector_parse_fields(const char *text, struct 
 /** A selector that matches no object. The caller frees it. */
 INF_API struct inf_selector *inf_selector_nothing(void);
 
-/** NULL is allowed. */
+/** Frees @selector. NULL is allowed. */
 INF_API void inf_selector_free(struct inf_selector *selector);
 
 /** Whether @selector matches @object. A NULL selector matches everything. */

@@ -36,6 +36,7 @@ struct inf_store;
 INF_API const struct inf_object *inf_store_get(const struct inf_store *store, const char *ns,
                                                const char *name);
 
+/** The number of objects. */
 INF_API size_t inf_store_count(const struct inf_store *store);
 
 /** The sum of inf_object_size() over all objects. */

@@ -59,7 +59,8 @@ class Install(unittest.TestCase):
         source = Path(__file__).parents[2] / 'include/informer'
         self.assertLessEqual({f'include/informer/{h.name}' for h in source.iterdir()}, names)
         for name in ('bin/informerd', 'share/man/man8/informerd.8', 'share/man/man5/informerd.conf.5',
-                     'share/man/man5/informerd-events.5'):
+                     'share/man/man5/informerd-events.5', 'share/man/man3/libinformer.3',
+                     'share/doc/informerd/libinformer.html'):
             self.assertTrue(name in names or f'{name}.gz' in names, name)
 
     def test_shared(self):

@@ -21,7 +21,7 @@ bool version_is_older(const char *version, const char *than)
     return len != than_len ? len < than_len : strcmp(version, than) < 0;
 }
 
-bool inf_resource_version_is_older(const char *version, const char *than)
+bool inf_resource_version_is_older(const char *version, const char *other)
 {
-    return version_is_older(version, than);
+    return version_is_older(version, other);
 }
