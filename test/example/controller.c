@@ -1,11 +1,11 @@
 /*
- * controller.c - a small controller: it keeps a line per node that says how many pods run there.
+ * controller.c - a small controller: it prints the number of pods of a node when that changes. It also compiles as C++.
  *
- *     pods ──> handler ──> work queue ──> worker, which reads the cache and takes its time
+ *     pods ──> handler ──> work queue ──> worker, which reads the cache
  *
- * The handler only notes which node is concerned. The queue makes one run of a burst, hands a node to one run at a
- * time, and tries again later what failed. The worker looks at what is true now, not at what the event said: that is
- * what makes a controller right, however late or often it runs.
+ * The handler only adds the name of the node to the queue. The queue combines a burst of adds to one run, never runs one
+ * node twice at the same time, and retries failures with back-off. The worker reads the current state from the cache,
+ * not the event: its result is correct however late or often it runs.
  */
 #include <informer/informer.h>
 #include <informer/path.h>
@@ -32,9 +32,9 @@ struct app {
     struct inf_path *node_name;
 };
 
-/* ---- events in ---- */
+/* ---- events ---- */
 
-static void note_node(struct app *app, const struct inf_object *pod)
+static void queue_node_of(struct app *app, const struct inf_object *pod)
 {
     char node[INF_QUEUE_KEY_MAX];
     if (pod && inf_path_string(app->node_name, pod, node, sizeof(node)) > 0)
@@ -46,13 +46,13 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
 {
     struct app *app = APP_OF(handler, handler);
     (void)informer;
-    note_node(app, event->old_object); /* where it was and where it is: both may need a new line */
-    note_node(app, event->new_object);
+    queue_node_of(app, event->old_object); /* if the pod moved, both nodes change */
+    queue_node_of(app, event->new_object);
 }
 
-/* ---- work out ---- */
+/* ---- work ---- */
 
-/* A run that takes a while, as a call to another service does. */
+/* A run that takes some time, like a call to another service. */
 struct run {
     uv_timer_t timer;
     struct app *app;
@@ -71,9 +71,9 @@ static void on_run_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-static void on_run_over(uv_timer_t *timer)
+static void on_run_end(uv_timer_t *timer)
 {
-    struct run *run = timer->data;
+    struct run *run = (struct run *)timer->data;
     const struct inf_store *store = inf_informer_store(run->app->pods);
     size_t pods = 0;
     inf_store_by_index(store, "node", run->node, count, &pods);
@@ -84,18 +84,18 @@ static void on_run_over(uv_timer_t *timer)
 
 static void work(struct inf_worker *worker, struct inf_queue *queue, const char *node)
 {
-    struct run *run = calloc(1, sizeof(*run) + strlen(node) + 1);
+    struct run *run = (struct run *)calloc(1, sizeof(*run) + strlen(node) + 1);
     (void)queue;
     run->app = APP_OF(worker, worker);
     run->timer.data = run;
     strcpy(run->node, node);
     uv_timer_init(run->app->loop, &run->timer);
-    uv_timer_start(&run->timer, on_run_over, 10, 0);
+    uv_timer_start(&run->timer, on_run_end, 10, 0);
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
-/* First what is under way, then the rest. */
+/* The work that had started is finished: close everything. */
 static void on_drained(struct inf_worker *worker, struct inf_queue *queue)
 {
     struct app *app = APP_OF(worker, worker);
@@ -106,7 +106,7 @@ static void on_drained(struct inf_worker *worker, struct inf_queue *queue)
 
 static void on_signal(uv_signal_t *signal, int number)
 {
-    struct app *app = signal->data;
+    struct app *app = (struct app *)signal->data;
     (void)number;
     inf_handler_remove(&app->handler);
     inf_queue_drain(app->queue);
@@ -116,14 +116,14 @@ static int set_up(struct app *app, struct inf_error *err)
 {
     struct inf_index by_node = {.name = "node", .path = "spec.nodeName"};
     struct inf_watch watch = {.resource = "pods", .indexes = &by_node, .n_indexes = 1};
+    struct inf_queue_options queue = {.workers = 4};
     app->node_name = inf_path_parse("spec.nodeName", err);
     app->client = inf_client_open(app->loop, NULL, err);
     if (!app->client)
         return -1;
     app->pods = inf_informer_open(app->client, &watch, err);
     app->worker = (struct inf_worker){.work = work, .on_drained = on_drained};
-    app->queue =
-        inf_queue_open(app->client, &app->worker, &(struct inf_queue_options){.workers = 4}, err);
+    app->queue = inf_queue_open(app->client, &app->worker, &queue, err);
     app->handler = (struct inf_handler){.on_event = on_event};
     return app->pods && app->queue ? inf_handler_add(app->pods, &app->handler) : -1;
 }

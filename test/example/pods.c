@@ -1,5 +1,5 @@
 /*
- * pods.c - the first program one writes with an informer: print the pods there are, then every change, for ever.
+ * pods.c - prints the existing pods, then every change until Ctrl-C. It also compiles as C++.
  *
  *     cc pods.c -o pods $(pkg-config --cflags --libs informer) && ./pods
  */
@@ -23,12 +23,12 @@ static void on_synced(struct inf_handler *handler, struct inf_informer *informer
 {
     (void)informer;
     (void)handler;
-    printf("that is all there is; now the changes, until Ctrl-C\n");
+    printf("all existing pods were printed; changes follow until Ctrl-C\n");
 }
 
-static void on_log(void *ctx, enum inf_log_level level, const char *line)
+static void on_log(void *data, enum inf_log_level level, const char *line)
 {
-    (void)ctx;
+    (void)data;
     (void)level;
     fprintf(stderr, "%s\n", line);
 }
@@ -36,7 +36,7 @@ static void on_log(void *ctx, enum inf_log_level level, const char *line)
 static void on_signal(uv_signal_t *signal, int number)
 {
     (void)number;
-    inf_client_close(signal->data, NULL); /* with its informers: nothing keeps the loop then */
+    inf_client_close((struct inf_client *)signal->data, NULL); /* and its informers */
     uv_close((uv_handle_t *)signal, NULL);
 }
 

@@ -35,7 +35,7 @@ class Examples(Case):
         pods = self.start(PODS)
         self.assertEqual([pods.line() for _ in range(3)],
                          ['ADDED    shop/web-0', 'ADDED    shop/web-1',
-                          'that is all there is; now the changes, until Ctrl-C'])
+                          'all existing pods were printed; changes follow until Ctrl-C'])
         self.sim.put('pods', pod('web-2', 'n1'), pod('web-0', 'n1', changed='yes'))
         self.delete('web-1')
         self.assertEqual([pods.line() for _ in range(3)],

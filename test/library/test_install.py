@@ -84,6 +84,17 @@ class Install(unittest.TestCase):
                 status, said = call(*CC, '-std=c11', *STRICT, '-fsyntax-only', source, *self.flags('--cflags'))
                 self.assertEqual((status, said), (0, ''))
 
+    def test_examples_compile_in_each_dialect(self):
+        dialects = [[*CC, '-std=gnu11', *STRICT], [*CC, '-std=c11', '-D_GNU_SOURCE', *STRICT]]  # <uv.h> needs the latter
+        if CXX:  # designated initializers are an extension of C++17, and leave out fields in every dialect
+            dialects += [[CXX, '-x', 'c++', '-std=c++17', '-Wall', '-Wextra', '-Wno-missing-field-initializers',
+                          '-Wno-c++20-designator', '-Wno-c99-extensions', '-Werror']]
+        for example in sorted(Path(EXAMPLE).parent.glob('*.c')):
+            for dialect in dialects:
+                with self.subTest(f'{example.name}: {" ".join(dialect)}'):
+                    status, said = call(*dialect, '-fsyntax-only', example, *self.flags('--cflags'))
+                    self.assertEqual((status, said), (0, ''))
+
     @unittest.skipUnless(CXX, 'no C++ compiler')
     def test_cxx(self):
         source = self.folder / 'all.cpp'
