@@ -65,7 +65,7 @@ static struct log *log_of(struct inf_client *client)
 }
 
 /* Copies what sources need from the connection. */
-static void describe_server(struct inf_client *client)
+static void client_describe_server(struct inf_client *client)
 {
     const struct connection *c = client->connection;
     client->server.host_header = c->host_header;
@@ -97,21 +97,16 @@ static void client_connect_parts(struct inf_client *client)
         .warnings = &client->warnings,
         .auth = client->auth,
     };
-    describe_server(client);
+    client_describe_server(client);
     client->discovery_cache = discovery_cache_new(&client->server);
 }
 
-static void free_former(struct inf_client *client)
+static void client_free(struct inf_client *client)
 {
     list_for_each_safe(node, &client->former) {
         list_remove(node);
         connection_free(container_of(node, struct connection, node));
     }
-}
-
-static void client_free(struct inf_client *client)
-{
-    free_former(client);
     connection_free(client->connection);
     warnings_free(&client->warnings);
     free(client->user_agent);
@@ -155,8 +150,8 @@ static struct inf_client *client_new(const struct inf_client_options *options)
     client->stale_after_ms = options->stale_after_ms;
     list_limiter_init(&client->list_limiter, SYNCS_AT_A_TIME);
     client->digest.make = client_digest;
+    list_init(&client->caches);
     list_init(&client->informers);
-    list_init(&client->handles);
     list_init(&client->queues);
     list_init(&client->requests);
     list_init(&client->former);
@@ -224,7 +219,7 @@ static void client_on_cut(struct timer *timer)
 
 /* Takes ownership of @next. Requests on the former connection end later, from the loop:
  * client_on_cut(). */
-static void use_connection(struct inf_client *client, struct connection *next)
+static void client_use_connection(struct inf_client *client, struct connection *next)
 {
     struct clock *clock = &client->loop.clock;
     struct dialer *dialer;
@@ -234,7 +229,7 @@ static void use_connection(struct inf_client *client, struct connection *next)
     dialer = connection_start(next, clock, &client->tcp_dialer.dialer, log_of(client));
     http_pool_move(client->pool, dialer, next->config.host, next->config.port);
     connection_set_pool(next, client->pool);
-    describe_server(client);
+    client_describe_server(client);
     auth_change(client->auth, &next->config, &next->tls, &next->proxy);
     timer_start(clock, &client->cut, 0);
     if (client->user_log)
@@ -243,37 +238,29 @@ static void use_connection(struct inf_client *client, struct connection *next)
     log_proxy(client);
 }
 
-static void set_stale_after(struct inf_client *client, uint32_t ms)
-{
-    client->stale_after_ms = ms;
-    list_for_each(node, &client->informers)
-        reflector_set_stale_after(&container_of(node, struct shared, node)->pipeline.reflector, ms);
-}
-
 /* The caches hold the state of another server: discovers and lists again. */
-static void relist_at_new_server(struct inf_client *client, const char *before)
+static void client_relist_at_new_server(struct inf_client *client, const char *before)
 {
     char *why = xasprintf("the server URL changed from %s to %s", before, client->connection->url);
     discovery_cache_forget(client->discovery_cache);
-    list_for_each(node, &client->informers)
+    list_for_each(node, &client->caches)
         reflector_moved(&container_of(node, struct shared, node)->pipeline.reflector, why);
     free(why);
-}
-
-static void renew_files(struct inf_client *client)
-{
-    connection_renew(client->connection);
-    auth_renew(client->auth);
 }
 
 void inf_client_adopt(struct inf_client *client, struct inf_client *fresh)
 {
     struct connection *next = fresh->connection;
     char *before;
-    if (client->stale_after_ms != fresh->stale_after_ms)
-        set_stale_after(client, fresh->stale_after_ms);
+    if (client->stale_after_ms != fresh->stale_after_ms) {
+        client->stale_after_ms = fresh->stale_after_ms;
+        list_for_each(node, &client->caches)
+            reflector_set_stale_after(&container_of(node, struct shared, node)->pipeline.reflector,
+                                      client->stale_after_ms);
+    }
     if (connection_equal(client->connection, next)) {
-        renew_files(client);
+        connection_renew(client->connection); /* reads its files again */
+        auth_renew(client->auth);
         inf_client_close(fresh, NULL);
         return;
     }
@@ -281,9 +268,9 @@ void inf_client_adopt(struct inf_client *client, struct inf_client *fresh)
     fresh->connection = NULL; /* owned by the client now */
     inf_client_close(fresh, NULL);
     before = xstrdup(client->connection->url);
-    use_connection(client, next);
+    client_use_connection(client, next);
     if (strcmp(before, next->url) != 0)
-        relist_at_new_server(client, before);
+        client_relist_at_new_server(client, before);
     free(before);
 }
 

@@ -46,8 +46,8 @@ struct inf_client {
     struct list_limiter list_limiter; /* limits concurrent lists */
     uint32_t stale_after_ms;
     struct inf_budget *budget; /* NULL: none; referenced by the informers' accounts */
-    struct list informers;     /* of struct shared */
-    struct list handles;       /* of struct inf_informer */
+    struct list caches;        /* of struct shared */
+    struct list informers;     /* of struct inf_informer */
     struct list queues;
     struct list requests; /* of struct request */
     void *data;           /* the user's */
@@ -62,7 +62,7 @@ void request_cancel_all(struct inf_client *client);
 /* An informer closes: no request waits for it any more. */
 void request_informer_closed(struct inf_client *client, const struct inf_informer *informer);
 
-/* The informer whose node this is, in client->handles. */
+/* The informer whose node this is, in client->informers. */
 struct inf_informer *informer_of_node(struct list *node);
 
 #endif

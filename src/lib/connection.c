@@ -60,7 +60,7 @@ static int load_config(const struct inf_client_options *o, struct kubeconfig *re
 
 /* ---- the proxy ---- */
 
-static bool is_proxy_word(const char *text)
+static bool is_proxy_keyword(const char *text)
 {
     return strcmp(text, "none") == 0 || strcmp(text, "env") == 0;
 }
@@ -68,8 +68,8 @@ static bool is_proxy_word(const char *text)
 int inf_proxy_check(const char *text, struct inf_error *err)
 {
     struct proxy proxy;
-    int rc = is_proxy_word(text) ? 0 : proxy_url_parse(text, &proxy, err);
-    if (!rc && !is_proxy_word(text))
+    int rc = is_proxy_keyword(text) ? 0 : proxy_url_parse(text, &proxy, err);
+    if (!rc && !is_proxy_keyword(text))
         proxy_free(&proxy);
     return rc;
 }
@@ -80,7 +80,7 @@ static int choose_proxy(struct connection *connection, const char *option, struc
     struct kubeconfig *c = &connection->config;
     if (option && strcmp(option, "none") == 0)
         return 0;
-    if (option && !is_proxy_word(option))
+    if (option && !is_proxy_keyword(option))
         return proxy_url_parse(option, &connection->proxy, err) < 0 ? err_wrap(err, "proxy") : 0;
     if (option || !c->proxy.host)
         return proxy_from_env(c->https, c->host, c->port, &connection->proxy, err);

@@ -393,7 +393,7 @@ struct definition *definition_new(const struct inf_watch *watch, const struct di
     d->delivery = identity_of(watch, EFFECT_DELIVERY);
     free((char *)(uintptr_t)d->watch.field_selector);
     d->watch.field_selector = exclude_fields(watch);
-    d->who =
+    d->display_name =
         watch->ns ? xasprintf("%s in %s", watch->resource, watch->ns) : xstrdup(watch->resource);
     if (resource_word_parse(watch->resource, &d->word, err) < 0 ||
         check_scope(&d->word, watch, err) < 0 || add_indexes(d, err) < 0 ||
@@ -415,7 +415,7 @@ void definition_free(struct definition *d)
     watch_release(&d->watch);
     free(d->content);
     free(d->delivery);
-    free(d->who);
+    free(d->display_name);
     free(d);
 }
 

@@ -28,7 +28,7 @@ struct definition {
     char *content;
     char *delivery;
     bool unshareable;          /* equal to no other definition */
-    char *who;                 /* the name in log lines */
+    char *display_name;        /* the name in log lines */
     struct resource_word word; /* the parsed name; ownership passes to the first source */
     struct shape shape;
     struct index_def indexes[INDEXES_MAX];

@@ -1,5 +1,5 @@
 /*
- * identity.c - requests who we are at the server, and which cluster it belongs to.
+ * identity.c - requests our identity at the server, and the uid of its cluster.
  *
  * Identity: GET /version, then POST a SelfSubjectReview: v1, or v1beta1 before Kubernetes 1.28. A
  * part that the server does not have or does not allow (404, 403) is left out. A rejected

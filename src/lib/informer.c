@@ -37,7 +37,7 @@ void inf_informer_set_log_name(struct inf_informer *informer, const char *name)
 
 void informer_put_log_names(const struct shared *shared, struct buf *out)
 {
-    list_for_each(node, &shared->client->handles) {
+    list_for_each(node, &shared->client->informers) {
         const struct inf_informer *informer = informer_of_node(node);
         if (informer->shared == shared && informer->log_name)
             buf_printf(out, "%s%s", out->len ? ", " : "", informer->log_name);
@@ -115,7 +115,7 @@ struct inf_informer *inf_informer_open(struct inf_client *client, const struct i
     if (shared->users > 1)
         informer->before = counters_of(shared);
     inf_informer_set_log_name(informer, watch->log_name);
-    list_push(&client->handles, &informer->node);
+    list_push(&client->informers, &informer->node);
     return informer;
 }
 
@@ -168,7 +168,7 @@ struct inf_informer *inf_informer_carve(struct inf_informer *informer,
     part = NEW(struct inf_informer);
     part->shared = s;
     inf_informer_set_log_name(part, watch->log_name);
-    list_push(&s->client->handles, &part->node);
+    list_push(&s->client->informers, &part->node);
     dispatch_add_knowing(&s->pipeline.dispatch, handler, part);
     return part;
 }
@@ -214,7 +214,7 @@ void inf_informer_set_data(struct inf_informer *informer, void *data)
 
 void informer_close_all(struct inf_client *client)
 {
-    list_for_each_safe(node, &client->handles)
+    list_for_each_safe(node, &client->informers)
         inf_informer_close(informer_of_node(node), NULL);
 }
 

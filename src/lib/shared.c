@@ -18,7 +18,7 @@
 static struct shared *shared_find(const struct inf_client *client,
                                   const struct definition *definition)
 {
-    list_for_each(node, &client->informers) {
+    list_for_each(node, &client->caches) {
         struct shared *s = container_of(node, struct shared, node);
         if (definition_equal(s->definition, definition))
             return s;
@@ -119,9 +119,9 @@ static struct shared *shared_new(struct inf_client *client, struct definition *d
     list_init(&s->former);
     s->source = new_source(s);
     settings = settings_of(s);
-    pipeline_init(&s->pipeline, definition->who, named_source_source(s->source),
+    pipeline_init(&s->pipeline, definition->display_name, named_source_source(s->source),
                   &client->loop.clock, &key, client->user_log ? &s->log : NULL, &settings);
-    list_push(&client->informers, &s->node);
+    list_push(&client->caches, &s->node);
     return s;
 }
 
@@ -178,7 +178,8 @@ static void shared_redefine(struct shared *s, struct definition *definition, con
     s->definition = definition;
     s->source = new_source(s);
     settings = settings_of(s);
-    pipeline_change(&s->pipeline, definition->who, named_source_source(s->source), &settings, why);
+    pipeline_change(&s->pipeline, definition->display_name, named_source_source(s->source),
+                    &settings, why);
     named_source_close(before);
 }
 

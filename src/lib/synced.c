@@ -86,7 +86,7 @@ int inf_client_wait_synced(struct inf_client *client, struct inf_request *reques
         return rc;
     w->on_done = on_done;
     list_init(&w->awaited);
-    list_for_each(node, &client->handles) {
+    list_for_each(node, &client->informers) {
         struct inf_informer *informer = informer_of_node(node);
         struct awaited_informer *a;
         if (inf_informer_synced(informer))

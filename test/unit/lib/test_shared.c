@@ -1,7 +1,6 @@
 /*
- * test_shared.c - one client, many who ask: who shares a copy, who doesn't, and who is refused.
- *
- * The server is an address where nobody listens: what is shared is decided before anybody answers.
+ * test_shared.c - the informers of one client: which of them share a cache, which watches are refused, and what a status
+ * reports when no server responds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,71 +9,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
-#include <uv.h>
 
-#include "informer/informer.h"
 #include "informer/path.h"
 
 #include "base/base.h"
 #include "base/buf.h"
 #include "builders.h"
+#include "client_world.h"
 #include "lib/definition.h"
-
-static const char kubeconfig[] =
-    "{current-context: c, contexts: [{name: c, context: {cluster: c}}],"
-    " clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]}";
-
-struct place {
-    char path[32];
-    uv_loop_t loop;
-    struct inf_client *client;
-    struct inf_informer *pods;
-};
 
 static int set_up(void **state)
 {
-    struct place *p = test_calloc(1, sizeof(*p));
-    struct inf_error err = {0};
-    int fd;
-    strcpy(p->path, "/tmp/test_shared.XXXXXX");
-    fd = mkstemp(p->path);
-    if (fd < 0 || write(fd, kubeconfig, strlen(kubeconfig)) < 0 || close(fd) < 0)
-        return -1;
-    uv_loop_init(&p->loop);
-    p->client =
-        inf_client_open(&p->loop, &(struct inf_client_options){.kubeconfig = p->path}, &err);
-    if (!p->client)
-        print_error("%s\n", err.text);
-    *state = p;
-    return p->client ? 0 : -1;
+    struct client_world *w = test_calloc(1, sizeof(*w));
+    client_world_open(w);
+    *state = w;
+    return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct place *p = *state;
-    inf_client_close(p->client, NULL);
-    uv_run(&p->loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(&p->loop), 0);
-    unlink(p->path);
-    test_free(p);
+    client_world_close(*state);
+    test_free(*state);
     return 0;
 }
 
-static struct inf_informer *opened(struct place *p, const struct inf_watch *watch)
+static struct inf_informer *opened(struct client_world *w, const struct inf_watch *watch)
 {
     struct inf_error err = {0};
-    struct inf_informer *informer = inf_informer_open(p->client, watch, &err);
+    struct inf_informer *informer = inf_informer_open(w->client, watch, &err);
     if (!informer)
         fail_msg("%s", err.text);
     return informer;
 }
 
-static bool share(struct place *p, const struct inf_watch *a, const struct inf_watch *b)
+static bool share(struct client_world *w, const struct inf_watch *a, const struct inf_watch *b)
 {
-    struct inf_informer *one = opened(p, a), *two = opened(p, b);
+    struct inf_informer *one = opened(w, a), *two = opened(w, b);
     bool same = inf_informer_store(one) == inf_informer_store(two);
     inf_informer_close(one, NULL);
     inf_informer_close(two, NULL);
@@ -85,21 +57,21 @@ static const char *const status[] = {"status"};
 static const char *const spec[] = {"spec"};
 static const struct inf_index by_node = {.name = "node", .path = "spec.nodeName"};
 
-static void the_same_is_shared(void **state)
+static void equivalent_watches_share_a_cache(void **state)
 {
-    struct place *p = *state;
+    struct client_world *w = *state;
     struct inf_watch pods = {.resource = "pods"};
     struct inf_watch spelled = {.resource = "pods", .label_selector = "a in (y, x), b"};
     struct inf_watch differently = {.resource = "pods", .label_selector = "b,a in (x,y)"};
     struct inf_watch shaped = {.resource = "pods", .drop = status, .n_drop = 1};
-    assert_true(share(p, &pods, &pods));
-    assert_true(share(p, &shaped, &shaped));
-    assert_true(share(p, &spelled, &differently));
+    assert_true(share(w, &pods, &pods));
+    assert_true(share(w, &shaped, &shaped));
+    assert_true(share(w, &spelled, &differently));
 }
 
-static void what_differs_is_not_shared(void **state)
+static void different_watches_do_not_share_a_cache(void **state)
 {
-    struct place *p = *state;
+    struct client_world *w = *state;
     static const struct inf_watch watches[] = {
         {.resource = "pods"},
         {.resource = "secrets"},
@@ -111,7 +83,7 @@ static void what_differs_is_not_shared(void **state)
         {.resource = "pods", .field_selector = "a="},
         {.resource = "pods", .drop = status, .n_drop = 1},
         {.resource = "pods", .drop = spec, .n_drop = 1},
-        {.resource = "pods", .drop = status, .n_drop = 0}, /* not even managedFields */
+        {.resource = "pods", .drop = status, .n_drop = 0}, /* keeps managedFields as well */
         {.resource = "pods", .redact = status, .n_redact = 1},
         {.resource = "pods", .reveal = true},
         {.resource = "pods", .metadata_only = true},
@@ -120,45 +92,45 @@ static void what_differs_is_not_shared(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(watches); i++)
         for (size_t j = 0; j < i; j++)
-            if (share(p, &watches[i], &watches[j]))
-                fail_msg("watches %zu and %zu share a copy", i, j);
+            if (share(w, &watches[i], &watches[j]))
+                fail_msg("watches %zu and %zu share a cache", i, j);
 }
 
-static void refused(struct place *p, const struct inf_watch *watch, const char *text)
+static void refused(struct client_world *w, const struct inf_watch *watch, const char *text)
 {
     struct inf_error err = {0};
-    assert_null(inf_informer_open(p->client, watch, &err));
+    assert_null(inf_informer_open(w->client, watch, &err));
     assert_int_equal(err.code, INF_EINVAL);
     assert_string_equal(err.text, text);
 }
 
-static void what_is_wrong_is_named(void **state)
+static void an_invalid_watch_is_refused_with_the_reason(void **state)
 {
     static const char *const no_path[] = {"a..b"};
-    struct place *p = *state;
+    struct client_world *w = *state;
     struct inf_error labels = {0}, path = {0};
     char text[INF_ERROR_TEXT_MAX + 32];
     assert_null(inf_selector_parse_labels("a in", &labels));
     assert_null(inf_path_parse("a..b", &path));
-    refused(p, &(struct inf_watch){0}, "no resource given");
-    refused(p, &(struct inf_watch){.resource = "nodes", .ns = "shop"},
+    refused(w, &(struct inf_watch){0}, "no resource given");
+    refused(w, &(struct inf_watch){.resource = "nodes", .ns = "shop"},
             "resource 'nodes': nodes are cluster-scoped and cannot be limited to namespaces");
-    refused(p, &(struct inf_watch){.resource = "nodes", .exclude_ns = status, .n_exclude_ns = 1},
+    refused(w, &(struct inf_watch){.resource = "nodes", .exclude_ns = status, .n_exclude_ns = 1},
             "resource 'nodes': nodes are cluster-scoped and cannot be limited to namespaces");
     refused(
-        p,
+        w,
         &(struct inf_watch){.resource = "pods", .ns = "a", .exclude_ns = spec, .n_exclude_ns = 1},
         "namespaces can only be excluded from a watch of all namespaces");
     refused(
-        p, &(struct inf_watch){.resource = "pods", .exclude_ns = no_path, .n_exclude_ns = 1},
+        w, &(struct inf_watch){.resource = "pods", .exclude_ns = no_path, .n_exclude_ns = 1},
         "excluded namespace 'a..b': use lower case letters, digits and '-', with '*' and '?' as "
         "wildcards, at most 63 characters");
     snprintf(text, sizeof(text), "label selector: %s", labels.text);
-    refused(p, &(struct inf_watch){.resource = "pods", .label_selector = "a in"}, text);
+    refused(w, &(struct inf_watch){.resource = "pods", .label_selector = "a in"}, text);
     snprintf(text, sizeof(text), "drop: %s", path.text);
-    refused(p, &(struct inf_watch){.resource = "pods", .drop = no_path, .n_drop = 1}, text);
+    refused(w, &(struct inf_watch){.resource = "pods", .drop = no_path, .n_drop = 1}, text);
     snprintf(text, sizeof(text), "redact: %s", path.text);
-    refused(p, &(struct inf_watch){.resource = "pods", .redact = no_path, .n_redact = 1}, text);
+    refused(w, &(struct inf_watch){.resource = "pods", .redact = no_path, .n_redact = 1}, text);
 }
 
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
@@ -169,21 +141,21 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
     (void)event;
 }
 
-static void closing_takes_only_ones_own(void **state)
+static void closing_an_informer_removes_only_its_own_handlers(void **state)
 {
-    struct place *p = *state;
+    struct client_world *w = *state;
     struct inf_watch pods = {.resource = "pods"};
-    struct inf_informer *one = opened(p, &pods), *two = opened(p, &pods);
+    struct inf_informer *one = opened(w, &pods), *two = opened(w, &pods);
     struct inf_handler ones = {.on_event = on_event}, twos = {.on_event = on_event};
     assert_int_equal(inf_handler_add(one, &ones), 0);
     assert_int_equal(inf_handler_add(two, &twos), 0);
     inf_informer_close(one, NULL);
     assert_null(ones.internal);
     assert_non_null(twos.internal);
-    uv_run(&p->loop, UV_RUN_NOWAIT);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
     assert_int_equal(inf_store_count(inf_informer_store(two)), 0);
     assert_int_equal(inf_handler_add(two, &ones), 0);
-    inf_informer_close(two, NULL); /* whose handlers are on our stack */
+    inf_informer_close(two, NULL); /* its handlers are on our stack */
 }
 
 /* ---- index functions ---- */
@@ -256,24 +228,24 @@ static void headers_and_library_have_the_version_of_the_project(void **state)
 
 static void reserved_fields_must_be_zero(void **state)
 {
-    struct place *p = *state;
+    struct client_world *w = *state;
     char byte;
-    struct inf_client_options options = {.kubeconfig = p->path, .reserved = {&byte}};
+    struct inf_client_options options = {.kubeconfig = w->kubeconfig, .reserved = {&byte}};
     struct inf_budget_options budget = {.bytes = 1, .reserved = {&byte}};
     struct inf_handler handler = {.reserved = {&byte}};
     struct inf_watch watch = {.resource = "pods", .reserved_flags = {true}};
     struct inf_index index = {.name = "x", .path = "spec", .reserved = {&byte}};
-    struct inf_informer *pods = opened(p, &(struct inf_watch){.resource = "pods"});
+    struct inf_informer *pods = opened(w, &(struct inf_watch){.resource = "pods"});
     struct inf_error err;
-    assert_null(inf_client_open(&p->loop, &options, &err));
+    assert_null(inf_client_open(&w->loop, &options, &err));
     assert_int_equal(err.code, INF_EINVAL);
     assert_null(inf_budget_new(&budget));
     assert_int_equal(inf_handler_add(pods, &handler), -INF_EINVAL);
-    refused(p, &watch, "a reserved field of the watch is not zero");
+    refused(w, &watch, "a reserved field of the watch is not zero");
     watch = (struct inf_watch){.resource = "pods", .reserved = {&byte}};
-    refused(p, &watch, "a reserved field of the watch is not zero");
+    refused(w, &watch, "a reserved field of the watch is not zero");
     watch = (struct inf_watch){.resource = "pods", .indexes = &index, .n_indexes = 1};
-    refused(p, &watch, "index 'x': a reserved field is not zero");
+    refused(w, &watch, "index 'x': a reserved field is not zero");
 }
 
 /* ---- requests ---- */
@@ -285,97 +257,93 @@ static void count_synced(struct inf_request *request, const struct inf_error *er
     assert_null(err);
 }
 
-static void waiting_for_no_informer_ends_from_the_loop(void **state)
+static void waiting_for_sync_ends_when_no_informer_is_left(void **state)
 {
-    struct place *p = *state;
+    struct client_world *w = *state;
     int calls = 0;
     struct inf_request request = {.data = &calls};
     struct inf_informer *pods;
-    assert_int_equal(inf_client_wait_synced(p->client, &request, count_synced), 0);
+    assert_int_equal(inf_client_wait_synced(w->client, &request, count_synced), 0);
     assert_int_equal(calls, 0);
-    uv_run(&p->loop, UV_RUN_NOWAIT);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
     assert_int_equal(calls, 1);
-    pods = opened(p, &(struct inf_watch){.resource = "pods"});
-    assert_int_equal(inf_client_wait_synced(p->client, &request, count_synced), 0);
-    assert_int_equal(inf_client_wait_synced(p->client, &request, count_synced), -INF_EINVAL);
-    uv_run(&p->loop, UV_RUN_NOWAIT);
+    pods = opened(w, &(struct inf_watch){.resource = "pods"});
+    assert_int_equal(inf_client_wait_synced(w->client, &request, count_synced), 0);
+    assert_int_equal(inf_client_wait_synced(w->client, &request, count_synced), -INF_EINVAL);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
     assert_int_equal(calls, 1);
     inf_informer_close(pods, NULL); /* the last one to wait for */
     assert_int_equal(calls, 1);
-    uv_run(&p->loop, UV_RUN_NOWAIT);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
     assert_int_equal(calls, 2);
 }
 
-static void a_kubeconfig_read_again_is_the_same_until_it_changes(void **state)
+static void clients_are_the_same_until_the_kubeconfig_changes(void **state)
 {
-    struct place *p = *state;
-    struct inf_client_options options = {.kubeconfig = p->path};
+    struct client_world *w = *state;
+    struct inf_client_options options = {.kubeconfig = w->kubeconfig};
     struct inf_error err;
-    struct inf_client *again = inf_client_open(&p->loop, &options, &err), *changed;
-    FILE *file = fopen(p->path, "w");
-    assert_non_null(file);
-    fprintf(file, "{current-context: c, contexts: [{name: c, context: {cluster: c}}],"
-                  " clusters: [{name: c, cluster: {server: 'http://127.0.0.1:2'}}]}");
-    fclose(file);
-    changed = inf_client_open(&p->loop, &options, &err);
-    assert_true(inf_client_same(p->client, again));
-    assert_false(inf_client_same(p->client, changed));
+    struct inf_client *again = inf_client_open(&w->loop, &options, &err), *changed;
+    client_world_write_kubeconfig(w, 2);
+    changed = inf_client_open(&w->loop, &options, &err);
+    assert_true(inf_client_same(w->client, again));
+    assert_false(inf_client_same(w->client, changed));
     inf_client_close(again, NULL);
     inf_client_close(changed, NULL);
 }
 
-/* It deletes its objects and follows nothing: a watch that shared it would stay empty for ever. */
-static void what_has_ended_is_not_shared(void **state)
+/* An ended informer follows no changes: a watch that shared its cache would stay empty. */
+static void the_cache_of_an_ended_informer_is_not_shared(void **state)
 {
-    struct place *p = *state;
+    struct client_world *w = *state;
     struct inf_watch pods = {.resource = "pods"};
-    struct inf_informer *ended = opened(p, &pods), *again;
+    struct inf_informer *ended = opened(w, &pods), *again;
     inf_informer_end(ended, "over");
-    again = opened(p, &pods);
+    again = opened(w, &pods);
     assert_ptr_not_equal(inf_informer_store(again), inf_informer_store(ended));
-    assert_true(share(p, &pods, &pods));
+    assert_true(share(w, &pods, &pods));
     inf_informer_close(ended, NULL);
     inf_informer_close(again, NULL);
 }
 
-static void a_client_goes_on_with_the_settings_of_another(void **state)
+static void a_client_adopts_the_settings_of_another(void **state)
 {
-    struct place *p = *state;
-    struct inf_client_options same = {.kubeconfig = p->path, .stale_after_ms = 7000};
+    struct client_world *w = *state;
+    struct inf_client_options same = {.kubeconfig = w->kubeconfig, .stale_after_ms = 7000};
     struct inf_client_options other = {.server = "http://127.0.0.1:2"};
     struct inf_error err;
-    struct inf_informer *pods = opened(p, &(struct inf_watch){.resource = "pods"});
-    struct inf_informer *ended = opened(p, &(struct inf_watch){.resource = "services"});
+    struct inf_informer *pods = opened(w, &(struct inf_watch){.resource = "pods"});
+    struct inf_informer *ended = opened(w, &(struct inf_watch){.resource = "services"});
     const struct inf_store *store = inf_informer_store(pods);
     struct inf_status s;
     inf_informer_end(ended, "over");
-    inf_client_adopt(p->client, inf_client_open(&p->loop, &same, &err));
+    inf_client_adopt(w->client, inf_client_open(&w->loop, &same, &err));
     inf_informer_status(pods, &s);
     assert_int_equal(s.requests, 1); /* nothing was interrupted */
-    for (int i = 0; i < 3; i++)      /* also while the first one is not cut yet */
-        inf_client_adopt(p->client, inf_client_open(&p->loop, &other, &err));
-    assert_string_equal(inf_client_server(p->client), "http://127.0.0.1:2");
+    for (int i = 0; i < 3; i++)      /* also before the first connection is cut */
+        inf_client_adopt(w->client, inf_client_open(&w->loop, &other, &err));
+    assert_string_equal(inf_client_server(w->client), "http://127.0.0.1:2");
     assert_ptr_equal(inf_informer_store(pods), store);
     inf_informer_status(pods, &s);
     assert_int_equal(s.requests, 2);
     while (!s.error.code) {
-        uv_run(&p->loop, UV_RUN_ONCE);
+        uv_run(&w->loop, UV_RUN_ONCE);
         inf_informer_status(pods, &s);
     }
     assert_non_null(strstr(s.error.text, "127.0.0.1:2"));
 }
 
-static void a_dead_server_is_told(void **state)
+static void the_status_reports_an_unreachable_server(void **state)
 {
-    struct place *p = *state;
+    struct client_world *w = *state;
+    struct inf_informer *pods = opened(w, &(struct inf_watch){.resource = "pods"});
     struct inf_status s;
-    p->pods = opened(p, &(struct inf_watch){.resource = "pods"});
-    inf_informer_status(p->pods, &s);
+    inf_informer_status(pods, &s);
     assert_string_equal(inf_status_name(&s), "syncing");
     assert_int_equal(s.event_age_ms, INF_NEVER);
     while (!s.error.code) {
-        uv_run(&p->loop, UV_RUN_ONCE);
-        inf_informer_status(p->pods, &s);
+        uv_run(&w->loop, UV_RUN_ONCE);
+        inf_informer_status(pods, &s);
     }
     assert_string_equal(inf_status_name(&s), "failing");
     assert_int_equal(s.error.code, INF_ENET);
@@ -383,19 +351,19 @@ static void a_dead_server_is_told(void **state)
     assert_false(s.synced || s.stale || s.held);
 }
 
-/* Requests that the copy made for another informer are not counted. */
+/* Requests that the cache made before an informer was opened are not counted for it. */
 static void counters_begin_when_an_informer_is_opened(void **state)
 {
-    struct place *p = *state;
+    struct client_world *w = *state;
     struct inf_watch watch = {.resource = "pods"}, other = {.resource = "pods", .ns = "shop"};
-    struct inf_informer *one = opened(p, &watch), *two;
+    struct inf_informer *one = opened(w, &watch), *two;
     struct inf_status s;
     inf_informer_status(one, &s);
     assert_int_equal(s.requests, 1);
-    two = opened(p, &watch);
+    two = opened(w, &watch);
     inf_informer_status(two, &s);
     assert_int_equal(s.requests, 0);
-    assert_int_equal(inf_informer_change(one, &other, "other", NULL), 0); /* a copy of its own */
+    assert_int_equal(inf_informer_change(one, &other, "other", NULL), 0); /* gets its own cache */
     inf_informer_status(one, &s);
     assert_int_equal(s.requests, 2);
     assert_int_equal(inf_informer_change(one, &watch, "back", NULL), 0);
@@ -413,19 +381,19 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(counters_begin_when_an_informer_is_opened),
-        CASE(what_has_ended_is_not_shared),
-        CASE(a_client_goes_on_with_the_settings_of_another),
-        CASE(the_same_is_shared),
-        CASE(what_differs_is_not_shared),
-        CASE(what_is_wrong_is_named),
-        CASE(closing_takes_only_ones_own),
-        CASE(a_dead_server_is_told),
+        CASE(the_cache_of_an_ended_informer_is_not_shared),
+        CASE(a_client_adopts_the_settings_of_another),
+        CASE(equivalent_watches_share_a_cache),
+        CASE(different_watches_do_not_share_a_cache),
+        CASE(an_invalid_watch_is_refused_with_the_reason),
+        CASE(closing_an_informer_removes_only_its_own_handlers),
+        CASE(the_status_reports_an_unreachable_server),
         CASE(an_index_function_emits_the_values_of_an_object),
         CASE(index_functions_are_shared_by_address_and_data),
         CASE(headers_and_library_have_the_version_of_the_project),
         CASE(reserved_fields_must_be_zero),
-        CASE(waiting_for_no_informer_ends_from_the_loop),
-        CASE(a_kubeconfig_read_again_is_the_same_until_it_changes),
+        CASE(waiting_for_sync_ends_when_no_informer_is_left),
+        CASE(clients_are_the_same_until_the_kubeconfig_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
