@@ -373,7 +373,7 @@ static void log_startup(struct daemon *d)
                           "the configuration has no event_logs; changes are not logged");
 }
 
-/* The reason was logged with "trying again", as for a service, so the end is logged too. */
+/* The reason was logged with "retrying", as for a service, so the end is logged too. */
 static void on_unknown(struct unknown_resource *unknown, const struct inf_error *why)
 {
     struct daemon *d = container_of(unknown, struct daemon, unknown);

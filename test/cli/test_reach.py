@@ -312,7 +312,7 @@ class Names(Case):
                 self.assertTrue(line)
             self.assertIn(b"not known to the server; did you mean 'widget'?", line)
             _, rest = child.communicate(timeout=DEADLINE)
-            self.assertIn(b'giving up, exit code 64', rest)  # the line before says "trying again"
+            self.assertIn(b'giving up, exit code 64', rest)  # the line before says "retrying"
             self.assertEqual(child.returncode, 64)
 
 

@@ -34,14 +34,15 @@ export INFORMERD_DEMO_DIR="$dir"
 export INFORMERD_DEMO_HTTP="127.$(($$ >> 16 & 255)).$(($$ >> 8 & 255)).$(($$ & 255)):9470"
 
 cat <<END
-A simulated cluster, and every change of its nodes, deployments, pods, jobs, configmaps, secrets and events.
+A simulated cluster, and every change of its objects.
 
   event log as JSON  tail -f $dir/events.jsonl
   metrics            curl http://$INFORMERD_DEMO_HTTP/metrics
   health             curl --unix-socket $dir/informerd.sock 'http://informerd/readyz?verbose'
   the cluster        kubectl --kubeconfig $dir/kubeconfig get pods -A
 
-Press Ctrl-C to stop; everything is removed. To watch your own cluster: make run KUBECONFIG=path
+Press Ctrl-C to stop; everything is removed.
+To watch your own cluster: make run KUBECONFIG=path
 
 END
 exec "$informerd" -c "$conf"
