@@ -189,15 +189,18 @@ static void diff_pairing(struct differ *d, const struct diff_pairing *p, size_t 
     record_added(d, p);
 }
 
-/* Compares two objects, or two lists. */
-static void diff_container(struct differ *d, struct str old_text, struct str new_text,
-                           size_t ceiling)
+/* Leaves at most @ceiling changes; there is room for at least one. */
+static void diff_part(struct differ *d, struct str old_text, struct str new_text, size_t ceiling)
 {
-    struct diff_pairing p = {.over_limit = d->depth == PATH_STEPS_MAX};
-    bool paired = false;
-    if (!p.over_limit && *old_text.at == '[') {
+    struct diff_pairing p = {0};
+    bool container, paired = false;
+    if (str_eq(old_text, new_text))
+        return;
+    container = *old_text.at == *new_text.at && (*old_text.at == '{' || *old_text.at == '[');
+    p.over_limit = container && d->depth == PATH_STEPS_MAX;
+    if (container && !p.over_limit && *old_text.at == '[') {
         paired = diff_pair_lists(&p, &d->scratch, &d->items_left, old_text, new_text);
-    } else if (!p.over_limit) {
+    } else if (container && !p.over_limit) {
         bool in_metadata = str_eq((struct str){d->path.bytes, d->path.len}, STR("metadata"));
         paired = diff_pair_members(&p, &d->scratch, &d->items_left, old_text, new_text,
                                    d->all || !in_metadata);
@@ -209,17 +212,6 @@ static void diff_container(struct differ *d, struct str old_text, struct str new
     if (paired || p.over_limit) /* a limit makes the diff coarser */
         d->diff->truncated = true;
     record_change(d, INF_DIFF_REPLACE, old_text, new_text);
-}
-
-/* Leaves at most @ceiling changes; there is room for at least one. */
-static void diff_part(struct differ *d, struct str old_text, struct str new_text, size_t ceiling)
-{
-    if (str_eq(old_text, new_text))
-        return;
-    if (*old_text.at == *new_text.at && (*old_text.at == '{' || *old_text.at == '['))
-        diff_container(d, old_text, new_text, ceiling);
-    else
-        record_change(d, INF_DIFF_REPLACE, old_text, new_text);
 }
 
 /* Compares similar texts by their few mismatches. Returns false if they are not similar, or if a

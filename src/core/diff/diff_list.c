@@ -2,7 +2,7 @@
  * diff_list.c - pairs the items of two lists.
  *
  * A pairing by merge key is tried for each key that every item has as a string or a number, until
- * one is found that no two items of a list share. Kubernetes says in its types which key a list has
+ * one is found that no two items of a list share. The types of Kubernetes state which key a list has
  * (patchMergeKey, x-kubernetes-list-map-keys); objects don't carry that, custom resources often
  * don't have it, and a wrong guess is harmless here: the diff is correct whichever key is used. So
  * the usual keys in a fixed order are enough. `name` comes before others that Kubernetes prefers
@@ -216,24 +216,16 @@ static bool only_scalars(const struct diff_pairing *p)
 
 /* Scalars are a set (finalizers, groups) or a sequence (args): added and removed items are reported if
  * the others kept their order. */
-static bool pair_scalars(struct diff_pairing *p)
-{
-    if (!pair_by_text(p))
-        return false;
-    if (p->old_count && p->new_count && !have_pairs(p))
-        return false;
-    pair_in_place(p);
-    return true;
-}
-
 static bool pair_items(struct diff_pairing *p, struct arena *memory)
 {
-    if (only_scalars(p))
-        return pair_scalars(p);
-    if (pair_by_key(p, memory))
+    if (only_scalars(p)) {
+        if (!pair_by_text(p) || (p->old_count && p->new_count && !have_pairs(p)))
+            return false;
+    } else if (pair_by_key(p, memory)) {
         return true;
-    if (!pair_by_text(p))
+    } else if (!pair_by_text(p)) {
         pair_ends(p);
+    }
     pair_in_place(p);
     return true;
 }

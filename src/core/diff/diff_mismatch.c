@@ -151,14 +151,6 @@ static bool note_mismatch(struct walker *w, size_t step)
     return true;
 }
 
-static void ignore_value(struct walker *w)
-{
-    json_walk_value(&w->was);
-    json_walk_value(&w->is);
-    w->s->ignored++;
-    measure_same(w);
-}
-
 static bool walk_container(struct walker *w, size_t step)
 {
     bool done = false;
@@ -193,8 +185,8 @@ static bool walk_changed(struct walker *w, size_t step)
 
 /* ---- members ---- */
 
-/* Whether the member only says that there was a change. */
-static bool is_version(const struct walker *w, size_t step, struct str key)
+/* Whether the member only shows that there was a change: resourceVersion or managedFields. */
+static bool is_ignored_version(const struct walker *w, size_t step, struct str key)
 {
     const struct diff_mismatch_step *in = &w->s->steps[step];
     return !w->versions && step && !in->parent && str_eq(in->key, STR("metadata")) &&
@@ -213,8 +205,11 @@ static bool walk_member(struct walker *w, size_t step, struct item_key *item, st
         }
         return true;
     }
-    if (is_version(w, step, key)) {
-        ignore_value(w);
+    if (is_ignored_version(w, step, key)) {
+        json_walk_value(&w->was);
+        json_walk_value(&w->is);
+        w->s->ignored++;
+        measure_same(w);
         return true;
     }
     if (merge_key)

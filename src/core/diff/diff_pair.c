@@ -51,31 +51,23 @@ static void clear_pairs(struct diff_pairing *p)
         p->old_items[i].mate = NULL;
 }
 
-/* Neighbours with the same step are a pair if they are from different sides. */
-static bool pair_neighbours(const struct diff_pairing *p, struct diff_item **sorted, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        struct diff_item *a = sorted[i - 1], *b = sorted[i];
-        if (!str_eq(a->step, b->step))
-            continue;
-        if ((a < p->new_items) == (b < p->new_items))
-            return false;
-        a->mate = b;
-        b->mate = a;
-    }
-    return true;
-}
-
 bool diff_pair_match(struct diff_pairing *p)
 {
     size_t count = p->old_count + p->new_count;
     struct diff_item **sorted = xmalloc(count * sizeof(struct diff_item *));
-    bool unique;
+    bool unique = true;
     clear_pairs(p);
     for (size_t i = 0; i < count; i++)
         sorted[i] = &p->old_items[i];
     qsort(sorted, count, sizeof(struct diff_item *), by_step);
-    unique = pair_neighbours(p, sorted, count);
+    for (size_t i = 1; i < count && unique; i++) {
+        struct diff_item *a = sorted[i - 1], *b = sorted[i];
+        if (!str_eq(a->step, b->step))
+            continue;
+        unique = (a < p->new_items) != (b < p->new_items); /* one of each side is a pair */
+        a->mate = b;
+        b->mate = a;
+    }
     if (!unique)
         clear_pairs(p);
     free(sorted);

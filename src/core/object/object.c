@@ -50,8 +50,8 @@ void object_maker_free(struct object_maker *maker)
     shape_free(&maker->fallback);
 }
 
-/* Memory of one huge object is not kept for the small ones behind. */
-static void forget(struct buf *scratch)
+/* The memory of one huge object is not kept for the small ones that follow. */
+static void reset_scratch(struct buf *scratch)
 {
     if (scratch->cap > SCRATCH_KEPT)
         buf_free(scratch);
@@ -115,7 +115,7 @@ static int read_names(yyjson_val *root, struct object_identity *names, struct in
     return check_key(names, err);
 }
 
-/* Who reads objects may go down by recursion, as this does: it stops at the limit. */
+/* Recursive, like the readers of objects; it stops at the limit. */
 static bool is_deeper(yyjson_val *value, size_t levels)
 {
     size_t i, n;
@@ -129,70 +129,44 @@ static bool is_deeper(yyjson_val *value, size_t levels)
     return false;
 }
 
-/* yyjson has its values side by side. */
-static size_t count_containers(yyjson_doc *doc)
-{
-    yyjson_val *values = yyjson_doc_get_root(doc);
-    size_t count = 0;
-    for (size_t i = 0; i < yyjson_doc_get_val_count(doc); i++)
-        count += yyjson_is_ctn(&values[i]);
-    return count;
-}
-
-/* Mostly it has not as many values as that would take, and hardly ever as many brackets. */
+/* Fast path: an object with fewer values or containers than the limit can't exceed it. */
 static int check_depth(yyjson_doc *doc, struct inf_error *err)
 {
-    if (yyjson_doc_get_val_count(doc) > OBJECT_DEPTH_MAX &&
-        count_containers(doc) > OBJECT_DEPTH_MAX &&
-        is_deeper(yyjson_doc_get_root(doc), OBJECT_DEPTH_MAX))
+    yyjson_val *values = yyjson_doc_get_root(doc); /* an array of all values */
+    size_t count = yyjson_doc_get_val_count(doc), containers = 0;
+    if (count <= OBJECT_DEPTH_MAX)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        containers += yyjson_is_ctn(&values[i]);
+    if (containers > OBJECT_DEPTH_MAX && is_deeper(values, OBJECT_DEPTH_MAX))
         return err_set(err, INF_EDECODE, "object: nested more than %d levels deep",
                        OBJECT_DEPTH_MAX);
     return 0;
 }
 
-static int read_object(yyjson_doc *doc, struct object_identity *names, struct inf_error *err)
-{
-    int rc = check_depth(doc, err);
-    return rc < 0 ? rc : read_names(yyjson_doc_get_root(doc), names, err);
-}
-
 /* ---- the allocation ---- */
 
-/* Puts @s at *@cursor, and moves that behind it. Returns where it begins. */
-static uint16_t place(struct inf_object *o, size_t *cursor, struct str s)
-{
-    size_t at = *cursor;
-    if (s.len)
-        memcpy(o->bytes + at, s.at, s.len);
-    o->bytes[at + s.len] = '\0';
-    *cursor += s.len + 1;
-    return (uint16_t)at;
-}
-
-static size_t bytes_of(const struct str parts[OBJECT_PARTS])
-{
-    size_t bytes = 0;
-    for (int i = 0; i < OBJECT_PARTS; i++)
-        bytes += parts[i].len + 1;
-    return bytes;
-}
-
-/* The key is put together here: `namespace/name`. */
+/* The key is `namespace/name`; its second half is the name. */
 static struct inf_object *assemble(const struct object_identity *n, struct str parts[OBJECT_PARTS])
 {
-    size_t ns_in_key = n->ns.len ? n->ns.len + 1 : 0, size;
+    size_t ns_in_key = n->ns.len ? n->ns.len + 1 : 0, size = ns_in_key, at = ns_in_key;
     struct inf_object *o;
-    size_t cursor = ns_in_key;
     parts[PART_NAME] = n->name;
-    size = sizeof(*o) + ns_in_key + bytes_of(parts);
-    o = xmalloc(size);
+    for (int i = 0; i < OBJECT_PARTS; i++)
+        size += parts[i].len + 1;
+    o = xmalloc(sizeof(*o) + size);
     *o = (struct inf_object){.refs = 1, .text_len = (uint32_t)parts[PART_TEXT].len};
     if (ns_in_key) {
         memcpy(o->bytes, n->ns.at, n->ns.len);
         o->bytes[n->ns.len] = '/';
     }
-    for (int i = 0; i < OBJECT_PARTS; i++)
-        o->at[i] = place(o, &cursor, parts[i]);
+    for (int i = 0; i < OBJECT_PARTS; i++) {
+        o->at[i] = (uint16_t)at;
+        if (parts[i].len)
+            memcpy(o->bytes + at, parts[i].at, parts[i].len);
+        o->bytes[at + parts[i].len] = '\0';
+        at += parts[i].len + 1;
+    }
     return o;
 }
 
@@ -244,34 +218,27 @@ static void *parse_resize(void *ctx, void *memory, size_t old_size, size_t size)
     return other;
 }
 
-/* ---- the whole way ---- */
+/* ---- from a text ---- */
 
 /* yyjson's reader does not write into the text without YYJSON_READ_INSITU. */
-static yyjson_doc *parse(struct str text, bool *hides, yyjson_read_err *ret_why)
+static yyjson_doc *parse_json(struct str text, bool *hides, yyjson_read_err *ret_why)
 {
     yyjson_alc memory = {parse_take, parse_resize, parse_give, hides};
     return yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NUMBER_AS_RAW,
                             &memory, ret_why);
 }
 
-/* @text without managedFields, if there are some that are not wanted. */
-static struct str make_lean(struct object_maker *maker, struct str text, struct str cut)
+/* @text without managedFields, unless the shape keeps them. */
+static struct str cut_managed_fields(struct object_maker *maker, struct str text, struct str cut)
 {
-    const char *end = text.at + text.len, *behind = cut.at + cut.len;
+    const char *end = text.at + text.len, *rest = cut.at + cut.len;
     struct buf *lean = &maker->lean;
     if (!cut.len || !shape_of(maker)->managed)
         return text;
     lean->secret = shape_hides(shape_of(maker));
     buf_put(lean, text.at, (size_t)(cut.at - text.at));
-    buf_put(lean, behind, (size_t)(end - behind));
+    buf_put(lean, rest, (size_t)(end - rest));
     return (struct str){lean->bytes, lean->len};
-}
-
-static struct str text_of(struct object_maker *maker, struct str lean, yyjson_val *root,
-                          const struct object_identity *n)
-{
-    struct object_text o = {lean, root, n->kind, n->api_version, n->uid};
-    return object_text_make(&o, shape_of(maker), &maker->text);
 }
 
 int object_make(struct object_maker *maker, struct str text, const struct object_defaults *defaults,
@@ -280,29 +247,35 @@ int object_make(struct object_maker *maker, struct str text, const struct object
     struct object_identity names = {.kind = {0}};
     bool hides = shape_hides(shape_of(maker));
     struct managed managed;
+    struct object_text source;
     struct str lean;
     yyjson_read_err why;
     yyjson_doc *doc;
     int rc;
     managed_read(text, &managed);
-    lean = make_lean(maker, text, managed.cut);
-    doc = parse(lean, &hides, &why);
+    lean = cut_managed_fields(maker, text, managed.cut);
+    doc = parse_json(lean, &hides, &why);
     if (!doc && lean.at != text.at) {
         lean = text;
-        doc = parse(text, &hides, &why); /* to tell where */
+        doc = parse_json(text, &hides, &why); /* for the position in the text that was given */
     }
     if (defaults) {
         names.kind = defaults->kind;
         names.api_version = defaults->api_version;
     }
-    rc = doc ? read_object(doc, &names, err)
+    rc = doc ? check_depth(doc, err)
              : err_set(err, INF_EDECODE, "object: %s at byte %zu", why.msg, why.pos);
     if (rc == 0)
+        rc = read_names(yyjson_doc_get_root(doc), &names, err);
+    if (rc == 0) {
+        source = (struct object_text){lean, yyjson_doc_get_root(doc), names.kind, names.api_version,
+                                      names.uid};
         *ret_object = make_from(&names, &managed.writers,
-                                text_of(maker, lean, yyjson_doc_get_root(doc), &names));
+                                object_text_make(&source, shape_of(maker), &maker->text));
+    }
     yyjson_doc_free(doc);
-    forget(&maker->lean);
-    forget(&maker->text);
+    reset_scratch(&maker->lean);
+    reset_scratch(&maker->text);
     return rc;
 }
 
@@ -325,7 +298,7 @@ int object_make_identity(const struct object_identity *identity, struct inf_obje
     return 0;
 }
 
-/* Every other one is at least {}. */
+/* The text of every other object is at least {}. */
 bool object_is_identity(const struct inf_object *object)
 {
     return object->text_len == 0;

@@ -1,9 +1,9 @@
 /*
- * path.c - what a path names in a text. Parsing is in path_parse.c.
+ * path.c - finds the values that a path selects in a text. Parsing is in path_parse.c.
  *
- * A walk has one level for each step, so neither the document's depth nor a path's branching needs
- * recursion. A level is done when its step can take nothing more, so the rest of the text is not
- * even looked at.
+ * A walk has one level for each step, so neither the depth of the text nor the branches of a path
+ * need recursion. A level ends when its step can match nothing more: the rest of the text is not
+ * read. A path that matches nothing is no error.
  */
 #include "core/object/path.h"
 
@@ -36,18 +36,6 @@ bool path_step_matches_item(const struct inf_path *path, size_t step, size_t ind
 
 /* ---- all steps ---- */
 
-/* Whether the step takes at most one value of a level, and can only take it from a map or from a
- * list. */
-static bool takes_one(enum path_kind kind)
-{
-    return kind == PATH_KEY || kind == PATH_INDEX;
-}
-
-static bool takes_from(enum path_kind kind, bool list)
-{
-    return kind == PATH_ALL || list == (kind != PATH_KEY);
-}
-
 static void level_end(struct path_level *level)
 {
     level->walk.at = level->walk.end;
@@ -59,38 +47,28 @@ static void level_start(struct path_level *level, enum path_kind kind, struct st
     level->list = json_items_start(&level->walk, value);
     if (!level->list)
         json_walk_start(&level->walk, value);
-    if (!takes_from(kind, level->list))
-        level_end(level);
-}
-
-static bool next_item(struct path_level *level, const struct inf_path *path, size_t step,
-                      struct str *ret_value)
-{
-    while (json_items_next(&level->walk, ret_value))
-        if (path_step_matches_item(path, step, level->index++, *ret_value))
-            return true;
-    return false;
-}
-
-static bool next_member(struct path_level *level, const struct inf_path *path, size_t step,
-                        struct str *ret_value)
-{
-    struct json_member member;
-    while (json_walk_next(&level->walk, &member))
-        if (path_step_matches_key(path, step, member.key)) {
-            *ret_value = member.value;
-            return true;
-        }
-    return false;
+    if (kind != PATH_ALL && level->list != (kind != PATH_KEY))
+        level_end(
+            level); /* a key matches nothing in a list, an index or a filter nothing in a map */
 }
 
 static bool level_next(struct path_walk *walk, struct str *ret_value)
 {
     struct path_level *level = &walk->levels[walk->depth];
-    bool found = level->list ? next_item(level, walk->path, walk->depth, ret_value)
-                             : next_member(level, walk->path, walk->depth, ret_value);
-    if (found && takes_one(walk->path->steps[walk->depth].kind))
-        level_end(level);
+    enum path_kind kind = walk->path->steps[walk->depth].kind;
+    struct json_member member;
+    bool found = false;
+    if (level->list) {
+        while (!found && json_items_next(&level->walk, ret_value))
+            found = path_step_matches_item(walk->path, walk->depth, level->index++, *ret_value);
+    } else {
+        while (!found && json_walk_next(&level->walk, &member))
+            found = path_step_matches_key(walk->path, walk->depth, member.key);
+        if (found)
+            *ret_value = member.value;
+    }
+    if (found && (kind == PATH_KEY || kind == PATH_INDEX))
+        level_end(level); /* there is only one */
     return found;
 }
 
@@ -184,7 +162,7 @@ const char *inf_path_text(const struct inf_path *path)
     return path->text;
 }
 
-static struct str text_of(const struct inf_object *object)
+static struct str json_of(const struct inf_object *object)
 {
     struct str text;
     text.at = inf_object_json(object, &text.len);
@@ -197,7 +175,7 @@ size_t inf_path_each(const struct inf_path *path, const struct inf_object *objec
     struct path_walk walk;
     struct str value;
     size_t calls = 0;
-    path_walk_start(&walk, path, text_of(object));
+    path_walk_start(&walk, path, json_of(object));
     while (path_walk_next(&walk, &value)) {
         calls++;
         if (!fn(ctx, value.at, value.len))
@@ -210,7 +188,7 @@ int inf_path_string(const struct inf_path *path, const struct inf_object *object
                     size_t size)
 {
     struct str value = {"", 0};
-    bool found = path_first(path, text_of(object), &value);
+    bool found = path_first(path, json_of(object), &value);
     size_t len = json_value_copy(value, buf, size);
     return found ? (int)len : -INF_ENOTFOUND;
 }

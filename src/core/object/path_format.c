@@ -31,23 +31,20 @@ static bool consists_of(struct str s, bool (*is)(char))
     return s.len > 0;
 }
 
-static void put_escaped(struct buf *out, char c)
-{
-    static const char decoded[] = "\"\\\b\f\n\r\t", escaped[] = "\"\\bfnrt";
-    const char *found = memchr(decoded, c, sizeof(decoded) - 1);
-    if (found)
-        buf_printf(out, "\\%c", escaped[found - decoded]);
-    else if (path_is_control(c))
-        buf_printf(out, "\\u%04x", (unsigned)c);
-    else
-        buf_putc(out, c);
-}
-
 static void put_quoted(struct buf *out, struct str s)
 {
+    static const char decoded[] = "\"\\\b\f\n\r\t", escaped[] = "\"\\bfnrt";
     buf_putc(out, '"');
-    for (size_t i = 0; i < s.len; i++)
-        put_escaped(out, s.at[i]);
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.at[i];
+        const char *found = memchr(decoded, c, sizeof(decoded) - 1);
+        if (found)
+            buf_printf(out, "\\%c", escaped[found - decoded]);
+        else if (path_is_control(c))
+            buf_printf(out, "\\u%04x", (unsigned)c);
+        else
+            buf_putc(out, c);
+    }
     buf_putc(out, '"');
 }
 

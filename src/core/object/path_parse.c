@@ -1,5 +1,5 @@
 /*
- * path_parse.c - reads a path (see informer/path.h).
+ * path_parse.c - parses a path (see informer/path.h).
  *
  *     path    := step {step}
  *     step    := ["."] NAME                     the first one without the dot
@@ -17,7 +17,7 @@
 #include "core/json/json_text.h"
 #include "core/object/path.h"
 
-struct parser {
+struct path_parser {
     const char *what;
     struct str whole;
     const char *at;
@@ -29,7 +29,7 @@ struct parser {
 
 #define PARSE_ERROR(p, at, ...) syntax_error((p)->err, (p)->what, (p)->whole, (at), __VA_ARGS__)
 
-static char peek(const struct parser *p)
+static char peek(const struct path_parser *p)
 {
     if (p->at == p->end)
         return '\0';
@@ -47,7 +47,7 @@ static bool consists_of_digits(struct str s)
 }
 
 /* Takes the run of characters that @is accepts; it may be empty. */
-static struct str take_run(struct parser *p, bool (*is)(char))
+static struct str take_run(struct path_parser *p, bool (*is)(char))
 {
     const char *from = p->at;
     while (p->at < p->end && is(*p->at))
@@ -56,7 +56,7 @@ static struct str take_run(struct parser *p, bool (*is)(char))
 }
 
 /* Copies to the memory of the path, which has room for as many bytes as the text. */
-static struct str copy_name(struct parser *p, struct str s)
+static struct str copy_name(struct path_parser *p, struct str s)
 {
     char *to = p->path->names + p->names_len;
     if (s.len)
@@ -66,7 +66,7 @@ static struct str copy_name(struct parser *p, struct str s)
 }
 
 /* Quoted names have the escapes of JSON. */
-static int take_quoted(struct parser *p, struct str *ret)
+static int take_quoted(struct path_parser *p, struct str *ret)
 {
     const char *open = p->at++;
     char *to = p->path->names + p->names_len;
@@ -91,7 +91,7 @@ static int take_quoted(struct parser *p, struct str *ret)
 
 /* ---- [...] ---- */
 
-static int expect_close(struct parser *p)
+static int expect_close(struct path_parser *p)
 {
     if (peek(p) != ']')
         return PARSE_ERROR(p, p->at, "expected ']'");
@@ -99,7 +99,7 @@ static int expect_close(struct parser *p)
     return 0;
 }
 
-static int parse_value(struct parser *p, struct path_step *step)
+static int parse_value(struct path_parser *p, struct path_step *step)
 {
     struct str bare;
     if (peek(p) == '=')
@@ -115,7 +115,7 @@ static int parse_value(struct parser *p, struct path_step *step)
     return 0;
 }
 
-static int parse_where(struct parser *p, struct path_step *step)
+static int parse_where(struct path_parser *p, struct path_step *step)
 {
     int rc;
     p->at++;
@@ -124,7 +124,7 @@ static int parse_where(struct parser *p, struct path_step *step)
     return rc < 0 ? rc : expect_close(p);
 }
 
-static int parse_index(struct parser *p, struct path_step *step, struct str digits)
+static int parse_index(struct path_parser *p, struct path_step *step, struct str digits)
 {
     step->kind = PATH_INDEX;
     for (size_t i = 0; i < digits.len; i++) {
@@ -136,7 +136,7 @@ static int parse_index(struct parser *p, struct path_step *step, struct str digi
 }
 
 /* The text does not start like anything that is allowed in brackets. */
-static int explain_bracket(struct parser *p)
+static int explain_bracket(struct path_parser *p)
 {
     switch (peek(p)) {
     case '?': return PARSE_ERROR(p, p->at, "write a filter as [type=Ready]");
@@ -146,7 +146,7 @@ static int explain_bracket(struct parser *p)
     }
 }
 
-static int parse_name_in_bracket(struct parser *p, struct path_step *step)
+static int parse_name_in_bracket(struct path_parser *p, struct path_step *step)
 {
     struct str name = take_run(p, path_is_name);
     if (name.len && peek(p) == '=') {
@@ -162,20 +162,18 @@ static int parse_name_in_bracket(struct parser *p, struct path_step *step)
     return explain_bracket(p);
 }
 
-static int parse_quoted(struct parser *p, struct path_step *step)
+static int parse_bracket(struct path_parser *p, struct path_step *step)
 {
-    int rc = take_quoted(p, &step->key);
-    if (rc == 0 && peek(p) == '=')
-        return parse_where(p, step);
-    step->kind = PATH_KEY;
-    return rc < 0 ? rc : expect_close(p);
-}
-
-static int parse_bracket(struct parser *p, struct path_step *step)
-{
+    int rc;
     p->at++;
     switch (peek(p)) {
-    case '"': return parse_quoted(p, step);
+    case '"':
+        if ((rc = take_quoted(p, &step->key)) < 0)
+            return rc;
+        if (peek(p) == '=')
+            return parse_where(p, step);
+        step->kind = PATH_KEY;
+        return expect_close(p);
     case '*':
         p->at++;
         step->kind = PATH_ALL;
@@ -186,7 +184,7 @@ static int parse_bracket(struct parser *p, struct path_step *step)
 
 /* ---- names ---- */
 
-static int explain_missing_name(struct parser *p)
+static int explain_missing_name(struct path_parser *p)
 {
     switch (peek(p)) {
     case '\0':
@@ -202,7 +200,7 @@ static int explain_missing_name(struct parser *p)
                        "quote a key that contains this character: [\"a.b/c\"], without a dot");
 }
 
-static int parse_step(struct parser *p)
+static int parse_step(struct path_parser *p)
 {
     struct path_step *step = &p->path->steps[p->path->count];
     struct str name;
@@ -223,7 +221,7 @@ static int parse_step(struct parser *p)
     return 0;
 }
 
-static int parse_steps(struct parser *p)
+static int parse_steps(struct path_parser *p)
 {
     int rc = 0;
     switch (peek(p)) {
@@ -245,7 +243,7 @@ static int parse_steps(struct parser *p)
 struct inf_path *path_parse(const char *what, struct str whole, struct str part,
                             struct inf_error *err)
 {
-    struct parser p = {
+    struct path_parser p = {
         .what = what, .whole = whole, .at = part.at, .end = part.at + part.len, .err = err};
     if (part.len > PATH_TEXT_MAX) {
         syntax_error(err, what, whole, part.at, "a path has at most %d bytes", PATH_TEXT_MAX);

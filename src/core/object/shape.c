@@ -1,19 +1,19 @@
 /*
- * shape.c - the copy that cuts and hashes.
+ * shape.c - copies the text of an object without the fields that are cut, and with hashes in place
+ * of values that are hidden.
  *
- * All rules are followed together (path.h): at each level a member is either where a rule ends (cut
- * it, or hash what is in it), or on the way of one (go down), or no rule's business (copied as it
- * is, in one piece). Duplicate keys are each treated so; escapes in keys hide nothing.
+ * Normal path: all rules are followed together (path.h). At each level a member is either the end of
+ * a rule (cut it, or hash its values), on the way of a rule (descend), or matches no rule (copy it in
+ * one piece). Duplicate keys are all treated alike, and escapes in keys are decoded.
  *
- * Hashing replaces every scalar under the rule's end by a keyed digest of uid, place and value: the
- * shape of the data stays, changes stay visible, values do not; and equal values in two objects, or
- * in two places, don't look equal.
+ * Hashing replaces every scalar at or below the end of a rule by a keyed digest of uid, place and
+ * value. The structure of the data stays and changes remain visible. Values do not, and equal values
+ * in two objects or in two places have different hashes.
  *
- * How many scalars are hashed is limited, since their number is the server's choice and each costs
- * time and more bytes than it had. A part of the object with more of them is hashed as one value:
- * it is written again from its beginning. Parts are the members at the top (data), and in metadata
- * those of metadata (annotations), which everything else needs. What becomes of a part depends on
- * its value alone, so that a part that did not change has the same hashes again.
+ * The number of hashes is limited, because the server chooses it and each costs time and memory. A
+ * part of the object with more scalars is hashed as one value: it is written again from its
+ * beginning. Parts are the members at the top (data), and the members of metadata (annotations). The
+ * result of a part depends on its value alone, so a part that did not change has the same hashes.
  */
 #include "core/object/shape.h"
 
@@ -90,13 +90,13 @@ struct copy {
     const struct shape *shape;
     const struct shape_subject *subject;
     struct buf *out;
-    struct buf place; /* keys and positions on the way down, each behind a '/' */
+    struct buf place; /* keys and positions on the way down, each after a '/' */
     bool in_metadata;
     unsigned hashed; /* scalars of the part that is being copied */
-    unsigned parts;  /* in which there was something to hash */
+    unsigned parts;  /* that have hashes */
 };
 
-/* Then the part is hashed as one, and how it is written until then does not matter. */
+/* Then the part is hashed as one value, and what was written of it is discarded. */
 static bool has_too_many(const struct copy *c)
 {
     return c->hashed > SHAPE_HASHES_MAX;
@@ -132,30 +132,20 @@ static size_t go_down_item(struct copy *c, size_t index)
     return before;
 }
 
-static bool is_null(struct str value)
+/* Writes one hash of @value, which does not depend on white space. */
+static void hash_whole(struct copy *c, struct str value)
 {
-    return str_eq(value, STR("null"));
-}
-
-static void put_hash(struct copy *c, struct str value)
-{
-    char digest[DIGEST_HEX + 1];
+    struct buf compact = {.secret = true};
     struct str parts[] = {c->subject->uid, {c->place.bytes, c->place.len}, value};
+    char digest[DIGEST_HEX + 1];
+    if (!json_is_compact(value)) {
+        json_compact(&compact, value);
+        parts[2] = (struct str){compact.bytes, compact.len};
+    }
     c->shape->digest->make(c->shape->digest, parts, ARRAY_LEN(parts), digest);
     buf_puts(c->out, "\"hmac:");
     buf_puts(c->out, digest);
     buf_putc(c->out, '"');
-}
-
-/* All of @value in one, whatever white space is in it. */
-static void hash_whole(struct copy *c, struct str value)
-{
-    struct buf compact = {.secret = true};
-    if (!json_is_compact(value)) {
-        json_compact(&compact, value);
-        value = (struct str){compact.bytes, compact.len};
-    }
-    put_hash(c, value);
     buf_free(&compact);
 }
 
@@ -167,11 +157,10 @@ static void hash_scalar(struct copy *c, struct str value)
 }
 
 enum {
-    HASH_DEPTH_MAX =
-        64, /* LIMIT: levels in which scalars are hashed one by one; below, all in one */
+    HASH_DEPTH_MAX = 64, /* LIMIT: levels whose scalars have a hash each; deeper values have one */
 };
 
-/* Every scalar inside. */
+/* Hashes every scalar in @value. */
 static void hash_value(struct copy *c, struct str value, unsigned depth)
 {
     struct json_walk walk;
@@ -197,7 +186,7 @@ static void hash_value(struct copy *c, struct str value, unsigned depth)
             hash_value(c, item, depth + 1);
         }
         buf_putc(c->out, ']');
-    } else if (is_null(value)) {
+    } else if (str_eq(value, STR("null"))) {
         buf_puts(c->out, "null");
     } else {
         hash_scalar(c, value);
@@ -228,16 +217,14 @@ static bool is_cut(const struct shape *shape, struct path_match match)
     return match.ended & ~shape->hashed;
 }
 
-/* A server that was asked for metadata only may send all the same; the object is the same either
- * way. */
+/* A server may send whole objects although only metadata was requested; the result is the same. */
 static bool is_left_out(const struct shape *shape, struct str key, size_t depth)
 {
     return depth == 0 && shape->metadata_only && !json_key_is(key, "metadata") &&
            !json_key_is(key, "kind") && !json_key_is(key, "apiVersion");
 }
 
-/* Without duplicate keys there are no more parts than rules; those beyond are not worth a hash
- * each. */
+/* Without duplicate keys there are no more parts than rules; further parts get no hash. */
 static void copy_part(struct copy *c, struct str value, struct path_match match, size_t depth)
 {
     size_t start = c->out->len;
@@ -254,18 +241,6 @@ static void copy_part(struct copy *c, struct str value, struct path_match match,
     c->hashed = 0;
 }
 
-static void copy_member(struct copy *c, const struct json_member *member, struct path_match match,
-                        size_t depth)
-{
-    put_key(c->out, member->key);
-    if (depth == 0)
-        c->in_metadata = json_key_is(member->key, "metadata") && !match.ended;
-    if (depth == (c->in_metadata ? 1 : 0))
-        copy_part(c, member->value, match, depth);
-    else
-        copy_matched(c, member->value, match, depth);
-}
-
 static void copy_members(struct copy *c, struct str object, uint64_t live, size_t depth,
                          bool (*skip)(struct str key))
 {
@@ -277,22 +252,14 @@ static void copy_members(struct copy *c, struct str object, uint64_t live, size_
         struct path_match match = path_set_key(paths, live, depth, member.key);
         size_t before = go_down(c, member.key);
         if ((!skip || !skip(member.key)) && !is_left_out(c->shape, member.key, depth) &&
-            !is_cut(c->shape, match))
-            copy_member(c, &member, match, depth);
-        c->place.len = before;
-    }
-}
-
-static void copy_items(struct copy *c, struct json_walk *walk, uint64_t live, size_t depth)
-{
-    const struct inf_path *const *paths = (const struct inf_path *const *)c->shape->paths;
-    struct str item;
-    for (size_t n = 0; !has_too_many(c) && json_items_next(walk, &item); n++) {
-        struct path_match match = path_set_item(paths, live, depth, n, item);
-        size_t before = go_down_item(c, n);
-        if (!is_cut(c->shape, match)) {
-            put_comma(c->out);
-            copy_matched(c, item, match, depth);
+            !is_cut(c->shape, match)) {
+            put_key(c->out, member.key);
+            if (depth == 0)
+                c->in_metadata = json_key_is(member.key, "metadata") && !match.ended;
+            if (depth == (c->in_metadata ? 1 : 0))
+                copy_part(c, member.value, match, depth);
+            else
+                copy_matched(c, member.value, match, depth);
         }
         c->place.len = before;
     }
@@ -300,14 +267,24 @@ static void copy_items(struct copy *c, struct json_walk *walk, uint64_t live, si
 
 static void copy_value(struct copy *c, struct str value, uint64_t live, size_t depth)
 {
+    const struct inf_path *const *paths = (const struct inf_path *const *)c->shape->paths;
     struct json_walk walk;
+    struct str item;
     if (value.len && value.at[0] == '{') {
         buf_putc(c->out, '{');
         copy_members(c, value, live, depth, NULL);
         buf_putc(c->out, '}');
     } else if (json_items_start(&walk, value)) {
         buf_putc(c->out, '[');
-        copy_items(c, &walk, live, depth);
+        for (size_t n = 0; !has_too_many(c) && json_items_next(&walk, &item); n++) {
+            struct path_match match = path_set_item(paths, live, depth, n, item);
+            size_t before = go_down_item(c, n);
+            if (!is_cut(c->shape, match)) {
+                put_comma(c->out);
+                copy_matched(c, item, match, depth);
+            }
+            c->place.len = before;
+        }
         buf_putc(c->out, ']');
     } else {
         json_compact(c->out, value);

@@ -114,19 +114,6 @@ static struct member *next_member(struct index_update *u)
     return is_in(*u->next, u->index) ? &(*u->next)->member : NULL;
 }
 
-/* A new membership; next_member() has just returned NULL. */
-static struct member *add_member(struct index_update *u)
-{
-    struct more_members *more;
-    if (!u->first->bucket)
-        return u->first;
-    more = NEW(struct more_members);
-    more->member.entry = u->entry;
-    more->next = *u->next;
-    *u->next = more;
-    return &more->member;
-}
-
 /* The membership of the entry in @bucket; NULL if it has none. */
 static struct member *member_in(const struct index_update *u, const struct index_bucket *bucket)
 {
@@ -155,9 +142,18 @@ static void update_value(void *ctx, struct str value)
     bucket = index_bucket(u->index, value);
     mine = bucket ? member_in(u, bucket) : NULL;
     if (!mine) {
-        if (next)
+        if (next) {
             member_leave(next);
-        mine = next ? next : add_member(u);
+            mine = next;
+        } else if (!u->first->bucket) {
+            mine = u->first;
+        } else {
+            struct more_members *more = NEW(struct more_members);
+            more->member.entry = u->entry;
+            more->next = *u->next;
+            *u->next = more;
+            mine = &more->member;
+        }
         mine->bucket = bucket ? bucket : bucket_new(u->index, value);
         mine->bucket->count++;
         list_push(&mine->bucket->members, &mine->in_bucket);

@@ -73,18 +73,6 @@ void inf_cursor_end(struct inf_cursor *cursor)
 
 /* ---- by index ---- */
 
-/* The index of namespaces has only counts. "" selects objects without a namespace. */
-static void each_in_namespace(const struct inf_store *store, const char *ns, inf_object_fn *each,
-                              void *ctx)
-{
-    struct inf_cursor cursor = INF_CURSOR_START;
-    const struct inf_object *object;
-    bool more = true;
-    while (more && (object = inf_store_next_in(store, ns, &cursor)))
-        more = strcmp(inf_object_namespace(object), ns) != 0 || each(ctx, object);
-    inf_cursor_end(&cursor);
-}
-
 /* Calls @each for the objects in @ns ("": all), in order. Frees the array. */
 static void each_sorted(const struct inf_object **objects, size_t n, const char *ns,
                         inf_object_fn *each, void *ctx)
@@ -126,12 +114,17 @@ int inf_store_by_index(const struct inf_store *store, const char *index, const c
     const struct index_set *set = &store_current(store)->indexes;
     const struct tree *buckets = index_named(set, index);
     const struct index_bucket *bucket = buckets ? index_bucket(buckets, str_of(value)) : NULL;
+    struct inf_cursor cursor = INF_CURSOR_START;
+    const struct inf_object *object;
+    bool more = true;
     if (!buckets)
         return -INF_EINVAL;
-    if (bucket && buckets == &set->namespaces)
-        each_in_namespace(store, value, each, ctx);
-    else if (bucket)
+    if (bucket && buckets != &set->namespaces)
         each_in_bucket(store, bucket, each, ctx);
+    else if (bucket) /* it has only a count; "" selects objects without a namespace */
+        while (more && (object = inf_store_next_in(store, value, &cursor)))
+            more = strcmp(inf_object_namespace(object), value) != 0 || each(ctx, object);
+    inf_cursor_end(&cursor);
     return 0;
 }
 
