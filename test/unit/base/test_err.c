@@ -40,7 +40,7 @@ static void test_set(void **state)
     assert_string_equal(err.text, "file 'x': 7");
 }
 
-static void test_nobody_wants_the_text(void **state)
+static void test_the_error_may_be_null(void **state)
 {
     (void)state;
     assert_int_equal(err_set(NULL, INF_ENET, "%s", "unheard"), -INF_ENET);
@@ -163,7 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_set),
-        cmocka_unit_test(test_nobody_wants_the_text),
+        cmocka_unit_test(test_the_error_may_be_null),
         cmocka_unit_test(test_wrap_puts_context_before),
         cmocka_unit_test(test_full_text_is_not_cut),
         cmocka_unit_test(test_cut_text_says_so),

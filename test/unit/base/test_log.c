@@ -37,7 +37,7 @@ static void test_lines_below_the_level_are_not_made(void **state)
     }
 }
 
-static void test_nobody_listens(void **state)
+static void test_a_line_without_a_log_is_discarded(void **state)
 {
     (void)state;
     log_line(NULL, LOG_ERROR, "%s", "unheard");
@@ -68,7 +68,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_line_arrives_with_its_level),
         cmocka_unit_test(test_lines_below_the_level_are_not_made),
-        cmocka_unit_test(test_nobody_listens),
+        cmocka_unit_test(test_a_line_without_a_log_is_discarded),
         cmocka_unit_test(test_lines_over_a_kibibyte_are_cut),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);

@@ -87,7 +87,7 @@ static void assert_next_due(const struct world *w, uint64_t due_ms)
     assert_true(timers_next_due(&w->timers) == due_ms);
 }
 
-static void test_nobody(void **state)
+static void test_no_timer_is_never_due(void **state)
 {
     struct world *w = *state;
     assert_next_due(w, TIMERS_NONE);
@@ -217,7 +217,7 @@ static void test_memory_is_the_owners_while_it_fires(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_nobody, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_timer_is_never_due, setup, teardown),
         cmocka_unit_test_setup_teardown(test_in_the_order_in_which_they_are_due, setup, teardown),
         cmocka_unit_test_setup_teardown(test_due_together_fires_in_the_order_of_starting, setup,
                                         teardown),

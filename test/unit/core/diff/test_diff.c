@@ -186,7 +186,7 @@ static void items_without_a_key_go_by_text_and_place(void **state)
 
 /* ---- objects ---- */
 
-static void versions_are_told_only_when_asked_for(void **state)
+static void versions_are_reported_only_on_request(void **state)
 {
     struct inf_object *a = pod("n/a", "u", 1, 1), *b = pod("n/a", "u", 2, 1);
     struct inf_diff *diff = inf_diff_make(a, b, NULL, NULL);
@@ -221,7 +221,7 @@ int main(void)
         cmocka_unit_test(a_path_is_as_plain_as_it_can_be),
         cmocka_unit_test(items_go_by_their_merge_key),
         cmocka_unit_test(items_without_a_key_go_by_text_and_place),
-        cmocka_unit_test(versions_are_told_only_when_asked_for),
+        cmocka_unit_test(versions_are_reported_only_on_request),
         cmocka_unit_test(a_missing_object_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,8 +28,8 @@ static struct str text_in(const struct buf *b)
     return (struct str){b->bytes, b->len};
 }
 
-/* The changes, and whether it was cut short. */
-static void assert_told(const char *old_json, const char *new_json, size_t changes_max,
+/* Compares the changes, and whether a limit was reached. */
+static void assert_diff(const char *old_json, const char *new_json, size_t changes_max,
                         const char *expected, bool truncated)
 {
     const struct inf_diff_options options = {.changes_max = changes_max};
@@ -52,25 +52,25 @@ static void too_many_changes_become_one_of_a_larger_part(void **state)
     const char *old_text = "{'a':{'b':{'x':1,'y':2},'c':1},'d':{'e':1,'f':2},'g':[1,2]}";
     const char *new_text = "{'a':{'b':{'x':3,'y':4},'c':2},'d':{'e':3,'f':4},'g':[1,2,3]}";
     (void)state;
-    assert_told(old_text, new_text, 6,
+    assert_diff(old_text, new_text, 6,
                 "~ a.b.x 1 -> 3\n~ a.b.y 2 -> 4\n~ a.c 1 -> 2\n~ d.e 1 -> 3\n~ d.f 2 -> 4\n"
                 "+ g[2] 3",
                 false);
-    assert_told(old_text, new_text, 5,
+    assert_diff(old_text, new_text, 5,
                 "~ a.b.x 1 -> 3\n~ a.b.y 2 -> 4\n~ a.c 1 -> 2\n"
                 "~ d {'e':1,'f':2} -> {'e':3,'f':4}\n+ g[2] 3",
                 true);
-    assert_told(old_text, new_text, 4,
+    assert_diff(old_text, new_text, 4,
                 "~ a.b {'x':1,'y':2} -> {'x':3,'y':4}\n~ a.c 1 -> 2\n"
                 "~ d {'e':1,'f':2} -> {'e':3,'f':4}\n+ g[2] 3",
                 true);
-    assert_told(old_text, new_text, 3,
+    assert_diff(old_text, new_text, 3,
                 "~ a {'b':{'x':1,'y':2},'c':1} -> {'b':{'x':3,'y':4},'c':2}\n"
                 "~ d {'e':1,'f':2} -> {'e':3,'f':4}\n+ g[2] 3",
                 true);
-    assert_told("{'a':[1,2],'b':1}", "{'a':[1,3],'b':2}", 1,
+    assert_diff("{'a':[1,2],'b':1}", "{'a':[1,3],'b':2}", 1,
                 "~ . {'a':[1,2],'b':1} -> {'a':[1,3],'b':2}", true);
-    assert_told("{'a':{'b':[{'name':'x'}]}}", "{'a':{'b':[{'name':'y'}]}}", 1,
+    assert_diff("{'a':{'b':[{'name':'x'}]}}", "{'a':{'b':[{'name':'y'}]}}", 1,
                 "~ a.b [{'name':'x'}] -> [{'name':'y'}]", true);
 }
 
@@ -119,8 +119,8 @@ static struct inf_diff *diff_nested(size_t levels, const char *key)
     return diff;
 }
 
-/* How long the path of the one change is; it need not be kept for that. */
-static size_t depth_told(size_t levels, bool truncated)
+/* The number of steps in the path of the only change. */
+static size_t changed_depth(size_t levels, bool truncated)
 {
     struct inf_diff *diff = diff_nested(levels, "a");
     size_t len = strlen(inf_diff_get(diff, 0)->path);
@@ -133,9 +133,9 @@ static size_t depth_told(size_t levels, bool truncated)
 static void depth_ends_where_paths_do(void **state)
 {
     (void)state;
-    assert_int_equal(depth_told(PATH_STEPS_MAX, false), PATH_STEPS_MAX);
-    assert_int_equal(depth_told(PATH_STEPS_MAX + 1, true), PATH_STEPS_MAX);
-    assert_int_equal(depth_told(500, true), PATH_STEPS_MAX);
+    assert_int_equal(changed_depth(PATH_STEPS_MAX, false), PATH_STEPS_MAX);
+    assert_int_equal(changed_depth(PATH_STEPS_MAX + 1, true), PATH_STEPS_MAX);
+    assert_int_equal(changed_depth(500, true), PATH_STEPS_MAX);
 }
 
 static void a_path_is_never_too_long_to_be_read(void **state)

@@ -334,7 +334,7 @@ static void objects_are_equal_if_uid_version_and_text_are(void **state)
     inf_object_unref(object);
 }
 
-static void an_object_lives_as_long_as_somebody_holds_it(void **state)
+static void an_object_lives_until_its_last_reference_is_released(void **state)
 {
     struct inf_object *object = make("{\"metadata\":{\"name\":\"a\"}}");
     (void)state;
@@ -586,7 +586,7 @@ int main(void)
         cmocka_unit_test(absent_fields_are_empty),
         cmocka_unit_test(names_are_given_without_their_escapes),
         cmocka_unit_test(objects_are_equal_if_uid_version_and_text_are),
-        cmocka_unit_test(an_object_lives_as_long_as_somebody_holds_it),
+        cmocka_unit_test(an_object_lives_until_its_last_reference_is_released),
         cmocka_unit_test(its_size_is_its_text_and_a_little_more),
         cmocka_unit_test(a_maker_makes_one_after_another),
         cmocka_unit_test(refuses_an_object_without_a_usable_name),

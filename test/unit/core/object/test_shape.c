@@ -336,7 +336,7 @@ static void a_tie_is_decided_by_what_changed_or_not_at_all(void **state)
     assert_writer(BY("a", "02") "," BY("b", "02") "," STATUS_BY("kubelet", "02"), true, "kubelet");
 }
 
-static void odd_entries_are_nobody(void **state)
+static void malformed_entries_have_no_known_writer(void **state)
 {
     (void)state;
     assert_writer("1,null,{\"manager\":5,\"time\":7}", false, "(unknown)");
@@ -379,7 +379,7 @@ int main(void)
         cmocka_unit_test(duplicate_keys_cost_no_hash_each),
         cmocka_unit_test(the_last_writer_is_known),
         cmocka_unit_test(a_tie_is_decided_by_what_changed_or_not_at_all),
-        cmocka_unit_test(odd_entries_are_nobody),
+        cmocka_unit_test(malformed_entries_have_no_known_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
