@@ -17,7 +17,7 @@
 #include "kube/config/kubeconfig_pem.h"
 #include "kube/config/server_url.h"
 
-static int read_server(const struct direct *d, struct kubeconfig *c, struct inf_error *err)
+static int read_direct(const struct direct *d, struct kubeconfig *c, struct inf_error *err)
 {
     struct server_url url;
     if (server_url_parse(d->server, &url, err) < 0)
@@ -27,11 +27,6 @@ static int read_server(const struct direct *d, struct kubeconfig *c, struct inf_
     c->host = url.host; /* owned by c now, as is the prefix */
     c->port = url.port;
     c->path_prefix = url.path_prefix;
-    return 0;
-}
-
-static int read_files(const struct direct *d, struct kubeconfig *c, struct inf_error *err)
-{
     if (d->ca_file) {
         c->ca_file = path_beside(".", d->ca_file);
         if (pem_file_read(c->ca_file, &c->ca_pem, err) < 0)
@@ -53,10 +48,7 @@ int direct_load(const struct direct *d, struct kubeconfig *ret, struct inf_error
     struct kubeconfig c = {.origin = xstrdup(d->origin),
                            .context = xstrdup(""),
                            .namespace = xstrdup(d->namespace ? d->namespace : "default")};
-    int rc = read_server(d, &c, err);
-    if (!rc)
-        rc = read_files(d, &c, err);
-    if (rc) {
+    if (read_direct(d, &c, err) < 0) {
         kubeconfig_free(&c);
         err->code = INF_ECONF;
         return err_wrap(err, "%s", d->origin);

@@ -28,22 +28,14 @@ bool incluster_possible(const char *dir)
 {
     char *token = xasprintf("%s/token", dir);
     struct stat st;
-    bool there = stat(token, &st) == 0 && !S_ISDIR(st.st_mode);
+    bool exists = stat(token, &st) == 0 && !S_ISDIR(st.st_mode);
     free(token);
-    return there && getenv_nonempty("KUBERNETES_SERVICE_HOST") &&
+    return exists && getenv_nonempty("KUBERNETES_SERVICE_HOST") &&
            getenv_nonempty("KUBERNETES_SERVICE_PORT");
 }
 
-static char *server_url(void)
-{
-    const char *host = getenv_nonempty("KUBERNETES_SERVICE_HOST");
-    const char *port = getenv_nonempty("KUBERNETES_SERVICE_PORT");
-    bool v6 = strchr(host, ':');
-    return xasprintf("https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
-}
-
 /* The caller frees it. NULL if neither the environment nor the file names one. */
-static char *own_namespace(const char *dir)
+static char *read_own_namespace(const char *dir)
 {
     const char *from_env = getenv_nonempty("POD_NAMESPACE");
     char *path, *text = NULL;
@@ -63,7 +55,11 @@ static char *own_namespace(const char *dir)
 
 int incluster_load(const char *dir, struct kubeconfig *ret, struct inf_error *err)
 {
-    char *server = server_url(), *namespace = own_namespace(dir);
+    const char *host = getenv_nonempty("KUBERNETES_SERVICE_HOST");
+    const char *port = getenv_nonempty("KUBERNETES_SERVICE_PORT");
+    bool v6 = strchr(host, ':');
+    char *server = xasprintf("https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
+    char *namespace = read_own_namespace(dir);
     char *ca = xasprintf("%s/ca.crt", dir), *token = xasprintf("%s/token", dir);
     int rc = direct_load(&(struct direct){.origin = "in-cluster configuration",
                                           .server = server,

@@ -19,7 +19,7 @@ enum {
 };
 
 /* Takes ownership of @pem. */
-static int keep_text(char *pem, size_t len, char **ret, struct inf_error *err)
+static int keep_pem(char *pem, size_t len, char **ret, struct inf_error *err)
 {
     if (len && strlen(pem) == len) {
         *ret = pem;
@@ -30,38 +30,31 @@ static int keep_text(char *pem, size_t len, char **ret, struct inf_error *err)
     return err_set(err, INF_EIO, "is %s; must be PEM (-----BEGIN ...)", len ? "binary" : "empty");
 }
 
-static int from_data(const struct yaml_node *data, char **ret, struct inf_error *err)
-{
-    char *pem;
-    size_t len;
-    if (base64_decode(data->text, strlen(data->text), &pem, &len) < 0)
-        return err_set(err, INF_EIO, "must be base64 on one line, including its padding");
-    return keep_text(pem, len, ret, err);
-}
-
-static int from_file(const char *path, char **ret, struct inf_error *err)
-{
-    char *pem;
-    size_t len;
-    if (file_read_unnamed(path, PEM_MAX, &pem, &len, err) < 0)
-        return err_wrap(err, "cannot read the file");
-    return keep_text(pem, len, ret, err);
-}
-
 int kubeconfig_pem(const struct entry *entry, const struct yaml_node *file,
                    const struct yaml_node *data, char **ret_pem, char **ret_path,
                    struct inf_error *err)
 {
     struct inf_error why;
-    char *path;
+    char *path = NULL, *pem;
+    size_t len;
     int rc;
     if (!file && !data)
         return 0;
     if (file && data)
         return entry_error(entry, data, err, "cannot be combined with %s; remove one of them",
                            file->key->text);
-    path = file ? path_beside(file->file, file->text) : NULL;
-    rc = data ? from_data(data, ret_pem, &why) : from_file(path, ret_pem, &why);
+    if (file) {
+        path = path_beside(file->file, file->text);
+        rc = file_read_unnamed(path, PEM_MAX, &pem, &len, &why);
+        if (rc)
+            err_wrap(&why, "cannot read the file");
+    } else {
+        rc = base64_decode(data->text, strlen(data->text), &pem, &len);
+        if (rc)
+            err_set(&why, INF_EIO, "must be base64 on one line, including its padding");
+    }
+    if (!rc)
+        rc = keep_pem(pem, len, ret_pem, &why);
     if (rc) {
         free(path);
         return entry_error(entry, data ? data : file, err, "%s", why.text);
@@ -77,6 +70,6 @@ int pem_file_read(const char *path, char **ret_pem, struct inf_error *err)
     size_t len;
     int rc = file_read_unnamed(path, PEM_MAX, &pem, &len, &why);
     if (!rc)
-        rc = keep_text(pem, len, ret_pem, &why);
+        rc = keep_pem(pem, len, ret_pem, &why);
     return rc ? err_set(err, INF_EIO, "file '%s': %s", path, why.text) : 0;
 }

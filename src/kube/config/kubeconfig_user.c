@@ -19,8 +19,8 @@
 #include "kube/config/kubeconfig_pem.h"
 
 /* Credentials are sent only to https servers; without them we would be a different user. */
-static int check_may_send(const struct user_entry *e, const struct kubeconfig *c,
-                          struct inf_error *err)
+static int check_https(const struct user_entry *e, const struct kubeconfig *c,
+                       struct inf_error *err)
 {
     const struct yaml_node *all[] = {e->token,     e->token_file, e->cert_file,
                                      e->cert_data, e->key_file,   e->key_data,
@@ -51,29 +51,25 @@ static int resolve_certificate(const struct user_entry *e, struct kubeconfig *c,
     return rc;
 }
 
-static int resolve_token(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
+/* A token, a file with a token, or name and password; all are sent in the Authorization header. */
+static int resolve_authorization(const struct user_entry *e, struct kubeconfig *c,
+                                 struct inf_error *err)
 {
+    const struct yaml_node *login = e->username ? e->username : e->password;
+    char *both;
     if (e->token && !str_is_token(str_of(e->token->text)))
         return entry_error(&e->entry, e->token, err,
                            "must not contain white space, line ends or control characters");
-    if (e->token)
-        c->token = xstrdup(e->token->text);
+    c->token = e->token ? xstrdup(e->token->text) : NULL;
     if (e->token_file)
         c->token_file = path_beside(e->token_file->file, e->token_file->text);
-    return 0;
-}
-
-static int resolve_password(const struct user_entry *e, struct kubeconfig *c, struct inf_error *err)
-{
-    const struct yaml_node *given = e->username ? e->username : e->password;
-    char *both;
-    if (!given)
+    if (!login)
         return 0;
     if (e->token || e->token_file)
-        return entry_error(&e->entry, given, err,
+        return entry_error(&e->entry, login, err,
                            "cannot be combined with a token; remove one of them");
     if (e->username && strchr(e->username->text, ':'))
-        return entry_error(&e->entry, given, err, "must not contain ':'");
+        return entry_error(&e->entry, login, err, "must not contain ':'");
     both = xasprintf("%s:%s", e->username ? e->username->text : "",
                      e->password ? e->password->text : "");
     c->basic = base64_encode(both, strlen(both));
@@ -119,15 +115,13 @@ int kubeconfig_user(const struct yaml_node *node, struct kubeconfig *c, struct i
     if (!rc && e.auth_provider)
         rc = refuse_provider(&e, err);
     if (!rc)
-        rc = check_may_send(&e, c, err);
+        rc = check_https(&e, c, err);
     if (rc)
         return rc;
     c->user = xstrdup(e.entry.name);
     rc = resolve_certificate(&e, c, err);
     if (!rc)
-        rc = resolve_token(&e, c, err);
-    if (!rc)
-        rc = resolve_password(&e, c, err);
+        rc = resolve_authorization(&e, c, err);
     if (!rc)
         rc = resolve_exec(&e, c, err);
     if (!rc)

@@ -56,7 +56,7 @@ static void address_unmap(struct address *a)
     a->len = 4;
 }
 
-static struct address address_as_written(const char *text)
+static struct address parse_address(const char *text)
 {
     struct address a = {0};
     if (inet_pton(AF_INET, text, a.bytes) == 1)
@@ -66,10 +66,10 @@ static struct address address_as_written(const char *text)
     return a;
 }
 
-/* Like address_as_written(), but turns an IPv4-mapped IPv6 address into IPv4. */
-static struct address address_of(const char *text)
+/* Like parse_address(), but turns an IPv4-mapped IPv6 address into IPv4. */
+static struct address parse_unmapped_address(const char *text)
 {
-    struct address a = address_as_written(text);
+    struct address a = parse_address(text);
     if (is_mapped(&a))
         address_unmap(&a);
     return a;
@@ -78,7 +78,7 @@ static struct address address_of(const char *text)
 static bool is_loopback(const char *host)
 {
     static const unsigned char v6[16] = {[15] = 1};
-    struct address a = address_of(host);
+    struct address a = parse_unmapped_address(host);
     return strcmp(host, "localhost") == 0 || (a.len == 4 && a.bytes[0] == 127) ||
            (a.len == 16 && memcmp(a.bytes, v6, sizeof(v6)) == 0);
 }
@@ -106,7 +106,7 @@ static bool read_network(const char *entry, struct network *ret)
     unsigned long bits = slash ? strtoul(slash + 1, NULL, 10) : 0;
     if (!slash)
         return false;
-    ret->address = address_as_written(address);
+    ret->address = parse_address(address);
     free(address);
     if (!slash[1] || slash[1 + strspn(slash + 1, "0123456789")] || !ret->address.len ||
         bits > (unsigned)ret->address.len * 8)
@@ -127,7 +127,7 @@ static bool is_below(const char *host, const char *name)
     return len >= end_len && *end == '.' && strcasecmp(end + 1, name) == 0;
 }
 
-static bool ascii_name_matches(const char *entry, const char *host)
+static bool matches_ascii_name(const char *entry, const char *host)
 {
     if (strncmp(entry, "*.", 2) == 0)
         entry++;
@@ -136,22 +136,18 @@ static bool ascii_name_matches(const char *entry, const char *host)
     return strcasecmp(entry, host) == 0 || is_below(host, entry);
 }
 
-static bool is_ascii(const char *text)
-{
-    while (*text && isascii((unsigned char)*text))
-        text++;
-    return !*text;
-}
-
-static bool name_matches(const char *entry, const char *host)
+static bool host_name_matches(const char *entry, const char *host)
 {
     struct buf ascii = {0};
     bool wildcard = strncmp(entry, "*.", 2) == 0, matches;
-    if (is_ascii(entry))
-        return ascii_name_matches(entry, host);
+    const char *at = entry;
+    while (*at && isascii((unsigned char)*at))
+        at++;
+    if (!*at)
+        return matches_ascii_name(entry, host);
     matches = idna_to_ascii(&ascii, str_of(entry + wildcard)) == 0;
     buf_putc(&ascii, '\0');
-    matches = matches && ascii_name_matches(ascii.bytes, host);
+    matches = matches && matches_ascii_name(ascii.bytes, host);
     buf_free(&ascii);
     return matches;
 }
@@ -160,7 +156,7 @@ static bool name_matches(const char *entry, const char *host)
  * Splits "host:port" or "[address]:port" in two, as Go's net.SplitHostPort does. NULL if there is
  * no port, or colons or brackets are misplaced; then @entry is unchanged.
  */
-static char *cut_port(char **entry)
+static char *split_port(char **entry)
 {
     char *colon = strrchr(*entry, ':'), *close = strchr(*entry, ']');
     bool brackets = (*entry)[0] == '[';
@@ -175,47 +171,36 @@ static char *cut_port(char **entry)
     return colon + 1;
 }
 
-/* Compares the digits; no port, or an empty one, matches any. */
-static bool port_matches(const char *wanted, uint16_t port)
-{
-    char text[8];
-    snprintf(text, sizeof(text), "%u", port);
-    return !wanted || !wanted[0] || strcmp(wanted, text) == 0;
-}
-
 static bool entry_matches(char *entry, const char *host, uint16_t port)
 {
-    struct address a, b = address_of(host);
+    struct address a, b = parse_unmapped_address(host);
     struct network net;
-    char *wanted;
+    char *wanted, digits[8];
     if (strcmp(entry, "*") == 0)
         return true;
     if (read_network(entry, &net))
         return same_bits(&net.address, &b, net.bits);
-    wanted = cut_port(&entry);
-    a = address_of(entry);
-    if (!entry[0] || !port_matches(wanted, port))
-        return false;
-    return a.len ? same_bits(&a, &b, (unsigned)a.len * 8) : !b.len && name_matches(entry, host);
+    wanted = split_port(&entry);
+    snprintf(digits, sizeof(digits), "%u", port);
+    if (!entry[0] || (wanted && wanted[0] && strcmp(wanted, digits) != 0))
+        return false; /* no port, or an empty one, matches any */
+    a = parse_unmapped_address(entry);
+    return a.len ? same_bits(&a, &b, (unsigned)a.len * 8)
+                 : !b.len && host_name_matches(entry, host);
 }
 
 /* ---- the list ---- */
-
-static struct str trim_blanks(struct str text)
-{
-    while (text.len && isspace((unsigned char)text.at[0]))
-        text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && isspace((unsigned char)text.at[text.len - 1]))
-        text.len--;
-    return text;
-}
 
 bool proxy_is_excluded(const char *list, const char *host, uint16_t port)
 {
     while (*list) {
         size_t len = strcspn(list, ",");
-        struct str text = trim_blanks((struct str){list, len});
+        struct str text = {list, len};
         char entry[ENTRY_MAX + 1];
+        while (text.len && isspace((unsigned char)text.at[0]))
+            text = (struct str){text.at + 1, text.len - 1};
+        while (text.len && isspace((unsigned char)text.at[text.len - 1]))
+            text.len--;
         if (text.len <= ENTRY_MAX) {
             memcpy(entry, text.at, text.len);
             entry[text.len] = '\0';
@@ -229,35 +214,28 @@ bool proxy_is_excluded(const char *list, const char *host, uint16_t port)
 
 /* ---- the environment ---- */
 
-static const char *value_of(const char *upper, const char *lower, const char **ret_name)
+static const char *getenv_either(const char *upper, const char *lower, const char **ret_name)
 {
     const char *value = getenv(upper);
     *ret_name = value && value[0] ? upper : lower;
     return value && value[0] ? value : getenv(lower);
 }
 
-/* Accepts the common form "proxy:3128" without a scheme. */
-static int parse_loosely(const char *text, struct proxy *ret, struct inf_error *err)
-{
-    char *url;
-    int rc;
-    if (strstr(text, "://"))
-        return proxy_url_parse(text, ret, err);
-    url = xasprintf("http://%s", text);
-    rc = proxy_url_parse(url, ret, err);
-    secret_free(url);
-    return rc;
-}
-
 int proxy_from_env(bool https, const char *host, uint16_t port, struct proxy *ret,
                    struct inf_error *err)
 {
     const char *name, *ignored;
-    const char *url = https ? value_of("HTTPS_PROXY", "https_proxy", &name)
-                            : value_of("HTTP_PROXY", "http_proxy", &name);
-    const char *except = value_of("NO_PROXY", "no_proxy", &ignored);
+    const char *url = https ? getenv_either("HTTPS_PROXY", "https_proxy", &name)
+                            : getenv_either("HTTP_PROXY", "http_proxy", &name);
+    const char *except = getenv_either("NO_PROXY", "no_proxy", &ignored);
+    char *full;
+    int rc;
     *ret = (struct proxy){0};
     if (!url || !url[0] || is_loopback(host) || (except && proxy_is_excluded(except, host, port)))
         return 0;
-    return parse_loosely(url, ret, err) < 0 ? err_wrap(err, "$%s", name) : 0;
+    /* The common form "proxy:3128" has no scheme. */
+    full = strstr(url, "://") ? xstrdup(url) : xasprintf("http://%s", url);
+    rc = proxy_url_parse(full, ret, err);
+    secret_free(full);
+    return rc < 0 ? err_wrap(err, "$%s", name) : 0;
 }

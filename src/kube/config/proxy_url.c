@@ -28,7 +28,7 @@ static const struct scheme {
     {"socks5h://", PROXY_SOCKS5, 1080}, /* same behaviour: the proxy always resolves names */
 };
 
-static int parse_scheme(const char **at, struct proxy *p, struct inf_error *err)
+static int parse_proxy_scheme(const char **at, struct proxy *p, struct inf_error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
         size_t len = strlen(schemes[i].text);
@@ -50,27 +50,19 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The next byte of [@at, @end), unescaped; advances @at. -1 if an escape is malformed. */
-static int next_byte(const char **at, const char *end)
-{
-    int high, low;
-    if (**at != '%')
-        return (unsigned char)*(*at)++;
-    if (end - *at < 3)
-        return -1;
-    high = hex_value((*at)[1]);
-    low = hex_value((*at)[2]);
-    *at += 3;
-    return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
-
 /* NULL if it can't be a user or a password: a bad escape, a control character, too long. */
 static char *unescape_login(const char *at, const char *end)
 {
     char *out = xcalloc(1, (size_t)(end - at) + 1);
     size_t len = 0;
     while (at < end) {
-        int c = next_byte(&at, end);
+        int c = (unsigned char)*at++;
+        if (c == '%') {
+            int high = end - at < 2 ? -1 : hex_value(at[0]);
+            int low = end - at < 2 ? -1 : hex_value(at[1]);
+            c = high < 0 || low < 0 ? -1 : high * 16 + low;
+            at += 2;
+        }
         if (c < ' ' || c == 0x7F || len == PROXY_LOGIN_MAX) {
             secret_free(out);
             return NULL;
@@ -99,33 +91,25 @@ static int parse_login(const char **at, struct proxy *p, struct inf_error *err)
     return 0;
 }
 
-static int parse_host(const char *at, struct proxy *p, struct inf_error *err)
-{
-    struct server_url url = {.port = p->port};
-    int rc = server_url_parse_host(&at, &url, err);
-    if (!rc && at[0] && strcmp(at, "/") != 0)
-        rc = err_set(err, INF_ECONF, "must not continue after the host and port");
-    if (rc) {
-        server_url_free(&url);
-        return rc;
-    }
-    p->host = url.host; /* owned by p now */
-    p->port = url.port;
-    return 0;
-}
-
 int proxy_url_parse(const char *url, struct proxy *ret, struct inf_error *err)
 {
     struct proxy p = {.host = NULL};
-    int rc = parse_scheme(&url, &p, err);
+    struct server_url host = {.host = NULL};
+    int rc = parse_proxy_scheme(&url, &p, err);
     if (!rc)
         rc = parse_login(&url, &p, err);
+    host.port = p.port; /* the default of the scheme */
     if (!rc)
-        rc = parse_host(url, &p, err);
+        rc = server_url_parse_host(&url, &host, err);
+    if (!rc && url[0] && strcmp(url, "/") != 0)
+        rc = err_set(err, INF_ECONF, "must not continue after the host and port");
     if (rc) {
+        server_url_free(&host);
         proxy_free(&p);
         return rc;
     }
+    p.host = host.host; /* owned by p now */
+    p.port = host.port;
     *ret = p;
     return 0;
 }

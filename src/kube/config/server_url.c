@@ -24,29 +24,7 @@ enum {
     PORT_HTTP = 80,
 };
 
-static int parse_scheme(const char **at, struct server_url *u, struct inf_error *err)
-{
-    u->https = strncasecmp(*at, "https://", 8) == 0;
-    if (!u->https && strncasecmp(*at, "http://", 7) != 0)
-        return err_set(err, INF_ECONF, "must begin with https:// or http://");
-    u->port = u->https ? PORT_HTTPS : PORT_HTTP;
-    *at += u->https ? 8 : 7;
-    return 0;
-}
-
-/* Parts that a server URL must not have; checked first because they change how the rest is read. */
-static int check_parts(const char *at, struct inf_error *err)
-{
-    if (strcspn(at, "@") < strcspn(at, "/?#"))
-        return err_set(err, INF_ECONF,
-                       "must not contain a user name or password; put credentials into the user "
-                       "entry");
-    if (strpbrk(at, "?#"))
-        return err_set(err, INF_ECONF, "must not contain a query (?) or a fragment (#)");
-    return 0;
-}
-
-static int parse_address(const char **at, struct server_url *u, struct inf_error *err)
+static int parse_ipv6_address(const char **at, struct server_url *u, struct inf_error *err)
 {
     struct in6_addr address;
     size_t len = strcspn(*at, "]");
@@ -59,7 +37,7 @@ static int parse_address(const char **at, struct server_url *u, struct inf_error
     return 0;
 }
 
-static int parse_name(const char **at, struct server_url *u, struct inf_error *err)
+static int parse_host_name(const char **at, struct server_url *u, struct inf_error *err)
 {
     size_t len = strcspn(*at, ":/");
     if (len == 0)
@@ -77,12 +55,13 @@ static int parse_name(const char **at, struct server_url *u, struct inf_error *e
     return 0;
 }
 
-static int parse_port(const char **at, struct server_url *u, struct inf_error *err)
+int server_url_parse_host(const char **at, struct server_url *u, struct inf_error *err)
 {
+    int rc = **at == '[' ? parse_ipv6_address(at, u, err) : parse_host_name(at, u, err);
     unsigned long port = 0;
     size_t len;
-    if (**at != ':')
-        return 0;
+    if (rc || **at != ':')
+        return rc;
     len = strspn(++*at, "0123456789");
     if (len >= 1 && len <= 5)
         port = strtoul(*at, NULL, 10);
@@ -94,13 +73,7 @@ static int parse_port(const char **at, struct server_url *u, struct inf_error *e
     return 0;
 }
 
-int server_url_parse_host(const char **at, struct server_url *u, struct inf_error *err)
-{
-    int rc = **at == '[' ? parse_address(at, u, err) : parse_name(at, u, err);
-    return rc ? rc : parse_port(at, u, err);
-}
-
-static int parse_prefix(const char *at, struct server_url *u, struct inf_error *err)
+static int parse_path_prefix(const char *at, struct server_url *u, struct inf_error *err)
 {
     size_t len = strlen(at);
     if (*at && *at != '/')
@@ -119,14 +92,22 @@ static int parse_prefix(const char *at, struct server_url *u, struct inf_error *
 
 int server_url_parse(const char *url, struct server_url *ret, struct inf_error *err)
 {
-    struct server_url u = {0};
-    int rc = parse_scheme(&url, &u, err);
+    struct server_url u = {.https = strncasecmp(url, "https://", 8) == 0};
+    int rc;
+    if (!u.https && strncasecmp(url, "http://", 7) != 0)
+        return err_set(err, INF_ECONF, "must begin with https:// or http://");
+    u.port = u.https ? PORT_HTTPS : PORT_HTTP;
+    url += u.https ? 8 : 7;
+    /* Checked first because these change how the rest is read. */
+    if (strcspn(url, "@") < strcspn(url, "/?#"))
+        return err_set(err, INF_ECONF,
+                       "must not contain a user name or password; put credentials into the user "
+                       "entry");
+    if (strpbrk(url, "?#"))
+        return err_set(err, INF_ECONF, "must not contain a query (?) or a fragment (#)");
+    rc = server_url_parse_host(&url, &u, err);
     if (!rc)
-        rc = check_parts(url, err);
-    if (!rc)
-        rc = server_url_parse_host(&url, &u, err);
-    if (!rc)
-        rc = parse_prefix(url, &u, err);
+        rc = parse_path_prefix(url, &u, err);
     if (rc) {
         server_url_free(&u);
         return rc;

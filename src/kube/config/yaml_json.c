@@ -17,7 +17,7 @@ static const char *skip_digits(const char *at)
 }
 
 /* Only the JSON syntax of numbers; other YAML numbers (0x1F, 1_000, .inf) stay strings. */
-static bool is_number(const char *text)
+static bool is_json_number(const char *text)
 {
     const char *at = text + (*text == '-'), *end = skip_digits(at);
     if (end == at || (*at == '0' && end > at + 1))
@@ -37,19 +37,6 @@ static bool is_number(const char *text)
     return *end == '\0';
 }
 
-static void put_scalar(struct buf *out, const struct yaml_node *node)
-{
-    bool truth;
-    if (yaml_is_null(node))
-        buf_puts(out, "null");
-    else if (yaml_bool(node, &truth) == 0)
-        buf_puts(out, truth ? "true" : "false");
-    else if (node->plain && is_number(node->text))
-        buf_puts(out, node->text);
-    else
-        json_put_string(out, str_of(node->text));
-}
-
 /* The recursion is limited by YAML_DEPTH_MAX. */
 static void put_items(struct buf *out, const struct yaml_node *node)
 {
@@ -66,8 +53,18 @@ static void put_items(struct buf *out, const struct yaml_node *node)
 
 void yaml_put_json(struct buf *out, const struct yaml_node *node)
 {
+    bool truth;
     switch (node->kind) {
-    case YAML_SCALAR: put_scalar(out, node); return;
+    case YAML_SCALAR:
+        if (yaml_is_null(node))
+            buf_puts(out, "null");
+        else if (yaml_bool(node, &truth) == 0)
+            buf_puts(out, truth ? "true" : "false");
+        else if (node->plain && is_json_number(node->text))
+            buf_puts(out, node->text);
+        else
+            json_put_string(out, str_of(node->text));
+        return;
     case YAML_SEQUENCE:
         buf_putc(out, '[');
         put_items(out, node);
