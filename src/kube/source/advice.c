@@ -16,14 +16,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* ---- the message of a 403 ---- */
-
-/* `User "jane" cannot list resource ...`, as written by every server with RBAC. */
-struct refusal {
-    struct str user;
-    struct str verb;
-};
-
+/* Moves the part of @rest before @mark to @ret, and @rest after @mark. */
 static bool cut_until(struct str *rest, const char *mark, struct str *ret)
 {
     const char *at = memmem(rest->at, rest->len, mark, strlen(mark));
@@ -33,13 +26,6 @@ static bool cut_until(struct str *rest, const char *mark, struct str *ret)
     rest->len -= ret->len + strlen(mark);
     rest->at = at + strlen(mark);
     return true;
-}
-
-static bool read_refusal(const char *text, struct refusal *ret)
-{
-    struct str rest = str_of(text), before;
-    return cut_until(&rest, "User \"", &before) && cut_until(&rest, "\" cannot ", &ret->user) &&
-           cut_until(&rest, " ", &ret->verb);
 }
 
 /* ---- the commands ---- */
@@ -90,22 +76,24 @@ static void put_rights(struct buf *out, const struct resource *r, const char *ns
 static void put_forbidden(struct buf *out, const char *text, const struct resource *r,
                           const char *ns)
 {
-    struct refusal refusal;
-    bool read = read_refusal(text, &refusal), quotable;
+    /* `User "jane" cannot list resource ...`, as written by every server with RBAC */
+    struct str rest = str_of(text), before, user, verb;
+    bool read = cut_until(&rest, "User \"", &before) && cut_until(&rest, "\" cannot ", &user) &&
+                cut_until(&rest, " ", &verb);
+    bool quotable;
     if (!r->name[0])
         buf_puts(out, "; a fully qualified resource such as deployments.apps/v1 needs no lookup");
     else if (!read)
         put_rights(out, r, ns);
-    else if (str_eq(refusal.user, STR("system:anonymous")))
+    else if (str_eq(user, STR("system:anonymous")))
         buf_puts(out, "; the server treats the request as anonymous: credentials are missing or "
                       "not valid for this cluster");
-    else if (str_eq(refusal.verb, STR("list")) || str_eq(refusal.verb, STR("watch"))) {
+    else if (str_eq(verb, STR("list")) || str_eq(verb, STR("watch"))) {
         /* In single quotes only a quote is special to a shell; the server escapes it, and
          * backslashes, in its own way. */
-        quotable = refusal.user.len && !memchr(refusal.user.at, '\'', refusal.user.len) &&
-                   !memchr(refusal.user.at, '\\', refusal.user.len);
+        quotable = user.len && !memchr(user.at, '\'', user.len) && !memchr(user.at, '\\', user.len);
         if (quotable)
-            put_commands(out, r, ns, refusal.user);
+            put_commands(out, r, ns, user);
         else
             put_rights(out, r, ns);
     }

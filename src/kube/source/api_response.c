@@ -135,8 +135,8 @@ int api_response_end(const struct api_response *a, int64_t now_us, struct inf_er
 {
     if (api_response_succeeded(a))
         return a->gunzip ? gunzip_end(a->gunzip, err) : 0;
-    status_from_answer(a->status, (struct str){a->reason.bytes, a->reason.len}, a->retry_after,
-                       now_us, err);
+    status_from_response(a->status, (struct str){a->reason.bytes, a->reason.len}, a->retry_after,
+                         now_us, err);
     return -err->code;
 }
 

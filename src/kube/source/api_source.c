@@ -6,7 +6,7 @@
  * its text and the HTTP body are complete.
  *
  * A request waits for credentials if none are available. If they are refused (401) and others are
- * available, it is sent once more; the first refusal is not reported.
+ * available, it is sent again, once; the first refusal is not reported.
  *
  * Failures are reported by one on_end: a status other than 200 (after its body was read, up to a
  * limit, because it contains the reason), an ERROR event, invalid JSON, an incomplete body, and every

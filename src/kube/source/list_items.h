@@ -1,11 +1,11 @@
 /*
- * list_items.h - cuts the body of a LIST into its items while it comes in.
+ * list_items.h - splits the body of a LIST into its items while it is received.
  *
  *     {"kind":"PodList","apiVersion":"v1","metadata":{...},"items":[{...},{...}]}
  *
- * The list is never held: an item that lies whole in the input is lent from there, only one that is
- * cut is copied. Members come in any order and white space is free. The list is taken for one only
- * when its last brace is here and nothing but white space behind it: never a short list.
+ * The list is never kept as a whole: an item that is complete in the input is returned in place; only
+ * an item that spans two inputs is copied. Members may have any order. The list is complete only when
+ * its last brace has been read and only white space follows: a truncated list is an error.
  */
 #ifndef KUBE_SOURCE_LIST_ITEMS_H
 #define KUBE_SOURCE_LIST_ITEMS_H
@@ -20,22 +20,22 @@ enum {
 };
 
 enum list_items_state {
-    ITEMS_BEFORE,      /* the opening brace comes */
+    ITEMS_BEFORE,      /* expects the opening brace */
     ITEMS_FIRST_KEY,   /* a key, or the closing brace */
-    ITEMS_KEY,         /* a key must come */
-    ITEMS_COLON,       /* behind a key */
+    ITEMS_KEY,         /* expects a key */
+    ITEMS_COLON,       /* after a key */
     ITEMS_VALUE,       /* of a member */
     ITEMS_AFTER_VALUE, /* a comma or the closing brace */
     ITEMS_FIRST_ITEM,  /* an item, or the closing bracket */
-    ITEMS_ITEM,        /* an item must come */
+    ITEMS_ITEM,        /* expects an item */
     ITEMS_AFTER_ITEM,  /* a comma or the closing bracket */
-    ITEMS_BEHIND,      /* the closing brace was here */
+    ITEMS_END,         /* after the closing brace */
 };
 
 /* Zeroed: ready for a list. */
 struct list_items {
     enum list_items_state state;
-    enum list_member member; /* whose value comes */
+    enum list_member member; /* whose value is next */
     struct list_head head;
     size_t count; /* items begun, including the current one */
 
@@ -53,16 +53,16 @@ enum list_items_next {
 };
 
 /*
- * Takes the next item from the front of @input, which moves on; @ret_item is lent until the next
- * call, and as long as the input. Returns an enum list_items_next, or -INF_EDECODE, or -INF_ETOOBIG for
- * another member over its limit: from then on it can't be used. After ITEMS_ONE_LOST the next call
- * goes on behind that item.
+ * Takes the next item from the front of @input and advances it. @ret_item is valid until the next
+ * call, and not longer than the input. Returns an enum list_items_next, or -INF_EDECODE, or -INF_ETOOBIG for
+ * another member over its limit; then it must be reset. After ITEMS_ONE_LOST the next call continues
+ * after that item.
  */
 int list_items_next(struct list_items *items, struct str *input, struct str *ret_item,
                     struct inf_error *err);
 
-/* No more input will come: is the list complete? -INF_ECUT if not, -INF_EDECODE if it was none. Its
- * head is all known then: no string in it is NULL. */
+/* Ends the input. Returns 0 if the list is complete (then no string of its head is NULL), -INF_ECUT if
+ * it is truncated, or -INF_EDECODE if it is not a list. */
 int list_items_end(struct list_items *items, struct inf_error *err);
 
 /* Ready for another list. */

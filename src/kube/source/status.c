@@ -17,14 +17,15 @@
 #include "base/err.h"
 
 enum {
-    RETRY_MAX_S = 300, /* LIMIT: a server may ask for no longer wait than this */
+    QUOTED_MAX = 200,  /* LIMIT: bytes of a body that are quoted in a message */
+    RETRY_MAX_S = 300, /* LIMIT: longer waits are shortened */
 };
 
 struct status {
     int code;
     const char *reason;
     const char *message;
-    bool too_large;         /* a cause says that the resource version is too large */
+    bool too_large;         /* the resource version is newer than the server's data */
     uint32_t retry_after_s; /* details.retryAfterSeconds */
 };
 
@@ -34,31 +35,25 @@ static const char *text_of(yyjson_val *object, const char *field)
     return text ? text : "";
 }
 
-static bool cause_says_too_large(yyjson_val *details)
-{
-    yyjson_val *cause;
-    size_t i, n;
-    yyjson_arr_foreach(yyjson_obj_get(details, "causes"), i, n, cause)
-    {
-        if (strcmp(text_of(cause, "reason"), "ResourceVersionTooLarge") == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool read_status(yyjson_val *root, struct status *ret)
 {
     yyjson_val *details = yyjson_obj_get(root, "details");
     int64_t wait = yyjson_get_sint(yyjson_obj_get(details, "retryAfterSeconds"));
+    yyjson_val *cause;
+    size_t i, n;
     if (strcmp(text_of(root, "kind"), "Status") != 0)
         return false;
     *ret = (struct status){
         .code = yyjson_get_int(yyjson_obj_get(root, "code")),
         .reason = text_of(root, "reason"),
         .message = text_of(root, "message"),
-        .too_large = cause_says_too_large(details),
     };
-    ret->too_large |= strstr(ret->message, "Too large resource version") != NULL;
+    ret->too_large = strstr(ret->message, "Too large resource version") != NULL;
+    yyjson_arr_foreach(yyjson_obj_get(details, "causes"), i, n, cause)
+    {
+        if (strcmp(text_of(cause, "reason"), "ResourceVersionTooLarge") == 0)
+            ret->too_large = true;
+    }
     if (wait > 0)
         ret->retry_after_s = wait < RETRY_MAX_S ? (uint32_t)wait : RETRY_MAX_S;
     return true;
@@ -79,58 +74,35 @@ static int code_for_http(int status)
     return status >= 400 ? INF_EREFUSED : INF_EPROTO;
 }
 
-static int code_for_status(const struct status *s)
-{
-    if (s->too_large)
-        return INF_EFUTURE;
-    if (strcmp(s->reason, "Expired") == 0 || strcmp(s->reason, "Gone") == 0)
-        return INF_EGONE;
-    return code_for_http(s->code);
-}
-
 static void set_from_status(const struct status *s, struct inf_error *err)
 {
-    err_set(err, code_for_status(s), "server error: %s (%d%s%s)",
-            s->message[0] ? s->message : "no message", s->code, s->reason[0] ? " " : "", s->reason);
+    bool expired = strcmp(s->reason, "Expired") == 0 || strcmp(s->reason, "Gone") == 0;
+    int code = s->too_large ? INF_EFUTURE : expired ? INF_EGONE : code_for_http(s->code);
+    err_set(err, code, "server error: %s (%d%s%s)", s->message[0] ? s->message : "no message",
+            s->code, s->reason[0] ? " " : "", s->reason);
     err->http_status = s->code;
     err->retry_after_ms = s->retry_after_s * 1000;
 }
 
-/* The beginning of a text that is not for us: enough to recognise a proxy's page. */
-static void set_from_text(int http_status, struct str body, struct inf_error *err)
-{
-    size_t len = body.len < 200 ? body.len : 200;
-    while (len && (body.at[len - 1] == '\n' || body.at[len - 1] == '\r'))
-        len--;
-    err_set(err, code_for_http(http_status), "the server returned HTTP %d%s%.*s", http_status,
-            len ? ": " : "", (int)len, len ? body.at : "");
-    err->http_status = http_status;
-}
-
-/* A date as HTTP writes it, in seconds from now; 0 if it is none, or past. */
-static long seconds_until(const char *date, int64_t now_us)
+/* The header is a number of seconds, or a date as HTTP writes it. */
+static void apply_retry_after(const char *header, int64_t now_us, struct inf_error *err)
 {
     struct tm tm = {0};
-    const char *end = strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-    int64_t seconds = end && !*end ? (int64_t)timegm(&tm) - now_us / 1000000 : 0;
-    return seconds > 0 ? (long)seconds : 0;
-}
-
-/* A number of seconds, or a date. */
-static void heed_retry_after(const char *header, int64_t now_us, struct inf_error *err)
-{
+    const char *date_end;
     char *end;
-    long seconds;
+    int64_t seconds;
     errno = 0;
     seconds = strtol(header, &end, 10);
-    if (errno || end == header || *end)
-        seconds = seconds_until(header, now_us);
+    if (errno || end == header || *end) {
+        date_end = strptime(header, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+        seconds = date_end && !*date_end ? (int64_t)timegm(&tm) - now_us / 1000000 : 0;
+    }
     if (seconds > 0)
         err->retry_after_ms = (uint32_t)(seconds < RETRY_MAX_S ? seconds : RETRY_MAX_S) * 1000;
 }
 
-void status_from_answer(int http_status, struct str body, const char *retry_after, int64_t now_us,
-                        struct inf_error *err)
+void status_from_response(int http_status, struct str body, const char *retry_after, int64_t now_us,
+                          struct inf_error *err)
 {
     yyjson_doc *doc = body.len ? yyjson_read(body.at, body.len, 0) : NULL;
     struct status status;
@@ -139,10 +111,16 @@ void status_from_answer(int http_status, struct str body, const char *retry_afte
             status.code = http_status;
         set_from_status(&status, err);
     } else {
-        set_from_text(http_status, body, err);
+        /* The beginning is enough to recognise the page of a proxy. */
+        size_t len = body.len < QUOTED_MAX ? body.len : QUOTED_MAX;
+        while (len && (body.at[len - 1] == '\n' || body.at[len - 1] == '\r'))
+            len--;
+        err_set(err, code_for_http(http_status), "the server returned HTTP %d%s%.*s", http_status,
+                len ? ": " : "", (int)len, len ? body.at : "");
+        err->http_status = http_status;
     }
     if (retry_after)
-        heed_retry_after(retry_after, now_us, err);
+        apply_retry_after(retry_after, now_us, err);
     yyjson_doc_free(doc);
 }
 

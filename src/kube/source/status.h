@@ -16,8 +16,8 @@
 
 /* Fills @err from the body of an answer with @http_status; @retry_after is its Retry-After header
  * or NULL, @now_us the time it came: the header may be a date. */
-void status_from_answer(int http_status, struct str body, const char *retry_after, int64_t now_us,
-                        struct inf_error *err);
+void status_from_response(int http_status, struct str body, const char *retry_after, int64_t now_us,
+                          struct inf_error *err);
 
 /*
  * Whether the body of a 404 is the API's own answer that it has no resource @group/@name: a Status

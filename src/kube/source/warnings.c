@@ -56,7 +56,7 @@ static const char *read_warning(const char *at, struct buf *out, bool *ret_shown
 /* ---- logging ---- */
 
 /* Returns whether to log @text: it is new, and the limit is not reached. */
-static bool remember(struct warnings *w, const char *server, const char *text)
+static bool warnings_remember(struct warnings *w, const char *server, const char *text)
 {
     for (size_t i = 0; i < w->count; i++)
         if (strcmp(w->texts[i], text) == 0)
@@ -75,7 +75,7 @@ static bool remember(struct warnings *w, const char *server, const char *text)
 
 void warnings_log(struct warnings *w, const char *text)
 {
-    if (w->log && remember(w, "informerd", text))
+    if (w->log && warnings_remember(w, "informerd", text))
         log_line(w->log, LOG_WARN, "%s", text);
 }
 
@@ -89,7 +89,7 @@ void warnings_log_new(struct warnings *w, const char *server, const struct http_
             continue;
         while ((at = read_warning(at, &text, &shown))) {
             buf_putc(&text, '\0');
-            if (shown && remember(w, server, text.bytes))
+            if (shown && warnings_remember(w, server, text.bytes))
                 log_line(w->log, LOG_WARN, "warning from %s: %s", server, text.bytes);
             buf_clear(&text);
         }

@@ -78,7 +78,7 @@ static void maps_recorded_refusals_to_codes(void **state)
         struct recording r;
         struct inf_error err;
         recording_open(&r, recorded[i].name);
-        status_from_answer(r.status, recording_body(&r), r.retry_after, NOW, &err);
+        status_from_response(r.status, recording_body(&r), r.retry_after, NOW, &err);
         assert_verdict(&err, &recorded[i].verdict);
         recording_close(&r);
     }
@@ -188,8 +188,8 @@ static void maps_other_responses_to_codes(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         struct inf_error err;
-        status_from_answer(answers[i].status, str_of(answers[i].body), answers[i].retry_after, NOW,
-                           &err);
+        status_from_response(answers[i].status, str_of(answers[i].body), answers[i].retry_after,
+                             NOW, &err);
         assert_verdict(&err, &answers[i].verdict);
     }
 }
@@ -222,7 +222,7 @@ static void honours_retry_after_within_its_limit(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
         struct inf_error err;
-        status_from_answer(429, STR("slow down"), waits[i].header, NOW, &err);
+        status_from_response(429, STR("slow down"), waits[i].header, NOW, &err);
         if (err.retry_after_ms != waits[i].ms)
             fail_msg("Retry-After: %s -> %u ms", waits[i].header, err.retry_after_ms);
     }
@@ -277,7 +277,7 @@ static void shortens_the_long_page_of_a_proxy(void **state)
     (void)state;
     for (int i = 0; i < 1000; i++)
         buf_puts(&page, "<p>It is not you, it is us.</p>\n");
-    status_from_answer(503, (struct str){page.bytes, page.len}, NULL, NOW, &err);
+    status_from_response(503, (struct str){page.bytes, page.len}, NULL, NOW, &err);
     assert_int_equal(err.code, INF_ESERVER);
     assert_in_range(strlen(err.text), 100, 250);
     buf_free(&page);
@@ -292,7 +292,7 @@ static void a_long_message_ends_in_an_ellipsis(void **state)
     for (int i = 0; i < 1000; i++)
         buf_puts(&body, "no, ");
     buf_puts(&body, "\"}");
-    status_from_answer(403, (struct str){body.bytes, body.len}, NULL, NOW, &err);
+    status_from_response(403, (struct str){body.bytes, body.len}, NULL, NOW, &err);
     assert_int_equal(err.code, INF_EFORBIDDEN);
     assert_int_equal(err.http_status, 403);
     assert_string_equal(err.text + strlen(err.text) - 3, "...");
@@ -309,7 +309,7 @@ static void reads_every_prefix_of_a_refusal(void **state)
         struct inf_error err;
         char *block = test_malloc(len);
         memcpy(block, r.body.bytes, len);
-        status_from_answer(504, (struct str){block, len}, "1", NOW, &err);
+        status_from_response(504, (struct str){block, len}, "1", NOW, &err);
         assert_int_equal(err.http_status, 504);
         assert_int_equal(err.retry_after_ms, 1000);
         test_free(block);
