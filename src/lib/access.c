@@ -22,7 +22,7 @@ struct access {
     struct request request;
     inf_access_cb *on_done;
     char *ns; /* NULL: all */
-    struct resource_word word;
+    struct resource_name wanted;
     bool only_resource;
     struct lookup lookup;
     struct resource resource;
@@ -102,12 +102,12 @@ static void access_on_found(struct lookup *lookup, const struct api_resource *fo
     struct access *a = container_of(lookup, struct access, lookup);
     struct inf_error wrong;
     if (found && a->ns && !found->namespaced) {
-        resource_word_refuse_scope(&a->word, found->name, &wrong);
+        resource_name_refuse_scope(&a->wanted, found->name, &wrong);
         request_end(&a->request, &wrong);
     } else if (found) {
         access_set_resource(a, found);
         access_review_next(a);
-    } else if (why->code == INF_EFORBIDDEN && resource_word_is_complete(&a->word, &a->resource)) {
+    } else if (why->code == INF_EFORBIDDEN && resource_name_is_complete(&a->wanted, &a->resource)) {
         access_review_next(a);
     } else {
         request_end(&a->request, why);
@@ -124,7 +124,7 @@ static void access_stop(struct request *request)
 static void access_free(struct request *request)
 {
     struct access *a = container_of(request, struct access, request);
-    resource_word_free(&a->word);
+    resource_name_free(&a->wanted);
     resource_free(&a->resource);
     free(a->ns);
     free(a->kind);
@@ -142,7 +142,7 @@ static int access_start(struct inf_client *client, struct inf_request *request,
     struct access *a = NEW(struct access);
     int rc = ns ? resource_check_namespace(ns, err) : 0;
     if (rc == 0)
-        rc = resource_word_parse(resource, &a->word, err);
+        rc = resource_name_parse(resource, &a->wanted, err);
     if (rc < 0) {
         free(a);
         return rc;
@@ -155,7 +155,7 @@ static int access_start(struct inf_client *client, struct inf_request *request,
     a->on_done = on_done;
     a->lookup.on_end = access_on_found;
     a->request.document.on_end = access_on_review;
-    lookup_start(&a->lookup, client->discovery_cache, &client->loop.clock, &a->word,
+    lookup_start(&a->lookup, client->discovery_cache, &client->loop.clock, &a->wanted,
                  DISCOVERY_CACHE_KEEP_MS);
     return 0;
 }
@@ -183,12 +183,12 @@ static char *put_text(char *at, const char **ret, const char *text)
 
 struct inf_resource *inf_resource_known(const char *text)
 {
-    struct resource_word word;
+    struct resource_name name;
     struct inf_resource *known = NULL;
     struct resource r;
-    if (resource_word_parse(text, &word, NULL) < 0)
+    if (resource_name_parse(text, &name, NULL) < 0)
         return NULL;
-    if (resource_word_is_complete(&word, &r)) {
+    if (resource_name_is_complete(&name, &r)) {
         char *at;
         known = xmalloc(sizeof(*known) + strlen(r.group) + strlen(r.version) + strlen(r.name) + 3);
         *known = (struct inf_resource){.kind = NULL};
@@ -197,6 +197,6 @@ struct inf_resource *inf_resource_known(const char *text)
         put_text(at, &known->name, r.name);
         resource_free(&r);
     }
-    resource_word_free(&word);
+    resource_name_free(&name);
     return known;
 }

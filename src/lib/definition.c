@@ -369,13 +369,13 @@ static int check_watch(const struct inf_watch *watch, struct inf_error *err)
 }
 
 /* The server would refuse this too, with a less specific message. */
-static int check_scope(const struct resource_word *word, const struct inf_watch *watch,
+static int check_scope(const struct resource_name *name, const struct inf_watch *watch,
                        struct inf_error *err)
 {
     bool by_namespace = (watch->ns && !watch->ns_is_default) || watch->n_exclude_ns;
-    if (!by_namespace || resource_word_scope(word) != SCOPE_CLUSTER)
+    if (!by_namespace || resource_name_scope(name) != SCOPE_CLUSTER)
         return 0;
-    return resource_word_refuse_scope(word, word->name, err);
+    return resource_name_refuse_scope(name, name->name, err);
 }
 
 /* ---- new and free ---- */
@@ -395,8 +395,8 @@ struct definition *definition_new(const struct inf_watch *watch, const struct di
     d->watch.field_selector = exclude_fields(watch);
     d->display_name =
         watch->ns ? xasprintf("%s in %s", watch->resource, watch->ns) : xstrdup(watch->resource);
-    if (resource_word_parse(watch->resource, &d->word, err) < 0 ||
-        check_scope(&d->word, watch, err) < 0 || add_indexes(d, err) < 0 ||
+    if (resource_name_parse(watch->resource, &d->wanted, err) < 0 ||
+        check_scope(&d->wanted, watch, err) < 0 || add_indexes(d, err) < 0 ||
         make_shape(d, watch, digest, err) < 0) {
         definition_free(d);
         return NULL;
@@ -410,7 +410,7 @@ void definition_free(struct definition *d)
         return;
     for (size_t i = 0; i < d->n_indexes; i++)
         inf_path_free(d->index_paths[i]);
-    resource_word_free(&d->word);
+    resource_name_free(&d->wanted);
     shape_free(&d->shape);
     watch_release(&d->watch);
     free(d->content);

@@ -27,9 +27,9 @@ struct definition {
     struct inf_watch watch; /* a copy; its field_selector includes the plain names of exclude_ns */
     char *content;
     char *delivery;
-    bool unshareable;          /* equal to no other definition */
-    char *display_name;        /* the name in log lines */
-    struct resource_word word; /* the parsed name; ownership passes to the first source */
+    bool unshareable;            /* equal to no other definition */
+    char *display_name;          /* the name in log lines */
+    struct resource_name wanted; /* the parsed name; ownership passes to the first source */
     struct shape shape;
     struct index_def indexes[INDEXES_MAX];
     struct inf_path *index_paths[INDEXES_MAX];

@@ -46,21 +46,21 @@ void informer_put_log_names(const struct shared *shared, struct buf *out)
 
 int inf_resource_check(const char *text, struct inf_error *err)
 {
-    struct resource_word word;
-    int rc = resource_word_parse(text, &word, err);
+    struct resource_name name;
+    int rc = resource_name_parse(text, &name, err);
     if (!rc)
-        resource_word_free(&word);
+        resource_name_free(&name);
     return rc;
 }
 
 bool inf_resource_is_cluster_scoped(const char *text)
 {
-    struct resource_word word;
+    struct resource_name name;
     bool wide;
-    if (resource_word_parse(text, &word, NULL) < 0)
+    if (resource_name_parse(text, &name, NULL) < 0)
         return false;
-    wide = resource_word_scope(&word) == SCOPE_CLUSTER;
-    resource_word_free(&word);
+    wide = resource_name_scope(&name) == SCOPE_CLUSTER;
+    resource_name_free(&name);
     return wide;
 }
 

@@ -66,7 +66,7 @@ static struct named_source *new_source(struct shared *s)
     struct definition *d = s->definition;
     return named_source_new(&s->client->server,
                             &(struct named_source_options){
-                                .word = &d->word,
+                                .wanted = &d->wanted,
                                 .discovery_cache = s->client->discovery_cache,
                                 .on_found = shared_on_found,
                                 .ctx = s,

@@ -17,19 +17,19 @@ static void check_table(const struct discovery *d)
 
 static void check_word(const char *text, const struct discovery *d)
 {
-    struct resource_word word;
+    struct resource_name name;
     const struct api_resource *found = NULL;
     struct inf_error err = {.code = 0};
     int rc;
-    if (resource_word_parse(text, &word, &err) < 0) {
+    if (resource_name_parse(text, &name, &err) < 0) {
         MUST(err.code == INF_EINVAL);
         return;
     }
-    rc = resource_word_find(&word, d, &found, &err);
+    rc = resource_name_find(&name, d, &found, &err);
     MUST(rc == 0 ? found->watchable : err.code == -rc);
-    MUST(rc != 0 || !word.group || strcmp(found->group, word.group) == 0);
-    MUST(rc != 0 || !word.version || strcmp(found->version, word.version) == 0);
-    resource_word_free(&word);
+    MUST(rc != 0 || !name.group || strcmp(found->group, name.group) == 0);
+    MUST(rc != 0 || !name.version || strcmp(found->version, name.version) == 0);
+    resource_name_free(&name);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

@@ -159,11 +159,11 @@ static void on_tick(struct pipe *pipe)
 struct named_source *named_world_source(struct named_world *w, const char *text, const char *ns)
 {
     char *plain = ns ? xstrndup(ns, strcspn(ns, "?")) : NULL;
-    struct resource_word word;
+    struct resource_name name;
     struct named_source *named;
-    assert_int_equal(resource_word_parse(text, &word, NULL), 0);
+    assert_int_equal(resource_name_parse(text, &name, NULL), 0);
     named = named_source_new(&w->server,
-                             &(struct named_source_options){.word = &word,
+                             &(struct named_source_options){.wanted = &name,
                                                             .discovery_cache = w->discovery_cache,
                                                             .scope = {.ns = plain},
                                                             .ns_is_default = ns && strchr(ns, '?'),
@@ -249,9 +249,9 @@ bool named_world_has_event(struct named_world *w, const char *part)
     return is;
 }
 
-void named_world_deployments_404(struct named_world *w, const char *word, const char *page)
+void named_world_deployments_404(struct named_world *w, const char *name, const char *page)
 {
-    named_world_init(w, word, NULL);
+    named_world_init(w, name, NULL);
     named_world_list(w);
     buf_clear(&w->events);
     w->missing = DEPLOYMENTS;

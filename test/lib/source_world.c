@@ -84,7 +84,7 @@ void source_world_init(struct source_world *w, const char *resource, const char 
 void source_world_init_with(struct source_world *w, const char *resource,
                             const struct resource_scope *scope, const struct shape *shape)
 {
-    struct resource_word word;
+    struct resource_name name;
     struct resource r;
     *w = (struct source_world){.user = {&world_ops}};
     sim_init(&w->sim);
@@ -95,9 +95,9 @@ void source_world_init_with(struct source_world *w, const char *resource,
                                     .host_header = "kube.test:6443",
                                     .path_prefix = "",
                                     .user_agent = "story/1"};
-    assert_int_equal(resource_word_parse(resource, &word, NULL), 0);
-    assert_true(resource_word_is_complete(&word, &r));
-    resource_word_free(&word);
+    assert_int_equal(resource_name_parse(resource, &name, NULL), 0);
+    assert_true(resource_name_is_complete(&name, &r));
+    resource_name_free(&name);
     w->api = api_source_new(
         &w->server, &(struct api_source_options){.resource = &r, .scope = *scope, .shape = shape});
     w->source = api_source_source(w->api);

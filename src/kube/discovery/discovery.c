@@ -26,7 +26,7 @@ static const char *text_of(yyjson_val *object, const char *field)
     return text ? text : "";
 }
 
-static bool has_text(yyjson_val *array, const char *text)
+static bool contains_string(yyjson_val *array, const char *text)
 {
     yyjson_val *item;
     size_t i, n;
@@ -34,7 +34,7 @@ static bool has_text(yyjson_val *array, const char *text)
     return false;
 }
 
-static bool is_kind(const char *text)
+static bool is_kind_name(const char *text)
 {
     char *lower = xstrdup(text);
     bool is;
@@ -45,7 +45,7 @@ static bool is_kind(const char *text)
     return is;
 }
 
-static char **copy_names(yyjson_val *array)
+static char **copy_short_names(yyjson_val *array)
 {
     char **names = xcalloc(yyjson_arr_size(array) + 1, sizeof(*names));
     yyjson_val *item;
@@ -61,36 +61,25 @@ static char **copy_names(yyjson_val *array)
 
 /* ---- a list of resources ---- */
 
-/* "apps/v1", or "v1" for the core group. False if it is neither. */
-static bool split_version(const char *text, struct str *ret_group, struct str *ret_version)
-{
-    const char *slash = strchr(text, '/');
-    *ret_group = slash ? (struct str){text, (size_t)(slash - text)} : STR("");
-    *ret_version = str_of(slash ? slash + 1 : text);
-    return resource_is_label(ret_version->at, ret_version->len) &&
-           (!slash || resource_is_group(ret_group->at, ret_group->len));
-}
-
-static bool has_valid_names(yyjson_val *entry)
-{
-    const char *name = text_of(entry, "name"), *singular = text_of(entry, "singularName");
-    return resource_is_label(name, strlen(name)) && is_kind(text_of(entry, "kind")) &&
-           (!singular[0] || resource_is_label(singular, strlen(singular)));
-}
-
+/* Skips an entry with an invalid name. */
 static void add_resource(struct discovery *d, struct str group, struct str version,
                          yyjson_val *entry)
 {
+    const char *name = text_of(entry, "name"), *singular = text_of(entry, "singularName");
+    const char *kind = text_of(entry, "kind");
     yyjson_val *verbs = yyjson_obj_get(entry, "verbs");
+    if (!resource_is_label(name, strlen(name)) || !is_kind_name(kind) ||
+        (singular[0] && !resource_is_label(singular, strlen(singular))))
+        return;
     d->resources[d->n_resources++] = (struct api_resource){
         .group = xstrndup(group.at, group.len),
         .version = xstrndup(version.at, version.len),
-        .name = xstrdup(text_of(entry, "name")),
-        .singular = xstrdup(text_of(entry, "singularName")),
-        .kind = xstrdup(text_of(entry, "kind")),
-        .short_names = copy_names(yyjson_obj_get(entry, "shortNames")),
+        .name = xstrdup(name),
+        .singular = xstrdup(singular),
+        .kind = xstrdup(kind),
+        .short_names = copy_short_names(yyjson_obj_get(entry, "shortNames")),
         .namespaced = yyjson_get_bool(yyjson_obj_get(entry, "namespaced")),
-        .watchable = has_text(verbs, "list") && has_text(verbs, "watch"),
+        .watchable = contains_string(verbs, "list") && contains_string(verbs, "watch"),
     };
 }
 
@@ -98,15 +87,18 @@ static int add_resources(struct discovery *d, yyjson_val *root, struct inf_error
 {
     yyjson_val *list = yyjson_obj_get(root, "resources"), *entry;
     size_t i, n, room = yyjson_arr_size(list);
-    struct str group, version;
-    if (!split_version(text_of(root, "groupVersion"), &group, &version))
+    /* "apps/v1", or "v1" for the core group */
+    const char *both = text_of(root, "groupVersion"), *slash = strchr(both, '/');
+    struct str group = {both, slash ? (size_t)(slash - both) : 0};
+    struct str version = str_of(slash ? slash + 1 : both);
+    if (!resource_is_label(version.at, version.len) ||
+        (slash && !resource_is_group(group.at, group.len)))
         return err_set(err, INF_EDECODE, "APIResourceList without a valid groupVersion");
     if (d->n_resources + room > DISCOVERY_RESOURCES_MAX)
         return err_set(err, INF_ETOOBIG, "discovery lists more than %d resources",
                        DISCOVERY_RESOURCES_MAX);
     d->resources = xrealloc(d->resources, (d->n_resources + room + 1) * sizeof(*d->resources));
-    yyjson_arr_foreach(list, i, n, entry) if (has_valid_names(entry))
-        add_resource(d, group, version, entry);
+    yyjson_arr_foreach(list, i, n, entry) add_resource(d, group, version, entry);
     return 0;
 }
 
@@ -136,27 +128,23 @@ static int add_group(struct discovery *d, yyjson_val *root, struct inf_error *er
     return 0;
 }
 
-static int add_groups(struct discovery *d, yyjson_val *root, struct inf_error *err)
-{
-    yyjson_val *entry;
-    size_t i, n;
-    int rc = 0;
-    yyjson_arr_foreach(yyjson_obj_get(root, "groups"), i, n, entry) if (rc == 0) rc =
-        add_group(d, entry, err);
-    return rc;
-}
-
 int discovery_add(struct discovery *d, struct str text, struct inf_error *err)
 {
     yyjson_doc *doc =
         text.len && text.len <= DISCOVERY_TEXT_MAX ? yyjson_read(text.at, text.len, 0) : NULL;
     yyjson_val *root = doc ? yyjson_doc_get_root(doc) : NULL;
     const char *kind = text_of(root, "kind");
-    int rc;
+    yyjson_val *group;
+    size_t i, n;
+    int rc = 0;
     if (strcmp(kind, "APIResourceList") == 0)
         rc = add_resources(d, root, err);
     else if (strcmp(kind, "APIGroupList") == 0)
-        rc = add_groups(d, root, err);
+        yyjson_arr_foreach(yyjson_obj_get(root, "groups"), i, n, group)
+        {
+            if (!rc)
+                rc = add_group(d, group, err);
+        }
     else if (strcmp(kind, "APIGroup") == 0)
         rc = add_group(d, root, err);
     else
@@ -181,22 +169,19 @@ const char *discovery_preferred(const struct discovery *d, const char *group)
     return first;
 }
 
-static void free_resource(struct api_resource *r)
-{
-    free(r->group);
-    free(r->version);
-    free(r->name);
-    free(r->singular);
-    free(r->kind);
-    for (char **name = r->short_names; *name; name++)
-        free(*name);
-    free(r->short_names);
-}
-
 void discovery_free(struct discovery *d)
 {
-    for (size_t i = 0; i < d->n_resources; i++)
-        free_resource(&d->resources[i]);
+    for (size_t i = 0; i < d->n_resources; i++) {
+        struct api_resource *r = &d->resources[i];
+        free(r->group);
+        free(r->version);
+        free(r->name);
+        free(r->singular);
+        free(r->kind);
+        for (char **name = r->short_names; *name; name++)
+            free(*name);
+        free(r->short_names);
+    }
     for (size_t i = 0; i < d->n_versions; i++) {
         free(d->versions[i].group);
         free(d->versions[i].version);

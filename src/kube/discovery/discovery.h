@@ -2,7 +2,7 @@
  * discovery.h - the API groups, versions and resources of a server.
  *
  *     discovery_add(&d, text, err);       a document of /api/v1, /apis, /apis/apps or /apis/apps/v1
- *     resource_word_find(&word, &d, ...)  resolves a resource name: resource_name.h
+ *     resource_name_find(&name, &d, ...)  resolves a resource name: resource_name.h
  *     discovery_free(&d);
  */
 #ifndef KUBE_DISCOVERY_H

@@ -30,8 +30,8 @@ struct cached_document {
 struct discovery_cache {
     const struct api_server *server;
     struct deferred_free deferred_free;
-    struct list places;
-    size_t kept;         /* bytes */
+    struct list documents;
+    size_t kept_bytes;
     struct timer expiry; /* of all documents, restarted by each that is fetched */
 };
 
@@ -39,7 +39,7 @@ struct discovery_cache {
 
 static void drop_contents(struct cached_document *p)
 {
-    p->discovery_cache->kept -= p->text ? strlen(p->text) : 0;
+    p->discovery_cache->kept_bytes -= p->text ? strlen(p->text) : 0;
     free(p->text);
     p->text = NULL;
     p->why.code = 0;
@@ -59,9 +59,9 @@ static bool is_requested(const struct cached_document *p)
     return p->document.source != NULL;
 }
 
-static void drop_all(struct discovery_cache *s)
+void discovery_cache_forget(struct discovery_cache *s)
 {
-    list_for_each_safe(node, &s->places) {
+    list_for_each_safe(node, &s->documents) {
         struct cached_document *p = container_of(node, struct cached_document, node);
         if (is_requested(p))
             drop_contents(p);
@@ -70,45 +70,32 @@ static void drop_all(struct discovery_cache *s)
     }
 }
 
-void discovery_cache_forget(struct discovery_cache *s)
-{
-    drop_all(s);
-}
-
 static void discovery_cache_on_expiry(struct timer *timer)
 {
-    drop_all(container_of(timer, struct discovery_cache, expiry));
+    discovery_cache_forget(container_of(timer, struct discovery_cache, expiry));
 }
 
+/* If there is no room for it, all documents are dropped. */
 static void store_result(struct cached_document *p, const char *text, const struct inf_error *why)
 {
     struct discovery_cache *s = p->discovery_cache;
     size_t len = text ? strlen(text) : 0;
+    if (s->kept_bytes + len > DISCOVERY_CACHE_MAX)
+        list_for_each(node, &s->documents)
+            drop_contents(container_of(node, struct cached_document, node));
     drop_contents(p);
     if (len > DISCOVERY_CACHE_MAX || (!text && why->code != INF_ENOTFOUND))
         return;
     p->text = text ? xstrdup(text) : NULL;
     p->why = text ? (struct inf_error){.code = 0} : *why;
     p->fetched_ms = clock_now_ms(s->server->clock);
-    s->kept += len;
+    s->kept_bytes += len;
     timer_start(s->server->clock, &s->expiry, DISCOVERY_CACHE_KEEP_MS);
-}
-
-/* Makes room for @len bytes; if necessary drops all documents but @except. */
-static void make_room(struct discovery_cache *s, size_t len, const struct cached_document *except)
-{
-    if (s->kept + len <= DISCOVERY_CACHE_MAX)
-        return;
-    list_for_each(node, &s->places) {
-        struct cached_document *p = container_of(node, struct cached_document, node);
-        if (p != except)
-            drop_contents(p);
-    }
 }
 
 static struct cached_document *find_document(const struct discovery_cache *s, const char *path)
 {
-    list_for_each(node, &s->places) {
+    list_for_each(node, &s->documents) {
         struct cached_document *p = container_of(node, struct cached_document, node);
         if (strcmp(p->path, path) == 0)
             return p;
@@ -137,11 +124,10 @@ static void discovery_cache_on_end(struct document *document, const char *text,
     struct list notified, *node;
     list_init(&notified);
     list_move_all(&notified, &p->readers);
-    make_room(p->discovery_cache, text ? strlen(text) : 0, p);
     store_result(p, text, why);
     while ((node = list_pop(&notified))) {
         struct discovery_reader *reader = container_of(node, struct discovery_reader, node);
-        reader->place = NULL;
+        reader->document = NULL;
         reader->on_page(reader, &(struct discovery_page){.text = text, .why = why});
     }
 }
@@ -155,26 +141,21 @@ static void discovery_cache_on_progress(struct document *document)
     }
 }
 
-static struct cached_document *new_document(struct discovery_cache *s, const char *path)
-{
-    struct cached_document *p = NEW(struct cached_document);
-    p->discovery_cache = s;
-    p->path = xstrdup(path);
-    p->document.on_end = discovery_cache_on_end;
-    p->document.on_progress = discovery_cache_on_progress;
-    list_init(&p->readers);
-    list_push(&s->places, &p->node);
-    return p;
-}
-
 void discovery_cache_fetch(struct discovery_cache *s, const char *path,
                            struct discovery_reader *reader)
 {
     struct cached_document *p = find_document(s, path);
-    if (!p)
-        p = new_document(s, path);
+    if (!p) {
+        p = NEW(struct cached_document);
+        p->discovery_cache = s;
+        p->path = xstrdup(path);
+        p->document.on_end = discovery_cache_on_end;
+        p->document.on_progress = discovery_cache_on_progress;
+        list_init(&p->readers);
+        list_push(&s->documents, &p->node);
+    }
     list_push(&p->readers, &reader->node);
-    reader->place = p;
+    reader->document = p;
     if (!is_requested(p))
         document_start(&p->document, s->server, path, NULL);
 }
@@ -182,11 +163,11 @@ void discovery_cache_fetch(struct discovery_cache *s, const char *path,
 /* A request without readers is cancelled: it may hang. */
 void discovery_cache_stop_reading(struct discovery_reader *reader)
 {
-    struct cached_document *p = reader->place;
+    struct cached_document *p = reader->document;
     if (!p)
         return;
     list_remove(&reader->node);
-    reader->place = NULL;
+    reader->document = NULL;
     if (list_empty(&p->readers))
         document_stop(&p->document);
 }
@@ -198,7 +179,7 @@ struct discovery_cache *discovery_cache_new(const struct api_server *server)
     struct discovery_cache *s = NEW(struct discovery_cache);
     s->server = server;
     s->expiry.fire = discovery_cache_on_expiry;
-    list_init(&s->places);
+    list_init(&s->documents);
     return s;
 }
 
@@ -211,7 +192,7 @@ const struct api_server *discovery_cache_server(const struct discovery_cache *s)
 static void discovery_cache_free_deferred(struct deferred_free *deferred_free)
 {
     struct discovery_cache *s = container_of(deferred_free, struct discovery_cache, deferred_free);
-    list_for_each_safe(node, &s->places)
+    list_for_each_safe(node, &s->documents)
         remove_document(container_of(node, struct cached_document, node));
     free(s);
 }
@@ -221,7 +202,7 @@ void discovery_cache_close(struct discovery_cache *s)
     if (!s)
         return;
     timer_stop(s->server->clock, &s->expiry);
-    list_for_each(node, &s->places)
+    list_for_each(node, &s->documents)
         document_stop(&container_of(node, struct cached_document, node)->document);
     clock_free_later(s->server->clock, &s->deferred_free, discovery_cache_free_deferred);
 }

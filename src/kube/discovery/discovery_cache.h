@@ -36,7 +36,7 @@ struct discovery_page {
 /* Embedded in its owner, which sets the functions; the rest is zero. */
 struct discovery_reader {
     struct list node;
-    struct cached_document *place; /* the document it waits for; NULL: none */
+    struct cached_document *document; /* the document it waits for; NULL: none */
     void (*on_page)(struct discovery_reader *reader,
                     const struct discovery_page *page);   /* once, from the loop */
     void (*on_progress)(struct discovery_reader *reader); /* bytes were received */

@@ -37,7 +37,7 @@ static void lookup_finish(struct lookup *l, const struct api_resource *found,
 
 static void put_silent(const struct lookup *l, struct buf *out)
 {
-    buf_printf(out, "%s does not respond (%s)", l->silent_version, l->silence.text);
+    buf_printf(out, "%s does not respond (%s)", l->silent_version, l->silent_error.text);
     if (l->silent > 1)
         buf_printf(out, ", nor do %u other group versions", l->silent - 1);
     buf_putc(out, '\0');
@@ -45,16 +45,16 @@ static void put_silent(const struct lookup *l, struct buf *out)
 
 /* The resource may be in a group that did not respond, so this is a server failure. Forbidden and
  * timeout keep their codes; other codes could make callers discard the objects they have. */
-static void end_unanswered(struct lookup *l)
+static void finish_unresolved(struct lookup *l)
 {
-    struct inf_error why, first = l->silence;
+    struct inf_error why, first = l->silent_error;
     bool keep = first.code == INF_EFORBIDDEN || first.code == INF_ETIMEOUT;
     struct buf silent = {0};
     put_silent(l, &silent);
-    err_set(&why, keep ? first.code : INF_ESERVER, "resource '%s': %s%s", l->word->text,
-            silent.bytes,
-            l->word->group ? ""
-                           : "; no other group has it; specify the group to query only that group");
+    err_set(
+        &why, keep ? first.code : INF_ESERVER, "resource '%s': %s%s", l->wanted->text, silent.bytes,
+        l->wanted->group ? ""
+                         : "; no other group has it; specify the group to query only that group");
     why.http_status = first.http_status;
     why.retry_after_ms = first.retry_after_ms;
     buf_free(&silent);
@@ -62,16 +62,16 @@ static void end_unanswered(struct lookup *l)
 }
 
 /* Another resource of this name may be in a group that did not respond. */
-static void warn_of_silent(const struct lookup *l, const struct api_resource *found)
+static void warn_about_silent_groups(const struct lookup *l, const struct api_resource *found)
 {
     struct warnings *warnings = discovery_cache_server(l->discovery_cache)->warnings;
     struct buf silent = {0};
     char *text;
-    if (!l->silent || l->word->group || !found->group[0] || !warnings)
+    if (!l->silent || l->wanted->group || !found->group[0] || !warnings)
         return;
     put_silent(l, &silent);
     text = xasprintf("resource '%s': using %s.%s/%s, but %s; specify the group to be certain",
-                     l->word->text, found->name, found->group, found->version, silent.bytes);
+                     l->wanted->text, found->name, found->group, found->version, silent.bytes);
     warnings_log(warnings, text);
     free(text);
     buf_free(&silent);
@@ -82,63 +82,41 @@ static void resolve_name(struct lookup *l)
 {
     const struct api_resource *found = NULL;
     struct inf_error why = {.code = 0};
-    int rc = resource_word_find(l->word, &l->table, &found, &why);
+    int rc = resource_name_find(l->wanted, &l->table, &found, &why);
     if (rc == -INF_ENOTFOUND && l->oldest_ms > LOOKUP_FRESH_MS) {
-        lookup_start(l, l->discovery_cache, l->clock, l->word, LOOKUP_FRESH_MS);
+        lookup_start(l, l->discovery_cache, l->clock, l->wanted, LOOKUP_FRESH_MS);
         return;
     }
     if (rc == -INF_ENOTFOUND && l->silent) {
-        end_unanswered(l);
+        finish_unresolved(l);
         return;
     }
     if (rc == 0)
-        warn_of_silent(l, found);
+        warn_about_silent_groups(l, found);
     lookup_finish(l, rc < 0 ? NULL : found, &why);
 }
 
 /* ---- the next document ---- */
 
-static char *first_path(struct lookup *l)
-{
-    const struct resource_word *w = l->word;
-    bool group = w->group && w->group[0];
-    l->step = group ? IN_GROUP : IN_CORE;
-    return group ? xasprintf("/apis/%s", w->group) : xstrdup("/api/v1");
-}
-
-/* The core group takes precedence: if it has the resource, other groups need not be read. */
-static bool is_of_core(const struct lookup *l)
-{
-    const struct api_resource *found;
-    bool only_core = l->word->group && !l->word->group[0];
-    return only_core || resource_word_find(l->word, &l->table, &found, NULL) != -INF_ENOTFOUND;
-}
-
-static char *groups_path(struct lookup *l)
-{
-    l->step = IN_GROUPS;
-    return xstrdup("/apis");
-}
-
 /* Counts the version that was requested last as silent, if it could have the resource. */
 static void note_silent(struct lookup *l, const struct inf_error *why)
 {
-    const struct api_version *v = &l->table.versions[l->asked - 1];
-    if (l->word->version && strcmp(l->word->version, v->version) != 0)
+    const struct api_version *v = &l->table.versions[l->n_requested - 1];
+    if (l->wanted->version && strcmp(l->wanted->version, v->version) != 0)
         return;
     if (!l->silent++) {
         l->silent_version = xasprintf("%s/%s", v->group, v->version);
-        l->silence = *why;
+        l->silent_error = *why;
     }
 }
 
 /* The next version that can have the resource; NULL if there is none. */
 static const struct api_version *next_version(struct lookup *l)
 {
-    while (l->asked < l->table.n_versions) {
-        const struct api_version *v = &l->table.versions[l->asked++];
+    while (l->n_requested < l->table.n_versions) {
+        const struct api_version *v = &l->table.versions[l->n_requested++];
         struct inf_error why;
-        if (l->word->group && strcmp(l->word->group, v->group) != 0)
+        if (l->wanted->group && strcmp(l->wanted->group, v->group) != 0)
             continue;
         if (clock_now_ms(l->clock) < l->groups_until_ms)
             return v;
@@ -152,11 +130,17 @@ static const struct api_version *next_version(struct lookup *l)
 /* NULL after the last document. */
 static char *next_path(struct lookup *l)
 {
+    bool only_core = l->wanted->group && !l->wanted->group[0];
+    const struct api_resource *found;
     const struct api_version *v;
-    if (l->step == IN_CORE)
-        return is_of_core(l) ? NULL : groups_path(l);
-    if (l->step == IN_GROUP && l->group_404)
-        return groups_path(l);
+    /* The core group takes precedence: if it has the resource, other groups need not be read. */
+    if (l->step == IN_CORE &&
+        (only_core || resource_name_find(l->wanted, &l->table, &found, NULL) != -INF_ENOTFOUND))
+        return NULL;
+    if (l->step == IN_CORE || (l->step == IN_GROUP && l->group_404)) {
+        l->step = IN_GROUPS;
+        return xstrdup("/apis");
+    }
     l->step = IN_LISTS;
     v = next_version(l);
     return v ? xasprintf("/apis/%s/%s", v->group, v->version) : NULL;
@@ -164,18 +148,11 @@ static char *next_path(struct lookup *l)
 
 /* ---- reading ---- */
 
-/* A failure of one version is tolerated; one of the connection or of authentication is not. */
-static bool can_do_without(const struct lookup *l, int code)
-{
-    return l->step == IN_LISTS &&
-           (code == INF_ESERVER || code == INF_ENOTFOUND || code == INF_EFORBIDDEN ||
-            code == INF_EDECODE || code == INF_ETIMEOUT);
-}
-
 /* Adds the document to the table. Returns false if the lookup has ended with an error. */
 static bool add_document(struct lookup *l, const struct discovery_page *page)
 {
     struct inf_error why = {.code = 0};
+    bool only_this_version;
     if (page->age_ms > l->oldest_ms)
         l->oldest_ms = page->age_ms;
     if (!page->text)
@@ -188,7 +165,11 @@ static bool add_document(struct lookup *l, const struct discovery_page *page)
         l->group_404 = true;
         return true;
     }
-    if (can_do_without(l, why.code)) {
+    /* A failure of one version is tolerated; one of the connection or of authentication is not. */
+    only_this_version = why.code == INF_ESERVER || why.code == INF_ENOTFOUND ||
+                        why.code == INF_EFORBIDDEN || why.code == INF_EDECODE ||
+                        why.code == INF_ETIMEOUT;
+    if (l->step == IN_LISTS && only_this_version) {
         note_silent(l, &why);
         return true;
     }
@@ -201,7 +182,8 @@ static bool add_document(struct lookup *l, const struct discovery_page *page)
 /* Polling costs one small request: the group of the name, or the list of groups if it has none. */
 static uint64_t max_age_ms(const struct lookup *l)
 {
-    bool first = l->word->group ? l->step == IN_GROUP || l->step == IN_LISTS : l->step == IN_GROUPS;
+    bool first =
+        l->wanted->group ? l->step == IN_GROUP || l->step == IN_LISTS : l->step == IN_GROUPS;
     bool polls = first && l->max_age_ms <= LOOKUP_FRESH_MS && l->max_age_ms > LOOKUP_POLL_MS;
     return polls ? LOOKUP_POLL_MS : l->max_age_ms;
 }
@@ -211,15 +193,8 @@ static int group_timeout_ms(const struct lookup *l)
     return l->hung ? LOOKUP_GROUP_AGAIN_MS : LOOKUP_GROUP_MS;
 }
 
-static void fetch_document(struct lookup *l, const char *path)
-{
-    if (l->step == IN_LISTS)
-        timer_start(l->clock, &l->group_due, (uint64_t)group_timeout_ms(l));
-    discovery_cache_fetch(l->discovery_cache, path, &l->reader);
-}
-
 /* Reads from the cache as far as possible, then from the server. Takes ownership of @path. */
-static void read_from(struct lookup *l, char *path)
+static void read_documents(struct lookup *l, char *path)
 {
     struct discovery_page page;
     while (path && discovery_cache_find(l->discovery_cache, path, max_age_ms(l), &page)) {
@@ -228,10 +203,13 @@ static void read_from(struct lookup *l, char *path)
             return;
         path = next_path(l);
     }
-    if (path)
-        fetch_document(l, path);
-    else
+    if (!path) {
         resolve_name(l);
+        return;
+    }
+    if (l->step == IN_LISTS)
+        timer_start(l->clock, &l->group_due, (uint64_t)group_timeout_ms(l));
+    discovery_cache_fetch(l->discovery_cache, path, &l->reader);
     free(path);
 }
 
@@ -243,7 +221,7 @@ static void lookup_on_group_due(struct timer *timer)
     err_set(&why, INF_ETIMEOUT, "no response within %d s", group_timeout_ms(l) / 1000);
     l->hung = true;
     note_silent(l, &why);
-    read_from(l, next_path(l));
+    read_documents(l, next_path(l));
 }
 
 static void lookup_on_page(struct discovery_reader *reader, const struct discovery_page *page)
@@ -253,7 +231,7 @@ static void lookup_on_page(struct discovery_reader *reader, const struct discove
     if (l->on_progress)
         l->on_progress(l);
     if (l->discovery_cache && add_document(l, page))
-        read_from(l, next_path(l));
+        read_documents(l, next_path(l));
 }
 
 static void lookup_on_progress(struct discovery_reader *reader)
@@ -268,7 +246,9 @@ static void lookup_on_progress(struct discovery_reader *reader)
 static void lookup_on_start(struct timer *timer)
 {
     struct lookup *l = container_of(timer, struct lookup, start);
-    read_from(l, first_path(l));
+    const char *group = l->wanted->group;
+    l->step = group && group[0] ? IN_GROUP : IN_CORE;
+    read_documents(l, l->step == IN_GROUP ? xasprintf("/apis/%s", group) : xstrdup("/api/v1"));
 }
 
 /* ---- life ---- */
@@ -278,18 +258,18 @@ static void lookup_reset(struct lookup *l)
     discovery_free(&l->table);
     free(l->silent_version);
     l->silent_version = NULL;
-    l->asked = l->silent = 0;
+    l->n_requested = l->silent = 0;
     l->oldest_ms = 0;
     l->group_404 = l->hung = false;
 }
 
 void lookup_start(struct lookup *l, struct discovery_cache *discovery_cache, struct clock *clock,
-                  const struct resource_word *word, uint64_t max_age_ms)
+                  const struct resource_name *wanted, uint64_t max_age_ms)
 {
     lookup_reset(l);
     l->discovery_cache = discovery_cache;
     l->clock = clock;
-    l->word = word;
+    l->wanted = wanted;
     l->max_age_ms = max_age_ms;
     l->groups_until_ms = clock_now_ms(clock) + LOOKUP_GROUPS_MS;
     l->group_due.fire = lookup_on_group_due;

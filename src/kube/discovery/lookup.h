@@ -42,28 +42,28 @@ struct lookup {
     /* private */
     struct discovery_cache *discovery_cache; /* NULL: no lookup is under way */
     struct clock *clock;
-    const struct resource_word *word;
+    const struct resource_name *wanted;
     uint64_t max_age_ms;
     struct timer start;
     struct discovery_reader reader;
     int step;
     struct discovery table;
-    size_t asked;       /* number of versions in the table whose resources were requested */
+    size_t n_requested; /* number of versions in the table whose resources were requested */
     uint64_t oldest_ms; /* age of the oldest document that was read */
     bool group_404;     /* /apis/GROUP returned 404: /apis has to confirm it */
     uint64_t groups_until_ms;
-    struct timer group_due;   /* time limit of the version that is being read */
-    bool hung;                /* one version exceeded it */
-    unsigned silent;          /* versions that could have the resource and did not respond */
-    char *silent_version;     /* the first of them: "metrics.k8s.io/v1beta1" */
-    struct inf_error silence; /* and its error */
+    struct timer group_due;        /* time limit of the version that is being read */
+    bool hung;                     /* one version exceeded it */
+    unsigned silent;               /* versions that could have the resource and did not respond */
+    char *silent_version;          /* the first of them: "metrics.k8s.io/v1beta1" */
+    struct inf_error silent_error; /* and its error */
 };
 
 /* Uses documents up to the age of @max_age_ms. If that is at most LOOKUP_FRESH_MS, because callers
  * doubt the cached ones, the first document may be at most LOOKUP_POLL_MS old. No lookup may be
  * under way. Never calls back before it returns. All arguments are borrowed until the end. */
 void lookup_start(struct lookup *lookup, struct discovery_cache *discovery_cache,
-                  struct clock *clock, const struct resource_word *word, uint64_t max_age_ms);
+                  struct clock *clock, const struct resource_name *wanted, uint64_t max_age_ms);
 
 /* Cancels the lookup; there are no more callbacks. Does nothing if none is under way. */
 void lookup_stop(struct lookup *lookup);

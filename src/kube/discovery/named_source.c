@@ -26,10 +26,10 @@ struct named_source {
     struct deferred_free deferred_free;
     const struct api_server *server;
     struct discovery_cache *discovery_cache;
-    struct resource_word word;
+    struct resource_name wanted;
     char *ns, *label_selector, *field_selector; /* NULL: none */
     bool ns_is_default, by_namespace;
-    bool whole; /* the resource is cluster-scoped: the namespace is not used */
+    bool cluster_scoped; /* the namespace is not used */
     const struct shape *shape;
     void (*on_found)(void *ctx, const struct resource *found, const char *kind);
     void *ctx;
@@ -48,7 +48,7 @@ struct named_source {
     /* a 404 that the lookup has to confirm */
     bool confirming;
     struct inf_error refusal;
-    struct resource_word
+    struct resource_name
         same_group;   /* the name in the group where it was found; borrows its strings */
     unsigned denials; /* in a row: see api_source_denied() */
     uint64_t denied_since_ms;
@@ -64,19 +64,19 @@ static void use_resource(struct named_source *s, struct resource *resource, cons
     resource_free(&s->found);
     s->found = (struct resource){xstrdup(resource->group), xstrdup(resource->version),
                                  xstrdup(resource->name)};
-    s->same_group = (struct resource_word){.text = s->word.text,
-                                           .name = s->word.name,
+    s->same_group = (struct resource_name){.text = s->wanted.text,
+                                           .name = s->wanted.name,
                                            .group = s->found.group,
-                                           .version = s->word.version};
+                                           .version = s->wanted.version};
     s->on_found(s->ctx, resource, kind);
-    s->inner = api_source_new(
-        s->server, &(struct api_source_options){
-                       .resource = resource,
-                       .scope = {s->whole ? NULL : s->ns, s->label_selector, s->field_selector},
-                       .shape = s->shape,
-                       .on_end = inner_on_end,
-                       .ctx = s,
-                   });
+    s->inner = api_source_new(s->server, &(struct api_source_options){
+                                             .resource = resource,
+                                             .scope = {s->cluster_scoped ? NULL : s->ns,
+                                                       s->label_selector, s->field_selector},
+                                             .shape = s->shape,
+                                             .on_end = inner_on_end,
+                                             .ctx = s,
+                                         });
     if (s->paused)
         source_pause(api_source_source(s->inner));
 }
@@ -103,18 +103,11 @@ static void open_inner(struct named_source *s)
     source_open(api_source_source(s->inner), &s->request, s->user);
 }
 
-static int check_scope(const struct named_source *s, const struct api_resource *r,
-                       struct inf_error *err)
-{
-    bool limited = (s->ns && !s->ns_is_default) || s->by_namespace;
-    return r->namespaced || !limited ? 0 : resource_word_refuse_scope(&s->word, r->name, err);
-}
-
 static void use_found(struct named_source *s, const struct api_resource *r)
 {
     struct resource resource = {xstrdup(r->group), xstrdup(r->version), xstrdup(r->name)};
     close_inner(s);
-    s->whole = !r->namespaced;
+    s->cluster_scoped = !r->namespaced;
     s->max_age_ms = DISCOVERY_CACHE_KEEP_MS;
     use_resource(s, &resource, r->kind);
     open_inner(s);
@@ -124,12 +117,6 @@ static void use_found(struct named_source *s, const struct api_resource *r)
 
 /* ---- confirming a 404 ---- */
 
-static bool is_denied_for_good(const struct named_source *s)
-{
-    return s->denials >= DENIALS_MIN &&
-           clock_now_ms(s->server->clock) - s->denied_since_ms >= DENIALS_MS;
-}
-
 /* The resource is gone. The next request repeats the lookup: it may return in another version. */
 static void finish_absent(struct named_source *s, const struct inf_error *why)
 {
@@ -138,17 +125,12 @@ static void finish_absent(struct named_source *s, const struct inf_error *why)
     finish_request(s, why);
 }
 
-static bool is_where_it_was(const struct named_source *s, const struct api_resource *r)
-{
-    return strcmp(r->name, s->found.name) == 0 && strcmp(r->version, s->found.version) == 0 &&
-           r->namespaced == !s->whole;
-}
-
 /* @why is the error if discovery could not be read; NULL if discovery lists the resource. */
 static void finish_unconfirmed(struct named_source *s, const struct inf_error *why)
 {
     struct inf_error failure;
-    if (is_denied_for_good(s)) {
+    if (s->denials >= DENIALS_MIN &&
+        clock_now_ms(s->server->clock) - s->denied_since_ms >= DENIALS_MS) {
         finish_absent(s, &s->refusal);
         return;
     }
@@ -167,9 +149,12 @@ static void finish_unconfirmed(struct named_source *s, const struct inf_error *w
 static void confirm_not_found(struct named_source *s, const struct api_resource *r,
                               const struct inf_error *why)
 {
+    bool unchanged = r && strcmp(r->name, s->found.name) == 0 &&
+                     strcmp(r->version, s->found.version) == 0 &&
+                     r->namespaced == !s->cluster_scoped;
     struct inf_error absent;
     s->confirming = false;
-    if (r && is_where_it_was(s, r)) {
+    if (unchanged) {
         finish_unconfirmed(s, NULL);
     } else if (r) {
         use_found(s, r);
@@ -185,8 +170,10 @@ static void named_source_on_found(struct lookup *lookup, const struct api_resour
                                   const struct inf_error *why)
 {
     struct named_source *s = container_of(lookup, struct named_source, lookup);
+    bool limited = (s->ns && !s->ns_is_default) || s->by_namespace;
     struct inf_error wrong;
-    if (r && check_scope(s, r, &wrong) < 0) {
+    if (r && !r->namespaced && limited) {
+        resource_name_refuse_scope(&s->wanted, r->name, &wrong);
         s->confirming = false;
         finish_absent(s, &wrong);
     } else if (s->confirming) {
@@ -210,7 +197,7 @@ static void start_lookup(struct named_source *s)
 {
     if (!s->paused)
         lookup_start(&s->lookup, s->discovery_cache, s->server->clock,
-                     s->confirming ? &s->same_group : &s->word,
+                     s->confirming ? &s->same_group : &s->wanted,
                      s->confirming ? LOOKUP_NOW : s->max_age_ms);
 }
 
@@ -312,14 +299,14 @@ struct named_source *named_source_new(const struct api_server *server,
     s->shape = options->shape;
     s->on_found = options->on_found;
     s->ctx = options->ctx;
-    s->word = *options->word;
-    *options->word = (struct resource_word){.text = NULL}; /* owned by s now */
+    s->wanted = *options->wanted;
+    *options->wanted = (struct resource_name){.text = NULL}; /* owned by s now */
     s->ns_is_default = options->ns_is_default;
     s->by_namespace = options->by_namespace;
     /* If the namespace is only a default, core resources that are cluster-scoped are looked up, so
      * that it is dropped. Other names are looked up after a 404 in the namespace. */
-    if ((!s->ns_is_default || resource_word_scope(&s->word) != SCOPE_CLUSTER) &&
-        resource_word_is_complete(&s->word, &resource))
+    if ((!s->ns_is_default || resource_name_scope(&s->wanted) != SCOPE_CLUSTER) &&
+        resource_name_is_complete(&s->wanted, &resource))
         use_resource(s, &resource, NULL);
     return s;
 }
@@ -332,7 +319,7 @@ struct source *named_source_source(struct named_source *source)
 static void named_source_free_deferred(struct deferred_free *deferred_free)
 {
     struct named_source *s = container_of(deferred_free, struct named_source, deferred_free);
-    resource_word_free(&s->word);
+    resource_name_free(&s->wanted);
     resource_free(&s->found);
     free(s->ns);
     free(s->label_selector);

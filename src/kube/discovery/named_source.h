@@ -25,7 +25,7 @@
 struct named_source;
 
 struct named_source_options {
-    struct resource_word *word;              /* its strings are taken over */
+    struct resource_name *wanted;            /* its strings are taken over */
     struct discovery_cache *discovery_cache; /* borrowed */
     struct resource_scope scope;             /* copied */
     bool ns_is_default;        /* the scope's namespace is ignored for cluster-scoped resources */

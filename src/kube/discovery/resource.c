@@ -62,10 +62,13 @@ int resource_check_namespace(const char *ns, struct inf_error *err)
 
 /* Versions and tokens are opaque, and selectors are user input; escaped, they can't change the rest
  * of the query. */
-static void put_escaped(struct buf *out, const char *text)
+static void put_parameter(struct buf *out, const char *name, const char *value)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
+    if (!value || !value[0])
+        return;
+    buf_printf(out, "&%s=", name);
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
         if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
             strchr("-._~", c))
             buf_putc(out, (char)c);
@@ -74,59 +77,37 @@ static void put_escaped(struct buf *out, const char *text)
     }
 }
 
-static void put_path(struct buf *out, const struct resource *r, const char *ns)
-{
-    if (r->group[0])
-        buf_printf(out, "/apis/%s/%s", r->group, r->version);
-    else
-        buf_printf(out, "/api/%s", r->version);
-    if (ns)
-        buf_printf(out, "/namespaces/%s", ns);
-    buf_printf(out, "/%s", r->name);
-}
-
-static void put_parameter(struct buf *out, const char *name, const char *value)
-{
-    if (!value || !value[0])
-        return;
-    buf_printf(out, "&%s=", name);
-    put_escaped(out, value);
-}
-
-/* A continue token includes a version; the server rejects both together. */
-static void put_list_query(struct buf *out, const struct source_request *request)
-{
-    const char *token = request->continue_token;
-    if (request->limit)
-        buf_printf(out, "&limit=%u", request->limit);
-    put_parameter(out, "continue", token);
-    if (!token || !token[0])
-        put_parameter(out, "resourceVersion", request->resource_version);
-}
-
-static void put_watch_query(struct buf *out, const struct source_request *request)
-{
-    buf_printf(out, "&watch=true&allowWatchBookmarks=true&timeoutSeconds=%u", request->timeout_s);
-    if (request->want == SOURCE_WATCH_LIST)
-        buf_puts(out, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
-    put_parameter(out, "resourceVersion", request->resource_version);
-}
-
 void resource_target(struct buf *out, const char *prefix, const struct resource *resource,
                      const struct resource_scope *scope, const struct source_request *request)
 {
+    bool has_version = true;
     size_t query;
     buf_puts(out, prefix);
     if (request->want == SOURCE_DOCUMENT) {
         buf_puts(out, request->path);
         return;
     }
-    put_path(out, resource, scope->ns);
-    query = out->len;
-    if (request->want == SOURCE_LIST)
-        put_list_query(out, request);
+    if (resource->group[0])
+        buf_printf(out, "/apis/%s/%s", resource->group, resource->version);
     else
-        put_watch_query(out, request);
+        buf_printf(out, "/api/%s", resource->version);
+    if (scope->ns)
+        buf_printf(out, "/namespaces/%s", scope->ns);
+    buf_printf(out, "/%s", resource->name);
+    query = out->len;
+    if (request->want == SOURCE_LIST) {
+        if (request->limit)
+            buf_printf(out, "&limit=%u", request->limit);
+        put_parameter(out, "continue", request->continue_token);
+        /* A continue token includes a version; the server rejects both together. */
+        has_version = !request->continue_token || !request->continue_token[0];
+    } else {
+        buf_printf(out, "&watch=true&allowWatchBookmarks=true&timeoutSeconds=%u",
+                   request->timeout_s);
+        if (request->want == SOURCE_WATCH_LIST)
+            buf_puts(out, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+    }
+    put_parameter(out, "resourceVersion", has_version ? request->resource_version : NULL);
     put_parameter(out, "labelSelector", scope->label_selector);
     put_parameter(out, "fieldSelector", scope->field_selector);
     if (out->len > query)

@@ -17,14 +17,14 @@
 #include "base/nearest.h"
 
 enum {
-    WORD_MAX = 384,     /* LIMIT: characters of a name with its group and version */
-    CANDIDATES_MAX = 5, /* LIMIT: candidates in a message */
+    RESOURCE_NAME_MAX = 384, /* LIMIT: characters of a name with its group and version */
+    CANDIDATES_MAX = 5,      /* LIMIT: candidates in a message */
 };
 
 /* ---- parsing ---- */
 
 /* "v1", "v2beta3": distinguishes a version from the first label of a group. */
-static bool is_version(const char *text, size_t len)
+static bool is_version_label(const char *text, size_t len)
 {
     size_t i = 1;
     if (len < 2 || text[0] != 'v' || !isdigit((unsigned char)text[1]))
@@ -45,14 +45,14 @@ static bool is_version(const char *text, size_t len)
 }
 
 /* The text after the first dot: "group", "version.group", "version." or "group/version". */
-static void parse_qualifiers(const char *rest, struct resource_word *w)
+static void parse_qualifiers(const char *rest, struct resource_name *w)
 {
     size_t first = strcspn(rest, ".");
     const char *slash = strchr(rest, '/');
     if (slash) {
         w->group = xstrndup(rest, (size_t)(slash - rest));
         w->version = xstrdup(slash + 1);
-    } else if (rest[first] == '.' && is_version(rest, first)) {
+    } else if (rest[first] == '.' && is_version_label(rest, first)) {
         w->version = xstrndup(rest, first);
         w->group = xstrdup(rest + first + 1);
     } else {
@@ -60,32 +60,29 @@ static void parse_qualifiers(const char *rest, struct resource_word *w)
     }
 }
 
-static bool word_is_valid(const struct resource_word *w)
+int resource_name_parse(const char *text, struct resource_name *ret, struct inf_error *err)
 {
-    bool core = w->group && !w->group[0] && w->version; /* "pods.v1.", but not "pods." */
-    return resource_is_label(w->name, strlen(w->name)) &&
-           (!w->group || core || resource_is_group(w->group, strlen(w->group))) &&
-           (!w->version || resource_is_label(w->version, strlen(w->version)));
-}
-
-int resource_word_parse(const char *text, struct resource_word *ret, struct inf_error *err)
-{
-    struct resource_word w = {.text = NULL};
+    struct resource_name w = {.text = NULL};
+    bool core, valid;
     char *lower;
-    size_t name;
-    if (strlen(text) > WORD_MAX)
-        return err_set(err, INF_EINVAL, "resource name exceeds %d characters", WORD_MAX);
+    size_t len;
+    if (strlen(text) > RESOURCE_NAME_MAX)
+        return err_set(err, INF_EINVAL, "resource name exceeds %d characters", RESOURCE_NAME_MAX);
     lower = xstrdup(text);
     for (char *c = lower; *c; c++)
         *c = (char)tolower((unsigned char)*c);
-    name = strcspn(lower, "./");
+    len = strcspn(lower, "./");
     w.text = xstrdup(text);
-    w.name = xstrndup(lower, name);
-    if (lower[name] == '.')
-        parse_qualifiers(lower + name + 1, &w);
+    w.name = xstrndup(lower, len);
+    if (lower[len] == '.')
+        parse_qualifiers(lower + len + 1, &w);
     free(lower);
-    if (!word_is_valid(&w) || text[name] == '/') {
-        resource_word_free(&w);
+    core = w.group && !w.group[0] && w.version; /* "pods.v1.", but not "pods." */
+    valid = text[len] != '/' && resource_is_label(w.name, len) &&
+            (!w.group || core || resource_is_group(w.group, strlen(w.group))) &&
+            (!w.version || resource_is_label(w.version, strlen(w.version)));
+    if (!valid) {
+        resource_name_free(&w);
         return err_set(err, INF_EINVAL,
                        "resource '%s': invalid name; use a form such as 'pods', "
                        "'deployments.apps' or 'deployments.apps/v1'",
@@ -95,51 +92,51 @@ int resource_word_parse(const char *text, struct resource_word *ret, struct inf_
     return 0;
 }
 
-void resource_word_free(struct resource_word *word)
+void resource_name_free(struct resource_name *name)
 {
-    free(word->text);
-    free(word->name);
-    free(word->group);
-    free(word->version);
-    *word = (struct resource_word){.text = NULL};
+    free(name->text);
+    free(name->name);
+    free(name->group);
+    free(name->version);
+    *name = (struct resource_name){.text = NULL};
 }
 
 /* ---- without a server ---- */
 
 /* The resource of the core group with this plural; NULL if there is none, or if another group is
  * given. */
-static const struct builtin_resource *find_core(const struct resource_word *word)
+static const struct builtin_resource *find_core(const struct resource_name *name)
 {
-    bool core = !word->group || !word->group[0];
-    return core ? builtin_resource_find("", word->name) : NULL;
+    bool core = !name->group || !name->group[0];
+    return core ? builtin_resource_find("", name->name) : NULL;
 }
 
-bool resource_word_is_complete(const struct resource_word *word, struct resource *ret)
+bool resource_name_is_complete(const struct resource_name *name, struct resource *ret)
 {
-    bool full = word->group && word->version;
-    bool core = !word->group && find_core(word);
+    bool full = name->group && name->version;
+    bool core = !name->group && find_core(name);
     if (!full && !core)
         return false;
-    *ret = (struct resource){.group = xstrdup(full ? word->group : ""),
-                             .version = xstrdup(full ? word->version : "v1"),
-                             .name = xstrdup(word->name)};
+    *ret = (struct resource){.group = xstrdup(full ? name->group : ""),
+                             .version = xstrdup(full ? name->version : "v1"),
+                             .name = xstrdup(name->name)};
     return true;
 }
 
-enum resource_scope_kind resource_word_scope(const struct resource_word *word)
+enum resource_scope_kind resource_name_scope(const struct resource_name *name)
 {
-    const struct builtin_resource *builtin = find_core(word);
+    const struct builtin_resource *builtin = find_core(name);
     if (!builtin)
         return SCOPE_UNKNOWN;
     return builtin->namespaced ? SCOPE_NAMESPACE : SCOPE_CLUSTER;
 }
 
-int resource_word_refuse_scope(const struct resource_word *word, const char *name,
+int resource_name_refuse_scope(const struct resource_name *name, const char *plural,
                                struct inf_error *err)
 {
     return err_set(err, INF_EINVAL,
                    "resource '%s': %s are cluster-scoped and cannot be limited to namespaces",
-                   word->text, name);
+                   name->text, plural);
 }
 
 /* ---- with a server's discovery table ---- */
@@ -181,7 +178,7 @@ static void add_match(struct matches *m, const struct discovery *d, const struct
         m->found[m->count++] = r;
 }
 
-static void find_matches(struct matches *m, const struct resource_word *w,
+static void find_matches(struct matches *m, const struct resource_name *w,
                          const struct discovery *d,
                          bool (*matches)(const struct api_resource *r, const char *name))
 {
@@ -193,7 +190,7 @@ static void find_matches(struct matches *m, const struct resource_word *w,
     }
 }
 
-static int set_not_found(const struct resource_word *w, const char *instead, struct inf_error *err)
+static int set_not_found(const struct resource_name *w, const char *instead, struct inf_error *err)
 {
     return err_set(err, INF_ENOTFOUND, "resource '%s' is not known to the server%s%s%s", w->text,
                    instead ? "; did you mean '" : "", instead ? instead : "", instead ? "'?" : "");
@@ -214,10 +211,10 @@ static char *list_matches(const struct matches *m)
 }
 
 /* Suggests the same name in another group or version, or a similar name. */
-static int set_unknown_error(const struct resource_word *w, const struct discovery *d,
+static int set_unknown_error(const struct resource_name *w, const struct discovery *d,
                              struct inf_error *err)
 {
-    struct resource_word anywhere = {.name = w->name};
+    struct resource_name anywhere = {.name = w->name};
     struct matches m = {.count = 0};
     struct nearest nearest = {0};
     char *others;
@@ -235,29 +232,29 @@ static int set_unknown_error(const struct resource_word *w, const struct discove
     return rc;
 }
 
-int resource_word_find(const struct resource_word *word, const struct discovery *d,
+int resource_name_find(const struct resource_name *name, const struct discovery *d,
                        const struct api_resource **ret, struct inf_error *err)
 {
     struct matches m = {.count = 0};
     const struct api_resource *r = NULL;
-    find_matches(&m, word, d, has_name);
+    find_matches(&m, name, d, has_name);
     if (m.count == 0)
-        find_matches(&m, word, d, has_short_name);
+        find_matches(&m, name, d, has_short_name);
     if (m.count == 0)
-        return set_unknown_error(word, d, err);
+        return set_unknown_error(name, d, err);
     for (size_t i = 0; i < m.count; i++)
         if (m.count == 1 || !m.found[i]->group[0]) /* the core group takes precedence */
             r = m.found[i];
     if (!r) {
         char *all = list_matches(&m);
-        err_set(err, INF_EINVAL, "resource '%s' is ambiguous; use one of: %s", word->text, all);
+        err_set(err, INF_EINVAL, "resource '%s' is ambiguous; use one of: %s", name->text, all);
         free(all);
         return -INF_EINVAL;
     }
     if (!r->watchable)
         return err_set(err, INF_EINVAL,
                        "resource '%s': the server does not support list and watch for %s",
-                       word->text, r->name);
+                       name->text, r->name);
     *ret = r;
     return 0;
 }

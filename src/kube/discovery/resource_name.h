@@ -13,7 +13,7 @@
 #include "kube/discovery/resource.h"
 
 /* Owned strings, in lower case except `text`. */
-struct resource_word {
+struct resource_name {
     char *text;    /* as given, for messages */
     char *name;    /* plural, singular, kind or short name */
     char *group;   /* NULL: any; "": the core group */
@@ -21,15 +21,15 @@ struct resource_word {
 };
 
 /* Returns 0, or -INF_EINVAL if @text can't be a resource name. */
-int resource_word_parse(const char *text, struct resource_word *ret, struct inf_error *err);
-void resource_word_free(struct resource_word *word);
+int resource_name_parse(const char *text, struct resource_name *ret, struct inf_error *err);
+void resource_name_free(struct resource_name *name);
 
 /*
  * Whether the name can be resolved without a server: either group and version are given, and then
  * the name must be the plural; or it is the plural of a resource that every server has in its core
  * group, which takes precedence over other groups. If true, the caller frees @ret.
  */
-bool resource_word_is_complete(const struct resource_word *word, struct resource *ret);
+bool resource_name_is_complete(const struct resource_name *name, struct resource *ret);
 
 /* The scope of its objects, as far as it is known without a server. */
 enum resource_scope_kind {
@@ -37,10 +37,10 @@ enum resource_scope_kind {
     SCOPE_NAMESPACE,
     SCOPE_CLUSTER,
 };
-enum resource_scope_kind resource_word_scope(const struct resource_word *word);
+enum resource_scope_kind resource_name_scope(const struct resource_name *name);
 
-/* Returns -INF_EINVAL with the message that the resolved resource @name is cluster-scoped. */
-int resource_word_refuse_scope(const struct resource_word *word, const char *name,
+/* Returns -INF_EINVAL with the message that the resolved resource @plural is cluster-scoped. */
+int resource_name_refuse_scope(const struct resource_name *name, const char *plural,
                                struct inf_error *err);
 
 /*
@@ -50,7 +50,7 @@ int resource_word_refuse_scope(const struct resource_word *word, const char *nam
  * Returns 0 and @ret, borrowed from @d; -INF_ENOTFOUND with the nearest name; -INF_EINVAL with the
  * candidates if it is ambiguous, or if the resource can't be watched.
  */
-int resource_word_find(const struct resource_word *word, const struct discovery *d,
+int resource_name_find(const struct resource_name *name, const struct discovery *d,
                        const struct api_resource **ret, struct inf_error *err);
 
 #endif

@@ -25,8 +25,8 @@ static const char *text_of(yyjson_val *object, const char *field)
 
 /* The status of a review. If @text is not a review, sets @err and leaves @ret_doc; otherwise the
  * caller frees @ret_doc. */
-static yyjson_val *read_status(const char *text, const char *kind, yyjson_doc **ret_doc,
-                               struct inf_error *err)
+static yyjson_val *read_review_status(const char *text, const char *kind, yyjson_doc **ret_doc,
+                                      struct inf_error *err)
 {
     yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
     yyjson_val *root = yyjson_doc_get_root(doc);
@@ -52,26 +52,22 @@ char *self_review_identity_body(const char *version)
                      version);
 }
 
-static void copy_groups(yyjson_val *array, struct self_review_identity *ret)
-{
-    yyjson_val *item;
-    size_t i, n;
-    ret->groups = xcalloc(SELF_REVIEW_GROUPS_MAX, sizeof(char *));
-    yyjson_arr_foreach(array, i, n,
-                       item) if (yyjson_is_str(item) && ret->n_groups < SELF_REVIEW_GROUPS_MAX)
-        ret->groups[ret->n_groups++] = xstrdup(yyjson_get_str(item));
-}
-
 int self_review_identity_read(const char *text, struct self_review_identity *ret,
                               struct inf_error *err)
 {
     yyjson_doc *doc = NULL;
-    yyjson_val *status = read_status(text, "SelfSubjectReview", &doc, err), *info;
+    yyjson_val *status = read_review_status(text, "SelfSubjectReview", &doc, err), *info, *group;
+    size_t i, n;
     if (!doc)
         return -INF_EDECODE;
     info = yyjson_obj_get(status, "userInfo");
     *ret = (struct self_review_identity){.user = xstrdup(text_of(info, "username"))};
-    copy_groups(yyjson_obj_get(info, "groups"), ret);
+    ret->groups = xcalloc(SELF_REVIEW_GROUPS_MAX, sizeof(char *));
+    yyjson_arr_foreach(yyjson_obj_get(info, "groups"), i, n, group)
+    {
+        if (yyjson_is_str(group) && ret->n_groups < SELF_REVIEW_GROUPS_MAX)
+            ret->groups[ret->n_groups++] = xstrdup(yyjson_get_str(group));
+    }
     yyjson_doc_free(doc);
     return 0;
 }
@@ -116,7 +112,7 @@ int self_review_access_read(const char *text, bool *ret_allowed, char **ret_reas
                             struct inf_error *err)
 {
     yyjson_doc *doc = NULL;
-    yyjson_val *status = read_status(text, "SelfSubjectAccessReview", &doc, err);
+    yyjson_val *status = read_review_status(text, "SelfSubjectAccessReview", &doc, err);
     const char *reason;
     if (!doc)
         return -INF_EDECODE;

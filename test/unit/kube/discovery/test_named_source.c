@@ -13,11 +13,11 @@
 #include "base/base.h"
 #include "named_world.h"
 
-/* One list of @word in @ns in a world of its own. */
-static void expect_listing(const char *word, const char *ns, const char *expected)
+/* One list of @name in @ns in a world of its own. */
+static void expect_listing(const char *name, const char *ns, const char *expected)
 {
     struct named_world w;
-    named_world_init(&w, word, ns);
+    named_world_init(&w, name, ns);
     named_world_expect_list(&w, expected);
     named_world_done(&w);
 }

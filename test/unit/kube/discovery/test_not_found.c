@@ -85,7 +85,7 @@ static void discovery_without_response_does_not_confirm_a_404(void **state)
 static void the_first_lookup_does_not_trust_a_load_balancer(void **state)
 {
     static const struct {
-        const char *word, *events;
+        const char *name, *events;
     } cases[] = {
         {"po", "GET /api/v1\n" STRAY "no\n"},
         {"Widget", "GET /api/v1\n" STRAY "no\n"},
@@ -94,7 +94,7 @@ static void the_first_lookup_does_not_trust_a_load_balancer(void **state)
     struct named_world w;
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        named_world_init(&w, cases[i].word, NULL);
+        named_world_init(&w, cases[i].name, NULL);
         w.everything_404 = true;
         named_world_expect_list(&w, cases[i].events);
         named_world_done(&w);

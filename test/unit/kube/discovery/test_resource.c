@@ -48,17 +48,17 @@ static void assert_scoped(const char *resource, const char *prefix,
                           const struct resource_scope *scope, const struct source_request *request,
                           const char *expected)
 {
-    struct resource_word word;
+    struct resource_name name;
     struct resource r;
     struct buf out = {0};
-    assert_int_equal(resource_word_parse(resource, &word, NULL), 0);
-    assert_true(resource_word_is_complete(&word, &r));
+    assert_int_equal(resource_name_parse(resource, &name, NULL), 0);
+    assert_true(resource_name_is_complete(&name, &r));
     resource_target(&out, prefix, &r, scope, request);
     buf_putc(&out, '\0');
     assert_string_equal(out.bytes, expected);
     buf_free(&out);
     resource_free(&r);
-    resource_word_free(&word);
+    resource_name_free(&name);
 }
 
 static void assert_target(const char *resource, const char *prefix, const char *ns,

@@ -52,13 +52,13 @@ static void splits_names_at_their_dots(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        struct resource_word w;
-        assert_int_equal(resource_word_parse(words[i].text, &w, NULL), 0);
+        struct resource_name w;
+        assert_int_equal(resource_name_parse(words[i].text, &w, NULL), 0);
         assert_string_equal(w.text, words[i].text);
         assert_string_equal(w.name, words[i].name);
         assert_string_equal(or_dash(w.group), or_dash(words[i].group));
         assert_string_equal(or_dash(w.version), or_dash(words[i].version));
-        resource_word_free(&w);
+        resource_name_free(&w);
     }
 }
 
@@ -95,9 +95,9 @@ static void refuses_invalid_resource_names(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct resource_word w = {.name = NULL};
+        struct resource_name w = {.name = NULL};
         struct inf_error err = {0};
-        assert_int_equal(resource_word_parse(bad[i], &w, &err), -INF_EINVAL);
+        assert_int_equal(resource_name_parse(bad[i], &w, &err), -INF_EINVAL);
         assert_non_null(strstr(err.text, "deployments.apps/v1"));
         assert_null(w.name);
     }
@@ -106,17 +106,17 @@ static void refuses_invalid_resource_names(void **state)
 static void limits_the_length_of_a_name(void **state)
 {
     char text[500];
-    struct resource_word w;
+    struct resource_name w;
     (void)state;
     memset(text, 'a', sizeof(text));
     text[400] = '\0';
-    assert_int_equal(resource_word_parse(text, &w, NULL), -INF_EINVAL);
+    assert_int_equal(resource_name_parse(text, &w, NULL), -INF_EINVAL);
 }
 
 static void resolves_some_names_without_a_server(void **state)
 {
     static const struct {
-        const char *word, *complete;
+        const char *name, *complete;
     } rows[] = {
         {"pods", "/v1/pods"},
         {"Secrets", "/v1/secrets"},
@@ -130,16 +130,16 @@ static void resolves_some_names_without_a_server(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct resource_word w;
+        struct resource_name w;
         struct resource r;
         char got[100] = "";
-        assert_int_equal(resource_word_parse(rows[i].word, &w, NULL), 0);
-        if (resource_word_is_complete(&w, &r)) {
+        assert_int_equal(resource_name_parse(rows[i].name, &w, NULL), 0);
+        if (resource_name_is_complete(&w, &r)) {
             snprintf(got, sizeof(got), "%s/%s/%s", r.group, r.version, r.name);
             resource_free(&r);
         }
         assert_string_equal(got, rows[i].complete ? rows[i].complete : "");
-        resource_word_free(&w);
+        resource_name_free(&w);
     }
 }
 
@@ -171,15 +171,15 @@ static int close_table(void **state)
 static const char *meaning(const struct discovery *d, const char *text)
 {
     static char got[INF_ERROR_TEXT_MAX];
-    struct resource_word w;
+    struct resource_name w;
     const struct api_resource *r;
     struct inf_error err = {0};
-    assert_int_equal(resource_word_parse(text, &w, NULL), 0);
-    if (resource_word_find(&w, d, &r, &err) == 0)
+    assert_int_equal(resource_name_parse(text, &w, NULL), 0);
+    if (resource_name_find(&w, d, &r, &err) == 0)
         snprintf(got, sizeof(got), "%s/%s/%s", r->group, r->version, r->name);
     else
         snprintf(got, sizeof(got), "%s", err.text);
-    resource_word_free(&w);
+    resource_name_free(&w);
     return got;
 }
 
