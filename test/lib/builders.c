@@ -7,15 +7,37 @@
 
 #include "base/alloc.h"
 
+/* Test data that is not valid is a mistake in the test. */
+static void require(bool valid, const char *text, const struct inf_error *err)
+{
+    if (valid)
+        return;
+    fprintf(stderr, "test: %s: %s\n", text, err->text);
+    abort();
+}
+
+struct inf_path *path_from(const char *text)
+{
+    struct inf_error err;
+    struct inf_path *path = inf_path_parse(text, &err);
+    require(path != NULL, text, &err);
+    return path;
+}
+
+struct inf_selector *selector_from(selector_parse_fn *parse, const char *text)
+{
+    struct inf_error err;
+    struct inf_selector *selector = parse(text, &err);
+    require(selector != NULL, text, &err);
+    return selector;
+}
+
 struct inf_object *object_from(const char *text)
 {
     struct object_maker maker = {.text = {0}};
     struct inf_object *object = NULL;
     struct inf_error err;
-    if (object_make(&maker, str_of(text), NULL, &object, &err) < 0) {
-        fprintf(stderr, "test: %s: %s\n", text, err.text);
-        abort();
-    }
+    require(object_make(&maker, str_of(text), NULL, &object, &err) == 0, text, &err);
     object_maker_free(&maker);
     return object;
 }

@@ -13,16 +13,8 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/rng.h"
+#include "builders.h"
 #include "core/object/path.h"
-
-static struct inf_path *parsed(const char *text)
-{
-    struct inf_error err;
-    struct inf_path *path = inf_path_parse(text, &err);
-    if (!path)
-        fail_msg("%s", err.text);
-    return path;
-}
 
 static const struct {
     const char *text;
@@ -63,7 +55,7 @@ static void paths_are_read_and_spelled_canonically(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
-        struct inf_path *path = parsed(good[i].text), *again = parsed(inf_path_text(path));
+        struct inf_path *path = path_from(good[i].text), *again = path_from(inf_path_text(path));
         assert_string_equal(inf_path_text(path),
                             good[i].canonical ? good[i].canonical : good[i].text);
         assert_string_equal(inf_path_text(again), inf_path_text(path));
@@ -152,14 +144,14 @@ static void sizes_have_limits(void **state)
     assert_string_equal(strstr(err.text, "aaa...'"),
                         "aaa...': column 1: a path has at most 1024 bytes");
     text[PATH_TEXT_MAX] = '\0';
-    inf_path_free(parsed(text));
+    inf_path_free(path_from(text));
     for (size_t i = 1; i < PATH_TEXT_MAX; i += 2)
         text[i] = '.';
     text[2 * PATH_STEPS_MAX + 1] = '\0';
     assert_null(inf_path_parse(text, &err));
     assert_non_null(strstr(err.text, "column 64: a path has at most 32 steps"));
     text[2 * PATH_STEPS_MAX - 1] = '\0';
-    inf_path_free(parsed(text));
+    inf_path_free(path_from(text));
     inf_path_free(NULL);
 }
 
@@ -190,7 +182,7 @@ static void try_path(struct str text)
     struct inf_error err = {.code = 0};
     struct inf_path *path = inf_path_parse(copy, &err);
     if (path) {
-        struct inf_path *again = parsed(inf_path_text(path));
+        struct inf_path *again = path_from(inf_path_text(path));
         assert_string_equal(inf_path_text(again), inf_path_text(path));
         assert_true(strlen(inf_path_text(path)) <= strlen(copy));
         assert_int_equal(again->count, path->count);

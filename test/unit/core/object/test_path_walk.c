@@ -18,19 +18,10 @@
 #include "core/object/path.h"
 #include "recording.h"
 
-static struct inf_path *parsed(const char *text)
-{
-    struct inf_error err;
-    struct inf_path *path = inf_path_parse(text, &err);
-    if (!path)
-        fail_msg("%s", err.text);
-    return path;
-}
-
 /* Every value, each with a blank behind it. The caller's. */
 static char *named(const char *text, struct str json)
 {
-    struct inf_path *path = parsed(text);
+    struct inf_path *path = path_from(text);
     struct path_walk walk;
     struct str value;
     struct buf out = {0};
@@ -163,7 +154,7 @@ static void paths_read_a_real_pod(void **state)
     char buf[128];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(in_pod); i++) {
-        struct inf_path *path = parsed(in_pod[i].path);
+        struct inf_path *path = path_from(in_pod[i].path);
         int len = inf_path_string(path, pod, buf, sizeof(buf));
         assert_string_equal(buf, in_pod[i].text ? in_pod[i].text : "");
         assert_int_equal(len, in_pod[i].text ? (int)strlen(in_pod[i].text) : -INF_ENOTFOUND);
@@ -177,7 +168,8 @@ static void a_text_is_unescaped_and_cut_between_characters(void **state)
     struct inf_object *o =
         object_from("{\"metadata\":{\"name\":\"a\"},\"s\":\"1\\u003c\\u00e4\\n\","
                     "\"z\":\"a\\u0000b\",\"e\":\"\",\"o\":{\"x\":\"\\n\"}}");
-    struct inf_path *s = parsed("s"), *z = parsed("z"), *e = parsed("e"), *all = parsed("o");
+    struct inf_path *s = path_from("s"), *z = path_from("z"), *e = path_from("e"),
+                    *all = path_from("o");
     char buf[16] = "?";
     (void)state;
     assert_int_equal(inf_path_string(s, o, buf, 6), 5);
@@ -218,7 +210,7 @@ static bool report_value(void *ctx, const char *json, size_t len)
 static void each_calls_back_until_the_callback_stops_it(void **state)
 {
     struct inf_object *o = object_from("{\"metadata\":{\"name\":\"a\"},\"n\":[1,\"2\",3]}");
-    struct inf_path *path = parsed("n[*]"), *none = parsed("m[*]");
+    struct inf_path *path = path_from("n[*]"), *none = path_from("m[*]");
     struct reported_objects reported = {.most = 9};
     (void)state;
     assert_int_equal(inf_path_each(path, o, report_value, &reported), 3);
@@ -273,7 +265,8 @@ static void no_prefix_or_mutation_of_a_text_makes_it_look_outside(void **state)
     static const char *const samples[] = {
         "{\"a\" : [ {\"k\":\"\\u0061\",\"v\":[1,{\"w\":\"]}\\\"\"}]}, {\"k\":1}, \"\\", LIST};
     static const char bytes[] = "{}[]\",:\\ 1u";
-    struct inf_path *paths[] = {parsed("a[k=a].v[*].w"), parsed("[*][*][*]"), parsed("[k=a].v")};
+    struct inf_path *paths[] = {path_from("a[k=a].v[*].w"), path_from("[*][*][*]"),
+                                path_from("[k=a].v")};
     struct rng rng = {.state = 1};
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(samples) * ARRAY_LEN(paths); i++) {

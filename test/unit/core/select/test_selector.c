@@ -14,9 +14,8 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/rng.h"
+#include "builders.h"
 #include "core/select/selector.h"
-
-typedef struct inf_selector *parse_fn(const char *text, struct inf_error *err);
 
 struct good {
     const char *text;
@@ -179,22 +178,13 @@ static const struct bad bad_fields[] = {
      "column 4: invalid escape; only \\\\ \\, and \\= are valid in a value"},
 };
 
-static struct inf_selector *parsed(parse_fn *parse, const char *text)
-{
-    struct inf_error err;
-    struct inf_selector *selector = parse(text, &err);
-    if (!selector)
-        fail_msg("%s", err.text);
-    return selector;
-}
-
-static void check_good(parse_fn *parse, const struct good *good, size_t count)
+static void check_good(selector_parse_fn *parse, const struct good *good, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct inf_selector *selector = parsed(parse, good[i].text), *again;
+        struct inf_selector *selector = selector_from(parse, good[i].text), *again;
         assert_string_equal(inf_selector_text(selector),
                             good[i].canonical ? good[i].canonical : good[i].text);
-        again = parsed(parse, inf_selector_text(selector));
+        again = selector_from(parse, inf_selector_text(selector));
         assert_string_equal(inf_selector_text(again), inf_selector_text(selector));
         inf_selector_free(selector);
         inf_selector_free(again);
@@ -208,7 +198,8 @@ static void selectors_are_read_and_spelled_canonically(void **state)
     check_good(inf_selector_parse_fields, fields, ARRAY_LEN(fields));
 }
 
-static void check_bad(parse_fn *parse, const char *what, const struct bad *bad, size_t count)
+static void check_bad(selector_parse_fn *parse, const char *what, const struct bad *bad,
+                      size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct inf_error err;
@@ -241,10 +232,10 @@ static char *many(const char *before, const char *each, size_t count, const char
 }
 
 /* At the limit it is read, one more is complained about. */
-static void check_limit(parse_fn *parse, char *fits, char *too_many, const char *complaint)
+static void check_limit(selector_parse_fn *parse, char *fits, char *too_many, const char *complaint)
 {
     struct inf_error err;
-    inf_selector_free(parsed(parse, fits));
+    inf_selector_free(selector_from(parse, fits));
     assert_null(parse(too_many, &err));
     assert_non_null(strstr(err.text, complaint));
     free(fits);
@@ -296,13 +287,13 @@ static void the_canonical_text_is_within_the_limit_too(void **state)
 
 /* Parses a text that ends where its memory ends; what can be read must read the same when spelled
  * canonically. */
-static void try_selector(parse_fn *parse, struct str text)
+static void try_selector(selector_parse_fn *parse, struct str text)
 {
     char *copy = xstrndup(text.at, text.len);
     struct inf_error err = {.code = 0};
     struct inf_selector *selector = parse(copy, &err), *again;
     if (selector) {
-        again = parsed(parse, inf_selector_text(selector));
+        again = selector_from(parse, inf_selector_text(selector));
         assert_string_equal(inf_selector_text(again), inf_selector_text(selector));
         assert_int_equal(again->count, selector->count);
         inf_selector_free(again);
@@ -313,7 +304,8 @@ static void try_selector(parse_fn *parse, struct str text)
     free(copy);
 }
 
-static void try_prefixes_and_mutations(parse_fn *parse, const struct good *good, size_t count)
+static void try_prefixes_and_mutations(selector_parse_fn *parse, const struct good *good,
+                                       size_t count)
 {
     static const char bytes[] = "=!(),<> \t\\[]\"/.-a0\xff";
     struct rng rng = {.state = 1};

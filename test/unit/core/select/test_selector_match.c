@@ -17,17 +17,6 @@
 #include "core/select/selector.h"
 #include "recording.h"
 
-typedef struct inf_selector *parse_fn(const char *text, struct inf_error *err);
-
-static struct inf_selector *parsed(parse_fn *parse, const char *text)
-{
-    struct inf_error err;
-    struct inf_selector *selector = parse(text, &err);
-    if (!selector)
-        fail_msg("%s", err.text);
-    return selector;
-}
-
 static const struct {
     const char *selector;
     const char *labels;
@@ -93,7 +82,7 @@ static void labels_match_as_kubernetes_says(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
-        struct inf_selector *s = parsed(inf_selector_parse_labels, labels[i].selector);
+        struct inf_selector *s = selector_from(inf_selector_parse_labels, labels[i].selector);
         char *object = xasprintf("{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"labels\":%s}}",
                                  labels[i].labels);
         if (selector_matches_labels(s, str_of(labels[i].labels)) != labels[i].matches)
@@ -160,7 +149,7 @@ static void fields_match_on_any_path(void **state)
     struct inf_object *object = object_from(OBJECT);
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-        struct inf_selector *s = parsed(inf_selector_parse_fields, fields[i].selector);
+        struct inf_selector *s = selector_from(inf_selector_parse_fields, fields[i].selector);
         if (inf_selector_matches(s, object) != fields[i].matches)
             fail_msg("%s", fields[i].selector);
         inf_selector_free(s);
@@ -171,8 +160,8 @@ static void fields_match_on_any_path(void **state)
 static void everything_and_nothing(void **state)
 {
     struct inf_object *object = object_from(OBJECT);
-    struct inf_selector *all = parsed(inf_selector_parse_labels, " ");
-    struct inf_selector *some = parsed(inf_selector_parse_labels, "!x");
+    struct inf_selector *all = selector_from(inf_selector_parse_labels, " ");
+    struct inf_selector *some = selector_from(inf_selector_parse_labels, "!x");
     struct inf_selector *none = inf_selector_nothing();
     (void)state;
     assert_true(inf_selector_matches(NULL, object));
@@ -239,8 +228,8 @@ static void real_objects_are_selected(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(recorded); i++) {
         struct inf_selector *s = recorded[i].labels
-                                     ? parsed(inf_selector_parse_labels, recorded[i].labels)
-                                     : parsed(inf_selector_parse_fields, recorded[i].fields);
+                                     ? selector_from(inf_selector_parse_labels, recorded[i].labels)
+                                     : selector_from(inf_selector_parse_fields, recorded[i].fields);
         size_t count = taken(recorded[i].recording, s);
         if (count != recorded[i].taken)
             fail_msg("%s takes %zu", inf_selector_text(s), count);
