@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'kubesim'))
 from lib import DEADLINE, Case, Sim, run
 
 INFORMERD = Path(sys.argv[3]).resolve()
-IDENTITY = 'system:serviceaccount:kubesim:somebody'
+IDENTITY = 'system:serviceaccount:kubesim:client'
 
 
 class Check(Case):
@@ -68,9 +68,9 @@ class Check(Case):
             'ok deployments.apps in all namespaces deployments.apps/v1',
             'missing widgets.example.com/v1 in all namespaces cannot list or watch widgets.example.com'])
         self.assertIn(f'\nTo print the roles that grant the missing permissions: informerd rbac -c {conf}\n', report)
-        self.assertIn('User "system:serviceaccount:kubesim:somebody" cannot list resource "pods" in API group "" in the '
+        self.assertIn('User "system:serviceaccount:kubesim:client" cannot list resource "pods" in API group "" in the '
                       'namespace "billing"',
-                      self.sim.ask('/api/v1/namespaces/billing/pods', Authorization='Bearer s3cr3t-1').json()['message'])
+                      self.sim.request('/api/v1/namespaces/billing/pods', Authorization='Bearer s3cr3t-1').json()['message'])
 
     def test_online_checks_the_namespaces_that_are_selected_now(self):
         """Not all namespaces, which the daemon does not need."""

@@ -33,12 +33,12 @@ class Excluded(Case):
         records = self.log.wait_for(lambda all: any(r.get('name') == 'last' for r in all), 'the last one')
         self.assertEqual(named(records, 'ADDED', 'MODIFIED', 'DELETED'),
                          ['kubernetes/a', 'shop/a', 'shop/b', 'shop/last'])
-        asked = [e['target'] for e in self.sim.ask('/kubesim/requests').json() if 'configmaps' in e['target']]
+        asked = [e['target'] for e in self.sim.request('/kubesim/requests').json() if 'configmaps' in e['target']]
         self.assertTrue(asked)
         for target in asked:
             self.assertIn('fieldSelector=metadata.namespace%21%3Dlogs', target)
             self.assertNotIn('kube-', target)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 class Listed(Case):
@@ -59,7 +59,7 @@ class Listed(Case):
         self.assertEqual(self.log.types()['SYNCED'], 1)
         self.assertEqual([r['objects'] for r in self.log.records if r['type'] == 'SYNCED'], [3])
         self.assertEqual(set(ns for _, ns, _ in fold(self.log.records)), {'a', 'b', 'c'})
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_records_and_log_lines_name_watch_and_namespace(self):
         """Issue 14, 25: RELIST, GAP and the log named the resource alone."""
@@ -77,7 +77,7 @@ class Listed(Case):
         for record in (r for r in self.log.records if r['type'] in ('RELIST', 'GAP')):
             self.assertIn(record.get('namespace'), ('b',) if record['type'] == 'RELIST' else ('a', 'b'), record)
             self.assertTrue(record['msg'].endswith(f", in namespace {record['namespace']}"), record)
-        wait_until(lambda: 'sim: maps, same: configmaps in b: ' in daemon.said(), 'the names of both watches')
+        wait_until(lambda: 'sim: maps, same: configmaps in b: ' in daemon.stderr_text(), 'the names of both watches')
 
 
 class Usual(Case):
@@ -88,7 +88,7 @@ class Usual(Case):
             daemon = Daemon(self.folder, ['watch', *arguments, '--kubeconfig', str(self.folder / 'kubeconfig')], stdout=out)
         self.stack.callback(daemon.discard)
         records = Log(self.path).wait_for(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         return [r['name'] for r in records if r['type'] == 'ADDED']
 
     def test_nodes_are_in_none(self):
@@ -101,7 +101,7 @@ class Usual(Case):
         daemon = Daemon(self.folder, ['watch', 'nodes', '-n', 'shop', '--kubeconfig', str(self.folder / 'kubeconfig')])
         self.stack.callback(daemon.discard)
         self.assertEqual(daemon.status(), 64)
-        self.assertIn("'nodes' is cluster-scoped and cannot be limited", daemon.said())
+        self.assertIn("'nodes' is cluster-scoped and cannot be limited", daemon.stderr_text())
 
 
 class Rights(Case):
@@ -118,7 +118,7 @@ class Rights(Case):
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a', 'b']}]))
         self.wait_ready()
         self.log.wait_for(lambda all: sorted(named(all, 'ADDED')) == ['a/x', 'b/x'], 'both')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_what_is_missing_is_told_in_full_and_once(self):
         self.sim.fault('status', code=403, times=0, path='/namespaces/b/', text=self.MAY_NOT.format('watch'))
@@ -127,16 +127,16 @@ class Rights(Case):
         self.log.wait_for(lambda all: named(all, 'ADDED') == ['a/x'], 'what may be seen')
         remedy = ("kubectl -n b create role watch-configmaps --verb=list,watch --resource=configmaps && kubectl -n b create "
                   "rolebinding watch-configmaps --role=watch-configmaps --serviceaccount='mon:informerd'")
-        wait_until(lambda: remedy in daemon.said(), daemon.said)
+        wait_until(lambda: remedy in daemon.stderr_text(), daemon.stderr_text)
         health = self.get('/readyz').text
         for part in ('forbidden', '1 of 2 namespaces live', "namespace 'b': ", 'cannot watch', remedy):
             self.assertIn(part, health)
         wait_until(lambda: self.metrics()['informerd_watch_requests_total{cluster="sim",watch="configmaps"}'] > 4, 'tries')
-        self.assertEqual(daemon.said().count(remedy), 1)
+        self.assertEqual(daemon.stderr_text().count(remedy), 1)
         self.sim.control('clear')
         self.wait_ready()
         self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 1, 'SYNCED')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 class Selected(Case):
@@ -168,7 +168,7 @@ class Selected(Case):
         self.assertEqual(sorted(named(self.log.records, 'ADDED')), ['a/x', 'a/y', 'b/x', 'b/y'])
         self.assertEqual([r['objects'] for r in self.log.records if r['type'] == 'SYNCED'], [4])
         self.assertRegex(self.get('/readyz?verbose').text, r'\A\[\+\] sim/configmaps: live.*, 2 of 2 namespaces live')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def counters(self):
         return {name: value for name, value in self.metrics().items()
@@ -190,13 +190,13 @@ class Selected(Case):
         wait_until(lambda: 'namespaces live' not in self.get('/readyz?verbose').text, 'the reload')
         self.wait_ready()
         self.assertEqual([name for name, count in last.items() if self.counters().get(name, 0) < count], [])
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_none_that_is_selected_is_synced_too(self):
         daemon = self.watching(namespace_selector='team=none')
         self.reported(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
         self.assertIn('0 objects, 0 of 0 namespaces live', self.get('/readyz?verbose').text)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_one_that_begins_to_match_is_listed_late(self):
         daemon = self.watching()
@@ -207,7 +207,7 @@ class Selected(Case):
         self.reported(lambda all: 'c/z' in named(all, 'ADDED'), 'a new one there')
         self.wait_ready()
         self.assertEqual(self.log.types()['SYNCED'], 1)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_one_that_no_longer_matches_takes_its_objects_along_once(self):
         daemon = self.watching()
@@ -224,7 +224,7 @@ class Selected(Case):
         records = self.reported(lambda all: 'b/z' in named(all, 'DELETED'), 'a real deletion')
         self.assertNotIn('why', records[-1])
         self.assertEqual(set(ns + '/' + name for _, ns, name in fold(records)), {'a/x', 'a/y', 'a/z', 'b/x', 'b/y'})
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_one_that_is_deleted_is_told_as_the_server_tells_it(self):
         daemon = self.watching()
@@ -237,7 +237,7 @@ class Selected(Case):
             self.assertNotIn('why', r)
         wait_until(lambda: '1 of 1 namespaces live' in self.get('/readyz?verbose').text, 'the end of its stream')
         self.assertEqual(fold(records).keys(), {('configmaps', 'a', 'x'), ('configmaps', 'a', 'y')})
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_some_of_those_that_match_left_out(self):
         daemon = self.watching(exclude_namespaces=['b*'])
@@ -246,17 +246,17 @@ class Selected(Case):
         self.namespace('c')
         records = self.reported(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
         self.assertEqual(set(r['namespace'] for r in records if r['type'] == 'ADDED'), {'a', 'c'})
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_namespaces_that_may_not_be_seen(self):
         self.sim.fault('status', code=403, times=0, path='/api/v1/namespaces?')
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop'}]))
-        wait_until(lambda: 'is forbidden' in daemon.said() or '(403 ' in daemon.said(), daemon.said)
+        wait_until(lambda: 'is forbidden' in daemon.stderr_text() or '(403 ' in daemon.stderr_text(), daemon.stderr_text)
         wait_until(lambda: 'forbidden' in self.get('/readyz?verbose').text, 'forbidden')
         self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: forbidden.*: namespaces: ')
         self.sim.control('clear')
         self.wait_ready()
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_one_too_many_is_said_and_heals(self):
         for number in range(499):
@@ -267,7 +267,7 @@ class Selected(Case):
         self.namespace('n0', 'other')
         self.wait_ready()
         self.assertIn('500 of 500 namespaces live', self.get('/readyz?verbose').text)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_coming_and_going_adds_up(self):
         daemon = self.watching()
@@ -285,7 +285,7 @@ class Selected(Case):
         dump = self.folder / 'state/dump.json'
         wait_until(dump.exists, 'the dump')
         self.assertEqual(json.loads(dump.read_text())['watches'][0]['streams'], 3)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 run(__name__)

@@ -1,7 +1,8 @@
 /*
- * Who may what: nobody is kept from anything, until a rule says what may be listed and watched.
- * "pods" is allowed everywhere, "deployments.apps@shop" in one namespace; what no rule names is
- * forbidden. SelfSubjectReview and SelfSubjectAccessReview tell it as it is.
+ * Authorization: everything is allowed until a rule is set; then only the listed resources may be
+ * listed and watched. The rule "pods" allows a resource in all namespaces, "deployments.apps@shop"
+ * in one; other requests get 403. SelfSubjectReview and SelfSubjectAccessReview answer by the same
+ * rules.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static bool is_allowed(const struct kubesim *sim, const char *verb, const char *
 
 static const char *user_of(const struct conn *c)
 {
-    return c->request.token ? "system:serviceaccount:kubesim:somebody" : "system:anonymous";
+    return c->request.token ? "system:serviceaccount:kubesim:client" : "system:anonymous";
 }
 
 bool access_check(struct conn *c, const struct route *route, const char *verb)
@@ -131,7 +132,7 @@ bool review_answer(struct conn *c)
         return false;
     if (strcmp(c->request.path, access) == 0)
         answer_access(c);
-    else if (strcmp(c->request.path, self) == 0 && !c->sim->settings.shy)
+    else if (strcmp(c->request.path, self) == 0 && !c->sim->settings.no_reviews)
         answer_self(c);
     else
         return false;

@@ -1,3 +1,7 @@
+/*
+ * api.c - routes a request: parses its path, takes the fault that matches it, checks the token and
+ * the rules, and passes it to the module that answers. Requests that no module knows get 404.
+ */
 #include "api.h"
 
 #include <stdio.h>
@@ -7,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 
-/* The next part of a path, which @at moves behind; NULL at its end. The caller's to free. */
+/* The next part of a path, or NULL at its end; @at is advanced past it. The caller frees it. */
 static char *next_part(const char **at)
 {
     size_t n;
@@ -29,7 +33,7 @@ static void replace_part(char **part, const char **at)
     *part = next ? next : xstrdup("");
 }
 
-/* No resource if the path has parts that nothing of ours has (a subresource). */
+/* Leaves the resource NULL for unknown resources and for subresources. */
 static void read_route(struct route *route, const struct store *store, const char *path)
 {
     char *root = next_part(&path), *group, *version, *plural, *rest;
@@ -104,7 +108,7 @@ void tokens_clear(struct kubesim *sim)
     sim->tokens = (struct tokens){0};
 }
 
-static bool may_enter(struct conn *c, const struct route *route, const char *verb)
+static bool authenticate(struct conn *c, const struct route *route, const char *verb)
 {
     const struct kubesim *sim = c->sim;
     const char *token = c->request.token;
@@ -131,7 +135,7 @@ static void status_fault(struct conn *c, const struct fault *f)
 {
     int code = f->kind == FAULT_HTML ? 200 : (int)f->code;
     struct head head = {.code = code, .retry_after = (int)f->retry_after};
-    bool worded = f->text[0] && strcmp(f->text, "json") != 0;
+    bool has_message = f->text[0] && strcmp(f->text, "json") != 0;
     struct buf body = {0};
     struct status s;
     if (strcmp(f->text, "plain") == 0) {
@@ -141,10 +145,10 @@ static void status_fault(struct conn *c, const struct fault *f)
         head.type = "text/html";
         buf_printf(&body, "<html><body><h1>%d %s</h1></body></html>\n", code, status_phrase(code));
     } else if (strcmp(f->text, "empty") != 0) {
-        if (worded)
+        if (has_message)
             status_set(&s, code, status_reason(code), "%s", f->text);
         else
-            status_set(&s, code, status_reason(code), "kubesim was asked to say %d", code);
+            status_set(&s, code, status_reason(code), "kubesim injects status %d", code);
         s.retry_after = (int)f->retry_after;
         reply_status(c, &s);
         return;
@@ -152,8 +156,8 @@ static void status_fault(struct conn *c, const struct fault *f)
     reply_whole(c, &head, &body);
 }
 
-/* Faults that come instead of an answer. False: the answer goes on, perhaps not unharmed. */
-static bool spoiled(struct conn *c, const struct fault *f)
+/* Faults that replace the answer. False: the request is answered, perhaps with another fault. */
+static bool inject_instead_of_answer(struct conn *c, const struct fault *f)
 {
     static const char noise[] = "\x16\x03\xff this is not HTTP at all \r\n\r\n\xfe\xff";
     struct head away = {.code = 302, .location = c->reply.fault.text};
@@ -162,7 +166,7 @@ static bool spoiled(struct conn *c, const struct fault *f)
     if (f->kind == FAULT_RESET && whole) {
         conn_end(c, END_RESET);
     } else if (f->kind == FAULT_HOLE && whole) {
-        conn_go_deaf(c);
+        conn_go_silent(c);
     } else if (f->kind == FAULT_REFUSE) {
         listener_refuse(c->sim, f->ms);
         conn_end(c, END_RESET);
@@ -205,7 +209,8 @@ void api_answer(struct conn *c)
     journal_add(&c->sim->journal, verb, c->request.method, c->request.target,
                 uv_now(&c->sim->loop) - c->sim->started);
     c->reply.fault = faults_take(&c->sim->faults, verb, c->request.target);
-    if (!spoiled(c, &c->reply.fault) && may_enter(c, &route, verb) && access_check(c, &route, verb))
+    if (!inject_instead_of_answer(c, &c->reply.fault) && authenticate(c, &route, verb) &&
+        access_check(c, &route, verb))
         dispatch(c, &route, verb);
     route_free(&route);
 }

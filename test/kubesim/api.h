@@ -1,5 +1,5 @@
 /*
- * api.h - what a request is about, and who answers it.
+ * api.h - routing of requests: which resource a path names, and which module answers it.
  */
 #ifndef KUBESIM_API_H
 #define KUBESIM_API_H
@@ -10,10 +10,10 @@
 /* Answers c->request. */
 void api_answer(struct conn *c);
 
-/* /apis/apps/v1/namespaces/shop/deployments/web, taken apart. */
+/* The parts of a path such as /apis/apps/v1/namespaces/shop/deployments/web. */
 struct route {
-    struct resource *resource; /* NULL: none that we have */
-    char *ns;                  /* "": none in the path */
+    struct resource *resource; /* NULL: unknown */
+    char *ns;                  /* "": not in the path */
     char *name;                /* "": the whole collection */
 };
 
@@ -24,24 +24,24 @@ void object_answer(struct conn *c, const struct route *route);
 void discovery_answer(struct conn *c);
 void control_answer(struct conn *c);
 
-/* access.c: may @verb be done? If not, it was said. */
+/* access.c: is @verb allowed? If not, the request was answered with 403. */
 bool access_check(struct conn *c, const struct route *route, const char *verb);
-/* The same as somebody may ask; false: that was not the question. */
+/* Answers a SelfSubjectReview or SelfSubjectAccessReview; false: the request is neither. */
 bool review_answer(struct conn *c);
 
-/* Does the client want PartialObjectMetadata, and JSON for people? */
+/* Does the client accept PartialObjectMetadata? Does it ask for pretty-printed JSON? */
 bool wants_metadata(const struct request *r);
 bool wants_pretty(const struct conn *c);
 
-/* options.c: the parameters of a list or watch that the server minds. False, with @ret. */
+/* options.c: validates the parameters of a list or watch. False, with @ret, if they are invalid. */
 bool options_check(const struct kubesim *sim, const struct params *query, bool watch,
                    struct status *ret);
 
-/* watch.c: all watches say now how far the world is. */
+/* watch.c: sends a bookmark to all watches that accept them. */
 void watches_bookmark(struct kubesim *sim);
-/* A resource has changed: its watches have something to say. */
-void watches_tell(struct store *store, struct resource *r);
-/* Ends the watch that this connection's reply is, in good order: its time is up. */
+/* A resource has changed: its watches send the change. */
+void watches_notify(struct store *store, struct resource *r);
+/* Ends the watch of this connection regularly, as on its timeout. */
 void watch_end(struct conn *c);
 /* Is this connection's reply a watch? */
 bool conn_watches(const struct conn *c);

@@ -1,3 +1,8 @@
+/*
+ * conn.c - a connection over libuv: parses one request at a time and lets the reply produce data
+ * while there is room. An error of the socket or of the protocol closes the connection and frees
+ * its reply.
+ */
 #include "conn.h"
 
 #include <stdlib.h>
@@ -8,8 +13,8 @@
 #include "base/base.h"
 
 enum {
-    ROOM = 256 * 1024,            /* bytes in flight at which an answer waits for the peer */
-    IN_MAX = HEAD_MAX + BODY_MAX, /* LIMIT: of what came and is not yet understood */
+    ROOM = 256 * 1024,            /* bytes in flight at which an answer waits for the client */
+    IN_MAX = HEAD_MAX + BODY_MAX, /* LIMIT: received bytes that are not parsed yet */
 };
 
 struct write {
@@ -37,7 +42,7 @@ static void leave(struct conn *c)
     c->sim->journal.closed++;
     list_remove(&c->node);
     list_remove(&c->dirty);
-    reply_free(&c->reply); /* a watch must not be told of changes any more */
+    reply_free(&c->reply); /* a closed watch must not get further changes */
     uv_close((uv_handle_t *)&c->pause, on_handle_closed);
     uv_close((uv_handle_t *)&c->deadline, on_handle_closed);
 }
@@ -113,7 +118,7 @@ void conn_send(struct conn *c, const char *bytes, size_t len)
 
 bool conn_has_room(const struct conn *c)
 {
-    return !c->closing && !c->deaf && c->ending == END_NOT && c->in_flight < ROOM;
+    return !c->closing && !c->silent && c->ending == END_NOT && c->in_flight < ROOM;
 }
 
 void conn_end(struct conn *c, enum ending how)
@@ -127,9 +132,9 @@ void conn_end(struct conn *c, enum ending how)
         end_now(c);
 }
 
-void conn_go_deaf(struct conn *c)
+void conn_go_silent(struct conn *c)
 {
-    c->deaf = true;
+    c->silent = true;
 }
 
 static void on_soon(uv_timer_t *timer)
@@ -149,15 +154,15 @@ void conn_wake(struct conn *c)
     uv_timer_start(&c->sim->soon, on_soon, 0, 0);
 }
 
-static void hear(struct conn *c)
+static void read_request(struct conn *c)
 {
     size_t used = 0;
-    if (c->reply.open || c->closing || c->deaf || c->ending != END_NOT || c->in.len == 0)
+    if (c->reply.open || c->closing || c->silent || c->ending != END_NOT || c->in.len == 0)
         return;
     switch (http_parse(&c->request, c->in.bytes, c->in.len, &used)) {
-    case HEARD_PART: return;
-    case HEARD_NONSENSE: conn_end(c, END_NICE); return;
-    case HEARD_ALL: break;
+    case PARSE_PARTIAL: return;
+    case PARSE_INVALID: conn_end(c, END_NICE); return;
+    case PARSE_DONE: break;
     }
     buf_consume(&c->in, used);
     api_answer(c);
@@ -166,7 +171,7 @@ static void hear(struct conn *c)
 void conn_next(struct conn *c)
 {
     request_free(&c->request);
-    hear(c);
+    read_request(c);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t hint, uv_buf_t *ret)
@@ -175,9 +180,9 @@ static void on_alloc(uv_handle_t *handle, size_t hint, uv_buf_t *ret)
     *ret = uv_buf_init(xmalloc(hint), (unsigned)hint);
 }
 
-static bool take_in(struct conn *c, const char *bytes, size_t len)
+static bool receive(struct conn *c, const char *bytes, size_t len)
 {
-    if (c->deaf)
+    if (c->silent)
         return true;
     if (c->ssl)
         return tls_feed(c, bytes, len);
@@ -187,11 +192,11 @@ static bool take_in(struct conn *c, const char *bytes, size_t len)
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
 {
     struct conn *c = stream->data;
-    if (count < 0 || (count > 0 && !take_in(c, buf->base, (size_t)count)))
+    if (count < 0 || (count > 0 && !receive(c, buf->base, (size_t)count)))
         conn_close(c);
     free(buf->base);
     if (count > 0)
-        hear(c);
+        read_request(c);
 }
 
 static void start(struct conn *c)
@@ -206,7 +211,7 @@ static void start(struct conn *c)
         return;
     }
     if (fault.kind == FAULT_HOLE)
-        conn_go_deaf(c);
+        conn_go_silent(c);
     if (c->sim->tls)
         tls_start(c);
     uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read);

@@ -1,6 +1,6 @@
 /*
- * conn.h - one connection: bytes in, through TLS, to requests; answers out, as fast as the peer
- * takes them.
+ * conn.h - one connection. Received bytes pass through TLS to the HTTP parser; answers are sent as
+ * fast as the client reads them.
  */
 #ifndef KUBESIM_CONN_H
 #define KUBESIM_CONN_H
@@ -19,24 +19,24 @@
 /* How a connection ends. */
 enum ending {
     END_NOT,
-    END_NICE,  /* with TLS's goodbye */
-    END_CUT,   /* without */
+    END_NICE,  /* with close_notify of TLS */
+    END_CUT,   /* without close_notify */
     END_RESET, /* RST */
 };
 
 struct conn {
     struct list node;  /* in sim->conns */
-    struct list dirty; /* in sim->dirty while it may have something to say */
+    struct list dirty; /* in sim->dirty while its reply may have data to send */
     struct kubesim *sim;
     uv_tcp_t tcp;
-    uv_timer_t pause;    /* a fault holds the answer back */
+    uv_timer_t pause;    /* a fault delays the answer */
     uv_timer_t deadline; /* timeoutSeconds of a watch */
-    int handles;         /* of these three, not yet closed */
+    int handles;         /* of the three handles above, not yet closed */
     struct ssl_st *ssl;  /* NULL: plain */
-    bool shaken;         /* hands: TLS is up */
-    bool deaf;           /* a black hole: nothing is read or answered any more */
+    bool shaken;         /* the TLS handshake is done */
+    bool silent;         /* a black hole: nothing is read or answered any more */
     bool closing;
-    enum ending ending; /* as soon as all is written */
+    enum ending ending; /* applied when all data is written */
     struct buf in;
     size_t in_flight; /* bytes given to libuv and not yet written */
     struct request request;
@@ -48,24 +48,24 @@ void conn_open(struct kubesim *sim);
 
 bool conn_has_room(const struct conn *c);
 void conn_send(struct conn *c, const char *bytes, size_t len);
-/* Ends it when all that was sent is written. */
+/* Closes the connection after all pending data is written. */
 void conn_end(struct conn *c, enum ending how);
 void conn_close(struct conn *c);
-/* No more answers, and no end either. */
-void conn_go_deaf(struct conn *c);
+/* Stops reading and answering, but keeps the connection open. */
+void conn_go_silent(struct conn *c);
 
-/* It may have something to say: its reply is pumped soon. */
+/* Schedules the reply to be sent: it may have new data. */
 void conn_wake(struct conn *c);
-/* The reply is over; on to the next request, which may be here already. */
+/* The reply is complete: handles the next request, which may have been received already. */
 void conn_next(struct conn *c);
 
-/* tls.c. Reads what came through TLS into c->in; false if the peer broke it. */
+/* tls.c: decrypts received bytes into c->in; false if the peer broke the protocol. */
 void tls_start(struct conn *c);
 bool tls_feed(struct conn *c, const char *bytes, size_t len);
 void tls_write(struct conn *c, const char *bytes, size_t len);
 void tls_goodbye(struct conn *c);
 void tls_free(struct conn *c);
-/* What TLS wants sent goes out with this. */
+/* Sends bytes that TLS has produced. */
 void conn_send_raw(struct conn *c, const char *bytes, size_t len);
 
 #endif

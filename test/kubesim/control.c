@@ -1,3 +1,8 @@
+/*
+ * control.c - the commands of the control interface, in one table. A command reads its parameters
+ * and changes the simulator; invalid parameters give a Status with code 400, an unknown command
+ * 404.
+ */
 #include "control.h"
 
 #include <stdio.h>
@@ -15,7 +20,7 @@ static bool refuse(struct command_call *call, const char *why)
     return false;
 }
 
-static struct resource *the_resource(struct command_call *call)
+static struct resource *find_resource(struct command_call *call)
 {
     const char *name = params_get(call->params, "resource", "");
     const char *kind = params_get(call->params, "kind", NULL);
@@ -27,7 +32,9 @@ static struct resource *the_resource(struct command_call *call)
         free(spec);
     }
     if (!r)
-        refuse(call, "resource= names none that is here (kind= adds one: widgets.example.com/v1)");
+        refuse(
+            call,
+            "resource= is unknown (kind= adds a custom resource such as widgets.example.com/v1)");
     return r;
 }
 
@@ -35,7 +42,7 @@ static bool run_fault(struct command_call *call)
 {
     struct fault f;
     if (!fault_parse(&f, call->params))
-        return refuse(call, "do= names no fault (see --help)");
+        return refuse(call, "do= is not a known fault; see --help");
     if (f.kind == FAULT_REFUSE && !f.verb[0] && !f.path[0])
         listener_refuse(call->sim, f.ms);
     else
@@ -65,7 +72,7 @@ static bool run_compact(struct command_call *call)
     return true;
 }
 
-/* Of those whose target has @part in it; END_NOT leaves the connections as they are. */
+/* Ends the connections whose target contains @part; END_NOT leaves them open. */
 static void end_watches(struct kubesim *sim, enum ending how, const char *part)
 {
     list_for_each_safe(n, &sim->conns) {
@@ -90,7 +97,7 @@ static bool run_close(struct command_call *call)
     else if (strcmp(how, "reset") == 0)
         end_watches(call->sim, END_RESET, part);
     else
-        return refuse(call, "how= is end, cut or reset");
+        return refuse(call, "how= must be end, cut or reset");
     return true;
 }
 
@@ -100,10 +107,10 @@ static bool run_rewind(struct command_call *call)
     uint64_t rv = params_number(call->params, "rv", 0);
     list_for_each(n, &store->resources) {
         if (rv < container_of(n, struct resource, node)->history.floor)
-            return refuse(call, "rv= is before what the history still has");
+            return refuse(call, "rv= is older than the history");
     }
     if (rv > store->rv)
-        return refuse(call, "rv= is yet to come");
+        return refuse(call, "rv= is newer than the current resource version");
     end_watches(call->sim, END_CUT, "");
     store_rewind(store, rv);
     return true;
@@ -119,7 +126,7 @@ static bool run_tokens(struct command_call *call)
 {
     const char *at = params_get(call->params, "set", NULL);
     if (!at)
-        return refuse(call, "set=TOKEN,TOKEN is needed; set= takes all away");
+        return refuse(call, "set=TOKEN,TOKEN is required; an empty set= removes all tokens");
     tokens_clear(call->sim);
     while (*at) {
         size_t n = strcspn(at, ",");
@@ -148,7 +155,7 @@ static bool run_allow(struct command_call *call)
 
 static bool run_put(struct command_call *call)
 {
-    struct resource *r = the_resource(call);
+    struct resource *r = find_resource(call);
     struct object *o;
     if (!r)
         return false;
@@ -161,7 +168,7 @@ static bool run_put(struct command_call *call)
 
 static bool run_delete(struct command_call *call)
 {
-    struct resource *r = the_resource(call);
+    struct resource *r = find_resource(call);
     return r && store_delete(r, params_get(call->params, "namespace", ""),
                              params_get(call->params, "name", ""), call->ret);
 }
@@ -170,12 +177,12 @@ static bool run_resource(struct command_call *call)
 {
     if (store_add_custom(&call->sim->store, params_get(call->params, "spec", "")))
         return true;
-    return refuse(call, "spec= is not of the form widgets.example.com/v1=Widget[,cluster]");
+    return refuse(call, "spec= must have the form widgets.example.com/v1=Widget[,cluster]");
 }
 
 static bool run_serve(struct command_call *call)
 {
-    struct resource *r = the_resource(call);
+    struct resource *r = find_resource(call);
     if (r)
         r->hidden = params_number(call->params, "on", 1) == 0;
     return r != NULL;
@@ -183,13 +190,13 @@ static bool run_serve(struct command_call *call)
 
 static bool run_fill(struct command_call *call)
 {
-    struct fill fill = {.resource = the_resource(call)};
+    struct fill fill = {.resource = find_resource(call)};
     fill.count = params_number(call->params, "count", 1000);
     fill.bytes = params_number(call->params, "bytes", 2000);
     fill.namespaces = params_number(call->params, "namespaces", 1);
     fill.prefix = params_get(call->params, "prefix", "filled");
     if (fill.namespaces == 0 || fill.bytes > 100 * 1024 * 1024)
-        return refuse(call, "namespaces= must not be 0, bytes= not over 100 MiB");
+        return refuse(call, "namespaces= must not be 0, bytes= must not exceed 100 MiB");
     if (fill.resource)
         fill_run(&fill);
     return fill.resource != NULL;
@@ -197,7 +204,7 @@ static bool run_fill(struct command_call *call)
 
 static bool run_churn(struct command_call *call)
 {
-    struct resource *r = the_resource(call);
+    struct resource *r = find_resource(call);
     if (r)
         churn_start(call->sim, r, params_number(call->params, "count", 100),
                     params_number(call->params, "rate", 0));
@@ -213,7 +220,7 @@ static bool run_set(struct command_call *call)
     s->gzip = params_number(p, "gzip", s->gzip) != 0;
     s->gzip_watch = params_number(p, "gzip_watch", s->gzip_watch) != 0;
     s->chunk = params_number(p, "chunk", s->chunk);
-    s->shy = params_number(p, "reviews", !s->shy) == 0;
+    s->no_reviews = params_number(p, "reviews", !s->no_reviews) == 0;
     if (window == 0)
         return refuse(call, "history= must not be 0");
     call->sim->store.window = (size_t)window;
@@ -278,24 +285,24 @@ static const struct {
     const char *help;
 } commands[] = {
     {"fault", run_fault, "do=NAME [verb= path= skip= times=1 at= bytes= events= ms= ...]"},
-    {"faults", run_faults, "which faults wait"},
-    {"clear", run_clear, "no more faults"},
-    {"compact", run_compact, "[rv=]: the history up to there is forgotten"},
-    {"rewind", run_rewind, "rv=: everything as it was then, as after a restored etcd"},
-    {"bookmark", run_bookmark, "to all watches, now"},
-    {"close", run_close, "[path= how=cut|end|reset]: the watches, now"},
-    {"tokens", run_tokens, "set=A,B: who may come in"},
+    {"faults", run_faults, "list the pending faults"},
+    {"clear", run_clear, "remove all faults"},
+    {"compact", run_compact, "[rv=]: remove the history up to this version"},
+    {"rewind", run_rewind, "rv=: restore the state at this version, as after a restored etcd"},
+    {"bookmark", run_bookmark, "send a bookmark to all watches"},
+    {"close", run_close, "[path= how=cut|end|reset]: close the watches"},
+    {"tokens", run_tokens, "set=A,B: accepted bearer tokens"},
     {"allow", run_allow, "set=pods,deployments.apps@shop: what may be listed and watched"},
     {"resource", run_resource, "spec=widgets.example.com/v1=Widget[,cluster]"},
     {"serve", run_serve, "resource= [on=1]: on=0 hides it, as if its CRD had been deleted"},
-    {"put", run_put, "resource= [kind= namespace= name=], the object as the body"},
+    {"put", run_put, "resource= [kind= namespace= name=]: store the object in the body"},
     {"delete", run_delete, "resource= [namespace=] name="},
     {"fill", run_fill, "resource= [count=1000 bytes=2000 namespaces=1 prefix=filled]"},
-    {"churn", run_churn, "resource= [count=100 rate=0]: changes to filled objects, rate a second"},
+    {"churn", run_churn, "resource= [count=100 rate=0]: change filled objects, rate per second"},
     {"set", run_set, "[history= watch_list=0|1 gzip=0|1 gzip_watch=0|1 chunk=BYTES reviews=0|1]"},
     {"stats", run_stats, "counters"},
-    {"requests", run_requests, "the last requests, word for word"},
-    {"forget", run_forget, "counters and requests start again"},
+    {"requests", run_requests, "the last requests"},
+    {"forget", run_forget, "reset counters and requests"},
     {"quit", run_quit, "the end"},
 };
 
@@ -305,7 +312,7 @@ bool control_run(const char *name, struct command_call *call)
         if (strcmp(commands[i].name, name) == 0)
             return commands[i].run(call);
     }
-    status_set(call->ret, 404, "NotFound", "there is no command \"%.60s\"", name);
+    status_set(call->ret, 404, "NotFound", "unknown command \"%.60s\"", name);
     return false;
 }
 

@@ -1,6 +1,5 @@
 /*
- * control.h - the strings by which a test pulls: POST /kubesim/COMMAND?key=value, or a line of a
- * script.
+ * control.h - commands of tests: POST /kubesim/COMMAND?key=value, or a line of a script.
  */
 #ifndef KUBESIM_CONTROL_H
 #define KUBESIM_CONTROL_H
@@ -14,15 +13,15 @@ struct command_call {
     const char *body;
     size_t body_len;
     struct buf *out;    /* JSON; {} if it stays empty */
-    struct status *ret; /* why not */
+    struct status *ret; /* the reason of a failure */
 };
 
-/* False, with call->ret, if there is no such command or it can't be done. */
+/* False, with call->ret, if the command is unknown or fails. */
 bool control_run(const char *name, struct command_call *call);
 void control_help(struct buf *out);
 
 /* script.c: runs the lines `MS COMMAND key=value ...` of a file, each at its time. Returns 0, or
- * complains on stderr and returns -1. */
+ * prints an error to stderr and returns -1. */
 int script_start(struct kubesim *sim, const char *path);
 
 #endif

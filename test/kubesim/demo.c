@@ -1,3 +1,7 @@
+/*
+ * demo.c - the clock of the demo: a tree of turns, ordered by due time, that a libuv timer runs.
+ * Random numbers and names come from one generator, so that a seed repeats the same cluster.
+ */
 #include "demo.h"
 
 #include <stdio.h>
@@ -6,27 +10,27 @@
 #include "base/alloc.h"
 
 enum {
-    DISTANCE_MS = 800, /* between two things that happen; more would be a flood */
+    DISTANCE_MS = 800, /* minimum time between two visible changes */
     TURNS_A_TICK = 200,
 };
 
 static int turn_order(const struct tree_node *a, const struct tree_node *b)
 {
-    const struct list_slot *x = container_of(a, struct list_slot, node);
-    const struct list_slot *y = container_of(b, struct list_slot, node);
+    const struct turn *x = container_of(a, struct turn, node);
+    const struct turn *y = container_of(b, struct turn, node);
     if (x->due != y->due)
         return x->due < y->due ? -1 : 1;
     return (x->order > y->order) - (x->order < y->order);
 }
 
-void turn_cancel(struct demo *demo, struct list_slot *turn)
+void turn_cancel(struct demo *demo, struct turn *turn)
 {
     if (turn->waiting)
         tree_remove(&demo->turns, &turn->node);
     turn->waiting = false;
 }
 
-static void wait_until(struct demo *demo, struct list_slot *turn, uint64_t due)
+static void wait_until(struct demo *demo, struct turn *turn, uint64_t due)
 {
     turn_cancel(demo, turn);
     turn->due = due;
@@ -34,19 +38,19 @@ static void wait_until(struct demo *demo, struct list_slot *turn, uint64_t due)
     tree_add(&demo->turns, &turn->node);
 }
 
-void turn_in(struct demo *demo, struct list_slot *turn, uint64_t ms)
+void turn_in(struct demo *demo, struct turn *turn, uint64_t ms)
 {
     turn->order = demo->asked++;
     wait_until(demo, turn, demo->now + ms);
 }
 
-/* A little chance keeps it from looking like clockwork. */
+/* Random numbers make the demo look less regular. */
 unsigned pick(struct demo *demo, unsigned below)
 {
     return (unsigned)rng_below(&demo->rng, below);
 }
 
-/* Without vowels and what looks like them, as Kubernetes does: no name shall be a word. */
+/* The alphabet of names that Kubernetes generates: without vowels, so that no name is a word. */
 void pick_name(struct demo *demo, char *ret, size_t size)
 {
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -61,8 +65,8 @@ void pick_digest(struct demo *demo, char ret[DIGEST_SIZE])
         snprintf(ret + i, 17, "%016llx", (unsigned long long)rng_next(&demo->rng));
 }
 
-/* Plays @turn at its time, or puts it off if something has just happened. */
-static void play(struct demo *demo, struct list_slot *turn)
+/* Runs @turn at its time, or delays it if a visible change has just happened. */
+static void play(struct demo *demo, struct turn *turn)
 {
     if (!turn->quiet && turn->due < demo->last + DISTANCE_MS) {
         wait_until(demo, turn, demo->last + DISTANCE_MS);
@@ -75,22 +79,23 @@ static void play(struct demo *demo, struct list_slot *turn)
     turn->play(demo, turn);
 }
 
-/* The clock goes on from turn to turn: it is late, never ahead, and no turn knows by how much. Late
- * or not, the timer waits a little: with a zero, libuv would serve nobody in between. */
+/* The demo's clock advances from turn to turn: it may lag behind real time, but the order of
+ * turns does not depend on it. The timer always waits at least 1 ms, so that libuv can serve
+ * clients in between. */
 static void on_time(uv_timer_t *timer)
 {
     struct demo *demo = container_of((struct job *)timer->data, struct demo, job);
     uint64_t now = (uv_now(&demo->job.sim->loop) - demo->started) * demo->pace;
     struct tree_node *n = NULL;
-    struct list_slot *next;
+    struct turn *next;
     for (unsigned i = 0; i < TURNS_A_TICK && (n = tree_first(&demo->turns)); i++) {
-        next = container_of(n, struct list_slot, node);
+        next = container_of(n, struct turn, node);
         if (next->due > now)
             break;
         play(demo, next);
     }
     n = tree_first(&demo->turns);
-    next = container_of(n, struct list_slot, node); /* heartbeats never end: there is one */
+    next = container_of(n, struct turn, node); /* never NULL: heartbeats never end */
     uv_timer_start(timer, on_time, next->due > now ? (next->due - now) / demo->pace + 1 : 1, 0);
 }
 

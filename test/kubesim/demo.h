@@ -1,16 +1,16 @@
 /*
- * demo.h - a small cluster that lives by itself, at a pace people can follow.
+ * demo.h - a small cluster that changes by itself, at a pace that people can follow.
  *
- * Who acts (a pod's kubelet, a deployment's controller, a node, the director who thinks of stories)
- * takes turns on the demo's own clock, which real time only drives: which turn comes after which
- * depends on the seed alone. What an actor is, is a struct here; what the cluster holds is what
- * actors wrote into the store, whole objects, as the components of a cluster write them.
+ * Actors (the kubelet of a pod, the controller of a deployment, a node, the director that starts
+ * stories) take turns on the demo's own clock. Real time only drives this clock: the order of turns
+ * depends on the seed alone. Each actor is a struct in this file. Actors write whole objects into
+ * the store, as the components of a cluster do.
  *
- *     demo.c        the clock and the turns        demo_write.c     JSON, who wrote what, the store
- *     demo_cast.c   who is there at the start      demo_event.c     core Events
+ *     demo.c        the clock and the turns        demo_write.c     JSON, managedFields, the store
+ *     demo_cast.c   the initial objects            demo_event.c     core Events
  *     demo_pod*.c   the life of a pod              demo_node*.c     nodes, leases, draining
  *     demo_app*.c   deployments and ReplicaSets    demo_job.c       a CronJob's jobs
- *     demo_story.c  what happens next              demo_data.c      secrets and configmaps
+ *     demo_story.c  chooses what happens next      demo_data.c      secrets and configmaps
  */
 #ifndef KUBESIM_DEMO_H
 #define KUBESIM_DEMO_H
@@ -29,13 +29,13 @@ enum {
 struct demo;
 
 /* An actor's next turn. */
-struct list_slot {
-    struct tree_node node; /* in demo->turns, as long as it waits */
+struct turn {
+    struct tree_node node; /* in demo->turns while it waits */
     uint64_t due;
-    uint64_t order; /* of asking, where two are due together */
+    uint64_t order; /* order of scheduling, for turns with the same due time */
     bool waiting;
-    bool quiet; /* what it does nobody sees: it need not keep its distance to others */
-    void (*play)(struct demo *demo, struct list_slot *turn);
+    bool quiet; /* its change is not visible: it need not keep a distance to others */
+    void (*play)(struct demo *demo, struct turn *turn);
 };
 
 /* One entry of managedFields. */
@@ -51,7 +51,7 @@ struct hands {
     unsigned count;
 };
 
-/* What pods belong to: a ReplicaSet or a Job. */
+/* The owner of pods: a ReplicaSet or a Job. */
 struct owner {
     const char *api_version;
     const char *kind;
@@ -63,23 +63,24 @@ struct owner {
     char uid[UUID_SIZE];
     char image[DEMO_NAME_SIZE];
     char digest[DIGEST_SIZE]; /* of the image */
-    unsigned run_ms;          /* how long a container runs; 0 is for ever */
-    void (*changed)(struct demo *demo, struct owner *owner); /* one of its pods has */
+    unsigned run_ms;          /* how long a container runs; 0: forever */
+    void (*changed)(struct demo *demo,
+                    struct owner *owner); /* the state of one of its pods has changed */
 };
 
 struct machine {
-    struct list_slot beat; /* lease and status, renewed */
-    struct list_slot plan; /* a drain, step by step */
+    struct turn beat; /* renews the lease and the status */
+    struct turn plan; /* the steps of a drain */
     char name[16];
     char uid[UUID_SIZE];
     unsigned number;
     unsigned step;
     bool cordoned;
-    bool tainted; /* the controller has seen that */
+    bool tainted; /* the controller has processed that */
     bool down;
     unsigned beats;
     char born[STORE_TIME_SIZE];
-    char since[STORE_TIME_SIZE]; /* Ready is what it is */
+    char since[STORE_TIME_SIZE]; /* last change of the Ready condition */
     char seen[STORE_TIME_SIZE];  /* the last heartbeat */
     char boot[UUID_SIZE];
     struct hands hands;
@@ -89,41 +90,41 @@ enum pod_state {
     POD_NEW,
     POD_SCHEDULED,
     POD_CREATING,
-    POD_PULLED, /* as before, with the image there */
+    POD_PULLED, /* pulled before: the image is on the node */
     POD_RUNNING,
     POD_READY,
     POD_CRASHED,
     POD_BACKOFF,
     POD_DONE,    /* ran to completion */
-    POD_DYING,   /* told to stop */
-    POD_STOPPED, /* has stopped, and is deleted next */
+    POD_DYING,   /* is terminating */
+    POD_STOPPED, /* has stopped; is deleted next */
 };
 
 struct pod {
-    struct list node; /* in demo->pods, in the order of birth */
-    struct list_slot turn;
+    struct list node; /* in demo->pods, in the order of creation */
+    struct turn turn;
     struct owner *owner;
     struct machine *machine; /* NULL: not scheduled yet */
     enum pod_state state;
-    enum pod_state before; /* it was told to stop */
+    enum pod_state before; /* deletionTimestamp */
     char name[DEMO_NAME_SIZE];
     char uid[UUID_SIZE];
-    char id[DIGEST_SIZE]; /* of its container */
+    char id[DIGEST_SIZE]; /* start of its container */
     char last_id[DIGEST_SIZE];
     unsigned ip;
     unsigned restarts;
-    unsigned crashes; /* that are still to come */
-    unsigned crashed; /* since it was ready: from the second time on there is back-off */
+    unsigned crashes; /* crashes that are still to come */
+    unsigned crashed; /* since it was ready: from the second crash on there is a back-off */
     bool evicted;
     bool was_ready;
     char scheduled[STORE_TIME_SIZE];
     char created[STORE_TIME_SIZE]; /* its sandbox */
-    char turned[STORE_TIME_SIZE];  /* ready, or not ready any more */
-    char started[STORE_TIME_SIZE]; /* its container, lately */
+    char turned[STORE_TIME_SIZE];  /* last change of the Ready condition */
+    char started[STORE_TIME_SIZE]; /* last change of its container */
     char last_started[STORE_TIME_SIZE];
     char finished[STORE_TIME_SIZE];
-    char told[STORE_TIME_SIZE];    /* to stop */
-    char deleted[STORE_TIME_SIZE]; /* is to be, then */
+    char deleted_at[STORE_TIME_SIZE]; /* to stop */
+    char deleted[STORE_TIME_SIZE];    /* is to be, then */
     struct hands hands;
 };
 
@@ -135,7 +136,7 @@ struct set {
     unsigned revision;
     unsigned want;
     unsigned generation;
-    unsigned seen, count, ready; /* as its status has them */
+    unsigned seen, count, ready; /* as in its status */
     char hash[16];
     char labels[DEMO_NAME_SIZE];
     struct hands hands;
@@ -144,7 +145,7 @@ struct set {
 /* A deployment. */
 struct app {
     struct list node; /* in demo->apps */
-    struct list_slot turn;
+    struct turn turn;
     const char *ns;
     const char *name;
     const char *repository; /* the image without its tag */
@@ -152,7 +153,7 @@ struct app {
     unsigned want;
     unsigned generation;
     unsigned revision;
-    bool fixed; /* no story is about it */
+    bool fixed; /* no story uses it */
     char uid[UUID_SIZE];
     char moved[STORE_TIME_SIZE];  /* Progressing */
     char turned[STORE_TIME_SIZE]; /* Available */
@@ -163,7 +164,7 @@ struct app {
         unsigned ready;
         unsigned missing;
         unsigned rolling; /* whether it is; never a bool: statuses are compared by their bytes */
-    } status;             /* as the store has it */
+    } status;             /* as stored */
     struct list sets;
     struct hands hands;
 };
@@ -175,15 +176,15 @@ struct demo {
     uint64_t pace;
     uint64_t started; /* ms of the loop's clock */
     uint64_t now;
-    uint64_t last; /* when something visible happened */
+    uint64_t last; /* time of the last visible change */
     uint64_t asked;
     struct machine machines[DEMO_NODES];
     struct list apps;
     struct list pods;
     struct list jobs;
     struct list events;
-    struct list_slot director;
-    struct list_slot sweeper; /* forgets old events */
+    struct turn director;
+    struct turn sweeper; /* removes expired events */
     unsigned last_story;
     unsigned ips;
     unsigned job_number;
@@ -191,15 +192,15 @@ struct demo {
     unsigned edits;
 };
 
-/* Fills the store and starts its life, @pace times as fast as people would like it. */
+/* Fills the store and starts the actors, @pace times as fast as the default. */
 void demo_start(struct kubesim *sim, uint64_t seed, uint64_t pace);
 
 /* -- demo.c -- */
-/* @turn is played @ms from now; if it was waiting, then instead. */
-void turn_in(struct demo *demo, struct list_slot *turn, uint64_t ms);
-void turn_cancel(struct demo *demo, struct list_slot *turn);
+/* Runs @turn @ms from now; a turn that waits already is rescheduled. */
+void turn_in(struct demo *demo, struct turn *turn, uint64_t ms);
+void turn_cancel(struct demo *demo, struct turn *turn);
 unsigned pick(struct demo *demo, unsigned below);
-/* @size - 1 characters as generated names have them. */
+/* @size - 1 characters, as in generated names. */
 void pick_name(struct demo *demo, char *ret, size_t size);
 void pick_digest(struct demo *demo, char ret[DIGEST_SIZE]);
 
@@ -207,16 +208,16 @@ void pick_digest(struct demo *demo, char ret[DIGEST_SIZE]);
 void cast_start(struct demo *demo);
 
 /* -- demo_write.c -- */
-/* Adds JSON, written with ' for a quotation mark and ` for one inside of a string. */
+/* Adds JSON, written with ' for a quotation mark and ` for a quotation mark inside a string. */
 __attribute__((format(printf, 2, 3))) void text_put(struct buf *out, const char *fmt, ...);
 /* The time @seconds from now. */
 void time_after(char ret[STORE_TIME_SIZE], int seconds);
-/* @manager has just written @fields. */
+/* Records in managedFields that @manager has just written @fields. */
 void hands_write(struct hands *hands, const char *manager, const char *subresource,
                  const char *fields);
 /* Adds ,"managedFields":[...] */
 void hands_put(struct buf *out, const struct hands *hands, const char *api_version);
-/* Puts the object into the store and frees its text; @ret_uid may be NULL. */
+/* Stores the object and frees its text; @ret_uid may be NULL. */
 void demo_put(struct demo *demo, const char *resource, const char *ns, const char *name,
               struct buf *text, char *ret_uid);
 void demo_delete(struct demo *demo, const char *resource, const char *ns, const char *name);
@@ -228,9 +229,10 @@ struct involved {
     const char *ns; /* "" is none */
     const char *name;
     const char *uid;
-    const char *container; /* of a pod; NULL if it is not about one */
+    const char *container; /* of a pod; NULL if the event is not about a pod */
 };
-/* Writes a core Event, or counts the same one up. The type is Warning if @reason is a bad one. */
+/* Writes a core Event, or increments the count of an equal one. @reason decides whether it is a
+ * Warning. */
 __attribute__((format(printf, 5, 6))) void event_tell(struct demo *demo,
                                                       const struct involved *about,
                                                       const char *component, const char *reason,
@@ -240,11 +242,11 @@ void events_free(struct demo *demo);
 
 /* -- demo_pod.c, demo_pod_json.c -- */
 void pod_new(struct demo *demo, struct owner *owner);
-/* The same, ready since before anybody looked. */
+/* Creates a pod that is ready from the start. */
 void pod_new_ready(struct demo *demo, struct owner *owner);
 void pod_delete(struct demo *demo, struct pod *pod);
 void pod_evict(struct demo *demo, struct pod *pod);
-/* It crashes, @times in a row, then stays. */
+/* Lets it crash @times in a row. */
 void pod_crash(struct demo *demo, struct pod *pod, unsigned times);
 bool pod_leaving(const struct pod *pod);
 void pod_write(struct demo *demo, struct pod *pod);
@@ -252,16 +254,16 @@ void pods_free(struct demo *demo);
 
 /* -- demo_node.c, demo_node_json.c -- */
 void machines_start(struct demo *demo);
-/* Where the next pod goes. */
+/* The node for the next pod. */
 struct machine *machine_for_pod(struct demo *demo);
-bool machine_drain(struct demo *demo); /* false if one is out already */
+bool machine_drain(struct demo *demo); /* false if another node is drained already */
 void machine_write(struct demo *demo, struct machine *m);
 void machine_write_lease(struct demo *demo, const struct machine *m);
 
 /* -- demo_app.c, demo_app_json.c -- */
 struct app *app_new(struct demo *demo, const char *ns, const char *name, const char *repository,
                     unsigned want);
-bool app_calm(const struct app *app); /* nothing is happening to it */
+bool app_calm(const struct app *app); /* no story changes it now */
 void app_roll(struct demo *demo, struct app *app);
 void app_scale(struct demo *demo, struct app *app, unsigned want);
 void app_write(struct demo *demo, struct app *app);

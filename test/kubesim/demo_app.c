@@ -1,6 +1,6 @@
 /*
- * Deployments, as their controller runs them: a rollout fills the new ReplicaSet and empties the
- * old ones, one pod more than wanted at most and none less ready; a turn does one thing.
+ * Deployments and the controller behind them: a rollout scales the new ReplicaSet up and the old
+ * ones down, with at most one pod more than desired and none less ready. Each turn does one step.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum {
     SOON_MS = 350,
-    SURGE = 1,   /* 25 %, rounded up, of what we have */
+    SURGE = 1,   /* 25 %, rounded up, of the replicas used here */
     HISTORY = 2, /* revisionHistoryLimit */
 };
 
@@ -70,7 +70,7 @@ static void set_free(struct set *set)
     free(set);
 }
 
-/* Says how many pods there shall be. */
+/* Sets the desired number of pods. */
 static void set_scale(struct demo *demo, struct set *set, unsigned want)
 {
     struct app *app = set->app;
@@ -84,8 +84,8 @@ static void set_scale(struct demo *demo, struct set *set, unsigned want)
     set_write(demo, set);
 }
 
-/* The pod that is missed least: one that isn't ready, else the youngest. */
-static struct pod *least(const struct demo *demo, const struct set *set)
+/* The pod to remove first: one that is not ready, else the youngest. */
+static struct pod *removable_pod(const struct demo *demo, const struct set *set)
 {
     struct pod *found = NULL;
     list_for_each(n, &demo->pods) {
@@ -98,28 +98,28 @@ static struct pod *least(const struct demo *demo, const struct set *set)
     return found;
 }
 
-/* The ReplicaSet's controller. Whether it had anything to do. */
-static bool match(struct demo *demo, struct set *set)
+/* The ReplicaSet controller. Returns whether it had to create or delete a pod. */
+static bool scale_set(struct demo *demo, struct set *set)
 {
     unsigned count = count_pods(demo, set, false);
     if (count < set->want)
         pod_new(demo, &set->owner);
     else if (count > set->want)
-        pod_delete(demo, least(demo, set));
+        pod_delete(demo, removable_pod(demo, set));
     return count != set->want;
 }
 
-/* Whether some set has other pods than it wants; if so, that is one less now. */
-static bool match_any(struct demo *demo, struct app *app)
+/* Lets one set with a wrong number of pods take a step. False if there is none. */
+static bool scale_any_set(struct demo *demo, struct app *app)
 {
     list_for_each(n, &app->sets) {
-        if (match(demo, container_of(n, struct set, node)))
+        if (scale_set(demo, container_of(n, struct set, node)))
             return true;
     }
     return false;
 }
 
-static struct set *an_old_one(const struct app *app)
+static struct set *old_set(const struct app *app)
 {
     list_for_each(n, &app->sets) {
         struct set *set = container_of(n, struct set, node);
@@ -144,11 +144,11 @@ static struct totals totals_of(const struct demo *demo, const struct app *app)
     return t;
 }
 
-/* The deployment's controller: one move towards the newest set having all. */
+/* The deployment controller: one step towards all pods being in the newest set. */
 static bool move(struct demo *demo, struct app *app)
 {
     struct totals t = totals_of(demo, app);
-    struct set *new = newest(app), *old = an_old_one(app);
+    struct set *new = newest(app), *old = old_set(app);
     if (new->want > app->want || (!old && new->want < app->want))
         set_scale(demo, new, app->want);
     else if (new->want < app->want && t.want < app->want + SURGE)
@@ -209,8 +209,8 @@ bool app_calm(const struct app *app)
     return !s->rolling && !s->missing && s->seen == app->generation;
 }
 
-/* What nobody will go back to. */
-static void forget_old(struct demo *demo, struct app *app)
+/* Removes old ReplicaSets beyond the history limit. */
+static void delete_old_sets(struct demo *demo, struct app *app)
 {
     unsigned kept = 0;
     list_for_each_safe(n, &app->sets) {
@@ -225,13 +225,13 @@ static void forget_old(struct demo *demo, struct app *app)
     }
 }
 
-static void play(struct demo *demo, struct list_slot *turn)
+static void play(struct demo *demo, struct turn *turn)
 {
     struct app *app = container_of(turn, struct app, turn);
-    bool busy = match_any(demo, app) || move(demo, app);
+    bool busy = scale_any_set(demo, app) || move(demo, app);
     write_sets(demo, app);
     write_status(demo, app);
-    forget_old(demo, app);
+    delete_old_sets(demo, app);
     if (busy)
         turn_in(demo, turn, SOON_MS);
 }

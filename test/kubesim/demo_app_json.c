@@ -1,5 +1,5 @@
 /*
- * A deployment and its ReplicaSets, as they are written.
+ * A deployment and its ReplicaSets as JSON.
  */
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /*
- * Who is there at the start: namespaces, nodes, deployments with their pods, and what they read.
+ * The initial objects: namespaces, nodes, deployments with their pods, and their secrets and
+ * configmaps.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * Secrets that are rotated and ConfigMaps that are edited.
+ * Rotates Secrets and edits ConfigMaps.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct config {
     {"billing", "rates", "vat.percent", {"19", "20", "21"}},
 };
 
-/* A new password, in base64 as it happens: letters are. */
+/* A new password: letters only, which are valid base64. */
 static void secret_write(struct demo *demo, const struct secret *s)
 {
     static const char fields[] = "{'f:data':{'f:password':{}},'f:metadata':{'f:annotations':{}}}";

@@ -1,6 +1,6 @@
 /*
- * Core Events: what components say about objects. One that says the same again is counted up; all
- * go an hour after they were last written, as the API server has it.
+ * Core Events about objects. An event that repeats is counted in the first one; events expire an
+ * hour after their last write, as in the API server.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,16 +13,16 @@
 enum {
     EVENT_LIFE = 60 * MINUTE,
     SWEEP_EVERY = MINUTE,
-    SAME_WITHIN = 10 * MINUTE, /* later it is another event */
+    SAME_WITHIN = 10 * MINUTE, /* after this a repetition is a new event */
 };
 
-struct told {
-    struct list node; /* in demo->events, the last written last */
+struct recorded_event {
+    struct list node; /* in demo->events, the last written at the end */
     char ns[DEMO_NAME_SIZE];
     char name[2 * DEMO_NAME_SIZE];
     char *message;
     const char *reason;
-    char uid[UUID_SIZE]; /* of what it is about */
+    char uid[UUID_SIZE]; /* uid of the object */
     char first[STORE_TIME_SIZE];
     unsigned count;
     uint64_t written;
@@ -40,11 +40,11 @@ static bool is_warning(const char *reason)
     return false;
 }
 
-static struct told *find(struct demo *demo, const struct involved *about, const char *reason,
-                         const char *message)
+static struct recorded_event *find(struct demo *demo, const struct involved *about,
+                                   const char *reason, const char *message)
 {
     for (struct list *n = demo->events.prev; n != &demo->events; n = n->prev) {
-        struct told *t = container_of(n, struct told, node);
+        struct recorded_event *t = container_of(n, struct recorded_event, node);
         if (demo->now - t->written >= SAME_WITHIN)
             break;
         if (strcmp(t->uid, about->uid) == 0 && strcmp(t->reason, reason) == 0 &&
@@ -54,10 +54,10 @@ static struct told *find(struct demo *demo, const struct involved *about, const 
     return NULL;
 }
 
-static struct told *add(struct demo *demo, const struct involved *about, const char *reason,
-                        const char *message)
+static struct recorded_event *add(struct demo *demo, const struct involved *about,
+                                  const char *reason, const char *message)
 {
-    struct told *t = NEW(struct told);
+    struct recorded_event *t = NEW(struct recorded_event);
     snprintf(t->ns, sizeof(t->ns), "%s", about->ns[0] ? about->ns : "default");
     snprintf(t->name, sizeof(t->name), "%s.%016llx", about->name,
              (unsigned long long)rng_next(&demo->rng));
@@ -69,7 +69,7 @@ static struct told *add(struct demo *demo, const struct involved *about, const c
     return t;
 }
 
-/* Which program has written it, by the name it has in its Events. */
+/* The component that reports it, by its name in Events. */
 static const char *manager_of(const char *component)
 {
     if (strcmp(component, "default-scheduler") == 0)
@@ -89,8 +89,8 @@ static void put_about(struct buf *out, const struct involved *about)
     text_put(out, "},");
 }
 
-static void write_told(struct demo *demo, struct told *t, const struct involved *about,
-                       const char *component)
+static void write_event(struct demo *demo, struct recorded_event *t, const struct involved *about,
+                        const char *component)
 {
     static const char fields[] =
         "{'f:count':{},'f:firstTimestamp':{},'f:involvedObject':{},'f:lastTimestamp':{},"
@@ -120,7 +120,7 @@ static void write_told(struct demo *demo, struct told *t, const struct involved 
 void event_tell(struct demo *demo, const struct involved *about, const char *component,
                 const char *reason, const char *fmt, ...)
 {
-    struct told *t;
+    struct recorded_event *t;
     va_list args;
     char message[512];
     va_start(args, fmt);
@@ -129,36 +129,36 @@ void event_tell(struct demo *demo, const struct involved *about, const char *com
     t = find(demo, about, reason, message);
     if (!t)
         t = add(demo, about, reason, message);
-    write_told(demo, t, about, component);
+    write_event(demo, t, about, component);
 }
 
-static void told_free(struct told *t)
+static void recorded_event_free(struct recorded_event *t)
 {
     list_remove(&t->node);
     free(t->message);
     free(t);
 }
 
-static void sweep(struct demo *demo, struct list_slot *turn)
+static void sweep(struct demo *demo, struct turn *turn)
 {
     list_for_each_safe(n, &demo->events) {
-        struct told *t = container_of(n, struct told, node);
+        struct recorded_event *t = container_of(n, struct recorded_event, node);
         if (demo->now - t->written < EVENT_LIFE)
             break;
         demo_delete(demo, "events", t->ns, t->name);
-        told_free(t);
+        recorded_event_free(t);
     }
     turn_in(demo, turn, SWEEP_EVERY);
 }
 
 void events_start(struct demo *demo)
 {
-    demo->sweeper = (struct list_slot){.play = sweep, .quiet = true};
+    demo->sweeper = (struct turn){.play = sweep, .quiet = true};
     turn_in(demo, &demo->sweeper, SWEEP_EVERY);
 }
 
 void events_free(struct demo *demo)
 {
     list_for_each_safe(n, &demo->events)
-        told_free(container_of(n, struct told, node));
+        recorded_event_free(container_of(n, struct recorded_event, node));
 }

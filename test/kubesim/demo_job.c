@@ -1,5 +1,5 @@
 /*
- * A CronJob and its Jobs: each runs one pod to completion; the last two stay to be looked at.
+ * A CronJob and its Jobs: each Job runs one pod to completion; the last two Jobs are kept.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ enum {
 
 struct run {
     struct list node; /* in demo->jobs, the oldest first */
-    struct list_slot turn;
+    struct turn turn;
     struct owner owner;
     enum {
         RUN_NEW,
@@ -102,8 +102,8 @@ static void run_free(struct demo *demo, struct run *run)
     free(run);
 }
 
-/* The oldest beyond what is kept, once its pod has gone too. */
-static void forget_old(struct demo *demo)
+/* Deletes the oldest Job beyond the limit, after its pod is gone. */
+static void delete_old_sets(struct demo *demo)
 {
     unsigned count = 0;
     list_for_each(n, &demo->jobs)
@@ -129,11 +129,11 @@ static void complete(struct demo *demo, struct run *run)
     store_now(run->finished);
     run_write(demo, run, "status", "{'f:status':{'f:completionTime':{},'f:conditions':{}}}");
     event_tell(demo, &self, "job-controller", "Completed", "Job completed");
-    forget_old(demo);
+    delete_old_sets(demo);
 }
 
 /* A pod that was evicted is replaced. */
-static void play(struct demo *demo, struct list_slot *turn)
+static void play(struct demo *demo, struct turn *turn)
 {
     struct run *run = container_of(turn, struct run, turn);
     struct pod *pod = pod_of(demo, run);
@@ -176,7 +176,7 @@ void cron_run(struct demo *demo)
 void cron_start(struct demo *demo)
 {
     struct buf text = {0};
-    demo->job_number = 29713400; /* minutes since 1970, as the CronJob controller counts */
+    demo->job_number = 29713400; /* minutes since 1970, as the CronJob controller names its jobs */
     text_put(&text, "{'metadata':{'name':'" CRON "','namespace':'" NS "','generation':1},");
     text_put(&text, "'spec':{'schedule':'*/5 * * * *','concurrencyPolicy':'Forbid',"
                     "'suspend':false,'successfulJobsHistoryLimit':2,'failedJobsHistoryLimit':1,"

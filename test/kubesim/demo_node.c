@@ -1,5 +1,5 @@
 /*
- * Nodes: the kubelet's heartbeats, which pod goes where, and a drain with all that belongs to it.
+ * Nodes: heartbeats of the kubelet, placement of pods, and a drain with all its steps.
  */
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "demo.h"
 
 enum {
-    LEASE_EVERY = 10 * SECOND, /* as the kubelet does */
-    STATUS_EVERY = 30,         /* leases: five minutes */
+    LEASE_EVERY = 10 * SECOND, /* as in the kubelet */
+    STATUS_EVERY = 30,         /* in leases: five minutes */
     STEP_MS = 900,
     EVICT_MS = 2500,
     REBOOT_MS = 6 * SECOND,
@@ -26,7 +26,7 @@ static void kubelet_writes(struct demo *demo, struct machine *m)
     machine_write(demo, m);
 }
 
-static void beat(struct demo *demo, struct list_slot *turn)
+static void beat(struct demo *demo, struct turn *turn)
 {
     struct machine *m = container_of(turn, struct machine, beat);
     turn_in(demo, turn, LEASE_EVERY);
@@ -45,7 +45,7 @@ static unsigned count_pods(const struct demo *demo, const struct machine *m)
     return count;
 }
 
-/* At most one node is out, so there is always one. */
+/* At most one node is drained at a time, so another one always exists. */
 struct machine *machine_for_pod(struct demo *demo)
 {
     struct machine *best = NULL;
@@ -57,7 +57,7 @@ struct machine *machine_for_pod(struct demo *demo)
     return best;
 }
 
-/* Node events are about the node's name: the kubelet and the controllers don't know its uid. */
+/* Node events refer to the node by name: the kubelet and the controllers don't know its uid. */
 static struct involved about(const struct machine *m)
 {
     return (struct involved){"Node", "v1", "", m->name, m->name, NULL};
@@ -73,7 +73,7 @@ static void cordon(struct demo *demo, struct machine *m, bool on)
                "Node %s status is now: %s", m->name, on ? "NodeNotSchedulable" : "NodeSchedulable");
 }
 
-/* The node controller follows with the taint. */
+/* The node controller adds the taint afterwards. */
 static void taint(struct demo *demo, struct machine *m)
 {
     m->tainted = m->cordoned;
@@ -127,7 +127,7 @@ static bool evict(struct demo *demo, struct machine *m)
     return !pod;
 }
 
-/* One step; how long until the next. */
+/* Does one step of the drain and returns the time until the next. */
 static unsigned step(struct demo *demo, struct machine *m)
 {
     enum step now = m->step;
@@ -137,7 +137,7 @@ static unsigned step(struct demo *demo, struct machine *m)
     case STEP_TAINT: taint(demo, m); return STEP_MS;
     case STEP_EVICT:
         if (!evict(demo, m) || count_pods(demo, m))
-            m->step = STEP_EVICT; /* until they are gone */
+            m->step = STEP_EVICT; /* until the pods are gone */
         return EVICT_MS;
     case STEP_DOWN: turn_ready(demo, m, false); return REBOOT_MS;
     case STEP_UP: turn_ready(demo, m, true); return 2 * STEP_MS;
@@ -148,7 +148,7 @@ static unsigned step(struct demo *demo, struct machine *m)
     return 0;
 }
 
-static void drain(struct demo *demo, struct list_slot *turn)
+static void drain(struct demo *demo, struct turn *turn)
 {
     struct machine *m = container_of(turn, struct machine, plan);
     unsigned ms = step(demo, m);
@@ -178,8 +178,8 @@ void machines_start(struct demo *demo)
         store_now(m->since);
         store_uuid(&demo->job.sim->store, m->boot);
         m->step = STEP_END;
-        m->beat = (struct list_slot){.play = beat, .quiet = true};
-        m->plan = (struct list_slot){.play = drain};
+        m->beat = (struct turn){.play = beat, .quiet = true};
+        m->plan = (struct turn){.play = drain};
         kubelet_writes(demo, m);
         machine_write_lease(demo, m);
         turn_in(demo, &m->beat, LEASE_EVERY * (i + 1) / DEMO_NODES);

@@ -1,5 +1,5 @@
 /*
- * A node and its lease, as they are written.
+ * A node and its lease as JSON.
  */
 #include <stdio.h>
 #include <string.h>
@@ -89,7 +89,7 @@ void machine_write(struct demo *demo, struct machine *m)
     demo_put(demo, "nodes", "", m->name, &text, m->uid);
 }
 
-/* Leases count microseconds. */
+/* Leases have microseconds. */
 static void now_us(char *ret, size_t size)
 {
     struct timeval now;

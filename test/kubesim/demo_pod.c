@@ -5,8 +5,8 @@
  *                                               ^     |      |
  *                              crashed -> back-off <--+------+            running -> done, in a Job
  *
- * A turn is one step of it, written by who takes that step in a cluster: the scheduler binds, the
- * kubelet does the rest. A pod may be told to stop in any state.
+ * Each turn is one step, written by the component that does it in a cluster: the scheduler binds
+ * the pod, the kubelet does the rest. A pod may be deleted in any state.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@ enum {
     READY_MS = 2000,
     CRASH_MS = 1500,
     RESTART_MS = 1200,
-    BACKOFF_MS = 10 * SECOND, /* the kubelet's first */
+    BACKOFF_MS = 10 * SECOND, /* first back-off of the kubelet */
     STOP_MS = 2500,
     GONE_MS = 700,
-    CHANCE_MS = 400, /* on top of each, at most */
+    CHANCE_MS = 400, /* random addition to each, at most */
     GRACE_S = 30,
 };
 
@@ -58,7 +58,7 @@ static void next(struct demo *demo, struct pod *pod, unsigned ms)
     turn_in(demo, &pod->turn, ms + pick(demo, CHANCE_MS));
 }
 
-/* The kubelet writes what has become of @pod; its owner hears of it. */
+/* The kubelet writes the status of @pod; the controller of its owner is notified. */
 static void report(struct demo *demo, struct pod *pod, enum pod_state state)
 {
     pod->state = state;
@@ -76,7 +76,7 @@ static void schedule(struct demo *demo, struct pod *pod)
     pod->machine = machine_for_pod(demo);
     pod->state = POD_SCHEDULED;
     store_now(pod->scheduled);
-    pod_write(demo, pod); /* a binding leaves no trace in managedFields */
+    pod_write(demo, pod); /* a binding is not recorded in managedFields */
     event_tell(demo, &self, "default-scheduler", "Scheduled", "Successfully assigned %s/%s to %s",
                pod->owner->ns, pod->name, pod->machine->name);
     next(demo, pod, CREATE_MS);
@@ -138,7 +138,7 @@ static void restart(struct demo *demo, struct pod *pod)
     start(demo, pod);
 }
 
-/* The first crash is answered with a restart, the next with patience first. */
+/* The kubelet restarts at once after the first crash, later after a back-off. */
 static void after_crash(struct demo *demo, struct pod *pod)
 {
     if (pod->crashed > 1)
@@ -175,7 +175,7 @@ static void go(struct demo *demo, struct pod *pod)
     owner->changed(demo, owner);
 }
 
-/* Where nothing runs there is nothing to wait for. */
+/* A pod without a running container needs no grace period. */
 static void stop(struct demo *demo, struct pod *pod)
 {
     if (pod->before != POD_RUNNING && pod->before != POD_READY) {
@@ -187,7 +187,7 @@ static void stop(struct demo *demo, struct pod *pod)
     next(demo, pod, GONE_MS);
 }
 
-static void play(struct demo *demo, struct list_slot *turn)
+static void play(struct demo *demo, struct turn *turn)
 {
     static void (*const steps[])(struct demo * demo, struct pod * pod) = {
         [POD_NEW] = schedule,        [POD_SCHEDULED] = create, [POD_CREATING] = pull,
@@ -244,7 +244,7 @@ void pod_delete(struct demo *demo, struct pod *pod)
     struct involved self = about(pod, pod->owner->app);
     if (pod_leaving(pod))
         return;
-    store_now(pod->told);
+    store_now(pod->deleted_at);
     time_after(pod->deleted, GRACE_S);
     pod->before = pod->state;
     pod->state = POD_DYING;

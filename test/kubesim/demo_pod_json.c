@@ -1,5 +1,5 @@
 /*
- * A pod as it is written: what each state looks like is a table.
+ * A pod as JSON: a table describes what each state looks like.
  */
 #include "demo.h"
 
@@ -15,8 +15,8 @@ enum container {
 static const struct look {
     const char *phase;
     enum container container;
-    bool address;       /* it has one */
-    const char *reason; /* why it is not ready; NULL if it is */
+    bool address;       /* has a pod IP */
+    const char *reason; /* why it is not ready; NULL: it is */
 } looks[] = {
     [POD_NEW] = {"Pending", CONTAINER_NONE, false, NULL},
     [POD_SCHEDULED] = {"Pending", CONTAINER_NONE, false, NULL},
@@ -30,7 +30,7 @@ static const struct look {
     [POD_STOPPED] = {"Succeeded", CONTAINER_COMPLETED, true, "PodCompleted"},
 };
 
-/* A pod that is told to stop looks as before, until it has stopped. */
+/* A pod that is terminating looks as before until it has stopped. */
 static const struct look *look_of(const struct pod *pod)
 {
     return &looks[pod->state == POD_DYING ? pod->before : pod->state];
@@ -108,7 +108,7 @@ static void put_conditions(struct buf *out, const struct pod *pod, const struct 
                  "{'type':'DisruptionTarget','status':'True','lastProbeTime':null,"
                  "'lastTransitionTime':'%s','reason':'EvictionByEvictionAPI',"
                  "'message':'Eviction API: evicting'},",
-                 pod->told);
+                 pod->deleted_at);
     if (pod->created[0]) {
         put_condition(out, "PodReadyToStartContainers", look->address, pod->created, NULL, NULL);
         put_condition(out, "Initialized", true, pod->created, NULL, NULL);
@@ -116,7 +116,7 @@ static void put_conditions(struct buf *out, const struct pod *pod, const struct 
         put_condition(out, "ContainersReady", ready, since, look->reason, unready);
     }
     put_condition(out, "PodScheduled", true, pod->scheduled, NULL, NULL);
-    out->len--; /* the last comma */
+    out->len--; /* removes the last comma */
     text_put(out, "],");
 }
 

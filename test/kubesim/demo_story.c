@@ -1,17 +1,17 @@
 /*
- * The director: thinks of something every few seconds, when the last thing has mostly settled.
+ * The director: starts a story every few seconds, when the last one has mostly settled.
  */
 #include "demo.h"
 
 enum {
     PAUSE_MS = 3000,    /* between stories */
-    CHANCE_MS = 3000,   /* and up to this more */
-    PATIENCE_MS = 3000, /* until it thinks of another, when the cluster is not at rest */
+    CHANCE_MS = 3000,   /* plus at most this much */
+    PATIENCE_MS = 3000, /* delay if the cluster is not at rest */
     LEAST = 2,          /* pods of a deployment */
     MOST = 5,
 };
 
-/* By chance one that nothing is happening to; NULL if there is none. */
+/* A random deployment that no story changes now; NULL if there is none. */
 static struct app *a_calm_app(struct demo *demo)
 {
     struct app *found = NULL;
@@ -75,15 +75,15 @@ static bool play_job(struct demo *demo)
 
 static const struct story {
     unsigned weight;
-    bool large;                      /* waits until the others have come to their end */
-    bool (*play)(struct demo *demo); /* false if it can't be now */
+    bool large;                      /* starts only when all other stories have ended */
+    bool (*play)(struct demo *demo); /* false if it is not possible now */
 } stories[] = {
     {6, true, play_rollout},  {4, true, play_crash},   {4, true, play_scale},
     {3, true, machine_drain}, {2, false, play_secret}, {2, false, play_config},
     {4, true, play_job},
 };
 
-/* By weight, and never the same twice in a row. */
+/* Chooses by weight, and never the same story twice in a row. */
 static unsigned choose(struct demo *demo)
 {
     unsigned total = 0, i, at;
@@ -99,7 +99,7 @@ static unsigned choose(struct demo *demo)
     return i;
 }
 
-/* A pod that waits out its back-off is slow, not busy. */
+/* A pod in back-off does not count as busy. */
 static bool at_rest(const struct demo *demo)
 {
     list_for_each(n, &demo->pods) {
@@ -114,7 +114,7 @@ static bool at_rest(const struct demo *demo)
     return true;
 }
 
-static void direct(struct demo *demo, struct list_slot *turn)
+static void direct(struct demo *demo, struct turn *turn)
 {
     unsigned story = choose(demo);
     if (stories[story].large && !at_rest(demo)) {
@@ -126,8 +126,8 @@ static void direct(struct demo *demo, struct list_slot *turn)
     turn_in(demo, turn, PAUSE_MS + pick(demo, CHANCE_MS));
 }
 
-/* It begins with what people came for: a rollout. */
-static void opening(struct demo *demo, struct list_slot *turn)
+/* The first story is a rollout. */
+static void opening(struct demo *demo, struct turn *turn)
 {
     turn->play = direct;
     play_rollout(demo);
@@ -137,7 +137,7 @@ static void opening(struct demo *demo, struct list_slot *turn)
 void director_start(struct demo *demo)
 {
     enum {
-        OPENING_MS = 3000 /* time to connect and to read what is there */
+        OPENING_MS = 3000 /* time for clients to connect and to show the initial objects */
     };
     demo->director.play = opening;
     turn_in(demo, &demo->director, OPENING_MS);

@@ -1,6 +1,5 @@
 /*
- * How the actors of the demo write: JSON without a hedge of backslashes, who wrote which fields
- * when, and the store at the end.
+ * How actors write: JSON with few escapes, managedFields, and the store.
  */
 #include <assert.h>
 #include <stdarg.h>
@@ -38,7 +37,7 @@ void time_after(char ret[STORE_TIME_SIZE], int seconds)
     strftime(ret, STORE_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* An entry is known by who and which part; writing again makes it the latest. */
+/* An entry is identified by manager and subresource; writing again makes it the latest. */
 void hands_write(struct hands *hands, const char *manager, const char *subresource,
                  const char *fields)
 {
@@ -85,14 +84,14 @@ void demo_put(struct demo *demo, const char *resource, const char *ns, const cha
                                  text->bytes, text->len, &status);
     if (!o) {
         fprintf(stderr, "kubesim: demo: %s %s/%s: %s\n", resource, ns, name, status.message);
-        abort(); /* what we write can be stored, or we wrote it wrong */
+        abort(); /* the demo writes valid objects, or it has a bug */
     }
     if (ret_uid)
         snprintf(ret_uid, UUID_SIZE, "%s", o->uid);
     buf_free(text);
 }
 
-/* Somebody may have been faster: the demo is a server, and people may write too. */
+/* The object may have been deleted already: clients may write to the demo, too. */
 void demo_delete(struct demo *demo, const char *resource, const char *ns, const char *name)
 {
     struct status ignored;

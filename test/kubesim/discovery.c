@@ -1,5 +1,5 @@
 /*
- * What the server says about itself: groups, versions, resources, its own version and health.
+ * Discovery: groups, versions, resources, the version of the server and its health.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void put_group(struct buf *out, const struct resource *r)
                r->group, r->api_version, r->version, r->api_version, r->version);
 }
 
-/* The first resource of each group stands for it: here, a group has one version. */
+/* The first resource of each group represents it: a group has one version here. */
 static const struct resource *first_of(const struct store *store, const char *group)
 {
     list_for_each(n, &store->resources) {
@@ -60,7 +60,7 @@ static void put_resource(struct buf *out, const struct resource *r)
 {
     static const char custom[] = "\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\","
                                  "\"create\",\"update\",\"watch\"";
-    bool namespaces = strcmp(r->kind, "Namespace") == 0; /* not to be deleted all at once */
+    bool namespaces = strcmp(r->kind, "Namespace") == 0; /* resources without deletecollection */
     buf_printf(out, "{\"name\":\"%s\",\"singularName\":\"%s\",\"namespaced\":%s,\"kind\":\"%s\",",
                r->plural, r->singular, r->namespaced ? "true" : "false", r->kind);
     if (r->custom)
@@ -121,7 +121,7 @@ static bool put_health(struct buf *out, const char *path)
     return out->len > 0;
 }
 
-/* False if there is nothing at @path. */
+/* False if @path does not exist. */
 static bool put_document(struct buf *out, const struct kubesim *sim, const char *path)
 {
     const struct store *store = &sim->store;

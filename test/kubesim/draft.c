@@ -1,6 +1,6 @@
 /*
- * What somebody wrote, made into an object as the API server would store and spell it: metadata in
- * the order of its Go struct for built-in types, all keys sorted for custom ones.
+ * Converts a received object into the form in which the API server stores and sends it: metadata in
+ * the order of its Go struct for built-in types, all keys sorted for custom resources.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "object.h"
 #include "store.h"
 
-/* metadata's members, in the order in which built-in types have them */
+/* the members of metadata, in the order of built-in types */
 static const char *const metadata_order[] = {
     "name",
     "generateName",
@@ -39,7 +39,7 @@ static bool refuse(struct status *ret, const char *why)
     return false;
 }
 
-/* The member, if it is a string of a sane name; "" if it is absent; NULL if it is anything else. */
+/* The member if it is a valid name; "" if it is absent; NULL if it is anything else. */
 static const char *member_text(yyjson_mut_val *object, const char *key)
 {
     yyjson_mut_val *v = yyjson_mut_obj_get(object, key);
@@ -49,7 +49,7 @@ static const char *member_text(yyjson_mut_val *object, const char *key)
     return text && !strpbrk(text, "/%") ? text : NULL;
 }
 
-/* Sees to it that metadata.@key is @asked, if that says anything. */
+/* Sets metadata.@key to @asked, unless that is empty. */
 static bool agree(struct draft *d, yyjson_mut_val *metadata, const char *key, const char *asked,
                   const char **ret)
 {
@@ -70,13 +70,16 @@ static bool read_names(struct draft *d, const char *ns, const char *name, struct
     if (!yyjson_mut_is_obj(metadata))
         return refuse(ret, "the object has no metadata");
     if (!kind || (kind[0] && strcmp(kind, d->resource->kind) != 0))
-        return refuse(ret, "the object is of another kind than the resource");
+        return refuse(ret, "the kind of the object is not the one of the resource");
     if (!agree(d, metadata, "namespace", ns, &d->ns))
         return refuse(ret, "the namespace of the object does not match the one of the request");
     if (!agree(d, metadata, "name", name, &d->name) || !d->name[0])
-        return refuse(ret, "the name of the object is missing or not the one of the request");
+        return refuse(ret,
+                      "the name of the object is missing or does not match the one of the request");
     if (d->resource->namespaced != (d->ns[0] != '\0'))
-        return refuse(ret, "a namespace is needed, or there must be none");
+        return refuse(
+            ret,
+            "a namespaced resource requires a namespace, a cluster-scoped one must not have any");
     d->rv = member_text(metadata, "resourceVersion");
     return d->rv || refuse(ret, "the resource version is not a string");
 }
@@ -88,7 +91,7 @@ bool draft_read(struct draft *d, const struct resource *r, const char *ns, const
     *d = (struct draft){.resource = r};
     if (!doc || !yyjson_is_obj(yyjson_doc_get_root(doc))) {
         yyjson_doc_free(doc);
-        return refuse(ret, "the body of the request is no JSON object");
+        return refuse(ret, "the body of the request is not a JSON object");
     }
     d->doc = yyjson_doc_mut_copy(doc, NULL);
     yyjson_doc_free(doc);
@@ -143,8 +146,7 @@ static void order_members(yyjson_mut_val *object, int (*order)(const void *, con
     free(pairs);
 }
 
-/* Recursive: yyjson's own reader is not, so how deep it may get is said. LIMIT: deeper stays as it
- * was written. */
+/* Recursive, because yyjson does not limit the depth. LIMIT: deeper values are not sorted. */
 static void sort_keys(yyjson_mut_val *v, int depth)
 {
     size_t i, max;
@@ -188,8 +190,8 @@ static void put_value(struct buf *out, const char *key, yyjson_mut_val *value)
     free(text);
 }
 
-/* The members after `{`; remembers where the version is. A nested text can't be mistaken for it:
- * there, its quotes would be escaped. */
+/* Adds the members after `{` and remembers the position of the version. A string that contains
+ * the same text can't be mistaken for it: its quotes would be escaped. */
 static size_t put_members(struct buf *out, yyjson_mut_val *root)
 {
     static const char mark[] = "\"resourceVersion\":\"";

@@ -1,3 +1,7 @@
+/*
+ * faults.c - the list of injected faults: parsing, matching with requests, and random faults with a
+ * seed.
+ */
 #include "faults.h"
 
 #include <stdio.h>
@@ -13,29 +17,30 @@ static const struct {
     enum fault_kind kind;
     const char *help;
 } kinds[] = {
-    {"refuse", FAULT_REFUSE, "nobody listens for ms=1000"},
+    {"refuse", FAULT_REFUSE, "the port is closed for ms=1000"},
     {"reset", FAULT_RESET, "RST; at=accept, at=request, or after bytes=N of the body"},
-    {"blackhole", FAULT_HOLE, "silence; at=accept, at=request, or after bytes=N of the body"},
-    {"cut", FAULT_CUT, "the connection closed after bytes=N of the body, as it is on the wire"},
-    {"stall", FAULT_STALL, "nothing for ms=1000 after bytes=N of the body"},
+    {"blackhole", FAULT_HOLE,
+     "no answer, connection open; at=accept, at=request, or after bytes=N of the body"},
+    {"cut", FAULT_CUT, "connection closed after bytes=N of the body"},
+    {"stall", FAULT_STALL, "a pause of ms=1000 after bytes=N of the body"},
     {"drip", FAULT_DRIP, "byte by byte, ms=0 apart"},
-    {"garbage", FAULT_GARBAGE, "text=http: no HTTP; text=json: no JSON, after events=N"},
+    {"garbage", FAULT_GARBAGE, "text=http: invalid HTTP; text=json: invalid JSON, after events=N"},
     {"huge", FAULT_HUGE, "an event of size=BYTES, after events=N"},
     {"deep", FAULT_DEEP, "an event nested size=N deep, after events=N"},
     {"unknown", FAULT_UNKNOWN, "an event of an unknown type, after events=N"},
     {"error", FAULT_ERROR, "an ERROR event, code=410 retry_after=S, after events=N"},
     {"each", FAULT_EACH, "the watch ends after each event"},
-    {"blind", FAULT_BLIND, "the watch shows nothing, and ends in good order after ms=0"},
-    {"noend", FAULT_NO_END, "no bookmark that ends the initial events"},
+    {"blind", FAULT_BLIND, "the watch sends nothing and ends regularly after ms=0"},
+    {"noend", FAULT_NO_END, "omit the bookmark that ends the initial events"},
     {"status", FAULT_STATUS, "code=503 retry_after=S [date=1] text=json|plain|html|empty|MESSAGE"},
     {"redirect", FAULT_REDIRECT, "302 to text=URL"},
-    {"html", FAULT_HTML, "200 and a page"},
-    {"type", FAULT_TYPE, "the answer with text=TYPE as its content type"},
-    {"pretty", FAULT_PRETTY, "JSON laid out for people"},
-    {"truncate", FAULT_TRUNCATE, "a list that stops after events=N items, properly framed"},
+    {"html", FAULT_HTML, "200 with an HTML page"},
+    {"type", FAULT_TYPE, "answer with text=TYPE as content type"},
+    {"pretty", FAULT_PRETTY, "pretty-printed JSON"},
+    {"truncate", FAULT_TRUNCATE, "a list that ends after events=N items, with valid framing"},
     {"expire", FAULT_EXPIRE, "continue tokens have expired"},
-    {"warning", FAULT_WARNING, "the answer with text=WORDS as a Warning"},
-    {"second", FAULT_SECOND, "a second answer that nobody asked for"},
+    {"warning", FAULT_WARNING, "answer with text=MESSAGE as a Warning header"},
+    {"second", FAULT_SECOND, "a second, unsolicited response"},
 };
 
 void faults_init(struct faults *f)
@@ -114,8 +119,8 @@ static bool fits(const struct fault *x, const char *verb, const char *target)
            (!x->path[0] || strstr(target, x->path) != NULL);
 }
 
-/* What a bad day brings: small measures, so that a run with a seed goes on. */
-static struct fault make_up(struct faults *f)
+/* Random faults are small, so that a run with a seed can continue. */
+static struct fault random_fault(struct faults *f)
 {
     static const struct fault often[] = {
         {.kind = FAULT_RESET},
@@ -161,7 +166,7 @@ struct fault faults_take(struct faults *f, const char *verb, const char *target)
         }
         return taken;
     }
-    return target && rng_below(&f->rng, 100) < f->chance ? make_up(f) : taken;
+    return target && rng_below(&f->rng, 100) < f->chance ? random_fault(f) : taken;
 }
 
 static const char *kind_name(enum fault_kind kind)

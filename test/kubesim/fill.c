@@ -1,3 +1,7 @@
+/*
+ * fill.c - creates and changes many objects, whose text is shared except for the metadata. Changes
+ * with a rate are a background task with a timer.
+ */
 #include "fill.h"
 
 #include <stdio.h>
@@ -8,8 +12,8 @@
 #include "base/base.h"
 
 enum {
-    NODES = 16,      /* that filled pods are spread over: as many tails */
-    LABEL_SETS = 50, /* different ones */
+    NODES = 16,      /* nodes of filled pods; each has its own tail */
+    LABEL_SETS = 50, /* number of different sets of labels */
 };
 
 static void put_containers(struct buf *out, size_t bytes)
@@ -61,8 +65,8 @@ struct filler {
     struct resource *resource;
     const char *ns;
     const char *name;
-    uint64_t number;     /* chooses the labels */
-    uint64_t generation; /* grows with each change */
+    uint64_t number;     /* selects the labels */
+    uint64_t generation; /* incremented by each change */
     struct tail *tail;
 };
 
@@ -176,7 +180,7 @@ struct churn {
     uint64_t rate;
     uint64_t done;
     uint64_t started; /* ms */
-    char *at;         /* the key of the last object touched */
+    char *at;         /* the key of the last changed object */
 };
 
 static int after_key(const void *key, const struct tree_node *node)
@@ -184,7 +188,7 @@ static int after_key(const void *key, const struct tree_node *node)
     return strcmp(key, container_of(node, struct object, node)->key);
 }
 
-/* The next filled object behind the last one, or the first. */
+/* The next filled object after the last one, or the first. */
 static struct object *next_object(struct churn *ch)
 {
     struct tree *tree = &ch->resource->objects;
@@ -219,7 +223,7 @@ static void change_one(struct churn *ch)
         store_delete(ch->resource, o->ns, o->name, &ignored);
     } else {
         f.name = o->name;
-        f.generation = o->rv; /* whatever: it must differ */
+        f.generation = o->rv; /* any value that differs */
         add_filler(&f, o->uid, o->created);
     }
 }

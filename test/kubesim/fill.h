@@ -1,5 +1,5 @@
 /*
- * fill.h - many objects at once, and changes to them at a given pace.
+ * fill.h - creates many objects at once, and changes them at a given rate.
  */
 #ifndef KUBESIM_FILL_H
 #define KUBESIM_FILL_H
@@ -9,19 +9,19 @@
 struct fill {
     struct resource *resource;
     uint64_t count;
-    uint64_t bytes;      /* of each object, about */
-    uint64_t namespaces; /* they are spread over */
+    uint64_t bytes;      /* of each object, approximately */
+    uint64_t namespaces; /* number of namespaces */
     const char *prefix;  /* of their names */
 };
 
-/* Makes `count` objects now. They share their bulk, so they need little memory. */
+/* Creates `count` objects now. They share their tails, so they need little memory. */
 void fill_run(const struct fill *fill);
 
-/* Starts `count` changes, @rate a second (0: now): to objects that fill_run() made, mostly
- * updates, now and then a deletion and a creation. */
+/* Starts `count` changes, @rate per second (0: now), to objects that fill_run() made: mostly
+ * updates, sometimes a deletion and a creation. */
 void churn_start(struct kubesim *sim, struct resource *r, uint64_t count, uint64_t rate);
 
-/* Something that goes on in the background; ended with the program. */
+/* A background task; ended with the program. */
 struct job {
     struct list node; /* in sim->jobs */
     struct kubesim *sim;

@@ -1,6 +1,6 @@
 /*
- * What happened lately to one resource: a ring of changes that watches read at their own place, and
- * from which the state at an earlier version is worked out by taking changes back.
+ * The recent changes of one resource: a ring of changes that each watch reads at its own position.
+ * The state at an earlier version is computed by undoing changes.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -80,11 +80,11 @@ void history_resize(struct history *h, size_t cap)
     h->cap = cap;
 }
 
-/* A key that changed after the moment in question, and what it was then. */
+/* A key that changed after the given version, and its object at that version. */
 struct undo {
     const char *key;
     uint64_t number;
-    struct object *was; /* NULL: it was not there */
+    struct object *was; /* NULL: it did not exist */
 };
 
 static int by_key_then_age(const void *a, const void *b)
@@ -94,7 +94,7 @@ static int by_key_then_age(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Of each key the oldest change after @rv: what was before it is what was at @rv. */
+/* The oldest change after @rv of each key: its object before that change is the one at @rv. */
 static size_t collect_undo(struct resource *r, uint64_t rv, struct undo **ret)
 {
     struct history *h = &r->history;
@@ -127,7 +127,8 @@ void snapshot_take(struct snapshot *s, struct resource *r, uint64_t rv)
     struct tree_node *n = tree_first(&r->objects);
     *s = (struct snapshot){.rv = rv};
     s->objects = xcalloc(r->count + undos + 1, sizeof(struct object *));
-    while (n || u < undos) { /* two ordered rows become one; where both have a key, the past wins */
+    while (n ||
+           u < undos) { /* merges two sorted lists; where both have a key, the past one is used */
         struct object *o = n ? container_of(n, struct object, node) : NULL;
         int order = !o ? 1 : u == undos ? -1 : strcmp(o->key, undo[u].key);
         snapshot_push(s, order < 0 ? o : undo[u].was);
@@ -147,7 +148,7 @@ void snapshot_free(struct snapshot *s)
     *s = (struct snapshot){0};
 }
 
-/* Puts the objects of @s in the place of the present ones. */
+/* Replaces the current objects by those of @s. */
 static void become(struct resource *r, struct snapshot *s)
 {
     struct tree_node *n;

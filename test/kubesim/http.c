@@ -1,3 +1,7 @@
+/*
+ * http.c - parses the head of a request: method, target, and the few headers that the simulator
+ * uses. Anything else is ignored; an invalid or too large request closes the connection.
+ */
 #include "http.h"
 
 #include <stdlib.h>
@@ -7,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 
-/* "a, gzip;q=0" has the token a, but not gzip: the API server wants it bare. */
+/* Like the API server, accepts only the bare token: "a, gzip;q=0" contains a, but not gzip. */
 static bool has_token(const char *list, const char *token)
 {
     size_t len = strlen(token);
@@ -30,7 +34,7 @@ static bool is(struct str name, const char *word)
     return name.len == strlen(word) && strncasecmp(name.at, word, name.len) == 0;
 }
 
-/* False for a body that we would not understand. */
+/* False for a body that is not supported. */
 static bool take_header(struct request *r, struct str name, const char *value)
 {
     uint64_t length = 0;
@@ -98,24 +102,24 @@ static bool read_head(struct request *r, const char *at, const char *end)
     return true;
 }
 
-enum heard http_parse(struct request *r, const char *bytes, size_t len, size_t *ret_used)
+enum parse_result http_parse(struct request *r, const char *bytes, size_t len, size_t *ret_used)
 {
     const char *blank = memmem(bytes, len, "\r\n\r\n", 4);
     size_t head = blank ? (size_t)(blank - bytes) + 4 : 0;
     if (!blank)
-        return len > HEAD_MAX ? HEARD_NONSENSE : HEARD_PART;
+        return len > HEAD_MAX ? PARSE_INVALID : PARSE_PARTIAL;
     *r = (struct request){.accept = xstrdup("")};
     if (!read_head(r, bytes, blank + 2)) {
         request_free(r);
-        return HEARD_NONSENSE;
+        return PARSE_INVALID;
     }
     if (len - head < r->body_len) {
         request_free(r);
-        return HEARD_PART;
+        return PARSE_PARTIAL;
     }
     r->body = xstrndup(bytes + head, r->body_len);
     *ret_used = head + r->body_len;
-    return HEARD_ALL;
+    return PARSE_DONE;
 }
 
 void request_free(struct request *r)

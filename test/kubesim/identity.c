@@ -1,6 +1,5 @@
 /*
- * Certificates made on the spot, and a kubeconfig that trusts them: `--self-signed DIR` is all a
- * test needs.
+ * Generates certificates and a kubeconfig that trusts them (--self-signed DIR).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,8 +49,8 @@ enum {
     YEARS = 10 * 365 * DAY,
 };
 
-/* A certificate for @key, good for @names until @end seconds from now, signed with @issuer_key; one of an authority,
- * signed by itself, if there is no issuer. */
+/* A certificate for @key, valid for @names until @end seconds from now, signed with @issuer_key;
+ * without issuer, a self-signed CA certificate. */
 static X509 *make_certificate(const char *names, long end, EVP_PKEY *key, X509 *issuer,
                               EVP_PKEY *issuer_key)
 {
@@ -137,7 +136,7 @@ static int read_identity(struct kubesim *sim)
     if (SSL_CTX_use_certificate_chain_file(sim->tls, s->cert) == 1 &&
         SSL_CTX_use_PrivateKey_file(sim->tls, s->key, SSL_FILETYPE_PEM) == 1)
         return 0;
-    fprintf(stderr, "kubesim: '%s' and '%s' are no certificate and its key\n", s->cert, s->key);
+    fprintf(stderr, "kubesim: '%s' and '%s' are not a certificate and its key\n", s->cert, s->key);
     return -1;
 }
 
@@ -153,7 +152,7 @@ int identity_load(struct kubesim *sim)
     return sim->settings.self_signed ? make_identity(sim) : read_identity(sim);
 }
 
-/* Whole: a relative path would be meant beside the kubeconfig. */
+/* Absolute: a relative path would be resolved relative to the kubeconfig. */
 static void put_authority(FILE *f, const char *folder)
 {
     char *whole = realpath(folder, NULL);

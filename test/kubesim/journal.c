@@ -1,3 +1,6 @@
+/*
+ * journal.c - counts requests and keeps the last ones in a ring.
+ */
 #include "journal.h"
 
 #include <stdlib.h>

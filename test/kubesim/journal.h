@@ -1,6 +1,6 @@
 /*
- * journal.h - what was asked of the server: counts, and the last requests word for word, so that a
- * test can look at what its client did.
+ * journal.h - counters, and the last requests as received, so that a test can check what its client
+ * did.
  */
 #ifndef KUBESIM_JOURNAL_H
 #define KUBESIM_JOURNAL_H
@@ -12,7 +12,7 @@
 
 enum {
     JOURNAL_LAST = 1000,  /* requests remembered */
-    JOURNAL_PATHS = 1000, /* LIMIT: paths counted; more are not */
+    JOURNAL_PATHS = 1000, /* LIMIT: paths counted; others are ignored */
 };
 
 struct journal_entry {
@@ -22,7 +22,7 @@ struct journal_entry {
     uint64_t ms; /* since the start */
 };
 
-/* How often a path was asked for, whatever the query. */
+/* Number of requests for a path, without the query. */
 struct journal_path {
     char *verb;
     char *path;
@@ -37,7 +37,7 @@ struct journal {
     uint64_t opened; /* connections */
     uint64_t closed;
     uint64_t handshakes;
-    uint64_t resumed; /* of these, TLS sessions that went on */
+    uint64_t resumed; /* of these, resumed TLS sessions */
     uint64_t sent;    /* bytes of answers, before TLS */
     uint64_t watches; /* ever opened */
 };
@@ -48,7 +48,7 @@ void journal_add(struct journal *j, const char *verb, const char *method, const 
 void journal_put(struct buf *out, const struct journal *j);
 /* JSON: {"list /api/v1/pods":2,...} */
 void journal_put_paths(struct buf *out, const struct journal *j);
-/* Forgets all but what is open. */
+/* Resets all counters except those of open connections. */
 void journal_clear(struct journal *j);
 void journal_free(struct journal *j);
 

@@ -1,5 +1,5 @@
 /*
- * kubesim.h - the simulated API server as a whole: what every part of it knows.
+ * kubesim.h - the state of the simulated API server, shared by all its modules.
  */
 #ifndef KUBESIM_KUBESIM_H
 #define KUBESIM_KUBESIM_H
@@ -13,10 +13,10 @@
 #include "journal.h"
 #include "store.h"
 
-/* Who comes without a token. */
+/* Requests without a token. */
 enum anonymous {
     ANONYMOUS_ALLOW,
-    ANONYMOUS_FORBID, /* 403, as a cluster with anonymous access and nothing granted */
+    ANONYMOUS_FORBID, /* 403, as in a cluster that allows anonymous access and grants nothing to it */
     ANONYMOUS_REFUSE, /* 401 */
 };
 
@@ -25,8 +25,8 @@ struct settings {
     const char *cert; /* files; NULL: plain HTTP */
     const char *key;
     const char *self_signed; /* directory */
-    const char *names;       /* in the certificate; NULL: those of this machine */
-    bool expired;            /* the certificate */
+    const char *names;       /* subject alternative names; NULL: those of this machine */
+    bool expired;            /* the certificate is expired */
     const char *kubeconfig;  /* file to write */
     const char *script;
     uint64_t seed;
@@ -43,8 +43,8 @@ struct settings {
     bool gzip_watch; /* watch-lists */
     enum anonymous anonymous;
     bool anonymous_said; /* on the command line */
-    bool until_eof;      /* end when stdin does */
-    bool shy;            /* has no SelfSubjectReview, as a server before 1.27 */
+    bool until_eof;      /* exit when stdin is closed */
+    bool no_reviews;     /* without SelfSubjectReview, as servers before 1.27 */
 };
 
 struct tokens {
@@ -52,7 +52,7 @@ struct tokens {
     size_t count;
 };
 
-/* What may be listed and watched; none: everything. */
+/* What may be listed and watched; empty: everything. */
 struct rules {
     char **items;
     size_t count;
@@ -63,16 +63,16 @@ struct kubesim {
     uv_loop_t loop;
     uv_tcp_t listener;
     bool listening;
-    uv_timer_t reopen;   /* ends a refusal */
-    uv_timer_t bookmark; /* tells all watches how far the world is */
-    uv_timer_t soon; /* pumps the dirty connections, so that what happens together goes together */
+    uv_timer_t reopen;   /* ends the fault "refuse" */
+    uv_timer_t bookmark; /* sends bookmarks to all watches */
+    uv_timer_t soon; /* sends the data of dirty connections; batches changes that happen together */
     uv_signal_t term;
     uv_signal_t interrupt;
     uv_pipe_t input;
     struct ssl_ctx_st *tls; /* NULL: plain */
     struct list conns;
     struct list dirty;
-    struct list jobs; /* fill.c, script.c: work that goes on */
+    struct list jobs; /* fill.c, script.c: background tasks */
     struct store store;
     struct faults faults;
     struct journal journal;
@@ -82,21 +82,21 @@ struct kubesim {
     bool ending;
 };
 
-/* listener.c: takes connections until told otherwise. Returns the port, or a libuv error. */
+/* listener.c: accepts connections. Returns the port, or a libuv error. */
 int listener_open(struct kubesim *sim, int port);
 void listener_close(struct kubesim *sim);
-/* Nobody listens for @ms, then again on the same port. */
+/* Closes the port for @ms, then listens again on the same port. */
 void listener_refuse(struct kubesim *sim, uint64_t ms);
 
-/* main.c: closes everything, a moment from now, so that what is being said gets out. */
+/* main.c: closes everything after a short delay, so that pending answers are sent. */
 void kubesim_end_soon(struct kubesim *sim);
 
-/* identity.c: what the server proves itself with, and a kubeconfig that trusts it. Returns 0, or
- * complains on stderr and returns -1. */
+/* identity.c: the server certificate, and a kubeconfig that trusts it. Returns 0, or prints an
+ * error to stderr and returns -1. */
 int identity_load(struct kubesim *sim);
 int identity_write_kubeconfig(struct kubesim *sim);
 
-/* settings.c: the command line. Returns -1 to go on, or the status to exit with. */
+/* settings.c: the command line. Returns -1 to continue, or the exit status. */
 int settings_parse(struct kubesim *sim, int argc, char **argv);
 
 bool token_known(const struct kubesim *sim, const char *token);

@@ -1,6 +1,6 @@
-"""What the tests of kubesim share: the server as a child, a client that sees every byte, and TAP.
+"""Shared by the tests of kubesim: the server as a child process, a client that sees every byte, and TAP output.
 
-The client is plain sockets on purpose: a library would hide what is being tested.
+The client uses plain sockets on purpose: a library would hide what is tested.
 """
 import contextlib
 import json
@@ -23,11 +23,11 @@ WATCH_LIST = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderTha
 
 
 class Broken(Exception):
-    """The answer ended in the middle."""
+    """The answer ended before it was complete."""
 
 
 class Wire:
-    """Bytes of one connection, read as they are needed."""
+    """The bytes of one connection, read on demand."""
 
     def __init__(self, sock):
         self.sock, self.buffer = sock, b''
@@ -58,7 +58,7 @@ class Wire:
 
 
 class Recorded(Wire):
-    """The same, of a file."""
+    """The same for a file."""
 
     def __init__(self, name):
         super().__init__(None)
@@ -69,7 +69,7 @@ class Recorded(Wire):
 
 
 class Answer:
-    """A response: its head at once, its body when asked for."""
+    """A response: the head is read at once, the body on demand."""
 
     def __init__(self, wire):
         self.wire = wire
@@ -80,7 +80,7 @@ class Answer:
         self.headers = dict(self.fields)
 
     def chunks(self):
-        """The pieces of a body, as they are framed."""
+        """The pieces of a body, by its framing."""
         if 'Content-Length' in self.headers:
             yield self.wire.exactly(int(self.headers['Content-Length']))
             return
@@ -96,7 +96,7 @@ class Answer:
         return json.loads(self.body())
 
     def events(self):
-        """The events of a watch, each as soon as its line is whole."""
+        """The events of a watch, each as soon as its line is complete."""
         text = b''
         for chunk in self.chunks():
             text += chunk
@@ -107,12 +107,12 @@ class Answer:
 
 
 def gunzip(body):
-    """(what it was, how many members it had)"""
+    """(uncompressed body, number of gzip members)"""
     text, members = b'', 0
     while body:
         member = zlib.decompressobj(31)
         text += member.decompress(body)
-        assert member.eof, 'a member without its end'
+        assert member.eof, 'incomplete gzip member'
         body = member.unused_data
         members += 1
     return text, members
@@ -131,7 +131,7 @@ class Sim:
         self.ready = json.loads(line)
         self.port = urllib.parse.urlsplit(self.ready['url']).port
         self.open_wires = []
-        self.checked = True  # its certificate; not for those whose certificate is meant to be bad
+        self.checked = True  # verifies its certificate; not used with invalid certificates
 
     def __enter__(self):
         return self
@@ -142,7 +142,7 @@ class Sim:
         self.child.stdin.close()
         status = self.child.wait(DEADLINE)
         self.child.stdout.close()
-        assert status == 0, f'kubesim ended with {status}'
+        assert status == 0, f'kubesim exited with {status}'
 
     def connect(self):
         sock = socket.create_connection(('127.0.0.1', self.port), timeout=DEADLINE)
@@ -155,8 +155,8 @@ class Sim:
         self.open_wires.append(Wire(sock))
         return self.open_wires[-1]
 
-    def ask(self, target, method='GET', body=b'', wire=None, **headers):
-        """The answer; on a connection of its own unless one is given."""
+    def request(self, target, method='GET', body=b'', wire=None, **headers):
+        """Sends a request and returns the answer; opens a connection unless one is given."""
         wire = wire or self.connect()
         lines = [f'{method} {target} HTTP/1.1', 'Host: kubesim', f'Content-Length: {len(body)}']
         lines += [f'{name.replace("_", "-")}: {value}' for name, value in headers.items()]
@@ -165,10 +165,10 @@ class Sim:
 
     def control(self, command, body=None, **params):
         text = b'' if body is None else json.dumps(body).encode()
-        answer = self.ask(f'/kubesim/{command}?{urllib.parse.urlencode(params)}', 'POST', text)
-        said = answer.json()
-        assert answer.code == 200, said
-        return said
+        answer = self.request(f'/kubesim/{command}?{urllib.parse.urlencode(params)}', 'POST', text)
+        result = answer.json()
+        assert answer.code == 200, result
+        return result
 
     def fault(self, do, **params):
         self.control('fault', do=do, **params)
@@ -178,7 +178,7 @@ class Sim:
                 for o in objects]
 
     def resident(self):
-        """Bytes of memory it holds now."""
+        """Bytes of resident memory."""
         with open(f'/proc/{self.child.pid}/statm') as f:
             return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
 
@@ -188,7 +188,7 @@ def config_map(name, **more):
 
 
 class Case(unittest.TestCase):
-    arguments = ()  # FOLDER in them is a directory of the case's own
+    arguments = ()  # FOLDER in them is replaced by a directory of the test case
 
     def setUp(self):
         stack = contextlib.ExitStack()

@@ -1,6 +1,6 @@
 /*
- * A list: a snapshot of the objects, told item by item as the peer takes them. The versions that
- * can be asked for are those of the history; pages go on at the version of the first one.
+ * A list: a snapshot of the objects, written item by item as the client reads them. A list can be
+ * requested at any version of the history; later pages use the version of the first page.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "page.h"
 
 enum {
-    BATCH = 32 * 1024,      /* made at a time */
+    BATCH = 32 * 1024,      /* bytes produced at a time */
     GZIP_FROM = 128 * 1024, /* lists below this are not compressed */
 };
 
@@ -24,13 +24,13 @@ struct listing {
     size_t next;
     size_t end;
     enum form form;
-    bool custom; /* in the shape of custom resources: keys sorted */
+    bool custom; /* in the format of custom resources: keys sorted */
     bool pretty;
     bool begun;
     bool truncate;
-    bool plain; /* no selector: what remains is counted */
+    bool plain; /* no selector: remainingItemCount is sent */
     bool garbage;
-    struct buf token; /* how the next page is asked for; empty if there is none */
+    struct buf token; /* token of the next page; empty if this is the last */
 };
 
 static void listing_free(struct producer *p)
@@ -101,7 +101,7 @@ static void put_item(struct buf *out, struct listing *l)
         buf_free(&text);
     }
     object_unref(l->s.objects[l->next]);
-    l->s.objects[l->next++] = NULL; /* told: from now on the store alone needs it */
+    l->s.objects[l->next++] = NULL; /* written: the store keeps its own reference */
 }
 
 static enum progress listing_more(struct producer *p, struct buf *body)
@@ -138,12 +138,12 @@ static void expired(struct status *ret, const char *after)
         "results in an inconsistent list - objects that were created, modified, or deleted between "
         "the time the first chunk was returned and now may show up in the list.");
     page_put(&token, PAGE_ANY, after);
-    if (token.len < sizeof(ret->next)) /* a name that long is none of Kubernetes */
+    if (token.len < sizeof(ret->next)) /* longer than any Kubernetes name */
         memcpy(ret->next, token.bytes, token.len);
     buf_free(&token);
 }
 
-/* At which version? False, with @ret, if that is over or yet to come. */
+/* Chooses the version. False, with @ret, if it is expired or in the future. */
 static bool choose_version(struct conn *c, const struct resource *r, const struct page *page,
                            uint64_t *ret_rv, struct status *ret)
 {
@@ -170,7 +170,7 @@ static bool choose_version(struct conn *c, const struct resource *r, const struc
 static void choose_page(struct listing *l, struct conn *c, const struct page *page)
 {
     const struct params *q = &c->request.query;
-    bool any = strcmp(params_get(q, "resourceVersion", ""), "0") == 0; /* then limits don't count */
+    bool any = strcmp(params_get(q, "resourceVersion", ""), "0") == 0; /* limit is ignored then */
     uint64_t limit = any ? 0 : params_number(q, "limit", 0);
     while (page && l->first < l->s.count && strcmp(l->s.objects[l->first]->key, page->after) <= 0)
         l->first++;

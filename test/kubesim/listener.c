@@ -1,5 +1,6 @@
 /*
- * The door: listens on loopback, and can be shut for a while so that the kernel itself refuses.
+ * The listening socket on loopback. It can be closed for some time, so that the kernel refuses
+ * connections.
  */
 #include <string.h>
 
@@ -43,7 +44,7 @@ void listener_close(struct kubesim *sim)
     sim->listening = false;
 }
 
-/* The closed handle's memory is used again: it is closed by now, a turn of the loop has passed. */
+/* The closed handle's memory is used again: it is closed by now, the loop has run since. */
 static void on_reopen(uv_timer_t *timer)
 {
     struct kubesim *sim = timer->data;

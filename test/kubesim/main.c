@@ -1,6 +1,6 @@
 /*
- * kubesim: a simulated Kubernetes API server, for tests and for what can't be tested with a real
- * one.
+ * kubesim: a simulated Kubernetes API server, for tests, and for behaviour that can't be provoked
+ * with a real one.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void close_handle(uv_handle_t *handle, void *unused)
         uv_close(handle, NULL);
 }
 
-/* Closes everything; the loop ends by itself when all is closed. */
+/* Closes everything; the loop ends when all handles are closed. */
 static void end_now(struct kubesim *sim)
 {
     if (sim->ending)
@@ -120,7 +120,7 @@ static int start(struct kubesim *sim)
     if (s->seeded)
         sim->store.rng.state = s->seed;
     else
-        rng_init(&sim->store.rng); /* a second server must not give the same uids again */
+        rng_init(&sim->store.rng); /* a second server must not generate the same uids */
     sim->faults.chance = s->chance;
     if (s->window != sim->store.window) {
         sim->store.window = (size_t)s->window;
@@ -132,7 +132,7 @@ static int start(struct kubesim *sim)
     start_handles(sim);
     port = listener_open(sim, s->port);
     if (port < 0) {
-        fprintf(stderr, "kubesim: can't listen: %s\n", uv_strerror(port));
+        fprintf(stderr, "kubesim: cannot listen: %s\n", uv_strerror(port));
         return EX_OSERR;
     }
     if (s->kubeconfig && identity_write_kubeconfig(sim) < 0)
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
     list_init(&sim->jobs);
     faults_init(&sim->faults);
     store_init(&sim->store, WINDOW);
-    sim->store.on_change = watches_tell;
+    sim->store.on_change = watches_notify;
     store_add_builtins(&sim->store);
     rc = settings_parse(sim, argc, argv);
     if (rc < 0) {

@@ -1,3 +1,7 @@
+/*
+ * object.c - builds and writes the text of objects: as in a list, as in an event, or only the
+ * metadata.
+ */
 #include "object.h"
 
 #include <assert.h>
@@ -34,7 +38,7 @@ struct object *object_make(const struct resource *r, const char *ns, const char 
     o->rv_len = digits(stamp->rv);
     o->len = head->len;
     o->head = xrealloc(head->bytes, head->len);
-    *head = (struct buf){0}; /* now the object's */
+    *head = (struct buf){0}; /* now owned by the object */
     o->tail = tail;
     if (tail)
         tail->refs++;

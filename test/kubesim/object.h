@@ -1,10 +1,11 @@
 /*
- * object.h - one object of the simulated cluster: immutable, counted, kept as the text to send.
+ * object.h - one object of the simulated cluster: immutable, reference-counted, stored as the text
+ * to send.
  *
  * Built-in types are sent without kind and apiVersion in lists and with them in events, so the text
- * is kept from "metadata" on. The version can be another one when it is sent (a deletion is told
- * with the last content and a new version), so its place is remembered. Objects that were made in
- * bulk share one tail: 50,000 pods of 12 KB don't need 600 MB.
+ * starts at "metadata". The version may be replaced when the object is sent (a deletion has the
+ * last content and a new version), so its position is stored. Objects created in bulk share one
+ * tail: 50,000 pods of 12 KB don't need 600 MB.
  */
 #ifndef KUBESIM_OBJECT_H
 #define KUBESIM_OBJECT_H
@@ -25,10 +26,10 @@ struct tail {
 };
 
 struct object {
-    struct tree_node node; /* in resource->objects, as long as it is the current one */
+    struct tree_node node; /* in resource->objects while it is the current one */
     int refs;
     const struct resource *resource;
-    char *key;  /* namespace/name, or the name: what lists are ordered by */
+    char *key;  /* namespace/name, or the name; lists are ordered by it */
     char *ns;   /* "" if it has none */
     char *name; /* points into key */
     char *uid;
@@ -36,7 +37,7 @@ struct object {
     uint64_t rv;
     char *head;
     size_t len;
-    size_t rv_at; /* where in head the digits of the version are */
+    size_t rv_at; /* position of the digits of the version in head */
     size_t rv_len;
     struct tail *tail; /* NULL: none */
 };
@@ -47,30 +48,31 @@ enum form {
     FORM_METADATA, /* PartialObjectMetadata */
 };
 
-/* What the server decides about an object. */
+/* What the server sets in an object. */
 struct stamp {
     uint64_t rv;
     const char *uid;
     const char *created;
 };
 
-/* An object as somebody wrote it, before the server has had its say (draft.c). */
+/* An object as a client wrote it, before the server completes it (draft.c). */
 struct draft {
     const struct resource *resource;
     struct yyjson_mut_doc *doc;
     const char *ns; /* "" if it has none */
     const char *name;
-    const char *rv; /* the version it was made from; "" if it doesn't say */
+    const char *rv; /* the expected current version; "" if not given */
 };
 
-/* Reads JSON text; @ns and @name (may be NULL) fill what it lacks. False, with @ret, if that is no
- * object that could be stored. */
+/* Reads JSON; @ns and @name (may be NULL) are used if the object lacks them. False, with @ret,
+ * if it is not a valid object. */
 bool draft_read(struct draft *d, const struct resource *r, const char *ns, const char *name,
                 const char *json, size_t len, struct status *ret);
 struct object *draft_finish(struct draft *d, const struct stamp *stamp);
 void draft_free(struct draft *d);
 
-/* Makes one from finished text: @head as described above, with the version's digits at @rv_at. */
+/* Creates an object from text: @head as described above, with the digits of the version at
+ * @rv_at. */
 struct object *object_make(const struct resource *r, const char *ns, const char *name,
                            const struct stamp *stamp, struct buf *head, size_t rv_at,
                            struct tail *tail);
@@ -81,15 +83,15 @@ void object_unref(struct object *o); /* NULL is fine */
 struct tail *tail_make(const char *bytes, size_t len);
 void tail_unref(struct tail *tail);
 
-/* Adds the text; @rv is the version to say, 0 for its own. */
+/* Adds the text; @rv is the version to write, 0 for its own. */
 void object_put(struct buf *out, const struct object *o, enum form form, uint64_t rv);
-/* About how many bytes that will be. */
+/* The approximate number of bytes of the text. */
 size_t object_size(const struct object *o);
 
-/* The order of lists: by key, byte by byte, as etcd has it. */
+/* The order of lists: by key, byte by byte, as in etcd. */
 int object_order(const struct tree_node *a, const struct tree_node *b);
 
-/* A JSON text, laid out for people as ?pretty=true asks. */
+/* Pretty-printed JSON, as for ?pretty=true. */
 void json_put_pretty(struct buf *out, const char *json, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The rules about parameters of lists and watches, and the words in which they are refused.
+ * Validation of the parameters of lists and watches, with the messages of the API server.
  */
 #include <string.h>
 

@@ -1,3 +1,7 @@
+/*
+ * page.c - encodes and decodes continue tokens: base64url of a JSON object with version and key, as
+ * in the API server.
+ */
 #include "page.h"
 
 #include <stdlib.h>
@@ -10,7 +14,7 @@
 #include "base/base64.h"
 #include "base/json_string.h"
 
-/* The letters that differ between the two alphabets of base64. */
+/* Translates between the two alphabets of base64. */
 static void translate(char *text, const char *from, const char *to)
 {
     for (; *text; text++) {
@@ -26,7 +30,7 @@ void page_put(struct buf *out, int64_t rv, const char *after)
     char *text;
     buf_printf(&json, "{\"v\":\"meta.k8s.io/v1\",\"rv\":%lld,\"start\":", (long long)rv);
     json_put_string(&json, str_of(after));
-    json.len--; /* the key after this one is the next: a NUL is added */
+    json.len--; /* the next page starts after this key: appends a NUL */
     buf_puts(&json, "\\u0000\"}");
     text = xmalloc(json.len * 4 / 3 + 5);
     EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)json.bytes, (int)json.len);

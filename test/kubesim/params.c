@@ -1,3 +1,6 @@
+/*
+ * params.c - splits and decodes key=value parameters. Invalid escapes are kept as they are.
+ */
 #include "params.h"
 
 #include <ctype.h>

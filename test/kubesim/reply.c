@@ -1,3 +1,8 @@
+/*
+ * reply.c - sends a reply: lets its producer add to the body while the connection has room, frames
+ * it, and injects the faults of the wire at their position. A finished reply starts the next
+ * request.
+ */
 #include "reply.h"
 
 #include <stdlib.h>
@@ -8,12 +13,12 @@
 #include "conn.h"
 
 enum {
-    PIECE = 64 * 1024, /* of the wire that goes out at a time */
-    FLUSH = 16 * 1024, /* a list's body is framed when there is so much of it */
+    PIECE = 64 * 1024, /* bytes of the wire sent at a time */
+    FLUSH = 16 * 1024, /* bytes of a list's body that are framed together */
 };
 
 static const char second[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                             "Content-Length: 27\r\n\r\n{\"kind\":\"NobodyAskedForMe\"}";
+                             "Content-Length: 27\r\n\r\n{\"kind\":\"UnsolicitedReply\"}";
 
 static void on_pause_over(uv_timer_t *timer)
 {
@@ -28,16 +33,16 @@ static void pause_for(struct conn *c, uint64_t ms)
     uv_timer_start(&c->pause, on_pause_over, ms, 0);
 }
 
-/* The place on the wire where the fault strikes; none is far away. */
-static uint64_t strike_at(const struct reply *r)
+/* The position on the wire at which the fault occurs; UINT64_MAX: none. */
+static uint64_t fault_position(const struct reply *r)
 {
-    bool strikes =
+    bool on_wire =
         r->fault.kind == FAULT_CUT || r->fault.kind == FAULT_STALL ||
         ((r->fault.kind == FAULT_RESET || r->fault.kind == FAULT_HOLE) && r->fault.at == AT_BODY);
-    return strikes && r->headed ? r->head_len + r->fault.bytes : UINT64_MAX;
+    return on_wire && r->headed ? r->head_len + r->fault.bytes : UINT64_MAX;
 }
 
-static void strike(struct conn *c)
+static void inject_wire_fault(struct conn *c)
 {
     struct fault fault = c->reply.fault;
     c->reply.fault.kind = FAULT_NONE;
@@ -46,7 +51,7 @@ static void strike(struct conn *c)
     else if (fault.kind == FAULT_RESET)
         conn_end(c, END_RESET);
     else if (fault.kind == FAULT_HOLE)
-        conn_go_deaf(c);
+        conn_go_silent(c);
     else
         pause_for(c, fault.ms);
 }
@@ -55,7 +60,7 @@ static void send_some(struct conn *c)
 {
     struct reply *r = &c->reply;
     size_t n = r->wire.len - r->at;
-    uint64_t left = strike_at(r) - r->sent;
+    uint64_t left = fault_position(r) - r->sent;
     if (n > PIECE)
         n = PIECE;
     if (n > left)
@@ -71,11 +76,11 @@ static void send_some(struct conn *c)
     }
     if (r->fault.kind == FAULT_DRIP && r->fault.ms)
         pause_for(c, r->fault.ms);
-    if (r->sent == strike_at(r))
-        strike(c);
+    if (r->sent == fault_position(r))
+        inject_wire_fault(c);
 }
 
-/* False if there is nothing to send for now. */
+/* False if there is nothing to send now. */
 static bool make_some(struct conn *c)
 {
     struct reply *r = &c->reply;
@@ -94,10 +99,10 @@ static bool make_some(struct conn *c)
 static void finish(struct conn *c)
 {
     struct reply *r = &c->reply;
-    bool nobody_asked = r->fault.kind == FAULT_SECOND;
+    bool unsolicited = r->fault.kind == FAULT_SECOND;
     bool last = c->request.close;
     reply_free(r);
-    if (nobody_asked)
+    if (unsolicited)
         conn_send(c, second, sizeof(second) - 1);
     if (last)
         conn_end(c, END_NICE);
@@ -110,7 +115,7 @@ void reply_pump(struct conn *c)
     struct reply *r = &c->reply;
     while (r->open && !r->paused && conn_has_room(c)) {
         if (r->fault.kind == FAULT_DRIP && c->in_flight > 0)
-            return; /* a byte, a write */
+            return; /* one byte per write */
         if (r->at < r->wire.len)
             send_some(c);
         else if (r->complete)
@@ -125,7 +130,7 @@ static void begin(struct conn *c, const struct head *head)
     struct reply *r = &c->reply;
     struct fault fault = r->fault;
     reply_free(r);
-    r->fault = fault; /* the router put it there */
+    r->fault = fault; /* set by the router */
     r->head = *head;
     r->open = true;
     if (!r->head.type)
@@ -162,7 +167,7 @@ void reply_whole(struct conn *c, const struct head *head, struct buf *body)
     *p = (struct producer){nothing_more, producer_free};
     begin(c, head);
     c->reply.body = *body;
-    *body = (struct buf){0}; /* now the reply's */
+    *body = (struct buf){0}; /* now owned by the reply */
     c->reply.producer = p;
     conn_wake(c);
 }

@@ -1,8 +1,8 @@
 /*
- * reply.h - one answer: its head, and a body that is made as the peer takes it.
+ * reply.h - one answer: its head, and a body that is produced as the client reads it.
  *
- * A producer makes the body piece by piece whenever there is room; reply.c puts it into gzip and
- * chunks, and lets faults of the wire (cut, stall, drip, ...) happen to the bytes.
+ * A producer adds to the body whenever there is room; reply.c applies gzip and chunked encoding,
+ * and injects the faults of the wire (cut, stall, drip, ...).
  */
 #ifndef KUBESIM_REPLY_H
 #define KUBESIM_REPLY_H
@@ -21,7 +21,7 @@ struct conn;
 enum progress {
     MADE_SOME,
     MADE_ALL,
-    MUST_WAIT, /* nothing now; conn_wake() when there is */
+    MUST_WAIT, /* no data now; conn_wake() is called when there is */
 };
 
 struct producer {
@@ -33,13 +33,13 @@ struct head {
     int code;
     const char *type; /* NULL: application/json */
     int retry_after;  /* seconds; 0: none */
-    bool retry_date;  /* said as a date */
+    bool retry_date;  /* Retry-After as a date */
     const char *warning;
     const char *location;
-    bool early;   /* comes before the request reached the API: 401 */
-    bool nosniff; /* X-Content-Type-Options, where the API server says it */
+    bool early;   /* sent before the request reaches the API: 401 */
+    bool nosniff; /* X-Content-Type-Options, where the API server sends it */
     bool gzip;
-    bool stream; /* the head goes out before there is a body, and each piece at once */
+    bool stream; /* the head is sent before any body, and each piece at once */
 };
 
 struct reply {
@@ -50,19 +50,19 @@ struct reply {
     bool paused;
     struct head head;
     struct producer *producer;
-    struct buf body; /* made, not yet framed */
+    struct buf body; /* produced, not yet framed */
     struct buf wire; /* framed, not yet sent */
     size_t at;       /* sent of `wire` */
-    uint64_t sent;   /* all in all */
+    uint64_t sent;   /* in total */
     uint64_t head_len;
     z_stream z;
     bool z_open;
     struct fault fault;
 };
 
-/* Starts an answer whose body @producer makes; takes it over. */
+/* Starts an answer whose body @producer makes; takes ownership of it. */
 void reply_stream(struct conn *c, const struct head *head, struct producer *producer);
-/* An answer that is there already. Takes the bytes of @body over. */
+/* Sends a complete answer. Takes ownership of the bytes of @body. */
 void reply_whole(struct conn *c, const struct head *head, struct buf *body);
 void reply_status(struct conn *c, const struct status *status);
 
@@ -70,7 +70,7 @@ void reply_status(struct conn *c, const struct status *status);
 void reply_pump(struct conn *c);
 void reply_free(struct reply *r);
 
-/* wire.c: moves the body into the wire, the head before it; @last says that there is no more. */
+/* wire.c: moves the body to the wire, after the head; @last: there is no more. */
 void reply_frame(struct conn *c, bool last);
 
 #endif

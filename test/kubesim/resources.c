@@ -1,5 +1,5 @@
 /*
- * Which resources there are: the usual ones of a cluster, and custom ones by name.
+ * The resources: the usual ones of a cluster, and custom ones by name.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -94,8 +94,8 @@ struct resource *store_find(const struct store *store, const char *group, const 
     return NULL;
 }
 
-/* widgets.example.com/v1 in its three parts; the version is NULL if it doesn't say. Each is the
- * caller's. */
+/* Splits widgets.example.com/v1 into three parts; the version is NULL if absent. The caller
+ * frees them. */
 static void split_name(const char *name, size_t len, char **plural, char **group, char **version)
 {
     const char *dot = memchr(name, '.', len), *slash = memchr(name, '/', len), *end = name + len;

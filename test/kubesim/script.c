@@ -1,7 +1,7 @@
 /*
  * A script: lines `MS COMMAND key=value ...` in the order of time, counted from the start. Empty
- * lines and those that begin with # are for people. A line that can't be done ends the program: a
- * test that goes on without its faults would prove nothing.
+ * lines and lines that begin with # are ignored. A command that fails ends the program: a test that
+ * continues without its faults would prove nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "fill.h"
 
 enum {
-    SCRIPT_MAX = 16 * 1024 * 1024, /* LIMIT: of the file */
+    SCRIPT_MAX = 16 * 1024 * 1024, /* LIMIT: size of the file */
 };
 
 struct script {

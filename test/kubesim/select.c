@@ -1,3 +1,7 @@
+/*
+ * select.c - parses label and field selectors and applies them to objects. Fields other than name
+ * and namespace are read from the object's JSON.
+ */
 #include "select.h"
 
 #include <assert.h>
@@ -185,7 +189,7 @@ bool selection_is_plain(const struct selection *s)
     return s->count == 0;
 }
 
-/* The text at a.b.c; NULL if there is none. */
+/* The string at a.b.c; NULL if there is none. */
 static const char *field_text(yyjson_val *root, const char *path)
 {
     while (root) {
@@ -207,7 +211,7 @@ static bool holds(const struct requirement *q, yyjson_val *root)
         q->field ? field_text(root, q->key) : yyjson_get_str(yyjson_obj_get(labels, q->key));
     bool among = false;
     if (q->field && !text)
-        text = ""; /* a field that is not set is empty */
+        text = ""; /* a missing field is empty */
     if (q->exists)
         return (text != NULL) != q->negative;
     for (size_t i = 0; i < q->count && text; i++)

@@ -1,5 +1,5 @@
 /*
- * select.h - which objects a request is about: a namespace, labels, fields.
+ * select.h - selection of objects by namespace, labels and fields.
  */
 #ifndef KUBESIM_SELECT_H
 #define KUBESIM_SELECT_H
@@ -17,7 +17,7 @@ struct requirement {
     size_t count;
     bool field;    /* of a field, not of a label */
     bool negative; /* != and notin; !key */
-    bool exists;   /* the key alone is enough */
+    bool exists;   /* the key alone must exist */
 };
 
 struct selection {
@@ -26,16 +26,16 @@ struct selection {
     size_t count;
 };
 
-/* From labelSelector and fieldSelector; false, with @ret, if one of them can't be understood. */
+/* Parses labelSelector and fieldSelector; false, with @ret, if one of them is invalid. */
 bool selection_read(struct selection *s, const struct resource *r, const char *ns,
                     const struct params *query, struct status *ret);
 void selection_free(struct selection *s);
 bool selection_has(const struct selection *s, const struct object *o);
 
-/* Leaves only what is selected. */
+/* Removes objects that are not selected. */
 void snapshot_select(struct snapshot *snapshot, const struct selection *s);
 
-/* No labels or fields: only then does the server say how many items remain. */
+/* No labels or fields: only then does the server send remainingItemCount. */
 bool selection_is_plain(const struct selection *s);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The command line: one row an option.
+ * The command line: one row per option.
  */
 #include <getopt.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 #include "kubesim.h"
 
 enum option_id {
-    OPT_HELP = 256, /* behind all letters */
+    OPT_HELP = 256, /* above all letters */
     OPT_PORT,
     OPT_TLS,
     OPT_SELF_SIGNED,
@@ -46,36 +46,37 @@ enum {
 
 static const struct {
     const char *name;
-    const char *value; /* NULL: takes none */
+    const char *value; /* NULL: no value */
     enum option_id id;
     const char *help;
 } rows[] = {
-    {"port", "N", OPT_PORT, "listen there on 127.0.0.1; 0, the default, takes a free one"},
-    {"tls", "CERT", OPT_TLS, "speak TLS; the file with the key is the next word"},
+    {"port", "N", OPT_PORT, "port on 127.0.0.1; 0 (default): any free port"},
+    {"tls", "CERT", OPT_TLS, "use TLS with this certificate; the key file is the next argument"},
     {"self-signed", "DIR", OPT_SELF_SIGNED,
-     "speak TLS with certificates made now; writes ca.crt, server.crt, server.key, kubeconfig"},
-    {"names", "LIST", OPT_NAMES, "whom that certificate is for; DNS:localhost,IP:127.0.0.1"},
-    {"expired", NULL, OPT_EXPIRED, "that certificate was good until an hour ago"},
-    {"kubeconfig", "FILE", OPT_KUBECONFIG, "write a kubeconfig for this server there"},
-    {"token", "T", OPT_TOKEN, "let only those in who have it; repeatable"},
+     "use TLS with generated certificates; writes ca.crt, server.crt, server.key, kubeconfig"},
+    {"names", "LIST", OPT_NAMES, "names in that certificate; default DNS:localhost,IP:127.0.0.1"},
+    {"expired", NULL, OPT_EXPIRED, "that certificate expired an hour ago"},
+    {"kubeconfig", "FILE", OPT_KUBECONFIG, "write a kubeconfig for this server to FILE"},
+    {"token", "T", OPT_TOKEN, "accept only requests with this bearer token; repeatable"},
     {"anonymous", "HOW", OPT_ANONYMOUS,
-     "who has no token: allow (default without --token), forbid (403), refuse (401)"},
+     "requests without token: allow (default without --token), forbid (403), refuse (401)"},
     {"allow", "RULE", OPT_ALLOW,
-     "pods or deployments.apps@shop: may be listed and watched, and no other; repeatable"},
+     "allow lists and watches of only pods or deployments.apps@shop; repeatable"},
     {"resource", "SPEC", OPT_RESOURCE, "widgets.example.com/v1=Widget[,cluster]; repeatable"},
-    {"history", "N", OPT_HISTORY, "changes remembered per resource; 10000"},
-    {"bookmark-every", "MS", OPT_BOOKMARK, "to watches that want them; 60000"},
-    {"chunk", "N", OPT_CHUNK, "no chunk of an answer longer than this; 0: as it comes"},
+    {"history", "N", OPT_HISTORY, "changes kept per resource; default 10000"},
+    {"bookmark-every", "MS", OPT_BOOKMARK, "interval of bookmarks; default 60000"},
+    {"chunk", "N", OPT_CHUNK, "maximum size of a chunk; 0 (default): unlimited"},
     {"no-watch-list", NULL, OPT_NO_WATCH_LIST, "refuse sendInitialEvents with 422"},
     {"no-gzip", NULL, OPT_NO_GZIP, "never compress"},
-    {"gzip-watch", NULL, OPT_GZIP_WATCH, "compress watch-lists too, a member a flush"},
-    {"script", "FILE", OPT_SCRIPT, "lines 'MS COMMAND key=value ...', each at its time"},
-    {"seed", "N", OPT_SEED, "make up faults and uids, the same ones for the same number"},
+    {"gzip-watch", NULL, OPT_GZIP_WATCH, "compress watch-lists too, one gzip member per flush"},
+    {"script", "FILE", OPT_SCRIPT, "run the lines 'MS COMMAND key=value ...', each at its time"},
+    {"seed", "N", OPT_SEED, "seed of random faults and uids"},
     {"fault-rate", "PERCENT", OPT_CHANCE,
-     "of the requests that get a made-up fault; 10 with --seed and no --demo"},
-    {"demo", NULL, OPT_DEMO, "play a small living cluster; --seed then chooses its stories"},
-    {"pace", "N", OPT_PACE, "the demo goes N times as fast; 1"},
-    {"stdin", NULL, OPT_STDIN, "end when stdin is closed"},
+     "requests that get a random fault; default 10 with --seed and without --demo"},
+    {"demo", NULL, OPT_DEMO,
+     "simulate a small cluster that changes by itself; --seed chooses the changes"},
+    {"pace", "N", OPT_PACE, "run the demo N times as fast; default 1"},
+    {"stdin", NULL, OPT_STDIN, "exit when stdin is closed"},
     {"help", NULL, OPT_HELP, "this"},
 };
 
@@ -83,7 +84,7 @@ static int show_help(void)
 {
     struct buf out = {0};
     buf_puts(&out, "kubesim: a simulated Kubernetes API server, for tests.\n\n"
-                   "When it listens it says so on stdout, in one line: {\"url\":..., "
+                   "Prints one line to stdout when it listens: {\"url\":..., "
                    "\"kubeconfig\":...}\n\n");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char *name = xasprintf("--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
@@ -93,7 +94,7 @@ static int show_help(void)
     buf_puts(&out, "\nCommands, as POST /kubesim/COMMAND?key=value or in a script:\n");
     control_help(&out);
     buf_puts(&out, "\nFaults (verb= one of list watch watchlist get create update delete other, "
-                   "path= a part of the target,\nskip= matches to let pass, times=0 for ever):\n");
+                   "path= a part of the target,\nskip= matches to let pass, times=0 unlimited):\n");
     faults_help(&out);
     fwrite(out.bytes, 1, out.len, stdout);
     buf_free(&out);
@@ -174,13 +175,13 @@ int settings_parse(struct kubesim *sim, int argc, char **argv)
         if (id == '?')
             return EX_USAGE;
         if (!take_option(sim, (enum option_id)id, optarg, argv)) {
-            fprintf(stderr, "kubesim: --%s %s: see --help\n", options[which].name,
+            fprintf(stderr, "kubesim: invalid value: --%s %s; see --help\n", options[which].name,
                     optarg ? optarg : "");
             return EX_USAGE;
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "kubesim: '%s' is no option: see --help\n", argv[optind]);
+        fprintf(stderr, "kubesim: unknown option '%s'; see --help\n", argv[optind]);
         return EX_USAGE;
     }
     if (s->seeded && !s->chance_said && !s->demo)

@@ -1,3 +1,7 @@
+/*
+ * status.c - builds Status objects and writes them as JSON, with the fields in the order of the API
+ * server.
+ */
 #include "status.h"
 
 #include <stdarg.h>

@@ -1,3 +1,8 @@
+/*
+ * store.c - creates, replaces and deletes objects. Each change gets the next version, is added to
+ * the history, and is sent to the watches. A conflict or a missing object gives the Status of the
+ * API server.
+ */
 #include "store.h"
 
 #include <stdio.h>
@@ -124,7 +129,7 @@ void store_now(char ret[STORE_TIME_SIZE])
     strftime(ret, STORE_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* @now takes the place of @before (may be NULL): store, history, watches. Takes the reference. */
+/* @now replaces @before (may be NULL) in store, history and watches. Takes the reference. */
 static void replace(struct resource *r, struct object *before, struct object *now)
 {
     struct event e = {.change = before ? CHANGE_MODIFIED : CHANGE_ADDED, .rv = now->rv};
@@ -134,7 +139,7 @@ static void replace(struct resource *r, struct object *before, struct object *no
         r->count++;
     tree_add(&r->objects, &now->node);
     e.now = object_ref(now);
-    e.before = before; /* its reference goes along */
+    e.before = before; /* its reference moves along */
     history_add(&r->history, e);
     if (r->store->on_change)
         r->store->on_change(r->store, r);

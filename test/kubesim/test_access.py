@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_access.py KUBESIM RECORDINGS INFORMERD: the daemon's ways in, against a server that lets not everybody in.
+"""test_access.py KUBESIM RECORDINGS INFORMERD: the daemon's credentials, against a server that requires them.
 
-Every case watches config maps by TLS, changes who may come in while it runs, and wants to see the next change. What is
-secret has "s3cr3t" in it, and no log may.
+Each case watches config maps over TLS, changes the accepted tokens while it runs, and expects the next change. All
+secrets contain "s3cr3t", which must not appear in any log.
 """
 import contextlib
 import json
@@ -29,9 +29,9 @@ class Access(lib.Case):
         super().setUp()
         self.lines, self.seen = [], threading.Condition()
         self.log = self.folder / 'stderr'
-        self.addCleanup(self.assert_discreet)
+        self.addCleanup(self.assert_no_secret_logged)
 
-    def assert_discreet(self):
+    def assert_no_secret_logged(self):
         if self.log.exists():
             self.assertNotIn('s3cr3t', self.log.read_text())
 
@@ -73,25 +73,25 @@ class Access(lib.Case):
         return self.start('watch', 'configmaps', '-o', 'jsonl', '--kubeconfig', self.kubeconfig(user), *arguments)
 
     def expect(self, name):
-        """An object of that name, now put there, comes out."""
+        """Creates an object of that name and expects its event."""
         self.sim.put('configmaps', lib.config_map(name))
         with self.seen:
             there = self.seen.wait_for(lambda: any(f'"name":"{name}"' in line for line in self.lines), lib.DEADLINE)
         self.assertTrue(there, self.log.read_text())
 
-    def let_in(self, token):
-        """Only that one from now on; whoever is in has to come again."""
+    def accept_only(self, token):
+        """Accepts only that token from now on, and closes all watches."""
         self.sim.control('tokens', set=token)
         self.sim.control('close', how='end')
 
     def plugin(self, text, **more):
-        """A user whose credentials that script says."""
+        """A user with an exec plugin that runs that script."""
         path = self.folder / 'plugin'
         path.write_text(f'#!/bin/sh\n{text}\n')
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return {'exec': {'apiVersion': V1, 'command': './plugin', 'interactiveMode': 'Never'} | more}
 
-    def says(self, status):
+    def credential_script(self, status):
         return f"""echo '{{"kind":"ExecCredential","apiVersion":"{V1}","status":{status}}}'"""
 
     def wait_for_log(self, pattern):
@@ -101,14 +101,14 @@ class Access(lib.Case):
             time.sleep(0.02)
 
     def memory_of(self, child, text):
-        """Where in its memory that is, in use or freed: [(mapping, what stands around it)]."""
+        """Where the text is in the memory of the child, in use or freed: [(mapping, the bytes around it)]."""
         if not os.access(f'/proc/{child.pid}/mem', os.R_OK):
-            self.skipTest('no right to read the memory of a child')
+            self.skipTest('no permission to read the memory of a child')
         found = []
         with open(f'/proc/{child.pid}/maps') as maps, open(f'/proc/{child.pid}/mem', 'rb', 0) as memory:
             for line in maps:
                 begin, end = (int(part, 16) for part in line.split()[0].split('-'))
-                if ' rw' not in line or '[v' in line or end - begin > 2**32:  # a sanitizer's shadow is terabytes
+                if ' rw' not in line or '[v' in line or end - begin > 2**32:  # the shadow memory of a sanitizer has terabytes
                     continue
                 with contextlib.suppress(OSError):
                     memory.seek(begin)
@@ -117,64 +117,64 @@ class Access(lib.Case):
                               for m in re.finditer(text.encode(), content)]
         return found
 
-    def test_a_token(self):
+    def test_token(self):
         self.watch({'token': 's3cr3t-1'})
         self.expect('one')
 
-    def test_a_token_file_that_is_renewed(self):
+    def test_token_file_is_read_again(self):
         token = self.folder / 'token'
         token.write_text('s3cr3t-1\n')
         self.watch({'tokenFile': 'token'})
         self.expect('one')
         token.write_text('s3cr3t-2\n')
-        self.let_in('s3cr3t-2')
+        self.accept_only('s3cr3t-2')
         self.expect('two')
-        self.assertNotIn('nauthorized', self.log.read_text())  # the second try was ours alone
+        self.assertNotIn('nauthorized', self.log.read_text())  # the second attempt was made by this test
 
-    def test_a_name_and_a_password(self):
-        self.let_in('Basic amFuZTpzM2NyM3QtMQ==')
+    def test_user_name_and_password(self):
+        self.accept_only('Basic amFuZTpzM2NyM3QtMQ==')
         self.watch({'username': 'jane', 'password': 's3cr3t-1'})
         self.expect('one')
 
-    def test_a_password_that_is_wrong(self):
-        self.let_in('Basic amFuZTpzM2NyM3QtMQ==')
+    def test_wrong_password_is_reported(self):
+        self.accept_only('Basic amFuZTpzM2NyM3QtMQ==')
         self.watch({'username': 'jane', 'password': 's3cr3t-2'})
         self.wait_for_log(r"401 Unauthorized\); the server rejected the name and password of user 'u'")
 
-    def test_nothing_is_left_of_a_token_that_was_replaced(self):
+    def test_replaced_token_is_erased_from_memory(self):
         token = self.folder / 'token'
         token.write_text('s3cr3t-1\n')
         child = self.watch({'tokenFile': 'token'})
         self.expect('one')
         self.assertTrue(self.memory_of(child, 's3cr3t-1'))
         token.write_text('s3cr3t-2\n')
-        self.let_in('s3cr3t-2')
+        self.accept_only('s3cr3t-2')
         self.expect('two')
         self.assertEqual(self.memory_of(child, 's3cr3t-1'), [])
 
-    def test_nor_of_what_a_plugin_said(self):
+    def test_plugin_output_is_erased_from_memory(self):
         token = self.folder / 'token'
         token.write_text('s3cr3t-1')
-        says = self.says(f'''{{"token":"'$(cat {token})'"}}''')
-        child = self.watch(self.plugin(f'cat {token} >&2; {says}'))
+        credential = self.credential_script(f'''{{"token":"'$(cat {token})'"}}''')
+        child = self.watch(self.plugin(f'cat {token} >&2; {credential}'))
         self.expect('one')
         token.write_text('s3cr3t-2')
-        self.let_in('s3cr3t-2')
+        self.accept_only('s3cr3t-2')
         self.expect('two')
         self.assertEqual(self.memory_of(child, 's3cr3t-1'), [])
 
-    def test_another_user_by_the_command_line(self):
-        path = self.kubeconfig({'token': 'nobody'})
-        said = json.loads(path.read_text())
-        said['users'].append({'name': 'v', 'user': {'token': 's3cr3t-1', 'as': 'jane'}})
-        path.write_text(json.dumps(said))
+    def test_user_option_selects_another_user(self):
+        path = self.kubeconfig({'token': 'rejected'})
+        document = json.loads(path.read_text())
+        document['users'].append({'name': 'v', 'user': {'token': 's3cr3t-1', 'as': 'jane'}})
+        path.write_text(json.dumps(document))
         self.start('watch', 'configmaps', '-o', 'jsonl', '--kubeconfig', path, '--user', 'v',
                    '--cluster', 'c', '--as', 'joe')
         self.expect('one')
 
-    def test_a_plugin_and_its_environment(self):
-        says = self.says('{"token":"s3cr3t-1"}')
-        self.watch(self.plugin(f'echo "$REGION $1 $KUBERNETES_EXEC_INFO" > {self.folder}/info; {says}',
+    def test_plugin_gets_arguments_and_environment(self):
+        credential = self.credential_script('{"token":"s3cr3t-1"}')
+        self.watch(self.plugin(f'echo "$REGION $1 $KUBERNETES_EXEC_INFO" > {self.folder}/info; {credential}',
                                args=['--now'], env=[{'name': 'REGION', 'value': 'eu'}], provideClusterInfo=True))
         self.expect('one')
         region, word, info = (self.folder / 'info').read_text().split(' ', 2)
@@ -183,53 +183,53 @@ class Access(lib.Case):
         self.assertFalse(info['spec']['interactive'])
         self.assertEqual(info['spec']['cluster']['server'], self.sim.ready['url'])
 
-    def test_a_plugin_is_run_again_for_another_token(self):
+    def test_plugin_runs_again_when_the_token_is_rejected(self):
         token = self.folder / 'token'
         token.write_text('s3cr3t-1')
-        says = self.says(f'''{{"token":"'$(cat {token})'"}}''')
-        self.watch(self.plugin(f'echo run >> {self.folder}/runs; {says}'))
+        credential = self.credential_script(f'''{{"token":"'$(cat {token})'"}}''')
+        self.watch(self.plugin(f'echo run >> {self.folder}/runs; {credential}'))
         self.expect('one')
         token.write_text('s3cr3t-2')
-        self.let_in('s3cr3t-2')
+        self.accept_only('s3cr3t-2')
         self.expect('two')
         self.assertEqual((self.folder / 'runs').read_text(), 'run\nrun\n')
 
-    def test_a_plugin_that_fails_is_named_and_not_repeated(self):
+    def test_failed_plugin_is_named_without_its_output(self):
         self.watch(self.plugin('echo s3cr3t; echo s3cr3t >&2; exit 3'))
         self.wait_for_log(r"exec plugin '[^']*/plugin': exit code 3; its stderr is logged at level debug")
 
-    def test_its_reasons_can_be_asked_for(self):
+    def test_plugin_stderr_is_logged_at_level_debug(self):
         self.watch(self.plugin('echo s3cr3t; echo "no login: s3cr3t-0123456789 expired" >&2; exit 3'), '-v')
         self.wait_for_log(r"level=debug msg=\"exec plugin '[^']*/plugin' stderr: no login: \[...\] expired\"")
 
-    def test_plugins_that_can_t_be_used(self):
-        v1beta1 = self.says('{"token":"s3cr3t"}').replace('/v1"', '/v1beta1"')
+    def test_unusable_plugins_are_reported(self):
+        v1beta1 = self.credential_script('{"token":"s3cr3t"}').replace('/v1"', '/v1beta1"')
         for script, complaint in {
                 'kill -SEGV $$': 'killed by SIGSEGV; it wrote nothing to stderr; run it manually to find the cause',
                 'yes s3cr3t': 'more than 262144 bytes of output',
                 'echo s3cr3t': "invalid ExecCredential: not a JSON object",
                 v1beta1: "invalid ExecCredential: apiVersion must be '.*/v1'",
-                self.says('{"clientKeyData":"s3cr3t"}'): 'only one of clientCertificateData and clientKeyData',
-                self.says('{"token":"s3cr3t","expirationTimestamp":"soon"}'): 'expirationTimestamp must be a time',
+                self.credential_script('{"clientKeyData":"s3cr3t"}'): 'only one of clientCertificateData and clientKeyData',
+                self.credential_script('{"token":"s3cr3t","expirationTimestamp":"soon"}'): 'expirationTimestamp must be a time',
         }.items():
             with self.subTest(script):
                 child = self.watch(self.plugin(script))
                 self.wait_for_log(f"exec plugin '[^']*/plugin': .*{complaint}")
-                self.assert_discreet()
+                self.assert_no_secret_logged()
                 child.terminate()
                 child.wait(lib.DEADLINE)
 
-    def test_a_slow_plugin_holds_up_nobody_else(self):
-        """Two clusters in one process; one waits for its plugin until the test lets it go on."""
+    def test_slow_plugin_does_not_delay_other_clusters(self):
+        """Two clusters in one process; one waits for its plugin until the test releases it."""
         gate = self.folder / 'gate'
         os.mkfifo(gate)
-        slow = self.kubeconfig(self.plugin(f'cat {gate}; ' + self.says('{"token":"s3cr3t-1"}'))).rename(self.folder / 'slow')
+        slow = self.kubeconfig(self.plugin(f'cat {gate}; ' + self.credential_script('{"token":"s3cr3t-1"}'))).rename(self.folder / 'slow')
         quick = self.kubeconfig({'token': 's3cr3t-1'})
         path = self.conf({})
-        said = json.loads(path.read_text())
-        said['clusters'] = [{'name': 'slow', 'kubeconfig': str(slow)}, {'name': 'quick', 'kubeconfig': str(quick)}]
-        said['watches'] = [{'name': name, 'resource': 'configmaps', 'cluster': name} for name in ('slow', 'quick')]
-        path.write_text(json.dumps(said))
+        document = json.loads(path.read_text())
+        document['clusters'] = [{'name': 'slow', 'kubeconfig': str(slow)}, {'name': 'quick', 'kubeconfig': str(quick)}]
+        document['watches'] = [{'name': name, 'resource': 'configmaps', 'cluster': name} for name in ('slow', 'quick')]
+        path.write_text(json.dumps(document))
         self.start('-c', path)
         self.expect('one')
         self.assertFalse([line for line in self.lines if '"cluster":"slow"' in line and '"ADDED"' in line])
@@ -238,7 +238,7 @@ class Access(lib.Case):
             self.assertTrue(self.seen.wait_for(lambda: any(
                 '"cluster":"slow"' in line and '"name":"one"' in line for line in self.lines), lib.DEADLINE))
 
-    def test_a_plugin_that_is_not_there_comes_with_its_hint(self):
+    def test_missing_plugin_is_reported_with_its_install_hint(self):
         user = self.plugin('', command='informerd-no-such-plugin', installHint='brew install it')
         self.watch(user)
         self.wait_for_log(r"informerd-no-such-plugin' not found; install hint: brew install it")
@@ -251,14 +251,14 @@ class Access(lib.Case):
             'watches': [{'resource': 'configmaps'}], 'event_logs': [{'path': 'stdout'}]}))
         return path
 
-    def test_a_server_given_directly(self):
+    def test_server_in_the_configuration(self):
         (self.folder / 'token').write_text('s3cr3t-1')
         self.start('-c', self.conf({'server': self.sim.ready['url'], 'ca': str(self.folder / 'ca.crt'),
                                     'token_file': str(self.folder / 'token')}))
         self.expect('one')
 
-    def test_only_plugins_that_are_allowed(self):
-        user = self.plugin(self.says('{"token":"s3cr3t-1"}'))
+    def test_exec_allow_restricts_plugins(self):
+        user = self.plugin(self.credential_script('{"token":"s3cr3t-1"}'))
         conf = self.conf({'kubeconfig': str(self.kubeconfig(user)), 'exec_allow': ['aws']})
         done = subprocess.run([INFORMERD, '-c', conf], env=self.environment(), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=lib.DEADLINE)

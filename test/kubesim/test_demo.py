@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_demo.py KUBESIM RECORDINGS: the cluster that --demo plays is one that could be."""
+"""test_demo.py KUBESIM RECORDINGS: the cluster of --demo behaves like a real one."""
 import collections
 import sys
 import time
@@ -12,9 +12,9 @@ START = 100  # the version before the first
 PODS, EVENTS, NODES = '/api/v1/pods', '/api/v1/events', '/api/v1/nodes'
 DEPLOYMENTS, SETS, JOBS = '/apis/apps/v1/deployments', '/apis/apps/v1/replicasets', '/apis/batch/v1/jobs'
 
-# How a pod may go on; 'gone' is its DELETED.
+# Allowed next states of a pod; 'gone' is its DELETED event.
 LEGAL = {
-    None: {'new', 'ready'},  # ready: there from the start
+    None: {'new', 'ready'},  # ready: created before the start
     'new': {'scheduled', 'dying'},
     'scheduled': {'creating', 'dying'},
     'creating': {'running', 'dying'},
@@ -29,18 +29,18 @@ LEGAL = {
 
 
 def items(sim, path):
-    return sim.ask(path).json()['items']
+    return sim.request(path).json()['items']
 
 
-def happened(sim, path):
-    """All that was told of a resource since the start."""
-    return list(sim.ask(f'{path}?watch=1&resourceVersion={START}&timeoutSeconds=1').events())
+def events_of(sim, path):
+    """All events of a resource since the start."""
+    return list(sim.request(f'{path}?watch=1&resourceVersion={START}&timeoutSeconds=1').events())
 
 
 def wait_for(condition):
     deadline = time.monotonic() + DEADLINE
     while not condition():
-        assert time.monotonic() < deadline, 'it never happened'
+        assert time.monotonic() < deadline, 'timed out'
         time.sleep(0.05)
 
 
@@ -49,7 +49,7 @@ def owner(thing):
 
 
 def state_of(pod):
-    """The word for what a pod is in, from what it shows."""
+    """The state of a pod, from its status."""
     if 'deletionTimestamp' in pod['metadata']:
         return 'stopped' if pod['status']['phase'] == 'Succeeded' and owner(pod)['kind'] != 'Job' else 'dying'
     if 'containerStatuses' not in pod['status']:
@@ -62,30 +62,30 @@ def state_of(pod):
             'Completed': 'done'}[detail['reason']]
 
 
-def told_jobs(sim):
+def count_jobs(sim):
     return sum('Job completed' == event['message'] for event in items(sim, EVENTS))
 
 
 class World(unittest.TestCase):
-    """One long look at a cluster in which everything happens."""
+    """One long run of a cluster in which each kind of change happens."""
 
     @classmethod
     def setUpClass(cls):
         with Sim('--demo', '--seed', 7, '--pace', 1000) as sim:
             wanted = {'Scheduled', 'Pulled', 'Started', 'Killing', 'BackOff', 'ScalingReplicaSet', 'Completed',
                       'NodeNotSchedulable', 'NodeSchedulable', 'Rebooted'}
-            wait_for(lambda: wanted <= {event['reason'] for event in items(sim, EVENTS)} and told_jobs(sim) > 5)
-            cls.told = {path: happened(sim, path) for path in (PODS, DEPLOYMENTS, NODES, '/api/v1/secrets',
-                                                              '/api/v1/configmaps')}
+            wait_for(lambda: wanted <= {event['reason'] for event in items(sim, EVENTS)} and count_jobs(sim) > 5)
+            cls.events = {path: events_of(sim, path) for path in (PODS, DEPLOYMENTS, NODES, '/api/v1/secrets',
+                                                                '/api/v1/configmaps')}
 
     def by_name(self, path):
         lives = collections.defaultdict(list)
-        for event in self.told[path]:
+        for event in self.events[path]:
             meta = event['object']['metadata']
             lives[meta.get('namespace'), meta['name']].append(event)
         return lives
 
-    def test_a_pod_goes_through_its_states_in_order(self):
+    def test_pod_states_follow_the_allowed_order(self):
         seen = set()
         for name, life in self.by_name(PODS).items():
             last = None
@@ -102,8 +102,8 @@ class World(unittest.TestCase):
             counts = [c['restartCount'] for e in life for c in e['object']['status'].get('containerStatuses', [])]
             self.assertTrue(all(b - a in (0, 1) for a, b in zip(counts, counts[1:])), counts)
 
-    def test_a_pod_stays_on_the_node_that_it_was_bound_to_and_that_one_was_open(self):
-        changes = sorted(self.told[PODS] + self.told[NODES], key=lambda e: int(e['object']['metadata']['resourceVersion']))
+    def test_pod_stays_on_its_node_which_was_schedulable(self):
+        changes = sorted(self.events[PODS] + self.events[NODES], key=lambda e: int(e['object']['metadata']['resourceVersion']))
         closed, bound = set(), {}
         for thing in (event['object'] for event in changes):
             name = thing['metadata']['name']
@@ -111,10 +111,10 @@ class World(unittest.TestCase):
                 (closed.add if thing['spec'].get('unschedulable') else closed.discard)(name)
             elif 'nodeName' in thing['spec']:
                 node = thing['spec']['nodeName']
-                self.assertTrue(name in bound or node not in closed, f'{name} was sent to {node}')
+                self.assertTrue(name in bound or node not in closed, f'{name} was bound to {node}')
                 self.assertEqual(bound.setdefault(name, node), node)
 
-    def test_a_deployment_counts_right_and_never_backwards(self):
+    def test_deployment_status_is_consistent_and_generation_never_decreases(self):
         rolled = 0
         for life in self.by_name(DEPLOYMENTS).values():
             seen = 0
@@ -130,7 +130,7 @@ class World(unittest.TestCase):
             rolled += int(deployment['metadata']['annotations']['deployment.kubernetes.io/revision']) > 1
         self.assertGreater(rolled, 1)
 
-    def test_nodes_go_and_come_back(self):
+    def test_nodes_are_drained_and_return(self):
         def look(event):
             node = event['object']
             ready = next(c for c in node['status']['conditions'] if c['type'] == 'Ready')['status']
@@ -145,15 +145,15 @@ class World(unittest.TestCase):
             drained += len(steps) > len(cycle)
         self.assertGreater(drained, 0)
 
-    def test_secrets_and_settings_change(self):
+    def test_secrets_and_configmaps_change(self):
         for path in ('/api/v1/secrets', '/api/v1/configmaps'):
-            for event in self.told[path]:
+            for event in self.events[path]:
                 self.assertTrue(event['object']['data'])
-            self.assertIn('MODIFIED', {event['type'] for event in self.told[path]})
+            self.assertIn('MODIFIED', {event['type'] for event in self.events[path]})
 
 
 class Shapes(unittest.TestCase):
-    def test_a_pod_has_the_members_of_a_recorded_one(self):
+    def test_pod_has_the_members_of_a_recorded_pod(self):
         recorded = {}
         for event in Answer(Recorded('pods-watch-lifecycle')).events():
             pod = event['object']
@@ -170,9 +170,9 @@ class Shapes(unittest.TestCase):
 
 
 class LongRuns(unittest.TestCase):
-    def test_nothing_piles_up(self):
+    def test_number_of_objects_stays_bounded(self):
         with Sim('--demo', '--seed', 3, '--pace', 5000) as sim:
-            last = 'invoices-29713460'  # hours later: events have expired, deployments were rolled many times
+            last = 'invoices-29713460'  # hours later: events have expired, deployments were rolled out many times
             wait_for(lambda: any(last <= job['metadata']['name'] for job in items(sim, JOBS)))
             pods, sets, jobs = items(sim, PODS), items(sim, SETS), items(sim, JOBS)
             self.assertLessEqual(len(pods), 5 * 6 + 4)
@@ -181,11 +181,11 @@ class LongRuns(unittest.TestCase):
             self.assertLessEqual(len(items(sim, EVENTS)), 6000)
             self.assertGreater(int(items(sim, DEPLOYMENTS)[0]['metadata']['annotations']['deployment.kubernetes.io/revision']), 3)
 
-    def test_every_pod_has_an_owner_that_is_there(self):
+    def test_owner_of_every_pod_exists(self):
         with Sim('--demo', '--seed', 5, '--pace', 500) as sim:
-            wait_for(lambda: told_jobs(sim) > 5)
-            version = sim.ask(f'{PODS}?limit=1').json()['metadata']['resourceVersion']
-            at = f'?resourceVersion={version}&resourceVersionMatch=Exact'  # all of one moment
+            wait_for(lambda: count_jobs(sim) > 5)
+            version = sim.request(f'{PODS}?limit=1').json()['metadata']['resourceVersion']
+            at = f'?resourceVersion={version}&resourceVersionMatch=Exact'  # one consistent version
             uids = {item['metadata']['uid'] for path in (SETS, JOBS, DEPLOYMENTS) for item in items(sim, path + at)}
             for thing in items(sim, PODS + at) + items(sim, SETS + at):
                 self.assertIn(owner(thing)['uid'], uids, thing['metadata']['name'])
@@ -193,13 +193,13 @@ class LongRuns(unittest.TestCase):
 
 class Seeds(unittest.TestCase):
     def first(self, seed):
-        """What happened first, without the hour and the uids."""
+        """The first events, without times and uids."""
         with Sim('--demo', '--seed', seed, '--pace', 1000) as sim:
-            wait_for(lambda: told_jobs(sim) > 1)
-            told = happened(sim, PODS)[:60]
-        return [(e['type'], e['object']['metadata']['name'], e['object']['metadata']['resourceVersion']) for e in told]
+            wait_for(lambda: count_jobs(sim) > 1)
+            events = events_of(sim, PODS)[:60]
+        return [(e['type'], e['object']['metadata']['name'], e['object']['metadata']['resourceVersion']) for e in events]
 
-    def test_the_same_seed_plays_the_same_stories(self):
+    def test_same_seed_gives_the_same_events(self):
         self.assertEqual(self.first(11), self.first(11))
         self.assertNotEqual(self.first(11), self.first(12))
 

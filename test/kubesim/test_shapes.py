@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_shapes.py KUBESIM RECORDINGS: kubesim answers in the shapes of a real API server, which were recorded.
+"""test_shapes.py KUBESIM RECORDINGS: answers of kubesim have the shape of recorded answers of a real API server.
 
-The recorded objects are put into kubesim, the same question is asked, and both answers must have the same headers and
-the same keys in the same order, down to the last leaf. Refusals must be the same word for word.
+The recorded objects are put into kubesim and the same request is sent. Both answers must have the same headers and the
+same keys in the same order, at all levels. Errors must be equal, including the message.
 """
 import json
 import sys
@@ -12,11 +12,11 @@ from lib import WATCH_LIST, Answer, Case, Recorded, run
 
 METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
-LENGTH = ('Content-Length', 'Transfer-Encoding')  # which of them is a matter of size
+LENGTH = ('Content-Length', 'Transfer-Encoding')  # depends on the size
 
 
 def shape(value):
-    """Keys in their order, and the types of what they have."""
+    """Keys in their order, and the types of their values."""
     if isinstance(value, dict):
         return [(key, shape(item)) for key, item in value.items()]
     if isinstance(value, list):
@@ -25,7 +25,7 @@ def shape(value):
 
 
 def head_shape(answer, sizes=False):
-    """The status, and the names of the headers with the values that don't depend on the moment."""
+    """The status, and the headers with the values that don't depend on the time."""
     moment = ('Audit-Id', 'Date', 'Content-Length') + tuple(n for n, _ in answer.fields if n.startswith('X-K'))
     fields = [(n, None if n in moment else v) for n, v in answer.fields]
     if not sizes:
@@ -41,7 +41,7 @@ class Shapes(Case):
     arguments = ('--resource', 'widgets.example.com/v1=Widget')
 
     def assert_same(self, name, answer, sizes=True):
-        """Same head, same keys; gives both bodies."""
+        """Same head, same keys; returns both bodies."""
         theirs = recorded(name)
         self.assertEqual(head_shape(answer, sizes), head_shape(theirs, sizes))
         ours, theirs = answer.body(), theirs.body()
@@ -68,7 +68,7 @@ class Shapes(Case):
         return ours, theirs
 
     def put_recorded(self, resource, name):
-        """What a recorded watch-list told, put into kubesim."""
+        """Puts the objects of a recorded watch-list into kubesim."""
         self.sim.put(resource, *(e['object'] for e in recorded(name).events() if e['type'] == 'ADDED'))
 
     # -- lists
@@ -77,30 +77,30 @@ class Shapes(Case):
         self.sim.put('configmaps', *recorded('configmaps-list-page1').json()['items'],
                      *recorded('configmaps-list-page2').json()['items'],
                      *({'metadata': {'name': f'cm-7{n}', 'namespace': 'default'}} for n in range(8)))
-        ours, _ = self.assert_same('configmaps-list-page1', self.sim.ask('/api/v1/namespaces/default/configmaps?limit=3'))
+        ours, _ = self.assert_same('configmaps-list-page1', self.sim.request('/api/v1/namespaces/default/configmaps?limit=3'))
         token = json.loads(ours)['metadata']['continue']
-        second = self.sim.ask(f'/api/v1/namespaces/default/configmaps?limit=3&continue={token}')
+        second = self.sim.request(f'/api/v1/namespaces/default/configmaps?limit=3&continue={token}')
         ours, theirs = self.assert_same('configmaps-list-page2', second)
         self.assertEqual(json.loads(ours)['metadata']['remainingItemCount'],
                          json.loads(theirs)['metadata']['remainingItemCount'])
         self.sim.put('configmaps', {'metadata': {'name': 'new', 'namespace': 'default'}})
         self.sim.control('compact')
-        expired = self.sim.ask(f'/api/v1/namespaces/default/configmaps?limit=3&continue={token}')
+        expired = self.sim.request(f'/api/v1/namespaces/default/configmaps?limit=3&continue={token}')
         ours, theirs = self.assert_same('configmaps-list-expired-continue-410', expired)
         self.assertEqual(json.loads(ours)['message'], json.loads(theirs)['message'])
 
-    def test_a_list_of_a_custom_resource_sorts_its_keys(self):
+    def test_list_of_a_custom_resource_has_sorted_keys(self):
         self.sim.put('widgets.example.com/v1', *recorded('widgets-list').json()['items'])
-        self.assert_same('widgets-list', self.sim.ask('/apis/example.com/v1/widgets'))
+        self.assert_same('widgets-list', self.sim.request('/apis/example.com/v1/widgets'))
 
-    def test_a_list_of_metadata(self):
+    def test_list_of_metadata(self):
         self.put_recorded('pods', 'pods-watchlist')
-        answer = self.sim.ask('/api/v1/pods', Accept=METADATA_LIST)
+        answer = self.sim.request('/api/v1/pods', Accept=METADATA_LIST)
         self.assert_same('pods-list-metadata', answer)
 
-    def test_a_large_list_is_compressed(self):
+    def test_large_list_is_compressed(self):
         self.sim.control('fill', resource='configmaps', count=300, bytes=1000)
-        answer = self.sim.ask('/api/v1/configmaps', Accept_Encoding='gzip')
+        answer = self.sim.request('/api/v1/configmaps', Accept_Encoding='gzip')
         self.assertEqual(head_shape(answer), head_shape(recorded('configmaps-list-gzip')))
         self.assertEqual(len(answer.json()['items']), 300)
 
@@ -112,14 +112,14 @@ class Shapes(Case):
             with self.subTest(resource):
                 name = f'{resource.split(".")[0]}-watchlist'
                 self.put_recorded(resource, name)
-                self.assert_events(name, self.sim.ask(f'{path}?{WATCH_LIST}'))
+                self.assert_events(name, self.sim.request(f'{path}?{WATCH_LIST}'))
 
-    def test_a_watch_list_of_metadata(self):
+    def test_watch_list_of_metadata(self):
         self.put_recorded('pods', 'pods-watchlist')
-        self.assert_events('pods-watchlist-metadata', self.sim.ask(f'/api/v1/pods?{WATCH_LIST}', Accept=METADATA))
+        self.assert_events('pods-watchlist-metadata', self.sim.request(f'/api/v1/pods?{WATCH_LIST}', Accept=METADATA))
 
-    def test_the_life_of_a_pod(self):
-        watch = self.sim.ask('/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=100')
+    def test_events_of_a_pod(self):
+        watch = self.sim.request('/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=100')
         history = list(recorded('pods-watch-lifecycle').events())
         for event in history:
             if event['type'] in ('ADDED', 'MODIFIED'):
@@ -131,43 +131,43 @@ class Shapes(Case):
         versions = [int(e['object']['metadata']['resourceVersion']) for e in ours]
         self.assertEqual(versions, [101, 102, 103, 104, 105, 106, 107, 107])
 
-    def test_watches_that_fail_say_so_in_the_stream(self):
-        ours, theirs = self.assert_events('pods-watch-too-old-410', self.sim.ask('/api/v1/pods?watch=1&resourceVersion=2'))
+    def test_failed_watch_sends_an_error_event(self):
+        ours, theirs = self.assert_events('pods-watch-too-old-410', self.sim.request('/api/v1/pods?watch=1&resourceVersion=2'))
         self.assertEqual(ours[0]['object']['message'], 'too old resource version: 2 (100)')
-        answer = self.sim.ask(f'/api/v1/pods?{WATCH_LIST}&resourceVersion=999999999')
+        answer = self.sim.request(f'/api/v1/pods?{WATCH_LIST}&resourceVersion=999999999')
         ours, theirs = self.assert_events('pods-watchlist-rv-too-large', answer)
         self.assertEqual(ours[0]['object']['message'], theirs[0]['object']['message'].replace('610', '100'))
 
-    # -- refusals
+    # -- errors
 
-    def test_refusals_are_the_same_word_for_word(self):
+    def test_errors_equal_the_recorded_ones(self):
         for name, target in (
                 ('list-invalid-rv-400', '/api/v1/pods?resourceVersion=abc'),
                 ('pods-list-fieldselector-400', '/api/v1/pods?fieldSelector=spec.bogus%3Dx'),
                 ('pods-list-exact-expired-410', '/api/v1/pods?resourceVersion=2&resourceVersionMatch=Exact'),
                 ('watch-rvmatch-invalid-422', '/api/v1/pods?watch=true&resourceVersionMatch=NotOlderThan')):
             with self.subTest(name):
-                self.assert_equal(name, self.sim.ask(target))
+                self.assert_equal(name, self.sim.request(target))
 
-    def test_a_version_that_is_yet_to_come(self):
-        ours, theirs = self.assert_same('pods-list-rv-too-large', self.sim.ask('/api/v1/pods?resourceVersion=999999999'))
+    def test_future_version_is_refused(self):
+        ours, theirs = self.assert_same('pods-list-rv-too-large', self.sim.request('/api/v1/pods?resourceVersion=999999999'))
         self.assertEqual(ours, theirs.replace(b'610', b'100'))
 
-    def test_a_path_that_nobody_knows(self):
-        answer, theirs = self.sim.ask('/apis/example.com/v1/bogus'), recorded('notfound-404')
+    def test_unknown_path(self):
+        answer, theirs = self.sim.request('/apis/example.com/v1/bogus'), recorded('notfound-404')
         self.assertEqual(head_shape(answer, True), head_shape(theirs, True))
         self.assertEqual(answer.body(), theirs.body())
 
     # -- discovery
 
     def test_discovery(self):
-        self.assert_same('discovery-api', self.sim.ask('/api'))
-        ours, theirs = self.sim.ask('/version'), recorded('version')
+        self.assert_same('discovery-api', self.sim.request('/api'))
+        ours, theirs = self.sim.request('/version'), recorded('version')
         self.assertEqual(head_shape(ours, True), head_shape(theirs, True))
         self.assertEqual(shape(ours.json()), shape(theirs.json()))
 
     def test_groups(self):
-        ours, theirs = self.sim.ask('/apis'), recorded('discovery-apis')
+        ours, theirs = self.sim.request('/apis'), recorded('discovery-apis')
         self.assertEqual(head_shape(ours), head_shape(theirs))
         ours, theirs = ours.json(), theirs.json()
         self.assertEqual(list(ours), list(theirs))
@@ -178,7 +178,7 @@ class Shapes(Case):
         for name, target in (('discovery-core-v1', '/api/v1'), ('discovery-apps-v1', '/apis/apps/v1'),
                              ('discovery-example', '/apis/example.com/v1')):
             with self.subTest(name):
-                ours, theirs = self.sim.ask(target), recorded(name)
+                ours, theirs = self.sim.request(target), recorded(name)
                 self.assertEqual(head_shape(ours), head_shape(theirs))
                 ours, theirs = ours.json(), theirs.json()
                 self.assertEqual(list(ours), list(theirs))
@@ -187,7 +187,7 @@ class Shapes(Case):
                     self.assert_resource(r, known[r['name']])
 
     def assert_resource(self, ours, theirs):
-        """The same but for the hash, the categories and, for custom ones, the short names."""
+        """Equal except for the hash, the categories and, for custom resources, the short names."""
         optional = ('storageVersionHash', 'categories') + (() if ours.get('shortNames') else ('shortNames',))
         cut = [{k: v for k, v in r.items() if k not in optional} for r in (ours, theirs)]
         self.assertEqual(*map(list, cut))
@@ -200,10 +200,10 @@ class Strangers(Case):
     def test_anonymous_and_wrong_tokens(self):
         for name, headers in (('anonymous-403', {}), ('badtoken-401', {'Authorization': 'Bearer wrong'})):
             with self.subTest(name):
-                answer, theirs = self.sim.ask('/api/v1/pods', **headers), recorded(name)
+                answer, theirs = self.sim.request('/api/v1/pods', **headers), recorded(name)
                 self.assertEqual(head_shape(answer, True), head_shape(theirs, True))
                 self.assertEqual(answer.body(), theirs.body())
-        self.assertEqual(self.sim.ask('/api/v1/pods', Authorization='Bearer right').code, 200)
+        self.assertEqual(self.sim.request('/api/v1/pods', Authorization='Bearer right').code, 200)
 
 
 run(__name__)

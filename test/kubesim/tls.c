@@ -1,6 +1,6 @@
 /*
- * TLS between two memory BIOs: what the socket brought goes in at one end, what it should send
- * comes out of the other.
+ * TLS between two memory BIOs: received bytes are written into one, bytes to send are read from the
+ * other.
  */
 #include <assert.h>
 
@@ -10,7 +10,7 @@
 #include "conn.h"
 
 enum {
-    PIECE = 16 * 1024, /* of clear text at a time: a record */
+    PIECE = 16 * 1024, /* clear text at a time: one record */
 };
 
 void tls_start(struct conn *c)

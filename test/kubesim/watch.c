@@ -1,6 +1,7 @@
 /*
- * A watch: perhaps first what there is, then what happens, read from the resource's history at its
- * own place. Ends by its timeout, or when it is so slow that the history has left it behind.
+ * A watch: optionally the initial objects, then changes, read from the resource's history at the
+ * watch's own position. Ends by its timeout, or when the client is so slow that the history no
+ * longer has its position.
  */
 #include "watch.h"
 
@@ -12,9 +13,9 @@
 #include "base/base.h"
 
 enum {
-    BATCH = 32 * 1024,  /* made at a time */
-    LIFE_S = 30 * 60,   /* of a watch that names no timeout, and up to twice that */
-    LIFE_MAX = 1 << 30, /* LIMIT: of one that does */
+    BATCH = 32 * 1024,  /* bytes produced at a time */
+    LIFE_S = 30 * 60,   /* of a watch without timeoutSeconds, and up to twice that */
+    LIFE_MAX = 1 << 30, /* LIMIT: of timeoutSeconds */
 };
 
 static void watch_free(struct producer *p)
@@ -41,10 +42,10 @@ static void put_event(struct watch *w, struct buf *body, const char *type, const
         buf_put(body, text.bytes, text.len);
     buf_putc(body, '\n');
     buf_free(&text);
-    w->told++;
+    w->sent++;
 }
 
-/* One change as this watch sees it: an object that leaves the selection is deleted for it. */
+/* One change as this watch sees it: an object that no longer matches the selector is deleted. */
 static void put_change(struct watch *w, struct buf *body, const struct event *e)
 {
     bool was = e->before && selection_has(&w->selection, e->before);
@@ -80,12 +81,12 @@ static void put_bookmark(struct watch *w, struct buf *body, uint64_t rv, bool en
                    "\"%llu\"%s%s}%s}",
                    r->kind, r->api_version, v, comma, mark, r->hollow);
     buf_puts(body, "}\n");
-    w->told++;
+    w->sent++;
 }
 
 static bool ends_each(const struct watch *w)
 {
-    return w->conn->reply.fault.kind == FAULT_EACH && w->told > 0;
+    return w->conn->reply.fault.kind == FAULT_EACH && w->sent > 0;
 }
 
 static bool is_blind(const struct watch *w)
@@ -93,14 +94,14 @@ static bool is_blind(const struct watch *w)
     return w->conn->reply.fault.kind == FAULT_BLIND;
 }
 
-static enum progress tell_initial(struct watch *w, struct buf *body)
+static enum progress put_initial(struct watch *w, struct buf *body)
 {
-    while (w->next < w->s.count && body->len < BATCH && !ends_each(w) && !mischief_due(w)) {
+    while (w->next < w->s.count && body->len < BATCH && !ends_each(w) && !watch_fault_due(w)) {
         put_event(w, body, "ADDED", w->s.objects[w->next], 0);
         object_unref(w->s.objects[w->next]);
         w->s.objects[w->next++] = NULL;
     }
-    if (w->next < w->s.count || mischief_due(w))
+    if (w->next < w->s.count || watch_fault_due(w))
         return MADE_SOME;
     w->initial = false;
     if (w->marks_end && w->conn->reply.fault.kind != FAULT_NO_END)
@@ -108,14 +109,14 @@ static enum progress tell_initial(struct watch *w, struct buf *body)
     return MADE_SOME;
 }
 
-static enum progress tell_live(struct watch *w, struct buf *body)
+static enum progress put_live(struct watch *w, struct buf *body)
 {
     struct history *h = &w->resource->history;
     if (w->cursor < h->first || w->cursor > h->next)
-        return MADE_ALL; /* too slow, or the world was set back */
-    while (w->cursor < h->next && body->len < BATCH && !ends_each(w) && !mischief_due(w))
+        return MADE_ALL; /* too slow, or the store was rewound */
+    while (w->cursor < h->next && body->len < BATCH && !ends_each(w) && !watch_fault_due(w))
         put_change(w, body, history_at(h, w->cursor++));
-    if (w->cursor < h->next || mischief_due(w))
+    if (w->cursor < h->next || watch_fault_due(w))
         return MADE_SOME;
     if (w->bookmark_due || (w->over && w->bookmarks))
         put_bookmark(w, body, w->resource->store->rv, false);
@@ -129,15 +130,15 @@ static enum progress watch_more(struct producer *p, struct buf *body)
 {
     struct watch *w = container_of(p, struct watch, producer);
     enum progress made;
-    if (w->last.len) { /* an error, and nothing else */
+    if (w->last.len) { /* only an error */
         buf_put(body, w->last.bytes, w->last.len);
         return MADE_ALL;
     }
     if (is_blind(w))
         return w->over ? MADE_ALL : MUST_WAIT;
-    if (mischief_due(w) && !mischief(w, body))
+    if (watch_fault_due(w) && !watch_fault_inject(w, body))
         return MADE_ALL;
-    made = w->initial ? tell_initial(w, body) : tell_live(w, body);
+    made = w->initial ? put_initial(w, body) : put_live(w, body);
     return ends_each(w) ? MADE_ALL : made;
 }
 
@@ -163,7 +164,7 @@ static void fail(struct watch *w, const struct status *s)
     buf_puts(&w->last, "}\n");
 }
 
-/* Where it starts: at what is there, at a version of the history, or not at all. */
+/* The start: the current state, a version of the history, or an error. */
 static void choose_start(struct watch *w, uint64_t rv, bool initial)
 {
     struct resource *r = w->resource;
@@ -191,7 +192,8 @@ static void open_watch(struct conn *c, const struct route *route, struct selecti
     const struct params *q = &c->request.query;
     uint64_t rv = params_number(q, "resourceVersion", 0);
     const char *send = params_get(q, "sendInitialEvents", NULL);
-    bool initial = send ? params_true(q, "sendInitialEvents") : rv == 0; /* once the only way */
+    bool initial =
+        send ? params_true(q, "sendInitialEvents") : rv == 0; /* older clients rely on it */
     struct head head = {.code = 200, .stream = true};
     struct watch *w = NEW(struct watch);
     w->producer = (struct producer){watch_more, watch_free};
@@ -239,7 +241,7 @@ void watch_end(struct conn *c)
     conn_wake(c);
 }
 
-void watches_tell(struct store *store, struct resource *r)
+void watches_notify(struct store *store, struct resource *r)
 {
     (void)store;
     list_for_each(n, &r->watches)

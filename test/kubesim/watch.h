@@ -1,5 +1,5 @@
 /*
- * watch.h - one watch, and the mischief that can be done to its events.
+ * watch.h - one watch, and the faults in its events.
  */
 #ifndef KUBESIM_WATCH_H
 #define KUBESIM_WATCH_H
@@ -17,20 +17,20 @@ struct watch {
     bool pretty;
     bool bookmarks;
     bool marks_end; /* a bookmark ends the initial events */
-    bool initial;   /* still telling what there was at the start */
+    bool initial;   /* still sending the initial objects */
     bool bookmark_due;
-    bool over; /* its time is up */
-    bool done_mischief;
-    struct snapshot s; /* what there was at the start */
-    size_t next;       /* of that */
+    bool over; /* its timeout has passed */
+    bool fault_done;
+    struct snapshot s; /* the initial objects */
+    size_t next;       /* position in them */
     uint64_t cursor;   /* number of the next event of the history */
-    uint64_t after;    /* only versions after this are told */
-    uint64_t told;     /* events, bookmarks too */
-    struct buf last;   /* an error that is all there is to say */
+    uint64_t after;    /* only versions after this are sent */
+    uint64_t sent;     /* events sent, including bookmarks */
+    struct buf last;   /* an error to send instead of events */
 };
 
-/* mischief.c: does a fault strike here, between two events? Then it does; false ends the watch. */
-bool mischief_due(const struct watch *w);
-bool mischief(struct watch *w, struct buf *body);
+/* watch_faults.c: is a fault due before the next event? Injects it; false ends the watch. */
+bool watch_fault_due(const struct watch *w);
+bool watch_fault_inject(struct watch *w, struct buf *body);
 
 #endif

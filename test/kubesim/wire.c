@@ -1,6 +1,6 @@
 /*
- * What an answer looks like on the wire: the head as it was recorded, gzip as one member (lists) or
- * a member a flush (watch-lists), chunks.
+ * The answer on the wire: the head as it was recorded, gzip as one member (lists) or one member per
+ * flush (watch-lists), chunked encoding.
  */
 #include <assert.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "conn.h"
 
 enum {
-    SMALL = 2048, /* bodies below this have a Content-Length */
+    SMALL = 2048, /* shorter bodies have a Content-Length */
 };
 
 /* The date @seconds from now. */
@@ -49,7 +49,7 @@ static void put_fields(struct buf *out, const struct head *head, const char *aud
     put_date(out, "Date", 0);
 }
 
-/* @length is that of the body, if it is known. */
+/* @length is the length of the body, if it is known. */
 static void put_head(struct conn *c, const size_t *length)
 {
     struct reply *r = &c->reply;
@@ -111,7 +111,7 @@ static void put_gzip(struct conn *c, bool last)
 {
     struct reply *r = &c->reply;
     struct buf packed = {0};
-    bool member = r->head.stream; /* each flush is one */
+    bool member = r->head.stream; /* each flush is one member */
     if (r->body.len || (last && !member))
         deflate_body(r, &packed, last || member);
     if (member && r->body.len)

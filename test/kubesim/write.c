@@ -1,5 +1,5 @@
 /*
- * Single objects: get, create, replace, delete.
+ * Requests for single objects: get, create, replace, delete.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
- * closing.c - close at any moment:  closing KUBECONFIG
+ * closing.c - closes a client at any moment:  closing KUBECONFIG
  *
- * A life is begun and, after n turns of the loop, ended; for n = 0, 1, 2... until it had been live for a while. That
- * is done in each way there is to end one. Whatever was under way (a look-up, a handshake, a list, a batch of events),
- * the loop must come to its end by itself, libuv must have nothing left, and the leak checker nothing to say.
+ * Opens a client and closes it after n iterations of the loop, for n = 0, 1, 2... until it had been synced for some
+ * iterations. This is repeated for each way to close. Whatever was in progress (a lookup, a handshake, a list, a batch
+ * of events), the loop must end by itself, without open handles and without leaks.
  */
 #include <signal.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "life.h"
 
 enum {
-    BEYOND = 15, /* turns after the first sync */
+    BEYOND = 15, /* iterations after the first sync */
 };
 
 #define LIFE_OF(pointer) ((struct life *)(void *)((char *)(pointer)-offsetof(struct life, handler)))
@@ -25,7 +25,7 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
     inf_queue_add(life->queue, inf_object_name(inf_event_object(event)));
 }
 
-/* The second key of each life is never done: closing finds it in the worker's hands. */
+/* Key "b" is never done: the worker still has it when the client is closed. */
 static void work(struct inf_worker *worker, struct inf_queue *queue, const char *key)
 {
     (void)worker;
@@ -90,7 +90,7 @@ static void on_closed(struct inf_client *client)
     life->closed = true;
 }
 
-/* ---- ways to end ---- */
+/* ---- ways to close ---- */
 
 static void end_client(struct life *life)
 {
@@ -144,7 +144,7 @@ static void close_everything(struct inf_handler *handler, struct inf_informer *i
     inf_client_close(LIFE_OF(handler)->client, on_closed);
 }
 
-/* From the next event a handler is told; it is told one at once if there are any. */
+/* Closes in the callback of the next event; a new handler gets the known objects at once. */
 static void end_from_a_handler(struct life *life)
 {
     struct life *own = life;
@@ -153,9 +153,9 @@ static void end_from_a_handler(struct life *life)
     MUST(inf_handler_add(own->informer, &own->handler) == 0);
 }
 
-/* ---- all moments ---- */
+/* ---- main ---- */
 
-/* Returns whether it had been live. */
+/* Returns whether it was synced for long enough. */
 static bool live_for(unsigned turns, void (*end)(struct life *life), const char *kubeconfig,
                      unsigned *beyond)
 {

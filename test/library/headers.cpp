@@ -1,6 +1,6 @@
 /*
- * headers.cpp - C++ that uses the library: test_install.py puts an #include of each public header in front. Built and
- * run; it opens nothing, since where there is no kubeconfig there is no client.
+ * headers.cpp - uses the library from C++. test_install.py adds an #include of each public header, builds and runs it.
+ * No client is opened, because there is no kubeconfig.
  */
 #include <cstdio>
 #include <cstring>

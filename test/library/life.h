@@ -1,5 +1,5 @@
 /*
- * life.h - a client, an informer, a handler and a queue on a loop: what tests of the library's life have in common.
+ * life.h - a client, an informer, a handler and a queue on a loop: a fixture for closing.c and pair.c.
  */
 #ifndef LIBRARY_LIFE_H
 #define LIBRARY_LIFE_H
@@ -13,7 +13,7 @@
 #include "informer/informer.h"
 #include "informer/queue.h"
 
-/* Not assert(), which a release build leaves out. */
+/* Unlike assert(), also active in release builds. */
 #define MUST(condition)                                                     \
     do {                                                                    \
         if (!(condition)) {                                                 \
@@ -40,7 +40,7 @@ struct life {
     bool closed, informer_closed, queue_closed;
 };
 
-/* Follows configmaps; the handler must be filled in, the worker too if there is to be a queue. */
+/* Watches configmaps. The caller sets the handler, and the worker if a queue is needed. */
 static inline void life_open(struct life *life, uv_loop_t *loop, const char *kubeconfig)
 {
     struct inf_client_options options = {.kubeconfig = kubeconfig};

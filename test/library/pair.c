@@ -1,8 +1,8 @@
 /*
  * pair.c - two clusters in one process:  pair loop|threads KUBECONFIG VERSION KUBECONFIG VERSION
  *
- * Follows both, on one loop or on a loop each in threads of their own that share nothing, until each store is at its
- * version. Then says what is in them, a line an object: "0 NAMESPACE/NAME VERSION".
+ * Watches both, on one loop or on one loop per thread, until each store has reached its version. Then prints the
+ * contents of the stores, one line per object: "0 NAMESPACE/NAME VERSION".
  */
 #include <signal.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "life.h"
 
 struct follower {
-    struct life life; /* first: its handler is found from it */
+    struct life life; /* must be the first member */
     const char *kubeconfig;
     const char *version;
-    struct buf found; /* lines; said when nothing runs any more */
+    struct buf found; /* lines; printed after both loops have ended */
     int number;
     uv_timer_t look;
 };
@@ -27,7 +27,7 @@ static void on_event(struct inf_handler *handler, struct inf_informer *informer,
     (void)event;
 }
 
-static void write_down(struct follower *f)
+static void collect_objects(struct follower *f)
 {
     const struct inf_store *store = inf_informer_store(f->life.informer);
     struct inf_cursor cursor = INF_CURSOR_START;
@@ -38,14 +38,14 @@ static void write_down(struct follower *f)
     inf_cursor_end(&cursor);
 }
 
-static void on_look(uv_timer_t *timer)
+static void check_version(uv_timer_t *timer)
 {
     struct follower *f = timer->data;
     const struct inf_store *store = inf_informer_store(f->life.informer);
     if (strcmp(inf_store_resource_version(store), f->version) != 0)
         return;
-    write_down(f);
-    inf_client_close(f->life.client, NULL); /* the other one goes on */
+    collect_objects(f);
+    inf_client_close(f->life.client, NULL); /* the other one continues */
     uv_close((uv_handle_t *)timer, NULL);
 }
 
@@ -55,10 +55,10 @@ static void follow(struct follower *f, uv_loop_t *loop)
     life_open(&f->life, loop, f->kubeconfig);
     uv_timer_init(loop, &f->look);
     f->look.data = f;
-    uv_timer_start(&f->look, on_look, 1, 1);
+    uv_timer_start(&f->look, check_version, 1, 1);
 }
 
-static void follow_alone(void *arg)
+static void run_loop(void *arg)
 {
     uv_loop_t loop;
     MUST(uv_loop_init(&loop) == 0);
@@ -67,16 +67,16 @@ static void follow_alone(void *arg)
     MUST(uv_loop_close(&loop) == 0);
 }
 
-static void on_threads(struct follower two[2])
+static void run_in_threads(struct follower two[2])
 {
     uv_thread_t threads[2];
     for (int i = 0; i < 2; i++)
-        MUST(uv_thread_create(&threads[i], follow_alone, &two[i]) == 0);
+        MUST(uv_thread_create(&threads[i], run_loop, &two[i]) == 0);
     for (int i = 0; i < 2; i++)
         uv_thread_join(&threads[i]);
 }
 
-static void on_one_loop(struct follower two[2])
+static void run_on_one_loop(struct follower two[2])
 {
     uv_loop_t loop;
     MUST(uv_loop_init(&loop) == 0);
@@ -96,9 +96,9 @@ int main(int argc, char **argv)
         two[i].version = argv[3 + 2 * i];
     }
     if (strcmp(argv[1], "threads") == 0)
-        on_threads(two);
+        run_in_threads(two);
     else
-        on_one_loop(two);
+        run_on_one_loop(two);
     for (int i = 0; i < 2; i++) {
         fwrite(two[i].found.bytes, 1, two[i].found.len, stdout);
         buf_free(&two[i].found);

@@ -1,7 +1,7 @@
-"""What the tests of the library share: kubesim as a child, programs that embed the library, and the last word: what
-the handlers were told, what the store holds and what the server would list are the same.
+"""Shared by the tests of the library: kubesim as a child process, programs that embed the library, and the final check:
+the events of the handlers, the store and the server's list must agree.
 
-Nothing waits for a fixed time: what must happen is waited for, until a deadline that no machine should need.
+No test sleeps for a fixed time. Each waits for a condition, with a generous deadline.
 """
 import contextlib
 import json
@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parents[1] / 'kubesim'))
 sys.path.insert(0, str(Path(__file__).parents[1] / 'lib'))
 from harness import clean_environment, wait_until  # noqa: F401 (imported from here by the tests)
-from lib import DEADLINE, Case, Sim, config_map, run  # noqa: the rest of the tests take them from here
+from lib import DEADLINE, Case, Sim, config_map, run  # noqa: the tests import them from here
 
 PROGRAMS = [Path(path).resolve() for path in sys.argv[3:]]
 PODS, MAPS = '/api/v1/pods', '/api/v1/configmaps'
@@ -33,9 +33,9 @@ class Program:
         self.text, self.lines = b'', []
 
     def line(self):
-        """Its next line; fails if none comes."""
+        """The next line of output; fails after a deadline."""
         while b'\n' not in self.text:
-            assert select.select([self.child.stdout], [], [], DEADLINE)[0], f'said no more after {self.lines[-9:]}'
+            assert select.select([self.child.stdout], [], [], DEADLINE)[0], f'no output after {self.lines[-9:]}'
             piece = os.read(self.child.stdout.fileno(), 1 << 20)
             assert piece, f'ended after {self.lines[-9:]}'
             self.text += piece
@@ -44,7 +44,7 @@ class Program:
         return self.lines[-1]
 
     def status(self):
-        """Its exit status, once it ends by itself."""
+        """Waits for the program to exit and returns its status."""
         return self.child.wait(DEADLINE)
 
     def stop(self):
@@ -54,50 +54,51 @@ class Program:
         self.child.stdout.close()
 
 
-class Told(Program):
-    """told.c: what it says is folded as it comes, so that a change told twice or not at all does not go unnoticed."""
+class EventPrinter(Program):
+    """event_printer.c. Its events are applied to a copy of the store, so that missing and duplicate events are found."""
 
-    def __init__(self, program, **words):
-        super().__init__(program, *(f'{key}={value}' for key, value in words.items()))
-        self.said, self.folded, self.kinds = [], {}, []
+    def __init__(self, program, **options):
+        super().__init__(program, *(f'{key}={value}' for key, value in options.items()))
+        self.records, self.replica, self.kinds = [], {}, []
 
     def next(self):
-        said = json.loads(self.line())
-        if said['told'] in ('ADDED', 'MODIFIED', 'DELETED'):
-            self.fold(said)
-        if said['told'] != 'log':
-            self.kinds.append(said['told'])
-        self.said.append(said)
-        return said
+        record = json.loads(self.line())
+        if record['type'] in ('ADDED', 'MODIFIED', 'DELETED'):
+            self.apply(record)
+        if record['type'] != 'log':
+            self.kinds.append(record['type'])
+        self.records.append(record)
+        return record
 
-    def fold(self, said):
-        key = key_of(said['object'])
-        assert (key in self.folded) == (said['told'] != 'ADDED'), f'{said["told"]} of {key}, after {self.lines[-9:]}'
-        if said['told'] == 'DELETED':
-            del self.folded[key]
+    def apply(self, record):
+        key = key_of(record['object'])
+        expected = record['type'] != 'ADDED'
+        assert (key in self.replica) == expected, f'{record["type"]} of {key}, after {self.lines[-9:]}'
+        if record['type'] == 'DELETED':
+            del self.replica[key]
         else:
-            assert self.folded.get(key) != said['object'], f'{key} was told twice'
-            self.folded[key] = said['object']
+            assert self.replica.get(key) != record['object'], f'{key} was reported twice'
+            self.replica[key] = record['object']
 
-    def until(self, told, **fields):
-        """Reads on until that was said; what was said before does not count."""
+    def until(self, type, **fields):
+        """Reads until the next such record; earlier records don't count."""
         while True:
-            said = self.next()
-            if said['told'] == told and fields.items() <= said.items():
-                return said
+            record = self.next()
+            if record['type'] == type and fields.items() <= record.items():
+                return record
 
-    def ask(self):
-        """How it is now: its store and its status."""
+    def query(self):
+        """The current store and status."""
         self.child.stdin.write(b'\n')
         self.child.stdin.flush()
         return self.until('store')
 
     def wait_for(self, **fields):
-        wait_until(lambda: fields.items() <= self.ask().items(), fields)
-        return self.said[-1]
+        wait_until(lambda: fields.items() <= self.query().items(), fields)
+        return self.records[-1]
 
-    def of(self, told):
-        return [said for said in self.said if said['told'] == told]
+    def of(self, type):
+        return [record for record in self.records if record['type'] == type]
 
     def close(self):
         self.child.stdin.close()
@@ -112,7 +113,7 @@ def key_of(item):
 
 
 def canonical(answer):
-    """The items of a list as the store has them: each with the kind that a list does not repeat."""
+    """The items of a list as in the store: with kind and apiVersion, which list items lack."""
     kind = {'kind': answer['kind'].removesuffix('List'), 'apiVersion': answer['apiVersion']}
     for item in answer['items'] or []:
         item['metadata'].pop('managedFields', None)
@@ -120,42 +121,43 @@ def canonical(answer):
 
 
 class Story(Case):
-    """A kubesim and who follows it. At the end of each, the follower closes without a leak."""
+    """A kubesim and a program that follows it. At the end of each test the program must exit without a leak."""
 
     resource, path = 'configmaps', MAPS
 
-    def follow(self, **words):
-        told = Told(PROGRAMS[0], **{'kubeconfig': self.folder / 'kubeconfig', 'resource': self.resource, **words})
-        self.addCleanup(told.stop)
-        self.told = told
-        return told
+    def follow(self, **options):
+        options = {'kubeconfig': self.folder / 'kubeconfig', 'resource': self.resource, **options}
+        follower = EventPrinter(PROGRAMS[0], **options)
+        self.addCleanup(follower.stop)
+        self.follower = follower
+        return follower
 
     def put(self, *names, **data):
         self.sim.put(self.resource, *({**config_map(name), 'data': data} for name in names))
 
     @contextlib.contextmanager
-    def asleep(self):
-        """Meanwhile the follower does not run, and its watch is gone when it wakes."""
-        self.told.child.send_signal(signal.SIGSTOP)
+    def follower_stopped(self):
+        """The follower is stopped meanwhile; its watch is closed when it continues."""
+        self.follower.child.send_signal(signal.SIGSTOP)
         self.sim.control('close')
         yield
-        self.told.child.send_signal(signal.SIGCONT)
+        self.follower.child.send_signal(signal.SIGCONT)
 
     def delete(self, name):
         self.sim.control('delete', resource=self.resource, namespace='default', name=name)
 
     def listed(self):
-        return list(canonical(self.sim.ask(self.path).json()))
+        return list(canonical(self.sim.request(self.path).json()))
 
     def settle(self):
-        """All three agree, in the end; and then it ends well."""
-        wait_until(lambda: not self.sim.control('faults'), 'every fault was had')
+        """Waits until events, store and server agree; then closes the follower."""
+        wait_until(lambda: not self.sim.control('faults'), 'every fault was applied')
         listed = self.listed()
-        wait_until(lambda: self.told.ask()['objects'] == listed, 'store and server agree')
+        wait_until(lambda: self.follower.query()['objects'] == listed, 'store and server agree')
         keyed = {key_of(item): item for item in listed}
-        wait_until(lambda: self.told.ask() and self.told.folded == keyed, 'what was told is all of it')
-        self.assertEqual(self.told.close(), 0)
+        wait_until(lambda: self.follower.query() and self.follower.replica == keyed, 'events and server agree')
+        self.assertEqual(self.follower.close(), 0)
 
-    def asked(self, verb):
-        """When requests of that verb came, in ms; tests list too, but not while they count."""
+    def request_times(self, verb):
+        """Times of the requests with that verb, in ms. Tests must not list while they count."""
         return [r['ms'] for r in self.sim.control('requests') if r['verb'] == verb]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_credentials.py KUBESIM RECORDINGS TOLD: who proves what to whom. A server that does not prove itself is asked
-nothing; one that no longer knows us is asked again, without anything being told as deleted."""
+"""test_credentials.py KUBESIM RECORDINGS EVENT_PRINTER: certificates and tokens. A server without a valid certificate gets
+no request. A token that is rejected is tried again, and no object is reported as deleted meanwhile."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -21,48 +21,48 @@ class Credentials(Story):
     token = 'sesame'
 
     def follow_by(self, ca='pki/ca.crt'):
-        """Follows with a token, trusting that authority."""
+        """Follows with a token, and trusts that certificate authority."""
         config = self.folder / 'kubeconfig'
         config.write_text(CONFIG.format(url=self.sim.ready['url'], ca=self.folder / ca, token=self.token))
         return self.follow(kubeconfig=config)
 
     def assert_refuses(self, why, **more):
-        """The server is not believed, for that reason; it never sees a request, nor the token in it."""
-        told = self.follow_by(**more)
-        said = told.wait_for(error='INF_ETLS')
-        self.assertIn(why, said['text'])
-        self.assertEqual((said['word'], said['objects'], told.kinds.count('synced')), ('failing', [], 0))
+        """The connection fails for that reason; the server gets no request and no token."""
+        follower = self.follow_by(**more)
+        state = follower.wait_for(error='INF_ETLS')
+        self.assertIn(why, state['text'])
+        self.assertEqual((state['status'], state['objects'], follower.kinds.count('synced')), ('failing', [], 0))
         self.assertEqual(self.sim.control('requests'), [])
-        self.assertEqual(told.close(), 0)
+        self.assertEqual(follower.close(), 0)
 
 
 class Trusted(Credentials):
-    def test_another_authority(self):
+    def test_refuses_a_certificate_of_another_authority(self):
         with Sim('--self-signed', self.folder / 'other'):
             self.assert_refuses('certificate', ca='other/ca.crt')
 
-    def test_sessions_are_resumed(self):
+    def test_tls_sessions_are_resumed_by_the_library(self):
         self.put('a')
         self.follow_by().until('synced')
         for n in range(3):
-            with self.asleep():
+            with self.follower_stopped():
                 self.put(f'b{n}')
-            self.told.until('ADDED')
+            self.follower.until('ADDED')
         tls = self.sim.control('stats')['tls']
         self.assertGreaterEqual(tls['resumed'], 3)
         self.settle()
 
-    def test_connections_that_are_reset_before_a_word(self):
+    def test_connections_reset_at_accept_are_retried(self):
         self.put('a')
         self.sim.fault('reset', at='accept', times=2)
         self.follow_by().until('synced')
         self.settle()
 
 
-class OtherName(Credentials):
+class OtherHost(Credentials):
     arguments = *Credentials.arguments, '--names', 'DNS:example.com,IP:127.0.0.2'
 
-    def test_a_certificate_for_somebody_else(self):
+    def test_refuses_a_certificate_for_another_host(self):
         self.sim.checked = False
         self.assert_refuses('127.0.0.1')
 
@@ -70,7 +70,7 @@ class OtherName(Credentials):
 class Expired(Credentials):
     arguments = *Credentials.arguments, '--expired'
 
-    def test_a_certificate_of_yesterday(self):
+    def test_refuses_an_expired_certificate(self):
         self.sim.checked = False
         self.assert_refuses('expired')
 
@@ -82,22 +82,22 @@ class Tokens(Credentials):
         self.sim.control('tokens', set='')
         return super().listed()
 
-    def test_a_token_that_is_refused_is_tried_again(self):
+    def test_rejected_token_is_tried_again(self):
         self.put('a')
         self.sim.control('tokens', set='another')
-        told = self.follow_by()
-        self.assertEqual(told.wait_for(error='INF_EUNAUTHORIZED')['word'], 'unauthorized')
-        self.assertNotIn('sesame', str(told.lines))
+        follower = self.follow_by()
+        self.assertEqual(follower.wait_for(error='INF_EUNAUTHORIZED')['status'], 'unauthorized')
+        self.assertNotIn('sesame', str(follower.lines))
         self.sim.control('tokens', set='sesame')
-        told.until('synced')
+        follower.until('synced')
         self.sim.control('tokens', set='another')
-        with self.asleep():
+        with self.follower_stopped():
             self.put('b')
-        told.wait_for(word='unauthorized')
+        follower.wait_for(status='unauthorized')
         self.sim.control('tokens', set='sesame')
-        self.assertEqual(told.until('ADDED')['origin'], 'live')
+        self.assertEqual(follower.until('ADDED')['origin'], 'live')
         self.settle()
-        self.assertEqual((told.of('DELETED'), told.of('gap')), ([], []))
+        self.assertEqual((follower.of('DELETED'), follower.of('gap')), ([], []))
 
 
 run(__name__)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_embed.py KUBESIM RECORDINGS CLOSING PAIR: the library in somebody else's process: several clusters on one loop,
-loops in threads that never meet, and an end at any moment."""
+"""test_embed.py KUBESIM RECORDINGS CLOSING PAIR: the library embedded in a program: several clusters on one loop,
+independent loops in threads, and closing at any moment."""
 import subprocess
 import sys
 
@@ -8,7 +8,7 @@ sys.dont_write_bytecode = True
 from stage import MAPS, PROGRAMS, Case, Program, Sim, config_map, clean_environment, run
 
 CLOSING, PAIR = PROGRAMS
-TIME = 400  # seconds; there are hundreds of lives to be lived
+TIME = 400  # seconds; hundreds of clients are opened and closed
 
 
 class Closing(Case):
@@ -16,21 +16,21 @@ class Closing(Case):
 
     def assert_closes(self):
         self.sim.put('configmaps', *map(config_map, 'abc'))
-        said = subprocess.run([CLOSING, self.folder / 'pki/kubeconfig'], stdout=subprocess.PIPE, text=True,
+        result = subprocess.run([CLOSING, self.folder / 'pki/kubeconfig'], stdout=subprocess.PIPE, text=True,
                               timeout=TIME, env=clean_environment())
-        self.assertEqual(said.returncode, 0)
-        turns = dict(line.split() for line in said.stdout.splitlines())
+        self.assertEqual(result.returncode, 0)
+        turns = dict(line.split() for line in result.stdout.splitlines())
         self.assertEqual(list(turns), ['client', 'informer', 'handler', 'paused', 'inside'])
         self.assertGreater(min(map(int, turns.values())), 15)
 
-    def test_at_any_moment_of_a_watch_list(self):
+    def test_close_at_any_moment_of_a_watch_list(self):
         self.assert_closes()
 
-    def test_at_any_moment_of_a_list_and_a_watch(self):
+    def test_close_at_any_moment_of_a_list_and_a_watch(self):
         self.sim.control('set', watch_list=0)
         self.assert_closes()
 
-    def test_while_it_goes_byte_by_byte(self):
+    def test_close_while_data_arrives_byte_by_byte(self):
         self.sim.control('fault', do='drip', times=0)
         self.sim.put('configmaps', config_map('a'))
         self.assert_closes()
@@ -40,24 +40,24 @@ class Pairs(Case):
     arguments = '--self-signed', 'FOLDER/one', '--bookmark-every', '50'
 
     def listed(self, number, sim):
-        items = (item['metadata'] for item in sim.ask(MAPS).json()['items'])
+        items = (item['metadata'] for item in sim.request(MAPS).json()['items'])
         return [f'{number} {m["namespace"]}/{m["name"]} {m["resourceVersion"]}' for m in items]
 
     def assert_follows(self, how):
-        """Each sees its own cluster, all of it, while both change as fast as they can."""
+        """Each informer sees all changes of its own cluster, while both clusters change quickly."""
         with Sim('--self-signed', self.folder / 'two', '--bookmark-every', 50) as other:
             sims = self.sim, other
-            words = []
+            arguments = []
             for number, sim in enumerate(sims):
                 sim.control('fill', resource='configmaps', count=300, bytes=500, namespaces=3, prefix=f'of{number}')
-                words += [sim.ready['kubeconfig'], 100 + 300 + 1500 * (number + 1)]
-            pair = Program(PAIR, how, *words)
+                arguments += [sim.ready['kubeconfig'], 100 + 300 + 1500 * (number + 1)]
+            pair = Program(PAIR, how, *arguments)
             self.addCleanup(pair.stop)
             for number, sim in enumerate(sims):
                 sim.control('churn', resource='configmaps', count=1500 * (number + 1), rate=5000)
-            said = pair.child.stdout.read().decode().splitlines()  # all of it comes at the end
+            lines = pair.child.stdout.read().decode().splitlines()  # printed at the end
             self.assertEqual(pair.status(), 0)
-            self.assertEqual(said, self.listed(0, self.sim) + self.listed(1, other))
+            self.assertEqual(lines, self.listed(0, self.sim) + self.listed(1, other))
 
     def test_two_clusters_on_one_loop(self):
         self.assert_follows('loop')

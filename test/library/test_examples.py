@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_examples.py KUBESIM RECORDINGS PODS CONTROLLER: the programs that the README shows do what it says."""
+"""test_examples.py KUBESIM RECORDINGS PODS CONTROLLER: the example programs of the README work as described."""
 import signal
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ class Examples(Case):
         self.sim.control('delete', resource='pods', namespace='shop', name=name)
 
     def assert_ends(self, child):
-        """Ctrl-C ends it: with 0, so libuv has no handle left and the leak checker nothing to say."""
+        """Ctrl-C ends it with status 0: no handle is left open and no memory leaked."""
         child.child.send_signal(signal.SIGINT)
         self.assertEqual(child.status(), 0)
 
@@ -52,19 +52,19 @@ class Examples(Case):
         self.assertEqual(controller.line(), 'node n1: 1 pods')
         self.assert_ends(controller)
 
-    def test_ctrl_c_at_once(self):
+    def test_ctrl_c_right_after_the_start(self):
         for program in PROGRAMS:
             child = self.start(program)
             self.sim.put('pods', pod('a', 'n1'))
             child.line()
             self.assert_ends(child)
 
-    def test_the_readme_shows_the_first_whole(self):
+    def test_readme_shows_the_complete_first_example(self):
         root = Path(__file__).parents[2]
         program = (root / 'test/example/pods.c').read_text()
         self.assertIn(program[program.index('#include'):], (root / 'README.md').read_text())
 
-    def test_without_a_cluster(self):
+    def test_missing_kubeconfig_fails(self):
         for program in PROGRAMS:
             child = Program(program, KUBECONFIG=str(self.folder / 'missing'))
             self.addCleanup(child.stop)

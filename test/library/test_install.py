@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_install.py KUBESIM RECORDINGS EXAMPLE BUILD SANITIZE CC...: what `meson install` puts somewhere is enough to
-build with, by plain compiler and pkg-config, shared and static, in C and C++."""
+"""test_install.py KUBESIM RECORDINGS EXAMPLE BUILD SANITIZE CC...: the files of `meson install` are sufficient to
+build programs with compiler and pkg-config, shared and static, in C and C++."""
 import contextlib
 import shutil
 import subprocess
@@ -13,14 +13,14 @@ sys.dont_write_bytecode = True
 EXAMPLE, BUILD, SANITIZE, *CC = sys.argv[3:]
 from stage import DEADLINE, clean_environment, run
 
-# A library made with sanitizers wants their runtime in the program.
+# A library built with sanitizers needs their runtime in the program.
 FLAGS = [] if SANITIZE == 'none' else [f'-fsanitize={SANITIZE}']
 STRICT = ['-Wall', '-Wextra', '-pedantic', '-Werror']
 CXX = shutil.which('clang++' if 'clang' in Path(CC[-1]).name else 'g++')
 
 
-def call(*words, **env):
-    done = subprocess.run([str(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+def call(*arguments, **env):
+    done = subprocess.run([str(w) for w in arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=DEADLINE, env=clean_environment(**env))
     return done.returncode, done.stdout
 
@@ -31,30 +31,30 @@ class Install(unittest.TestCase):
         stack = contextlib.ExitStack()
         cls.addClassCleanup(stack.close)
         cls.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='install.')))
-        status, said = call('meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', cls.folder / 'root')
-        assert status == 0, said
+        status, output = call('meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', cls.folder / 'root')
+        assert status == 0, output
         (cls.pc,) = (cls.folder / 'root').rglob('informer.pc')
         (cls.headers,) = (cls.folder / 'root').rglob('include/informer')
 
-    def flags(self, *words):
-        """What pkg-config says, for the root we have put it in."""
-        status, said = call('pkg-config', f'--define-variable=prefix={self.headers.parents[1]}', *words, 'informer',
-                            PKG_CONFIG_PATH=str(self.pc.parent))
-        self.assertEqual(status, 0, said)
-        return said.split()
+    def flags(self, *arguments):
+        """The output of pkg-config for the installation in a temporary root."""
+        status, output = call('pkg-config', f'--define-variable=prefix={self.headers.parents[1]}', *arguments,
+                              'informer', PKG_CONFIG_PATH=str(self.pc.parent))
+        self.assertEqual(status, 0, output)
+        return output.split()
 
-    def build(self, compiler, source, name, *words):
-        status, said = call(*compiler, source, '-o', self.folder / name, *FLAGS, *words)
-        self.assertEqual(status, 0, said)
+    def build(self, compiler, source, name, *arguments):
+        status, output = call(*compiler, source, '-o', self.folder / name, *FLAGS, *arguments)
+        self.assertEqual(status, 0, output)
         return self.folder / name
 
     def assert_runs(self, program):
-        """It finds its library, and says that there is no cluster here."""
-        status, said = call(program, LD_LIBRARY_PATH=str(self.pc.parents[1]), KUBECONFIG='/nonexistent')
-        self.assertIn('/nonexistent', said)
+        """The program finds its library, and reports the missing kubeconfig."""
+        status, output = call(program, LD_LIBRARY_PATH=str(self.pc.parents[1]), KUBECONFIG='/nonexistent')
+        self.assertIn('/nonexistent', output)
         return status
 
-    def test_what_is_there(self):
+    def test_installed_files(self):
         names = {p.relative_to(self.headers.parents[1]).as_posix() for p in self.headers.parents[1].rglob('*')}
         source = Path(__file__).parents[2] / 'include/informer'
         self.assertLessEqual({f'include/informer/{h.name}' for h in source.iterdir()}, names)
@@ -81,8 +81,8 @@ class Install(unittest.TestCase):
             with self.subTest(header.name):
                 source = self.folder / 'alone.c'
                 source.write_text(f'#include <informer/{header.name}>\n')
-                status, said = call(*CC, '-std=c11', *STRICT, '-fsyntax-only', source, *self.flags('--cflags'))
-                self.assertEqual((status, said), (0, ''))
+                status, output = call(*CC, '-std=c11', *STRICT, '-fsyntax-only', source, *self.flags('--cflags'))
+                self.assertEqual((status, output), (0, ''))
 
     def test_examples_compile_in_each_dialect(self):
         dialects = [[*CC, '-std=gnu11', *STRICT], [*CC, '-std=c11', '-D_GNU_SOURCE', *STRICT]]  # <uv.h> needs the latter

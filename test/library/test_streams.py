@@ -1,98 +1,98 @@
 #!/usr/bin/env python3
-"""test_streams.py KUBESIM RECORDINGS TOLD: what comes in a watch and should not, or should and doesn't. Each story
-ends with the store, what was told and the server's list being the same."""
+"""test_streams.py KUBESIM RECORDINGS EVENT_PRINTER: faults in a watch. At the end of each test the store, the events
+and the server's list must agree."""
 import sys
 
 sys.dont_write_bytecode = True
 from stage import KUBECONFIG, NO_WATCH_LIST, Story, run
 
 MIB = 1024 * 1024
-AT_ONCE = 700  # ms; less than the shortest wait
+AT_ONCE = 700  # ms; less than the shortest delay
 
 
 class Streams(Story):
     arguments = *KUBECONFIG, '--bookmark-every', '300'
 
-    def sync(self, *names, **words):
+    def sync(self, *names, **options):
         self.put(*names)
-        return self.follow(**words).until('synced')
+        return self.follow(**options).until('synced')
 
-    def test_a_stream_laid_out_for_people(self):
+    def test_pretty_printed_stream(self):
         self.sim.fault('pretty', times=0)
         self.sync('a', 'b')
         self.put('b', 'c', more='data')
         self.delete('a')
-        self.told.until('DELETED')
+        self.follower.until('DELETED')
         self.sim.control('clear')
         self.settle()
-        self.assertEqual(self.told.kinds[:3], ['ADDED', 'ADDED', 'synced'])
+        self.assertEqual(self.follower.kinds[:3], ['ADDED', 'ADDED', 'synced'])
 
-    def test_byte_by_byte(self):
+    def test_stream_byte_by_byte(self):
         self.sim.fault('drip', times=0)
         self.sync('a', 'b')
         self.put('a', more='data')
-        self.told.until('MODIFIED')
+        self.follower.until('MODIFIED')
         self.sim.control('clear')
         self.settle()
 
-    def test_a_stream_cut_in_the_middle_of_an_event_goes_on_where_it_was(self):
+    def test_stream_cut_inside_an_event_is_resumed(self):
         self.sync('a')
-        with self.asleep():
+        with self.follower_stopped():
             for size in (1, 100, 250):
                 self.sim.fault('cut', verb='watch', bytes=size)
             self.put('b', 'c', 'd')
         self.settle()
-        self.assertEqual(self.told.of('gap'), [])
-        self.assertEqual([s['origin'] for s in self.told.of('ADDED')], ['initial', 'live', 'live', 'live'])
+        self.assertEqual(self.follower.of('gap'), [])
+        self.assertEqual([s['origin'] for s in self.follower.of('ADDED')], ['initial', 'live', 'live', 'live'])
 
-    def test_a_server_that_ends_each_stream_after_an_event_is_not_hammered(self):
+    def test_reconnects_are_delayed_if_each_stream_ends_after_one_event(self):
         self.sync('a')
-        with self.asleep():
+        with self.follower_stopped():
             self.sim.fault('each', verb='watch', times=0)
             for n in range(7):
                 self.put('a', n=str(n))
-        self.told.wait_for(version='108')
-        first, *_, last = self.asked('watch')
-        self.assertLessEqual(len(self.asked('watch')), 5 + 3)  # five at once, then with waits that grow
+        self.follower.wait_for(version='108')
+        first, *_, last = self.request_times('watch')
+        self.assertLessEqual(len(self.request_times('watch')), 5 + 3)  # five without delay, then with growing delays
         self.assertGreater(last - first, AT_ONCE)
         self.sim.control('clear')
         self.settle()
 
-    def test_an_error_in_the_stream(self):
+    def test_error_event_does_not_cause_a_relist(self):
         self.sync('a')
-        with self.asleep():
+        with self.follower_stopped():
             for code in (500, 504):
                 self.sim.fault('error', verb='watch', code=code)
             self.put('b')
         self.settle()
-        self.assertEqual(self.told.of('gap'), [])
+        self.assertEqual(self.follower.of('gap'), [])
 
-    def test_a_410_in_the_stream_lists_anew(self):
+    def test_410_in_the_stream_causes_a_relist(self):
         self.sync('a')
-        with self.asleep():
+        with self.follower_stopped():
             self.sim.fault('error', verb='watch', code=410)
             self.put('b')
         self.settle()
-        self.assertEqual([s['reason'] for s in self.told.of('gap')], ['relist'])
+        self.assertEqual([s['reason'] for s in self.follower.of('gap')], ['relist'])
 
-    def test_a_restored_backup_is_a_rewind(self):
+    def test_restored_backup_is_reported_as_rewind(self):
         self.sync('a', 'b')
         self.put('c')
         self.put('a', more='data')
-        self.told.until('MODIFIED')
-        with self.asleep():
+        self.follower.until('MODIFIED')
+        with self.follower_stopped():
             self.sim.control('rewind', rv=102)
-        self.told.until('DELETED')
+        self.follower.until('DELETED')
         self.settle()
-        self.assertEqual([s['reason'] for s in self.told.of('gap')], ['rewind'])
+        self.assertEqual([s['reason'] for s in self.follower.of('gap')], ['rewind'])
 
-    def test_types_that_nobody_knows_and_what_is_no_json(self):
+    def test_unknown_event_types_and_invalid_json(self):
         self.sync('a')
         for fault in ('unknown', 'garbage'):
-            with self.asleep():
+            with self.follower_stopped():
                 self.sim.fault(fault, verb='watch', text='json')
                 self.put('b', by=fault)
-            self.told.wait_for(version=self.sim.control('stats')['resourceVersion'])
+            self.follower.wait_for(version=self.sim.control('stats')['resourceVersion'])
         self.settle()
 
 
@@ -100,23 +100,23 @@ class BadEvents(Story):
     arguments = NO_WATCH_LIST
 
     def assert_skipped(self, fault, size, why):
-        """It costs the others nothing: the watch goes on, and nothing is listed again."""
+        """Only that event is skipped: the watch continues, and there is no relist."""
         self.put('a')
         self.sim.fault(fault, verb='watch', size=size)
         self.follow().until('synced')
-        gap = self.told.until('gap', reason='skipped')
+        gap = self.follower.until('gap', reason='skipped')
         self.assertIn(why, gap['text'])
         self.put('b')
-        self.told.until('ADDED')
+        self.follower.until('ADDED')
         self.settle()
-        self.assertEqual((self.told.said[-1]['skipped'], self.told.kinds.count('ADDED')), (1, 2))
-        self.assertEqual([s['reason'] for s in self.told.of('gap')], ['skipped'])
-        self.assertEqual(len(self.asked('watch')), 1)
+        self.assertEqual((self.follower.records[-1]['skipped'], self.follower.kinds.count('ADDED')), (1, 2))
+        self.assertEqual([s['reason'] for s in self.follower.of('gap')], ['skipped'])
+        self.assertEqual(len(self.request_times('watch')), 1)
 
-    def test_an_event_over_16_mib(self):
+    def test_event_over_16_mib_is_skipped(self):
         self.assert_skipped('huge', 17 * MIB, 'frame_max=16777216')
 
-    def test_an_event_nested_too_deep(self):
+    def test_event_nested_too_deep_is_skipped(self):
         self.assert_skipped('deep', 10000, 'deep')
 
 

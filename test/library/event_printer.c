@@ -1,12 +1,14 @@
 /*
- * told.c - says on stdout, a line of JSON each, all that a user of the library is told:  told key=value ...
+ * event_printer.c - prints all callbacks of the library to stdout, one JSON object per line:
+ * event_printer key=value ...
  *
- *     {"told":"ADDED","origin":"live","final":true,"object":{...}}    events
- *     {"told":"synced"}  {"told":"gap","reason":...}  {"told":"stale","stale":true}
- *     {"told":"log","level":2,"text":...}
+ *     {"type":"ADDED","origin":"live","final":true,"object":{...}}    events
+ *     {"type":"synced"}  {"type":"gap","reason":...}  {"type":"stale","stale":true}
+ *     {"type":"log","level":2,"text":...}
  *
- * A line on stdin is answered by {"told":"store",...}: all objects there are and the informer's status. The end of
- * stdin closes the client; what is left of it then is for libuv and the leak checker to find.
+ * Each line on stdin is answered by {"type":"store",...}: the objects of the store and the status
+ * of the informer. The end of stdin closes the client; handles and memory that are left then are
+ * found by libuv and the leak checker.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@
 #include "base/base.h"
 #include "base/json_string.h"
 
-struct told {
+struct printer {
     uv_loop_t loop;
     uv_pipe_t input;
     char bytes[64];
@@ -30,21 +32,21 @@ struct told {
     struct buf out;
 };
 
-/* ---- words ---- */
+/* ---- lines ---- */
 
-static void put_key(struct told *t, const char *key, const char *value)
+static void put_key(struct printer *t, const char *key, const char *value)
 {
     buf_printf(&t->out, ",\"%s\":", key);
     json_put_string(&t->out, str_of(value));
 }
 
-static void begin(struct told *t, const char *what)
+static void begin_line(struct printer *t, const char *what)
 {
-    buf_puts(&t->out, "{\"told\":");
+    buf_puts(&t->out, "{\"type\":");
     json_put_string(&t->out, str_of(what));
 }
 
-static void end(struct told *t)
+static void end_line(struct printer *t)
 {
     buf_puts(&t->out, "}\n");
     fwrite(t->out.bytes, 1, t->out.len, stdout);
@@ -52,63 +54,63 @@ static void end(struct told *t)
     t->out.len = 0;
 }
 
-/* ---- what is told ---- */
+/* ---- callbacks of the library ---- */
 
-static struct told *told_of(struct inf_handler *handler)
+static struct printer *printer_of(struct inf_handler *handler)
 {
-    return container_of(handler, struct told, handler);
+    return container_of(handler, struct printer, handler);
 }
 
 static void on_event(struct inf_handler *handler, struct inf_informer *informer,
                      const struct inf_event *event)
 {
-    struct told *t = told_of(handler);
+    struct printer *t = printer_of(handler);
     (void)informer;
-    begin(t, inf_verb_name(event->verb));
+    begin_line(t, inf_verb_name(event->verb));
     put_key(t, "origin", inf_origin_name(event->origin));
     buf_printf(&t->out, ",\"final\":%s,\"object\":%s", event->final ? "true" : "false",
                inf_object_json(inf_event_object(event), NULL));
-    end(t);
+    end_line(t);
 }
 
 static void on_synced(struct inf_handler *handler, struct inf_informer *informer)
 {
     (void)informer;
-    begin(told_of(handler), "synced");
-    end(told_of(handler));
+    begin_line(printer_of(handler), "synced");
+    end_line(printer_of(handler));
 }
 
 static void on_gap(struct inf_handler *handler, struct inf_informer *informer,
                    const struct inf_gap *gap)
 {
     (void)informer;
-    begin(told_of(handler), "gap");
-    put_key(told_of(handler), "reason", inf_gap_reason_name(gap->reason));
-    put_key(told_of(handler), "text", gap->text);
-    end(told_of(handler));
+    begin_line(printer_of(handler), "gap");
+    put_key(printer_of(handler), "reason", inf_gap_reason_name(gap->reason));
+    put_key(printer_of(handler), "text", gap->text);
+    end_line(printer_of(handler));
 }
 
 static void on_freshness(struct inf_handler *handler, struct inf_informer *informer,
                          const struct inf_freshness *freshness)
 {
     (void)informer;
-    begin(told_of(handler), "stale");
-    buf_printf(&told_of(handler)->out, ",\"stale\":%s", freshness->stale ? "true" : "false");
-    put_key(told_of(handler), "text", freshness->text);
-    end(told_of(handler));
+    begin_line(printer_of(handler), "stale");
+    buf_printf(&printer_of(handler)->out, ",\"stale\":%s", freshness->stale ? "true" : "false");
+    put_key(printer_of(handler), "text", freshness->text);
+    end_line(printer_of(handler));
 }
 
 static void on_log(void *ctx, enum inf_log_level level, const char *line)
 {
-    begin(ctx, "log");
-    buf_printf(&((struct told *)ctx)->out, ",\"level\":%d", (int)level);
+    begin_line(ctx, "log");
+    buf_printf(&((struct printer *)ctx)->out, ",\"level\":%d", (int)level);
     put_key(ctx, "text", line);
-    end(ctx);
+    end_line(ctx);
 }
 
-/* ---- what is asked ---- */
+/* ---- the store and the status ---- */
 
-static void put_counts(struct told *t, const char *key, const uint64_t counts[INF_ERRORS])
+static void put_counts(struct printer *t, const char *key, const uint64_t counts[INF_ERRORS])
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < INF_ERRORS; i++)
@@ -116,11 +118,11 @@ static void put_counts(struct told *t, const char *key, const uint64_t counts[IN
     buf_printf(&t->out, ",\"%s\":%llu", key, (unsigned long long)sum);
 }
 
-static void put_status(struct told *t)
+static void put_status(struct printer *t)
 {
     struct inf_status status;
     inf_informer_status(t->informer, &status);
-    put_key(t, "word", inf_status_name(&status));
+    put_key(t, "status", inf_status_name(&status));
     put_key(t, "error", status.error.code ? inf_error_name(status.error.code) : "");
     put_key(t, "text", status.error.code ? status.error.text : "");
     put_counts(t, "ends", status.ends);
@@ -131,7 +133,7 @@ static void put_status(struct told *t)
                (unsigned long long)status.skipped);
 }
 
-static void put_store(struct told *t)
+static void put_store(struct printer *t)
 {
     const struct inf_store *store = inf_informer_store(t->informer);
     struct inf_cursor cursor = INF_CURSOR_START;
@@ -147,36 +149,36 @@ static void put_store(struct told *t)
     buf_putc(&t->out, ']');
 }
 
-static void answer(struct told *t)
+static void print_store(struct printer *t)
 {
-    begin(t, "store");
+    begin_line(t, "store");
     put_status(t);
     put_store(t);
-    end(t);
+    end_line(t);
 }
 
-/* ---- life ---- */
+/* ---- input, options, main ---- */
 
-static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *ret)
+static void on_alloc(uv_handle_t *handle, size_t size, uv_buf_t *ret)
 {
-    struct told *t = handle->data;
+    struct printer *t = handle->data;
     (void)size;
     *ret = uv_buf_init(t->bytes, sizeof(t->bytes));
 }
 
 static void on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
 {
-    struct told *t = stream->data;
+    struct printer *t = stream->data;
     for (ssize_t i = 0; i < n; i++)
         if (bytes->base[i] == '\n')
-            answer(t);
+            print_store(t);
     if (n >= 0)
         return;
     inf_client_close(t->client, NULL);
     uv_close((uv_handle_t *)stream, NULL);
 }
 
-static const char *word(char **argv, const char *key)
+static const char *option(char **argv, const char *key)
 {
     size_t n = strlen(key);
     for (; *argv; argv++)
@@ -185,22 +187,22 @@ static const char *word(char **argv, const char *key)
     return NULL;
 }
 
-static uint32_t number(char **argv, const char *key)
+static uint32_t option_number(char **argv, const char *key)
 {
-    const char *text = word(argv, key);
+    const char *text = option(argv, key);
     return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
 }
 
-static bool set_up(struct told *t, char **argv, struct inf_error *err)
+static bool set_up(struct printer *t, char **argv, struct inf_error *err)
 {
     struct inf_client_options options = {
-        .kubeconfig = word(argv, "kubeconfig"),
-        .stale_after_ms = number(argv, "stale") * 1000,
+        .kubeconfig = option(argv, "kubeconfig"),
+        .stale_after_ms = option_number(argv, "stale") * 1000,
         .log = on_log,
         .log_data = t,
         .log_level = INF_LOG_INFO,
     };
-    struct inf_watch watch = {.resource = word(argv, "resource"), .ns = word(argv, "ns")};
+    struct inf_watch watch = {.resource = option(argv, "resource"), .ns = option(argv, "ns")};
     t->client = inf_client_open(&t->loop, &options, err);
     t->informer = t->client ? inf_informer_open(t->client, &watch, err) : NULL;
     t->handler = (struct inf_handler){.on_event = on_event,
@@ -212,20 +214,20 @@ static bool set_up(struct told *t, char **argv, struct inf_error *err)
 
 int main(int argc, char **argv)
 {
-    struct told t = {0};
+    struct printer t = {0};
     struct inf_error err;
     int rc;
     (void)argc;
     signal(SIGPIPE, SIG_IGN);
     uv_loop_init(&t.loop);
     if (!set_up(&t, argv + 1, &err)) {
-        fprintf(stderr, "told: %s\n", err.text);
+        fprintf(stderr, "event_printer: %s\n", err.text);
         return EXIT_FAILURE;
     }
     uv_pipe_init(&t.loop, &t.input, 0);
     t.input.data = &t;
     uv_pipe_open(&t.input, STDIN_FILENO);
-    uv_read_start((uv_stream_t *)&t.input, on_room, on_input);
+    uv_read_start((uv_stream_t *)&t.input, on_alloc, on_input);
     uv_run(&t.loop, UV_RUN_DEFAULT);
     rc = uv_loop_close(&t.loop);
     buf_free(&t.out);

@@ -1,13 +1,13 @@
 /*
- * Events that no server should send: too large, too deep, of unknown type, not JSON; and errors
- * out of the blue.
+ * Faults in watch events: too large, too deep, of unknown type, not JSON; and unexpected ERROR
+ * events.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "watch.h"
 
-bool mischief_due(const struct watch *w)
+bool watch_fault_due(const struct watch *w)
 {
     const struct fault *f = &w->conn->reply.fault;
     switch (f->kind) {
@@ -15,7 +15,7 @@ bool mischief_due(const struct watch *w)
     case FAULT_HUGE:
     case FAULT_DEEP:
     case FAULT_UNKNOWN:
-    case FAULT_ERROR: return !w->done_mischief && w->told >= f->events;
+    case FAULT_ERROR: return !w->fault_done && w->sent >= f->events;
     case FAULT_NONE:
     case FAULT_REFUSE:
     case FAULT_RESET:
@@ -39,7 +39,7 @@ bool mischief_due(const struct watch *w)
     return false;
 }
 
-/* An event around an object that is one of the resource's, up to and including its metadata. */
+/* The start of an event with an object of the resource, up to and including its metadata. */
 static void put_start(const struct watch *w, struct buf *body, const char *type, const char *name)
 {
     const struct resource *r = w->resource;
@@ -79,17 +79,17 @@ static void put_error(const struct fault *f, struct buf *body)
 {
     int code = (int)f->code;
     struct status s;
-    status_set(&s, code, status_reason(code), "kubesim was asked to say %d", code);
+    status_set(&s, code, status_reason(code), "kubesim injects status %d", code);
     s.retry_after = (int)f->retry_after;
     buf_puts(body, "{\"type\":\"ERROR\",\"object\":");
     status_put(body, &s);
     buf_puts(body, "}\n");
 }
 
-bool mischief(struct watch *w, struct buf *body)
+bool watch_fault_inject(struct watch *w, struct buf *body)
 {
     const struct fault *f = &w->conn->reply.fault;
-    w->done_mischief = true;
+    w->fault_done = true;
     if (f->kind == FAULT_HUGE) {
         put_huge(w, body, (size_t)f->size);
     } else if (f->kind == FAULT_DEEP) {
