@@ -38,7 +38,7 @@ def records_of(*paths):
 
 
 class Log:
-    """An event log that is being written: what is whole so far."""
+    """An event log that is being written: its complete lines so far."""
 
     def __init__(self, path):
         self.path, self.taken, self.records = path, 0, []
@@ -64,7 +64,7 @@ class Log:
 
 
 def fold(records):
-    """The objects that result from the records: {(resource, namespace, name): (uid, rv)}. Each must fit the last."""
+    """The objects that result from the records: {(resource, namespace, name): (uid, rv)}. Each record must fit the state."""
     state = {}
     for r in records:
         if r['type'] not in CHANGES:
@@ -95,7 +95,7 @@ def runs_of(records):
 
 
 def environment(folder, **more):
-    """Nothing of the caller's own cluster, time zone and service manager; nor meson's way to fill freed memory."""
+    """Without variables of the user's cluster, time zone and service manager, and without meson's MALLOC_PERTURB_."""
     drop = ('KUBE', 'NOTIFY_', 'WATCHDOG_', 'MALLOC_PERTURB_')
     env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
     env.update({'HOME': str(folder), 'TZ': 'UTC', **more})
@@ -113,37 +113,37 @@ class Daemon:
                                           stderr=log, env=environment(folder, **(env or {})), **more)
         self.pid = self.child.pid
 
-    def said(self):
+    def stderr_text(self):
         return self.log.read_text(errors='replace')
 
-    def tell(self, number):
+    def send_signal(self, number):
         self.child.send_signal(number)
 
     def alive(self):
         return self.child.poll() is None
 
     def status(self):
-        """Its exit status, once it has ended by itself."""
+        """Waits for the program to exit and returns its status."""
         return self.child.wait(DEADLINE)
 
     def end(self, number=signal.SIGTERM):
-        self.tell(number)
+        self.send_signal(number)
         return self.status()
 
     def resident(self):
-        """Bytes of memory it holds now."""
+        """Bytes of resident memory."""
         with open(f'/proc/{self.pid}/statm') as f:
             return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
 
     def discard(self):
-        """At the end of a test, passed or failed. Any report of a sanitizer is a failure."""
+        """Called at the end of a test, passed or failed. A report of a sanitizer is a failure."""
         if self.alive():
             self.child.kill()
         self.child.wait()
         if self.child.stdout:
             self.child.stdout.close()
         for word in ('Sanitizer', 'runtime error:'):
-            assert word not in self.said(), self.said()
+            assert word not in self.stderr_text(), self.stderr_text()
 
 
 class UnixHttp(http.client.HTTPConnection):
@@ -157,7 +157,7 @@ class UnixHttp(http.client.HTTPConnection):
         self.sock.connect(self.place)
 
 
-def ask(place, target):
+def http_get(place, target):
     """(status, text) of a GET on a Unix socket's path or an 'address:port'."""
     connection = UnixHttp(place) if isinstance(place, Path) else http.client.HTTPConnection(place, timeout=DEADLINE)
     with contextlib.closing(connection):
@@ -176,7 +176,7 @@ def free_address():
 
 
 class Case(unittest.TestCase):
-    """A kubesim and a folder; informerds that the test started are ended with it."""
+    """A kubesim and a folder; the informerd processes that the test started are ended with it."""
     arguments = ()  # of kubesim; FOLDER in them is the folder
 
     def setUp(self):
@@ -194,7 +194,7 @@ class Case(unittest.TestCase):
         return self.stack.enter_context(Sim('--kubeconfig', self.folder / name, *arguments))
 
     def conf(self, **changes):
-        """One watch, one log and the socket; `changes` replace members, and None takes them away."""
+        """A configuration with one watch, one log and the socket; `changes` replace members, None removes them."""
         conf = {'state_dir': str(self.folder / 'state'),
                 'socket': {'path': str(self.socket)},
                 'clusters': [{'name': 'sim', 'kubeconfig': str(self.folder / 'kubeconfig')}],
@@ -204,7 +204,7 @@ class Case(unittest.TestCase):
         return {k: v for k, v in conf.items() if v is not None}
 
     def write_conf(self, conf, name='informerd.conf'):
-        """JSON is YAML too. In one step: informerd may be reading it."""
+        """Writes it as JSON, which is YAML too, in one step, because informerd may be reading it."""
         path = self.folder / name
         new = path.with_suffix('.new')
         new.write_text(conf if isinstance(conf, str) else json.dumps(conf, indent=1))
@@ -217,13 +217,13 @@ class Case(unittest.TestCase):
         return daemon
 
     def get(self, target, place=None):
-        return ask(place or self.socket, target)
+        return http_get(place or self.socket, target)
 
     def wait_ready(self, place=None):
         def ready():
             with contextlib.suppress(OSError, http.client.HTTPException):
                 return self.get('/readyz', place).status == 200
-        wait_until(ready, lambda: f'readiness; it says: {(self.folder / "stderr").read_text()[-2000:]}')
+        wait_until(ready, lambda: f'readiness; stderr: {(self.folder / "stderr").read_text()[-2000:]}')
 
     def metrics(self, place=None):
         """{name{labels}: value}, parsed strictly."""
@@ -233,7 +233,7 @@ class Case(unittest.TestCase):
         """The objects that the server lists, in the form of fold()."""
         state = {}
         for resource in resources or ('configmaps',):
-            for item in self.sim.ask(f'/api/v1/{resource}').json()['items']:
+            for item in self.sim.request(f'/api/v1/{resource}').json()['items']:
                 m = item['metadata']
                 state[resource, m.get('namespace', ''), m['name']] = m['uid'], m['resourceVersion']
         return state
@@ -241,7 +241,7 @@ class Case(unittest.TestCase):
     def wait_equal(self, log=None, resources=(), since=0):
         """Waits until the log from record `since` on results in the objects of the server."""
         (log or self.log).wait_for(lambda records: fold(records[since:]) == self.on_server(*resources),
-                                   'the log telling what the server has')
+                                   'the log having the objects of the server')
 
 
 def parse_metrics(text):

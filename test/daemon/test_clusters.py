@@ -8,7 +8,7 @@ import time
 
 from service import Case, config_map, fold, run, wait_until
 
-SOON = 10  # seconds; what is dead is waited for much longer than that
+SOON = 10  # seconds; timeouts of dead servers are much longer
 
 
 class Dead(Case):
@@ -30,7 +30,7 @@ class Dead(Case):
         return listener.getsockname()[1]
 
     def black_hole(self):
-        """A port where a connection is never made: those that wait to be taken leave no room for more."""
+        """A port where connections are never established: its queue is full."""
         listener = self.stack.enter_context(socket.socket())
         listener.bind(('127.0.0.1', 0))
         listener.listen(0)
@@ -52,7 +52,7 @@ class Dead(Case):
         return path
 
     def wrong_tls(self):
-        """Another authority signed it than the one that is trusted."""
+        """Its certificate is signed by another authority than the trusted one."""
         self.simulate('tls-real', '--self-signed', self.folder_of('real'))
         other = self.simulate('tls-other', '--self-signed', self.folder_of('other'))
         return self.kubeconfig('tls', other.port, ca=self.folder / 'real/ca.crt')
@@ -76,24 +76,24 @@ class Dead(Case):
         return self.start(self.conf(clusters=clusters, watches=watches))
 
     def health(self):
-        """{cluster: (sign, the rest)} as /readyz says it."""
+        """{cluster: (sign, the rest)} from /readyz."""
         with contextlib.suppress(OSError):
             lines = re.findall(r'^\[(.)\] ([^/]+)/[^:]+: (.*)$', self.get('/readyz?verbose').text, re.MULTILINE)
             return {cluster: (sign, text) for sign, cluster, text in lines}
         return {}
 
-    def test_the_living_goes_on_beside_the_dead(self):
+    def test_live_cluster_is_not_affected_by_dead_ones(self):
         self.sim.put('configmaps', config_map('first'))
         dead = self.all_dead()
         began = time.monotonic()
         daemon = self.begin(dead)
-        wait_until(lambda: self.health().get('alive', ' ')[0] == '+', lambda: f'life; {daemon.said()[-2000:]}')
-        self.log.wait_for(lambda all: any(r.get('name') == 'first' for r in all), 'what was there')
+        wait_until(lambda: self.health().get('alive', ' ')[0] == '+', lambda: f'life; {daemon.stderr_text()[-2000:]}')
+        self.log.wait_for(lambda all: any(r.get('name') == 'first' for r in all), 'the initial objects')
         self.assertLess(time.monotonic() - began, SOON)
         for turn in range(20):
             self.sim.put('configmaps', config_map(f'turn-{turn}'))
         began = time.monotonic()
-        self.log.wait_for(lambda all: len(fold(all)) == 21, 'what happened since')
+        self.log.wait_for(lambda all: len(fold(all)) == 21, 'the later changes')
         self.assertLess(time.monotonic() - began, SOON)
         for r in self.log.records:
             self.assertEqual(r.get('cluster', 'alive'), 'alive', r)
@@ -105,14 +105,14 @@ class Dead(Case):
         self.assertEqual(self.get('/livez').status, 200)
         for name, part in (('refusing', 'refused'), ('tls', 'certificate'), ('failing', '500')):
             self.assertIn(part, self.health()[name][1])
-            self.assertRegex(daemon.said(), rf'{name}: .*{part}')
+            self.assertRegex(daemon.stderr_text(), rf'{name}: .*{part}')
         helpers = len(os.listdir(f'/proc/{daemon.pid}/task')) - 1
-        self.assertGreaterEqual(helpers, 2 * len(dead), 'each cluster has room to look up a name, however long it takes')
+        self.assertGreaterEqual(helpers, 2 * len(dead), 'each cluster has a thread for name lookups, however long they take')
         began = time.monotonic()
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         self.assertLess(time.monotonic() - began, SOON)
 
-    def test_each_backs_off_and_comes_back_for_itself(self):
+    def test_each_cluster_retries_and_recovers_independently(self):
         other = self.simulate('other')
         other.put('configmaps', config_map('theirs'))
         self.sim.put('configmaps', config_map('ours'))
@@ -122,18 +122,18 @@ class Dead(Case):
         other.control('close', how='end')
         wait_until(lambda: self.health()['other'][1].startswith('forbidden'), self.health)
         self.sim.put('configmaps', config_map('meanwhile'))
-        records = self.log.wait_for(lambda all: any(r.get('name') == 'meanwhile' for r in all), 'the other one')
+        records = self.log.wait_for(lambda all: any(r.get('name') == 'meanwhile' for r in all), 'the other cluster')
         self.assertEqual(self.health()['alive'][0], '+')
         m = self.metrics()
         up = {name: m[f'informerd_watch_up{{cluster="{name}",watch="{name}-maps"}}'] for name in ('alive', 'other')}
         self.assertEqual(up, {'alive': 1, 'other': 0})
         other.put('configmaps', config_map('later'))
         other.control('clear')
-        records = self.log.wait_for(lambda all: any(r.get('name') == 'later' for r in all), 'the one that came back')
+        records = self.log.wait_for(lambda all: any(r.get('name') == 'later' for r in all), 'the cluster that recovered')
         self.assertEqual({(r['cluster'], r['name']) for r in records if r['type'] == 'ADDED'},
                          {('alive', 'ours'), ('alive', 'meanwhile'), ('other', 'theirs'), ('other', 'later')})
         self.assertEqual([m for m in self.metrics() if 'cluster="alive"' in m and 'reconnects' in m], [])
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 run(__name__)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""test_credentials.py KUBESIM RECORDINGS INFORMERD: credentials and certificate authorities that are replaced while informerd runs.
+"""test_credentials.py KUBESIM RECORDINGS INFORMERD: credentials and certificate authorities that are
+replaced while informerd runs.
 
-Its watches go on: no object is reported again, and what was deleted meanwhile is reported as deleted.
+Watches continue: no object is reported again, and objects that were deleted meanwhile are reported as deleted.
 """
 import base64
 import contextlib
@@ -30,7 +31,7 @@ class Credentials(Case):
         (self.folder / 'kubeconfig').write_text(text)
 
     def make_pki(self, name):
-        """Authority, certificate and key of their own: {ca,server}.crt, server.key."""
+        """A new authority with a server certificate: {ca,server}.crt, server.key."""
         with Sim('--self-signed', self.folder / name):
             return self.folder / name
 
@@ -43,21 +44,21 @@ class Credentials(Case):
 
     def reload(self, daemon):
         before = self.log.types()['CONFIG']
-        daemon.tell(signal.SIGHUP)
-        self.log.wait_for(lambda _: self.log.types()['CONFIG'] > before, lambda: f'CONFIG; {daemon.said()[-1000:]}')
+        daemon.send_signal(signal.SIGHUP)
+        self.log.wait_for(lambda _: self.log.types()['CONFIG'] > before, lambda: f'CONFIG; {daemon.stderr_text()[-1000:]}')
 
     def delete(self, name):
         self.sim.control('delete', resource='configmaps', namespace='default', name=name)
 
     def assert_continued(self, daemon, deleted='a', added='c', origin='live'):
-        """One start, one change each, nothing in between."""
+        """The log has one START and one record per change, nothing else."""
         self.sim.put('configmaps', config_map(added))
-        self.log.wait_for(lambda all: any(r.get('name') == added for r in all), f'{added}; {daemon.said()[-1500:]}')
+        self.log.wait_for(lambda all: any(r.get('name') == added for r in all), f'{added}; {daemon.stderr_text()[-1500:]}')
         changes = [(r['type'], r['name'], r['origin']) for r in self.log.read() if 'name' in r]
         self.assertEqual(sorted(changes[:2]), [('ADDED', 'a', 'initial'), ('ADDED', 'b', 'initial')])
         self.assertEqual(changes[2:], [('DELETED', deleted, origin), ('ADDED', added, 'live')])
         self.assertEqual((self.log.types()['SYNCED'], self.log.types()['RELIST'], self.log.types()['GAP']), (1, 0, 0))
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 class InlineToken(Credentials):
@@ -72,20 +73,20 @@ class InlineToken(Credentials):
         daemon = self.synced()
         self.sim.control('tokens', set='tuesday-secret')
         self.sim.control('close', how='end')
-        wait_until(lambda: self.get('/readyz').status != 200 or '401' in daemon.said(), 'being refused')
+        wait_until(lambda: self.get('/readyz').status != 200 or '401' in daemon.stderr_text(), 'being refused')
         self.delete('a')
         self.write_kubeconfig('token: tuesday-secret')
         self.reload(daemon)
         self.assert_continued(daemon)
         for secret in ('monday-secret', 'tuesday-secret'):
-            self.assertNotIn(secret, daemon.said() + self.path.read_text())
+            self.assertNotIn(secret, daemon.stderr_text() + self.path.read_text())
 
     def test_a_token_instead_of_a_token_file_continues_the_watch(self):
         token = self.folder / 'token'
         token.write_text('monday-secret\n')
         self.write_kubeconfig(f'tokenFile: "{token}"')
         daemon = self.synced()
-        self.sim.control('tokens', set='tuesday-secret')  # of which open watches take no notice
+        self.sim.control('tokens', set='tuesday-secret')  # open watches are not affected
         self.write_kubeconfig('token: tuesday-secret')
         before = len(self.sim.control('requests'))
         self.reload(daemon)
@@ -113,7 +114,7 @@ class Files(Credentials):
         (self.folder / 'ca.crt').write_text((self.folder / 'ca.crt').read_text() + (other / 'ca.crt').read_text())
         self.delete('a')
         self.reload(daemon)
-        wait_until(lambda: 'new certificate authorities' in daemon.said(), 'the file being read at once')
+        wait_until(lambda: 'new certificate authorities' in daemon.stderr_text(), 'the file being read at once')
         self.assert_continued(daemon)
 
     def test_a_replaced_client_certificate_and_hup_continue_the_watch(self):
@@ -125,12 +126,12 @@ class Files(Credentials):
             shutil.copy(other / name, own / name)
         self.delete('a')
         self.reload(daemon)
-        wait_until(lambda: 'new client certificate' in daemon.said(), 'the files being read at once')
+        wait_until(lambda: 'new client certificate' in daemon.stderr_text(), 'the files being read at once')
         self.assert_continued(daemon)
 
 
 class Front:
-    """TLS in front of a server without: what certificate it shows can change while connections are open."""
+    """TLS in front of a plain server. Its certificate can be replaced while connections are open."""
 
     def __init__(self, sim):
         self.sim, self.context, self.open = sim, None, []
@@ -179,7 +180,7 @@ class Front:
 
 
 class ReplacedAuthority(Credentials):
-    """The server's authority is another one from now on, as when a cluster's PKI is rotated."""
+    """Replaces the server's authority, as in a rotation of the cluster's PKI."""
     arguments = ()
 
     def setUp(self):
@@ -195,32 +196,32 @@ class ReplacedAuthority(Credentials):
         shutil.copy(folder / 'ca.crt', self.folder / 'ca.new')
         (self.folder / 'ca.new').rename(self.folder / 'ca.crt')
 
-    def test_the_file_changes_first(self):
+    def test_authority_file_is_replaced_before_the_server(self):
         daemon = self.synced()
         self.use_authority(self.new)
         self.reload(daemon)
-        self.delete('a')  # on the connection of before
-        self.log.wait_for(lambda _: self.log.types()['DELETED'] == 1, 'the connection of before going on')
+        self.delete('a')  # on the old connection
+        self.log.wait_for(lambda _: self.log.types()['DELETED'] == 1, 'the old connection being used')
         self.front.show(self.new)
         self.front.cut()
         self.assert_continued(daemon)
 
-    def test_the_server_changes_first(self):
+    def test_server_is_replaced_before_the_authority_file(self):
         daemon = self.synced()
         self.front.show(self.new)
         self.front.cut()
         self.delete('a')
-        wait_until(lambda: 'certificate' in daemon.said(), 'the server being refused')
+        wait_until(lambda: 'certificate' in daemon.stderr_text(), 'the server being refused')
         self.assertEqual(self.log.types()['DELETED'], 0)
         self.use_authority(self.new)  # found without a signal
-        self.log.wait_for(lambda _: self.log.types()['DELETED'] == 1, lambda: f'recovery; {daemon.said()[-1500:]}')
+        self.log.wait_for(lambda _: self.log.types()['DELETED'] == 1, lambda: f'recovery; {daemon.stderr_text()[-1500:]}')
         self.assert_continued(daemon)
 
-    def test_a_server_of_the_authority_of_before_is_refused(self):
+    def test_server_of_the_old_authority_is_refused(self):
         daemon = self.synced()
         self.use_authority(self.new)
         self.front.cut()
-        wait_until(lambda: 'certificate' in daemon.said(), 'the server being refused')
+        wait_until(lambda: 'certificate' in daemon.stderr_text(), 'the server being refused')
         before = len(self.sim.control('requests'))
         self.delete('a')
         self.front.show(self.new)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_disk.py KUBESIM RECORDINGS INFORMERD: event logs on disks that are full, gone, limited, or rotated away.
+"""test_disk.py KUBESIM RECORDINGS INFORMERD: event logs on full, missing and limited disks, and rotated files.
 
-kubesim numbers every change of its world, so what must be in the files is known: each version once, and no line torn.
+kubesim numbers every change, so the expected content is known: each version once, and no incomplete line.
 """
 import contextlib
 import os
@@ -25,7 +25,7 @@ class Disk(Case):
         self.sim.control('fill', resource='configmaps', count=count, bytes=400)
 
     def change(self, count):
-        """Changes to the objects that fill() made, until all of them have happened."""
+        """Changes the objects that fill() made, and waits until all changes are done."""
         last = self.version() + count
         self.sim.control('churn', resource='configmaps', count=count)
         wait_until(lambda: self.version() == last, 'the changes')
@@ -34,7 +34,7 @@ class Disk(Case):
         return int(self.sim.control('stats')['resourceVersion'])
 
     def assert_complete(self, *paths):
-        """Every version of the server once, in order, under numbers that grow."""
+        """Each version of the server once, in order, with increasing numbers."""
         records = records_of(*paths)
         numbers = [r['seq'] for r in records]
         self.assertEqual(numbers, sorted(set(numbers)))
@@ -44,7 +44,7 @@ class Disk(Case):
         return records
 
     def wait_last(self):
-        """Until the last change is in the file."""
+        """Waits until the last change is in the file."""
         last = b'"rv":"%d"' % self.version()
         def there():
             with contextlib.suppress(FileNotFoundError):  # between two files
@@ -58,16 +58,16 @@ class Disk(Case):
         wait_until(lambda: self.failing() == 1, 'the failure')
 
     def end_well(self, daemon):
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 class Full(Disk):
-    """A small tmpfs, in which a piece of ballast stands for what others have there."""
+    """A small tmpfs, filled by a file of ballast."""
 
     def setUp(self):
         super().setUp()
         if not MOUNTS:
-            self.skipTest('no right to mount a tmpfs')
+            self.skipTest('no permission to mount a tmpfs')
         mount = self.folder / 'mount'
         mount.mkdir()
         subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=32m', 'none', mount], check=True)
@@ -77,7 +77,7 @@ class Full(Disk):
         self.ballast.write_bytes(bytes(31 * 1024 * 1024 + 900 * 1024))
 
     def fill_disk(self):
-        """Until nothing moves any more: the disk is full, 1 MiB of lines wait, then 4096 events, then the stream."""
+        """Waits until nothing moves: the disk is full, 1 MiB of lines wait, then 4096 events, then the stream."""
         daemon = self.start(self.conf(event_logs=[{'path': str(self.path), 'object': 'full'}]))
         self.wait_ready()
         self.fill()
@@ -85,7 +85,7 @@ class Full(Disk):
         wait_until(lambda: self.get('/readyz').status == 503, 'being held')
         return daemon
 
-    def test_it_holds_says_so_once_and_recovers(self):
+    def test_full_disk_is_reported_once_and_recovers(self):
         daemon = self.fill_disk()
         self.assertRegex(self.get('/readyz').text, r'\A\[-\] sim/configmaps: held for \d+s, \d+ objects, ')
         m = self.metrics()
@@ -94,29 +94,29 @@ class Full(Disk):
         self.assertEqual(m['informerd_watch_up{cluster="sim",watch="configmaps"}'], 0)
         self.assertLess(m['informerd_log_unwritten_bytes'], 4 * 1024 * 1024)
         self.assertEqual(self.get('/livez').status, 200)
-        daemon.tell(signal.SIGUSR1)  # one more try
-        daemon.tell(signal.SIGHUP)  # a reload changes nothing of that
+        daemon.send_signal(signal.SIGUSR1)  # one more attempt
+        daemon.send_signal(signal.SIGHUP)  # a reload does not change that
         wait_until(lambda: self.metrics()['informerd_config_last_reload_successful'], 'the reload')
-        self.assertEqual(daemon.said().count('No space left'), 1)
+        self.assertEqual(daemon.stderr_text().count('No space left'), 1)
         self.ballast.unlink()
-        daemon.tell(signal.SIGUSR1)
+        daemon.send_signal(signal.SIGUSR1)
         self.wait_ready()
         self.wait_last()
         self.assertEqual(self.failing(), 0)
-        self.assertEqual(daemon.said().count('writable again'), 1)
+        self.assertEqual(daemon.stderr_text().count('writable again'), 1)
         self.end_well(daemon)
         self.assert_complete(self.path)
 
-    def test_without_a_word_it_finds_out_itself(self):
+    def test_free_space_is_detected_without_a_signal(self):
         daemon = self.fill_disk()
         self.ballast.unlink()
         self.wait_ready()
         self.end_well(daemon)
 
-    def test_killed_meanwhile_it_leaves_nothing_torn(self):
+    def test_kill_on_a_full_disk_leaves_no_torn_line(self):
         daemon = self.fill_disk()
         daemon.end(signal.SIGKILL)
-        self.assertFalse(self.path.read_bytes().endswith(b'\n'), 'a disk that is full in the middle of a line')
+        self.assertFalse(self.path.read_bytes().endswith(b'\n'), 'a disk that is full inside a line')
         self.ballast.unlink()
         daemon = self.start(self.conf(event_logs=[{'path': str(self.path)}]))
         self.wait_ready()
@@ -125,31 +125,31 @@ class Full(Disk):
         self.assertEqual(last[0]['reason'], 'seq-skipped')
         self.assertEqual(fold(last), self.on_server())
 
-    def test_a_file_moved_away_meanwhile_keeps_no_half_line(self):
+    def test_file_moved_on_a_full_disk_has_no_partial_line(self):
         daemon = self.fill_disk()
         moved = self.path.with_suffix('.moved')
-        self.assertFalse(self.path.read_bytes().endswith(b'\n'), 'a disk that is full in the middle of a line')
+        self.assertFalse(self.path.read_bytes().endswith(b'\n'), 'a disk that is full inside a line')
         self.ballast.unlink()
         self.path.rename(moved)
-        daemon.tell(signal.SIGUSR1)
+        daemon.send_signal(signal.SIGUSR1)
         self.wait_ready()
         self.wait_last()
         self.end_well(daemon)
         self.assert_complete(moved, self.path)
 
-    def test_asked_to_stop_it_gives_up_in_time(self):
+    def test_stop_on_a_full_disk_ends_after_drain_timeout(self):
         daemon = self.start(self.conf(event_logs=[{'path': str(self.path)}], drain_timeout='1s'))
         self.wait_ready()
         self.fill()
         self.change(1000)
         self.wait_failing()
         self.assertEqual(daemon.end(), 74)
-        self.assertRegex(daemon.said(), r'stopping with \d+ bytes of records not written')
+        self.assertRegex(daemon.stderr_text(), r'stopping with \d+ bytes of records not written')
 
 
 class Limited(Disk):
-    def test_a_file_at_its_size_limit(self):
-        """RLIMIT_FSIZE, which comes with a signal that would kill it."""
+    def test_file_size_limit_is_reported(self):
+        """RLIMIT_FSIZE, which sends a signal that would kill the process."""
         limit = 64 * 1024
         daemon = self.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
                                                                   (limit, resource.RLIM_INFINITY)))
@@ -158,9 +158,9 @@ class Limited(Disk):
         self.change(500)
         self.wait_failing()
         self.assertEqual(self.path.stat().st_size, limit)
-        self.assertEqual(daemon.said().count('File too large'), 1)
+        self.assertEqual(daemon.stderr_text().count('File too large'), 1)
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        daemon.tell(signal.SIGUSR1)
+        daemon.send_signal(signal.SIGUSR1)
         self.wait_last()
         self.end_well(daemon)
         self.assert_complete(self.path)
@@ -174,13 +174,13 @@ class Moved(Disk):
         self.path = self.place / 'events.jsonl'
         self.fill()
 
-    def test_a_directory_that_vanishes_and_comes_back(self):
+    def test_removed_directory_is_detected_and_recovers(self):
         daemon = self.start()
         self.wait_last()
         self.place.rename(self.folder / 'away')
         self.sim.control('churn', resource='configmaps', count=10**6, rate=100)
         self.wait_failing()
-        self.assertEqual(daemon.said().count('its directory does not exist'), 1)
+        self.assertEqual(daemon.stderr_text().count('its directory does not exist'), 1)
         (self.folder / 'away').rename(self.place)
         wait_until(lambda: self.failing() == 0, 'recovery')
         self.end_well(daemon)
@@ -188,7 +188,7 @@ class Moved(Disk):
         versions = [int(r['rv']) for r in records if r['type'] in CHANGES]
         self.assertEqual(versions, list(range(FIRST, FIRST + len(versions))))
 
-    def test_a_file_that_is_removed(self):
+    def test_removed_file_is_created_again(self):
         daemon = self.start()
         self.wait_last()
         with open(self.path, 'rb') as old:
@@ -202,10 +202,10 @@ class Moved(Disk):
             kept.write_bytes(old.read())
         self.end_well(daemon)
         self.assert_complete(kept, self.path)
-        self.assertIn('was moved or removed', daemon.said())
+        self.assertIn('was moved or removed', daemon.stderr_text())
 
     def test_lines_written_to_a_removed_file_are_counted(self):
-        """By a GAP in the next file, which has at least as many as were written after the removal."""
+        """A GAP in the next file, whose count is at least the number of lines written after the removal."""
         daemon = self.start()
         self.wait_last()
         afterwards, kept = 0, []
@@ -224,7 +224,7 @@ class Moved(Disk):
         self.assertEqual({r['reason'] for r in gaps} - {'removed'}, set())
         self.assertLessEqual(afterwards, sum(r['dropped'] for r in gaps))
 
-    def test_rotated_by_others_under_load(self):
+    def test_external_rotation_under_load(self):
         daemon = self.start()
         self.wait_last()
         old = []
@@ -232,7 +232,7 @@ class Moved(Disk):
             self.change(100)
             old.append(self.path.with_suffix(f'.{i}'))
             self.path.rename(old[-1])
-            daemon.tell(signal.SIGUSR1)
+            daemon.send_signal(signal.SIGUSR1)
             wait_until(self.path.exists, 'a new file')
         self.change(10)
         self.wait_last()
@@ -253,7 +253,7 @@ class Removed(Disk):
     def reload(self, daemon, *logs):
         before = self.log.types()['CONFIG']
         self.write_conf(self.conf(event_logs=logs))
-        daemon.tell(signal.SIGHUP)
+        daemon.send_signal(signal.SIGHUP)
         wait_until(lambda: self.log.types()['CONFIG'] > before, 'the reload')
 
     def begin(self):
@@ -262,28 +262,28 @@ class Removed(Disk):
         self.wait_failing()
         return daemon
 
-    def test_its_lines_are_written_if_it_comes_back(self):
+    def test_waiting_lines_are_written_if_the_log_returns(self):
         daemon = self.begin()
         self.reload(daemon, self.healthy)
         self.reload(daemon, self.healthy, self.failing_log)
         self.change(5)
         self.place.mkdir()
-        daemon.tell(signal.SIGUSR1)
+        daemon.send_signal(signal.SIGUSR1)
         wait_until(lambda: self.failing() == 0, 'recovery')
         self.end_well(daemon)
         self.assert_complete(self.path)
         self.assert_complete(self.place / 'failing.jsonl')
-        self.assertNotIn('not written', daemon.said())
+        self.assertNotIn('not written', daemon.stderr_text())
 
-    def test_otherwise_a_gap_counts_them(self):
+    def test_lost_lines_are_counted_in_a_gap(self):
         daemon = self.begin()
         waiting = len(self.log.read())
         self.reload(daemon, self.healthy)
         gap = self.log.wait_for(lambda _: self.log.types()['GAP'], 'the gap')[-1]
         self.assertEqual((gap['reason'], gap['dropped']), ('unwritten', waiting))
         self.assertIn(self.failing_log['path'], gap['msg'])
-        self.assertRegex(daemon.said(), rf'not written: {waiting} lines are lost: its directory does not exist')
-        self.assertNotIn('no change was lost', daemon.said())
+        self.assertRegex(daemon.stderr_text(), rf'not written: {waiting} lines are lost: its directory does not exist')
+        self.assertNotIn('no change was lost', daemon.stderr_text())
         self.place.mkdir()
         self.reload(daemon, self.healthy, self.failing_log)
         self.change(5)
@@ -303,28 +303,28 @@ class Locked(Disk):
         conf = self.conf(state_dir=str(state), socket={'path': str(place)})
         daemon = Daemon(self.folder, ['-c', self.write_conf(conf, 'second.conf')])
         self.stack.callback(daemon.discard)
-        wait_until(lambda: 'has locked the file' in daemon.said(), 'the lock')
+        wait_until(lambda: 'has locked the file' in daemon.stderr_text(), 'the lock')
         return daemon
 
-    def test_it_never_touches_the_file_and_writes_when_the_first_has_ended(self):
+    def test_second_writer_waits_for_the_first(self):
         self.fill()
         first = self.start()
         self.wait_last()
         second = self.start_second()
-        self.assertIn(f'process {first.pid} has locked the file', second.said())
+        self.assertIn(f'process {first.pid} has locked the file', second.stderr_text())
         self.change(100)
         self.wait_last()
         self.assertEqual(self.metrics(self.folder / 'socket2')['informerd_log_outputs_failing'], 1)
         self.end_well(first)
         size = self.path.stat().st_size
         self.assert_complete(self.path)
-        second.tell(signal.SIGUSR1)  # one more try
+        second.send_signal(signal.SIGUSR1)  # one more attempt
         wait_until(lambda: self.path.stat().st_size > size, 'the second one')
         self.end_well(second)
         runs = runs_of(records_of(self.path))
         self.assertEqual([len({r['log'] for r in run}) for run in runs], [1, 1])
 
-    def test_the_lock_is_that_of_the_file_after_a_rotation(self):
+    def test_lock_follows_the_file_after_a_rotation(self):
         first = self.start(self.conf(event_logs=[{'path': str(self.path), 'rotate': {'size': 20000, 'keep': 100}}]))
         self.wait_ready()
         self.fill()
@@ -342,7 +342,7 @@ class Rotated(Disk):
     SIZE = 20000
 
     def rotating(self, keep):
-        """The files, oldest first, after far more than fits."""
+        """The files, oldest first, after writing far more than fits."""
         daemon = self.start(self.conf(event_logs=[{'path': str(self.path), 'rotate': {'size': self.SIZE, 'keep': keep}}]))
         self.wait_ready()
         self.fill()
@@ -354,12 +354,12 @@ class Rotated(Disk):
             self.assertLessEqual(path.stat().st_size, self.SIZE)
         return *old, self.path
 
-    def test_all_of_them_are_the_whole(self):
+    def test_rotated_files_are_complete(self):
         files = self.rotating(100)
         self.assertGreater(len(files), 10)
         self.assert_complete(*files)
 
-    def test_no_more_are_kept_than_asked_for(self):
+    def test_old_rotated_files_are_removed(self):
         files = self.rotating(3)
         self.assertEqual(len(files), 4)
         records = records_of(*files)
@@ -373,13 +373,13 @@ class Lookup(Disk):
     def setUp(self):
         super().setUp()
         if not MOUNTS:
-            self.skipTest('no right to mount')
+            self.skipTest('no permission to mount')
         self.server = self.stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         address = f'127.53.{os.getpid() >> 8 & 255}.{os.getpid() & 255}'
         try:
             self.server.bind((address, 53))
         except PermissionError:
-            self.skipTest('no right to be a name server')
+            self.skipTest('no permission to listen on port 53')
         conf = self.folder / 'resolv.conf'
         conf.write_text(f'nameserver {address}\noptions timeout:30 attempts:2\n')
         if subprocess.run(['mount', '--bind', conf, '/etc/resolv.conf'], capture_output=True).returncode:
@@ -387,7 +387,7 @@ class Lookup(Disk):
         self.stack.callback(subprocess.run, ['umount', '-l', '/etc/resolv.conf'], check=True)
         self.fill()
 
-    def test_it_delays_neither_the_log_nor_the_end(self):
+    def test_blocked_name_lookup_delays_neither_log_nor_exit(self):
         clusters = [{'name': 'sim', 'kubeconfig': str(self.folder / 'kubeconfig')},
                     {'name': 'nowhere', 'server': 'https://api.nowhere.example:6443'}]
         watches = [{'resource': 'configmaps', 'cluster': 'sim'}, {'resource': 'secrets', 'cluster': 'nowhere'}]
@@ -397,13 +397,13 @@ class Lookup(Disk):
         self.change(10)
         self.wait_last()
         began = time.monotonic()
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         self.assertLess(time.monotonic() - began, 15)
-        self.assertIn('exiting without waiting', daemon.said())
+        self.assertIn('exiting without waiting', daemon.stderr_text())
         self.assertEqual(records_of(self.path)[-1]['type'], 'STOP')
 
 
-# Mounts of our own, where they may be had: as root, or as the root of a namespace of users.
+# Uses its own mounts where permitted: as root, or as root of a user namespace.
 MOUNTS = 'INFORMERD_TEST_MOUNTS' in os.environ
 if not MOUNTS and shutil.which('unshare'):
     alone = ['unshare', *([] if os.geteuid() == 0 else ['-r']), '-m']

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_echo.py KUBESIM RECORDINGS INFORMERD: servers and proxies that repeat our credentials to us, in every place where
-an answer has text, do not get them into anything that informerd writes: its log, /readyz, metrics, records, the dump.
+"""test_echo.py KUBESIM RECORDINGS INFORMERD: servers and proxies that repeat the client's credentials in their answers.
+The credentials must not appear in anything that informerd writes: its log, /readyz, metrics, records, the dump.
 """
 import base64
 import contextlib
@@ -20,7 +20,7 @@ from server import make_certificate
 TOKEN = 'eyJhbGciOiJSUzI1NiJ9.' + 'Zt5Yw2Rq' * 40 + '.c2ln"\\/'
 PASSWORD = 'hunter-2 & "more"'
 LOGIN = base64.b64encode(f'jane:{PASSWORD}'.encode()).decode()
-PAD = 'x' * 190  # to where informerd cuts what it shows
+PAD = 'x' * 190  # up to where informerd truncates texts
 
 
 def status(text, code=500):
@@ -32,7 +32,7 @@ def watch_event(verb, **members):
     return json.dumps({'type': verb, 'object': {'kind': 'Thing', 'apiVersion': 'echo.io/v1', **members}}) + '\n'
 
 
-# The resource that is asked for names the place of the echo: {resource: (status, headers, body)}.
+# The requested resource selects the place of the echo: {resource: (status, headers, body)}.
 PLACES = {
     'messages': lambda text: (500, {}, status(f'bad token {text}')),
     'escapes': lambda text: (500, {}, status('X').replace('X', ''.join(f'\\u{ord(c):04x}' for c in text))),
@@ -106,13 +106,13 @@ class Echo(Case):
                                     watches=[{'resource': f'{n}.echo.io/v1' if n in PLACES else n} for n in names]))
 
     def written(self, daemon):
-        """Everything that informerd wrote or said: {name: text}."""
-        daemon.tell(signal.SIGUSR2)
+        """Everything that informerd wrote or answered: {name: text}."""
+        daemon.send_signal(signal.SIGUSR2)
         dump = self.folder / 'state/dump.json'
         wait_until(dump.exists, 'the dump')
         answers = {target: self.get(target).text for target in ('/readyz?verbose', '/metrics')}
-        self.assertEqual(daemon.end(), 0, daemon.said())
-        return {'dump': dump.read_text(), 'records': self.path.read_text(), 'stderr': daemon.said(), **answers}
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
+        return {'dump': dump.read_text(), 'records': self.path.read_text(), 'stderr': daemon.stderr_text(), **answers}
 
     def assert_hidden(self, daemon, *secrets):
         for name, text in self.written(daemon).items():
@@ -128,7 +128,7 @@ class Echo(Case):
         names = [*PLACES, 'gadgets']
         daemon = self.begin(self.kubeconfig(user, server.port), names)
         wait_until(lambda: server.asked >= {*PLACES, 'v1'}, lambda: f'all requests; there were {server.asked}')
-        wait_until(lambda: 'syncing' not in self.get('/readyz?verbose').text, 'what became of each watch')
+        wait_until(lambda: 'syncing' not in self.get('/readyz?verbose').text, 'a result for each watch')
         self.assert_hidden(daemon, *secrets)
 
     def test_a_token_is_not_shown(self):
@@ -153,7 +153,7 @@ class Echo(Case):
         proxy = f'http://proxy-user:hunter-2-hunter@127.0.0.1:{listener.getsockname()[1]}'
         make_certificate(self.folder)
         daemon = self.begin(self.kubeconfig({'token': TOKEN}, 1, **{'proxy-url': proxy}), ['messages'])
-        wait_until(lambda: 'rejected the user and password' in daemon.said(), daemon.said)
+        wait_until(lambda: 'rejected the user and password' in daemon.stderr_text(), daemon.stderr_text)
         login = base64.b64encode(b'proxy-user:hunter-2-hunter').decode()
         self.assert_hidden(daemon, 'hunter-2-hunter', 'proxy-user', login, TOKEN)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_health.py KUBESIM RECORDINGS INFORMERD: what it says about itself is true, in the same words everywhere."""
+"""test_health.py KUBESIM RECORDINGS INFORMERD: /readyz, metrics, the dump and sd_notify are correct and consistent."""
 import contextlib
 import grp
 import http.client
@@ -11,14 +11,14 @@ import socket
 import stat
 import time
 
-from service import DEADLINE, Case, UnixHttp, ask, collector, config_map, free_address, run, wait_until
+from service import DEADLINE, Case, UnixHttp, collector, config_map, free_address, http_get, run, wait_until
 
 IDLE = 60  # seconds after which a connection is closed anyway
 LABELS = '{cluster="sim",watch="configmaps"}'
 
 
 class States(Case):
-    """Each word of /readyz, from a server that gives reason for it."""
+    """Each status of /readyz, with a server that causes it."""
 
     def setUp(self):
         super().setUp()
@@ -29,30 +29,30 @@ class States(Case):
         clusters = [{'name': 'sim', 'kubeconfig': str(self.folder / 'kubeconfig'), **cluster}]
         return self.start(self.conf(clusters=clusters, http={'listen': self.place}))
 
-    def wait_word(self, word):
-        """Until the watch is called that; then what holds in any state."""
-        def said():
+    def wait_for_status(self, word):
+        """Waits until the watch has that status; then checks what holds in any state."""
+        def shown():
             with contextlib.suppress(OSError, http.client.HTTPException):
                 return re.search(rf' sim/configmaps: {word}( for \d+s)?, ', self.get('/readyz?verbose').text)
-        wait_until(said, f'{word}; {(self.folder / "stderr").read_text()[-500:]}')
+        wait_until(shown, f'{word}; {(self.folder / "stderr").read_text()[-500:]}')
         for place in (self.place, self.socket):
             self.assertEqual(self.get('/livez', place), (200, 'ok\n'))
         return self.get('/readyz?verbose').text
 
     def assert_not_ready(self):
         for place in (self.place, self.socket):
-            answer = self.get('/readyz', place)  # who is not ready says why without being asked
+            answer = self.get('/readyz', place)  # the reason is given without ?verbose if not ready
             self.assertEqual(answer.status, 503)
             self.assertRegex(answer.text, r'\A\[-\] sim/configmaps: .*\nnot ready\n\Z')
 
     def test_syncing_then_live(self):
         self.sim.fault('stall', ms=10**6, path='configmaps', bytes=10)
         self.begin()
-        self.assertRegex(self.wait_word('syncing'), r', 0 objects, no data received yet\n\[\+\] event log \S+: writable\nnot ready\n')
+        self.assertRegex(self.wait_for_status('syncing'), r', 0 objects, no data received yet\n\[\+\] event log \S+: writable\nnot ready\n')
         self.assert_not_ready()
         self.assertEqual(self.metrics()['informerd_watch_synced' + LABELS], 0)
         self.sim.control('close', how='reset')
-        self.assertRegex(self.wait_word('live'), r'\A\[\+\] sim/configmaps: live( for \d+s)?, 2 objects, last data \d+s ago')
+        self.assertRegex(self.wait_for_status('live'), r'\A\[\+\] sim/configmaps: live( for \d+s)?, 2 objects, last data \d+s ago')
         for place in (self.place, self.socket):
             self.assertEqual(self.get('/readyz', place), (200, 'ok\n'))
             self.assertRegex(self.get('/readyz?verbose', place).text, r'\nready\n\Z')
@@ -62,71 +62,71 @@ class States(Case):
 
     def test_stale_and_back(self):
         self.begin(stale_after='1s')
-        self.wait_word('live')
+        self.wait_for_status('live')
         self.sim.fault('blackhole', at='request', times=0, path='configmaps')
         self.sim.control('close', how='reset')
-        self.wait_word('stale')
+        self.wait_for_status('stale')
         self.assert_not_ready()
         self.assertEqual(self.metrics()['informerd_watch_stale' + LABELS], 1)
         self.log.wait_for(lambda _: self.log.types()['STALE'] == 1, 'STALE')
         self.sim.control('clear')
         self.sim.put('configmaps', config_map('c'))
         self.log.wait_for(lambda _: self.log.types()['RECOVERED'], 'RECOVERED')
-        self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'what happened meanwhile')
+        self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'the changes made meanwhile')
 
-    def test_watches_that_show_nothing(self):
-        """A proxy that buffers ends every watch in good order and without a byte: changes are reported all the same, and
-        a copy that nothing vouches for is stale."""
+    def test_watches_without_data_are_checked(self):
+        """A buffering proxy ends every watch regularly and without a byte: changes are reported anyway, and the copy is
+        stale if nothing confirms it."""
         self.begin(stale_after='3s')
-        self.wait_word('live')
+        self.wait_for_status('live')
         self.sim.fault('blind', verb='watch', times=0)
         self.sim.control('close', how='end')
         self.sim.put('configmaps', config_map('c'))
-        self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'what no watch showed')
+        self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'changes that no watch showed')
         self.sim.fault('status', code=500, times=0, verb='list', path='configmaps')
         self.sim.fault('status', code=500, times=0, verb='watchlist', path='configmaps')
         self.sim.put('configmaps', config_map('d'))
-        self.wait_word('(stale|failing)')
+        self.wait_for_status('(stale|failing)')
         self.assert_not_ready()
         self.log.wait_for(lambda _: self.log.types()['STALE'], 'STALE')
         recovered = self.log.types()['RECOVERED']
-        time.sleep(5)  # some more of them, and none is a sign
+        time.sleep(5)  # some more watches that show nothing
         self.assertEqual(self.log.types()['RECOVERED'], recovered)
         self.sim.control('clear')
-        self.log.wait_for(lambda all: any(r.get('name') == 'd' for r in all), 'what happened meanwhile')
-        self.wait_word('live')
+        self.log.wait_for(lambda all: any(r.get('name') == 'd' for r in all), 'the changes made meanwhile')
+        self.wait_for_status('live')
 
-    def test_a_daemon_that_was_stopped_blames_no_server(self):
+    def test_stopped_daemon_does_not_blame_the_server(self):
         daemon = self.begin(stale_after='8s')
-        self.wait_word('live')
-        daemon.tell(signal.SIGSTOP)
+        self.wait_for_status('live')
+        daemon.send_signal(signal.SIGSTOP)
         time.sleep(20)  # it wakes up after 8 s at the latest, and 10 s more cannot be distinguished from a busy machine
-        daemon.tell(signal.SIGCONT)
+        daemon.send_signal(signal.SIGCONT)
         records = self.log.wait_for(lambda _: self.log.types()['STALE'], 'STALE')
         text = next(r['msg'] for r in reversed(records) if r['type'] == 'STALE')
         self.assertRegex(text, r'process suspended for \d+s')
         self.sim.put('configmaps', config_map('c'))
         self.log.wait_for(lambda all: any(r.get('name') == 'c' for r in all), 'c')
-        self.assertNotIn('silent', daemon.said())
-        self.assertIn('this process was stopped for', daemon.said())
+        self.assertNotIn('silent', daemon.stderr_text())
+        self.assertIn('this process was stopped for', daemon.stderr_text())
 
     def test_forbidden_unauthorized_failing(self):
         daemon = self.begin()
-        self.wait_word('live')
+        self.wait_for_status('live')
         for code, word in ((403, 'forbidden'), (401, 'unauthorized'), (500, 'failing')):
             with self.subTest(word):
                 self.sim.fault('status', code=code, times=0, path='configmaps')
                 self.sim.control('close', how='end')
-                self.assertRegex(self.wait_word(word), rf'{word} for \d+s, .*: ')
+                self.assertRegex(self.wait_for_status(word), rf'{word} for \d+s, .*: ')
                 self.assertEqual(self.metrics()['informerd_watch_up' + LABELS], 0)
                 self.sim.control('clear')
-                self.wait_word('live')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+                self.wait_for_status('live')
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_never_let_in(self):
+    def test_forbidden_from_the_start(self):
         self.sim.fault('status', code=403, times=0, path='configmaps')
         self.begin()
-        self.wait_word('forbidden')
+        self.wait_for_status('forbidden')
         self.assert_not_ready()
 
 
@@ -153,16 +153,16 @@ class EventLogs(Case):
                          r'for \d+s: its directory does not exist, \d+ bytes unwritten, oldest line waiting for \d+s\nnot ready\n\Z')
         self.assertEqual(self.log_metrics('stuck'), [1])
         self.assertGreaterEqual(self.log_metrics('oldest_unwritten_seconds')[0], 2)
-        self.assertRegex(daemon.said(), rf'event log {self.failing}: not written for \d+ s: its directory does not exist')
+        self.assertRegex(daemon.stderr_text(), rf'event log {self.failing}: not written for \d+ s: its directory does not exist')
         self.place.mkdir()
-        daemon.tell(signal.SIGUSR1)
+        daemon.send_signal(signal.SIGUSR1)
         self.wait_ready()
         self.assertRegex(self.get('/readyz?verbose').text, rf'\n\[\+\] event log {self.failing}: writable\n')
         self.assertEqual(self.log_metrics('stuck', 'failing', 'writable', 'unwritten_bytes'), [0, 0, 1, 0])
-        self.assertIn(f'event log {self.failing}: no longer stuck', daemon.said())
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertIn(f'event log {self.failing}: no longer stuck', daemon.stderr_text())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_zero_disables_it(self):
+    def test_stuck_after_zero_disables_the_check(self):
         self.start(self.conf(event_logs=[{'path': str(self.failing), 'stuck_after': '0s'}]))
         self.wait_ready()
         wait_until(lambda: self.log_metrics('failing') == [1], 'the failure')
@@ -171,25 +171,25 @@ class EventLogs(Case):
 
 
 class Places(Case):
-    def test_the_socket_is_for_whom_the_conf_says(self):
+    def test_socket_has_the_configured_mode_and_group(self):
         group = grp.getgrgid(os.getegid()).gr_name
         for mode in (0o600, 0o660, 0o666):
             daemon = self.start(self.conf(socket={'path': str(self.socket), 'mode': f'{mode:04o}', 'group': group}))
             self.wait_ready()
             st = self.socket.stat()
             self.assertEqual((stat.S_IMODE(st.st_mode), st.st_gid), (mode, os.getegid()))
-            self.assertEqual(daemon.end(), 0, daemon.said())
+            self.assertEqual(daemon.end(), 0, daemon.stderr_text())
             self.assertFalse(self.socket.exists())
 
-    def test_a_port_that_the_system_chose_is_named(self):
+    def test_chosen_port_is_logged(self):
         daemon = self.start(self.conf(http={'listen': '127.0.0.1:0'}))
         self.wait_ready()
-        port = re.search(r'http: listening on port (\d+)', daemon.said())
-        self.assertTrue(port, daemon.said())
-        self.assertEqual(ask(f'127.0.0.1:{port[1]}', '/livez').status, 200)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        port = re.search(r'http: listening on port (\d+)', daemon.stderr_text())
+        self.assertTrue(port, daemon.stderr_text())
+        self.assertEqual(http_get(f'127.0.0.1:{port[1]}', '/livez').status, 200)
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_bad_requests_disturb_nobody(self):
+    def test_invalid_requests_do_not_affect_other_clients(self):
         place = free_address()
         host, port = place.split(':')
         daemon = self.start(self.conf(http={'listen': place}))
@@ -207,15 +207,15 @@ class Places(Case):
                 good.request('GET', '/livez')
                 self.assertEqual(good.getresponse().read(), b'ok\n')
         for target, status in (('/', 404), ('/livez/', 404), ('/readyz?verbose=1', 200), ('/metrics?x', 200)):
-            self.assertEqual(ask(place, target).status, status, target)
+            self.assertEqual(http_get(place, target).status, status, target)
         for method, status in (('POST', 405), ('DELETE', 405)):
             with contextlib.closing(http.client.HTTPConnection(place)) as other:
                 other.request(method, '/metrics')
                 self.assertEqual(other.getresponse().status, status)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def raw(self, place, text):
-        """The status and text of the answer to a request that is sent as it is."""
+        """The status and text of the answer to a raw request."""
         host, port = place.rsplit(':', 1)
         with socket.create_connection((host, int(port)), timeout=DEADLINE) as sock:
             sock.sendall(text.encode())
@@ -237,14 +237,14 @@ class Places(Case):
             self.assertEqual(status(host), 421, host)
         self.assertEqual(status(place, 'http://evil.example/metrics'), 421)
         self.assertEqual(self.raw(place, 'GET /livez HTTP/1.0\r\n\r\n'), (200, 'ok\n'))
-        said = self.raw(place, 'GET /readyz HTTP/1.0\r\nHost: evil.example\r\n\r\n')
-        self.assertEqual(said[0], 421)
-        self.assertIn('http.allowed_hosts', said[1])
-        with contextlib.closing(UnixHttp(self.socket)) as local:  # no browser gets there
+        answer = self.raw(place, 'GET /readyz HTTP/1.0\r\nHost: evil.example\r\n\r\n')
+        self.assertEqual(answer[0], 421)
+        self.assertIn('http.allowed_hosts', answer[1])
+        with contextlib.closing(UnixHttp(self.socket)) as local:  # not reachable for browsers
             local.request('GET', '/livez', headers={'Host': 'evil.example'})
             self.assertEqual(local.getresponse().status, 200)
         self.write_conf(self.conf(http={**http_conf, 'allowed_hosts': ['other.example.com']}))
-        daemon.tell(signal.SIGHUP)
+        daemon.send_signal(signal.SIGHUP)
         wait_until(lambda: status('other.example.com') == 200, 'another name')
         self.assertEqual((status('metrics.example.com'), status('localhost')), (421, 200))
 
@@ -252,10 +252,10 @@ class Places(Case):
         for host in ('http://metrics', 'metrics:80', 'a/b', '', '.', '*.example.com'):
             daemon = self.start(self.conf(http={'listen': '127.0.0.1:0', 'allowed_hosts': [host]}))
             self.assertEqual(daemon.status(), 78)
-            self.assertIn('without scheme, port and path', daemon.said())
+            self.assertIn('without scheme, port and path', daemon.stderr_text())
 
-    def test_clients_that_keep_their_connections_lock_nobody_out(self):
-        """As many as may be open, each idle after a request; one more is answered, and the first has made room."""
+    def test_idle_connections_do_not_block_new_clients(self):
+        """With the maximum number of idle connections, a further request is answered and the first connection is closed."""
         place = free_address()
         self.start(self.conf(http={'listen': place}))
         self.wait_ready(place)
@@ -302,13 +302,13 @@ class Places(Case):
         wait_until(lambda: self.metrics()['informerd_watch_requests_total' + LABELS] > 1, 'another request')
         again = [name for name in self.metrics() if name.startswith('informerd_watch_reconnects_total')]
         self.assertTrue(again)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_a_dump_says_the_same(self):
+    def test_dump_agrees_with_readyz(self):
         self.sim.put('configmaps', config_map('a'))
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'indexes': {'name': 'metadata.name'}}]))
         self.wait_ready()
-        daemon.tell(signal.SIGUSR2)
+        daemon.send_signal(signal.SIGUSR2)
         path = self.folder / 'state/dump.json'
         wait_until(path.exists, 'the dump')
         self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
@@ -317,60 +317,60 @@ class Places(Case):
 
 
 class Manager(Case):
-    """sd_notify, as a service manager hears it."""
+    """sd_notify messages."""
 
     def setUp(self):
         super().setUp()
         self.manager = self.stack.enter_context(collector(self.folder / 'notify'))
-        self.heard = []
+        self.messages = []
 
     def hears(self, pattern):
-        def heard():
+        def received():
             with contextlib.suppress(BlockingIOError):
                 while True:
-                    self.heard.append(self.manager.recv(65536).decode())
-            return any(re.search(pattern, text, re.MULTILINE) for text in self.heard)
-        wait_until(heard, lambda: f'{pattern} among {self.heard}')
+                    self.messages.append(self.manager.recv(65536).decode())
+            return any(re.search(pattern, text, re.MULTILINE) for text in self.messages)
+        wait_until(received, lambda: f'{pattern} among {self.messages}')
 
-    def test_a_life(self):
+    def test_messages_of_a_complete_run(self):
         env = {'NOTIFY_SOCKET': str(self.folder / 'notify'), 'WATCHDOG_USEC': '200000'}
         daemon = self.start(env=env)
         self.hears('^READY=1$')
         self.hears('^WATCHDOG=1$')
         self.hears(r'^STATUS=1 watch, 1 live$')
-        self.heard.clear()
-        daemon.tell(signal.SIGHUP)
+        self.messages.clear()
+        daemon.send_signal(signal.SIGHUP)
         self.hears(r'^RELOADING=1\nMONOTONIC_USEC=\d+$')
         self.hears('^READY=1$')
         self.sim.fault('status', code=403, times=0, path='configmaps')
         self.sim.control('close', how='end')
         self.hears(r'^STATUS=1 watch, 0 live; configmaps: forbidden$')
-        daemon.tell(signal.SIGTERM)
+        daemon.send_signal(signal.SIGTERM)
         self.hears('^STOPPING=1$')
-        self.assertEqual(daemon.status(), 0, daemon.said())
+        self.assertEqual(daemon.status(), 0, daemon.stderr_text())
 
-    def test_a_bad_conf_is_ready_again_too(self):
+    def test_failed_reload_is_ready_again(self):
         daemon = self.start(env={'NOTIFY_SOCKET': str(self.folder / 'notify')})
         self.hears('^READY=1$')
-        self.heard.clear()
+        self.messages.clear()
         self.write_conf('{{{')
-        daemon.tell(signal.SIGHUP)
+        daemon.send_signal(signal.SIGHUP)
         self.hears('^RELOADING=1$')
         self.hears('^READY=1$')
-        self.assertNotIn('WATCHDOG=1', self.heard)
+        self.assertNotIn('WATCHDOG=1', self.messages)
 
 
 class Ends(Case):
-    """Exit codes of a daemon that can't begin."""
+    """Exit codes of a daemon that can't start."""
 
     def ends(self, conf, status, *parts):
         before = (self.folder / 'stderr').stat().st_size if (self.folder / 'stderr').exists() else 0
         daemon = self.start(conf)
-        self.assertEqual(daemon.status(), status, daemon.said())
+        self.assertEqual(daemon.status(), status, daemon.stderr_text())
         for part in parts:
-            self.assertIn(part, daemon.said()[before:])
+            self.assertIn(part, daemon.stderr_text()[before:])
 
-    def test_codes(self):
+    def test_exit_codes_of_a_failed_start(self):
         with socket.socket() as taken:
             taken.bind(('127.0.0.1', 0))
             taken.listen()
@@ -385,18 +385,18 @@ class Ends(Case):
         (self.folder / 'state/log-id').write_text('0' * 32 + '\n')
         self.ends(self.conf(), 74, 'damaged')
 
-    def test_one_informerd_a_state_dir(self):
+    def test_one_process_per_state_dir(self):
         first = self.start()
         self.wait_ready()
         second = self.start(self.conf(socket=None, event_logs=[]))
-        self.assertEqual(second.status(), 78, second.said())
-        self.assertIn('in use by another informerd', second.said())
-        self.assertEqual(first.end(), 0, first.said())
+        self.assertEqual(second.status(), 78, second.stderr_text())
+        self.assertIn('in use by another informerd', second.stderr_text())
+        self.assertEqual(first.end(), 0, first.stderr_text())
         third = self.start()
         self.wait_ready()
-        self.assertEqual(third.end(signal.SIGINT), 0, third.said())
+        self.assertEqual(third.end(signal.SIGINT), 0, third.stderr_text())
 
-    def test_a_socket_with_somebody_behind_it_is_left_alone(self):
+    def test_socket_in_use_is_not_replaced(self):
         first = self.start()
         self.wait_ready()
         (self.folder / 'other').mkdir()
@@ -404,9 +404,9 @@ class Ends(Case):
         self.assertEqual(self.get('/livez').status, 200)
         first.end(signal.SIGKILL)
         self.assertTrue(self.socket.exists())
-        again = self.start()  # what a dead one left is no hindrance
+        again = self.start()  # the socket of a dead process is replaced
         self.wait_ready()
-        self.assertEqual(again.end(), 0, again.said())
+        self.assertEqual(again.end(), 0, again.stderr_text())
 
 
 run(__name__)

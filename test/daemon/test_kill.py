@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_kill.py KUBESIM RECORDINGS INFORMERD [TIMES]: killed again and again in the middle of its work.
+"""test_kill.py KUBESIM RECORDINGS INFORMERD [TIMES]: killed repeatedly while it writes.
 
-Whatever the moment, the log stays a log: whole lines, numbers that grow and are never given twice, one id, and a START
-that says when numbers were skipped.
+The log stays valid: complete lines, increasing numbers without duplicates, one id, and a START record that reports
+skipped numbers.
 """
 import contextlib
 import os
@@ -14,8 +14,8 @@ import time
 from service import Case, fold, records_of, run, runs_of, wait_until
 
 TIMES = int(sys.argv[4]) if len(sys.argv) > 4 else 100
-ENOUGH = 40  # seconds: on a machine that is too slow for all of them, this many are enough
-TORN = b'{"time":"2026-11-16T00:58:11.951020Z","seq":99999999,"type":"MODI'  # as a dying disk leaves it
+ENOUGH = 40  # seconds: on a slow machine, this many kills are enough
+TORN = b'{"time":"2026-11-16T00:58:11.951020Z","seq":99999999,"type":"MODI'  # as a failing disk may leave it
 
 
 class Kill(Case):
@@ -27,18 +27,18 @@ class Kill(Case):
             return (self.folder / 'state/seq').read_text()
 
     def run_once(self, more):
-        """A run that is killed when the log has grown by so much; -1: as soon as it has numbers."""
+        """A run that is killed when the log has grown by that many bytes; -1: as soon as it has numbers."""
         before, reserved = self.size(), self.reserved()
         daemon = self.start()
         if more < 0:
             wait_until(lambda: self.reserved() != reserved, 'numbers being reserved')
         else:
             wait_until(lambda: self.size() > before + more or not daemon.alive(), 'lines')
-        self.assertTrue(daemon.alive(), daemon.said())
+        self.assertTrue(daemon.alive(), daemon.stderr_text())
         daemon.end(signal.SIGKILL)
 
     def tear(self):
-        """The beginning of a line at the end of the file. Returns where."""
+        """Writes the beginning of a line at the end of the file. Returns its offset."""
         with open(self.path, 'ab') as f:
             at = f.tell()
             f.write(TORN)
@@ -49,7 +49,7 @@ class Kill(Case):
         for at in torn:
             self.assertEqual(text[at:at + len(TORN) + 1], b' ' * len(TORN) + b'\n')
 
-    def test_the_log_stays_a_log(self):
+    def test_log_stays_valid_after_every_kill(self):
         chance = random.Random(5)
         sizes, torn = [], []
         self.sim.control('fill', resource='configmaps', count=40, bytes=400)
@@ -63,15 +63,15 @@ class Kill(Case):
             if time.monotonic() > end:
                 break
         self.assertEqual(sizes, sorted(sizes))
-        print(f'# killed {len(sizes)} times, torn {len(torn)} times')
+        print(f'# killed {len(sizes)} times, {len(torn)} torn lines')
         self.finish(torn)
 
     def finish(self, torn):
-        """One more run, that ends well, and then one that knows so."""
+        """One more run, that ends cleanly, and then one that reports so."""
         for _ in range(2):
             daemon = self.start()
             self.wait_ready()
-            self.assertEqual(daemon.end(), 0, daemon.said())
+            self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         records = records_of(self.path)
         numbers = [r['seq'] for r in records]
         self.assertTrue(all(a < b for a, b in zip(numbers, numbers[1:])), 'numbers grow')
@@ -87,7 +87,7 @@ class Kill(Case):
         self.assertNotIn('reason', runs[-1][0])
         self.assertEqual(runs[-1][0]['seq'], runs[-2][-1]['seq'] + 1)
 
-    def test_the_last_run_tells_what_the_server_has(self):
+    def test_last_run_reports_the_objects_of_the_server(self):
         self.sim.control('fill', resource='configmaps', count=300, bytes=400)
         self.sim.control('churn', resource='configmaps', count=600, rate=1000)
         for more in (0, 20000, 60000):
@@ -97,7 +97,7 @@ class Kill(Case):
         self.wait_equal(since=before)
         self.sim.control('churn', resource='configmaps', count=100)
         self.wait_equal(since=before)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         self.assertEqual(self.log.read()[-1]['type'], 'STOP')
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_namespaces.py KUBESIM RECORDINGS INFORMERD: several namespaces as one watch, some left out,
-others coming and going with their labels."""
+"""test_namespaces.py KUBESIM RECORDINGS INFORMERD: one watch of several namespaces, excluded namespaces, and namespaces
+that are selected by labels."""
 import json
 import signal
 
@@ -42,8 +42,8 @@ class Excluded(Case):
 
 
 class Listed(Case):
-    def test_one_watch_of_several(self):
-        """One SYNCED when the last has come, one line of health, and each object once."""
+    def test_several_namespaces_are_one_watch(self):
+        """One SYNCED when the last namespace is synced, one line of health, and each object once."""
         for ns in ('a', 'b', 'c', 'other'):
             self.sim.put('configmaps', in_namespace(ns, 'x'))
         self.sim.fault('stall', ms=10**6, path='/namespaces/c/configmaps', bytes=10)
@@ -81,7 +81,7 @@ class Listed(Case):
 
 
 class Usual(Case):
-    """`informerd watch` looks where the context says, unless what it is asked for is in no namespace."""
+    """`informerd watch` uses the namespace of the context, unless the resource is cluster-scoped."""
 
     def names(self, *arguments):
         with open(self.path, 'wb') as out:
@@ -91,7 +91,7 @@ class Usual(Case):
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         return [r['name'] for r in records if r['type'] == 'ADDED']
 
-    def test_nodes_are_in_none(self):
+    def test_context_namespace_is_ignored_for_nodes(self):
         self.sim.control('put', {'metadata': {'name': 'n1'}}, resource='nodes')
         self.sim.put('configmaps', config_map('here'), in_namespace('elsewhere', 'there'))
         self.assertEqual(self.names('nodes'), ['n1'])
@@ -105,10 +105,10 @@ class Usual(Case):
 
 
 class Rights(Case):
-    """List and watch in its namespaces is all that a list of them takes."""
+    """A list of namespaces needs only permission to list and watch in these namespaces."""
     MAY_NOT = 'configmaps is forbidden: User "system:serviceaccount:mon:informerd" cannot {} resource "configmaps" in API group ""'
 
-    def test_nothing_beyond_the_namespaces(self):
+    def test_requests_are_limited_to_the_namespaces(self):
         self.sim.fault('status', code=403, times=0, verb='other')  # discovery
         for verb in ('list', 'watch', 'watchlist'):
             self.sim.fault('status', code=403, times=0, verb=verb, path='/api/v1/configmaps')
@@ -120,11 +120,11 @@ class Rights(Case):
         self.log.wait_for(lambda all: sorted(named(all, 'ADDED')) == ['a/x', 'b/x'], 'both')
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_what_is_missing_is_told_in_full_and_once(self):
+    def test_missing_permission_is_reported_once_with_a_remedy(self):
         self.sim.fault('status', code=403, times=0, path='/namespaces/b/', text=self.MAY_NOT.format('watch'))
         self.sim.put('configmaps', in_namespace('a', 'x'), in_namespace('b', 'y'))
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a', 'b']}]))
-        self.log.wait_for(lambda all: named(all, 'ADDED') == ['a/x'], 'what may be seen')
+        self.log.wait_for(lambda all: named(all, 'ADDED') == ['a/x'], 'the permitted objects')
         remedy = ("kubectl -n b create role watch-configmaps --verb=list,watch --resource=configmaps && kubectl -n b create "
                   "rolebinding watch-configmaps --role=watch-configmaps --serviceaccount='mon:informerd'")
         wait_until(lambda: remedy in daemon.stderr_text(), daemon.stderr_text)
@@ -140,7 +140,7 @@ class Rights(Case):
 
 
 class Selected(Case):
-    """Namespaces by their labels, live."""
+    """Namespaces selected by labels, live."""
     LEFT = 'namespace left the selection'
 
     def namespace(self, name, team='shop', **more):
@@ -162,7 +162,7 @@ class Selected(Case):
             for name in 'xy':
                 self.sim.put('configmaps', in_namespace(ns, name))
 
-    def test_first_those_that_are_there(self):
+    def test_matching_namespaces_are_synced(self):
         daemon = self.watching()
         self.reported(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
         self.assertEqual(sorted(named(self.log.records, 'ADDED')), ['a/x', 'a/y', 'b/x', 'b/y'])
@@ -185,31 +185,31 @@ class Selected(Case):
         wait_until(lambda: '2 of 2 namespaces live' in self.get('/readyz?verbose').text, 'two streams')
         last = self.counters()
         self.assertEqual([name for name, count in before.items() if last.get(name, 0) < count], [])
-        self.write_conf(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a']}]))  # begins again
-        daemon.tell(signal.SIGHUP)
+        self.write_conf(self.conf(watches=[{'resource': 'configmaps', 'namespaces': ['a']}]))  # starts at zero
+        daemon.send_signal(signal.SIGHUP)
         wait_until(lambda: 'namespaces live' not in self.get('/readyz?verbose').text, 'the reload')
         self.wait_ready()
         self.assertEqual([name for name, count in last.items() if self.counters().get(name, 0) < count], [])
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_none_that_is_selected_is_synced_too(self):
+    def test_watch_without_matching_namespaces_is_synced(self):
         daemon = self.watching(namespace_selector='team=none')
         self.reported(lambda all: any(r['type'] == 'SYNCED' for r in all), 'SYNCED')
         self.assertIn('0 objects, 0 of 0 namespaces live', self.get('/readyz?verbose').text)
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_one_that_begins_to_match_is_listed_late(self):
+    def test_namespace_that_begins_to_match_is_listed(self):
         daemon = self.watching()
         self.namespace('c')
         records = self.reported(lambda all: {'c/x', 'c/y'} <= set(named(all, 'ADDED')), 'the objects of c')
         self.assertEqual({r['origin'] for r in records if r.get('namespace') == 'c'}, {'relist'})
         self.sim.put('configmaps', in_namespace('c', 'z'))
-        self.reported(lambda all: 'c/z' in named(all, 'ADDED'), 'a new one there')
+        self.reported(lambda all: 'c/z' in named(all, 'ADDED'), 'a new object there')
         self.wait_ready()
         self.assertEqual(self.log.types()['SYNCED'], 1)
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_one_that_no_longer_matches_takes_its_objects_along_once(self):
+    def test_objects_of_a_namespace_that_no_longer_matches_are_removed_once(self):
         daemon = self.watching()
         self.namespace('b', 'other')
         records = self.reported(lambda all: len(named(all, 'DELETED')) == 2, 'the objects of b gone')
@@ -226,7 +226,7 @@ class Selected(Case):
         self.assertEqual(set(ns + '/' + name for _, ns, name in fold(records)), {'a/x', 'a/y', 'a/z', 'b/x', 'b/y'})
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_one_that_is_deleted_is_told_as_the_server_tells_it(self):
+    def test_deleted_namespace_reports_the_deletions_of_the_server(self):
         daemon = self.watching()
         self.namespace('b', deletionTimestamp='2026-01-01T00:00:00Z')
         self.sim.control('delete', resource='namespaces', name='b')  # before its objects: streams don't wait for each other
@@ -239,7 +239,7 @@ class Selected(Case):
         self.assertEqual(fold(records).keys(), {('configmaps', 'a', 'x'), ('configmaps', 'a', 'y')})
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_some_of_those_that_match_left_out(self):
+    def test_excluded_namespaces_among_matching_ones(self):
         daemon = self.watching(exclude_namespaces=['b*'])
         self.namespace('bb')
         self.sim.put('configmaps', in_namespace('bb', 'x'))
@@ -248,7 +248,7 @@ class Selected(Case):
         self.assertEqual(set(r['namespace'] for r in records if r['type'] == 'ADDED'), {'a', 'c'})
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_namespaces_that_may_not_be_seen(self):
+    def test_forbidden_namespaces_are_reported(self):
         self.sim.fault('status', code=403, times=0, path='/api/v1/namespaces?')
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop'}]))
         wait_until(lambda: 'is forbidden' in daemon.stderr_text() or '(403 ' in daemon.stderr_text(), daemon.stderr_text)
@@ -258,18 +258,18 @@ class Selected(Case):
         self.wait_ready()
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_one_too_many_is_said_and_heals(self):
+    def test_namespace_limit_is_reported_and_recovers(self):
         for number in range(499):
             self.namespace(f'n{number}')
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', 'namespace_selector': 'team=shop'}]))
         wait_until(lambda: self.socket.exists() and '501 namespaces, the limit is 500' in self.get('/readyz').text,
-                   'one too many')
+                   'one namespace too many')
         self.namespace('n0', 'other')
         self.wait_ready()
         self.assertIn('500 of 500 namespaces live', self.get('/readyz?verbose').text)
         self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_coming_and_going_adds_up(self):
+    def test_repeated_label_changes_give_a_consistent_log(self):
         daemon = self.watching()
         for turn in range(6):
             self.namespace('b', 'other' if turn % 2 == 0 else 'shop')
@@ -280,8 +280,8 @@ class Selected(Case):
         def settled(all):
             state = {f'{ns}/{name}' for _, ns, name in fold(all)}
             return state == {'a/x', 'a/y', 'a/last', 'c/x', 'c/y', 'b/x', 'b/y', *(f'b/t{t}' for t in range(6))}
-        self.reported(settled, 'all of it')
-        daemon.tell(signal.SIGUSR2)
+        self.reported(settled, 'all changes')
+        daemon.send_signal(signal.SIGUSR2)
         dump = self.folder / 'state/dump.json'
         wait_until(dump.exists, 'the dump')
         self.assertEqual(json.loads(dump.read_text())['watches'][0]['streams'], 3)

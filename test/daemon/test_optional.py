@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_optional.py KUBESIM RECORDINGS INFORMERD: resources that the server may not have, and servers that only seem not to have them."""
+"""test_optional.py KUBESIM RECORDINGS INFORMERD: resources that the server does not have, or seems not to have."""
 import subprocess
 import time
 
@@ -46,8 +46,8 @@ class Widgets(Case):
 
     def wait_failing(self, text):
         def failing():
-            said = self.get('/readyz?verbose').text
-            return ': failing' in said and text in said
+            health = self.get('/readyz?verbose').text
+            return ': failing' in health and text in health
         wait_until(failing, f'failing because of {text}')
 
     def stray_404s(self):
@@ -81,7 +81,7 @@ class Optional(Widgets):
         self.wait_failing('HTTP 404')
         self.goes_on('after')
 
-    def test_what_stays_broken_is_not_ready(self):
+    def test_persistent_404_is_not_ready(self):
         self.begin(stale_after='5s')
         self.wait_ready()
         self.sim.fault('status', code=404, path=PATH + 'widgets', text='html', times=0)
@@ -89,7 +89,7 @@ class Optional(Widgets):
         wait_until(lambda: self.get('/readyz').status == 503, 'not ready')
         self.assertEqual(of_type(self.log.read(), 'DELETED'), [])
 
-    def test_what_discovery_no_longer_lists_is_deleted_and_found_again_soon(self):
+    def test_resource_removed_from_discovery_is_deleted_and_found_again(self):
         """Issue 14, 29: it took up to a minute, and the RELIST said that the resource is not known."""
         self.begin()
         self.sim.control('serve', resource=WIDGETS, on=0)
@@ -108,12 +108,12 @@ class Optional(Widgets):
 class Mandatory(Widgets):
     watch = {'name': 'w', 'resource': WIDGETS}
 
-    def test_a_stray_404_is_no_reason_to_list_again(self):
+    def test_stray_404_causes_no_relist(self):
         self.stray_404s()
 
 
 class Words(Case):
-    """Resources named by a word, while groups of the server fail."""
+    """Resource names that need discovery, while groups of the server fail."""
     arguments = ('--resource', 'widgets.a.io/v1=Widget', '--resource', 'widgets.b.io/v1=Widget', '--resource', SPEC)
 
     def watch(self, *arguments):
@@ -126,39 +126,39 @@ class Words(Case):
         """Issue 14, 38: it ended with 64, saying that the resource is not known."""
         self.sim.fault('status', code=503, path='/apis/b.io/v1', times=0)
         daemon = self.watch('widgets.b.io')
-        wait_until(lambda: 'b.io/v1 does not respond' in daemon.said() and 'retrying' in daemon.said(), 'retries')
+        wait_until(lambda: 'b.io/v1 does not respond' in daemon.stderr_text() and 'retrying' in daemon.stderr_text(), 'retries')
         self.assertTrue(daemon.alive())
         self.sim.control('clear')
-        wait_until(lambda: 'SYNCED' in daemon.said() or self.sim.control('stats')['watches']['open'], 'a watch')
+        wait_until(lambda: 'SYNCED' in daemon.stderr_text() or self.sim.control('stats')['watches']['open'], 'a watch')
         self.assertEqual(daemon.end(), 0)
 
-    def test_which_group_was_used_is_said_when_another_is_down(self):
-        """Issue 14, 38: the other was used without a word."""
+    def test_used_group_is_reported_when_another_is_down(self):
+        """Issue 14, 38: the other group was used without a message."""
         for down in ('b.io', 'example.com'):
             self.sim.fault('status', code=503, path=f'/apis/{down}/v1', times=0)
         daemon = self.watch('widgets')
         wait_until(lambda: self.sim.control('stats')['watches']['open'], 'a watch')
-        self.assertIn("resource 'widgets': using widgets.a.io/v1, but b.io/v1 does not respond", daemon.said())
-        self.assertIn('nor do 1 other group versions; specify the group to be certain', daemon.said())
+        self.assertIn("resource 'widgets': using widgets.a.io/v1, but b.io/v1 does not respond", daemon.stderr_text())
+        self.assertIn('nor do 1 other group versions; specify the group to be certain', daemon.stderr_text())
 
-    def test_a_typing_error_ends_it(self):
+    def test_unknown_resource_name_exits(self):
         daemon = self.watch('widgetz.b.io')
         self.assertEqual(daemon.status(), 64)
-        self.assertIn("'widgetz.b.io' is not known to the server; did you mean 'widgets'?", daemon.said())
+        self.assertIn("'widgetz.b.io' is not known to the server; did you mean 'widgets'?", daemon.stderr_text())
 
-    def test_what_is_no_api_server_ends_it(self):
+    def test_server_that_is_no_api_server_exits(self):
         self.sim.fault('status', code=404, path='/api', text='html', times=0)
         daemon = self.watch('pods')
         self.assertEqual(daemon.status(), 69)
-        self.assertIn('HTTP 404', daemon.said())
+        self.assertIn('HTTP 404', daemon.stderr_text())
 
-    def test_a_group_that_hangs_is_skipped(self):
+    def test_group_that_does_not_respond_is_skipped(self):
         """Issue 14, 36: it was waited for, and the server was taken for one without streaming lists."""
         self.sim.fault('blackhole', path='/apis/batch/v1', times=0)
         daemon = self.watch('deploy')
         wait_until(lambda: self.sim.control('stats')['watches']['open'], 'a watch')
-        self.assertIn("using deployments.apps/v1, but batch/v1 does not respond (no response within 5 s)", daemon.said())
-        self.assertNotIn('streaming list failed', daemon.said())
+        self.assertIn("using deployments.apps/v1, but batch/v1 does not respond (no response within 5 s)", daemon.stderr_text())
+        self.assertNotIn('streaming list failed', daemon.stderr_text())
 
 
 if __name__ == '__main__':

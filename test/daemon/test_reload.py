@@ -7,12 +7,12 @@ import socket
 import stat
 import time
 
-from service import Case, Log, ask, config_map, fold, free_address, run, wait_until
+from service import Case, Log, config_map, fold, free_address, http_get, run, wait_until
 
 
 class Reload(Case):
     def requests(self, resource, sim=None):
-        """How many there were for it; the control interface's own are not among them."""
+        """The number of requests for it, without those of the control interface."""
         paths = (sim or self.sim).control('stats')['paths']
         return sum(n for path, n in paths.items() if path.endswith('/' + resource))
 
@@ -20,21 +20,21 @@ class Reload(Case):
         return sum(r['type'] == 'CONFIG' and r['reason'] == reason for r in self.log.read())
 
     def reload(self, daemon, conf, reason='applied'):
-        """Until the log says what came of it."""
+        """Waits until the log has the result of the reload."""
         before = self.configs(reason)
         self.write_conf(conf)
-        daemon.tell(signal.SIGHUP)
-        wait_until(lambda: self.configs(reason) > before, lambda: f'CONFIG {reason}; {daemon.said()[-1000:]}')
+        daemon.send_signal(signal.SIGHUP)
+        wait_until(lambda: self.configs(reason) > before, lambda: f'CONFIG {reason}; {daemon.stderr_text()[-1000:]}')
 
     def assert_goes_on(self, name, log=None):
-        """What the server is given now comes out."""
+        """A new object on the server is reported."""
         self.sim.put('configmaps', config_map(name))
         (log or self.log).wait_for(lambda all: any(r.get('name') == name for r in all), f'{name} to be reported')
 
 
 class Storm(Reload):
     def confs(self):
-        """Two that differ in everything but one watch and one log."""
+        """Two configurations that differ in everything except one watch and one log."""
         maps = {'resource': 'configmaps'}
         main = {'path': str(self.path)}
         return (self.conf(watches=[maps, {'resource': 'pods'}], log={'level': 'info'},
@@ -43,7 +43,7 @@ class Storm(Reload):
                           log={'level': 'debug', 'format': 'json'}, http={'listen': free_address()},
                           event_logs=[{'path': str(self.folder / 'third.jsonl')}, dict(main, object='none')]))
 
-    def test_what_stays_is_not_touched(self):
+    def test_unchanged_parts_are_kept(self):
         confs = self.confs()
         self.sim.control('fill', resource='configmaps', count=100, bytes=400)
         daemon = self.start(confs[0])
@@ -52,15 +52,15 @@ class Storm(Reload):
         self.sim.control('churn', resource='configmaps', count=10**9, rate=300)
         for i in range(20):
             self.reload(daemon, confs[(i + 1) % 2])
-        for i in range(200):  # faster than any can be read: some are taken together
+        for i in range(200):  # faster than they can be handled: some are merged
             self.write_conf(confs[i % 2])
-            daemon.tell(signal.SIGHUP)
+            daemon.send_signal(signal.SIGHUP)
         self.reload(daemon, confs[0])
         self.wait_ready()
         self.assertEqual(self.requests('configmaps'), before)
         self.assertEqual(self.log.types('configmaps')['SYNCED'], 1)
         self.assertEqual(self.configs('refused'), 0)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         records = self.log.read()
         fold(r for r in records if r.get('watch') == 'configmaps')
         self.assertEqual([r['origin'] for r in records if r.get('watch') == 'configmaps' and r.get('origin') == 'initial'],
@@ -68,7 +68,7 @@ class Storm(Reload):
         numbers = [r['seq'] for r in records]
         self.assertEqual(numbers, sorted(set(numbers)))
 
-    def test_nothing_is_missing_of_it(self):
+    def test_unchanged_watch_misses_nothing(self):
         confs = self.confs()
         self.sim.control('fill', resource='configmaps', count=50, bytes=400)
         daemon = self.start(confs[0])
@@ -80,11 +80,11 @@ class Storm(Reload):
         self.wait_equal()
         versions = {int(r['rv']) for r in self.log.read() if r['type'] in ('ADDED', 'MODIFIED', 'DELETED')}
         self.assertEqual(versions, set(range(101, 100 + 50 + 900 + 1)))
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 class Refused(Reload):
-    def test_a_bad_conf_leaves_the_old_one(self):
+    def test_invalid_configuration_keeps_the_old_one(self):
         with socket.socket() as taken:
             taken.bind(('127.0.0.1', 0))
             taken.listen()
@@ -115,17 +115,17 @@ class Refused(Reload):
         self.reload(daemon, self.conf())
         self.assertEqual(self.metrics()['informerd_config_last_reload_successful'], 1)
         self.assertEqual(self.requests('configmaps'), before)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_errors_say_where(self):
+    def test_errors_have_file_line_and_column(self):
         daemon = self.start()
         self.wait_ready()
         self.reload(daemon, 'watches:\n  - resorce: pods\n', 'refused')
-        self.assertIn(f"{self.folder}/informerd.conf:2:5: watches[0]: unknown key 'resorce'", daemon.said())
+        self.assertIn(f"{self.folder}/informerd.conf:2:5: watches[0]: unknown key 'resorce'", daemon.stderr_text())
 
 
 class Changes(Reload):
-    def test_outputs_come_and_go_and_change(self):
+    def test_outputs_are_added_removed_and_changed(self):
         second = Log(self.folder / 'second.jsonl')
         main = {'path': str(self.path)}
         daemon = self.start()
@@ -149,58 +149,58 @@ class Changes(Reload):
         self.assert_goes_on('d')
         self.assertEqual(os.path.getsize(second.path), size)
 
-    def test_addresses_move(self):
+    def test_addresses_are_changed(self):
         places = [free_address(), free_address()]
         daemon = self.start(self.conf(http={'listen': places[0]}))
         self.wait_ready(places[0])
         self.reload(daemon, self.conf(http={'listen': places[1]}))
-        self.assertEqual(ask(places[1], '/livez'), (200, 'ok\n'))
+        self.assertEqual(http_get(places[1], '/livez'), (200, 'ok\n'))
         with self.assertRaises(ConnectionRefusedError):
-            ask(places[0], '/livez')
+            http_get(places[0], '/livez')
         other = self.folder / 'other-socket'
         self.reload(daemon, self.conf(http=None, socket={'path': str(other), 'mode': '0600'}))
-        self.assertEqual(ask(other, '/livez').status, 200)
+        self.assertEqual(http_get(other, '/livez').status, 200)
         self.assertEqual(stat.S_IMODE(other.stat().st_mode), 0o600)
         self.assertFalse(self.socket.exists())
         with self.assertRaises(ConnectionRefusedError):
-            ask(places[1], '/livez')
+            http_get(places[1], '/livez')
 
-    def test_the_same_socket_with_another_mode(self):
+    def test_mode_of_the_socket_is_changed(self):
         daemon = self.start(self.conf(socket={'path': str(self.socket), 'mode': '0600'}))
         self.wait_ready()
         self.assertEqual(stat.S_IMODE(self.socket.stat().st_mode), 0o600)
         self.reload(daemon, self.conf(socket={'path': str(self.socket), 'mode': '0666'}))
         self.wait_ready()
         self.assertEqual(stat.S_IMODE(self.socket.stat().st_mode), 0o666)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         self.assertFalse(self.socket.exists())
 
-    def test_the_level_of_the_own_log(self):
+    def test_level_of_the_daemon_log_is_changed(self):
         daemon = self.start(self.conf(log={'level': 'error'}))
         self.wait_ready()
-        self.assertEqual(daemon.said(), '')
+        self.assertEqual(daemon.stderr_text(), '')
         self.reload(daemon, self.conf(log={'level': 'debug'}))
         self.sim.control('close', how='end')
-        wait_until(lambda: 'level=debug' in daemon.said(), 'a line of that level')
+        wait_until(lambda: 'level=debug' in daemon.stderr_text(), 'a line of that level')
 
 
 class Watches(Reload):
-    """A watch that is edited reports what differs from before, and nothing else."""
+    """A watch that is edited reports the differences, and nothing else."""
 
     def begin(self, *objects, **watch):
-        """A daemon that has reported all there is."""
+        """A daemon that has reported all objects."""
         self.sim.put('configmaps', *objects)
         daemon = self.start(self.conf(watches=[{'resource': 'configmaps', **watch}]))
         self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 1, 'the first list')
         self.begun = len(self.log.read())
         return daemon
 
-    def change(self, daemon, says='1 watch changed', **watch):
+    def change(self, daemon, result='1 watch changed', **watch):
         self.reload(daemon, self.conf(watches=[{'resource': 'configmaps', **watch}]))
-        self.assertIn(says, [r for r in self.log.read() if r['type'] == 'CONFIG'][-1]['msg'])
+        self.assertIn(result, [r for r in self.log.read() if r['type'] == 'CONFIG'][-1]['msg'])
 
     def reported(self, until=None):
-        """What was reported since the beginning, up to the object `until`, which is put now."""
+        """The records since the start, up to the object `until`, which is created now."""
         if until:
             self.assert_goes_on(until)
         return [(r['type'], r['name'], r['origin']) for r in self.log.read()[self.begun:] if 'name' in r]
@@ -227,7 +227,7 @@ class Watches(Reload):
         self.assertEqual(len(self.relists()), 2)
         self.assertIn('label_selector', self.relists()[0])
         self.assertEqual(self.log.types()['SYNCED'], 1)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_deletions_while_a_watch_is_edited_are_reported(self):
         daemon = self.begin(config_map('a'), config_map('b'))
@@ -243,7 +243,7 @@ class Watches(Reload):
             wait_until(lambda: len(self.relists()) == number + 1, 'the list')
         self.assertEqual(self.reported('c'), [('ADDED', 'c', 'live')])
 
-    def test_another_name_or_other_manners_list_nothing(self):
+    def test_other_name_or_options_cause_no_list(self):
         daemon = self.begin(config_map('a'))
         before = self.requests('configmaps')
         for watch in ({'name': 'maps'}, {'name': 'maps', 'ignore': ['heartbeats']}, {'name': 'back', 'ignore': []}):
@@ -271,7 +271,7 @@ class Watches(Reload):
         self.assertEqual(sorted(self.reported()[3:]), [('ADDED', 'a', 'relist'), ('ADDED', 'c', 'relist'),
                                                    ('ADDED', 'z', 'relist'), ('DELETED', 'c', 'relist')])
         wait_until(lambda: self.sim.control('stats')['watches']['open'] == 1, 'one stream')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_several_namespaces_become_all_and_all_become_several(self):
         objects = [self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'), ('d', 'four'))]
@@ -294,7 +294,7 @@ class Watches(Reload):
         self.assertEqual({r['why'] for r in self.log.read() if r['type'] == 'DELETED'}, {'namespace left the selection'})
         self.assertEqual((self.log.types()['SYNCED'], self.log.types()['GAP']), (1, 0))
         wait_until(lambda: self.sim.control('stats')['watches']['open'] == 3, 'three streams')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_deletions_while_namespaces_are_regrouped_are_reported(self):
         objects = [self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'two'))]
@@ -308,7 +308,7 @@ class Watches(Reload):
                 self.sim.put('configmaps', self.labelled('a', 'y', 'one'))
                 self.log.wait_for(lambda _: len(self.reported()) == 2, 'the differences')
                 self.assertEqual(sorted(self.reported()), [('DELETED', 'b', 'relist'), ('MODIFIED', 'a', 'relist')])
-                self.assertEqual(daemon.end(), 0, daemon.said())
+                self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_namespaces_change_again_before_their_list_has_come(self):
         objects = [self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))]
@@ -326,7 +326,7 @@ class Watches(Reload):
                 self.sim.put('configmaps', self.labelled('d', 'x', 'one'))
                 self.log.wait_for(lambda _: self.reported()[-1][1] == 'd', 'a change')
                 self.assertEqual(sorted(self.reported()[:-1]), [('DELETED', name, 'relist') for name in gone])
-                self.assertEqual(daemon.end(), 0, daemon.said())
+                self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_a_shared_copy_is_regrouped_for_one_watch_only(self):
         self.sim.put('configmaps', *(self.labelled(name, 'x', ns) for name, ns in (('a', 'one'), ('b', 'two'), ('c', 'three'))))
@@ -340,7 +340,7 @@ class Watches(Reload):
         self.log.wait_for(lambda _: self.reported()[1:] == [('ADDED', 'c', 'relist')], 'all again')
         self.sim.put('configmaps', self.labelled('d', 'x', 'two'))
         self.log.wait_for(lambda _: len(self.reported()) == 4, 'a change, of both')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_a_watch_that_shared_a_copy_gets_its_own(self):
         self.sim.put('configmaps', self.labelled('a', 'x'), self.labelled('b', 'y'))
@@ -355,7 +355,7 @@ class Watches(Reload):
         self.log.wait_for(lambda _: len(self.reported()) == 4, 'changes')
         changes = [(r['watch'], r['name']) for r in self.log.read()[self.begun:] if 'name' in r]
         self.assertEqual(sorted(changes), [('one', 'c'), ('one', 'd'), ('two', 'b'), ('two', 'd')])
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_a_selector_of_namespaces_changes(self):
         for name, team in (('one', 'x'), ('two', 'x'), ('three', 'y')):
@@ -368,7 +368,7 @@ class Watches(Reload):
         self.change(daemon, namespace_selector='team=y')
         self.log.wait_for(lambda _: len(self.reported()) == 3, 'what has left')
         self.assertEqual(self.reported()[2], ('DELETED', 'a', 'live'))
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 class Clusters(Reload):
@@ -385,7 +385,7 @@ class Clusters(Reload):
                    {'resource': 'configmaps', 'cluster': 'other', 'name': 'there'}]
         self.two = self.conf(clusters=clusters, watches=watches)
 
-    def test_only_the_cluster_whose_file_changed_begins_anew(self):
+    def test_only_the_cluster_with_a_changed_file_is_opened_again(self):
         daemon = self.start(self.two)
         self.wait_ready()
         third = self.simulate('third-kubeconfig')
@@ -400,7 +400,7 @@ class Clusters(Reload):
         self.assertEqual(sorted(added), [('other', 'moved'), ('other', 'there'), ('sim', 'here')])
         wait_until(lambda: self.other.control('stats')['watches']['open'] == 0, 'the old server being left')
 
-    def test_a_file_that_only_looks_new_changes_nothing(self):
+    def test_file_with_equal_settings_changes_nothing(self):
         daemon = self.start(self.two)
         self.wait_ready()
         path = self.folder / 'other-kubeconfig'
@@ -439,7 +439,7 @@ class Servers(Reload):
         daemon = self.begin()
         self.sim.fault('reset', at='request', verb='watchlist', times=2)  # so that there is time for a deletion
         self.reload(daemon, self.use(self.url('localhost')))
-        wait_until(lambda: 'is the same cluster' in daemon.said(), 'the new server being recognised')
+        wait_until(lambda: 'is the same cluster' in daemon.stderr_text(), 'the new server being recognised')
         self.sim.control('delete', resource='configmaps', namespace='default', name='a')
         self.assert_goes_on('c')
         self.assertEqual(self.reported(), [('DELETED', 'a', 'relist'), ('ADDED', 'c', 'relist')])
@@ -447,7 +447,7 @@ class Servers(Reload):
         relist = [r['msg'] for r in self.log.read() if r['type'] == 'RELIST']
         self.assertEqual(relist, [f'the server URL changed from {self.url()} to {self.url("localhost")}'])
         self.reload(daemon, self.use(self.url('localhost')))
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_another_cluster_is_named_and_reported_from_the_beginning(self):
         daemon = self.begin()
@@ -455,15 +455,15 @@ class Servers(Reload):
         other.control('put', {'metadata': {'name': 'kube-system'}}, resource='namespaces')
         other.put('configmaps', config_map('x'))
         self.reload(daemon, self.use(self.url(port=other.port)))
-        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, lambda: f'the new cluster; {daemon.said()}')
+        self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, lambda: f'the new cluster; {daemon.stderr_text()}')
         self.assertEqual(self.reported(), [('ADDED', 'x', 'initial')])
         gap, = (r for r in self.log.read() if r['type'] == 'GAP')
         self.assertEqual((gap['reason'], gap['watch']), ('restarted', 'configmaps'))
         self.assertIn('not known to be the same cluster', gap['msg'])
-        self.assertIn('not known to be the same cluster', daemon.said())
+        self.assertIn('not known to be the same cluster', daemon.stderr_text())
         wait_until(lambda: self.sim.control('stats')['watches']['open'] == 0, 'the old server being left')
         self.wait_ready()
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_a_server_without_an_identity_is_another_cluster(self):
         daemon = self.begin()
@@ -471,23 +471,23 @@ class Servers(Reload):
         self.reload(daemon, self.use(self.url(port=other.port)))
         self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 2, 'the new server')
         self.assertEqual(self.log.types()['GAP'], 1)
-        self.reload(daemon, self.use(self.url('localhost', other.port)))  # of which nothing is known, either
+        self.reload(daemon, self.use(self.url('localhost', other.port)))  # also without an identity
         self.log.wait_for(lambda _: self.log.types()['SYNCED'] == 3, 'the next server')
         self.assertEqual(self.log.types()['GAP'], 2)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
     def test_the_watches_stay_until_the_new_server_answers(self):
         daemon = self.begin()
         with socket.socket() as unused:
             unused.bind(('127.0.0.1', 0))
             self.reload(daemon, self.use(self.url(port=unused.getsockname()[1])))
-            wait_until(lambda: 'cannot read its identity' in daemon.said(), 'the new server being tried')
+            wait_until(lambda: 'cannot read its identity' in daemon.stderr_text(), 'the new server being tried')
             self.assert_goes_on('c')
         self.assertEqual(self.reported(), [('ADDED', 'c', 'live')])
-        self.reload(daemon, self.use(self.url()))  # never mind
+        self.reload(daemon, self.use(self.url()))  # errors are ignored
         self.assert_goes_on('d')
         self.assertEqual(self.reported(), [('ADDED', 'c', 'live'), ('ADDED', 'd', 'live')])
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 run(__name__)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_screen.py KUBESIM RECORDINGS INFORMERD: what a person at a terminal sees, captured by tmux, with the times masked.
+"""test_screen.py KUBESIM RECORDINGS INFORMERD: the output on a terminal, captured by tmux, with the times masked.
 
 The golden screens are in test/data/screens; GOLDEN=write writes them again; review them before a commit.
 """
@@ -24,25 +24,25 @@ def pod(name, **status):
 
 
 class Terminal:
-    """A tmux server of its own, with one pane."""
+    """A separate tmux server with one pane."""
 
     def __init__(self, folder, size, command, **env):
         self.base = [TMUX, '-f', '/dev/null', '-S', str(folder / 'tmux')]
         self.env = environment(folder, LANG='C.UTF-8', LC_ALL='C.UTF-8', **env)
         self.env['NO_COLOR'] = env.get('NO_COLOR', '')
         line = f'exec {shlex.join(map(str, command))} 2>>{shlex.quote(str(folder / "stderr"))}'
-        self.tell('new-session', '-d', '-x', str(size[0]), '-y', str(size[1]), line)
+        self.tmux('new-session', '-d', '-x', str(size[0]), '-y', str(size[1]), line)
 
-    def tell(self, *words):
-        return subprocess.run([*self.base, *words], env=self.env, check=True, capture_output=True, text=True,
+    def tmux(self, *arguments):
+        return subprocess.run([*self.base, *arguments], env=self.env, check=True, capture_output=True, text=True,
                               timeout=DEADLINE).stdout
 
     def screen(self, *how):
-        """What is on it now; `-e` keeps the colours."""
-        return mask(self.tell('capture-pane', '-p', *how))
+        """The current content; `-e` keeps the colours."""
+        return mask(self.tmux('capture-pane', '-p', *how))
 
     def colours(self):
-        """The same with colours as '{32}', and '{}' where they end, which each tmux says in its own way."""
+        """The same with colours as '{32}' and '{}' where they end, independent of the version of tmux."""
         ends = re.sub(r'(\x1b\[(0|39|49)?m)+', '{}', self.screen('-e'))
         return re.sub(r'\x1b\[([\d;]+)m', r'{\1}', ends)
 
@@ -51,7 +51,7 @@ class Terminal:
 
 
 def mask(text):
-    """Times and ports are of this run alone."""
+    """Replaces times and ports, which differ in each run."""
     text = re.sub(r'\d\d:\d\d:\d\d', 'HH:MM:SS', text)
     return re.sub(r'127\.0\.0\.1:\d{5}', '127.0.0.1:PORT_', text).rstrip('\n') + '\n'
 
@@ -80,7 +80,7 @@ class Screen(Case):
         self.assertEqual(text, path.read_text())
 
     def play(self):
-        """Some of everything: what is there, what comes, changes and goes, and an interruption."""
+        """All kinds of lines: initial objects, additions, changes, deletions, and an interruption."""
         self.wait_for('SYNCED')
         self.sim.put('pods', pod('web-1'))
         self.wait_for('shop/web-1')
@@ -96,14 +96,14 @@ class Screen(Case):
 
 
 class Golden(Screen):
-    def test_a_day_in_short(self):
+    def test_short_format(self):
         self.sim.put('pods', pod('web-0'))
         self.watch('pods', '-A')
         self.play()
         self.assert_golden('short.txt', self.terminal.screen())
         self.assert_golden('short-colours.txt', self.terminal.colours())
 
-    def test_without_colours(self):
+    def test_short_format_without_colours(self):
         self.sim.put('pods', pod('web-0'))
         self.watch('pods', '-A', NO_COLOR='1')
         self.play()
@@ -124,7 +124,7 @@ class Narrow(Screen):
         self.assert_golden('short-narrow.txt', self.terminal.screen())
 
 
-# What would move the cursor, change colours or the title, ring, or turn the reading order.
+# Sequences that would move the cursor, change colours or the title, ring the bell, or change the writing direction.
 NASTY = {'escape': '\x1b[2J\x1b[31mred', 'title': '\x1b]0;owned\x07', 'c1': '\x9b2J\x85', 'bidi': '\u202eevil\u2066',
          'bell': '\x07\x08\x08', 'lines': 'a\r\nb\tc', 'delete': '\x7f', 'blank': '\u200b\ufeff'}
 
@@ -132,10 +132,10 @@ NASTY = {'escape': '\x1b[2J\x1b[31mred', 'title': '\x1b]0;owned\x07', 'c1': '\x9
 class Characters(Screen):
     size = 400, 40
 
-    def test_none_of_them_reaches_the_screen(self):
+    def test_control_sequences_are_not_printed(self):
         self.sim.put('configmaps', config_map('plain', annotations=dict.fromkeys(NASTY, 'nice')))
         self.watch('configmaps,events', '-A')
-        self.terminal.tell('pipe-pane', '-o', f'cat > {shlex.quote(str(self.folder / "raw"))}')
+        self.terminal.tmux('pipe-pane', '-o', f'cat > {shlex.quote(str(self.folder / "raw"))}')
         self.wait_for('SYNCED')
         for name, text in NASTY.items():
             self.sim.put('configmaps', config_map('plain', annotations={**dict.fromkeys(NASTY, 'nice'), name: f'<{text}>'}))
@@ -144,14 +144,14 @@ class Characters(Screen):
                                     'involvedObject': {'kind': 'Pod', 'namespace': 'default', 'name': 'p'}})
         self.sim.put('configmaps', config_map('the-last'))
         self.wait_for('the-last')
-        path = self.folder / 'raw'  # written by a process of its own, later than the screen
+        path = self.folder / 'raw'  # written asynchronously, later than the screen
         wait_until(lambda: path.exists() and b'the-last' in path.read_bytes(), 'the raw bytes')
         raw = path.read_bytes().decode()
         ours = re.sub(r'\x1b\[([0-7]|3\d)m|\r\n', '', raw)
         bad = {c for c in ours if ord(c) < 32 or 127 <= ord(c) < 160 or c in '\u202e\u2066\u200b\ufeff'}
         self.assertEqual(bad, set(), raw)
         self.assertEqual(len(re.findall(r'nice -> ', raw)), len(NASTY), raw)
-        self.assertNotIn('owned', self.terminal.tell('display-message', '-p', '#{pane_title}'))
+        self.assertNotIn('owned', self.terminal.tmux('display-message', '-p', '#{pane_title}'))
 
 
 run(__name__)

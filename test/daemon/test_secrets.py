@@ -26,7 +26,7 @@ def encoded(text):
 
 
 def secret(name, value, **more):
-    """As kubectl apply leaves it: the values once more in an annotation."""
+    """As written by kubectl apply: the values are also in an annotation."""
     applied = json.dumps({'kind': 'Secret', 'data': {'password': encoded(value)}, 'stringData': {'plain': value}})
     return {'metadata': {'name': name, 'namespace': 'default',
                          'annotations': {'kubectl.kubernetes.io/last-applied-configuration': applied}},
@@ -34,7 +34,7 @@ def secret(name, value, **more):
 
 
 def traces_of(text):
-    """The spellings under which it may be found; pieces, since a line may be cut."""
+    """All spellings of the value; also parts of it, because lines may be truncated."""
     return [text[8:40].encode(), encoded(text)[12:52].encode()]
 
 
@@ -51,21 +51,21 @@ class Secrets(Case):
         return super().conf(**{'watches': self.watches, 'event_logs': self.outputs(), 'log': {'level': 'debug'}, **changes})
 
     def live(self):
-        """A Secret that comes, changes, changes its form, and another that goes."""
+        """A Secret that is created and changed in several ways, and another that is deleted."""
         self.sim.put('secrets', secret('first', VALUE))
         daemon = self.start()
         self.wait_ready()
         self.sim.put('secrets', secret('second', OTHER), secret('first', OTHER), secret('first', VALUE, data={}))
         self.sim.control('delete', resource='secrets', namespace='default', name='second')
         self.log.wait_for(lambda _: self.log.types()['DELETED'] == 1, 'all changes')
-        daemon.tell(signal.SIGUSR2)
+        daemon.send_signal(signal.SIGUSR2)
         wait_until((self.folder / 'state/dump.json').exists, 'the dump')
         for target in ('/metrics', '/readyz?verbose', '/livez'):
             (self.folder / f'answer-{target[1:7]}').write_text(self.get(target).text)
         return daemon
 
     def written(self):
-        """Everything that informerd wrote or said: {name: bytes}."""
+        """Everything that informerd wrote or answered: {name: bytes}."""
         mine = {'informerd.conf', 'kubeconfig', 'ca.crt', 'server.crt', 'server.key'}
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob('*')
                 if path.is_file() and path.name not in mine}
@@ -76,9 +76,9 @@ class Secrets(Case):
 
 
 class Hidden(Secrets):
-    def test_no_value_is_in_anything_it_says(self):
+    def test_secret_values_are_in_no_output(self):
         daemon = self.live()
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         self.assertGreaterEqual(set(self.written()), {'stderr', 'events.jsonl', 'diff.jsonl', 'short.log',
                                                       'state/dump.json', 'answer-metric'})
         self.assertEqual(self.found(VALUE, OTHER, TOKEN), set())
@@ -86,7 +86,7 @@ class Hidden(Secrets):
         self.assertIn('data.password', changes[0]['changed'])  # the change itself is reported
         self.assertIn('password', changes[0]['object']['data'])
 
-    def test_revealed_they_are_found(self):
+    def test_reveal_shows_secret_values(self):
         self.watches = [{'resource': 'secrets', 'reveal': True}]
         self.live()
         found = self.found(VALUE, OTHER, TOKEN)
@@ -100,23 +100,23 @@ class Hidden(Secrets):
         self.wait_ready()
         self.sim.put('configmaps', dict(config_map('a'), data={'k': OTHER, 'l': 'seen'}))
         self.log.wait_for(lambda _: self.log.types()['MODIFIED'] == 1, 'the change')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
         self.assertEqual(self.found(VALUE, OTHER), set())
         change = self.log.read()[-2]
         self.assertEqual((change['changed'], change['object']['data']['l']), (['data.k'], 'seen'))
 
-    def test_a_server_that_repeats_them_in_a_refusal(self):
+    def test_error_about_invalid_json_shows_no_secret(self):
         self.sim.put('secrets', secret('first', VALUE))
         self.sim.fault('garbage', text='json', events=1, path='secrets')
         self.start()
         self.wait_ready()
         self.assertEqual(self.found(VALUE, TOKEN), set())
 
-    def test_no_core_dump(self):
+    def test_process_is_not_dumpable(self):
         daemon = self.live()
         limits = Path(f'/proc/{daemon.pid}/limits').read_text()
         self.assertRegex(limits, r'Max core file size +0 +0 ')
-        self.assertEqual(os.stat(f'/proc/{daemon.pid}/mem').st_uid, 0)  # not dumpable: it belongs to root
+        self.assertEqual(os.stat(f'/proc/{daemon.pid}/mem').st_uid, 0)  # not dumpable: its /proc entries belong to root
         daemon.end(signal.SIGABRT)
         self.assertEqual([path for path in self.written() if 'core' in path], [])
 
@@ -129,9 +129,9 @@ class Key(Secrets):
         before = self.log.types()['SYNCED']
         daemon = self.start()
         self.log.wait_for(lambda _: self.log.types()['SYNCED'] > before, 'another run')
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
-    def test_the_same_in_every_run_and_another_elsewhere(self):
+    def test_hashes_are_stable_per_installation(self):
         self.sim.put('secrets', secret('first', VALUE), secret('second', VALUE), secret('third', OTHER))
         self.run_once()
         self.run_once()
@@ -141,30 +141,30 @@ class Key(Secrets):
         key = self.folder / 'state/key'
         self.assertEqual((stat.S_IMODE(key.stat().st_mode), key.stat().st_size), (0o600, 32))
         self.assertNotIn(key.read_bytes(), b''.join(self.written()[n] for n in ('events.jsonl', 'diff.jsonl', 'stderr')))
-        key.unlink()  # as a new installation
+        key.unlink()  # a new installation
         self.run_once()
         self.assertFalse(set(map(str, self.hashes()[6:])) & set(map(str, first)))
 
-    def test_a_key_that_others_can_read_is_refused(self):
+    def test_key_readable_by_others_is_refused(self):
         self.run_once()
         for mode in (0o640, 0o604):
             (self.folder / 'state/key').chmod(mode)
             daemon = self.start()
             self.assertEqual(daemon.status(), 74)
-            self.assertRegex(daemon.said(), r'state/key.*chmod 600')
+            self.assertRegex(daemon.stderr_text(), r'state/key.*chmod 600')
         (self.folder / 'state/key').chmod(0o600)
         (self.folder / 'state/key').write_bytes(b'short')
         self.assertEqual(self.start().status(), 74)
 
 
 class Memory(Secrets):
-    """Once they are hashed, values are in no memory of the process: neither in what it uses nor in what it has freed."""
+    """After hashing, values are nowhere in the memory of the process: neither in use nor freed."""
 
     def conf(self, **changes):
-        return super().conf(**{'core_dumps': True, **changes})  # else only root may look
+        return super().conf(**{'core_dumps': True, **changes})  # otherwise only root may read it
 
     def where(self, daemon, *texts):
-        """What of it is where: [(mapping, text, what stands before it)]."""
+        """Where the parts of it are: [(mapping, text, the bytes before it)]."""
         found = []
         if not os.access(f'/proc/{daemon.pid}/mem', os.R_OK):
             self.skipTest('no right to read the memory of a child')
@@ -172,7 +172,7 @@ class Memory(Secrets):
             for line in maps:
                 span, rights, _, _, _, *name = line.split(maxsplit=5)
                 begin, end = (int(part, 16) for part in span.split('-'))
-                if 'rw' not in rights or '[v' in line or end - begin > 2**32:  # a sanitizer's shadow is terabytes
+                if 'rw' not in rights or '[v' in line or end - begin > 2**32:  # the shadow memory of a sanitizer has terabytes
                     continue
                 with contextlib.suppress(OSError):
                     memory.seek(begin)
@@ -183,27 +183,27 @@ class Memory(Secrets):
         return found
 
     def assert_forgotten(self, daemon):
-        """Soon: buffers that are in use are written over when the next event comes."""
+        """Waits, because buffers in use are overwritten only by the next event."""
         self.sim.put('secrets', secret('harmless', 'harmless'))
         self.log.wait_for(lambda all: any(r.get('name') == 'harmless' for r in all), 'something else')
         self.assertEqual(self.where(daemon, VALUE, OTHER), [])
 
-    def test_nothing_is_left_of_a_watch(self):
+    def test_values_of_a_watch_are_erased_from_memory(self):
         self.sim.put('secrets', *(secret(f'large-{i}', VALUE * 300) for i in range(20)))  # over many records and reads
         self.assert_forgotten(self.live())
 
-    def test_nothing_is_left_of_a_list(self):
-        """In pages, and by gzip."""
+    def test_values_of_a_list_are_erased_from_memory(self):
+        """In pages, and with gzip."""
         self.sim.control('set', watch_list=0)
         self.sim.put('secrets', *(secret(f'large-{i}', VALUE * 300) for i in range(20)))
         self.assert_forgotten(self.live())
 
-    def test_nothing_is_left_of_what_could_not_be_read(self):
+    def test_values_of_an_incomplete_list_are_erased_from_memory(self):
         self.sim.put('secrets', *(secret(f'large-{i}', VALUE * 300) for i in range(5)))
         self.sim.fault('cut', path='secrets', bytes=40000)
         self.assert_forgotten(self.live())
 
-    def test_the_search_finds_what_is_there(self):
+    def test_memory_search_finds_revealed_values(self):
         self.watches = [{'resource': 'secrets', 'reveal': True}]
         self.assertTrue(self.where(self.live(), VALUE))
 

@@ -16,7 +16,7 @@ class Left(Case):
         self.wait_ready()
 
     def behind(self):
-        """The selecting watch is opened again after a second: any other one has seen by then what happens now."""
+        """The selecting watch is opened again after a second, so that all other watches have seen the changes by then."""
         self.sim.fault('status', code=500, path='labelSelector')
         self.sim.control('close', how='cut', path='labelSelector')
 
@@ -32,18 +32,18 @@ class Left(Case):
         self.sim.control('delete', resource='configmaps', namespace='default', name='b')
         return self.gone('a'), self.gone('b')
 
-    def test_another_watch_of_all_objects_knows(self):
+    def test_left_is_known_from_a_watch_of_all_objects(self):
         self.begin({'name': 'all', 'resource': 'configmaps'})
         left, deleted = self.leave_and_delete()
         self.assertEqual(left['why'], 'left')
         self.assertIn('left the selection', left['msg'])
         self.assertNotEqual(deleted.get('why'), 'left')
 
-    def test_so_does_one_of_the_same_namespace(self):
+    def test_left_is_known_from_a_watch_of_the_namespace(self):
         self.begin({'name': 'here', 'resource': 'configmaps', 'namespaces': ['default', 'other'], 'keep': 'metadata'})
         self.assertEqual(self.leave_and_delete()[0]['why'], 'left')
 
-    def test_also_of_what_a_list_no_longer_has(self):
+    def test_left_is_known_after_a_relist(self):
         self.begin({'name': 'all', 'resource': 'configmaps'})
         self.behind()
         self.put('a', 'db')
@@ -53,7 +53,7 @@ class Left(Case):
         self.assertEqual((left['why'], left['final']), ('left', False))
         self.assertNotIn('why', deleted)
 
-    def test_watches_that_can_t_know(self):
+    def test_left_is_unknown_without_a_suitable_watch(self):
         self.begin({'name': 'others', 'resource': 'configmaps', 'namespaces': ['other']},
                    {'name': 'selected', 'resource': 'configmaps', 'label_selector': 'app'},
                    {'name': 'bare', 'resource': 'configmaps', 'drop': ['metadata.labels']})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_unit.py CONF INFORMERD: the unit that conf/ has for systemd, as systemd itself judges it, without a system."""
+"""test_unit.py CONF INFORMERD: systemd-analyze checks the systemd unit in conf/, without a running systemd."""
 import re
 import shutil
 import subprocess
@@ -9,11 +9,11 @@ from pathlib import Path
 
 UNIT, INFORMERD = Path(sys.argv[1]) / 'informerd.service', Path(sys.argv[2]).resolve()
 ANALYZE = shutil.which('systemd-analyze')
-MOST = 2.0  # of 10: how much it may expose
+MOST = 2.0  # of 10: maximum exposure
 
 
-def analyze(*words):
-    return subprocess.run([ANALYZE, *words], capture_output=True, text=True, timeout=60)
+def analyze(*arguments):
+    return subprocess.run([ANALYZE, *arguments], capture_output=True, text=True, timeout=60)
 
 
 def check_security():
@@ -25,7 +25,7 @@ def check_security():
 
 
 def check_syntax():
-    """With our own program in the place of the installed one. What the rest of a system lacks here is not our business."""
+    """Uses our program instead of the installed one. Errors about missing parts of the system are ignored."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, 'informerd.service')
         copy.write_text(re.sub(r'^ExecStart=\S+', f'ExecStart={INFORMERD}', UNIT.read_text(), flags=re.MULTILINE))
@@ -34,7 +34,7 @@ def check_syntax():
     return '; '.join(ours) or None
 
 
-CHECKS = {'it exposes little': check_security, 'every word of it is known': check_syntax}
+CHECKS = {'the exposure is low': check_security, 'every directive is known': check_syntax}
 print(f'1..{len(CHECKS)}')
 failed = False
 for number, (name, check) in enumerate(CHECKS.items(), 1):

@@ -17,7 +17,7 @@ import threading
 from service import Case, Log, LoopbackServer, fold, run, wait_until
 
 OBJECTS, BYTES = 700, 1000  # two pages, and several hundred KB
-PLACES = {'tls': (1, 2500, 9000), 'plain': (300, 9000, 70001)}  # bytes from the server, on one connection after the other
+PLACES = {'tls': (1, 2500, 9000), 'plain': (300, 9000, 70001)}  # offsets in the server's data, one per connection
 FOREIGN = (b'HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 19\r\n\r\n<html>sorry</html>\n')
 
 
@@ -27,7 +27,7 @@ class Wrong(LoopbackServer):
     def __init__(self, target, places, seed):
         self.target, self.places, self.random = target, list(places), random.Random(seed)
         self.lock = threading.Lock()
-        self.done = 0  # times that something went wrong
+        self.done = 0  # number of injected faults
         super().__init__()
 
     def serve(self, sock):
@@ -63,7 +63,7 @@ class Wrong(LoopbackServer):
             self.places += places
 
     def do(self, sock, before, behind):
-        """Something else than sending `before` and `behind`; whether the connection goes on."""
+        """Injects the fault instead of sending `before` and `behind`. Returns whether the connection continues."""
         raise NotImplementedError
 
 
@@ -79,7 +79,7 @@ class Resets(Wrong):
 
 
 class Garbles(Wrong):
-    """From there on it sends noise, and keeps the connection open."""
+    """Sends noise from there on, and keeps the connection open."""
 
     def do(self, sock, before, behind):
         sock.sendall(before + self.random.randbytes(len(behind) + 1000))
@@ -104,14 +104,14 @@ class Drips(Wrong):
 
 
 class Answers(Wrong):
-    """For the server, in the middle of what that says."""
+    """Closes on behalf of the server, inside its data."""
 
     def do(self, sock, before, behind):
         sock.sendall(before + FOREIGN)
 
 
 class Inserts(Wrong):
-    """The same, and lets the server go on."""
+    """The same, but the server may continue."""
 
     def do(self, sock, before, behind):
         sock.sendall(before + FOREIGN + behind)
@@ -138,7 +138,7 @@ def api_status(code, reason):
     return http(f'{code} x', json.dumps({'kind': 'Status', 'apiVersion': 'v1', 'code': code, 'reason': reason, 'message': 'm'}))
 
 
-# What a proxy answers in the server's place when the second page of a list is asked for.
+# Answers of a proxy in place of the server, for the second page of a list.
 PAGES = {
     'page': http('200 OK', '<html>Log in first</html>', 'text/html'),
     'missing': http('404 Not Found', '<html>no such page</html>', 'text/html'),
@@ -153,7 +153,7 @@ PAGES = {
 
 
 class Impersonates(Wrong):
-    """Reads what goes to the server, which is plain HTTP, and answers the first request for a further page itself."""
+    """Reads the requests, which are plain HTTP, and answers the first one for a further page itself."""
 
     def __init__(self, target, answer):
         super().__init__(target, (), 0)
@@ -194,9 +194,9 @@ class WrongProxies(Case):
                 self.proxies[name] = self.stack.enter_context(kind(sim.port, PLACES[way], i))
                 self.logs[name] = Log(self.folder / f'{name}.jsonl')
 
-        for word, answer in PAGES.items():
-            self.proxies[f'plain-{word}'] = self.stack.enter_context(Impersonates(self.plain.port, answer))
-            self.logs[f'plain-{word}'] = Log(self.folder / f'plain-{word}.jsonl')
+        for name, answer in PAGES.items():
+            self.proxies[f'plain-{name}'] = self.stack.enter_context(Impersonates(self.plain.port, answer))
+            self.logs[f'plain-{name}'] = Log(self.folder / f'plain-{name}.jsonl')
 
     def kubeconfig(self, name):
         tls = name.startswith('tls')
@@ -218,7 +218,7 @@ class WrongProxies(Case):
     def listed(self, name):
         sim = self.sim if name.startswith('tls') else self.plain
         return {('configmaps', m['namespace'], m['name']): (m['uid'], m['resourceVersion'])
-                for m in (item['metadata'] for item in sim.ask('/api/v1/configmaps').json()['items'])}
+                for m in (item['metadata'] for item in sim.request('/api/v1/configmaps').json()['items'])}
 
     def wait_all(self, what):
         listed = {'tls': self.listed('tls'), 'plain': self.listed('plain')}
@@ -227,13 +227,13 @@ class WrongProxies(Case):
                        lambda: f'{what} by {name}; {(self.folder / "stderr").read_text()[-3000:]}')
 
     def assert_told(self, **expected):
-        """Each object was added and deleted as often as that happened, however often it was listed."""
+        """The records of each object match the changes on the server, regardless of relists."""
         for name, log in self.logs.items():
-            if name.startswith('tls') or name.split('-')[1] in PAGES:  # whose bytes arrive as they are, or not at all
+            if name.startswith('tls') or name.split('-')[1] in PAGES:  # proxies that deliver bytes unchanged or not at all
                 types = log.types()
                 self.assertEqual({verb: types[verb] for verb in expected}, expected, name)
 
-    def test_lists_and_watches_end_up_right(self):
+    def test_lists_and_watches_end_in_the_state_of_the_server(self):
         daemon = self.start()
         wait_until(lambda: not any(p.places for p in self.proxies.values()),
                    lambda: f'all to go wrong; left: {[(n, p.places) for n, p in self.proxies.items() if p.places]}')
@@ -245,13 +245,13 @@ class WrongProxies(Case):
             sim.control('churn', resource='configmaps', count=50)
         wait_until(lambda: not any(p.places for p in self.proxies.values()), 'watches to go wrong')
         for sim in (self.sim, self.plain):
-            m = sim.ask('/api/v1/configmaps').json()['items'][0]['metadata']
+            m = sim.request('/api/v1/configmaps').json()['items'][0]['metadata']
             sim.control('delete', resource='configmaps', namespace=m['namespace'], name=m['name'])
         self.wait_all('the changes')
         self.assertTrue(daemon.alive())
         self.assert_told(ADDED=OBJECTS + 5, DELETED=5 + 1)  # churn adds and deletes one in ten each
         self.assertEqual(self.get('/readyz').status, 200, self.get('/readyz?verbose').text)
-        self.assertEqual(daemon.end(), 0, daemon.said())
+        self.assertEqual(daemon.end(), 0, daemon.stderr_text())
 
 
 run(__name__)

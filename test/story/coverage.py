@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Which test stands for which row of the specification:  coverage.py TEST-DIRECTORY
+"""Prints which test covers which row of the specification:  coverage.py TEST-DIRECTORY
 
-Tests say it themselves, in a comment before them: `covers: 1.6/gone-in-stream P3 8/20`, or, where they stand for an
-upstream test, by its number and name: `101, TestBasic`. Rows are the ways a watch ends
-(1.6/...), the promises (P1 to P8) and the upstream conformance tests that speak of the engine (8/...). The table is
-printed; a row that no test covers, and that is not excused below with a reason, fails.
+Tests declare it in a comment before them: `covers: 1.6/gone-in-stream P3 8/20`, or, for an upstream test, by its number
+and name: `101, TestBasic`. Rows are the ways in which a watch ends (1.6/...), the promises (P1 to P8) and the upstream
+conformance tests of the engine (8/...). A row that no test covers, and that is not excused below with a reason, fails.
 """
 import re
 import sys
@@ -43,7 +42,7 @@ NOT_OURS = {
 
 
 def claims(tests):
-    """Row -> names of the tests that say they cover it."""
+    """Row -> names of the tests that cover it."""
     found = defaultdict(list)
     for path in sorted(Path(tests).rglob('*.c')):
         text = path.read_text()
@@ -60,14 +59,14 @@ def claims(tests):
 def main():
     rows = [f'1.6/{end}' for end in ENDS] + list(PROMISES) + [f'8/{n}' for n in UPSTREAM]
     found = claims(sys.argv[1])
-    failures = [f'{row}: no such row, but {found[row][0]} covers it'
+    failures = [f'{row}: unknown row, covered by {found[row][0]}'
                 for row in found if row not in rows and not re.fullmatch(r'8/\d+', row)]
     for row in rows:
         covered = ', '.join(found[row])
         excuse = NOT_OURS.get(row, '')
         print(f'| {row} | {covered or "- " + excuse} |')
         if not covered and not excuse:
-            failures.append(f'{row}: no test covers it; write one, or say in coverage.py why not')
+            failures.append(f'{row}: no test covers it; write one, or add the reason to coverage.py')
     for failure in failures:
         print(failure, file=sys.stderr)
     return 1 if failures else 0
