@@ -46,17 +46,17 @@ class Demo:
         env = {**os.environ, 'TMPDIR': str(folder), 'TERM': 'xterm', 'NO_COLOR': ''}
         command = [*COMMAND, '--seed', '1', '--pace', '20']
         if terminal:
-            self.pid, self.said = pty.fork()
+            self.pid, self.output_fd = pty.fork()
             if self.pid == 0:
                 os.execve(command[0], command, env)
         else:
-            self.said, writer = os.pipe()
+            self.output_fd, writer = os.pipe()
             self.pid = os.posix_spawn(command[0], command, env, file_actions=[(os.POSIX_SPAWN_DUP2, writer, 1)])
             os.close(writer)
 
     def read(self):
         try:
-            piece = os.read(self.said, 65536)
+            piece = os.read(self.output_fd, 65536)
         except OSError:  # a terminal without a process on the other side
             piece = b''
         self.text += piece.decode(errors='replace')
@@ -68,22 +68,22 @@ class Demo:
             assert self.read(), f'not all of {words} in:\n{self.text}'
 
     def press(self, key):
-        os.write(self.said, key)
+        os.write(self.output_fd, key)
 
     def kill(self, number):
         os.kill(self.pid, number)
 
     def hang_up(self):
         """Closes the reading end of the pipe, or the terminal."""
-        os.close(self.said)
-        self.said = None
+        os.close(self.output_fd)
+        self.output_fd = None
 
     def end(self):
         """Waits for the end. Returns the exit status."""
-        if self.said is not None:
+        if self.output_fd is not None:
             while self.read():
                 pass
-            os.close(self.said)
+            os.close(self.output_fd)
         _, status = os.waitpid(self.pid, 0)
         return os.waitstatus_to_exitcode(status)
 

@@ -175,7 +175,7 @@ static bool is_poison(const struct apiserver *a, const struct inf_object *object
     return a->poison && object && str_eq(object_key(object), str_of(a->poison));
 }
 
-/* As kube/ does: of what can't be read only who it is. */
+/* Like kube/: of an object that can't be decoded, only its identity is reported. */
 static void send_poison(struct apiserver *a, struct source_event *event)
 {
     const struct inf_object *o = event->object;
@@ -240,7 +240,7 @@ static void send_endless_page(struct apiserver *a)
     finish_with(a, INF_EEOF, "the page is complete");
 }
 
-/* A token is the version and how many objects of it were sent. */
+/* A token contains the version and the number of objects sent. */
 static void send_page(struct apiserver *a)
 {
     size_t end = page_end(a);
@@ -260,7 +260,7 @@ static void send_page(struct apiserver *a)
         finish_with(a, INF_EEOF, "the list is complete");
 }
 
-/* The first change behind @version: the history is in order. */
+/* The first change after @version: the history is sorted. */
 static size_t first_after(const struct apiserver *a, uint64_t version)
 {
     size_t low = 0, high = a->n_history;
@@ -286,7 +286,7 @@ const struct inf_object *apiserver_before(const struct apiserver *a,
     return NULL;
 }
 
-/* The next change the watch has not got yet. True if there was one. */
+/* The next change that the watch has not received yet. True if there was one. */
 static bool send_change(struct apiserver *a)
 {
     size_t i = first_after(a, a->after);
@@ -301,8 +301,8 @@ static bool send_change(struct apiserver *a)
     return true;
 }
 
-/* A watch-list: the state as ADDED, one object a turn, what changed meanwhile, then the bookmark
- * that says so. */
+/* A watch-list: the state as ADDED, one object per turn, the changes made meanwhile, then the
+ * end bookmark. */
 static bool send_filling(struct apiserver *a)
 {
     if (a->sent < a->sending.count) {
@@ -318,7 +318,7 @@ static bool send_filling(struct apiserver *a)
     return true;
 }
 
-/* A watch that shows nothing: only its end. */
+/* A watch that shows nothing: it only ends. */
 static bool send_nothing(struct apiserver *a)
 {
     if (!a->end.code && a->blind == APISERVER_ENDS_EMPTY)
@@ -329,7 +329,7 @@ static bool send_nothing(struct apiserver *a)
     return true;
 }
 
-/* One event, or the end. False if there is nothing to send. */
+/* Sends one event, or the end. False if there is nothing to send. */
 static bool send_next(struct apiserver *a)
 {
     if (!a->user || !a->open || a->paused || a->silent)
@@ -364,7 +364,7 @@ static bool apiserver_poll(struct sim_io *io)
     return sent;
 }
 
-/* Opens a list: the newest state, or what a token stands for. */
+/* Opens a list: the newest state, or the one of a token. */
 static bool open_list(struct apiserver *a)
 {
     a->sending_version = a->version;
@@ -504,7 +504,7 @@ static void apiserver_open(struct source *source, const struct source_request *r
     a->request = *request;
     str_replace(&a->asked, request->resource_version);
     str_replace(&a->token, request->continue_token ? request->continue_token : "");
-    assert(!a->token[0] || !a->asked[0]); /* the real one answers 400 */
+    assert(!a->token[0] || !a->asked[0]); /* a real server responds with 400 */
     a->after = strtoull(a->asked, NULL, 10);
     note_request(a);
     if (!a->looking_up)

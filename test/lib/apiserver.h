@@ -1,11 +1,11 @@
 /*
- * apiserver.h - an API server for stories: a source (seam/source.h) in virtual time, with a history
- * of its own.
+ * apiserver.h - an API server for stories: a source (seam/source.h) in virtual time, with its own
+ * history.
  *
- * It knows one resource. Each write makes a new resource version and is sent to the watch in
- * way, if any; a watch from an older version gets what happened since, or INF_EGONE if that was
- * compacted away. Lists come in pages whose tokens stand for a version, and expire with it. An
- * answer takes APISERVER_LATENCY_MS. Faults come when the story says so.
+ * It has one resource. Each write makes a new resource version and is sent to the open watch, if
+ * any. A watch from an older version gets the changes since then, or INF_EGONE if they were
+ * compacted. Lists have pages whose tokens contain a version, and expire with it. A response takes
+ * APISERVER_LATENCY_MS. Faults are injected by the story.
  */
 #ifndef TEST_APISERVER_H
 #define TEST_APISERVER_H
@@ -28,7 +28,7 @@ struct change {
     struct inf_object *object; /* NULL: a bookmark */
 };
 
-/* What there is, in key order. */
+/* The current objects, in key order. */
 struct snapshot {
     struct inf_object **objects; /* borrowed from the history */
     size_t count;
@@ -40,17 +40,17 @@ struct apiserver {
     struct sim_io io;
     struct timer answer;
 
-    struct change *history; /* every write there ever was, in order */
+    struct change *history; /* every write, in order */
     size_t n_history;
     size_t history_capacity;
     struct snapshot now;
     uint64_t version;
-    uint64_t compacted; /* versions before this one are forgotten */
+    uint64_t compacted; /* versions before this one are compacted */
     unsigned uids;
-    const char *poison; /* the key of an object that can't be read; NULL: all can */
+    const char *poison; /* the key of an object that can't be decoded; NULL: none */
 
-    /* what it is like */
-    bool no_watch_list; /* refuses it */
+    /* properties of the server */
+    bool no_watch_list; /* refuses watch-lists */
     bool refuse_lists;  /* answers neither lists nor watch-lists */
     bool withhold_end;  /* watch-lists get no end bookmark */
     bool ignore_limit;
@@ -63,34 +63,35 @@ struct apiserver {
     } endless;                   /* lists */
     enum apiserver_blindness {
         APISERVER_SHOWS,
-        APISERVER_ENDS_EMPTY,    /* watches end at once, in good order, and show nothing */
-        APISERVER_SHOWS_NOTHING, /* watches show nothing until they are ended */
+        APISERVER_ENDS_EMPTY,    /* watches end at once, regularly, and show nothing */
+        APISERVER_SHOWS_NOTHING, /* watches show nothing until they end */
     } blind;
-    uint64_t latency_ms; /* how long an answer takes, if not APISERVER_LATENCY_MS */
-    unsigned burst;      /* so many events at most before the engine's turn; 0: one */
+    uint64_t latency_ms; /* latency of a response, if not APISERVER_LATENCY_MS */
+    unsigned burst;      /* maximum number of events per turn of the engine; 0: one */
     bool pages_cache;    /* pages also lists at version "0", as servers without a watch cache do */
 
-    /* the request under way */
+    /* the current request */
     struct source_user *user; /* NULL: none */
     struct source_request request;
-    char *asked;             /* its version */
-    char *token;             /* its continue token */
-    uint64_t after;          /* the version the watch has got to */
-    struct snapshot sending; /* what a list or a watch-list is still to send, from `sent` on */
+    char *asked;    /* its version */
+    char *token;    /* its continue token */
+    uint64_t after; /* the version that the watch has reached */
+    struct snapshot
+        sending; /* objects that a list or a watch-list has still to send, from `sent` on */
     size_t sent;
     uint64_t sending_version;
-    bool open;    /* it was answered */
+    bool open;    /* a response was sent */
     bool filling; /* objects of `sending` are still to be sent */
     bool paused;
     bool silent;          /* sends nothing more on this request */
     bool looking_up;      /* the source looks up the resource before it sends a request */
-    struct inf_error end; /* code 0: not yet */
-    size_t end_after;     /* so many events later */
+    struct inf_error end; /* code 0: none */
+    size_t end_after;     /* after this many events */
 
-    /* what the next requests are answered with, instead of what they ask for */
+    /* responses to the next requests, instead of the regular ones */
     struct inf_error refusal;
     unsigned refusals;
-    unsigned requests; /* how many there were */
+    unsigned requests; /* number of requests */
     char *asked_for;   /* the last few requests, for a story to look at: "watch-list 5; list 0
                           limit=500; " */
 };
@@ -105,34 +106,35 @@ void apiserver_put_n(struct apiserver *a, const char *key, int n);
 /* Writes an object as it is: for odd ones. */
 void apiserver_put_text(struct apiserver *a, const char *text);
 void apiserver_delete(struct apiserver *a, const char *key);
-/* What `namespace/name` is now; NULL if it is not. */
+/* The current `namespace/name`; NULL if it does not exist. */
 const struct inf_object *apiserver_get(const struct apiserver *a, const char *key);
 
-/* What was there before the change that made @object; NULL: nothing. */
+/* The object before the change that made @object; NULL: none. */
 const struct inf_object *apiserver_before(const struct apiserver *a,
                                           const struct inf_object *object);
 
-/* Forgets the history: who watches from an older version than now gets INF_EGONE. */
+/* Compacts the history: watches from older versions get INF_EGONE. */
 void apiserver_compact(struct apiserver *a);
 void apiserver_bookmark(struct apiserver *a);
-/* Goes back to what was true at @version, as a restored backup does. */
+/* Restores the state at @version, like a restored backup. */
 void apiserver_restore(struct apiserver *a, uint64_t version);
 
-/* Ends the request under way: as a server does each few minutes, or as a network does. */
+/* Ends the current request: regularly, as servers do every few minutes, or like a network
+ * failure. */
 void apiserver_end(struct apiserver *a);
 void apiserver_cut(struct apiserver *a);
-/* Ends it with any error, after what was written so far was sent. */
+/* Ends it with any error, after all changes so far were sent. */
 void apiserver_end_with(struct apiserver *a, int code, const char *text);
-/* Ends it with any error after @n more events, whether there is more to send or not. */
+/* Ends it with any error after @n more events, even if there is nothing more to send. */
 void apiserver_end_after(struct apiserver *a, size_t n, int code, const char *text);
 
-/* Says nothing more on the request under way, like a dead peer. */
+/* Sends nothing more on the current request, like a dead peer. */
 void apiserver_fall_silent(struct apiserver *a);
 
-/* The source has found the resource: the request under way is sent now. */
+/* The source has found the resource: the current request is sent now. */
 void apiserver_looked_up(struct apiserver *a);
 
-/* Sends part of an event on the request under way. */
+/* Sends part of an event on the current request. */
 void apiserver_progress(struct apiserver *a);
 
 /* Answers the next @n requests with this error. */

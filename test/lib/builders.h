@@ -11,11 +11,11 @@
 
 #include "core/object/object.h"
 
-/* A pod `namespace/name` with this uid, resource version and value of spec.n. One reference, the
- * caller's. */
+/* A pod `namespace/name` with this uid, resource version and value of spec.n. The caller owns
+ * the reference. */
 struct inf_object *pod(const char *key, const char *uid, uint64_t version, int n);
 
-/* An object from its text; a text that is none ends the test program. */
+/* An object from JSON; invalid JSON ends the test program. */
 struct inf_object *object_from(const char *text);
 
 /* A path or a selector from its text; one that is refused ends the test program. */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct cert {
-    char *pem;     /* of this certificate alone */
+    char *pem;     /* this certificate only */
     char *key_pem; /* its key, without passphrase */
     struct x509_st *x509;
     struct evp_pkey_st *key;

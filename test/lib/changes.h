@@ -14,21 +14,21 @@ struct sample {
     struct inf_event event;    /* live, at 2026-01-01T12:04:31.000042Z */
 };
 
-/* Texts are JSON with ' for "; NULL or the text of an object each. */
+/* Texts are JSON with ' for "; each is NULL or an object. */
 void sample_make(struct sample *sample, const char *before, const char *after);
 void sample_free(struct sample *sample);
 
-/* A Pod shop/web-0, uid u-1, of version @version, with @rest ("'spec':{}"; may be "") behind its metadata,
- * which kubelet wrote last, to its status. The caller frees the text. */
+/* A Pod shop/web-0, uid u-1, of version @version, with @rest ("'spec':{}"; may be "") after its
+ * metadata. Its last manager is kubelet, which wrote the status. The caller frees the text. */
 char *pod_text(int version, const char *rest);
 
-/* A sample of such a pod, from one rest to another; the second one is of version @version. */
+/* A sample change of such a pod, from one rest to another; the second one has version @version. */
 void sample_pod_at(struct sample *sample, const char *before, const char *after, int version);
 
 /* The same at version 8. */
 void sample_pod(struct sample *sample, const char *before, const char *after);
 
-/* @text with " for each ', the caller's to free. */
+/* @text with " for each '; the caller frees it. */
 char *with_quotes(const char *text);
 
 #endif

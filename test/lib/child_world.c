@@ -42,7 +42,7 @@ static void on_end(struct child_user *user, const struct child_end *end)
     assert_int_equal(r->ended, 0);
     r->ended++;
     if (r->close_in_end)
-        runner_close(r); /* what was lent stays until we return */
+        runner_close(r); /* lent data stays valid until this returns */
     r->fate = end->fate;
     r->code = end->code;
     snprintf(r->how, sizeof(r->how), "%s", end->how);

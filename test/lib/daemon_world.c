@@ -25,7 +25,7 @@ static void on_loop_closed(struct loop *loop)
     container_of(container_of(loop, struct daemon, loop), struct daemon_world, d)->closed = true;
 }
 
-/* As daemon.c does it: files may still be on their way when all else is closed. */
+/* As in daemon.c: disk operations may be in flight when everything else is closed. */
 static void on_journal_closed(struct journal *journal)
 {
     loop_close(&container_of(journal, struct daemon, journal)->loop, on_loop_closed);

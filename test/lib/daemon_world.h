@@ -23,7 +23,7 @@ struct daemon_world {
     bool closed;
 };
 
-/* cmocka's. */
+/* For cmocka. */
 int daemon_world_setup(void **state);
 int daemon_world_teardown(void **state);
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* Never returns: the child must not go on with the tests of its parent. */
+/* Never returns: the child must not continue with the tests of its parent. */
 static void die(void (*act)(void *arg), void *arg, int stderr_to)
 {
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -1,10 +1,10 @@
 /*
- * death.h - what aborts, aborts in a child of its own, and the parent reads its last words.
+ * death.h - runs code that must abort in a child process, and checks its output.
  */
 #ifndef TEST_DEATH_H
 #define TEST_DEATH_H
 
-/* Calls @act(@arg) in a child; the test fails unless that aborts, having said exactly @words on
+/* Calls @act(@arg) in a child process; the test fails unless it aborts with exactly @words on
  * stderr. */
 void assert_aborts(void (*act)(void *arg), void *arg, const char *words);
 

@@ -1,5 +1,5 @@
 /*
- * event_log_world.h - one event log in virtual time, on a disk that fails when a test says so, and a
+ * event_log_world.h - one event log in virtual time, on a disk with injected failures, and a
  * recorder of its callbacks.
  */
 #ifndef TEST_EVENT_LOG_WORLD_H

@@ -1,5 +1,5 @@
 /*
- * folder.h - a directory of its own for a test that needs real files.
+ * folder.h - a temporary directory for a test that needs real files.
  */
 #ifndef TEST_FOLDER_H
 #define TEST_FOLDER_H
@@ -10,18 +10,18 @@ struct folder {
 
 void folder_make(struct folder *folder);
 
-/* With all that is in it. */
+/* Removes the directory with its content. */
 void folder_remove(struct folder *folder);
 
-/* "<folder>/name", the caller's to free. */
+/* "<folder>/name"; the caller frees it. */
 char *folder_file(const struct folder *folder, const char *name);
 
-/* The text of a file, the caller's to free; "(none)" if there is no such file. */
+/* The text of a file, or "(none)" if it does not exist; the caller frees it. */
 char *folder_read(const struct folder *folder, const char *name);
 
 void folder_write(const struct folder *folder, const char *name, const char *text);
 
-/* That a file says exactly this; "(none)": that it is not there. */
+/* Asserts the content of a file; "(none)": that it does not exist. */
 void assert_file(const struct folder *folder, const char *name, const char *text);
 
 #endif

@@ -75,7 +75,7 @@ static const struct index_def defs[] = {
     {"node", node_of, "node"},
 };
 
-/* ---- a store, and everything it answers as text ---- */
+/* ---- a store, and all its query results as text ---- */
 
 int index_world_set_up(void **state)
 {
@@ -193,5 +193,5 @@ void assert_selected(struct index_world *f, const char *ns, const char *word, co
     select_some(f, ns, word, SIZE_MAX);
     assert_out(f, expected);
     if (store_few_by_labels(f->store, &query, print_key, f))
-        assert_out(f, expected); /* the other way, if it is taken, finds the same */
+        assert_out(f, expected); /* the other algorithm, if it applies, gives the same result */
 }

@@ -1,7 +1,7 @@
 /*
- * index_world.h - a store with two indexes, and what it answers as text.
+ * index_world.h - a store with two indexes, and its query results as text.
  *
- * `node` has one value or none, `tag` has any number of them. Wrong answers end the test.
+ * `node` has at most one value, `tag` any number of them. Wrong results end the test.
  */
 #ifndef TEST_INDEX_WORLD_H
 #define TEST_INDEX_WORLD_H
@@ -22,7 +22,7 @@ struct index_world {
     int asked; /* how often the selector was evaluated */
 };
 
-/* A selector for tests: the text of the label set contains a word; "" is everything. */
+/* A selector for tests: the text of the label set contains a string; "" matches everything. */
 struct selector {
     const char *word;
     int asked;
@@ -32,12 +32,12 @@ struct selector {
 int index_world_set_up(void **state);
 int index_world_tear_down(void **state);
 
-/* {"metadata":{...,"labels":@labels},"spec":{"node":"@node","tags":"a,b"}}; no labels if that is
- * "". One reference, the caller's. */
+/* {"metadata":{...,"labels":@labels},"spec":{"node":"@node","tags":"a,b"}}; no labels if @labels
+ * is "". The caller owns the reference. */
 struct inf_object *thing(const char *key, uint64_t version, const char *labels, const char *node,
                          const char *tags);
 
-/* Puts one in, or takes out what has the key, at the next version. */
+/* Adds an object, or removes the one with that key, at the next version. */
 void put(struct index_world *f, const char *key, const char *labels, const char *node,
          const char *tags);
 void take_out(struct index_world *f, const char *key);
@@ -49,14 +49,14 @@ void silent(void *ctx, const struct inf_event *event);
 bool print_key(void *ctx, const struct inf_object *object);
 bool print_value(void *ctx, const char *value, size_t count);
 
-/* What was printed, which is forgotten then. */
+/* The output so far, which is then cleared. */
 void assert_out(struct index_world *f, const char *expected);
 
 void assert_indexed(struct index_world *f, const char *index, const char *value,
                     const char *expected);
 void assert_values(struct index_world *f, const char *index, const char *expected);
 
-/* Prints what is selected, looking at @slice objects a call. */
+/* Prints the selected objects, examining @slice objects per call. */
 void select_some(struct index_world *f, const char *ns, const char *word, size_t slice);
 void assert_selected(struct index_world *f, const char *ns, const char *word, const char *expected);
 

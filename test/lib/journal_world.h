@@ -1,6 +1,6 @@
 /*
- * journal_world.h - a journal in virtual time: two watches, files in a directory of its own, and disks that fail
- * when a test says so.
+ * journal_world.h - a journal in virtual time: two watches, files in a temporary directory, and
+ * disks with injected failures.
  */
 #ifndef TEST_JOURNAL_WORLD_H
 #define TEST_JOURNAL_WORLD_H

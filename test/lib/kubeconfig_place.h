@@ -1,8 +1,8 @@
 /*
- * kubeconfig_place.h - an empty directory that is HOME and where we are, with kubeconfigs that the
- * test writes.
+ * kubeconfig_place.h - an empty directory that is HOME and the working directory, with kubeconfigs
+ * that the test writes.
  *
- * KUBECONFIG is not set; ca.pem is some text, empty.pem none.
+ * KUBECONFIG is not set; ca.pem is some text, empty.pem is empty.
  */
 #ifndef TEST_KUBECONFIG_PLACE_H
 #define TEST_KUBECONFIG_PLACE_H
@@ -24,17 +24,17 @@
 #define HTTPS "server: 'https://h'"
 #define EXEC  "exec: {command: x, apiVersion: client.authentication.k8s.io/v1"
 
-/* cmocka's; the state is the directory's path. */
+/* For cmocka; the state is the path of the directory. */
 int kubeconfig_place_setup(void **state);
 int kubeconfig_place_teardown(void **state);
 
 /* Writes a file. */
 void put_config(const char *name, const char *text);
 
-/* What is good is loaded, and freed by the caller. */
+/* Loads a valid configuration, which the caller frees. */
 struct kubeconfig load_config(const char *path, const char *context);
 
-/* What is bad fails like this. */
+/* Expects this error. */
 void assert_config_error(const char *path, const char *context, int code, const char *text);
 
 /* An invalid file, called "config", and its error. */
@@ -46,7 +46,7 @@ struct bad_config {
 /* Expects each error, also if no error is requested. */
 void assert_bad_configs(const struct bad_config *rows, size_t n);
 
-/* A row of the table of tests, each in a place of its own. */
+/* A row of the table of tests; each runs in its own directory. */
 #define KUBECONFIG_TEST(name) \
     cmocka_unit_test_setup_teardown(name, kubeconfig_place_setup, kubeconfig_place_teardown)
 

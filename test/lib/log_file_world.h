@@ -1,5 +1,5 @@
 /*
- * log_file_world.h - one log file on a disk that fails when a test says so, in a directory of its own.
+ * log_file_world.h - one log file on a disk with injected failures, in a temporary directory.
  */
 #ifndef TEST_LOG_FILE_WORLD_H
 #define TEST_LOG_FILE_WORLD_H

@@ -14,13 +14,13 @@ struct patch {
     struct buf *why;
 };
 
-/* A place that a change is about: in an object by key, in a list by index, or the root itself. */
+/* The target of a change: a member of an object, an item of a list, or the root itself. */
 struct place {
     yyjson_mut_val *in; /* NULL: the root */
     yyjson_mut_val *key;
     size_t index;
     bool counted;          /* the index is in the path */
-    yyjson_mut_val *value; /* NULL: nothing is there yet */
+    yyjson_mut_val *value; /* NULL: it does not exist yet */
 };
 
 static bool wrong(struct patch *p, const char *what, const char *path)
@@ -41,7 +41,7 @@ static yyjson_mut_val *read_value(struct patch *p, struct str text)
 
 static bool same(yyjson_mut_val *a, yyjson_mut_val *b);
 
-/* Members by key; or one after the other, which is how keys that are there twice are the same. */
+/* Compares members by key; or in order, if keys occur twice. */
 static bool same_members(yyjson_mut_val *a, yyjson_mut_val *b, bool in_order)
 {
     yyjson_mut_obj_iter x = yyjson_mut_obj_iter_with(a), y = yyjson_mut_obj_iter_with(b);
@@ -80,7 +80,7 @@ static bool same(yyjson_mut_val *a, yyjson_mut_val *b)
     return yyjson_mut_equals(a, b);
 }
 
-/* ---- finding the place ---- */
+/* ---- finding the target ---- */
 
 static bool means(yyjson_mut_val *value, struct str text)
 {
@@ -89,7 +89,7 @@ static bool means(yyjson_mut_val *value, struct str text)
     return at && str_eq((struct str){at, yyjson_mut_get_len(value)}, text);
 }
 
-/* The index of the item that a step takes; the length of the list if there is none. */
+/* The index of the item that a step selects; the length of the list if there is none. */
 static size_t item_index(yyjson_mut_val *list, const struct path_step *step)
 {
     size_t i, count;
@@ -128,7 +128,7 @@ static bool find_place(struct patch *p, const struct inf_path *path, struct plac
     return true;
 }
 
-/* ---- doing it ---- */
+/* ---- applying a change ---- */
 
 static void set(struct patch *p, const struct place *place, yyjson_mut_val *value)
 {
@@ -156,7 +156,7 @@ static void take_out(const struct place *place)
         yyjson_mut_arr_remove(place->in, place->index);
 }
 
-/* The item of @list that "name=web" names, taken out of it. */
+/* Removes and returns the item of @list that "name=web" selects. */
 static yyjson_mut_val *take_named(yyjson_mut_val *list, const char *name)
 {
     char *text = xasprintf("[%s]", name);

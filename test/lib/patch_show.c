@@ -1,5 +1,5 @@
 /*
- * patch_show.c - diffs for the eyes of who reads a test.
+ * patch_show.c - diffs as text, for failed assertions.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -29,7 +29,7 @@ static struct pipe_stream *pipe_stream_of(struct stream *stream)
     return s;
 }
 
-/* --- what the user calls ---------------------------------------------------------------------- */
+/* --- called by the user ----------------------------------------------------------------------- */
 
 static void pipe_write(struct stream *stream, const char *bytes, size_t len)
 {
@@ -78,7 +78,7 @@ static const struct stream_ops pipe_stream_ops = {
     .unsent = pipe_unsent,
 };
 
-/* --- what the user is called with ------------------------------------------------------------- */
+/* --- callbacks of the user -------------------------------------------------------------------- */
 
 static size_t pipe_next_len(struct pipe *pipe)
 {

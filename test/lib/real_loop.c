@@ -40,8 +40,8 @@ void real_loop_tick(struct real_loop *rl)
     uv_run(&rl->uv, UV_RUN_NOWAIT);
 }
 
-/* Not UV_RUN_ONCE, which sleeps for ever if a timer brings what we wait for: it fires timers first,
- * then polls. */
+/* Not UV_RUN_ONCE, which fires timers first and then polls: it would block forever after a timer
+ * has made the condition true. */
 void real_loop_wait(struct real_loop *rl)
 {
     assert_true(uv_loop_alive(&rl->uv));

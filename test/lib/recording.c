@@ -27,8 +27,8 @@ static void read_wire(struct recording *r, const char *name)
     free(path);
 }
 
-/* The value of a header, the caller's; NULL: none. The head ends in an empty line, so each header
- * in "\r\n". */
+/* The value of a header, which the caller frees; NULL: none. The head ends in an empty line, so
+ * each header ends in "\r\n". */
 static char *header(struct str head, const char *name)
 {
     char *copy = xstrndup(head.at, head.len), *start = xasprintf("\r\n%s: ", name);

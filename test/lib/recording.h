@@ -1,14 +1,13 @@
 /*
- * recording.h - what a real API server once answered (test/data/recordings), ready to be played or
- * taken apart.
+ * recording.h - recorded responses of a real API server (test/data/recordings).
  *
  *     recording_open(&r, "pods-watchlist");
- *     pipe_send(pipe, r.wire.bytes, r.wire.len);          as it came, with its head and its chunks
+ *     pipe_send(pipe, r.wire.bytes, r.wire.len);          as received, with its head and its chunks
  *     while (recording_next(&r, &line)) ...               or line by line: one watch event each
  *     recording_close(&r);
  *
- * The head is read and the chunks are joined here by simple means of its own, not by what is being
- * tested.
+ * The head is parsed and the chunks are joined by simple code of its own, not by the code under
+ * test.
  */
 #ifndef TEST_RECORDING_H
 #define TEST_RECORDING_H
@@ -17,20 +16,20 @@
 #include "base/str.h"
 
 struct recording {
-    struct buf wire; /* as it came off the wire */
+    struct buf wire; /* as received */
     int status;
-    char *retry_after; /* that header; NULL: there is none */
+    char *retry_after; /* that header; NULL: missing */
     struct buf body;   /* without the framing of HTTP */
-    size_t *edges;     /* where in `wire` chunks begin and end; NULL: it has none */
+    size_t *edges;     /* offsets in `wire` where chunks begin and end; NULL: not chunked */
     size_t n_edges;
-    size_t at; /* where recording_next() goes on */
+    size_t at; /* position of recording_next() */
 };
 
-/* A recording that is not there fails the test. */
+/* A missing recording fails the test. */
 void recording_open(struct recording *r, const char *name);
 void recording_close(struct recording *r);
 
-/* The next line of the body that is not empty, without its newline, lent; false at the end. */
+/* The next line of the body that is not empty, without its newline, borrowed; false at the end. */
 bool recording_next(struct recording *r, struct str *ret_line);
 
 static inline struct str recording_wire(const struct recording *r)

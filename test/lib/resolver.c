@@ -12,7 +12,7 @@
 typedef int lookup_fn(const char *node, const char *service, const struct addrinfo *hints,
                       struct addrinfo **ret);
 
-/* The lookup runs in a thread of libuv's. What it reads here was written before it began. */
+/* The lookup runs in a thread of libuv. What it reads here was written before it started. */
 static struct {
     const char *name, *addresses;
     unsigned asked;
@@ -60,7 +60,7 @@ static int libc_lookup(const char *node, const char *service, const struct addri
     return libc(node, service, &numeric, ret);
 }
 
-/* Hangs the answers for each address behind each other; glibc frees such a chain one by one. */
+/* Links the results for each address into one list; glibc frees such a list one by one. */
 static int lookup_each(char *addresses, const char *service, const struct addrinfo *hints,
                        struct addrinfo **ret)
 {

@@ -8,7 +8,7 @@
 
 enum {
     TICKS_MAX =
-        2 * 1000 * 1000, /* in one sim_run(); more means that a task schedules itself for ever */
+        2 * 1000 * 1000, /* in one sim_run(); more means that a task schedules itself forever */
 };
 
 static struct sim *sim_of(struct clock *clock)
@@ -35,7 +35,7 @@ static bool sim_over_budget(struct clock *clock)
 
 static void sim_nothing(struct clock *clock)
 {
-    (void)clock; /* sim_tick() and sim_advance() look for themselves */
+    (void)clock; /* sim_tick() and sim_advance() check by themselves */
 }
 
 static const struct clock_ops sim_clock_ops = {
@@ -77,7 +77,7 @@ void sim_io_remove(struct sim_io *io)
     list_remove(&io->node);
 }
 
-/* Each that is there now is asked once; one may go, or come, while another is asked. */
+/* Polls each current watch once; watches may be removed or added meanwhile. */
 static bool sim_poll(struct sim *sim)
 {
     bool busy = false;

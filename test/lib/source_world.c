@@ -59,7 +59,7 @@ static void world_on_end(struct source_user *user, const struct inf_error *why)
     struct inf_error before = *why;
     buf_printf(&w->events, "%s: %s\n", inf_error_name(why->code), why->text);
     act_if(w, WORLD_IN_END);
-    assert_memory_equal(&before, why, sizeof(before)); /* lent until we return, whatever we do */
+    assert_memory_equal(&before, why, sizeof(before)); /* borrowed until this returns */
 }
 
 static void world_on_progress(struct source_user *user)

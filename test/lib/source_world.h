@@ -3,7 +3,7 @@
  * plays.
  *
  *     source_world_init(&w, "pods", NULL);
- *     pipe = source_world_connect(&w);                      the request is in pipe->written now
+ *     pipe = source_world_connect(&w);                  the request is in pipe->written now
  *     source_world_play(&w, pipe, "pods-watchlist");    a recording
  *     source_world_expect(&w, "open\nADDED default/web 282\n...");
  *     source_world_done(&w);

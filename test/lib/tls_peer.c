@@ -76,7 +76,8 @@ void tls_peer_init(struct tls_peer *peer, const struct tls_peer_settings *settin
 void tls_peer_done(struct tls_peer *peer)
 {
     if (!peer->failed)
-        SSL_set_shutdown(peer->ssl, SSL_SENT_SHUTDOWN); /* or OpenSSL would forget the session */
+        SSL_set_shutdown(peer->ssl,
+                         SSL_SENT_SHUTDOWN); /* otherwise OpenSSL would drop the session */
     SSL_free(peer->ssl);
     SSL_CTX_free(peer->ctx);
     buf_free(&peer->received);

@@ -26,7 +26,7 @@ struct tls_peer_settings {
     const char *protocol;        /* selects this one, offered or not; NULL: the first offered */
     const struct tls_peer *twin; /* another connection of the same server: tickets of that one are
                                     good for this one; the rest is as there. NULL: a new server */
-    bool tls12;                  /* speak TLS 1.2, not 1.3 */
+    bool tls12;                  /* use TLS 1.2, not 1.3 */
     bool no_tickets;             /* TLS 1.2: sessions by id, kept by the server */
     bool fat_tickets;            /* of some 20,000 bytes */
 };

@@ -104,7 +104,7 @@ void tls_world_restart(struct tls_world *w, const struct tls_certs *certs)
 
 void tls_world_done(struct tls_world *w)
 {
-    tls_context_unref(w->context); /* streams have references of their own */
+    tls_context_unref(w->context); /* streams have their own references */
     stream_reader_done(&w->reader);
     sim_run(&w->sim);
     sim_done(&w->sim);

@@ -42,7 +42,7 @@ struct world;
 
 static const char *const POISONS[] = {"a/p1", "a-b/p2"}; /* objects that can't be read at times */
 
-/* A handler that remembers what it received. */
+/* A handler that records the events. */
 struct witness {
     struct inf_handler handler;
     struct world *world;
@@ -50,7 +50,7 @@ struct witness {
     const struct inf_object *known[KEYS]; /* references */
     bool added;
     bool synced;
-    bool may_have_holes; /* it asked for events to be dropped */
+    bool may_have_holes; /* its options allow to drop events */
     uint64_t events, gaps;
     char last_live[24]; /* the version of the last live event; "" after a gap */
     bool gap_seen;      /* since the last live event */
@@ -453,7 +453,7 @@ static void make_peace(struct world *w)
     w->server.refusals = 0;
     w->server.withhold_end = false;
     w->sim.budget = 0;
-    apiserver_put(&w->server, POISONS[0]); /* what was skipped is seen when it changes next */
+    apiserver_put(&w->server, POISONS[0]); /* skipped objects are seen with their next change */
     apiserver_put(&w->server, POISONS[1]);
     for (size_t i = 0; i < WITNESSES; i++)
         inf_handler_resume(&w->witnesses[i].handler);
@@ -520,7 +520,7 @@ static void begin(struct world *w, uint64_t seed)
     pipeline_start(&w->pipeline);
 }
 
-/* The next list breaks off, and what it had brought may be gone when all is listed again. */
+/* The next list fails, and its objects may be gone in the complete one. */
 static void break_next_list(struct world *w)
 {
     const struct apiserver *a = &w->server;

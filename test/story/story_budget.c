@@ -1,5 +1,6 @@
 /*
- * The memory budget: streams with large backlogs are held, small ones go on, nothing is lost.
+ * story_budget.c - the memory budget: streams with large backlogs are held, small ones continue,
+ * nothing is lost.
  */
 #include <stdlib.h>
 

@@ -1,13 +1,14 @@
 /*
- * An informer that is given something else to watch while it runs: the copy is compared with the first list, and handlers
- * get the differences.
+ * story_change.c - an informer whose watch is changed while it runs: the copy is compared with the
+ * first list, and handlers get the differences.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "story.h"
 
-/* The server as another watch sees it; what was put in both in the same order has the same uid and version. */
+/* The server as seen by another watch. Objects that are created in both in the same order have
+ * the same uid and version. */
 static struct apiserver *other_watch(struct story *s)
 {
     struct apiserver *other = NEW(struct apiserver);
@@ -54,7 +55,7 @@ STORY(another_selection_is_listed_at_once,
               "[   20] update default/b 4 (relist)\n"
               "[   20] add default/d 3 (relist)\n");
     apiserver_put(other, "default/a");
-    apiserver_put(s->server, "default/z"); /* which is not watched any more */
+    apiserver_put(s->server, "default/z"); /* no longer watched */
     expect(s, "[   20] update default/a 5\n");
     expect_requests(s, "");
     other_done(s, other);
@@ -128,7 +129,7 @@ STORY(another_server_is_listed_at_any_version,
 {
     start_with_three_objects(s);
     apiserver_delete(s->server, "default/b");
-    s->server->version = 2; /* another one counts for itself */
+    s->server->version = 2; /* another change is counted separately */
     reflector_moved(&s->pipeline.reflector, "the server is another one");
     story_pass(s, 10);
     expect(s, "[   10] pods: watching -> filling (the server is another one)\n"

@@ -1,8 +1,8 @@
 /*
- * Every way a watch ends, row by row, and what follows.
+ * story_faults.c - every way in which a watch ends, row by row, and what follows.
  *
  * `covers:` names the row of the table of faults, the promise or the upstream test that a story
- * stands for; test/story/coverage.py makes a table of them and fails on an empty cell.
+ * covers; test/story/coverage.py prints a table of them and fails on an empty cell.
  */
 #include "story.h"
 
@@ -217,7 +217,7 @@ STORY(error_500_in_a_watch_waits_and_resumes,
            CHECKED("  810", "  820", "1"));
 }
 
-/* The server breaks off, and is away for one try. */
+/* The server ends the watch, and refuses one attempt. */
 static void restart_server(struct story *s)
 {
     apiserver_refuse(s->server, 1, INF_ENET, 0, "refused");
@@ -254,12 +254,12 @@ STORY(
 {
     story_start_watching(s);
     apiserver_cut(s->server);
-    story_pass(s, 1800); /* 0.8 s, then alive for 1 s, without a word */
+    story_pass(s, 1800); /* 0.8 s, then open for 1 s without data */
     apiserver_cut(s->server);
     story_pass(s, 1630);
     apiserver_put(s->server, "default/b");
     story_pass(s, 900);
-    apiserver_cut(s->server); /* before its second is over */
+    apiserver_cut(s->server); /* before the second has passed */
     story_pass(s, 3220);
     apiserver_put(s->server, "default/c");
     story_pass(s, 1000);
@@ -328,7 +328,7 @@ STORY(retry_after_is_limited_to_five_minutes,
       "Retry-After of a 503 is honoured, but for at most five minutes")
 {
     story_start_watching(s);
-    s->server->version++; /* other resources change: the same version would be a sign */
+    s->server->version++; /* other resources change: the same version would be a sign of life */
     story_refuse_reopening(s, 1, INF_ESERVER, 3600 * 1000, "shutting down");
     story_pass(s, 300 * 1000 + 100);
     expect(s, REOPENED("   10", "1"),
@@ -369,7 +369,7 @@ STORY(a_forbidden_watch_resumes_without_a_relist,
 STORY(a_permanent_error_is_logged_rarely,
       "a request that stays refused is repeated slowly, and logged again only from time to time")
 {
-    s->log.level = LOG_INFO; /* what people see */
+    s->log.level = LOG_INFO; /* the status that users see */
     apiserver_refuse(s->server, 30, INF_EFORBIDDEN, 0, "pods is forbidden");
     story_start(s);
     story_pass(s, 625 * 1000);
@@ -458,7 +458,7 @@ STORY(incomplete_events_extend_the_silence_limit_once,
       "bytes of an incomplete event extend the silence limit of a watch once, not more")
 {
     story_start_watching(s);
-    s->server->version++; /* other resources change: the same version would be a sign */
+    s->server->version++; /* other resources change: the same version would be a sign of life */
     story_pass(s, 100 * 1000);
     apiserver_progress(s->server);
     apiserver_fall_silent(s->server);

@@ -70,7 +70,7 @@ static struct extra extra(struct story *s, const char *name)
                           .name = name};
 }
 
-/* Only the extra handlers speak; a, b and c are there, at versions 1 to 3. */
+/* Only the extra handlers record; a, b and c exist at versions 1 to 3. */
 static void quiet_world(struct story *s)
 {
     s->log.level = LOG_ERROR;
@@ -86,7 +86,7 @@ static void add(struct story *s, struct extra *x)
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &x->handler, NULL), 0);
 }
 
-/* The informer is synced and everything is delivered; @x takes nothing until it is resumed. */
+/* The informer is synced and everything is delivered; @x gets nothing until it is resumed. */
 static void fall_behind(struct story *s, struct extra *x)
 {
     quiet_world(s);
@@ -96,7 +96,7 @@ static void fall_behind(struct story *s, struct extra *x)
     inf_handler_pause(&x->handler);
 }
 
-/* The handlers are on the story's stack: the informer ends before they do. */
+/* The handlers are on the story's stack: the informer must end first. */
 static void story_end(struct story *s)
 {
     story_stop(s);
@@ -213,7 +213,7 @@ STORY(a_full_handler_that_blocks_others_is_notified,
     quiet_world(s);
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &slow.handler, owner_of(&slow)), 0);
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &fast.handler, owner_of(&fast)), 0);
-    inf_handler_remove(&s->handler); /* of no owner */
+    inf_handler_remove(&s->handler); /* without owner */
     story_pass(s, 10);
     buf_clear(&s->lines);
     inf_handler_pause(&slow.handler);
@@ -222,7 +222,7 @@ STORY(a_full_handler_that_blocks_others_is_notified,
         apiserver_put(s->server, "n/a");
         sim_run(&s->sim);
     }
-    expect(s, ""); /* the other one takes none either */
+    expect(s, ""); /* the other one accepts none either */
     inf_handler_resume(&fast.handler);
     expect(s, "fast: update n/a 4\nfast: update n/a 5\nfast: update n/a 6\nslow: blocking\n");
     inf_handler_resume(&slow.handler);
@@ -240,7 +240,7 @@ STORY(a_full_handler_that_blocks_only_its_owner_is_not_notified,
     quiet_world(s);
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &slow.handler, owner_of(s)), 0);
     assert_int_equal(dispatch_add(&s->pipeline.dispatch, &fast.handler, owner_of(s)), 0);
-    inf_handler_remove(&s->handler); /* of no owner */
+    inf_handler_remove(&s->handler); /* without owner */
     story_pass(s, 10);
     buf_clear(&s->lines);
     inf_handler_pause(&slow.handler);
@@ -270,7 +270,7 @@ STORY(handlers_can_be_added_and_removed_inside_a_callback,
     apiserver_put(s->server, "n/b");
     apiserver_put(s->server, "n/c");
     expect(s, "one: update n/b 5\nthree: update n/b 5\none: update n/c 6\n");
-    inf_handler_remove(&three.handler); /* once more is harmless */
+    inf_handler_remove(&three.handler); /* a second call is harmless */
     assert_int_equal(inf_handler_backlog(&three.handler), 0);
     story_end(s);
 }
@@ -289,7 +289,7 @@ STORY(a_full_waiting_handler_holds_the_stream,
     assert_int_equal(inf_handler_backlog(&x.handler), 3);
     assert_true(s->pipeline.reflector.held);
     assert_true(s->server->paused);
-    story_pass(s, 3600 * 1000); /* for an hour: nothing is given up */
+    story_pass(s, 3600 * 1000); /* for an hour: nothing is dropped */
     inf_handler_resume(&x.handler);
     sim_run(&s->sim);
     assert_false(s->pipeline.reflector.held);
@@ -332,7 +332,8 @@ STORY(
     apiserver_put(s->server, "n/a");
     apiserver_put(s->server, "n/brief");
     apiserver_delete(s->server, "n/brief");
-    apiserver_delete(s->server, "n/b"); /* another one of its name comes: deleted, then added */
+    apiserver_delete(s->server,
+                     "n/b"); /* replaced by another object of the same name: deleted, then added */
     apiserver_put(s->server, "n/b");
     apiserver_delete(s->server, "n/c");
     apiserver_put(s->server, "n/d");

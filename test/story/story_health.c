@@ -1,5 +1,5 @@
 /*
- * story_health.c - truth about how true the copy is, and manners with a server that many ask.
+ * story_health.c - the freshness of the copy, and limits of requests to a server with many clients.
  */
 #include "story.h"
 
@@ -9,7 +9,7 @@ STORY(
     "a server that is unreachable for long makes the cache stale, once, and its return makes it fresh")
 {
     story_start_watching(s);
-    s->server->version++; /* other resources change: the same version would be a sign */
+    s->server->version++; /* other resources change: the same version would be a sign of life */
     apiserver_refuse(s->server, 1000, INF_ENET, 100 * 1000, "connection refused");
     apiserver_cut(s->server);
     story_pass(s, 290 * 1000);
@@ -33,7 +33,7 @@ STORY(an_open_but_silent_watch_does_not_make_the_cache_fresh,
       "a proxy that accepts the watch and then sends nothing does not make the cache fresh")
 {
     story_start_watching(s);
-    s->server->version++; /* other resources change: the same version would be a sign */
+    s->server->version++; /* other resources change: the same version would be a sign of life */
     apiserver_cut(s->server);
     story_pass(s, 900);
     expect(s, RETRIES("   10", "watching", "connection lost", "0.8s", "800ms"),
@@ -138,7 +138,7 @@ STORY(a_failed_list_releases_its_slot,
     assert_true(list_slot_acquire(&other));
     story_pass(s, 1000);
     expect(s, "[  810] pods: waiting -> queued (retry)\n");
-    story_stop(s); /* in line */
+    story_stop(s); /* in the queue */
     list_slot_release(&other);
 }
 

@@ -1,5 +1,5 @@
 /*
- * First syncs and relists: streaming lists, the ways servers fail at them, and LIST with its pages.
+ * story_list.c - first syncs and relists: streaming lists, their failures, and LIST with its pages.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,7 @@ static const char five_added[] = "add default/a 1 (initial)\n"
                                  "add default/e 5 (initial)\n"
                                  "synced\n";
 
-/* Compares what handlers received, without the times and without the log of the engine.
- */
+/* Compares the callbacks of handlers, without times and without the log of the engine. */
 static void expect_events_untimed(struct story *s, const char *lines)
 {
     struct buf events = {0};

@@ -3,7 +3,7 @@
  */
 #include "story.h"
 
-/* Three objects at version 3, and a server that is then taken back to version 2. */
+/* Three objects at version 3, and a server that is then restored to version 2. */
 static void start_at_three(struct story *s)
 {
     story_start_watching(s);
@@ -62,7 +62,7 @@ STORY(a_sleep_is_followed_by_a_version_check,
       "after a sleep of the host the server's version is checked before a watch continues")
 {
     start_at_three(s);
-    apiserver_fall_silent(s->server); /* it has forgotten the connection */
+    apiserver_fall_silent(s->server); /* the server has no record of the connection */
     apiserver_restore(s->server, 2);
     sim_sleep(&s->sim, 100 * 1000);
     story_pass(s, 1000);
@@ -108,7 +108,7 @@ STORY(an_older_bookmark_shows_a_rewind,
 {
     start_at_three(s);
     apiserver_restore(s->server, 1);
-    s->server->after = 1; /* as if it went on with the stream from there */
+    s->server->after = 1; /* as if it continued the stream from there */
     apiserver_bookmark(s->server);
     story_pass(s, 1000);
     expect(s, RELISTS("   10", "server rewound from resourceVersion 3 to 2"),
@@ -134,7 +134,7 @@ STORY(a_quiet_watch_costs_one_check,
            "[100020] pods: checking -> watching (from resourceVersion 1)\n"
            "[200010] pods: the server ended the watch\n"
            "[200010] pods: watching -> checking (compare with resourceVersion 1)\n");
-    story_stop(s); /* with the check open */
+    story_stop(s); /* while the check is open */
     expect(s, "[200010] pods: checking -> closed (stop)\n");
 }
 

@@ -1,6 +1,6 @@
 /*
- * story_sleep.c - a host that sleeps: its streams are dead without a word, and its copy grows old; a
- * process that is stopped, and a wall clock that jumps.
+ * story_sleep.c - a host that sleeps: its streams are dead without an error, and its copy grows
+ * old; a process that is stopped, and a wall clock that jumps.
  */
 #include "story.h"
 
@@ -8,7 +8,7 @@
 STORY(a_sleep_reconnects_at_once, "a host that slept reconnects at once, from its version")
 {
     story_start_watching(s);
-    apiserver_fall_silent(s->server); /* it has forgotten the connection */
+    apiserver_fall_silent(s->server); /* the server has no record of the connection */
     apiserver_put(s->server, "default/b");
     sim_sleep(&s->sim, 100 * 1000);
     expect(s, "[   10] pods: process suspended for 100s\n"
@@ -56,7 +56,7 @@ STORY(a_held_watch_that_ended_after_a_sleep_waits,
     story_start_watching(s);
     story_refuse_reopening(s, 1, INF_ENET, 0, "connection refused");
     sim_run(&s->sim);
-    reflector_hold(&s->pipeline.reflector, true); /* the next one is not there yet */
+    reflector_hold(&s->pipeline.reflector, true); /* the next one has not started yet */
     sim_sleep(&s->sim, 100 * 1000);
     story_pass(s, 100);
     reflector_hold(&s->pipeline.reflector, false);
@@ -72,7 +72,7 @@ STORY(reconnecting_after_a_sleep_is_no_sign_of_life,
       "waking up and reopening the watch is no sign of life of the server")
 {
     story_start_watching(s);
-    s->server->version++; /* other resources change: the same version would be a sign */
+    s->server->version++; /* other resources change: the same version would be a sign of life */
     story_pass(s, 50 * 1000);
     sim_sleep(&s->sim, 60 * 1000);
     story_pass(s, 10);
@@ -90,13 +90,13 @@ STORY(a_long_sleep_makes_the_cache_stale,
       "after a sleep that was too long the cache is stale, until data arrives from the server")
 {
     story_start_watching(s);
-    s->server->version++;           /* other resources change: the same version would be a sign */
+    s->server->version++; /* other resources change: the same version would be a sign of life */
     sim_sleep(&s->sim, 151 * 1000); /* a stream without bookmarks might be silent for longer */
     expect(s, "[   10] pods: process suspended for 151s\n"
               "[   10] pods: watching -> checking (compare with resourceVersion 1)\n"
               "[   10] pods: process suspended for 151s\n"
               "[   10] stale (process suspended for 151s)\n");
-    sim_sleep(&s->sim, 49 * 1000); /* and once more, before it was */
+    sim_sleep(&s->sim, 49 * 1000); /* again, before the check has ended */
     expect(s, "[   10] pods: process suspended for 49s\n"
               "[   10] pods: checking -> checking (compare with resourceVersion 1)\n");
     story_pass(s, 20);
@@ -167,7 +167,7 @@ STORY(a_stale_cache_names_the_time_the_process_was_stopped,
     expect_events(s, "[150010] stale (process suspended for 60s; no data received for 150s)\n");
 }
 
-/* As servers do: a bookmark when a stream is @every_s old, and so on. */
+/* As servers do: a bookmark when a stream is @every_s old, and periodically after that. */
 static void pass_with_bookmarks(struct story *s, int seconds, int every_s)
 {
     unsigned requests = s->server->requests;
@@ -215,7 +215,7 @@ STORY(an_event_after_a_reconnect_does_not_extend_the_limit,
                      "[151010] stale (no data received for 150s)\n");
 }
 
-/* Ten years of the wall clock, whose jumps nothing but the time of records may follow. */
+/* Ten years on the wall clock, which may affect only the time of records. */
 static void jump(struct story *s, int direction)
 {
     s->sim.wall_offset_us += direction * INT64_C(10) * 365 * 24 * 3600 * 1000000;

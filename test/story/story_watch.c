@@ -1,5 +1,5 @@
 /*
- * A first sync, a live watch, and every way a stream ends that the engine knows so far.
+ * story_watch.c - a first sync, a live watch, and the ways in which a stream ends.
  */
 #include "story.h"
 
@@ -218,7 +218,7 @@ STORY(a_held_watch_is_not_read,
     s->handler.max_events = 1;
     apiserver_put(s->server, "default/b");
     apiserver_put(s->server, "default/c");
-    apiserver_put(s->server, "default/d"); /* this one is not read any more */
+    apiserver_put(s->server, "default/d"); /* no longer read */
     story_pass(s, 3600000);
     expect(s, "");
     assert_int_equal(inf_handler_backlog(&s->handler), 2);

@@ -38,7 +38,7 @@ static const struct {
     {"=", NULL},         /* nothing but */
     {"====", NULL},      /* nothing but */
     {"Z", NULL},         /* six bits make no byte */
-    {"Zg==Zg==", NULL},  /* goes on after the end */
+    {"Zg==Zg==", NULL},  /* data after the end */
     {"Z=g=", NULL},      /* padding in the middle */
     {"Zh==", NULL},      /* bits left over */
     {"Zm9=", NULL},      /* bits left over */

@@ -68,7 +68,8 @@ static void test_limit_and_huge_sizes(void **state)
     buf_puts(&b, "abc");
     assert_int_equal(buf_append(&b, "x", BUF_NO_LIMIT, BUF_NO_LIMIT), -INF_ETOOBIG);
     assert_int_equal(buf_append(&b, "x", BUF_NO_LIMIT - 2, BUF_NO_LIMIT), -INF_ETOOBIG);
-    assert_int_equal(buf_append(&b, "x", 1, 2), -INF_ETOOBIG); /* a limit below what is held */
+    assert_int_equal(buf_append(&b, "x", 1, 2),
+                     -INF_ETOOBIG); /* a limit below the current length */
     assert_int_equal(buf_append(&b, "x", 1, BUF_NO_LIMIT), 0);
     assert_holds(&b, "abcx");
     buf_free(&b);
@@ -119,7 +120,7 @@ static void test_room_is_there_to_write_in(void **state)
     (void)state;
     buf_puts(&b, "ab");
     memset(buf_room(&b, 1000), 'z', 1000); /* ASan watches the end */
-    assert_holds(&b, "ab");                /* until the caller says how much it was */
+    assert_holds(&b, "ab");                /* until the caller sets the number of bytes written */
     b.len += 3;
     assert_holds(&b, "abzzz");
     buf_free(&b);

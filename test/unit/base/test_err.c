@@ -1,5 +1,5 @@
 /*
- * test_err.c - what an error says, how it gains context, and what it never does to a terminal.
+ * test_err.c - the text of errors, added context, and removal of control characters.
  */
 #include <setjmp.h>
 #include <stdarg.h>

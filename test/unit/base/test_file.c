@@ -91,7 +91,7 @@ static void test_refuses(void **state)
     assert_error("fifo", INF_EIO, "file 'fifo': is not a regular file"); /* and doesn't wait */
 }
 
-/* The kernel's files say size 0 and have content, or fail to be read: just what is needed here. */
+/* Files of the kernel have size 0 and content, or can't be read. */
 static void test_fails_while_reading(void **state)
 {
     (void)state;

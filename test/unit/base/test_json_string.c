@@ -24,7 +24,7 @@ struct row {
     const char *text, *json; /* the latter without its quotes */
 };
 
-/* A copy that ends where the text ends, so that ASan sees who looks beyond. */
+/* A copy that ends where the text ends, so that ASan detects accesses beyond it. */
 static void put_exactly(struct buf *out, const char *bytes, size_t len)
 {
     char *copy = xmalloc(len ? len : 1);
@@ -110,7 +110,7 @@ static void test_what_misleads_a_reader_is_escaped(void **state)
     check_rows(rows, ARRAY_LEN(rows));
 }
 
-/* JSON of others stays JSON, and says the same. */
+/* Valid JSON stays valid and has the same value. */
 static void test_json_is_made_safe(void **state)
 {
     static const char json[] = "{\"a\\n\":[1e2,\"\x7f\xc2\x9b\xe2\x80\xae\xc3\xbc\\\"\"]}";
@@ -139,7 +139,7 @@ static void test_what_is_no_utf8(void **state)
         {"\xf4\x90\x80\x80", BAD BAD BAD BAD},                 /* U+110000 */
         {"\xf5\x80\x80\x80", BAD BAD BAD BAD},                 /* far above */
         {"\xf8\x88\x80\x80\x80", BAD BAD BAD BAD BAD},         /* five bytes */
-        {"\xfe\xff", BAD BAD},                                 /* no bytes of UTF-8 at all */
+        {"\xfe\xff", BAD BAD},                                 /* not UTF-8 */
         {"\xc3(", BAD "("},                                    /* what follows is no continuation */
         {"\xe2\x82(", BAD BAD "("},
         {"\xe2(\xac", BAD "(" BAD},
@@ -219,7 +219,7 @@ static void test_a_byte_means_the_same_at_every_place(void **state)
             }
 }
 
-/* It adds to what is there. */
+/* It appends to the buffer. */
 static void test_appends(void **state)
 {
     struct buf out = {0};

@@ -130,7 +130,7 @@ static void replaced_ones_are_found_in_every_form(void **state)
     }
 }
 
-/* The text ends where its length says, whatever is behind it. */
+/* The text ends at its length, whatever follows in memory. */
 static void nothing_is_read_beyond_the_end(void **state)
 {
     static const char *const cut[] = {"secre", "\\u007", "%7", "s\\", "secret%"};

@@ -1,5 +1,5 @@
 /*
- * test_timers.c - who fires when, and what one that fires may do to the others.
+ * test_timers.c - the order of timers, and timers that change others when they fire.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,7 +136,7 @@ static void start_again_now(struct bell *bell)
     start(bell, bell->timer.due_ms);
 }
 
-/* A timer that starts itself for right now can't keep the loop for ever. */
+/* A timer that restarts itself with zero delay can't block the loop. */
 static void test_started_while_firing_waits_for_the_next_call(void **state)
 {
     struct world *w = *state;

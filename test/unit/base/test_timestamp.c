@@ -1,5 +1,5 @@
 /*
- * test_timestamp.c - moments as text, up to the edges of what four digits of a year can say.
+ * test_timestamp.c - timestamps as text, up to the limits of a year with four digits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -29,7 +29,7 @@ struct item {
     bool in;
 };
 
-/* The tree, and what it should hold: pointers in order. */
+/* The tree, and its expected content: pointers in order. */
 struct world {
     struct tree tree;
     struct item items[ITEMS];

@@ -1,5 +1,5 @@
 /*
- * test_yaml.c - what the YAML reader reads, what it refuses, and where it says the trouble is.
+ * test_yaml.c - what the YAML reader accepts and refuses, and the positions of errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -257,7 +257,7 @@ static void test_prefixes(void **state)
     }
 }
 
-/* For who lists all errors: the tree has both, and yaml_get() tells which came first. */
+/* For callers that list all errors: the tree has both entries, and yaml_get() returns the first. */
 static void test_loose(void **state)
 {
     static const char text[] = "a: 1\nb: {c: 2, c: 3}\na: 4\n";

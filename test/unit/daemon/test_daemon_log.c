@@ -88,7 +88,7 @@ static size_t say_too_much(struct world *w)
     return n;
 }
 
-/* Reads until the log has nothing more to say. */
+/* Reads until the log has written everything. */
 static void read_all(struct world *w)
 {
     char chunk[4096];

@@ -1,6 +1,5 @@
 /*
- * test_dump.c - a dump takes the place of the one before it, whole or not at all; and what is known
- * of a terminal that is none.
+ * test_dump.c - a dump replaces the previous one atomically; and detection of terminals.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * test_notify.c - a service manager is a datagram socket: what it hears, and when it hears nothing.
+ * test_notify.c - the messages that a service manager receives on its datagram socket.
  */
 #include <inttypes.h>
 #include <setjmp.h>

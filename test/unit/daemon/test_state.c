@@ -1,5 +1,5 @@
 /*
- * test_state.c - what is kept in the state directory, and who may have it.
+ * test_state.c - the lock, the key and the ids of the state directory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -71,7 +71,7 @@ static const struct row members[] = {
     /* the root itself */
     {"1", "2", "~ . 1 -> 2"},
     {"{'a':1}", "[]", "~ . {'a':1} -> []"},
-    /* a key that is there twice has no path of its own */
+    /* a key that occurs twice has no path of its own */
     {"{'a':{'b':1,'b':2}}", "{'a':{'b':1,'b':3}}", "~ a {'b':1,'b':2} -> {'b':1,'b':3}"},
     {"{'a':{'b':1}}", "{'a':{'b':1,'\\u0062':1}}", "~ a {'b':1} -> {'b':1,'\\u0062':1}"},
     {"{'a':1,'a':2}", "{'a':1}", "~ . {'a':1,'a':2} -> {'a':1}"},
@@ -120,7 +120,7 @@ static const struct row keyed[] = {
     {"[]", "[" A "," B "]", "+ [name=a] " A "\n+ [name=b] " B},
     {"[" A "]", "[]", "- [name=a] " A},
     {"[" A "]", "[" B "]", "- [name=a] " A "\n+ [name=b] " B},
-    /* one that does not go to the end says where it goes */
+    /* an item that is not appended has its index */
     {"[" A "," C "]", "[" A "," B "," C "]", "+ [name=b] @1 " B},
     {"[" C "]", "[" A "," B "," C "]", "+ [name=a] @0 " A "\n+ [name=b] @1 " B},
     {"[" A "," B "]", "[" C "," B "]", "- [name=a] " A "\n+ [name=c] @0 " C},
@@ -166,13 +166,13 @@ static const struct row placed[] = {
     {"{'f':['x','y']}", "{'f':['z']}", "~ f ['x','y'] -> ['z']"},
     {"{'f':['x','y']}", "{'f':['y','x']}", "~ f ['x','y'] -> ['y','x']"},
     {"{'f':['x','x']}", "{'f':['x']}", "~ f ['x','x'] -> ['x']"},
-    /* others: by what they say, then by place */
+    /* others: by value, then by position */
     {"[{'a':1},{'b':2},{'c':3}]", "[{'a':1},{'c':3}]", "- [1] {'b':2}"},
     {"[{'a':1},{'c':3}]", "[{'z':0},{'a':1},{'b':2},{'c':3}]", "+ [0] {'z':0}\n+ [2] {'b':2}"},
     {"[{'a':1},{'b':2}]", "[{'a':5},{'b':2},{'c':3}]", "~ [0].a 1 -> 5\n+ [2] {'c':3}"},
     {"[[1],[2,3]]", "[[1],[2,4]]", "~ [1][1] 3 -> 4"},
     {"[1,{'a':1}]", "[1,{'a':2}]", "~ [1].a 1 -> 2"},
-    /* twins and another order: what is the same at both ends, the rest by place */
+    /* duplicates and another order: equal items at both ends, the rest by position */
     {"[{},{},{'a':1},{}]", "[{},{},{'a':2},{}]", "~ [2].a 1 -> 2"},
     {"[{},{},{}]", "[{}]", "- [2] {}\n- [1] {}"},
     {"[{'a':1},{'b':2}]", "[{'b':2},{'a':1}]", "- [0].a 1\n+ [0].b 2\n- [1].b 2\n+ [1].a 1"},

@@ -1,6 +1,5 @@
 /*
- * test_diff_life.c - the life of a pod as a real server reported it, from state to state: what is
- * logged must be what a person would say.
+ * test_diff_life.c - the diffs of a recorded pod, from state to state, must be short and readable.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * test_diff_limits.c - a diff over a limit says less, but nothing wrong, and says that it does.
- * Large inputs take no more than they should: what is not linear here would not end in time.
+ * test_diff_limits.c - a diff over a limit is incomplete, but correct, and marked as incomplete. Large
+ * inputs take linear time; otherwise these tests would time out.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,7 +186,7 @@ enum shape {
     SCALARS,   /* "n7" */
     KEYLESS,   /* {"x7":0} */
     TWINS,     /* {}, as often as wanted */
-    LATE_KEYS, /* every key but the last is there and not unique */
+    LATE_KEYS, /* every key but the last exists and is not unique */
     MEMBERS,   /* an object: "n7":0 */
 };
 

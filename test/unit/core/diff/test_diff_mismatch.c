@@ -25,7 +25,7 @@ enum {
     NESTED_MAX = 40,
 };
 
-/* ---- what is found ---- */
+/* ---- results ---- */
 
 static void put_mismatches(struct buf *out, const struct diff_mismatches *s)
 {
@@ -143,7 +143,7 @@ static void a_part_with_too_many_mismatches_is_one(void **state)
 
 struct mutator {
     struct rng rng;
-    uint64_t rate;  /* one part in so many */
+    uint64_t rate;  /* one part of this many */
     bool structure; /* not only scalars */
 };
 

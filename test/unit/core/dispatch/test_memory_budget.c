@@ -21,7 +21,7 @@ struct world {
     struct inf_budget *budget;
     struct budget_account accounts[ACCOUNTS];
     int woken[ACCOUNTS];
-    int over; /* how often it was said, each way */
+    int over; /* number of calls of each kind */
     int under;
 };
 

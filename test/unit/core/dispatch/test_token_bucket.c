@@ -28,7 +28,7 @@ static void a_bucket_fills_with_time_and_no_further_than_full(void **state)
     token_bucket_init(&b, 10, 2, 1000);
     assert_int_equal(token_bucket_take(&b, 1000), 0);
     assert_int_equal(token_bucket_take(&b, 1000), 0);
-    assert_int_equal(token_bucket_take(&b, 1050), 50); /* half a token is there */
+    assert_int_equal(token_bucket_take(&b, 1050), 50); /* half a token is available */
     assert_int_equal(token_bucket_take(&b, 1200), 0);  /* 0.5 owed, 1.5 came in */
     for (uint64_t later = 1500; later; later = later < 2000 ? UINT64_MAX - 1 : 0) {
         assert_int_equal(token_bucket_take(&b, later), 0);

@@ -257,7 +257,8 @@ static void on_drained_is_optional(void **state)
 
 /* ---- closing ---- */
 
-/* 103, TestForceQueueShutdownUsingShutDown: who does not want to wait for the end closes. */
+/* 103, TestForceQueueShutdownUsingShutDown: a caller that does not wait for the end closes the
+ * queue. */
 static void closing_ends_the_wait_for_the_end(void **state)
 {
     struct queue_fixture *d = *state;

@@ -165,7 +165,7 @@ static void reads_nothing_after_the_end_of_the_text(void **state)
         }
 }
 
-/* Where the container at the front of @text ends, byte by byte; @len if it goes on. */
+/* The end of the container at the front of @text, found byte by byte; @len if it is incomplete. */
 static size_t container_end_bytewise(const char *text, size_t len)
 {
     size_t depth = 0;

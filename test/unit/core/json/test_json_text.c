@@ -36,7 +36,7 @@ static const struct {
     {"true", TEXT("true")},
     {"{\"a\":\"\\n\"}", TEXT("{\"a\":\"\\n\"}")},
     {"", TEXT("")},
-    /* what is no escape stands for itself */
+    /* an invalid escape is kept */
     {"\"\\x\"", TEXT("\\x")},
     {"\"\\u12\"", TEXT("\\u12")},
     {"\"\\u12g4\"", TEXT("\\u12g4")},

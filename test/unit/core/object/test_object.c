@@ -172,7 +172,7 @@ static void a_list_s_item_equals_the_watch_s_event(void **state)
     inf_object_unref(event);
 }
 
-/* Items of built-in types don't say what they are; their list does. */
+/* Items of built-in types have no kind; it comes from their list. */
 static void an_item_takes_kind_and_version_from_its_list(void **state)
 {
     static const struct object_defaults defaults = {{"ConfigMap", 9}, {"v1", 2}};
@@ -458,7 +458,7 @@ static void no_prefix_of_a_recorded_object_is_an_object(void **state)
     recording_close(&r);
 }
 
-/* What is taken is JSON, without managedFields, whatever one byte of it was changed to. */
+/* After any change of one byte, an accepted object is valid JSON without managedFields. */
 static void the_canonical_text_is_json(void **state)
 {
     static const char signs[] = "{}[]\",:\\ 0x\xc3\x01";

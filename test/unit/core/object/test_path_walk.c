@@ -94,7 +94,7 @@ static const struct {
     {"{}", "a.b", ""},
     {"[]", "[*]", ""},
     {"", "a", ""},
-    /* what is not JSON ends early */
+    /* invalid JSON ends early */
     {"{\"a\":{\"b\":1", "a.b", "1 "},
     {"[1,,2]", "[*]", "1 "},
     {"[1 2}", "[*]", "1 2 "},
@@ -186,7 +186,7 @@ static void a_text_is_unescaped_and_cut_between_characters(void **state)
     assert_int_equal(inf_path_string(e, o, buf, sizeof(buf)), 0);
     assert_string_equal(buf, "");
     assert_int_equal(inf_path_string(all, o, buf, sizeof(buf)), 10);
-    assert_string_equal(buf, "{\"x\":\"\\n\"}"); /* what is no string stays as spelled */
+    assert_string_equal(buf, "{\"x\":\"\\n\"}"); /* values other than strings are kept as written */
     inf_path_free(s);
     inf_path_free(z);
     inf_path_free(e);

@@ -88,7 +88,7 @@ static void hashes_the_last_applied_annotation_of_a_secret(void **state)
                   "\"hmac:|/metadata/annotations/kubectl.k\",\"x\":\"y\"}}}");
 }
 
-/* A watch of Secrets' metadata says PartialObjectMetadata; it is theirs all the same. */
+/* A watch of the metadata of Secrets has the kind PartialObjectMetadata; it counts as Secrets. */
 static void the_resource_decides_whatever_the_kind_says(void **state)
 {
     (void)state;

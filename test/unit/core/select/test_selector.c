@@ -267,7 +267,7 @@ static void a_prefix_has_a_limit(void **state)
     (void)state;
 }
 
-/* It gets a blank when it is spelled: what could not be read again for that is not taken at all. */
+/* A blank is added when it is written: a selector that could not be parsed again is refused. */
 static void the_canonical_text_is_within_the_limit_too(void **state)
 {
     struct buf values = {0};

@@ -111,7 +111,7 @@ static const struct {
     {"metadata.name=a,spec.n=3", true},
     {"metadata.name=a,spec.n=4", false},
     {"metadata.name=", false},
-    /* what is not there is empty */
+    /* a missing field is empty */
     {"metadata.namespace=", true},
     {"metadata.namespace!=", false},
     {"metadata.namespace=a", false},

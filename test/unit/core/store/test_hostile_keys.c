@@ -18,7 +18,7 @@
 
 enum {
     NAMES = 1000,
-    TABLE = 1024, /* chains that a table for so many has at least */
+    TABLE = 1024, /* minimum number of chains of a table of this size */
     CHAIN_MAX =
         10, /* longest of a good hash at that load; 1 in 10 million tables has a longer one */
     HEIGHT_MAX = 15, /* 1.44 log2(1000) */

@@ -293,7 +293,7 @@ static void an_abandoned_list_is_just_freed(void **state)
     assert_non_null(inf_store_get(f->store, "n", "a"));
 }
 
-/* A store that is dropped in the middle of a telling leaks nothing. */
+/* A store that is freed while it delivers leaks nothing. */
 static void a_telling_can_be_abandoned(void **state)
 {
     struct fixture *f = *state;

@@ -267,7 +267,7 @@ static void an_address_in_use_changes_nothing(void **state)
     assert_null(w->d.web.tcp.current);
 }
 
-/* The outputs come after the listeners: what was prepared for those is given up again. */
+/* Outputs are opened after listeners: the prepared listeners are closed again. */
 static void invalid_event_logs_change_nothing(void **state)
 {
     struct daemon_world *w = *state;

@@ -72,7 +72,7 @@ static void finds_the_reason_of_a_deletion(void **state)
         {NULL, "metadata.name=a\\,b,metadata.namespace!=x", NULL, ending, "deleted"},
         {NULL, "metadata.name=web-0,spec.nodeName=n", NULL, ending, "?"},
         {NULL, "metadata.nam=web-0", NULL, ending, "?"},
-        /* labels that are not kept say nothing */
+        /* labels that are not kept prove nothing */
         {"app=web", NULL, "metadata.labels", was, "?"},
         {"app=web", NULL, "metadata", was, "?"},
         {"app=web", NULL, "metadata.managedFields", was, "left"},

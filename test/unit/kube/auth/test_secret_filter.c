@@ -31,7 +31,7 @@ static void assert_filtered(const char *line, const char *expected)
     free(text);
 }
 
-/* ---- what is shown ---- */
+/* ---- visible ---- */
 
 static void leaves_ordinary_messages_unchanged(void **state)
 {
@@ -65,7 +65,7 @@ static void leaves_ordinary_messages_unchanged(void **state)
     assert_filtered("\033[31msession expired\033[0m", "\033[31msession expired\033[0m");
 }
 
-/* ---- what is not ---- */
+/* ---- redacted ---- */
 
 /* Examples as their makers document them, and made ones of the same form. */
 static const char *const secrets[] = {

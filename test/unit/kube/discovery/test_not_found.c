@@ -21,7 +21,7 @@ static void a_404_for_a_listed_resource_is_a_server_failure(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         named_world_deployments_404(&w, words[i], PAGE);
-        for (int times = 0; times < 20; times++) { /* for ever, if need be */
+        for (int times = 0; times < 20; times++) { /* without limit */
             named_world_expect_list(&w, "GET " DEPLOYMENTS "\n" APPS_DOCUMENTS STRAY PAGE
                                         "; but discovery lists the resource\n");
             sim_advance(&w.sim, 5000);
@@ -127,7 +127,7 @@ static void accepts_repeated_404s_of_the_api_itself(void **state)
         assert_true(named_world_has_event(&w, "INF_ESERVER: "));
         sim_advance(&w.sim, 20 * 1000);
     }
-    w.missing = NULL; /* in between it is there */
+    w.missing = NULL; /* meanwhile it exists */
     named_world_list(&w);
     w.missing = DEPLOYMENTS;
     buf_clear(&w.events);

@@ -1,6 +1,6 @@
 /*
- * test_api_auth.c - requests that the server answers with 401: once more if there are other
- * credentials, and not a third time.
+ * test_api_auth.c - requests that the server answers with 401 are repeated once, if there are
+ * other credentials.
  */
 #include <setjmp.h>
 #include <stdarg.h>

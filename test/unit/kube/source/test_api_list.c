@@ -104,7 +104,7 @@ static void delivers_recorded_lists(void **state)
     }
 }
 
-/* An expired token is what it is by its reason, whatever else the server advises. */
+/* The reason identifies an expired token, whatever else the server suggests. */
 static void reports_an_expired_continue_token(void **state)
 {
     struct source_world w;

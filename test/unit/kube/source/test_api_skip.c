@@ -100,7 +100,7 @@ static void skips_a_watch_event_that_is_too_large(void **state)
         "INF_ECUT: kube.test:6443: the watch ended in the middle of an event\n");
 }
 
-/* Under so many brackets, behind which its name stands, as the API server sorts members. */
+/* Nested in this many brackets, with the name after them, as the API server sorts members. */
 static char *deep_object(const char *type)
 {
     enum {

@@ -196,7 +196,7 @@ static void reports_a_connection_lost_at_any_byte(void **state)
     recording_close(&r);
 }
 
-/* A proxy that gives up in the middle of an event, but does it politely. */
+/* A proxy that ends the response inside an event, with valid framing. */
 static void reports_a_body_that_ends_inside_an_event(void **state)
 {
     struct source_world w;

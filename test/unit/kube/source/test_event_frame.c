@@ -258,7 +258,7 @@ static void events_need_no_newline_between_or_after_them(void **state)
     split_each(STR("{\"a\":{}}"), play, "<{\"a\":{}}>");
 }
 
-/* What is no event must not take those of the following lines with it. */
+/* An invalid event must not affect the following lines. */
 static void returns_any_other_line_as_an_event(void **state)
 {
     (void)state;

@@ -128,7 +128,7 @@ static void a_watch_is_scanned_and_copied_once(void **state)
 {
     (void)state;
     assert_linear_watch("\n");
-    assert_linear_watch(""); /* the end of so long a line is not looked for again and again */
+    assert_linear_watch(""); /* the end of a very long line is not searched repeatedly */
 }
 
 static void a_list_is_scanned_and_copied_once(void **state)
@@ -200,7 +200,7 @@ static void put_events(struct buf *out, int lines, const char *between)
     }
 }
 
-/* What is held is searched twice: for a newline, and for where another event may begin. */
+/* Buffered data is searched twice: for a newline, and for the start of another event. */
 static void a_correct_guess_is_not_scanned(void **state)
 {
     struct buf text = {0};

@@ -218,7 +218,7 @@ static void returns_items_of_any_type(void **state)
         "items so far)");
 }
 
-/* ---- what is no list ---- */
+/* ---- invalid lists ---- */
 
 static void refuses_invalid_json_at_the_first_wrong_byte(void **state)
 {
@@ -361,7 +361,7 @@ static void limits_other_members(void **state)
     text = events((struct str){list.bytes, list.len}, pieces);
     assert_string_equal(text, " INF_ETOOBIG: list: another member: exceeds 65536 bytes");
     free(text);
-    list.bytes[10] = ' '; /* and keys: now the first goes on and on */
+    list.bytes[10] = ' '; /* keys, too: the first one is very long */
     list.bytes[13] = list.bytes[14] = list.bytes[15] = ' ';
     list.bytes[17] = ' ';
     text = events((struct str){list.bytes, list.len}, pieces);
