@@ -88,6 +88,11 @@ CASES = {
         ('a comment', {'src/a.c': 'int a;\n/* the user\n * is told */\n'}, "src/a.c:3: 'told'"),
         ('a message', {'src/a.c': 'const char a[] = "Nobody listens";\n'}, "src/a.c:1: 'Nobody'"),
         ('a document', {'README.md': '# a\n\nfor who asks\n'}, "README.md:3: 'who asks'"),
+        ('names in the code of a test', {'test/unit/a.c': '/* reports it */\nstatic int told;\n'}, None),
+        ('a comment of a test', {'test/unit/a.c': '\n/* lists anew */\n'}, "test/unit/a.c:2: 'anew'"),
+        ('a name in a python test', {'test/cli/a.py': 'told = 1\n'}, "test/cli/a.py:1: 'told'"),
+        ('the list of words itself', {'test/style/words.py': '# told\n', 'test/style/selftest.py': '# anew\n'}, None),
+        ('a file of the same name elsewhere', {'test/cli/words.py': '# told\n'}, "test/cli/words.py:1: 'told'"),
     ],
     'hosts': [  # the names are concatenated, or this file would break the rule itself
         ('examples and addresses',
