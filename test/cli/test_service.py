@@ -116,6 +116,15 @@ class Case(unittest.TestCase):
         wait_until(lambda: self.types().count(type) >= count, f'{count} {type}')
         return [record for record in self.records() if record['type'] == type][-1]
 
+    def accepts_connections(self):
+        """The socket file exists a moment before the daemon listens on it."""
+        with contextlib.closing(LocalConnection(self.folder / 'sock')) as connection:
+            try:
+                connection.connect()
+            except (FileNotFoundError, ConnectionRefusedError):
+                return False
+        return True
+
     def ask(self, target, method='GET'):
         with contextlib.closing(LocalConnection(self.folder / 'sock')) as connection:
             connection.request(method, target)
@@ -157,7 +166,7 @@ class Life(Case):
     def test_stops_before_the_server_has_responded(self):
         self.sim.control('fault', do='blackhole', at='request', times=0)
         daemon = self.start()
-        wait_until((self.folder / 'sock').exists, 'the socket')
+        wait_until(self.accepts_connections, 'the socket')
         status, text = self.ask('/readyz')
         self.assertEqual(status, 503)
         self.assertIn('[-] sim/configmaps: syncing', text)
