@@ -220,8 +220,11 @@ class ReplacedAuthority(Credentials):
     def test_server_of_the_old_authority_is_refused(self):
         daemon = self.synced()
         self.use_authority(self.new)
-        self.front.cut()
-        wait_until(lambda: 'certificate' in daemon.stderr_text(), 'the server being refused')
+
+        def refused():
+            self.front.cut()  # again and again: a new connection reads the file only if that was a second ago
+            return 'certificate' in daemon.stderr_text()
+        wait_until(refused, 'the server being refused')
         before = len(self.sim.control('requests'))
         self.delete('a')
         self.front.show(self.new)

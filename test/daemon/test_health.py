@@ -48,7 +48,9 @@ class States(Case):
     def test_syncing_then_live(self):
         self.sim.fault('stall', ms=10**6, path='configmaps', bytes=10)
         self.begin()
-        self.assertRegex(self.wait_for_status('syncing'), r', 0 objects, no data received yet\n\[\+\] event log \S+: writable\nnot ready\n')
+        self.wait_for_status('syncing')
+        report = r', 0 objects, no data received yet\n\[\+\] event log \S+: writable\nnot ready\n'  # START is written
+        wait_until(lambda: re.search(report, self.get('/readyz?verbose').text), self.get('/readyz?verbose').text)
         self.assert_not_ready()
         self.assertEqual(self.metrics()['informerd_watch_synced' + LABELS], 0)
         self.sim.control('close', how='reset')
