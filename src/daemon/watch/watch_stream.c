@@ -127,6 +127,7 @@ static void on_batch_end(struct inf_handler *handler, struct inf_informer *infor
 {
     const struct watch_stream *stream = stream_of(handler);
     (void)informer;
+    stream->watcher->info_is_current = false; /* discovery may run before the next batch */
     event_consumers_flush(stream->watcher->channel.consumers);
     if (watch_stream_is_over(stream))
         watcher_tidy(stream->watcher);

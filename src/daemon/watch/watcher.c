@@ -8,12 +8,12 @@
 #include "daemon/watch/watcher.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/base.h"
 #include "base/builtin_resource.h"
 #include "base/err.h"
+#include "base/str.h"
 
 /* ---- identity ---- */
 
@@ -29,10 +29,10 @@ const struct watch_stream *watcher_first(const struct watcher *w)
 
 static void copy_string(char **copy, const char *string)
 {
-    if (*copy && string && strcmp(*copy, string) == 0)
+    if (cstr_eq(*copy, string))
         return;
     free(*copy);
-    *copy = string ? xstrdup(string) : NULL;
+    *copy = xstrdup_or_null(string);
 }
 
 /* The resource is known after discovery, and can change only with a list. A resource that was found
@@ -76,8 +76,10 @@ void watcher_update_info(struct watcher *w)
 
 void watcher_resolve(struct watcher *w, bool listed)
 {
-    if (!w->resource.name || listed)
-        watcher_update_info(w);
+    if (w->resource.name && (!listed || w->info_is_current))
+        return;
+    watcher_update_info(w);
+    w->info_is_current = true;
 }
 
 /* ---- all streams ---- */

@@ -34,8 +34,9 @@ struct watcher {
     struct selection selection;
     struct list streams; /* of struct watch_stream, in the order of the conf, or of selection */
     struct namespace_tracker tracker;
-    struct task tidy; /* frees the streams that have ended */
-    bool synced;      /* SYNCED was reported */
+    struct task tidy;     /* frees the streams that have ended */
+    bool info_is_current; /* channel.info was computed in this batch of events */
+    bool synced;          /* SYNCED was reported */
     uint64_t opened_ms;
     struct inf_status past; /* only the counters: those of streams that were closed or replaced */
 };
@@ -82,8 +83,8 @@ void watcher_close(struct watcher *watcher);
  * discovered resource may have changed, which is before each report other than an event. */
 void watcher_update_info(struct watcher *watcher);
 
-/* The same before an event. Only the events of a list (@listed) can follow another discovery, which
- * corrects a name such as secret.v1. after a 404. */
+/* The same before an event, at most once per batch. Only the events of a list (@listed) can follow
+ * another discovery, which corrects a name such as secret.v1. after a 404. */
 void watcher_resolve(struct watcher *watcher, bool listed);
 
 /* The first open stream; NULL: none is open. */
